@@ -26,6 +26,7 @@ from chatbot.asking.question import Ask, checked
 from chatbot.asking.side_by_side import SideBySide
 from chatbot.asking.whole_document import WholeDocument
 from chatbot.comparison import Comparison, Entry, EntryPlace, question_in
+from chatbot.comparison.fiscal_years import COVER_PAGES, fiscal_month, fiscal_text
 from chatbot.comparison.key_figures import KeyFigureSheet
 from chatbot.errors import NotFoundError, ProjectError, StoreError, UsageError
 from chatbot.memory.cases.case_layer import CaseLayer
@@ -41,6 +42,8 @@ from chatbot.memory.user_settings_store import UserSettingsStore
 from chatbot.models.embedders import Embedder, make_embedder
 from chatbot.models.tokens import encodable
 from chatbot.records import Answer, DocumentRow, Event, Exchange, Hit, Notice, Stage
+from chatbot.search.corpus_vocabulary import listed
+from chatbot.search.editions import series_of
 from chatbot.search.follow_up.rules import standalone_query
 from chatbot.search.page_search import Find, Finder
 from chatbot.settings import Settings
@@ -197,6 +200,22 @@ class Chatbot:
     def title(self, name: str) -> str:
         """Returns the title of a document; of one that is not there, its name, tidied."""
         return self.titles().get(name) or name_title(name)
+
+    def editions(self, names: Sequence[str]) -> list[list[str]]:
+        """Returns the groups of these documents that are editions of one, the oldest of each first."""
+        there = listed(self.library)
+        chosen = [there[name] for name in names if name in there]
+        groups = {tuple(series_of(document.name, chosen)) for document in chosen}
+        return [list(group) for group in sorted(groups) if len(group) > 1]
+
+    def fiscal_years(self, names: Sequence[str]) -> dict[str, str]:
+        """Returns name -> fiscal year, such as "FY 2018 (to May)", of those documents that say it."""
+        found = {}
+        for version, name in self.library.scope(names).items():
+            pages = self.library.catalog.pages(version, range(1, COVER_PAGES + 1))
+            month = fiscal_month(page.text for _, page in sorted(pages.items()))
+            found[name] = fiscal_text(self.library.facts(version).period or period_in(name), month)
+        return {name: text for name, text in found.items() if text}
 
     def add(
         self,
@@ -384,6 +403,7 @@ class Chatbot:
         """
         for place in comparison.places if places is None else places:
             answer = None
+            notices: list[Notice] = []
             try:
                 with closing(
                     self.ask(
@@ -395,12 +415,13 @@ class Chatbot:
                         if stop():
                             return
                         if isinstance(event, Notice):
-                            tell(event)
+                            notices.append(event)
                         if isinstance(event, Answer):
                             answer = event
-                        else:
-                            answer = answer
                 assert answer is not None
+                for notice in notices:
+                    if notice.text not in answer.superseded:  # the reader has chosen the edition
+                        tell(notice)
                 yield read_entry(answer, place)
             except ProjectError as error:
                 yield Entry(place, "failed", reason=error.message, hint=error.hint)

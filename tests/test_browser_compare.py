@@ -5,6 +5,7 @@ on with, with documents that are hostile.
 from __future__ import annotations
 
 import csv
+import re
 from pathlib import Path
 
 import pytest
@@ -18,6 +19,8 @@ from tests.browser import (
     Visitor,
     add,
     answered_by,
+    arrive,
+    ask,
     at_once,
     close_dialog,
     go,
@@ -81,7 +84,7 @@ def test_a_question_is_compared_opened_downloaded_and_there_after_a_refresh(
         page.get_by_role("button", name="Compare", exact=True).press("Enter")
         see(page, "2 answers: 2 figures.")
         expect(entry(page, 0)).to_contain_text("3.0 per cent")
-        expect(entry(page, 1)).to_contain_text("−0.5 points from Rules 2023")
+        expect(entry(page, 1)).to_contain_text("−0.5 points from 2023")
         expect(page.get_by_test_id("stVegaLiteChart")).to_be_visible()
         verified = entry(page, 1).get_by_role("button", name="✓ verified")
         verified.locator("visible=true").click()
@@ -106,6 +109,20 @@ def test_a_question_is_compared_opened_downloaded_and_there_after_a_refresh(
         go(page, "Compare")
         expect(entry(page, 0)).to_contain_text("3.0 per cent")
         assert "/compare?q=" in page.url
+        assert "Traceback" not in server.log.read_text()
+
+
+def test_an_answer_with_a_figure_leads_to_compare(browser: Browser, home: Path) -> None:
+    with Server(home) as server, Visitor(browser, server.url) as page:
+        message = ask(page, "What is the deficit ceiling in 2024?")
+        message.get_by_role("button", name="Compare", exact=True).click()
+        arrive(page, "Compare")
+        expect(page.get_by_label("Question")).to_have_value(CEILING)
+        see(page, "This question comes from Chat. Add documents or years, then press Compare.")
+        see(page.get_by_test_id("stMain"), re.compile("^2024$"))
+        choose(page, "Years", "Add: 2019")
+        page.get_by_role("button", name="Compare", exact=True).press("Enter")
+        see(page, re.compile("figures"), timeout=60_000)
         assert "Traceback" not in server.log.read_text()
 
 
@@ -146,7 +163,7 @@ def test_it_is_stopped_gone_on_with_and_hostile_names_are_text(browser: Browser,
         settled(page)
         places = page.evaluate("[...window.stood]")
         assert len(places) == 1
-        press(page, "Go on")
+        press(page, "Continue")
         expect(page.get_by_role("link", name="Download as CSV")).to_be_visible(timeout=60_000)
         expect(page.get_by_text("Not asked")).to_have_count(0)
         assert page.locator("b", has_text="_x_").count() == 0

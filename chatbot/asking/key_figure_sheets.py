@@ -8,6 +8,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import replace
 
 from chatbot.answer.compare.key_figure_lookup import document_figures
+from chatbot.comparison.fiscal_years import COVER_PAGES, fiscal_month
 from chatbot.comparison.key_figure_records import DocumentFigures
 from chatbot.comparison.key_figures import KeyFigureSheet, key_figure_sheet
 from chatbot.records import Hit
@@ -95,7 +96,9 @@ class KeyFigureSheets:
             return DocumentFigures(name, version, remark=NO_TABLES)
         found = document_figures(name, version, pages)
         if found.figures:
-            return replace(found, own=self._library.facts(version).period or "")
+            own = self._library.facts(version).period or ""
+            covers = [hit.page_text for hit in pages[:COVER_PAGES]]
+            return replace(found, own=own, year_end=found.year_end or fiscal_month(covers))
         return DocumentFigures(name, version, families=found.families, remark=NO_FIGURES)
 
     def _pages(self, version: int, name: str) -> list[Hit]:

@@ -16,7 +16,8 @@ from chatbot.answer.prompt import Request, build_prompt
 from chatbot.answer.tables.cell_lookup import PART_OF_YEAR
 from chatbot.asking.answering import Answering
 from chatbot.comparison import Entry, EntryPlace
-from chatbot.comparison.changes import change_between, unit_text
+from chatbot.comparison.changes import change_between
+from chatbot.comparison.quantities import unit_text
 from chatbot.comparison.records import Quantity
 from chatbot.records import Answer, Hit, Prompt, Understanding
 from chatbot.search.page_search import Finder, asks_of_all, of_one

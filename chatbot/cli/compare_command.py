@@ -25,6 +25,7 @@ def compare(options: argparse.Namespace, settings: Settings) -> int:
         csv_bytes,
         entry_line,
         entry_text,
+        ranks,
     )
 
     if options.json and options.csv:
@@ -39,13 +40,14 @@ def compare(options: argparse.Namespace, settings: Settings) -> int:
         chatbot.library.scope(comparison.names)
         for entry in chatbot.compare(comparison, stop=stopped, tell=cache(note)):
             entries[entry.place] = entry
-            changed = changes(comparison, entries)
+            changed = changes(comparison, entries, editions)
             change = changed.get(entry.place)
             if not options.csv:
                 emit(entry_line(entry, change), entry_text(entry, change), as_json=options.json)
     go_on()
     if options.csv:
-        sys.stdout.buffer.write(csv_bytes(list(entries.values()), changed, comparison.question))
+        ranked = ranks(comparison, entries, editions)
+        sys.stdout.buffer.write(csv_bytes(list(entries.values()), changed, comparison.question, ranked))
     if any(entry.state == "failed" for entry in entries.values()):
         return FAILED
     return DONE

@@ -1,13 +1,15 @@
 """Compares the answers to one question over several documents and years.
 
-`records` defines what is compared and found, `changes` does the arithmetic, and `comparison_table` writes the
-table as CSV and text. Nothing here asks a question.
+`records` defines what is compared and found, `changes` and `ranking` do the arithmetic, and
+`comparison_table` writes the table as CSV and text. Nothing here asks a question.
 """
 
 from __future__ import annotations
 
-from chatbot.comparison.changes import Change, change_between, changes, series, unit_text
+from chatbot.comparison.changes import Change, change_between, changes, series
 from chatbot.comparison.comparison_table import csv_bytes, entry_line, entry_text
+from chatbot.comparison.quantities import unit_text
+from chatbot.comparison.ranking import ShownFigure, ranks, shown_figures
 from chatbot.comparison.records import (
     Comparison,
     Entry,
@@ -15,6 +17,7 @@ from chatbot.comparison.records import (
     Nearest,
     Quantity,
     question_in,
+    question_without_years,
     year_written,
 )
 
@@ -25,13 +28,17 @@ __all__ = [
     "EntryPlace",
     "Nearest",
     "Quantity",
+    "ShownFigure",
     "change_between",
     "changes",
     "csv_bytes",
     "entry_line",
     "entry_text",
     "question_in",
+    "question_without_years",
+    "ranks",
     "series",
+    "shown_figures",
     "unit_text",
     "year_written",
 ]

@@ -7,21 +7,24 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from itertools import pairwise, product
 
+from chatbot.comparison.quantities import (
+    MINUS,
+    MOST_DECIMALS,
+    POINTS,
+    is_bare,
+    is_rate,
+    joined_unit,
+    kind_of,
+    money_of,
+    number_text,
+)
 from chatbot.comparison.records import Comparison, Entry, EntryPlace, Quantity
 from chatbot.records import FINE
-from ingestion.language.currencies import MONEY
-from ingestion.language.numbers import find_figures
 from ingestion.language.scales import SCALE_NAMES
 
-__all__ = ["Change", "change_between", "changes", "series", "unit_text"]
-
-# The least bare amount that is taken for one without a scale, beside amounts in thousands or millions.
-LEAST_WHOLE = 1e6
-# The most decimals of a change between figures in different scales.
-MOST_DECIMALS = 3
-MINUS = "\u2212"
-POINTS = "percentage points"
+__all__ = ["Change", "change_between", "changes", "series"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,57 +44,28 @@ class Change:
     why_not: str = ""
 
 
-def unit_text(quantity: Quantity) -> str:
-    """Returns the unit with its scale, such as "USD million".
+def changes(
+    comparison: Comparison, entries: Mapping[EntryPlace, Entry], editions: Sequence[Sequence[str]] = ()
+) -> dict[EntryPlace, Change]:
+    """Returns the change of each entry from the one before it in its series that has a figure.
 
-    Returns "" if the figure's own text has it, or if it is not known.
-    """
-    own = next(iter(find_figures(quantity.text)), None)
-    if quantity.unit == "%":
-        if own and own.percent:
-            return ""
-        return "per cent"
-    if quantity.unit in MONEY and not (own and own.unit):
-        money = quantity.unit
-    else:
-        money = ""
-    if not (own and own.scale > 1):
-        scale = SCALE_NAMES.get(quantity.scale, "")
-    else:
-        scale = ""
-    return _joined(money, scale)
+    A series is one document over the years, or the editions of one document. Documents of different issuers
+    have no change from one to another, see `ranks`.
 
-
-def _joined(money: str, scale: str) -> str:
-    """Joins currency and scale: "USD million", but "million crowns"."""
-    return " ".join(filter(None, [money, scale] if money.isupper() else [scale, money]))
-
-
-def changes(comparison: Comparison, entries: Mapping[EntryPlace, Entry]) -> dict[EntryPlace, Change]:
-    """Returns the change of each entry from the last year before it that has a figure.
-
-    With at most one year, changes are counted from the first document that has a figure.
+    editions: documents of one issuer and kind, the oldest first.
     """
     found: dict[EntryPlace, Change] = {}
     if len(comparison.years) < 2:
-        lines = [list(comparison.places)]
+        year = next(iter(comparison.years), "")
+        lines = [list(product(names, [year])) for names in editions]
     else:
-        lines = [_places_of(name, comparison.years) for name in comparison.names]
+        lines = [list(product([name], comparison.years)) for name in comparison.names]
     for line in lines:
-        base: Entry | None = None
-        for place in line:
-            entry = entries.get(place)
-            if entry is None or entry.quantity is None:
-                continue
-            if base is not None:
-                found[place] = change_between(base, entry)
-            if base is None or len(comparison.years) > 1:
-                base = entry
+        came = [entries.get(EntryPlace(*place)) for place in line]
+        there = [entry for entry in came if entry is not None and entry.quantity is not None]
+        for before, after in pairwise(there):
+            found[after.place] = change_between(before, after)
     return found
-
-
-def _places_of(name: str, years: Sequence[str]) -> list[EntryPlace]:
-    return [EntryPlace(name, year) for year in years]
 
 
 def change_between(before: Entry, after: Entry) -> Change:
@@ -107,26 +81,27 @@ def change_between(before: Entry, after: Entry) -> Change:
     unlike = _unlike(first, last, same_document=before.place.document == after.place.document)
     if unlike:
         return Change(since, why_not=unlike)
-    if _is_rate(first):
+    if is_rate(first):
         return _points(since, first, last)
     was = first.value * first.scale / last.scale
     now = last.value
     decimals = min(MOST_DECIMALS, max(first.decimals, last.decimals))
-    unit = _joined(_money(first, last), SCALE_NAMES.get(last.scale, ""))
+    unit = joined_unit(money_of(first, last), SCALE_NAMES.get(last.scale, ""))
     difference = now - was
     formula = (
-        f"{_number(now, decimals)} {MINUS} {_operand(was, decimals)} = "
-        f"{_number(difference, decimals)}{f' {unit}' if unit else ''}"
+        f"{number_text(now, decimals)} {MINUS} {_operand(was, decimals)} = "
+        f"{number_text(difference, decimals)}{f' {unit}' if unit else ''}"
     )
     relative = ""
     if was > 0:
         share = 100 * difference / was
         relative = f"{_signed(share, 1)}%"
         formula += (
-            f"; 100 × {_operand(difference, decimals)} / {_number(was, decimals)} = {_number(share, 1)}%"
+            f"; 100 × {_operand(difference, decimals)} / {number_text(was, decimals)} = "
+            f"{number_text(share, 1)}%"
         )
     else:
-        formula += "; of a figure that is not above zero no percentage is formed"
+        formula += "; no percentage, because the first figure is not above zero"
     if first.scale != last.scale:  # the coarser one is rounded by more than the finer one shows
         coarse = max((first, last), key=lambda quantity: quantity.scale * 10.0**-quantity.decimals)
         formula += f"; {coarse.text} is rounded"
@@ -142,8 +117,8 @@ def _points(since: EntryPlace, first: Quantity, last: Quantity) -> Change:
         MOST_DECIMALS,
         max(quantity.decimals + 2 * (quantity.unit == "basis points") for quantity in (first, last)),
     )
-    difference = _number(now - was, decimals)
-    formula = f"{_number(now, decimals)} {MINUS} {_operand(was, decimals)} = {difference} {POINTS}"
+    difference = number_text(now - was, decimals)
+    formula = f"{number_text(now, decimals)} {MINUS} {_operand(was, decimals)} = {difference} {POINTS}"
     return Change(since, f"{_signed(now - was, decimals)} {POINTS}", "", formula)
 
 
@@ -151,56 +126,29 @@ def _unlike(first: Quantity, last: Quantity, *, same_document: bool) -> str:
     """Says why two figures cannot be compared, "" if they can."""
     doubtful = next((quantity for quantity in (first, last) if quantity.status not in FINE), None)
     if doubtful is not None:
-        return f"Not worked out: {doubtful.text} is not confirmed by the page."
-    kinds = {_kind(quantity) for quantity in (first, last)}
+        return f"Not worked out: {doubtful.text} is not confirmed by its page."
+    kinds = {kind_of(quantity) for quantity in (first, last)}
     if len(kinds) > 1:
-        return f"Not worked out: one is {_kind(first)}, the other {_kind(last)}."
-    if _is_rate(first):
+        return f"Not worked out: one is {kind_of(first)}, the other {kind_of(last)}."
+    if is_rate(first):
         return ""
     if first.unit != last.unit:
         if None not in (first.unit, last.unit):
             return f"Not worked out: one is in {first.unit}, the other in {last.unit}."
         if not same_document:
-            return f"Not worked out: one is in {first.unit or last.unit}, of the other no currency is stated."
-    bare = [
-        quantity for quantity in (first, last) if quantity.scale == 1.0 and abs(quantity.value) < LEAST_WHOLE
-    ]
+            return f"Not worked out: one is in {first.unit or last.unit}, the other states no currency."
+    bare = [quantity for quantity in (first, last) if is_bare(quantity)]
     if first.scale != last.scale and bare:
         scaled = next(quantity for quantity in (first, last) if quantity is not bare[0])
         return (
-            f"Not worked out: one is in {SCALE_NAMES.get(scaled.scale, 'another scale')}s, of the other no "
-            f"scale is stated."
+            f"Not worked out: one is in {SCALE_NAMES.get(scaled.scale, 'another scale')}s, the other states "
+            f"no scale."
         )
     return ""
 
 
-def _is_rate(quantity: Quantity) -> bool:
-    return quantity.unit in {"%", POINTS, "basis points"}
-
-
-def _kind(quantity: Quantity) -> str:
-    if quantity.unit in {POINTS, "basis points"}:
-        return "a number of points"
-    if quantity.unit == "%":
-        return "a percentage"
-    if quantity.unit == "x":
-        return "a multiple"
-    return "an amount"
-
-
-def _money(*quantities: Quantity) -> str:
-    return next((quantity.unit for quantity in quantities if quantity.unit in MONEY and quantity.unit), "")
-
-
-def _number(value: float, decimals: int) -> str:
-    shown = f"{abs(value):,.{decimals}f}"
-    if value < 0 and shown.strip("0.,"):
-        return f"{MINUS}{shown}"
-    return shown
-
-
 def _signed(value: float, decimals: int) -> str:
-    number = _number(value, decimals)
+    number = number_text(value, decimals)
     if number.startswith(MINUS) or not number.strip("0.,"):
         return number
     return f"+{number}"
@@ -208,7 +156,7 @@ def _signed(value: float, decimals: int) -> str:
 
 def _operand(value: float, decimals: int) -> str:
     """Puts a negative number in brackets, so that no two signs meet in the formula."""
-    number = _number(value, decimals)
+    number = number_text(value, decimals)
     if number.startswith(MINUS):
         return f"({number})"
     return number
@@ -227,9 +175,9 @@ def series(entries: Sequence[Entry]) -> tuple[list[tuple[EntryPlace, float]], st
     ]
     if len(found) < 2:
         return [], ""
-    kinds = {_kind(quantity) for _, quantity in found}
+    kinds = {kind_of(quantity) for _, quantity in found}
     if len(kinds) > 1:
-        return [], f"No chart: some figures are {' and some '.join(sorted(kinds))}."
+        return [], f"No chart or ranking: some figures are {' and some '.join(sorted(kinds))}."
     units = {quantity.unit for _, quantity in found}
     if len(units - {None}) > 1 or (
         None in units and len(units) > 1 and len({entry.place.document for entry, _ in found}) > 1
@@ -237,19 +185,16 @@ def series(entries: Sequence[Entry]) -> tuple[list[tuple[EntryPlace, float]], st
         return (
             [],
             (
-                f"No chart: the figures are in "
+                f"No chart or ranking: the figures are in "
                 f"{' and '.join(sorted(unit or 'no stated currency' for unit in units))}."
             ),
         )
     scale = max(quantity.scale for _, quantity in found)
-    if any(
-        quantity.scale != scale and quantity.scale == 1.0 and abs(quantity.value) < LEAST_WHOLE
-        for _, quantity in found
-    ):
-        return [], "No chart: of some figures no scale is stated."
+    if any(quantity.scale != scale and is_bare(quantity) for _, quantity in found):
+        return [], "No chart or ranking: some figures have no stated scale."
     unit = next(iter(units - {None}), None)
     if unit == "%":
         said = "per cent"
     else:
-        said = _joined(unit or "", SCALE_NAMES.get(scale, ""))
+        said = joined_unit(unit or "", SCALE_NAMES.get(scale, ""))
     return [(entry.place, quantity.value * quantity.scale / scale) for entry, quantity in found], said

@@ -6,9 +6,11 @@ import csv
 import io
 import re
 from collections.abc import Mapping, Sequence
+from types import MappingProxyType
 from typing import Any
 
-from chatbot.comparison.changes import Change, unit_text
+from chatbot.comparison.changes import Change
+from chatbot.comparison.quantities import unit_text
 from chatbot.comparison.records import Entry, EntryPlace, Quantity
 from chatbot.records import Citation
 from ingestion.invisible_characters import one_line
@@ -49,23 +51,30 @@ BOM = "\ufeff"
 FOUND = {"figure": "figure", "passage": "passage", "absent": "not in this document", "failed": "failed"}
 
 
-def csv_bytes(entries: Sequence[Entry], changed: Mapping[EntryPlace, Change], question: str) -> bytes:
+def csv_bytes(
+    entries: Sequence[Entry],
+    changed: Mapping[EntryPlace, Change],
+    question: str,
+    ranked: Mapping[EntryPlace, str] = MappingProxyType({}),
+) -> bytes:
     """Returns the table with one line for each entry, in UTF-8 with a byte-order mark.
 
     "value in full" is a plain number, with scale and sign. Everything else is text that is never taken for a
     formula.
 
-    question: repeated in each line, so that lines of several tables can be put together.
+    question: repeated in each line, so that lines of several tables can be put together. ranked: the rank of
+        each figure, see `ranks`.
     """
     written = io.StringIO()
     rows = csv.writer(written, lineterminator="\r\n")
-    rows.writerow(["question", *(HEADS.get(column, column) for column in COLUMNS)])
+    rows.writerow(["question", *(HEADS.get(column, column) for column in COLUMNS), "rank"])
     for entry in entries:
         line = entry_line(entry, changed.get(entry.place))
         rows.writerow(
             [
                 safe_cell(question),
                 *(line[column] if column == "value" else safe_cell(line[column]) for column in COLUMNS),
+                safe_cell(ranked.get(entry.place, "")),
             ]
         )
     return (BOM + written.getvalue()).encode("utf-8", "replace")

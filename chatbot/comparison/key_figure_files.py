@@ -21,6 +21,7 @@ COLUMNS = (
     "measure",
     "document",
     "period",
+    "fiscal year",
     "figure",
     "unit",
     "value",
@@ -54,6 +55,7 @@ def _line(row: SheetRow, column: FigureColumn, sheet: KeyFigureSheet) -> dict[st
     figure = sheet.cell(row, column)
     line: dict[str, Any] = dict.fromkeys(COLUMNS, "")
     line |= {"measure": row.shown, "document": column.document, "period": column.period.text}
+    line |= {"fiscal year": column.shown}
     line |= {"figure": None, "value": None, "page": None}
     if figure is None:
         line["remark"] = gap_text(row)
@@ -165,7 +167,7 @@ def _write_grid(book: Any, sheet: KeyFigureSheet) -> None:
     page.set_column(1, len(sheet.columns) + 1, COLUMN_WIDTH)
     for at, column in enumerate(sheet.columns, 2):
         page.write_string(0, at, _text(column.document), bold)
-        page.write_string(1, at, _text(column.period.text), bold)
+        page.write_string(1, at, _text(column.shown), bold)
     for number, row in enumerate(sheet.rows, 2):
         page.write_string(number, 0, _text(row.shown), bold)
         page.write_string(number, 1, _text(row.unit_text))

@@ -83,6 +83,7 @@ class DocumentFigures:
     families: which rows apply to it, see KeyMeasure; none where it has no tables of accounts or budgets.
     remark: what a reader should know, such as that its tables are not read yet; "" for nothing.
     own: the period that the document says it is of, "" where it says none.
+    year_end: the month, 1 to 12, in which its fiscal year ends, 0 where it does not say.
     """
 
     document: str
@@ -91,3 +92,4 @@ class DocumentFigures:
     families: frozenset[str] = frozenset()
     remark: str = ""
     own: str = ""
+    year_end: int = 0

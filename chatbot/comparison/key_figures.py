@@ -7,14 +7,21 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
+from chatbot.comparison.fiscal_years import fiscal_text
 from chatbot.comparison.key_figure_ratios import with_ratios
-from chatbot.comparison.key_figure_records import OF_GDP, DocumentFigures, FigurePeriod, KeyFigure
+from chatbot.comparison.key_figure_records import (
+    OF_GDP,
+    WHOLE_YEAR,
+    DocumentFigures,
+    FigurePeriod,
+    KeyFigure,
+)
 from ingestion.language.key_figure_names import key_measures
 from ingestion.language.scales import SCALE_NAMES
 
-__all__ = ["FigureColumn", "KeyFigureSheet", "SheetRow", "key_figure_sheet"]
+__all__ = ["FigureColumn", "KeyFigureSheet", "SheetRow", "key_figure_sheet", "sheet_parts"]
 
 # Figures are never shown with more digits behind the point than this.
 MOST_DECIMALS = 3
@@ -26,11 +33,19 @@ MINUS = "\u2212"
 
 @dataclass(frozen=True, slots=True)
 class FigureColumn:
-    """A column of the sheet."""
+    """A column of the sheet. year_end: the month in which its document's fiscal year ends, 0 if unknown."""
 
     document: str
     version: int
     period: FigurePeriod
+    year_end: int = 0
+
+    @property
+    def shown(self) -> str:
+        """The period as a column is headed: "FY 2018 (to May)"."""
+        if self.period.months != WHOLE_YEAR:
+            return self.period.text
+        return fiscal_text(self.period.text, self.year_end)
 
 
 @dataclass(frozen=True, slots=True)
@@ -107,11 +122,12 @@ def key_figure_sheet(documents: Sequence[DocumentFigures]) -> KeyFigureSheet:
     for found in documents:
         periods = {figure.period for figure in found.figures}
         newest_first = sorted(periods, key=lambda period: period.order, reverse=True)
-        own = [FigureColumn(found.document, found.version, period) for period in newest_first]
+        of_period = {period: _column(found, period) for period in newest_first}
+        own = list(of_period.values())
         columns += own
         main += _main_column(own, found)
         for figure in with_ratios(found.figures):
-            cells[figure.measure, FigureColumn(found.document, found.version, figure.period)] = figure
+            cells[figure.measure, of_period[figure.period]] = figure
     families = frozenset[str]().union(*(found.families for found in documents))
     names = _names_in_order(families)
     there = {measure for measure, _ in cells}
@@ -119,6 +135,38 @@ def key_figure_sheet(documents: Sequence[DocumentFigures]) -> KeyFigureSheet:
     lacking = [shown for measure, shown in names.items() if _is_lacking(measure, there)]
     remarks = {found.document: found.remark for found in documents if found.remark}
     return KeyFigureSheet(tuple(rows), tuple(columns), cells, tuple(main), tuple(lacking), remarks)
+
+
+def _column(found: DocumentFigures, period: FigurePeriod) -> FigureColumn:
+    return FigureColumn(found.document, found.version, period, found.year_end)
+
+
+def sheet_parts(sheet: KeyFigureSheet) -> list[KeyFigureSheet]:
+    """Returns the sheet in parts of documents that share rows, the largest part first.
+
+    Accounts and budgets share none, and one table of both would be gaps for the most part.
+    """
+    measures: dict[str, set[str]] = {column.document: set() for column in sheet.columns}
+    for measure, column in sheet.cells:
+        measures[column.document].add(measure)
+    groups: list[tuple[set[str], set[str]]] = []  # documents with their measures
+    for document, own in measures.items():
+        joined = ({document}, set(own))
+        for group in [group for group in groups if not group[1].isdisjoint(own)]:
+            groups.remove(group)
+            joined = (joined[0] | group[0], joined[1] | group[1])
+        groups.append(joined)
+    groups.sort(key=lambda group: -len(group[0]))
+    return [_part(sheet, *group) for group in groups]
+
+
+def _part(sheet: KeyFigureSheet, documents: set[str], measures: set[str]) -> KeyFigureSheet:
+    return replace(
+        sheet,
+        rows=tuple(row for row in sheet.rows if row.measure in measures),
+        columns=tuple(column for column in sheet.columns if column.document in documents),
+        main=tuple(column for column in sheet.main if column.document in documents),
+    )
 
 
 def _main_column(columns: Sequence[FigureColumn], found: DocumentFigures) -> list[FigureColumn]:

@@ -19,6 +19,7 @@ __all__ = [
     "Nearest",
     "Quantity",
     "question_in",
+    "question_without_years",
     "year_written",
 ]
 
@@ -59,19 +60,19 @@ class Comparison:
         written = sorted({year_written(year) for year in years if year.strip()}, key=_time)
         if not any(map(str.isalnum, question)):
             raise QuestionError(
-                "There is no question yet.", hint="Write one question; it is asked of each document."
+                "There is no question yet.", hint="Write a question. It is asked of each document."
             )
         if len(question) > LONGEST_QUESTION:
             raise QuestionError(
                 f"The question has {len(question):,} characters.",
-                hint=f"Ask in at most {LONGEST_QUESTION:,}.",
+                hint=f"Shorten it to {LONGEST_QUESTION:,}.",
             )
         if not names:
             raise QuestionError("No document is chosen.", hint="Choose the documents to compare.")
         if len(names) * max(1, len(written)) < 2:
             raise QuestionError(
-                "One document in one year is nothing to compare.",
-                hint="Choose a second document, or two years.",
+                "With one document and one year there is nothing to compare.",
+                hint="Add a document or a year.",
             )
         if (
             len(names) > MOST_DOCUMENTS
@@ -83,7 +84,8 @@ class Comparison:
                 f"compared at once"
             )
             raise QuestionError(
-                f"{limits}; this would be {len(names)} × {max(1, len(written))}.", hint="Leave some out."
+                f"{limits}. This would be {len(names)} × {max(1, len(written))}.",
+                hint="Remove some documents or years.",
             )
         return cls(question, names, tuple(written))
 
@@ -184,6 +186,28 @@ def question_in(question: str, year: str) -> str:
     return f"{LAST_YEAR.sub('', stem)} in {year}{end}"
 
 
+def question_without_years(question: str) -> tuple[str, tuple[str, ...]]:
+    """Returns (the question without its years, its years), to be asked of these and other years.
+
+    "What was revenue in 2021?" becomes ("What was revenue?", ("2021",)). A question whose words need its
+    years stays as it is, with no years: "Did revenue grow from 2020 to 2021?".
+    """
+    stem = question.rstrip(" ?.!")
+    end = question[len(stem) :].strip() or "?"
+    years = []
+    for period in find_periods(stem):
+        try:
+            years.append(year_written(period.text.split()[-1]))
+        except QuestionError:
+            return question, ()
+        if period.kind == "quarter":
+            return question, ()
+    without = LAST_YEAR.sub("", stem)
+    if len(years) == 1 and not find_periods(without):
+        return f"{without}{end}", tuple(years)
+    return question, ()
+
+
 def year_written(text: str) -> str:
     """Returns a year or span of years as questions write it: " 2025/26 " becomes "2025-26".
 
@@ -193,7 +217,7 @@ def year_written(text: str) -> str:
     periods = find_periods(written)
     if len(periods) != 1 or periods[0].text != written or periods[0].kind == "quarter" or len(written) > 12:
         raise QuestionError(
-            f"“{text.strip()[:20]}” is no year.", hint="Write a year such as 2024, 2024-25 or FY2024."
+            f"“{text.strip()[:20]}” is not a year.", hint="Write a year such as 2024, 2024-25 or FY2024."
         )
     return written
 

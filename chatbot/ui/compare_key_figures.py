@@ -11,7 +11,7 @@ import streamlit as st
 
 from chatbot.comparison.key_figure_files import gap_text, original_text, sheet_csv, sheet_xlsx
 from chatbot.comparison.key_figure_records import KeyFigure
-from chatbot.comparison.key_figures import FigureColumn, KeyFigureSheet, SheetRow
+from chatbot.comparison.key_figures import FigureColumn, KeyFigureSheet, SheetRow, sheet_parts
 from chatbot.errors import ProjectError
 from chatbot.records import DocumentRow, PageRef
 from chatbot.ui import overlay
@@ -30,9 +30,9 @@ POLL_SECONDS = 0.5
 # So long a page waits for a sheet before it shows progress: ten annual reports take less.
 WAIT_SECONDS = 3.0
 DOCUMENTS, PERIODS, RUN = "figures-documents", "figures-periods", "figures-run"
-EACH, ALL = "One period of each document", "All periods"
-# Columns beside one another; there are pages of more.
-MOST_COLUMNS = 6
+EACH, ALL = "One period per document", "All periods"
+# Columns beside one another, and tables one below another; there are pages of more.
+MOST_COLUMNS, MOST_PARTS = 6, 3
 FIRST_WIDTH = 1.4
 LONGEST_NAME = 44
 MOST_PAGES = 2
@@ -40,9 +40,10 @@ MOST_PAGES = 2
 MOST_NAMED = 8
 XLSX = "application/vnd.openxmlformats-officedocument.spreadsheetml.sheet"
 WHAT = (
-    "The main figures in the tables of each document: revenue, income and debt, or spending, balance and "
-    "growth. Press a page to see the row marked."
+    "The main figures from the tables of your documents: revenue, income and debt of companies; spending, "
+    "balance and growth of budgets. Press a page number to see the row marked on its page."
 )
+NOT_CONVERTED = "These amounts are in different currencies and are not converted: {rows}."
 
 
 @dataclass(frozen=True, slots=True)
@@ -142,7 +143,11 @@ def _draw_run(run: _SheetRun, context: AppContext, polled: bool) -> None:
         st.html(notice_html(problem.message, problem.hint))
         return
     if run.was_stopped:
-        st.html(notice_html("It was stopped: documents are missing.", "Choose documents to go on."))
+        st.html(
+            notice_html(
+                "You stopped it, so some documents are missing.", "Choose other documents to start again."
+            )
+        )
     _draw_sheet(run.sheet, context)
 
 
@@ -159,14 +164,27 @@ def _draw_sheet(sheet: KeyFigureSheet, context: AppContext) -> None:
         st.html('<p class="refusal">No key figures were found in tables</p>')
         _draw_remarks(sheet, titles)
         return
-    _draw_grid(sheet, _chosen_columns(sheet), titles)
+    shown = _shown_periods(sheet)
+    with st.container(key="figures-grid"):
+        for number, part in enumerate(page_of(sheet_parts(sheet), MOST_PARTS, key="figures-parts")):
+            columns = part.main if shown == EACH else part.columns
+            _draw_grid(part, page_of(columns, MOST_COLUMNS, key=f"figures-columns-{number}"), titles, number)
+    mixed = [row.shown for row in sheet.rows if _is_mixed(sheet, row)]
+    if mixed:
+        st.html(quiet_html(NOT_CONVERTED.format(rows=", ".join(mixed))))
     _draw_remarks(sheet, titles)
     if sheet.lacking:
-        st.html(quiet_html(f"In the tables of none of these documents: {', '.join(sheet.lacking)}."))
-    with st.expander("The table as plain text", key="figures-plain"):
+        st.html(quiet_html(f"Not in the tables of any of these documents: {', '.join(sheet.lacking)}."))
+    with st.expander("Show as plain text", key="figures-plain"):
         head = ["Figure", "Unit", *[_named(one, titles) for one in sheet.columns]]
         st.html(plain_table("Key figures", head, plain_sheet(sheet)))
     _draw_files(sheet, context)
+
+
+def _is_mixed(sheet: KeyFigureSheet, row: SheetRow) -> bool:
+    """Whether the amounts of a row are in several currencies."""
+    found = (sheet.cell(row, column) for column in sheet.columns)
+    return len({figure.unit for figure in found if figure and figure.unit not in {None, "%"}}) > 1
 
 
 def _draw_remarks(sheet: KeyFigureSheet, titles: Mapping[str, str]) -> None:
@@ -177,42 +195,46 @@ def _draw_remarks(sheet: KeyFigureSheet, titles: Mapping[str, str]) -> None:
         st.html(quiet_html(f"{'; '.join(names[:MOST_NAMED])}{more}: {remark}."))
 
 
-def _chosen_columns(sheet: KeyFigureSheet) -> Sequence[FigureColumn]:
-    """The columns that are shown: one of each document or all, a page of them."""
-    columns = sheet.columns
-    if len(sheet.main) > 1:
-        shown = st.radio("Periods", (EACH, ALL), key=PERIODS, horizontal=True, label_visibility="collapsed")
-        if shown == EACH:
-            columns = sheet.main
-    return page_of(columns, MOST_COLUMNS, key="figures-columns")
+def _shown_periods(sheet: KeyFigureSheet) -> str:
+    """Draws the choice between one period of each document and all; returns what is chosen."""
+    if len(sheet.main) < 2 or len(sheet.columns) == len(sheet.main):
+        return ALL
+    return st.radio("Periods", (EACH, ALL), key=PERIODS, horizontal=True, label_visibility="collapsed")
 
 
 def _named(column: FigureColumn, titles: Mapping[str, str]) -> str:
     """A column by the title of its document and its period."""
-    return f"{titles.get(column.document, column.document)}, {column.period.text}"
+    return f"{titles.get(column.document, column.document)}, {column.shown}"
 
 
-def _draw_grid(sheet: KeyFigureSheet, columns: Sequence[FigureColumn], titles: Mapping[str, str]) -> None:
+def _draw_grid(
+    part: KeyFigureSheet, columns: Sequence[FigureColumn], titles: Mapping[str, str], number: int
+) -> None:
+    """Draws a table of documents that share rows. number: of the table, from 0."""
     widths = [FIRST_WIDTH, *[1.0] * len(columns)]
-    with st.container(key="figures-grid"), st.container(key="compared"):
-        with st.container(key="compared-head"):
+    place, of_part = (f"{number}-", f"-part-{number}") if number else ("", "")
+    stated = {measure for measure, column in part.cells if column in columns}
+    rows = [row for row in part.rows if row.measure in stated]
+    with st.container(key=f"compared{of_part}"):
+        with st.container(key=f"compared-head{of_part}"):
             boxes = st.columns(widths, gap="small")
             for box, column in zip(boxes[1:], columns, strict=True):
                 box.html(_column_html(column, titles))
-        for number, row in enumerate(sheet.rows):
-            with st.container(key=f"compared-row-{number}"):
+        for at_row, row in enumerate(rows):
+            with st.container(key=f"compared-row-{place}{at_row}"):
                 boxes = st.columns(widths, gap="small")
                 boxes[0].html(_row_html(row))
                 for at, (box, column) in enumerate(zip(boxes[1:], columns, strict=True)):
-                    with box.container(key=f"entry-{number}-{at}", gap=None):
+                    key = f"{place}{at_row}-{at}"
+                    with box.container(key=f"entry-{key}", gap=None):
                         top = f'<p class="column">{plain_html(_named(column, titles))}</p>'
-                        _draw_cell(sheet, row, column, f"{number}-{at}", top)
+                        _draw_cell(part, row, column, key, top)
 
 
 def _column_html(column: FigureColumn, titles: Mapping[str, str]) -> str:
     name = plain_html(short(titles.get(column.document, column.document), LONGEST_NAME))
     title = plain_html(column.document)
-    return f'<p class="named" title="{title}">{name}</p><p class="quiet">{plain_html(column.period.text)}</p>'
+    return f'<p class="named" title="{title}">{name}</p><p class="quiet">{plain_html(column.shown)}</p>'
 
 
 def _row_html(row: SheetRow) -> str:
@@ -242,7 +264,7 @@ def _figure_html(row: SheetRow, figure: KeyFigure) -> str:
 def _page_button(column: FigureColumn, cell: KeyFigure, key: str) -> None:
     """Draws the button that opens the page of a cell, with its row marked."""
     where = page_text(PageRef(column.document, cell.page, cell.page_label))
-    told = plain_markdown(f"{column.document}, {where}: {original_text(cell)}")
+    told = plain_markdown(f"{column.document}, {where}, as printed: {original_text(cell)}")
     opened = OpenPage(column.document, column.version, cell.page, cell.quote, cell.page, start=cell.start)
     if st.button(plain_markdown(f"p. {cell.page}"), key=key, help=told):
         overlay.open_page(opened)
@@ -268,12 +290,12 @@ def _plain(row: SheetRow, figure: KeyFigure | None) -> str:
 def _draw_files(sheet: KeyFigureSheet, context: AppContext) -> None:
     with st.container(horizontal=True, key="figures-files"):
         csv = Download(lambda: sheet_csv(sheet), "key-figures.csv", "text/csv")
-        said = "A line for each figure, with document, period, page, row and what is printed."
+        said = "One line per figure, with document, period, page, row and the figure as printed."
         draw_download(
             "Download as CSV", context.downloads, "figures-csv", csv, icon=":material/download:", said=said
         )
         xlsx = Download(lambda: sheet_xlsx(sheet), "key-figures.xlsx", XLSX)
-        said = "The table, and behind it a line for each figure."
+        said = "The table, and a second sheet with one line per figure."
         draw_download(
             "Download as XLSX", context.downloads, "figures-xlsx", xlsx, icon=":material/download:", said=said
         )

@@ -1,4 +1,4 @@
-"""Keeps which comparison this session shows, in the session and in the address."""
+"""Keeps which comparison this session shows, in session and address, and fills its fields from Chat."""
 
 from __future__ import annotations
 
@@ -6,25 +6,35 @@ from collections.abc import Sequence
 
 import streamlit as st
 
-from chatbot.comparison import Comparison
-from chatbot.errors import QuestionError
+from chatbot.comparison import Comparison, question_without_years
+from chatbot.errors import NotFoundError, QuestionError, StoreError
+from chatbot.records import Answer
+from chatbot.ui import session
+from chatbot.ui.app_context import AppContext
 
 __all__ = [
     "DOCUMENTS",
     "QUESTION",
+    "VIEW",
     "YEARS",
     "add_documents",
+    "draw_compare_action",
     "fill",
+    "is_from_chat",
     "open_comparison",
     "problem",
     "put_problem",
     "shown",
+    "take_from_chat",
 ]
 
 # Keys of the fields.
 QUESTION = "compare-question"
 DOCUMENTS = "compare-documents"
 YEARS = "compare-years"
+VIEW = "compare-view"
+# What Chat brought into the fields, and from which exchange.
+BROUGHT, EXCHANGE = "compare-brought", "compare-exchange"
 SHOWN, PROBLEM = "comparison", "compare-problem"
 # Keys of the address: the question, and each document and year.
 ASKED = "q"
@@ -62,6 +72,75 @@ def fill(question: str, names: Sequence[str], years: Sequence[str] = ()) -> None
         list(names),
         list(years),
     )
+
+
+def take_from_chat(context: AppContext) -> None:
+    """Puts the last question of the open conversation into the fields, unless the user has filled them."""
+    fields = _fields()
+    if any(fields) and fields != st.session_state.get(BROUGHT):
+        return
+    # The address of this page names no conversation, so it is that of the session.
+    conversation = st.session_state.get("conversation")
+    if not conversation:
+        return
+    try:
+        last = context.chatbot.conversations.get(conversation, session.owner()).exchanges
+        if not last or st.session_state.get(EXCHANGE) == (conversation, last):
+            return
+        answer = context.chatbot.memory.answer(conversation, last, session.owner())
+    except (NotFoundError, StoreError):
+        return
+    st.session_state[EXCHANGE] = (conversation, last)
+    if answer is not None and answer.from_documents:
+        _bring(answer, context)
+
+
+def is_from_chat() -> bool:
+    """Tells whether the fields have what Chat brought."""
+    fields = _fields()
+    return any(fields) and fields == st.session_state.get(BROUGHT)
+
+
+def draw_compare_action(answer: Answer, number: int, context: AppContext) -> None:
+    """Offers to ask the same of other documents and years, below an answer that gives a figure.
+
+    number: of its exchange.
+    """
+    understanding = answer.understanding
+    if not answer.answered or not answer.numbers or understanding is None or understanding.form != "figure":
+        return
+    told = "Ask this of several documents or years, side by side."
+    if st.button(
+        "Compare",
+        key=f"compare-this-{number}",
+        type="tertiary",
+        icon=":material/table_chart:",
+        help=told,
+    ):
+        st.session_state.pop(SHOWN, None)
+        st.session_state.pop(VIEW, None)
+        put_problem(None)
+        _bring(answer, context)
+        st.session_state[EXCHANGE] = (answer.conversation, number)
+        st.switch_page("compare_page.py")
+
+
+def _bring(answer: Answer, context: AppContext) -> None:
+    """Puts an answer's question, documents and years into the fields.
+
+    The documents are those that were asked; if all were, those that the answer cites.
+    """
+    question, years = question_without_years(answer.search_query or answer.question)
+    there = {row.name for row in context.chatbot.documents() if row.removed_at is None}
+    cited = (citation.document for citation in answer.citations if citation.document)
+    names = [name for name in dict.fromkeys(answer.names or cited) if name in there]
+    fill(question, names, years)
+    st.session_state[BROUGHT] = _fields()
+
+
+def _fields() -> tuple[str, list[str], list[str]]:
+    state = st.session_state
+    return state.get(QUESTION) or "", list(state.get(DOCUMENTS) or []), list(state.get(YEARS) or [])
 
 
 def add_documents(names: Sequence[str]) -> None:

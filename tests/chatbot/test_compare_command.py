@@ -99,7 +99,7 @@ GONE = ("compare", "What?", "--document", "Rules_2023.pdf", "--document", "gone.
     [
         ((*CEILING, "--json", "--csv"), 2, "cannot be used together"),
         (("compare", QUESTION, "--document", "Rules_2023.pdf"), 2, "nothing to compare"),
-        ((*CEILING, "--year", "soon"), 2, "“soon” is no year"),
+        ((*CEILING, "--year", "soon"), 2, "“soon” is not a year"),
         (GONE, 1, "gone.pdf"),
     ],
 )

@@ -25,7 +25,9 @@ from chatbot.comparison import (
     entry_line,
     entry_text,
     question_in,
+    ranks,
     series,
+    shown_figures,
     unit_text,
     year_written,
 )
@@ -84,8 +86,8 @@ def test_a_comparison_is_put_in_order_without_repetitions() -> None:
 NOTHING_TO_COMPARE = """
 No document | What? | - | 2021, 2022
 nothing to compare | What? | A | 2021
-“soon” is no year | What? | A, B | soon
-no year | What? | A, B | Q1 2024
+“soon” is not a year | What? | A, B | soon
+not a year | What? | A, B | Q1 2024
 """
 
 
@@ -176,14 +178,14 @@ def test_of_a_figure_below_zero_no_percentage_is_formed() -> None:
     found = change_between(figure("(300)"), later("200"))
     assert found.absolute == "+500"
     assert found.relative == ""
-    assert "200 − (−300) = 500; of a figure" in found.formula
+    assert "200 − (−300) = 500; no percentage" in found.formula
 
 
 IN_B = EntryPlace("B.pdf", "2021")
 UNLIKE = """
 5% | 5 | one is a percentage, the other an amount
 5 USD | 5 EUR | one is in USD, the other in EUR
-5 USD million | 5,000 USD | of the other no scale is stated
+5 USD million | 5,000 USD | the other states no scale
 5 x | 5 | one is a multiple
 """
 
@@ -202,7 +204,7 @@ def test_across_different_units_nothing_is_worked_out(before: str, after: str, w
 
 
 def test_of_another_document_the_currency_has_to_be_stated() -> None:
-    expect_no_change(figure("5 USD"), figure("5", IN_B), "of the other no currency is stated")
+    expect_no_change(figure("5 USD"), figure("5", IN_B), "the other states no currency")
 
 
 def test_with_a_figure_that_is_not_confirmed_nothing_is_worked_out() -> None:
@@ -230,16 +232,60 @@ def test_each_year_is_set_against_the_one_before_that_has_a_figure() -> None:
     assert change.since.year == "2020"
 
 
-def test_without_years_each_document_is_set_against_the_first() -> None:
-    names = ["A.pdf", "B.pdf", "C.pdf"]
-    entries = [figure(f"{at}", EntryPlace(name)) for at, name in enumerate(names, 1)]
-    found = changes(Comparison.of("What?", names), by_place(entries))
-    assert [place.document for place in found] == ["B.pdf", "C.pdf"]
-    second, third = found.values()
-    assert second.since.document == "A.pdf"
-    assert second.absolute == "+1"
-    assert third.since.document == "A.pdf"
-    assert third.absolute == "+2"
+NAMES = ["A.pdf", "B.pdf", "C.pdf"]
+
+
+def column(*written: str) -> dict[EntryPlace, Entry]:
+    """A figure for each of NAMES."""
+    return by_place([figure(text, EntryPlace(name)) for text, name in zip(written, NAMES, strict=True)])
+
+
+def test_without_years_only_editions_of_one_document_change_and_from_the_one_before() -> None:
+    asked = Comparison.of("What?", NAMES)
+    entries = column("1", "2", "4")
+    assert changes(asked, entries) == {}
+    found = changes(asked, entries, [["A.pdf", "C.pdf"]])
+    ((place, change),) = found.items()
+    assert place.document == "C.pdf"
+    assert change.since.document == "A.pdf"
+    assert change.absolute == "+3"
+
+
+RANKS = """
+1 USD | 2 USD | 4 USD | Lowest of 3, 2nd of 3, Highest of 3
+2 USD | 2 USD | 1 USD | Highest of 3 (tied), Highest of 3 (tied), Lowest of 3
+2 USD | 2 USD | 2 USD | All equal, All equal, All equal
+5 USD billion | 600 USD million | 7 USD billion | 2nd of 3, Lowest of 3, Highest of 3
+1 USD | 2 EUR | 4 USD |
+"""
+
+
+@pytest.mark.parametrize(("first", "second", "third", "expected"), case_rows(RANKS))
+def test_figures_of_different_issuers_are_ranked_within_one_currency(
+    first: str, second: str, third: str, expected: str
+) -> None:
+    found = ranks(Comparison.of("What?", NAMES), column(first, second, third))
+    assert ", ".join(found.values()) == expected
+
+
+def test_editions_of_one_document_are_not_ranked() -> None:
+    assert ranks(Comparison.of("What?", NAMES), column("1", "2", "4"), [["A.pdf", "C.pdf"]]) == {}
+
+
+SHOWN = """
+5.25 USD billion | 600 USD million | 7,100 USD million | 5,250 USD million; 600 USD million; 7,100 USD million
+5.25 USD billion | 600 USD million | 5% | 5,250 USD million; 600 USD million
+5 USD million | 6 USD million | 7 USD million |
+5 USD billion | 60 EUR million | 7 | 5,000 USD million; 60 EUR million
+"""
+
+
+@pytest.mark.parametrize(("first", "second", "third", "expected"), case_rows(SHOWN))
+def test_amounts_of_a_table_are_shown_in_one_scale(
+    first: str, second: str, third: str, expected: str
+) -> None:
+    found = shown_figures(list(column(first, second, third).values()))
+    assert "; ".join(f"{one.text} {one.unit}" for one in found.values()) == expected
 
 
 def test_figures_of_one_unit_are_a_series_in_the_largest_scale() -> None:
@@ -257,7 +303,7 @@ def test_one_figure_is_no_series() -> None:
 NO_SERIES = """
 5 | 5% | some figures are a percentage and some an amount
 5 USD | 5 EUR | in EUR and USD
-5 USD million | 5 USD | no scale is stated
+5 USD million | 5 USD | have no stated scale
 """
 
 

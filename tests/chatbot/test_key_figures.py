@@ -8,6 +8,7 @@ import csv
 import io
 import re
 import zipfile
+from dataclasses import replace
 from xml.etree import ElementTree
 
 import pytest
@@ -20,7 +21,7 @@ from chatbot.comparison.key_figure_files import (
     sheet_xlsx,
 )
 from chatbot.comparison.key_figure_records import DocumentFigures, FigurePeriod, KeyFigure
-from chatbot.comparison.key_figures import KeyFigureSheet, SheetRow, key_figure_sheet
+from chatbot.comparison.key_figures import KeyFigureSheet, SheetRow, key_figure_sheet, sheet_parts
 
 FAMILIES = frozenset({"accounts", "position"})
 HOSTILE = "=HYPERLINK(1) <b>x</b>"
@@ -160,6 +161,29 @@ def test_a_hundred_documents_that_share_nothing_are_one_sheet() -> None:
     assert len(sheet.columns) == len(sheet.main) == 100
     assert len(sheet.rows) == 4
     assert sheet.remarks == {"words.pdf": "no tables were found in it"}
+
+
+def test_documents_that_share_no_row_are_in_parts_without_gaps() -> None:
+    accounts = [document(name, figure("revenue", 5), figure("equity", 1)) for name in ("A.pdf", "B.pdf")]
+    budget = replace(document("C.pdf", figure("public debt", 9)), families=frozenset({"budget"}))
+    sheet = key_figure_sheet([budget, *accounts])
+    first, second = sheet_parts(sheet)
+    assert [column.document for column in first.columns] == ["A.pdf", "B.pdf"]
+    assert [row.measure for row in first.rows] == ["revenue", "equity"]
+    assert [column.document for column in second.main] == ["C.pdf"]
+    assert [row.measure for row in second.rows] == ["public debt"]
+    for part in (first, second):
+        assert all(part.cell(row, column) for row in part.rows for column in part.columns)
+    assert sheet_parts(KeyFigureSheet()) == []
+
+
+def test_a_column_is_headed_by_its_fiscal_year() -> None:
+    may = replace(document("A.pdf", figure("revenue", 5, 2023)), year_end=5)
+    (column,) = key_figure_sheet([may]).columns
+    assert column.shown == "FY 2023 (to May)"
+    (line, *_) = figure_lines(key_figure_sheet([may]))
+    assert line["period"] == "2023"
+    assert line["fiscal year"] == "FY 2023 (to May)"
 
 
 def test_nothing_is_an_empty_sheet() -> None:

@@ -6,6 +6,7 @@ import re
 from dataclasses import dataclass, replace
 
 from chatbot.answer.tables.cell_lookup import FoundCell
+from chatbot.answer.tables.table_wording import short_head
 from chatbot.comparison.key_figure_records import FigurePeriod, KeyFigure
 from chatbot.evidence.passages import verbatim
 from chatbot.records import Hit
@@ -50,7 +51,7 @@ def key_figure_of(name: str, period: FigurePeriod, cell: FoundCell, place: RowPl
         cell.scale,
         figure.decimals,
         cell.label,
-        cell.head,
+        short_head(cell.head),
         cell.unit,
         hit.page,
         hit.page_label,

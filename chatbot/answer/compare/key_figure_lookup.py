@@ -7,12 +7,13 @@ it: a wrong figure in a sheet is worse than none.
 from __future__ import annotations
 
 import re
+from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
 from chatbot.answer.compare.balance_sheet_debt import balance_sheet_debt
 from chatbot.answer.compare.key_figure_cells import PER_SHARE_MEASURE, RowPlace, key_figure_of
-from chatbot.answer.compare.key_figure_periods import column_periods, day_in
+from chatbot.answer.compare.key_figure_periods import column_periods, day_in, month_of
 from chatbot.answer.compare.statement_pages import (
     BALANCE,
     STATEMENTS,
@@ -21,7 +22,14 @@ from chatbot.answer.compare.statement_pages import (
     statement_pages,
 )
 from chatbot.answer.tables.cell_lookup import FoundCell, cell_of
-from chatbot.comparison.key_figure_records import A_DAY, OF_GDP, DocumentFigures, FigurePeriod, KeyFigure
+from chatbot.comparison.key_figure_records import (
+    A_DAY,
+    OF_GDP,
+    WHOLE_YEAR,
+    DocumentFigures,
+    FigurePeriod,
+    KeyFigure,
+)
 from chatbot.records import Hit
 from ingestion.language.key_figure_names import KeyMeasure, key_measures, plain_label
 from ingestion.records import Row, Table
@@ -69,7 +77,15 @@ def document_figures(document: str, version: int, pages: Sequence[Hit], remark: 
         else:
             figures += _of_budget(measure, pages)
     figures += balance_sheet_debt(statements[BALANCE])
-    return DocumentFigures(document, version, tuple(_in_one_time(figures)), families, remark)
+    found = tuple(_in_one_time(figures))
+    return DocumentFigures(document, version, found, families, remark, year_end=_year_end(found))
+
+
+def _year_end(figures: Sequence[KeyFigure]) -> int:
+    """The month in which the columns of years end, 0 where their heads name none."""
+    heads = [figure.head for figure in figures if figure.period.months == WHOLE_YEAR]
+    counts = Counter(month for month in map(month_of, heads) if month)
+    return counts.most_common(1)[0][0] if counts else 0
 
 
 # --- which row

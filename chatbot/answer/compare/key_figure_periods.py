@@ -11,7 +11,7 @@ from ingestion.language.months import MONTH, MONTHS, month_number
 from ingestion.language.periods import Period, find_periods
 from ingestion.records import Table
 
-__all__ = ["column_periods", "day_in"]
+__all__ = ["column_periods", "day_in", "month_of"]
 
 # Months of the weeks that a quarter, a half or a year may have.
 WEEKS = {"12": 3, "13": 3, "14": 3, "16": 3, "24": 6, "26": 6, "27": 6, "36": 9, "39": 9, "40": 9}
@@ -119,7 +119,7 @@ def _period_of(head: str, caption: str, *, day: bool) -> FigurePeriod | None:
     period = periods[0]
     if period.end_year - period.start_year > LONGEST_YEAR:
         return None
-    month = _month_of(head)
+    month = month_of(head)
     if day:
         return _day(period, month)
     months = _months_of(head) or _months_of(caption) or WHOLE_YEAR
@@ -179,7 +179,7 @@ def _quarter_of(text: str) -> int:
     return int(found[1] or found[2])
 
 
-def _month_of(text: str) -> int:
+def month_of(text: str) -> int:
     """The last month that a text names, 0 for none."""
     found = MONTH_WORD.findall(text)
     return month_number(found[-1]) if found else 0

@@ -63,9 +63,8 @@ def test_the_sheet_makes_itself_and_a_figure_opens_its_row(context: AppContext) 
 
 def test_gaps_and_documents_without_tables_are_said(context: AppContext) -> None:
     said = shown(open_figures())
-    assert "Not in its tables" in said
     assert f"{context.chatbot.title(WORDS)}: no tables were found in it." in said
-    assert "In the tables of none of these documents: " in said
+    assert "Not in the tables of any of these documents: " in said
 
 
 def test_one_period_of_each_document_or_all(context: AppContext) -> None:
@@ -115,4 +114,4 @@ def test_a_long_sheet_shows_how_far_it_is_and_can_be_stopped(
     page.session_state["figures-run"].wait(10)
     page.run()
     said = shown(page)
-    assert "It was stopped: documents are missing." in said
+    assert "You stopped it, so some documents are missing." in said

@@ -7,17 +7,21 @@ from __future__ import annotations
 import threading
 import time
 from collections.abc import Callable, Iterator, Sequence
+from dataclasses import replace
 
 import pytest
 
-from chatbot.comparison import Change, Comparison, Entry, EntryPlace, Quantity
+from chatbot.asking.question import Ask
+from chatbot.comparison import Change, Comparison, Entry, EntryPlace, Quantity, question_without_years
 from chatbot.errors import StoreError
 from chatbot.records import Citation, DocumentRow, Notice
 from chatbot.store.library import Upload
 from chatbot.ui.app_context import AppContext
 from chatbot.ui.compare_chart import chart_spec
-from chatbot.ui.compare_page import example, suggested_years, summary_text
-from chatbot.ui.compare_table import entry_html, overall, plain_rows
+from chatbot.ui.compare_page import suggested_years, summary_text
+from chatbot.ui.compare_start import examples
+from chatbot.ui.compare_table import entry_html
+from chatbot.ui.compare_view import ComparisonView, filled, is_ranked_across_years, overall, plain_rows
 from chatbot.ui.running_comparisons import MOST_OF_ONE, Comparisons, Running
 from tests.chatbot.ui.visitor import write
 from tests.pages import ME, OTHER, click, open_context, shown, visit
@@ -62,7 +66,7 @@ def test_what_is_chosen_is_asked_and_stands_in_table_and_address(context: AppCon
     said = shown(app)
     assert "3.0 per cent" in said
     assert "2.5 per cent" in said
-    assert "−0.5 points from Rules 2023" in said
+    assert "−0.5 points from 2023" in said
     assert '<p class="named" title="Rules_2024.pdf">Rules 2024</p>' in said
     assert "2 answers: 2 figures." in said
     assert app.query_params["q"] == CEILING
@@ -78,7 +82,7 @@ def test_an_address_brings_it_back_for_its_owner_and_asks_nothing_for_another(co
     mine = visit("compare_page.py", address=address)
     assert "2 answers:" in shown(mine)
     other = visit("compare_page.py", address=address, owner=OTHER)
-    assert "not kept here any more" in shown(other)
+    assert "no longer here" in shown(other)
     assert context.comparisons.find(asked, OTHER) is None
     assert other.text_input(key="compare-question").value == CEILING
 
@@ -109,9 +113,26 @@ def test_other_editions_and_an_example_are_offered(context: AppContext) -> None:
     click(app, "compare-series")
     assert app.multiselect(key="compare-documents").value == list(NAMES)
     app = visit("compare_page.py")
-    click(app, "compare-example")
+    click(app, "compare-example-0")
     assert app.text_input(key="compare-question").value
     assert app.multiselect(key="compare-documents").value == list(NAMES)
+
+
+def test_the_last_question_of_the_chat_fills_the_fields_until_they_are_changed(context: AppContext) -> None:
+    conversation = context.chatbot.conversations.begin(ME)
+    ask = Ask("What is the deficit ceiling in 2024?", (NAMES[1],), conversation, None, ME)
+    list(context.chatbot.ask(ask))
+    app = visit("compare_page.py")
+    app.session_state["conversation"] = conversation
+    app.run()
+    assert app.text_input(key="compare-question").value == CEILING
+    assert app.multiselect(key="compare-documents").value == [NAMES[1]]
+    assert app.multiselect(key="compare-years").value == ["2024"]
+    assert "This question comes from Chat." in shown(app)
+    write(app, "compare-question", "What is the levy?")
+    list(context.chatbot.ask(Ask("What is the deficit?", (), conversation, None, ME)))
+    app.run()
+    assert app.text_input(key="compare-question").value == "What is the levy?"
 
 
 # --- what is kept
@@ -247,7 +268,7 @@ def test_years_come_from_the_documents_own_periods() -> None:
     assert suggested_years(named, ()) == ["2024-25"]
 
 
-def test_the_example_is_of_the_largest_series() -> None:
+def test_examples_are_of_shared_questions_series_and_first_documents() -> None:
     series = ("Budget Narnia 2023.pdf", "Budget Narnia 2024.pdf")
     rows = [row("Other.pdf"), row(series[0], "2023"), row(series[1], "2024")]
     _, documents, _ = example(rows)
@@ -286,11 +307,11 @@ def test_the_whole_span_is_told_of_three_years_or_more() -> None:
     assert change.absolute == "+2"
     assert change.relative == "+200.0%"
     assert overall(asked, "B", found) is None
-    first, second, _ = plain_rows(asked, found, {})
+    first, second, _ = plain_rows(ComparisonView(asked, found=found))
     assert first == ["A", "1", "2", "3"]
     assert second == ["B", "not asked", "not asked", "not asked"]
     by_year = Comparison("What?", ("A",), asked.years)
-    assert plain_rows(by_year, found, {}) == [["2020", "1"], ["2021", "2"], ["2022", "3"]]
+    assert plain_rows(ComparisonView(by_year, found=found)) == [["2020", "1"], ["2021", "2"], ["2022", "3"]]
 
 
 def test_what_came_is_counted_in_words() -> None:
@@ -336,13 +357,27 @@ def test_years_stand_as_far_apart_as_in_time() -> None:
     assert spec["encoding"]["x"]["type"] == "ordinal"
 
 
-def test_the_example_of_the_sample_documents_has_figures_of_several_years() -> None:
+def test_examples_of_the_sample_documents_are_of_years_and_of_editions() -> None:
     names = ("Valmora_Budget_Book_2025-26.pdf", "Valmora_Procurement_Policy_2019.pdf")
     rows = [row(name) for name in names]
-    question, documents, years = example(rows)
+    ((question, documents, years),) = examples(rows)
     assert question == "What is total expenditure?"
     assert documents == names[:1]
     assert years == ("2023-24", "2024-25", "2025-26")
     rows.append(row("Other.pdf"))
-    other, *_ = example(rows)
-    assert other != question
+    assert question not in [asked for asked, *_ in examples(rows)]
+
+
+@pytest.mark.parametrize(
+    ("question", "expected", "years"),
+    [
+        ("What was revenue in 2021?", "What was revenue?", ("2021",)),
+        ("What is the deficit for fiscal year 2025-26", "What is the deficit?", ("2025-26",)),
+        ("Did revenue grow from 2020 to 2021?", "Did revenue grow from 2020 to 2021?", ()),
+        ("What is the ceiling?", "What is the ceiling?", ()),
+    ],
+)
+def test_a_question_of_one_year_can_be_asked_of_others(
+    question: str, expected: str, years: tuple[str, ...]
+) -> None:
+    assert question_without_years(question) == (expected, years)

@@ -1,0 +1,84 @@
+"""Says what kind of quantity a figure is, and writes numbers and units as a table shows them."""
+
+from __future__ import annotations
+
+from chatbot.comparison.records import Quantity
+from ingestion.language.currencies import MONEY
+from ingestion.language.numbers import find_figures
+from ingestion.language.scales import SCALE_NAMES
+
+__all__ = [
+    "MINUS",
+    "MOST_DECIMALS",
+    "POINTS",
+    "is_bare",
+    "is_rate",
+    "joined_unit",
+    "kind_of",
+    "money_of",
+    "number_text",
+    "unit_text",
+]
+
+# The least bare amount that is taken for one without a scale, beside amounts in thousands or millions.
+LEAST_WHOLE = 1e6
+# The most decimals of figures that are brought from one scale to another.
+MOST_DECIMALS = 3
+MINUS = "\u2212"
+POINTS = "percentage points"
+
+
+def unit_text(quantity: Quantity) -> str:
+    """Returns the unit with its scale, such as "USD million".
+
+    Returns "" if the figure's own text has it, or if it is not known.
+    """
+    own = next(iter(find_figures(quantity.text)), None)
+    if quantity.unit == "%":
+        if own and own.percent:
+            return ""
+        return "per cent"
+    if quantity.unit in MONEY and not (own and own.unit):
+        money = quantity.unit
+    else:
+        money = ""
+    if not (own and own.scale > 1):
+        scale = SCALE_NAMES.get(quantity.scale, "")
+    else:
+        scale = ""
+    return joined_unit(money, scale)
+
+
+def joined_unit(money: str, scale: str) -> str:
+    """Joins currency and scale: "USD million", but "million crowns"."""
+    return " ".join(filter(None, [money, scale] if money.isupper() else [scale, money]))
+
+
+def is_rate(quantity: Quantity) -> bool:
+    return quantity.unit in {"%", POINTS, "basis points"}
+
+
+def kind_of(quantity: Quantity) -> str:
+    if quantity.unit in {POINTS, "basis points"}:
+        return "a number of points"
+    if quantity.unit == "%":
+        return "a percentage"
+    if quantity.unit == "x":
+        return "a multiple"
+    return "an amount"
+
+
+def money_of(*quantities: Quantity) -> str:
+    return next((quantity.unit for quantity in quantities if quantity.unit in MONEY and quantity.unit), "")
+
+
+def number_text(value: float, decimals: int) -> str:
+    shown = f"{abs(value):,.{decimals}f}"
+    if value < 0 and shown.strip("0.,"):
+        return f"{MINUS}{shown}"
+    return shown
+
+
+def is_bare(quantity: Quantity) -> bool:
+    """Whether an amount may lack a scale that its page states elsewhere."""
+    return quantity.scale == 1.0 and abs(quantity.value) < LEAST_WHOLE
