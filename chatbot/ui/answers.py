@@ -28,6 +28,7 @@ from chatbot.ui import overlay
 from chatbot.ui.answer_details import draw_answer_details
 from chatbot.ui.answer_text import CitedPassage, answer_html, passages_of, press_key, shown_figures
 from chatbot.ui.app_context import AppContext
+from chatbot.ui.compare_session import draw_compare_action
 from chatbot.ui.example_questions import draw_examples, suggested
 from chatbot.ui.overlay import OpenPage
 from chatbot.ui.page_view import show_open_page
@@ -100,6 +101,7 @@ def draw_given(given: Given, context: AppContext) -> None:
         titles = context.chatbot.titles()
         draw_examples(suggested(answer, context.examples, documents, titles), number=given.number)
     draw_answer_details(given, context, details_label(answer, checks), _checks_html(answer, checks))
+    draw_compare_action(answer, given.number, context)
 
 
 def draw_notices(notices: Iterable[Notice]) -> None:
