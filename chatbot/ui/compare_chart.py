@@ -58,19 +58,14 @@ def draw_chart(comparison: Comparison, entries: Sequence[Entry], titles: Mapping
             st.html(quiet_html(said))
         return
     if len({place.document for place, _ in points}) > MOST_LINES and len(comparison.years) > 1:
-        st.html(
-            quiet_html(
-                f"No chart: more than {MOST_LINES} lines could not be told apart. Choose fewer "
-                f"documents for one."
-            )
-        )
+        st.html(quiet_html(f"There are too many documents for a chart. Choose at most {MOST_LINES}."))
         return
     if len({place.year for place, _ in points}) > 1:
         kind = "Line chart over the years"
     else:
         kind = "Bar chart by document"
     alt = (
-        f"{kind} of {len(points)} figures{f' in {said}' if said else ''}. The same figures stand in the "
+        f"{kind} of {len(points)} figures{f' in {said}' if said else ''}. The same figures are in the "
         f"table above."
     )
     points = [
@@ -80,7 +75,7 @@ def draw_chart(comparison: Comparison, entries: Sequence[Entry], titles: Mapping
     spec = chart_spec(comparison, points, said, theme=st.context.theme.type or "light")
     doubtful = sum(entry.quantity is not None and entry.quantity.status not in FINE for entry in entries)
     if doubtful:
-        st.html(quiet_html("Figures that their page does not confirm are left out of the chart."))
+        st.html(quiet_html("The chart does not show figures that their page does not confirm."))
     st.vega_lite_chart(spec, width="stretch", key="compare-chart", alt=visible(alt))
 
 

@@ -165,8 +165,9 @@ def _draw_sheet(sheet: KeyFigureSheet, context: AppContext) -> None:
         _draw_remarks(sheet, titles)
         return
     shown = _shown_periods(sheet)
+    parts = sheet_parts(sheet)
     with st.container(key="figures-grid"):
-        for number, part in enumerate(page_of(sheet_parts(sheet), MOST_PARTS, key="figures-parts")):
+        for number, part in enumerate(page_of(parts, MOST_PARTS, key="figures-parts")):
             columns = part.main if shown == EACH else part.columns
             _draw_grid(part, page_of(columns, MOST_COLUMNS, key=f"figures-columns-{number}"), titles, number)
     mixed = [row.shown for row in sheet.rows if _is_mixed(sheet, row)]
@@ -176,8 +177,9 @@ def _draw_sheet(sheet: KeyFigureSheet, context: AppContext) -> None:
     if sheet.lacking:
         st.html(quiet_html(f"Not in the tables of any of these documents: {', '.join(sheet.lacking)}."))
     with st.expander("Show as plain text", key="figures-plain"):
-        head = ["Figure", "Unit", *[_named(one, titles) for one in sheet.columns]]
-        st.html(plain_table("Key figures", head, plain_sheet(sheet)))
+        for part in parts:
+            head = ["Figure", "Unit", *[_named(one, titles) for one in part.columns]]
+            st.html(plain_table("Key figures", head, plain_sheet(part)))
     _draw_files(sheet, context)
 
 
@@ -288,14 +290,14 @@ def _plain(row: SheetRow, figure: KeyFigure | None) -> str:
 
 
 def _draw_files(sheet: KeyFigureSheet, context: AppContext) -> None:
+    csv = Download(lambda: sheet_csv(sheet), "key-figures.csv", "text/csv")
+    xlsx = Download(lambda: sheet_xlsx(sheet), "key-figures.xlsx", XLSX)
+    files = (
+        ("CSV", csv, "One line per figure, with document, period, page, row and the figure as printed."),
+        ("XLSX", xlsx, "The table, and a second sheet with one line per figure."),
+    )
     with st.container(horizontal=True, key="figures-files"):
-        csv = Download(lambda: sheet_csv(sheet), "key-figures.csv", "text/csv")
-        said = "One line per figure, with document, period, page, row and the figure as printed."
-        draw_download(
-            "Download as CSV", context.downloads, "figures-csv", csv, icon=":material/download:", said=said
-        )
-        xlsx = Download(lambda: sheet_xlsx(sheet), "key-figures.xlsx", XLSX)
-        said = "The table, and a second sheet with one line per figure."
-        draw_download(
-            "Download as XLSX", context.downloads, "figures-xlsx", xlsx, icon=":material/download:", said=said
-        )
+        for kind, file, said in files:
+            key = f"figures-{kind.lower()}"
+            label = f"Download as {kind}"
+            draw_download(label, context.downloads, key, file, icon=":material/download:", said=said)
