@@ -25,7 +25,7 @@ MOST_LOOKED_AT, INCOME = 8, "income_statement"
 SAMPLES = (
     ("What is total expenditure?", ("Valmora_Budget_Book_2025-26.pdf",), ("2023-24", "2024-25", "2025-26")),
     (
-        "How much is the tender security, as a percentage?",
+        "What is the maximum tender security?",
         ("Valmora_Procurement_Policy_2019.pdf", "Valmora_Procurement_Policy_2024.pdf"),
         (),
     ),
