@@ -426,6 +426,8 @@ class Answer:
     timings: (stage, seconds), in order.
     statements: its sentences that state something, in order; () if it was kept before they were judged.
     usage: what the chat model used for it, None if none was asked.
+    not_found: whether nothing that the chat model wrote was found in its pages. The documents' own words, or
+        a refusal, then come before what it wrote.
     alone: whether a chat model wrote it without any document, so that nothing is cited.
     """
 
@@ -456,6 +458,7 @@ class Answer:
     timings: tuple[tuple[str, float], ...] = ()
     statements: tuple[Statement, ...] = ()
     usage: Usage | None = None
+    not_found: bool = False
     alone: bool = False
 
     @property

@@ -51,6 +51,7 @@ from chatbot.store.addition_queue import Additions, add_files
 from chatbot.store.document_names import known_as
 from chatbot.store.library import AddResult, Library, Upload
 from chatbot.tools.tool_servers import ToolServers
+from ingestion.pages.document_facts import period_in
 from ingestion.pages.highlights import locate_quote
 from ingestion.pages.title_text import name_title
 from ingestion.reading.reader_pool import Readers

@@ -50,5 +50,5 @@ def _compared(
     entries: dict[EntryPlace, Entry] = {}
     for entry in chatbot.compare(comparison, owner=owner, stop=stop):
         entries[entry.place] = entry
-    changed = changes(comparison, entries)
+    changed = changes(comparison, entries, chatbot.editions(comparison.names))
     return [entry_line(entry, changed.get(place)) for place, entry in entries.items()]

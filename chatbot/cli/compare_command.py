@@ -38,6 +38,7 @@ def compare(options: argparse.Namespace, settings: Settings) -> int:
     changed: dict[EntryPlace, Change] = {}
     with open_chatbot(settings) as chatbot:
         chatbot.library.scope(comparison.names)
+        editions = chatbot.editions(comparison.names)
         for entry in chatbot.compare(comparison, stop=stopped, tell=cache(note)):
             entries[entry.place] = entry
             changed = changes(comparison, entries, editions)

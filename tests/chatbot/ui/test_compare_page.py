@@ -271,10 +271,35 @@ def test_years_come_from_the_documents_own_periods() -> None:
 def test_examples_are_of_shared_questions_series_and_first_documents() -> None:
     series = ("Budget Narnia 2023.pdf", "Budget Narnia 2024.pdf")
     rows = [row("Other.pdf"), row(series[0], "2023"), row(series[1], "2024")]
-    _, documents, _ = example(rows)
-    assert documents == series
-    question, others = "How high is inflation?", ("A.pdf", "B.pdf")
-    assert example(rows, (question, others)) == (question, others, ())
+    of_series, of_all = examples(rows)
+    assert of_series[1] == series
+    assert of_all[1] == (*series, "Other.pdf")
+    question, others = "What figure is given for inflation?", ("A.pdf", "B.pdf")
+    assert examples(rows, (question, others))[0] == (question, others, ())
+    assert examples(rows, accounts=series)[0] == ("What was net income?", series, ())
+    assert examples([row("Other.pdf")]) == []
+
+
+def test_amounts_are_shown_in_one_unit_with_the_original_on_hover_and_a_rank() -> None:
+    asked = Comparison("What?", ("A", "B"))
+    first, second = asked.places
+    billions = Quantity("$5.2 billion", 5.2, "USD", 1e9, 1)
+    millions = Quantity("$ 640", 640, "USD", 1e6)
+    found = {first: Entry(first, "figure", billions), second: Entry(second, "figure", millions)}
+    view = filled(ComparisonView(asked), found)
+    assert view.changed == {}
+    assert not is_ranked_across_years(view)
+    assert is_ranked_across_years(replace(view, years={"A": "FY 2018 (to May)", "B": "2017"}))
+    html = entry_html(found[first], None, rank=view.ranked[first], shown=view.shown[first])
+    amount = (
+        '<p class="amount" title="As printed: $5.2 billion">5,200 <span class="of">USD million</span></p>'
+    )
+    assert amount in html
+    assert '<p class="moved">Highest of 2</p>' in html
+    assert plain_rows(view) == [
+        ["A", "5,200 USD million, as printed $5.2 billion; Highest of 2"],
+        ["B", "640 USD million, as printed $ 640 million; Lowest of 2"],
+    ]
 
 
 def test_foreign_text_in_an_entry_takes_no_effect() -> None:
