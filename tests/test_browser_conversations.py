@@ -232,7 +232,7 @@ def test_conversations_are_found_renamed_deleted_restored_and_taken_away(
         menu = page.get_by_test_id("stPopoverBody")
         expect(menu).to_have_count(0)
         inside = open_menu(page)
-        recall = "May recall my other conversations"
+        recall = "Use my other conversations"
         inside.locator("label").filter(has_text=recall).click()
         expect(inside.get_by_role("switch", name=recall)).to_be_checked()
         settled(page)
@@ -262,7 +262,7 @@ def test_conversations_are_found_renamed_deleted_restored_and_taken_away(
         expect(listed(page)).to_have_count(1)
         expect(listed(page)).to_contain_text("ceiling")
         search.fill("wombat")
-        see(page, "No conversation holds all of these words.")
+        see(page, "No conversation has all of these words.")
         search.fill("")
         press(open_menu(page), "Delete")
         press(page, "Dismiss")

@@ -103,7 +103,7 @@ def _draw_prompt(context: AppContext) -> None:
         st.html(notice_html(error.message, error.hint))
         return
     if answer is None or answer.prompt is None:
-        st.html(quiet_html("The prompt of this answer is not kept any more."))
+        st.html(quiet_html("The prompt of this answer is no longer stored."))
         return
     if answer.model == "extractive":
         st.html(quiet_html("A chat model would get further pages beside these."))
@@ -128,7 +128,7 @@ def _message_html(role: str, content: str) -> str:
 
 def _steps(answer: Answer, settings: Settings) -> list[tuple[str, str]]:
     if not answer.from_documents:
-        said = "Noted" if answer.model == MEMORY else "Answered"
+        said = "Saved" if answer.model == MEMORY else "Answered"
         return [(said, "on this machine; no page was searched and no model was asked")]
     by_model = answer.by_model
     if answer.prompt:
@@ -165,7 +165,7 @@ def _understood(understanding: Understanding | None) -> list[tuple[str, str]]:
     parts += [f"period: {', '.join(map(str, understanding.years))}"] if understanding.years else []
     parts += [f"names: {', '.join(understanding.names)}"] if understanding.names else []
     parts += (
-        [f"stands in: {', '.join(kind.replace('_', ' ') for kind in understanding.kinds)}"]
+        [f"kind of page: {', '.join(kind.replace('_', ' ') for kind in understanding.kinds)}"]
         if understanding.kinds
         else []
     )

@@ -144,9 +144,9 @@ def citation_text(citation: Citation) -> str:
     """Says in one line where a citation leads and whether it stands there."""
     where = f"{citation.document}, {page_text(PageRef('', citation.page or 1, citation.page_label))}"
     if citation.doubted:
-        return f"{where}: ⚠ not verified, {citation.reason or 'its words were not found there'}"
+        return f"{where}: ⚠ not verified, {citation.reason or 'its words were not found on the page'}"
     found = {
-        "figures": "✓ its figures stand on the page; the words are others",
+        "figures": "✓ its figures are on the page, in other words",
         "reworded": f"≈ {citation.reason}",
     }
     return f"{where}: {found.get(citation.basis, '✓ located on the page')}"

@@ -20,7 +20,7 @@ __all__ = ["day_heading", "draw_beginnings", "draw_conversations", "show_erase_d
 # After this many days the month is enough to tell conversations apart.
 DAYS_OF_A_WEEK = 7
 EMPTY = "Your conversations will appear here. They are kept where this server runs, and seen {} only."
-NOTHING_FOUND = "No conversation holds all of these words."
+NOTHING_FOUND = "No conversation has all of these words."
 
 
 def draw_beginnings(context: AppContext, *, disabled: bool) -> None:
@@ -82,7 +82,7 @@ def draw_conversations(context: AppContext, current: str | None) -> None:
 def _teaching(context: AppContext) -> str:
     days = context.settings.retention_days
     return EMPTY.format(session.where_seen()) + (
-        f" Those that nobody goes on with for {days:g} days are erased." if days else ""
+        f" A conversation is erased {days:g} days after its last question." if days else ""
     )
 
 

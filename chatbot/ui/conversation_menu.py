@@ -84,19 +84,19 @@ def _draw_switches(row: ConversationRow, context: AppContext, end: str) -> None:
     compression = session.settings(context).compression
     switches = (row, context, shortens, recalls)
     st.toggle(
-        "Shorten what was said earlier when it gets long",
+        "Shorten long conversations",
         row.compresses and compression,
         key=shortens,
         disabled=not compression,
         help=(
-            "A long conversation then reaches the model in part: what has most to do with the question. "
-            "Each answer says so, and shows what was left out."
+            "Sends the model only the parts of a long conversation that matter for the question. Each answer "
+            "shows what was cut."
         ),
         on_change=_choose,
         args=switches,
     )
     st.toggle(
-        "May recall my other conversations",
+        "Use my other conversations",
         row.recalls_others,
         key=recalls,
         help=(

@@ -288,7 +288,7 @@ def _how_read(stored: StoredPage) -> str:
         "ocr": f"Text read from the page's image by OCR, confidence {stored.confidence or 0:.0f} of 100.",
     }.get(stored.method, "No text was found on this page.")
     label = {
-        "printed": "Its printed number stands in the page's header or footer.",
+        "printed": "Its printed number is in the page's header or footer.",
         "pdf": "Its number comes from the PDF's own page labels.",
     }
     return f"{text} {label.get(stored.label_source or '', 'It has no printed number.')}"

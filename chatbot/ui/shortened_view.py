@@ -61,13 +61,13 @@ def _draw(context: AppContext) -> None:
     st.html(
         quiet_html(
             shortened_text(answer.compression)
-            + " What is struck out did not reach the prompt; it stays in the conversation."
+            + " What is struck out was not sent. It stays in the conversation."
         )
     )
     compression = answer.compression
     left_out = [one for one in said if not in_prompt(one, compression)]
     if left_out and not st.toggle(
-        f"Show the {len(left_out):,} exchanges that were left out whole", key=f"kept-all-{number}"
+        f"Show the {len(left_out):,} exchanges that were cut whole", key=f"kept-all-{number}"
     ):
         said = [one for one in said if in_prompt(one, compression)]
     st.html(
@@ -132,8 +132,7 @@ def _part(text: str, spans: Spans) -> str:
         plain_html(piece)
         if kept
         else (
-            f'<del><span class="unseen">[left out: </span>{plain_html(piece)}<span '
-            f'class="unseen">]</span></del>'
+            f'<del><span class="unseen">[cut: </span>{plain_html(piece)}<span class="unseen">]</span></del>'
         )
         for piece, kept in _shown(text, spans)
     )
@@ -142,7 +141,7 @@ def _part(text: str, spans: Spans) -> str:
 def _how(parts: Sequence[tuple[str, Spans]]) -> str:
     stays = {kept for text, spans in parts for _, kept in _shown(text, spans)}
     return {frozenset({True, False}): "kept in part", frozenset({True}): "kept whole"}.get(
-        frozenset(stays), "left out"
+        frozenset(stays), "cut"
     )
 
 

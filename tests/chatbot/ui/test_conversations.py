@@ -228,7 +228,7 @@ def test_the_list_searches_opens_and_grows(store: Conversations) -> None:
     click(app, "go-one-07")
     assert asked(app) == ["About :red[7]?"]
     assert app.button(key="go-one-07").label.startswith("**")
-    assert "No conversation holds all of these words." in enter(app, "find", "nowhere")
+    assert "No conversation has all of these words." in enter(app, "find", "nowhere")
 
 
 def test_deleting_is_undone_put_away_and_made_final(store: Conversations) -> None:
@@ -357,7 +357,7 @@ def test_a_shortened_conversation_is_told_and_shown(context: AppContext, store: 
     assert "shortened for this answer: 12,040 of 24,310 tokens kept." in text
     assert "What was remembered for it" in text
     assert "this conversation, exchange 1" in text
-    assert "left out" not in text
+    assert "cut" not in text
     assert keys(app, "shortened-") == ["shortened-5"]
     text = click(app, "shortened-5")
     kept = [("2", "kept in part"), ("3", "kept whole"), ("4", "among the last, as it is")]
@@ -365,14 +365,14 @@ def test_a_shortened_conversation_is_told_and_shown(context: AppContext, store: 
     assert "12,040 (50%)" in text
     assert "Exchange 5" not in text
     whole = switch(app, "kept-all-5", on=True)
-    assert states_of_exchanges(whole)[0] == ("1", "left out")
+    assert states_of_exchanges(whole)[0] == ("1", "cut")
 
 
 def test_what_is_kept_is_plain_and_what_is_left_out_is_struck_and_named() -> None:
     said = StoredExchange("c", 2, "Two <b>?", "StoredExchange", "complete", "Kept. Gone. Kept & more.", 0.0)
     html = kept_html(said, SHORTENED)
     assert (
-        '<p class="asked">Two<del><span class="unseen">[left out: </span> &lt;b&gt;?<span '
+        '<p class="asked">Two<del><span class="unseen">[cut: </span> &lt;b&gt;?<span '
         'class="unseen">]</span></del></p>'
     ) in html
     assert "<p>Kept<del>" in html
