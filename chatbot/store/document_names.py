@@ -10,7 +10,7 @@ from pathlib import PurePath
 
 from chatbot.errors import DocumentError
 
-__all__ = ["display_name", "free_name", "known_as", "listed", "told_apart", "with_names"]
+__all__ = ["display_name", "free_name", "known_as", "listed", "told_apart", "with_names", "with_titles"]
 
 # The number of documents that a sentence names.
 MOST_NAMED = 3
@@ -118,6 +118,18 @@ def with_names(text: str, titles: Mapping[str, str]) -> str:
     pattern = re.compile(rf"(?<!\w)(?:{'|'.join(f'({title})' for title in named)})(?!\w)", re.IGNORECASE)
     names = list(named.values())
     return pattern.sub(lambda found: names[(found.lastindex or 1) - 1], text)
+
+
+def with_titles(text: str, titles: Mapping[str, str]) -> str:
+    """Returns a text with the documents' titles in place of their names.
+
+    titles: by name. Both are of unknown origin, to be escaped where they are shown.
+    """
+    names = sorted((name for name in titles if name in text), key=len, reverse=True)
+    if not names:
+        return text
+    # In one go, so that no name is looked for in a title that was put in.
+    return re.sub("|".join(map(re.escape, names)), lambda found: titles[found[0]], text)
 
 
 def _is_named(stem: str, text: str) -> bool:

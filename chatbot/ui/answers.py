@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
 
 import streamlit as st
 
@@ -24,6 +25,7 @@ from chatbot.records import (
     NumberCheck,
     PageRef,
 )
+from chatbot.store.document_names import with_titles
 from chatbot.ui import overlay
 from chatbot.ui.answer_details import draw_answer_details
 from chatbot.ui.answer_text import CitedPassage, answer_html, passages_of, press_key, shown_figures
@@ -64,7 +66,12 @@ def draw_given(given: Given, context: AppContext) -> None:
         for notice in given.notices
         if answer.error and notice.text.partition(HAD_SAID)[0] in answer.error
     ]
-    draw_notices(notice for notice in given.notices if notice not in of_failure)
+    titles = context.chatbot.titles()
+    draw_notices(
+        replace(notice, text=with_titles(notice.text, titles))
+        for notice in given.notices
+        if notice not in of_failure
+    )
     if answer.error:
         had_said = next((notice.text.partition(HAD_SAID)[2] for notice in of_failure), "")
         st.html(
@@ -98,7 +105,6 @@ def draw_given(given: Given, context: AppContext) -> None:
     _draw_shortened(given)
     if answer.model == GUIDE:
         documents = [row for row in context.chatbot.documents() if row.removed_at is None]
-        titles = context.chatbot.titles()
         draw_examples(suggested(answer, context.examples, documents, titles), number=given.number)
     draw_answer_details(given, context, details_label(answer, checks), _checks_html(answer, checks))
     draw_compare_action(answer, given.number, context)
@@ -351,6 +357,8 @@ def _draw_refusal(given: Given, context: AppContext) -> None:
     answer = given.answer
     st.html('<p class="refusal">Not in these documents</p>')
     text = NOT_IN_DOCUMENTS.sub("", answer.text)
+    if not answer.citations:  # a quotation stays as its page has it
+        text = with_titles(text, context.chatbot.titles())
     st.html(answer_html(text, answer.citations, statements=answer.statements, by_model=answer.by_model))
     pages = [(page, _hit_of(answer, page)) for page in answer.nearest]
     if pages:

@@ -357,7 +357,7 @@ def test_a_shortened_conversation_is_told_and_shown(context: AppContext, store: 
     assert "shortened for this answer: 12,040 of 24,310 tokens kept." in text
     assert "What was remembered for it" in text
     assert "this conversation, exchange 1" in text
-    assert "cut" not in text
+    assert "[cut: " not in text
     assert keys(app, "shortened-") == ["shortened-5"]
     text = click(app, "shortened-5")
     kept = [("2", "kept in part"), ("3", "kept whole"), ("4", "among the last, as it is")]
