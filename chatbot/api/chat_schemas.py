@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any
 
 from pydantic import BaseModel, Field
 
 from chatbot.api.schemas import Question, Strict
-from chatbot.user_settings import MOST_WINDOW, Value
+from chatbot.api.shortening_schema import ShorteningIn
 
 __all__ = ["ChatIn", "ChatOut", "ClearedOut", "ModelsOut", "SessionStats", "WebTextIn", "WebTextOut"]
 
@@ -15,7 +15,7 @@ Session = Annotated[str, Field(max_length=200)]
 Address = Annotated[str, Field(max_length=2_000)]
 
 
-class ChatIn(BaseModel):
+class ChatIn(ShorteningIn):
     """A question.
 
     models: one or several, with commas: "PROVIDER:MODEL", "extractive" for the documents' own words; "" takes
@@ -24,8 +24,6 @@ class ChatIn(BaseModel):
     use_r2c: whether a long conversation is shortened; false sends the last exchanges alone.
     current_url: the page that the browser shows.
     session_id: a name of your choice for the conversation; "" is the caller's only one.
-    compression_ratio, gamma, rho, scoring, keep_last: how a long conversation is shortened for this question;
-        keep_last counts messages.
     """
 
     question: Question
@@ -35,29 +33,6 @@ class ChatIn(BaseModel):
     use_r2c: bool = True
     current_url: Address = ""
     session_id: Session = ""
-    compression_ratio: Annotated[float, Field(ge=0.05, le=1)] | None = None
-    gamma: Annotated[float, Field(ge=0, le=10)] | None = None
-    rho: Annotated[float, Field(ge=0, le=1)] | None = None
-    scoring: Literal["query", "seed"] | None = None
-    keep_last: Annotated[int, Field(ge=1, le=2 * MOST_WINDOW)] | None = None
-
-    @property
-    def compression(self) -> tuple[tuple[str, Value], ...]:
-        """What it changes of the settings, by their names."""
-        changes: dict[str, Value] = {}
-        if self.scoring is not None:
-            # The best share of whole messages differs between the two.
-            changes = {"seed_scoring": self.scoring == "seed"}
-            changes["compression_rho"] = 0.5 if self.scoring == "seed" else 1.0
-        if self.rho is not None:
-            changes["compression_rho"] = self.rho
-        if self.gamma is not None:
-            changes["compression_gamma"] = self.gamma
-        if self.compression_ratio is not None:
-            changes["compression_ratio"] = self.compression_ratio
-        if self.keep_last is not None:
-            changes["prompt_exchanges"] = (self.keep_last + 1) // 2
-        return tuple(changes.items())
 
 
 class SessionStats(BaseModel):

@@ -6,6 +6,7 @@ from typing import Annotated, Any, Literal
 
 from pydantic import BaseModel, ConfigDict, Field
 
+from chatbot.api.shortening_schema import ShorteningIn
 from chatbot.asking.question import LONGEST_QUESTION
 from chatbot.memory.cases.records import LONGEST_WORD
 
@@ -45,7 +46,7 @@ class Strict(BaseModel):
     model_config = ConfigDict(extra="forbid")
 
 
-class AskIn(Strict):
+class AskIn(Strict, ShorteningIn):
     """A question.
 
     documents: names to stay in, [] for all.

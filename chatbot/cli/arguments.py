@@ -325,8 +325,8 @@ def _add_memory(commands: Any) -> None:
         "show and change what is remembered: rated answers, situations with advice, news signals",
     )
     actions = memories.actions()
-    kept.add_argument("memory", choices=tuple(memories.commands_by_memory()))
-    kept.add_argument("action", choices=list(actions))
+    kept.add_argument("memory", choices=(*memories.commands_by_memory(), memories.STATS))
+    kept.add_argument("action", choices=list(actions), nargs="?")
     kept.add_argument(
         "texts",
         nargs="*",

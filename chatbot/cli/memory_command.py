@@ -10,7 +10,10 @@ from chatbot.errors import UsageError
 from chatbot.memory.layers import layers_with
 from chatbot.settings import Settings
 
-__all__ = ["actions", "commands_by_memory", "memory", "options_by_name"]
+__all__ = ["STATS", "actions", "commands_by_memory", "memory", "options_by_name"]
+
+# `memory stats` is short for `memory compression stats`.
+STATS = "stats"
 
 
 def commands_by_memory() -> dict[str, Commands]:
@@ -38,9 +41,14 @@ def options_by_name() -> dict[str, Option]:
 
 def memory(options: argparse.Namespace, settings: Settings) -> int:
     """Runs one action of one memory. Raises UsageError for what the action does not take."""
+    if options.memory == STATS:
+        if options.action:
+            raise UsageError("`memory stats` takes nothing more.", hint="Leave the rest out.")
+        options.memory, options.action = "compression", STATS
     commands = commands_by_memory()[options.memory]
     action = commands.actions.get(options.action)
     if action is None:
+        lacks = f"has no {options.action!r}" if options.action else "has several actions"
         raise UsageError(
             f"The memory of {options.memory} has no {options.action!r}.",
             hint=f"Use one of: {', '.join(commands.actions)}.",

@@ -134,7 +134,11 @@ REGISTERED: tuple[Registered, ...] = (
         beside=True,
     ),
     Registered(
-        "compression", "chatbot.memory.compression", "Shortened conversation", tab="Long conversations"
+        "compression",
+        "chatbot.memory.compression",
+        "Shortened conversation",
+        tab="Long conversations",
+        commands=True,
     ),
 )
 

@@ -21,6 +21,7 @@ __all__ = ["MOST_RESULTS", "can_search", "search_web"]
 MOST_RESULTS = 8
 MOST_TOKENS = 2_000
 MOST_SEARCHES = 3
+SECONDS = 20.0
 TASK = "Search the web for what answers this question, and report what the pages say: "
 
 
@@ -35,6 +36,7 @@ def search_web(question: str, settings: Settings) -> list[tuple[str, str, str]]:
 
     Raises ModelError.
     """
+    settings = settings.hurried(SECONDS)
     by_anthropic = client_of(settings) == "anthropic"
     try:
         answer = _asked_anthropic(question, settings) if by_anthropic else _asked_openai(question, settings)

@@ -47,3 +47,36 @@ def test_the_window_alone_has_no_shortened_part(make: Make) -> None:
         last = provider.requests[-1].body["messages"][-1]["content"]
     assert "Question 0?" in whole
     assert "Question 0?" not in last
+
+
+def test_how_a_conversation_is_shortened_can_be_chosen_for_a_question(make: Make) -> None:
+    said = [
+        "The company's revenue, profit and dividend rose by 5 per cent. Its margin grew.",
+        "Penguins live on the southern coast. They walk far. Their eggs are kept warm.",
+        "Norland's gardens were opened by the mayor. The roses were planted in spring.",
+        "It is late.",
+    ]
+    with Provider([Say([text]) for text in said]) as provider:
+        chatbot = make(
+            base_url=provider.url,
+            chat_model="stand-in",
+            api_key="k",
+            compression_tokens=10,
+            prompt_exchanges=1,
+            summary=False,
+        )
+        for _ in said:
+            list(chatbot.ask(Ask("Tell me more?", conversation="talk", documents=False)))
+
+        def earlier(**choices: bool | float) -> list[str]:
+            ask = Ask("Where do penguins live?", conversation="talk", compression=tuple(choices.items()))
+            return [text for _, text in chatbot.lending.before(ask, ask.question, None).earlier]
+
+        by_question = " ".join(earlier(compression_ratio=0.5))
+        by_words = " ".join(earlier(compression_ratio=0.5, seed_scoring=True))
+        whole = earlier(compression_ratio=0.8, compression_rho=1.0)
+        single = earlier(compression_ratio=0.8, compression_rho=0.0)
+    assert "Penguins" in by_question
+    assert "dividend" in by_words
+    assert "dividend" not in by_question
+    assert whole != single
