@@ -124,7 +124,8 @@ class Completion:
 
     def _address(self, citation: Citation) -> str:
         if (citation.version or 0) < 0:
-            return str(citation.document)
+            address = str(citation.document)
+            return address if address.startswith(("https://", "http://")) else ""
         base = self._addresses.get(citation.document or "", "")
         return f"{base}/pages/{citation.page}" if base else ""
 
