@@ -61,6 +61,7 @@ async def started(opened: Opened, caller: Caller, body: AskIn) -> Question:
         owner=caller.owner,
         model=body.model or "",
         tools=body.tools,
+        compression=body.compression,
     )
     return await run_in_threadpool(_begin, opened, wanted)
 

@@ -43,14 +43,14 @@ def memory(options: argparse.Namespace, settings: Settings) -> int:
     """Runs one action of one memory. Raises UsageError for what the action does not take."""
     if options.memory == STATS:
         if options.action:
-            raise UsageError("`memory stats` takes nothing more.", hint="Leave the rest out.")
+            raise UsageError("`memory stats` takes no arguments.", hint="Remove the rest.")
         options.memory, options.action = "compression", STATS
     commands = commands_by_memory()[options.memory]
     action = commands.actions.get(options.action)
     if action is None:
         lacks = f"has no {options.action!r}" if options.action else "has several actions"
         raise UsageError(
-            f"The memory of {options.memory} has no {options.action!r}.",
+            f"The memory of {options.memory} {lacks}.",
             hint=f"Use one of: {', '.join(commands.actions)}.",
         )
     if len(options.texts) != len(action.takes.split()):

@@ -12,14 +12,12 @@ from typing import Any, TypeAlias
 import pytest
 
 from chatbot import service
-from chatbot.asking.question import Ask
 from chatbot.cli import main
 from chatbot.memory.signals.news_sources import News
 from chatbot.memory.signals.records import AssetRow, EventRow, Health, Imported, RecalledEvent, SourceRow
 from chatbot.memory.signals.signal_store import Signals
 from chatbot.memory.signals.source_ratings import SourceRatings
 from chatbot.memory.signals.state import State
-from chatbot.settings import Settings
 from tests.case_rows import case_lines, case_rows
 from tests.fakes import HashEmbedder
 
