@@ -80,8 +80,13 @@ async def advanced(request: Request, asked: Asked, caller: Asks) -> ChatOut:
 
 @ROUTER.post("/input_webtext/", include_in_schema=False)
 @ROUTER.post("/input_webtext", responses=declared(body=True))
-async def add_text(request: Request, body: WebTextIn, caller: Asks) -> WebTextOut:
-    """Takes a web page as a source of the session. It is data: nothing in it is followed."""
+async def add_text(
+    request: Request, body: WebTextIn, caller: Asks, session_id: SessionName = ""
+) -> WebTextOut:
+    """Takes a web page as a source of the session. It is data: nothing in it is followed.
+
+    The session may be named in the address, as for the other calls, or in the body.
+    """
     settings = opened_store(request).settings
     title, text = body.title, body.textContent
     if not text.strip():
@@ -91,13 +96,14 @@ async def add_text(request: Request, body: WebTextIn, caller: Asks) -> WebTextOu
                 hint="Send it as textContent, or set FINPOLICY_FETCH_PAGES=1 to have it fetched.",
             )
         title, text = await run_in_threadpool(read_page, body.currentUrl, settings)
-    session = session_of(caller.owner, body.session_id)
+    named = body.session_id or session_id
+    session = session_of(caller.owner, named)
     kept = ExternalText(body.currentUrl, title, text)
     count = door_of(request).texts.add(session, kept)
     cut = f", cut to {LONGEST_TEXT:,} characters" if len(text) > LONGEST_TEXT else ""
     return WebTextOut(
         resp=f"Text added as a source of this session{cut}.",
-        session_id=body.session_id,
+        session_id=named,
         characters=len(kept.text),
         texts=count,
     )

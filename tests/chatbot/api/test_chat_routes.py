@@ -37,7 +37,7 @@ def test_a_question_is_answered_with_the_names_of_the_extension(api: Api) -> Non
 def test_a_page_that_is_sent_is_a_source_of_its_session_alone(api: Api) -> None:
     question = {"question": "Which plant will Acme close?", "session_id": "mine"}
     with api.client() as client:
-        added = client.post("/input_webtext/", json={**PAGE, "session_id": "mine"}).json()
+        added = client.post("/input_webtext/", params={"session_id": "mine"}, json=PAGE).json()
         assert added["texts"] == 1
         found = client.get("/get_adv_response/", params=question).json()
         (answer,) = found["answers"].values()
