@@ -159,8 +159,14 @@ def suggested_years(rows: Sequence[DocumentRow], chosen: Sequence[str]) -> list[
     years = set(periods)
     for written in periods if chosen else ():
         found = find_periods(written)
-        if len(found) == 1 and found[0].start_year == found[0].end_year and written.isdecimal():
-            years.update(str(found[0].start_year - before) for before in range(1, YEARS_BEFORE + 1))
+        if len(found) != 1:
+            continue
+        first, last = found[0].start_year, found[0].end_year
+        for before in range(1, YEARS_BEFORE + 1):
+            if first == last and written.isdecimal():
+                years.add(str(first - before))
+            elif written == f"{first}-{last % 100:02}" and last == first + 1:
+                years.add(f"{first - before}-{(last - before) % 100:02}")
     spans = {year: found[0] for year in years if len(found := find_periods(year)) == 1}
     return sorted(spans, key=lambda year: (-spans[year].end_year, -spans[year].start_year, year))[
         :MOST_SUGGESTED

@@ -262,7 +262,7 @@ def test_years_come_from_the_documents_own_periods() -> None:
     rows = [row("a.pdf", "2022"), row("b.pdf", "2025-26"), row("c.pdf")]
     assert suggested_years(rows, ()) == ["2025-26", "2022"]
     assert suggested_years(rows, ["a.pdf"]) == ["2022", "2021", "2020"]
-    assert suggested_years(rows, ["b.pdf"]) == ["2025-26"]
+    assert suggested_years(rows, ["b.pdf"]) == ["2025-26", "2024-25", "2023-24"]
     assert suggested_years(rows, ["c.pdf"]) == []
     named = [row("Budget_2024-25.pdf")]
     assert suggested_years(named, ()) == ["2024-25"]
