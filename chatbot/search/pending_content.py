@@ -10,9 +10,11 @@ from chatbot.store.document_names import listed
 from chatbot.store.library import Library
 from ingestion.document import TABLES
 
-__all__ = ["pending_content", "without_vectors"]
+__all__ = ["COMMAND", "pending_content", "without_vectors"]
 
-HINT = f"This is done while the server runs, or by `{PROGRAM} doctor`."
+# What a hint says to those at a command line; pages leave it out.
+COMMAND = f", or by `{PROGRAM} doctor`"
+HINT = f"This is done while the server runs{COMMAND}."
 
 
 def pending_content(library: Library, names: Sequence[str], without: Container[int] = ()) -> Notice | None:
