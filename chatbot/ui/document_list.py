@@ -155,7 +155,7 @@ def _draw_row(row: DocumentRow, context: AppContext, title: str) -> None:
             _button(
                 plain_markdown(short(title, LONGEST_TITLE)),
                 row,
-                "Close the guide" if is_chosen else "Outline, key figures and questions",
+                "Close" if is_chosen else "Outline, key figures and questions",
                 document_session.choose,
                 "" if is_chosen else row.name,
                 key="Guide",
