@@ -48,17 +48,22 @@ class ApiRoute(BaseRoute):
     """Hands what is at the API's addresses to it, and leaves the rest to the pages."""
 
     def __init__(self, *, alone: bool = False) -> None:
-        """alone: there are no pages, and everything is handed to the API."""
+        """alone: there are no pages, and everything is handed to the API.
+
+        The pages' socket too, which the API refuses: whoever opens it would be given the pages without a key.
+        """
         self._alone = alone
 
     def matches(self, scope: Scope) -> tuple[Match, Scope]:
         first, _, _ = scope["path"].removeprefix("/").partition("/")
-        return Match.FULL if scope["type"] == "http" and (
-            self._alone or first in ADDRESSES
-        ) else Match.NONE, {}
+        ours = self._alone or (scope["type"] == "http" and first in ADDRESSES)
+        return Match.FULL if ours else Match.NONE, {}
 
     async def handle(self, scope: Scope, receive: Receive, send: Send) -> None:
-        await serve_api(scope, receive, send)
+        if scope["type"] == "http":
+            await serve_api(scope, receive, send)
+        else:
+            await send({"type": "websocket.close", "code": 1008})
 
 
 async def serve_api(scope: Scope, receive: Receive, send: Send) -> None:

@@ -309,8 +309,16 @@ def test_a_password_is_asked_for_at_the_commands_own_terminal(home: Path, tmp_pa
 
 def test_the_api_without_pages_takes_commands_too(alone: Path, tmp_path: Path) -> None:
     home = Path(shutil.copytree(alone, tmp_path / "home"))
-    with started(home, "serve", "--no-pages", "--port", str(next(filter(is_free, PORTS)))) as server:
+    port = next(filter(is_free, PORTS))
+    with started(home, "serve", "--no-pages", "--port", str(port)) as server:
         wait_for_socket(home)
+        with socket.create_connection(("127.0.0.1", port), 30) as pages:
+            pages.sendall(
+                b"GET /_stcore/stream HTTP/1.1\r\nHost: localhost\r\nUpgrade: websocket\r\n"
+                b"Connection: Upgrade\r\nSec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==\r\n"
+                b"Sec-WebSocket-Version: 13\r\n\r\n"
+            )
+            assert pages.recv(20).startswith(b"HTTP/1.1 403"), "that would be the pages, without a key"
         (hit, *_) = lines(run(home, "search", "debt anchor", "--json"))
         assert hit["page"] == 2
         server.send_signal(signal.SIGTERM)
