@@ -67,6 +67,13 @@ def test_a_real_server_is_started_once_without_our_keys_and_ended(
         assert found.call(tools["weather__forecast"], PLACE, never) == FORECAST
 
 
+@pytest.mark.timed
+def test_a_pattern_of_a_server_for_its_own_replies_keeps_nobody_waiting(tmp_path: Path) -> None:
+    with servers(tmp_path, slow=entry("pattern")) as found:
+        tools = found.offered(never).tools
+        assert found.call(tools["slow__forecast"], PLACE, never) == FORECAST
+
+
 def test_a_wrong_file_is_said_and_changes_hold_at_once(tmp_path: Path) -> None:
     with servers(tmp_path, one=entry("plain")) as found:
         assert list(found.offered(never).tools) == ["one__forecast"]
