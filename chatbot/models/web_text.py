@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import codecs
 import re
+import time
 from contextlib import suppress
 from html.parser import HTMLParser
 
@@ -23,6 +24,10 @@ SILENT = frozenset("script style noscript template svg nav footer form button se
 BLOCKS = frozenset(
     "p div br li ul ol tr table h1 h2 h3 h4 h5 h6 section article header main blockquote pre dd dt".split()
 )
+# Characters that are read at once, and seconds for a page. Elements that are open at the same time, and
+# characters of an unfinished tag at its end: Python's parser takes their square.
+PIECE, MOST_SECONDS = 16_384, 3.0
+MOST_OPEN, MOST_UNFINISHED = 100, 1_000
 SPACE = re.compile(r"\s+")
 BLANKS = re.compile(r"[^\S\n]+")
 EMPTY_LINES = re.compile(r"\s*\n\s*")
@@ -49,10 +54,15 @@ def read_page(address: str, settings: Settings, *, rule: str = "public") -> tupl
 
 
 def page_text(html: str) -> tuple[str, str]:
-    """Returns (title, text) of a page's HTML, a line for each block."""
+    """Returns (title, text) of a page's HTML, a line for each block; of one made to be slow, a part."""
     reader = _PageReader()
-    reader.feed(html)
-    reader.close()
+    end = time.monotonic() + MOST_SECONDS
+    for start in range(0, len(html), PIECE):
+        reader.feed(html[start : start + PIECE])
+        if time.monotonic() > end:
+            break
+    if len(reader.rawdata) <= MOST_UNFINISHED or "<" not in reader.rawdata:
+        reader.close()
     text = EMPTY_LINES.sub("\n", BLANKS.sub(" ", "".join(reader.pieces))).strip()
     return " ".join("".join(reader.title).split()), text
 
@@ -82,7 +92,8 @@ class _PageReader(HTMLParser):
     def handle_starttag(self, tag: str, attrs: object) -> None:
         self._in_title = tag == "title"
         if tag in SILENT:
-            self._silent.append(tag)
+            if len(self._silent) < MOST_OPEN:
+                self._silent.append(tag)
         elif tag in BLOCKS:
             self.pieces.append("\n")
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import threading
+import time
 from collections.abc import Iterator
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 
@@ -52,6 +53,16 @@ def test_a_page_is_read_as_its_title_and_text(site: str) -> None:
     expected = ("Rates & bonds", "Yields\nThe yield rose to 5.2 per cent.")
     assert read_page(f"{site}/", Settings(), rule="") == expected
     assert page_text("<p>one<p>two &lt;b&gt;") == ("", "one\ntwo <b>")
+
+
+@pytest.mark.parametrize(
+    "html", ["<nav>" * 200_000 + "</svg>" * 200_000, "<a " * 300_000, "<a b='" * 200_000, "<!--" * 200_000]
+)
+def test_a_page_that_is_made_to_be_slow_is_not_read_for_long(html: str) -> None:
+    begun = time.monotonic()
+    assert page_text(f"<p>The yield rose.</p>{html}")[1] == "The yield rose."
+    assert time.monotonic() - begun < 10
+    assert page_text(f"{'x' * 50_000}<p>a &amp") == ("", f"{'x' * 50_000}\na &")
 
 
 @pytest.mark.parametrize(
