@@ -310,7 +310,7 @@ class Settings:
     open_to_others: whether people elsewhere can open the pages, as the user interface that opens them knows.
     endpoint_rule: what must not be contacted besides cloud metadata. "" forbids nothing (the operator chose
         the endpoint), "user" forbids http except to this machine, "public" also forbids addresses outside the
-        internet.
+        internet, "web" those alone.
     """
 
     home: Path = field(default_factory=lambda: default_home())

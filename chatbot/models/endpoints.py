@@ -84,7 +84,7 @@ def checked_addresses(host: str) -> list[str]:
 
 def _check_rule(scheme: str, host: str, addresses: Sequence[IPv4Address | IPv6Address], rule: str) -> None:
     """Raises ModelError if an endpoint that a user chose violates `settings.endpoint_rule`."""
-    if rule == "public" and not all(_is_public(_plain(address)) for address in addresses):
+    if rule in {"public", "web"} and not all(_is_public(_plain(address)) for address in addresses):
         raise ModelError(
             f"OPENAI_BASE_URL points to {host}, on this machine or its network.",
             hint=(
@@ -92,7 +92,7 @@ def _check_rule(scheme: str, host: str, addresses: Sequence[IPv4Address | IPv6Ad
             ),
         )
     if (
-        rule
+        rule not in {"", "web"}
         and scheme == "http"
         and not (addresses and all(_plain(address).is_loopback for address in addresses))
     ):

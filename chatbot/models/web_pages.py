@@ -44,7 +44,9 @@ def fetch_page(
 ) -> FetchedPage:
     """Returns the page at an address.
 
-    rule: as `Settings.endpoint_rule`; "public" for addresses that a user or a program names.
+    rule: as `Settings.endpoint_rule`; "public" for addresses that a user or a program names. With "", which
+        is for the operator's own, a redirect to another host leads to the internet alone: whoever answers
+        there must not choose what this machine asks for in its own network, or of this very server.
     known: the mark of what is already there.
 
     Raises UsageError for an address that must not be contacted, and WebError.
@@ -53,7 +55,9 @@ def fetch_page(
         found = _fetched(url, settings, rule, known or {})
         if isinstance(found, FetchedPage):
             return found
-        url = urljoin(url, found)
+        url, before = urljoin(url, found), url
+        if not rule and _place(url) != _place(before):
+            rule = "web"
     raise WebError(f"{_host(url)} redirects again and again.", hint="Name the page's final address.")
 
 
@@ -106,6 +110,16 @@ def _limited(answer: object, url: str) -> bytes:
                 f"The page of {_host(url)} is larger than {MOST_BYTES:,} bytes.", hint="Name a smaller one."
             )
     return bytes(body)
+
+
+def _place(url: str) -> tuple[str | None, int | None]:
+    """The host and port of an address; a scheme's usual port is none."""
+    try:
+        parts = urlsplit(url)
+        usual = {"http": 80, "https": 443}.get(parts.scheme)
+        return parts.hostname, None if parts.port == usual else parts.port
+    except ValueError:
+        return None, None
 
 
 def _host(url: str) -> str:

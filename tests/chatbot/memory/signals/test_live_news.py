@@ -53,6 +53,8 @@ class Feeds(BaseHTTPRequestHandler):
             self._reply(302, Location="/feed")
         elif self.path == "/round":
             self._reply(302, Location="/round")
+        elif self.path == "/other":
+            self._reply(302, Location=f"http://localhost:{self.server.server_port}/feed")  # type: ignore[attr-defined]
         elif self.path == "/inside":
             self._reply(302, Location="http://169.254.169.254/latest")
         elif self.path == "/endless":
@@ -133,7 +135,12 @@ def test_feeds_are_visited_and_their_news_is_kept_once(web: str, database: str, 
 
 @pytest.mark.parametrize(
     ("path", "why"),
-    [("/round", "redirects again and again"), ("/inside", "cannot be fetched"), ("/endless", "larger than")],
+    [
+        ("/round", "redirects again and again"),
+        ("/inside", "cannot be fetched"),
+        ("/other", "cannot be fetched"),
+        ("/endless", "larger than"),
+    ],
 )
 def test_a_page_that_misbehaves_is_given_up(web: str, path: str, why: str, tmp_path: Path) -> None:
     with pytest.raises(Exception, match=why):
