@@ -156,7 +156,7 @@ def test_what_cannot_be_started_or_must_not_be_called_is_left_out(tmp_path: Path
     }
     with servers(tmp_path, **entries) as found:
         said = sorted(problem.message for problem in found.offered(never).problems)
-    assert said[0].startswith("The url of cloud leads to 169.254.169.254, a link-local")
+    assert said[0].startswith("The url of cloud points to 169.254.169.254, a link-local")
     assert said[1].startswith("closed cannot be used")
     assert said[2] == "gone cannot be started: there is no such command."
 

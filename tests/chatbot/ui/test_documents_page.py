@@ -214,7 +214,7 @@ def test_period_and_status_are_set_right_and_back(context: AppContext) -> None:
     period = labelled(app.text_input, "Period")
     assert period.value == "2024"
     period.set_value("soon")
-    assert "That is no period." in click(app, "facts-save")
+    assert "That is not a period." in click(app, "facts-save")
     labelled(app.text_input, "Period").set_value("2030/31")
     labelled(app.selectbox, "Status").set_value("draft")
     click(app, "facts-save")

@@ -51,12 +51,12 @@ def test_the_homes_file_comes_over_ours_and_the_arguments_over_both(tmp_path: Pa
 
 def test_a_file_that_cannot_be_read_is_named(tmp_path: Path) -> None:
     folder = config(tmp_path, "[server\n")
-    with pytest.raises(UsageError, match=r"config\.toml cannot be read.*Mend it"):
+    with pytest.raises(UsageError, match=r"config\.toml cannot be read.*Fix the"):
         options(folder)
 
 
 def test_a_taken_port_is_told_with_another(tmp_path: Path, taken: int) -> None:
-    told = rf"Port {taken} of 127\.0\.0\.1 is taken.*serve --port {taken + 1}"
+    told = rf"Port {taken} of 127\.0\.0\.1 is already in use.*serve --port {taken + 1}"
     with pytest.raises(UsageError, match=told):
         run(tmp_path, port=taken)
 

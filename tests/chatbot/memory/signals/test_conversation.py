@@ -76,7 +76,7 @@ def test_the_server_killed_in_the_middle_of_a_conversation_and_back_without_a_re
         if not notices:
             break
         waits.append(time.monotonic() - started)
-        assert signals_of(answer) == ["local template"]
+        assert signals_of(answer) == ["undated local "]
         assert answer.notices == tuple(notices)
         assert "Answered without news signals" in notices[0]
         assert "is starting again" in notices[0]

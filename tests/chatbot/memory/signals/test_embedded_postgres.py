@@ -266,7 +266,7 @@ def test_a_start_cut_short_is_begun_again(reachable: Path) -> None:
 def test_data_of_another_version_are_named_and_left_alone(reachable: Path) -> None:
     (reachable / "old" / "data").mkdir(parents=True)
     (reachable / "old" / "data" / "PG_VERSION").write_text("9\n")
-    with pytest.raises(SignalsError, match="of Postgres 9, and 18"):
+    with pytest.raises(SignalsError, match="with Postgres 9, but 18"):
         EmbeddedServer(reachable / "old").address()
     assert (reachable / "old" / "data" / "PG_VERSION").read_text() == "9\n"
 
