@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Coroutine
 from dataclasses import dataclass, field
 from math import ceil
-from typing import Annotated
+from typing import Annotated, Any
 from urllib.parse import urlsplit
 
-from fastapi import Depends, Request, Security
+from fastapi import Depends, Request, Response, Security
+from fastapi.routing import APIRoute
 from fastapi.security import HTTPAuthorizationCredentials, HTTPBearer
 from starlette.concurrency import run_in_threadpool
 
@@ -21,13 +22,15 @@ from chatbot.api.session_texts import SessionTexts
 from chatbot.errors import NotFoundError
 from chatbot.store.api_keys import PREFIX, SCOPES, ApiKey, ApiKeys
 
-__all__ = ["Asks", "Caller", "Manages", "Reads", "door_of", "opened_store"]
+__all__ = ["Asks", "Caller", "CallerFirst", "Manages", "Reads", "door_of", "opened_store"]
 
 # Whose conversations they are if nobody need say who calls; those of the command line.
 LOCAL = "local"
 OPENING = "The store is still being opened."
 BEARER = HTTPBearer(auto_error=False, description="A key made by `finpolicy keys create`.")
 HERE = {"none", "same-origin"}
+# What `needs` has made.
+_LET_IN = set[Callable[..., Awaitable[Any]]]()
 
 
 @dataclass(frozen=True, slots=True)
@@ -105,8 +108,12 @@ def needs(scope: str) -> Callable[..., Awaitable[Caller]]:
         request: Request,
         credentials: Annotated[HTTPAuthorizationCredentials | None, Security(BEARER)],
     ) -> Caller:
+        state = request.scope.setdefault("state", {})
+        if state.get("let_in") == scope:  # by CallerFirst
+            let_in: Caller = state["caller"]
+            return let_in
         found = await find_caller(request, credentials)
-        request.scope.setdefault("state", {})["caller"] = found
+        state["caller"] = found
         wait = door_of(request).rates.wait(found.owner)
         if wait:
             raise ProblemError(
@@ -121,9 +128,29 @@ def needs(scope: str) -> Callable[..., Awaitable[Caller]]:
                 f"This key may {found.scope}, and this call needs the scope {scope}.",
                 hint=f"Make another key: finpolicy keys create NAME --scope {scope}",
             )
+        state["let_in"] = scope
         return found
 
+    _LET_IN.add(caller)
     return caller
+
+
+class CallerFirst(APIRoute):
+    """Finds out who calls before a body is read, which FastAPI does first.
+
+    So nobody without a key fills the disk.
+    """
+
+    def get_route_handler(self) -> Callable[[Request], Coroutine[Any, Any, Response]]:
+        handle = super().get_route_handler()
+
+        async def let_in(request: Request) -> Response:
+            for needed in self.dependant.dependencies:
+                if needed.call in _LET_IN:
+                    await needed.call(request, await BEARER(request))
+            return await handle(request)
+
+        return let_in
 
 
 Reads = Annotated[Caller, Depends(needs("read"))]

@@ -9,7 +9,7 @@ from fastapi import APIRouter, File, Path, Request, UploadFile
 from starlette.concurrency import run_in_threadpool
 from starlette.responses import FileResponse, Response
 
-from chatbot.api.caller import Manages, Reads, opened_store
+from chatbot.api.caller import CallerFirst, Manages, Reads, opened_store
 from chatbot.api.host import Opened
 from chatbot.api.problems import declared
 from chatbot.api.schemas import DocumentOut, JobOut
@@ -21,7 +21,7 @@ from ingestion.records import PageReport
 
 __all__ = ["ROUTER", "document_out", "find_row", "job_out"]
 
-ROUTER = APIRouter(prefix="/api/v1/documents", tags=["documents"])
+ROUTER = APIRouter(prefix="/api/v1/documents", tags=["documents"], route_class=CallerFirst)
 MOST_FILES = 100
 Id = Annotated[str, Path(min_length=1, max_length=200)]
 Page = Annotated[int, Path(ge=1, le=1_000_000)]

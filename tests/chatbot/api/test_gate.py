@@ -32,6 +32,31 @@ def test_who_calls_too_often_is_told_when_to_try_again(api: Api, monkeypatch: py
     assert refused.headers["retry-after"] == "2"
 
 
+def test_a_file_is_read_of_nobody_without_a_key(api: Api, monkeypatch: pytest.MonkeyPatch) -> None:
+    counted: list[str] = []
+
+    def wait(self: Rates, caller: str) -> float:
+        counted.append(caller)
+        return 0.0
+
+    monkeypatch.setattr(Rates, "wait", wait)
+    with api.client("manage") as client:
+        assert client.get("/api/v1/documents").status_code == 200
+    assert len(counted) == 1, "and who calls is found once"
+    api.open = True
+
+    async def call() -> bytes:
+        port = int(api.url.rpartition(":")[2])
+        reader, writer = await asyncio.open_connection("127.0.0.1", port)
+        head = b"POST /api/v1/documents HTTP/1.1\r\nhost: localhost\r\ntransfer-encoding: chunked\r\n"
+        writer.write(head + b"content-type: multipart/form-data; boundary=B\r\n\r\n3\r\n--B\r\n")
+        found = await asyncio.wait_for(reader.read(20), 5)
+        writer.close()
+        return found
+
+    assert asyncio.run(call()).startswith(b"HTTP/1.1 401")
+
+
 def test_who_sends_nothing_is_let_go(api: Api, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(gate, "SILENT_SECONDS", 0.1)
 
