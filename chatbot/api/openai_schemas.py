@@ -18,6 +18,8 @@ MOST_TEXTS = 256
 LONGEST_TEXT = 100_000
 Text = Annotated[str, Field(max_length=1_000_000)]
 Part = dict[str, Any]
+# A list is given up with its first wrong entry: an error for each would keep all requests waiting.
+Tokens = Annotated[list[int], Field(fail_fast=True)]
 
 
 class MessageIn(BaseModel):
@@ -105,9 +107,10 @@ class EmbeddingsIn(BaseModel):
     input: (
         Annotated[str, Field(min_length=1, max_length=LONGEST_TEXT)]
         | Annotated[
-            list[Annotated[str, Field(max_length=LONGEST_TEXT)]], Field(min_length=1, max_length=MOST_TEXTS)
+            list[Annotated[str, Field(max_length=LONGEST_TEXT)]],
+            Field(min_length=1, max_length=MOST_TEXTS, fail_fast=True),
         ]
-        | Annotated[list[int] | list[list[int]], Field(min_length=1)]
+        | Annotated[Tokens | Annotated[list[Tokens], Field(fail_fast=True)], Field(min_length=1)]
     )
     encoding_format: Literal["float", "base64"] = "float"
     dimensions: int | None = None

@@ -9,7 +9,9 @@ import httpx
 import openai
 import pytest
 from langchain_openai import ChatOpenAI, OpenAIEmbeddings
+from pydantic import ValidationError
 
+from chatbot.api.openai_schemas import EmbeddingsIn
 from tests.chatbot.api.conftest import CEILING, RULES, WithModel
 
 QUESTION = "What is the deficit ceiling?"
@@ -191,3 +193,10 @@ def test_the_first_word_follows_that_of_the_model(client: openai.OpenAI, model: 
         late.append(time.monotonic() - asked - model.delay)
         stream.close()
     assert statistics.median(late) < 0.15, late
+
+
+@pytest.mark.parametrize("entries", [["word"] * 100_000, [[1], "word"] * 50_000, ["word", 1] * 50_000])
+def test_a_long_list_of_wrong_texts_is_given_up_at_once(entries: list[object]) -> None:
+    with pytest.raises(ValidationError) as error:
+        EmbeddingsIn.model_validate({"model": "m", "input": entries})
+    assert error.value.error_count() < 10
