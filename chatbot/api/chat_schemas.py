@@ -74,7 +74,7 @@ class WebTextIn(Strict):
     """
 
     textContent: Annotated[str, Field(max_length=1_000_000)] = ""
-    currentUrl: Annotated[str, Field(max_length=2_000, pattern="^https?://")]
+    currentUrl: Annotated[str, Field(max_length=2_000, pattern=r"^https?://\S+$")]
     title: Annotated[str, Field(max_length=1_000)] = ""
     session_id: Session = ""
     use_r2c: bool = True

@@ -87,5 +87,7 @@ def test_what_cannot_be_answered_names_the_fix(api: Api) -> None:
         unread = client.post("/input_webtext/", json={"currentUrl": "https://news.example/a"})
         assert unread.status_code == 422
         assert "FINPOLICY_FETCH_PAGES" in unread.json()["hint"]
+        place = {**PAGE, "currentUrl": "https://e.org/ (Rules.pdf, page 1)"}
+        assert client.post("/input_webtext/", json=place).status_code == 422, "it would pass for a page"
         script = client.post("/input_webtext/", json={**PAGE, "currentUrl": "javascript:alert(1)"})
         assert script.status_code == 422
