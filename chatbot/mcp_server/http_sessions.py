@@ -14,6 +14,7 @@ from starlette.requests import Request
 from starlette.types import Receive, Scope, Send
 
 from chatbot.api.caller import Caller, opened_store
+from chatbot.api.problems import ProblemError
 from chatbot.mcp_server.protocol import build_mcp_server
 from chatbot.mcp_server.tool_list import Visitor
 
@@ -21,6 +22,8 @@ __all__ = ["McpSessions"]
 
 # Sessions that are open at the same time, and the seconds after which an unused one is closed.
 MOST_SESSIONS, IDLE_SECONDS = 500, 1_800.0
+# Sessions of one caller, so that one does not take all.
+MOST_OF_CALLER = 100
 # The server's guard checks the host, and `find_caller` which page a call comes from.
 NO_SECOND_CHECK = TransportSecuritySettings(enable_dns_rebinding_protection=False)
 
@@ -44,11 +47,22 @@ class McpSessions:
         await self._ready.wait()
 
     async def serve(self, caller: Caller, scope: Scope, receive: Receive, send: Send) -> None:
-        """Serves one request."""
+        """Serves one request. Raises ProblemError for a caller who has too many sessions."""
         # A session belongs to who began it.
-        owner = AccessToken(token="", client_id=f"{caller.owner} {caller.key}", scopes=[caller.scope])
+        name = f"{caller.owner} {caller.key}"
+        begins = Request(scope).headers.get("mcp-session-id") is None
+        if begins and self._sessions_of(name) >= MOST_OF_CALLER:
+            raise ProblemError(
+                429,
+                f"{MOST_OF_CALLER} sessions of this caller are open.",
+                hint=f"End some; an unused one ends after {IDLE_SECONDS / 60:.0f} minutes.",
+            )
+        owner = AccessToken(token="", client_id=name, scopes=[caller.scope])
         scope["user"] = AuthenticatedUser(owner)
         await self._manager.handle_request(scope, receive, send)
+
+    def _sessions_of(self, name: str) -> int:
+        return sum(owner["client_id"] == name for owner in self._manager._session_owners.values())
 
     async def close(self) -> None:
         """Ends all sessions, and with them the calls that are on their way."""

@@ -24,6 +24,17 @@ from tests.pdfs import make_pdf
 QUESTION = "What is the deficit ceiling?"
 ALL = {"ask", "search_documents", "get_page", "list_documents", "compare", "add_document"}
 
+HELLO = {
+    "jsonrpc": "2.0",
+    "id": 1,
+    "method": "initialize",
+    "params": {
+        "protocolVersion": "2025-06-18",
+        "capabilities": {},
+        "clientInfo": {"name": "t", "version": "1"},
+    },
+}
+
 
 @asynccontextmanager
 async def connected(api: Api, scope: str = "", mode: str = "auto", **headers: str) -> AsyncIterator[Client]:
@@ -154,21 +165,21 @@ def test_nobody_comes_in_without_a_key_or_with_a_wrong_one(api: Api) -> None:
 
 
 def test_a_session_belongs_to_the_key_that_began_it(api: Api) -> None:
-    hello = {
-        "jsonrpc": "2.0",
-        "id": 1,
-        "method": "initialize",
-        "params": {
-            "protocolVersion": "2025-06-18",
-            "capabilities": {},
-            "clientInfo": {"name": "t", "version": "1"},
-        },
-    }
     accepts = {"accept": "application/json, text/event-stream"}
     with api.client("ask", **accepts) as client:
-        session = client.post("/mcp", json=hello).headers["mcp-session-id"]
+        session = client.post("/mcp", json=HELLO).headers["mcp-session-id"]
     with api.client("read", **accepts, mcp_session_id=session) as client:
         assert client.post("/mcp", json={"jsonrpc": "2.0", "id": 2, "method": "ping"}).status_code == 404
+
+
+def test_one_caller_cannot_take_all_sessions(api: Api, monkeypatch: pytest.MonkeyPatch) -> None:
+    accepts = {"accept": "application/json, text/event-stream"}
+    with api.client("read", **accepts) as one, api.client("manage", **accepts) as another:
+        session = one.post("/mcp", json=HELLO).headers["mcp-session-id"]
+        monkeypatch.setattr("chatbot.mcp_server.http_sessions.MOST_OF_CALLER", 1)
+        assert one.post("/mcp", json=HELLO).status_code == 429
+        assert another.post("/mcp", json=HELLO).status_code == 200
+        one.delete("/mcp", headers={"mcp-session-id": session})
 
 
 def test_errors_name_the_fix(api: Api) -> None:
