@@ -123,6 +123,8 @@ class CommandServer:
             ValueError,
             LookupError,
             TypeError,
+            OverflowError,
+            RecursionError,
         ) as error:  # no command of ours
             log.info("a command was not understood: %s", type(error).__name__)
         finally:

@@ -241,7 +241,14 @@ def test_a_command_of_another_version_is_told(home: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    "data", [b"R\xff\xff\xff\xff", b"R\0\0\0\2no", b"R\0\0\0\2[]", b"GET / HTTP/1.1\r\n\r\n"]
+    "data",
+    [
+        b"R\xff\xff\xff\xff",
+        b"R\0\0\0\2no",
+        b"R\0\0\0\2[]",
+        b"R\0\3\r\x40" + b"[" * 200_000,
+        b"GET / HTTP/1.1\r\n\r\n",
+    ],
 )
 def test_nonsense_ends_its_own_connection_alone(home: Path, data: bytes) -> None:
     frames = connected(home)
