@@ -41,7 +41,7 @@ ROUTER = APIRouter(tags=["browser extension"])
 # What this door calls the documents' own words.
 EXTRACTIVE = "extractive"
 ANSWERS = declared(404, 409, 502)
-NO_SERVER = "No MCP server is set up: answered like /get_chat_response/."
+NO_SERVER = "No MCP server is set up in mcp.json: answered like /get_chat_response/."
 Asked = Annotated[ChatIn, Query()]
 SessionName = Annotated[str, Query(max_length=200)]
 
@@ -59,7 +59,9 @@ async def chat(request: Request, asked: Asked, caller: Asks) -> ChatOut:
 @ROUTER.get("/get_mcp_response", responses=ANSWERS)
 async def with_tools(request: Request, asked: Asked, caller: Asks) -> ChatOut:
     """Answers a question with the tools of MCP servers too."""
-    sources = WebSources(door_of(request).texts.of(_of(caller, asked)), notices=(NO_SERVER,))
+    known = opened_store(request).chatbot.tools.names()
+    notices = () if known else (NO_SERVER,)
+    sources = WebSources(door_of(request).texts.of(_of(caller, asked)), notices=notices)
     return await _replied(request, caller, asked, sources, tools=True)
 
 
@@ -144,11 +146,8 @@ async def models(request: Request, caller: Reads) -> ModelsOut:
     return ModelsOut(models=[*filter(None, [usual]), EXTRACTIVE], default=usual or EXTRACTIVE)
 
 
-def begun(opened: Opened, ask: Ask, *, tools: bool = False) -> Question:
-    """Begins to answer. Raises ProjectError for a question that cannot be asked.
-
-    tools: whether the model may call the tools of MCP servers.
-    """
+def begun(opened: Opened, ask: Ask) -> Question:
+    """Begins to answer. Raises ProjectError for a question that cannot be asked."""
     opened.chatbot.side_by_side.asker(ask.model)
     if ask.conversation:
         opened.chatbot.conversations.begin(ask.owner, ask.conversation)
@@ -169,8 +168,9 @@ async def _replied(
         documents=asked.use_rag,
         window_alone=not asked.use_r2c,
         compression=asked.compression,
+        tools=tools,
     )
-    questions = await run_in_threadpool(_all_begun, opened, ask, names, tools)
+    questions = await run_in_threadpool(_all_begun, opened, ask, names)
     waiting = (finished(request, question) for question in questions)
     given = await asyncio.gather(*waiting, return_exceptions=True)
     usual = _settings_of(opened, caller, "").chat_model or EXTRACTIVE
@@ -200,7 +200,7 @@ async def _replied(
     )
 
 
-def _all_begun(opened: Opened, ask: Ask, names: Sequence[str], tools: bool) -> list[Question]:
+def _all_begun(opened: Opened, ask: Ask, names: Sequence[str]) -> list[Question]:
     """Begins to answer with each model. The first one's answer is kept in the conversation.
 
     The others get what was said before it.
@@ -210,9 +210,9 @@ def _all_begun(opened: Opened, ask: Ask, names: Sequence[str], tools: bool) -> l
         opened.chatbot.side_by_side.asker(model)
     assert ask.conversation
     history = opened.chatbot.memory.window(ask.conversation, ask.owner)
-    first = begun(opened, replace(ask, model=models[0]), tools=tools)
+    first = begun(opened, replace(ask, model=models[0]))
     beside = replace(ask, conversation=None, history=history)
-    return [first, *(begun(opened, replace(beside, model=model), tools=tools) for model in models[1:])]
+    return [first, *(begun(opened, replace(beside, model=model)) for model in models[1:])]
 
 
 def _names(models: str) -> list[str]:

@@ -42,7 +42,9 @@ def with_sources(answer: Answer, sent: str = "") -> str:
     else:
         body = text
     notices = [f"Note: {notice}" for notice in answer.notices]
-    return "\n\n".join(filter(None, [body.rstrip(), "\n".join(notices), _sources(answer.citations)]))
+    whole = "\n\n".join(filter(None, [body.rstrip(), "\n".join(notices), _sources(answer.citations)]))
+    # Clients draw it as Markdown. An image in it would fetch an address that a document names.
+    return whole.replace("![", "! [")
 
 
 def _plain(text: str) -> str:
