@@ -179,7 +179,8 @@ def test_a_pdf_comes_along_with_a_question(browser: Browser, folder: Path) -> No
     with Server(folder / "empty") as server, Visitor(browser, server.url) as page:
         see(page, "There are no documents yet")
         page.locator("[data-testid=stChatInput] input[type=file]").set_input_files(pdf)
-        box = page.get_by_label("Attach a PDF and ask about it")
+        expect(page.get_by_label("Attach a PDF and ask about it")).to_be_visible()
+        box = page.get_by_test_id("stChatInput").locator("textarea")  # whose label changes with the first
         box.fill("What is the harbour levy?")
         expect(page.get_by_test_id("stChatInput")).to_contain_text("Levies.pdf")
         press(page, "Send message")

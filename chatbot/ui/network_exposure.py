@@ -31,7 +31,7 @@ def signs_in() -> bool:
     except (OSError, ValueError) as error:  # Streamlit raises the same for a file that is broken and for none
         if not _has_secrets():
             return False
-        log.error("secrets.toml cannot be read, and nobody can sign in until it is fixed: %s", error)
+        log.error("secrets.toml cannot be read, so nobody can sign in until it is fixed: %s", error)
         return True
 
 
