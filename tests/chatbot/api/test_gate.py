@@ -9,6 +9,7 @@ import pytest
 from chatbot.api import gate
 from chatbot.api.gate import Rates
 from tests.chatbot.api.conftest import Api
+from tests.loops import run_async
 
 
 def test_a_bucket_gives_what_a_minute_allows_and_then_says_how_long_to_wait() -> None:
@@ -54,7 +55,7 @@ def test_a_file_is_read_of_nobody_without_a_key(api: Api, monkeypatch: pytest.Mo
         writer.close()
         return found
 
-    assert asyncio.run(call()).startswith(b"HTTP/1.1 401")
+    assert run_async(call()).startswith(b"HTTP/1.1 401")
 
 
 def test_who_sends_nothing_is_let_go(api: Api, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -69,4 +70,4 @@ def test_who_sends_nothing_is_let_go(api: Api, monkeypatch: pytest.MonkeyPatch) 
         writer.close()
         return found
 
-    assert asyncio.run(call()).startswith(b"HTTP/1.1 408")
+    assert run_async(call()).startswith(b"HTTP/1.1 408")

@@ -19,6 +19,7 @@ from mcp.shared.exceptions import MCPError
 from mcp_types import CallToolResult, ImageContent, TextContent, TextResourceContents
 
 from tests.chatbot.api.conftest import CEILING, RULES, Api
+from tests.loops import run_async
 from tests.pdfs import make_pdf
 
 QUESTION = "What is the deficit ceiling?"
@@ -61,7 +62,7 @@ def run(work: Callable[[Client], Awaitable[None]], api: Api, scope: str = "", mo
         async with connected(api, scope, mode) as client:
             await work(client)
 
-    asyncio.run(main())
+    run_async(main())
 
 
 @pytest.mark.parametrize("mode", ["legacy", "auto"])

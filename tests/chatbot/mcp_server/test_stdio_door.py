@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 import json
 import os
 import signal
@@ -20,6 +19,7 @@ from chatbot.mcp_server.stdio_door import run_stdio
 from tests.browser import Server, add
 from tests.chatbot.api.conftest import Api
 from tests.commands import ROOT, run
+from tests.loops import run_async
 from tests.pdfs import make_pdf
 
 CEILING = "The deficit ceiling is three per cent of output."
@@ -54,7 +54,7 @@ def test_a_client_asks_and_adds_files_by_their_paths(tmp_path: Path) -> None:
             missing = await client.call_tool("add_document", {"path": str(tmp_path / "Nothing.pdf")})
             assert missing.is_error
 
-    asyncio.run(main())
+    run_async(main())
     listed = run(home, "list", "--json")
     assert json.loads(listed.stdout)["document"] == "Rules.pdf", "the store is closed and whole"
 
@@ -111,4 +111,4 @@ def test_beside_an_open_chat_a_client_works_through_its_server(tmp_path: Path) -
 
     with Server(home) as server:
         server.client().close()
-        asyncio.run(main())
+        run_async(main())

@@ -58,6 +58,7 @@ def test_a_page_is_read_as_its_title_and_text(site: str) -> None:
 @pytest.mark.parametrize(
     "html", ["<nav>" * 200_000 + "</svg>" * 200_000, "<a " * 300_000, "<a b='" * 200_000, "<!--" * 200_000]
 )
+@pytest.mark.timed
 def test_a_page_that_is_made_to_be_slow_is_not_read_for_long(html: str) -> None:
     begun = time.monotonic()
     assert page_text(f"<p>The yield rose.</p>{html}")[1] == "The yield rose."

@@ -50,7 +50,7 @@ def test_what_is_being_read_is_read_to_its_end_before_the_file_is_closed(tmp_pat
         assert not reading.done()
         database.close()
         assert reading.result() == [(2_000_000,)]
-        with pytest.raises(StoreError, match="was closed"):
+        with pytest.raises(StoreError, match="is closed"):
             pool.submit(database._read, COUNTING).result()
 
 

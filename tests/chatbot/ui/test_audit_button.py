@@ -43,7 +43,7 @@ def test_a_protected_page_is_in_the_file_of_the_session_that_has_its_password(
         for number in (answer.exchange or 0, -1):  # kept, and not kept
             make = audit_button._making(Given(number, answer), chatbot)
             data = make()
-            drawn, refused = b"data:image/png" in data, b"protected by a password" in data
+            drawn, refused = b"data:image/png" in data, b"needs its password" in data
             assert drawn == (password is not None)
             assert refused == (password is None)
             assert b"sesame" not in data

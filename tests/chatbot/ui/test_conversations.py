@@ -381,7 +381,7 @@ def test_what_is_kept_is_plain_and_what_is_left_out_is_struck_and_named() -> Non
     beyond_its_end = (((5, 3), (50, 60)), ((20, 10),))
     for kept in ({2: beyond_its_end}, {}):
         shortened = replace(SHORTENED, kept=kept)
-        assert "Exchange 2: left out" in kept_html(said, shortened)
+        assert "Exchange 2: cut" in kept_html(said, shortened)
 
 
 def test_the_history_of_shortening_is_told_latest_first() -> None:

@@ -54,7 +54,8 @@ class Feeds(BaseHTTPRequestHandler):
         elif self.path == "/round":
             self._reply(302, Location="/round")
         elif self.path == "/other":
-            self._reply(302, Location=f"http://localhost:{self.server.server_port}/feed")  # type: ignore[attr-defined]
+            _, _, port = self.headers["Host"].partition(":")
+            self._reply(302, Location=f"http://localhost:{port}/feed")
         elif self.path == "/inside":
             self._reply(302, Location="http://169.254.169.254/latest")
         elif self.path == "/endless":
