@@ -97,7 +97,9 @@ async def find_caller(request: Request, credentials: HTTPAuthorizationCredential
     if owner:
         return Caller(owner, SCOPES[-1])
     if door.host.is_open_to_others():
-        raise _unauthorized("This server needs a key.", "Make one on it: finpolicy keys create NAME")
+        raise _unauthorized(
+            "This server needs a key.", "Create one on the server: finpolicy keys create NAME"
+        )
     return Caller(door.host.visitor(request.cookies) or LOCAL, SCOPES[-1])
 
 
@@ -118,7 +120,7 @@ def needs(scope: str) -> Callable[..., Awaitable[Caller]]:
         if wait:
             raise ProblemError(
                 429,
-                "That were too many requests within a minute.",
+                "Too many requests within a minute.",
                 hint=f"Try again in {wait:.0f} s; FINPOLICY_API_RATE sets how many there may be.",
                 headers={"retry-after": str(ceil(wait))},
             )
@@ -126,7 +128,7 @@ def needs(scope: str) -> Callable[..., Awaitable[Caller]]:
             raise ProblemError(
                 403,
                 f"This key may {found.scope}, and this call needs the scope {scope}.",
-                hint=f"Make another key: finpolicy keys create NAME --scope {scope}",
+                hint=f"Create another key: finpolicy keys create NAME --scope {scope}",
             )
         state["let_in"] = scope
         return found
@@ -162,11 +164,13 @@ def _valid_key(keys: ApiKeys, text: str) -> ApiKey:
     try:
         key = keys.find(text)
     except NotFoundError as error:
-        raise _unauthorized("The key is not known here.", "It may have been revoked.") from error
+        raise _unauthorized(
+            "This key is unknown.", "It may have been revoked. Create another: finpolicy keys create NAME"
+        ) from error
     if key.expired:
         day = time.strftime("%Y-%m-%d", time.gmtime(key.expires_at))
         raise _unauthorized(
-            f"The key {key.name} expired on {day}.", "Make another: finpolicy keys create NAME"
+            f"The key {key.name} expired on {day}.", "Create another: finpolicy keys create NAME"
         )
     return key
 

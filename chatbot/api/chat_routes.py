@@ -22,6 +22,7 @@ from chatbot.api.chat_schemas import (
 )
 from chatbot.api.host import Opened, Question
 from chatbot.api.problems import ProblemError, declared
+from chatbot.api.question_routes import begun
 from chatbot.api.session_texts import session_of
 from chatbot.api.streaming import finished
 from chatbot.api.web_sources import WebSources
@@ -35,7 +36,7 @@ from chatbot.records import Answer
 from chatbot.serialize import answer_line
 from chatbot.settings import Settings
 
-__all__ = ["EXTRACTIVE", "ROUTER", "begun"]
+__all__ = ["EXTRACTIVE", "ROUTER"]
 
 ROUTER = APIRouter(tags=["browser extension"])
 # What this door calls the documents' own words.
@@ -144,14 +145,6 @@ async def models(request: Request, caller: Reads) -> ModelsOut:
     """Lists the models that can be named without a provider."""
     usual = _settings_of(opened_store(request), caller, "").chat_model
     return ModelsOut(models=[*filter(None, [usual]), EXTRACTIVE], default=usual or EXTRACTIVE)
-
-
-def begun(opened: Opened, ask: Ask) -> Question:
-    """Begins to answer. Raises ProjectError for a question that cannot be asked."""
-    opened.chatbot.side_by_side.asker(ask.model)
-    if ask.conversation:
-        opened.chatbot.conversations.begin(ask.owner, ask.conversation)
-    return opened.asked.ask(ask)
 
 
 async def _replied(

@@ -15,7 +15,7 @@ from chatbot.comparison import Comparison, Entry, EntryPlace, changes, entry_lin
 from chatbot.comparison.key_figure_files import figure_lines
 from chatbot.service import Chatbot
 
-__all__ = ["ROUTER"]
+__all__ = ["ROUTER", "compared_lines"]
 
 ROUTER = APIRouter(prefix="/api/v1", tags=["comparisons"])
 
@@ -25,7 +25,7 @@ async def compare(request: Request, body: CompareIn, caller: Asks) -> dict[str, 
     """Asks one question of each document, and of each year if there are any."""
     chatbot = opened_store(request).chatbot
     comparison = Comparison.of(body.question, body.documents, body.years)
-    lines = await run_stoppable(request, _compared, chatbot, comparison, caller.owner)
+    lines = await run_stoppable(request, compared_lines, chatbot, comparison, caller.owner)
     return {"entries": lines}
 
 
@@ -43,9 +43,13 @@ async def key_figures(
     }
 
 
-def _compared(
+def compared_lines(
     chatbot: Chatbot, comparison: Comparison, owner: str, *, stop: Callable[[], bool]
 ) -> list[dict[str, Any]]:
+    """Returns the entries of a comparison as `finpolicy compare --json` prints them.
+
+    Raises NotFoundError for a document that is not there.
+    """
     chatbot.library.scope(comparison.names)
     entries: dict[EntryPlace, Entry] = {}
     for entry in chatbot.compare(comparison, owner=owner, stop=stop):

@@ -14,11 +14,12 @@ from starlette.concurrency import run_in_threadpool
 from starlette.responses import JSONResponse, Response
 
 from chatbot.api.caller import Asks, Caller, Reads, opened_store
-from chatbot.api.chat_routes import EXTRACTIVE, begun
+from chatbot.api.chat_routes import EXTRACTIVE
 from chatbot.api.host import Opened, Question
 from chatbot.api.openai_replies import Completion, shown_numbers, with_sources
 from chatbot.api.openai_schemas import CompletionIn, EmbeddingsIn
 from chatbot.api.problems import ProblemError, openai_error, status_of
+from chatbot.api.question_routes import begun
 from chatbot.api.streaming import answer_of, finished, pieces
 from chatbot.asking.question import Ask, checked
 from chatbot.asking.side_by_side import OWN_WORDS

@@ -20,7 +20,7 @@ from chatbot.errors import ProjectError
 from chatbot.search.page_search import Find
 from chatbot.serialize import answer_line, hit_line
 
-__all__ = ["ROUTER", "started"]
+__all__ = ["ROUTER", "begun", "started"]
 
 ROUTER = APIRouter(prefix="/api/v1", tags=["questions"])
 
@@ -63,11 +63,16 @@ async def started(opened: Opened, caller: Caller, body: AskIn) -> Question:
         tools=body.tools,
         compression=body.compression,
     )
-    return await run_in_threadpool(_begin, opened, wanted)
+    return await run_in_threadpool(begun, opened, wanted)
 
 
-def _begin(opened: Opened, ask: Ask) -> Question:
-    opened.chatbot.library.scope(ask.names)  # a name that is not there is an error now, not in a stream
+def begun(opened: Opened, ask: Ask) -> Question:
+    """Begins to answer. Raises ProjectError for a question that cannot be asked.
+
+    A document or a model that is not there is an error now, not in the middle of a stream.
+    """
+    opened.chatbot.library.scope(ask.names)
+    opened.chatbot.side_by_side.asker(ask.model)
     if ask.conversation:
         opened.chatbot.conversations.begin(ask.owner, ask.conversation)
     return opened.asked.ask(ask)

@@ -8,6 +8,8 @@ from pydantic import BaseModel, ConfigDict, Field
 
 from chatbot.api.shortening_schema import ShorteningIn
 from chatbot.asking.question import LONGEST_QUESTION
+from chatbot.comparison.records import LONGEST_QUESTION as LONGEST_COMPARED
+from chatbot.comparison.records import MOST_DOCUMENTS, MOST_YEARS
 from chatbot.memory.cases.records import LONGEST_WORD
 
 __all__ = [
@@ -189,11 +191,16 @@ class PasswordIn(Strict):
 
 
 class CompareIn(Strict):
-    """A question that is asked of each document, in each year if there are any, such as "2024-25"."""
+    """A question that is asked of each document, in each year if there are any."""
 
-    question: Question
-    documents: Annotated[list[Name], Field(min_length=1, max_length=MOST_NAMES)]
-    years: Annotated[list[Annotated[str, Field(max_length=20)]], Field(max_length=MOST_NAMES)] = []
+    question: Annotated[str, Field(min_length=1, max_length=LONGEST_COMPARED)]
+    documents: Annotated[list[Name], Field(min_length=1, max_length=MOST_DOCUMENTS)]
+    years: Annotated[
+        list[Annotated[str, Field(max_length=20)]],
+        Field(
+            max_length=MOST_YEARS, description="Such as 2024 or 2024-25; without any, it is asked as it is."
+        ),
+    ] = []
 
 
 class ConversationIn(Strict):

@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import re
 import threading
-from collections.abc import AsyncIterator, Callable
+from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import suppress
 from dataclasses import dataclass
 from typing import Any, TypeVar
@@ -18,7 +18,7 @@ from chatbot.api.host import Question
 from chatbot.api.problems import ProblemError
 from chatbot.records import Answer
 
-__all__ = ["AnswerPiece", "answer_of", "finished", "pieces", "run_stoppable"]
+__all__ = ["AnswerPiece", "answer_of", "finished", "news", "pieces", "run_stoppable"]
 
 Found = TypeVar("Found")
 
@@ -41,9 +41,34 @@ class AnswerPiece:
     stage: str = ""
 
 
+async def news(
+    question: Question, is_gone: Callable[[], Awaitable[bool]] | None = None, *, at_end: bool = False
+) -> AsyncIterator[None]:
+    """Yields whenever there is news of an answer, and once it is finished; stops it if nobody reads on.
+
+    is_gone: whether the client has gone; None where a call is cancelled then.
+    at_end: only once it is finished.
+    """
+    loop = asyncio.get_running_loop()
+    changed = asyncio.Event()
+    question.on_news(lambda: None if at_end and not question.finished else _tell(loop, changed))
+    try:
+        while not question.finished:
+            with suppress(TimeoutError):
+                await asyncio.wait_for(changed.wait(), LOOK_SECONDS)
+                changed.clear()
+                yield
+            if is_gone is not None and await is_gone():
+                break
+        yield
+    finally:
+        if not question.finished:
+            question.stop()
+
+
 async def finished(request: Request, question: Question) -> Answer:
     """Waits for the answer. A client that goes stops the work. Raises ProjectError and ProblemError."""
-    async for _ in _news(request, question, at_end=True):
+    async for _ in news(question, request.is_disconnected, at_end=True):
         pass
     return answer_of(question)
 
@@ -52,7 +77,7 @@ async def pieces(request: Request, question: Question) -> AsyncIterator[AnswerPi
     """Yields what comes of an answer, until it is finished. A client that goes stops the work."""
     sent = ""
     stage = ""
-    async for _ in _news(request, question):
+    async for _ in news(question, request.is_disconnected):
         reached = question.stage.name
         if reached != stage and not question.finished:
             stage = reached
@@ -84,28 +109,6 @@ def answer_of(question: Question) -> Answer:
     if question.answer is None:
         raise ProblemError(503, "The answer was stopped.", hint="Ask again.")
     return question.answer
-
-
-async def _news(request: Request, question: Question, *, at_end: bool = False) -> AsyncIterator[None]:
-    """Yields whenever there is news of an answer, and once it is finished; stops it if the client goes.
-
-    at_end: only once it is finished.
-    """
-    loop = asyncio.get_running_loop()
-    changed = asyncio.Event()
-    question.on_news(lambda: None if at_end and not question.finished else _tell(loop, changed))
-    try:
-        while not question.finished:
-            with suppress(TimeoutError):
-                await asyncio.wait_for(changed.wait(), LOOK_SECONDS)
-                changed.clear()
-                yield
-            if await request.is_disconnected():
-                break
-        yield
-    finally:
-        if not question.finished:
-            question.stop()
 
 
 def _tell(loop: asyncio.AbstractEventLoop, changed: asyncio.Event) -> None:

@@ -10,6 +10,7 @@ from chatbot.api.schemas import (
     MOST_NAMES,
     AnswerOut,
     CitationOut,
+    CompareIn,
     DocumentOut,
     HitOut,
     Identifier,
@@ -18,7 +19,6 @@ from chatbot.api.schemas import (
     SearchIn,
     Strict,
 )
-from chatbot.comparison.records import LONGEST_QUESTION, MOST_DOCUMENTS, MOST_YEARS
 
 __all__ = [
     "MOST_CONTENT",
@@ -77,17 +77,8 @@ class ListDocuments(Strict):
     """The arguments of `list_documents`: none."""
 
 
-class CompareDocuments(Strict):
+class CompareDocuments(CompareIn):
     """The arguments of `compare`."""
-
-    question: Annotated[str, Field(min_length=1, max_length=LONGEST_QUESTION)]
-    documents: Annotated[list[Name], Field(min_length=1, max_length=MOST_DOCUMENTS)]
-    years: Annotated[
-        list[Annotated[str, Field(max_length=20)]],
-        Field(
-            max_length=MOST_YEARS, description="Such as 2024 or 2024-25; without any, it is asked as it is."
-        ),
-    ] = Field(default_factory=list)
 
 
 class AddPath(Strict):

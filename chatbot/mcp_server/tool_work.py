@@ -8,19 +8,19 @@ import binascii
 import threading
 import time
 from collections.abc import Awaitable, Callable
-from contextlib import suppress
 from dataclasses import dataclass
 from io import BytesIO
 from pathlib import Path
 from typing import Any
 
 from chatbot.api.caller import Caller
+from chatbot.api.comparison_routes import compared_lines
 from chatbot.api.document_routes import document_out, find_row, job_out
 from chatbot.api.host import Opened
 from chatbot.api.question_routes import started
 from chatbot.api.schemas import AskIn, JobOut
-from chatbot.api.streaming import answer_of
-from chatbot.comparison import Comparison, Entry, changes, entry_line
+from chatbot.api.streaming import answer_of, news
+from chatbot.comparison import Comparison
 from chatbot.errors import DocumentError, NotFoundError
 from chatbot.mcp_server.tool_forms import (
     MOST_CONTENT,
@@ -47,8 +47,6 @@ __all__ = ["McpCall", "add_content", "add_path", "ask", "compare", "get_page", "
 ADDRESS = "finpolicy://documents/{id}/pages/{page}"
 # How long `add_document` waits until a file can be searched; what takes longer goes on by itself.
 ADD_SECONDS, TICK_SECONDS = 60.0, 0.1
-# How long nothing may be heard of an answer before its client is told that it goes on.
-SIGN_OF_LIFE_SECONDS = 5.0
 
 # Tells the client how far a call is: (stage).
 Progress = Callable[[str], Awaitable[None]]
@@ -77,20 +75,11 @@ async def ask(call: McpCall, given: AskDocuments) -> CitedAnswer:
         model=given.model,
     )
     question = await started(call.store, call.caller, body)
-    changed, loop = asyncio.Event(), asyncio.get_running_loop()
-    question.on_news(lambda: _tell(loop, changed))
     stage = ""
-    try:
-        while not question.finished:
-            with suppress(TimeoutError):
-                await asyncio.wait_for(changed.wait(), SIGN_OF_LIFE_SECONDS)
-            changed.clear()
-            if question.stage.name != stage:
-                stage = question.stage.name
-                await call.progress(stage)
-    finally:
-        if not question.finished:
-            question.stop()
+    async for _ in news(question):
+        if question.stage.name != stage and not question.finished:
+            stage = question.stage.name
+            await call.progress(stage)
     line = answer_line(answer_of(question))
     return CitedAnswer.model_validate({**line, "citations": _with_pages(call, line["citations"])})
 
@@ -118,10 +107,14 @@ async def list_documents(call: McpCall, given: ListDocuments) -> ListedDocuments
 
 async def compare(call: McpCall, given: CompareDocuments) -> ComparedEntries:
     """Asks one question of several documents or years. If the call is cancelled, the work stops."""
+    comparison = Comparison.of(given.question, given.documents, given.years)
     stopped = threading.Event()
     try:
         # Abandoned, the thread ends by itself as soon as it looks whether it is stopped.
-        return await asyncio.to_thread(_compared, call, given, stopped.is_set)
+        lines = await asyncio.to_thread(
+            compared_lines, call.store.chatbot, comparison, call.caller.owner, stop=stopped.is_set
+        )
+        return ComparedEntries(entries=lines)
     finally:
         stopped.set()
 
@@ -194,18 +187,6 @@ def _page(store: Opened, given: GetPage) -> tuple[PageText, bytes]:
     return text, png
 
 
-def _compared(call: McpCall, given: CompareDocuments, stop: Callable[[], bool]) -> ComparedEntries:
-    chatbot = call.store.chatbot
-    comparison = Comparison.of(given.question, given.documents, given.years)
-    chatbot.library.scope(comparison.names)
-    found: dict[Any, Entry] = {}
-    for entry in chatbot.compare(comparison, owner=call.caller.owner, stop=stop):
-        found[entry.place] = entry
-    changed = changes(comparison, found)
-    lines = [entry_line(entry, changed.get(place)) for place, entry in found.items()]
-    return ComparedEntries(entries=lines)
-
-
 def _with_pages(call: McpCall, lines: list[dict[str, Any]]) -> list[dict[str, Any]]:
     """Returns the lines, each with the address of its page."""
     rows = {row.name: row for row in call.store.chatbot.documents()}
@@ -215,8 +196,3 @@ def _with_pages(call: McpCall, lines: list[dict[str, Any]]) -> list[dict[str, An
 def _resource(rows: dict[str, DocumentRow], line: dict[str, Any]) -> str | None:
     row, page = rows.get(line["document"] or ""), line["page"]
     return page_address(row, page) if row is not None and page else None
-
-
-def _tell(loop: asyncio.AbstractEventLoop, changed: asyncio.Event) -> None:
-    with suppress(RuntimeError):  # the server is being stopped
-        loop.call_soon_threadsafe(changed.set)

@@ -70,11 +70,6 @@ def lines(done: Done) -> list[dict[str, Any]]:
     return [json.loads(line) for line in done.stdout.splitlines()]
 
 
-def steady(line: dict[str, Any]) -> dict[str, Any]:
-    """The line without what differs from run to run."""
-    return {name: value for name, value in line.items() if name not in {"seconds", "timings"}}
-
-
 SAME = """
 search debt anchor: search, debt anchor, --json
 search as text: search, debt anchor

@@ -19,22 +19,12 @@ from mcp.shared.exceptions import MCPError
 from mcp_types import CallToolResult, ImageContent, TextContent, TextResourceContents
 
 from tests.chatbot.api.conftest import CEILING, RULES, Api
+from tests.chatbot.mcp_server.conftest import HELLO
 from tests.loops import run_async
 from tests.pdfs import make_pdf
 
 QUESTION = "What is the deficit ceiling?"
 ALL = {"ask", "search_documents", "get_page", "list_documents", "compare", "add_document"}
-
-HELLO = {
-    "jsonrpc": "2.0",
-    "id": 1,
-    "method": "initialize",
-    "params": {
-        "protocolVersion": "2025-06-18",
-        "capabilities": {},
-        "clientInfo": {"name": "t", "version": "1"},
-    },
-}
 
 
 @asynccontextmanager

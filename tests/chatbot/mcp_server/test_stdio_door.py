@@ -17,23 +17,13 @@ from mcp.client.stdio import StdioServerParameters
 
 from chatbot.mcp_server.stdio_door import run_stdio
 from tests.browser import Server, add
-from tests.chatbot.api.conftest import Api
+from tests.chatbot.api.conftest import CEILING, Api
+from tests.chatbot.mcp_server.conftest import HELLO
 from tests.commands import ROOT, run
 from tests.loops import run_async
 from tests.pdfs import make_pdf
 
-CEILING = "The deficit ceiling is three per cent of output."
 COMMAND = [sys.executable, "-m", "chatbot", "mcp"]
-HELLO = {
-    "jsonrpc": "2.0",
-    "id": 1,
-    "method": "initialize",
-    "params": {
-        "protocolVersion": "2025-06-18",
-        "capabilities": {},
-        "clientInfo": {"name": "t", "version": "1"},
-    },
-}
 
 
 def test_a_client_asks_and_adds_files_by_their_paths(tmp_path: Path) -> None:
