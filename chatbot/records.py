@@ -531,10 +531,13 @@ class Notice:
     """A message for the user that is not part of the answer.
 
     An example is that only keywords are searched while vectors are being made.
+
+    command: what somebody at a command line can do about it, "" for nothing beside the hint.
     """
 
     text: str
     hint: str = ""
+    command: str = ""
 
 
 Event = Stage | Token | Notice | Answer

@@ -22,8 +22,13 @@ CHECKED = "After its check the answer reads:"
 
 
 def shown_numbers(text: str) -> str:
-    """Returns a model's text with the keys that its numbers stand for: [1] is [S1]."""
-    return NUMBERS.sub(lambda found: NUMBER.sub(r"S\g<0>", found[0]), text)
+    """Returns a model's text with the keys that its numbers stand for: [1] is [S1]. It has no images."""
+    return _without_images(NUMBERS.sub(lambda found: NUMBER.sub(r"S\g<0>", found[0]), text))
+
+
+def _without_images(text: str) -> str:
+    """Clients draw an answer as Markdown. An image in it would fetch an address that a document names."""
+    return text.replace("![", "! [")
 
 
 def with_sources(answer: Answer, sent: str = "") -> str:
@@ -32,7 +37,7 @@ def with_sources(answer: Answer, sent: str = "") -> str:
     sent: what a reader has already. It stays at the beginning; the checked text follows if it says something
         else.
     """
-    text = answer.text
+    text = _without_images(answer.text)
     if sent and text.startswith(sent):
         body = text
     elif sent and _plain(text) == _plain(sent):
@@ -42,9 +47,7 @@ def with_sources(answer: Answer, sent: str = "") -> str:
     else:
         body = text
     notices = [f"Note: {notice}" for notice in answer.notices]
-    whole = "\n\n".join(filter(None, [body.rstrip(), "\n".join(notices), _sources(answer.citations)]))
-    # Clients draw it as Markdown. An image in it would fetch an address that a document names.
-    return whole.replace("![", "! [")
+    return "\n\n".join(filter(None, [body.rstrip(), "\n".join(notices), _sources(answer.citations)]))
 
 
 def _plain(text: str) -> str:

@@ -24,8 +24,9 @@ Found = TypeVar("Found")
 
 # How often is looked whether a client that waits is still there.
 LOOK_SECONDS = 0.5
-# The end of a text that may go on as a citation key; a key is sent whole, as the complete answer shows it.
-UNFINISHED_KEY = re.compile(r"\[[^\]\n]{0,60}$")
+# The end of a text that may go on as a citation key, or as an image of Markdown: both are sent whole, a key
+# as the complete answer shows it.
+UNFINISHED = re.compile(r"(?:!|!?\[[^\]\n]{0,60})$")
 
 
 @dataclass(frozen=True, slots=True)
@@ -119,5 +120,5 @@ def _tell(loop: asyncio.AbstractEventLoop, changed: asyncio.Event) -> None:
 def _shown(text: str, *, whole: bool) -> str:
     """Returns the text with its keys as the complete answer has them."""
     if not whole:
-        text = UNFINISHED_KEY.sub("", text)
+        text = UNFINISHED.sub("", text)
     return KEY.sub(lambda key: key[0].partition("-")[0], text)

@@ -47,7 +47,8 @@ def emit(line: dict[str, Any], text: str, *, as_json: bool) -> None:
 
 
 def note(notice: Notice) -> None:
-    print(visible(f"Note: {ProjectError(notice.text, hint=notice.hint)}"), file=sys.stderr)
+    hint = f"{notice.hint} {notice.command}".strip()
+    print(visible(f"Note: {ProjectError(notice.text, hint=hint)}"), file=sys.stderr)
 
 
 def complain(error: ProjectError, code: int) -> int:

@@ -10,7 +10,7 @@ from chatbot.errors import ModelError, ProjectError, UsageError
 from chatbot.models.endpoints import check_endpoint, web_transport
 from chatbot.settings import Settings
 
-__all__ = ["FetchedPage", "WebError", "fetch_page"]
+__all__ = ["FetchedPage", "WebError", "fetch_page", "host_of"]
 
 FETCH_SECONDS = 20.0
 MOST_REDIRECTS = 3
@@ -58,7 +58,7 @@ def fetch_page(
         url, before = urljoin(url, found), url
         if not rule and _place(url) != _place(before):
             rule = "web"
-    raise WebError(f"{_host(url)} redirects again and again.", hint="Name the page's final address.")
+    raise WebError(f"{host_of(url)} redirects again and again.", hint="Name the page's final address.")
 
 
 def _fetched(url: str, settings: Settings, rule: str, known: Mapping[str, str]) -> FetchedPage | str:
@@ -87,7 +87,9 @@ def _fetched(url: str, settings: Settings, rule: str, known: Mapping[str, str]) 
             if answer.status_code == NOT_CHANGED:
                 return FetchedPage(url, changed=False, mark=known)
             if answer.status_code != 200:
-                raise WebError(f"{_host(url)} answered with status {answer.status_code}.", hint="Try later.")
+                raise WebError(
+                    f"{host_of(url)} answered with status {answer.status_code}.", hint="Try later."
+                )
             body = _limited(answer, url)
             mark = {
                 name: answer.headers[header]
@@ -97,7 +99,7 @@ def _fetched(url: str, settings: Settings, rule: str, known: Mapping[str, str]) 
             return FetchedPage(url, body, str(answer.headers.get("content-type", "")), mark=mark)
     except (httpx2.HTTPError, httpx2.InvalidURL, OSError) as error:
         raise WebError(
-            f"{_host(url)} cannot be reached.", hint="Check the address and the network.", retryable=True
+            f"{host_of(url)} cannot be reached.", hint="Check the address and the network.", retryable=True
         ) from error
 
 
@@ -107,7 +109,7 @@ def _limited(answer: object, url: str) -> bytes:
         body += piece
         if len(body) > MOST_BYTES:
             raise WebError(
-                f"The page of {_host(url)} is larger than {MOST_BYTES:,} bytes.", hint="Name a smaller one."
+                f"The page of {host_of(url)} is larger than {MOST_BYTES:,} bytes.", hint="Name a smaller one."
             )
     return bytes(body)
 
@@ -122,7 +124,8 @@ def _place(url: str) -> tuple[str | None, int | None]:
         return None, None
 
 
-def _host(url: str) -> str:
+def host_of(url: str) -> str:
+    """Returns the host of an address, to be named in a message."""
     try:
         return urlsplit(url).hostname or "The address"
     except ValueError:

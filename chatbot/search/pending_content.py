@@ -10,11 +10,10 @@ from chatbot.store.document_names import listed
 from chatbot.store.library import Library
 from ingestion.document import TABLES
 
-__all__ = ["COMMAND", "pending_content", "without_vectors"]
+__all__ = ["pending_content", "without_vectors"]
 
-# What a hint says to those at a command line; pages leave it out.
-COMMAND = f", or by `{PROGRAM} doctor`"
-HINT = f"This is done while the server runs{COMMAND}."
+HINT = "This is done while the server runs."
+COMMAND = f"Or run: {PROGRAM} doctor"
 
 
 def pending_content(library: Library, names: Sequence[str], without: Container[int] = ()) -> Notice | None:
@@ -43,7 +42,7 @@ def pending_content(library: Library, names: Sequence[str], without: Container[i
     if images:
         pending.append(f"waiting for OCR: {listed(images)}")
     if pending:
-        return Notice(f"Still {', and still '.join(pending)}.", HINT)
+        return Notice(f"Still {', and still '.join(pending)}.", HINT, COMMAND)
     return None
 
 
@@ -60,6 +59,7 @@ def without_vectors(library: Library, names: Sequence[str]) -> Notice | None:
         return Notice(
             f"Still being indexed, so searched by words only: {listed(waiting)}.",
             f"{HINT} Ask again afterwards for the best pages.",
+            COMMAND,
         )
     return None
 

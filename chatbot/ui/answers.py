@@ -25,7 +25,6 @@ from chatbot.records import (
     NumberCheck,
     PageRef,
 )
-from chatbot.search.pending_content import COMMAND
 from chatbot.store.document_names import with_titles
 from chatbot.ui import overlay
 from chatbot.ui.answer_details import draw_answer_details
@@ -115,8 +114,7 @@ def draw_notices(notices: Iterable[Notice]) -> None:
     """Draws what the user should know beside the answer."""
     for notice in notices:
         remembered = notice.text.startswith(REMEMBERED)
-        hint = notice.hint.replace(COMMAND, "")
-        st.html(quiet_html(notice.text) if remembered else notice_html(notice.text, hint))
+        st.html(quiet_html(notice.text) if remembered else notice_html(notice.text, notice.hint))
 
 
 # --- citations

@@ -22,7 +22,7 @@ from chatbot.memory.signals.records import NewsItem
 from chatbot.memory.signals.signal_store import Signals
 from chatbot.models.chat import LLM
 from chatbot.models.tokens import encodable
-from chatbot.models.web_pages import WebError, fetch_page
+from chatbot.models.web_pages import WebError, fetch_page, host_of
 from chatbot.settings import Settings
 from ingestion.invisible_characters import one_line, visible
 
@@ -124,7 +124,7 @@ class LiveNews:
             news = feed_news(page.body, url) if page.changed else News(())
         except ProjectError as error:
             self._visits[url] = FeedVisit(url, now, problem=str(error))
-            log.warning("the feed of %s: %s", visible(_host(url)), visible(str(error)))
+            log.warning("the feed of %s: %s", visible(host_of(url)), visible(str(error)))
             return
         problem = self._store(news) if news.items else ""
         if not problem:
@@ -158,9 +158,9 @@ def feed_news(data: bytes, url: str) -> News:
     # As a stream: what is a text could be taken for an address to fetch.
     parsed = feedparser.parse(io.BytesIO(data), sanitize_html=False, resolve_relative_uris=False)
     if not parsed.entries and not parsed.get("version"):
-        raise WebError(f"{_host(url)} sends no RSS or Atom feed.", hint="Check the address of the feed.")
+        raise WebError(f"{host_of(url)} sends no RSS or Atom feed.", hint="Check the address of the feed.")
     title = _line(parsed.feed.get("title"), LONGEST_NAME)
-    name = f"{title} ({_host(url)})" if title else _host(url)
+    name = f"{title} ({host_of(url)})" if title else host_of(url)
     items = [_item(entry, name) for entry in parsed.entries[:MOST_ENTRIES]]
     return News(tuple(item for item in items if any(map(str.isalnum, item.text))))
 
@@ -199,10 +199,3 @@ def _scheme(link: str) -> str:
         return urlsplit(link).scheme.lower()
     except ValueError:
         return ""
-
-
-def _host(url: str) -> str:
-    try:
-        return urlsplit(url).hostname or "a feed"
-    except ValueError:
-        return "a feed"

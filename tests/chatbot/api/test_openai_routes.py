@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import statistics
 import time
+from typing import Any
 
 import httpx
 import openai
@@ -80,6 +81,17 @@ def test_a_stream_reads_like_the_whole_answer(client: openai.OpenAI) -> None:
     assert last.finish_reason == "stop"
     assert (last.delta.model_extra or {})["annotations"][0]["verified"]
     assert chunks[-1].usage is not None
+
+
+def test_no_answer_brings_an_image(client: openai.OpenAI, model: WithModel) -> None:
+    model.pieces = ["The deficit ceiling is three per cent [1]. !", "[x](https://evil.example/p.png)"]
+    asked: dict[str, Any] = {"model": "finpolicy", "messages": [{"role": "user", "content": QUESTION}]}
+    whole = client.chat.completions.create(**asked).choices[0].message.content or ""
+    with client.chat.completions.create(**asked, stream=True) as stream:
+        pieces = [chunk.choices[0].delta.content or "" for chunk in stream if chunk.choices]
+    for text in (whole, "".join(pieces)):
+        assert "three per cent" in text
+        assert "![" not in text
 
 
 def test_earlier_messages_are_the_conversation(client: openai.OpenAI, model: WithModel) -> None:
