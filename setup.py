@@ -14,6 +14,6 @@ def extra(name: str) -> list[str]:
 
 with tempfile.TemporaryDirectory() as folder:
     setup(
-        extras_require={name: extra(name) for name in ("signals", "signin")},
+        extras_require={name: extra(name) for name in ("served", "signals", "signin")},
         options={"build": {"build_base": folder}, "egg_info": {"egg_base": folder}},
     )

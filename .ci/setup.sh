@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
 # Makes .venv/ ready: installs the packages as locked, builds the embedded model and looks for OCR.
 # `setup.sh signals` adds what the memory of news signals needs, `setup.sh signin` what signing in needs,
+# `setup.sh served` what servers that share one store need,
 # `setup.sh multilingual` the model for other languages, `setup.sh chat-model` a small language model,
 # `setup.sh dev` what the tests need, these models too.
 # A second run does nothing: a stamp in .venv/ records what it was made from. It needs no root and writes
@@ -120,6 +121,7 @@ is_ready() {
 run_stamp=$(stamp_of requirements-setup.txt requirements.txt requirements-model.txt \
     chatbot/models/embedders.py chatbot/models/onnx_encoder.py chatbot/models/minilm.py)
 signals_stamp=$(stamp_of requirements-setup.txt requirements.txt requirements-signals.txt)
+served_stamp=$(stamp_of requirements-setup.txt requirements.txt requirements-served.txt)
 signin_stamp=$(stamp_of requirements-setup.txt requirements.txt requirements-signin.txt)
 multilingual_stamp=$(stamp_of requirements-multilingual.txt \
     chatbot/models/embedders.py chatbot/models/onnx_encoder.py chatbot/models/multilingual_e5.py)
@@ -144,6 +146,10 @@ fi
 if [ "${1:-}" = signals ] && ! is_ready setup-signals.stamp "$signals_stamp"; then
     install --require-hashes -r requirements-signals.txt
     echo "$signals_stamp" >"$venv/setup-signals.stamp"
+fi
+if [ "${1:-}" = served ] && ! is_ready setup-served.stamp "$served_stamp"; then
+    install --require-hashes -r requirements-served.txt
+    echo "$served_stamp" >"$venv/setup-served.stamp"
 fi
 if [ "${1:-}" = signin ] && ! is_ready setup-signin.stamp "$signin_stamp"; then
     install --require-hashes -r requirements-signin.txt

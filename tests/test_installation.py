@@ -93,7 +93,7 @@ def test_the_wheel_asks_for_what_the_checkout_does(wheel: Path) -> None:
     fields, _, _ = text.partition("\n\n")
     asked = re.findall(r"(?m)^Requires-Dist: (.*)$", fields)
     wanted = (ROOT / "requirements.in").read_text().split()
-    for extra in ("signals", "signin"):
+    for extra in ("served", "signals", "signin"):
         more = (ROOT / f"requirements-{extra}.in").read_text().splitlines()
         wanted += [f'{one}; extra == "{extra}"' for one in more if not one.startswith("-c ")]
     assert asked == wanted
