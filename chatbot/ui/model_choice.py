@@ -78,18 +78,20 @@ def _draw_models(context: AppContext, connection: Connection, provider: Provider
     with st.form("model-form"):
         # A deployment of Azure's is called as its owner chose; the list has the models behind them.
         if by_name and provider.id != "azure":
-            st.session_state.setdefault("chosen-model", connection.suggested)
+            name = st.session_state.setdefault("chosen-model", connection.suggested)
             st.selectbox(
                 f"Model ({len(by_name):,} to choose from)",
                 list(by_name),
+                index=list(by_name).index(name) if name in by_name else None,
                 key="chosen-model",
                 format_func=lambda name: _described(by_name.get(name) or ListedModel(name)),
                 accept_new_options=True,
             )
         else:
-            st.session_state.setdefault("chosen-model", _name_to_begin_with(connection.settings))
+            name = st.session_state.setdefault("chosen-model", _name_to_begin_with(connection.settings))
             st.text_input(
                 "Deployment" if provider.id == "azure" else "Model",
+                value=name,
                 key="chosen-model",
                 max_chars=LONGEST_MODEL,
                 placeholder="The name that you gave it" if provider.id == "azure" else "such as qwen3",

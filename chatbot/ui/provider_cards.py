@@ -137,13 +137,16 @@ def _draw_form(context: AppContext, provider: Provider, chosen: Chosen) -> None:
     is_stored = chosen.get("answers") == "own" and (chosen.get("provider") or OTHER.id) == provider.id
     stored_url = str(chosen.get("base_url", "")) if is_stored else ""
     url_key = f"provider-url-{provider.id}"
-    st.session_state.setdefault(url_key, stored_url or provider.address)
+    # Also given to the field below: what is set here reaches the browser once, and is lost if the page is
+    # drawn again before it is sent.
+    begins_with = st.session_state.setdefault(url_key, stored_url or provider.address)
     has_key = is_stored and context.chatbot.own.has_key(session.owner())
     with st.form("provider-form"):
         st.html(f'<p class="choice">{plain_html(provider.name)}</p>{quiet_html(provider.note)}')
         if provider.is_local or not provider.address:
             st.text_input(
                 "Address",
+                value=begins_with,
                 key=url_key,
                 max_chars=LONGEST_URL,
                 placeholder="such as https://NAME.openai.azure.com"
