@@ -56,11 +56,11 @@ run-with-model: samples ## the same with a small language model on this machine 
 WORKERS ?= 2
 PYTEST = $(PY) -m pytest -n $(WORKERS) --dist loadfile --no-loadscope-reorder
 
-test: setup-dev ## pass the tests (browser tests where Chromium is present or can be installed)
+test: setup-dev ## pass the tests but the long ones (browser tests where Chromium is or can be installed)
 	@bash .ci/browser.sh
-	@$(PYTEST)
+	@$(PYTEST) -m "not long"
 
-check: lint check-locks ## the whole gate: style, types, locks, and the tests with coverage
+check: lint check-locks ## the whole gate: style, types, locks, and all tests with coverage
 	@bash .ci/browser.sh
 	@$(PYTEST) --cov --cov-report=term:skip-covered
 

@@ -1,5 +1,7 @@
 """What the benchmark of memories counts is right, and each part prints its table."""
 
+import pytest
+
 from benchmarks.memories import cases, load_planted, plant, right_window, situations
 from chatbot.models.embedders import LocalEmbedder
 from chatbot.search.fusion import STRATEGIES
@@ -51,6 +53,7 @@ def test_situations_are_measured_by_kind_and_strategy() -> None:
     assert shares["a topic", "average"] == "–"
 
 
+@pytest.mark.long
 def test_the_embedded_model_finds_a_planted_situation_in_its_piece_in_95_of_100() -> None:
     """By per_chunk, in queries of two and of four windows; a piece found counts only with its number."""
     embedder = LocalEmbedder(load_settings().model_cache)

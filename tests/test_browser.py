@@ -247,6 +247,7 @@ def test_a_passage_is_marked_on_a_scanned_page(page: Page) -> None:
     assert yellow_box(image) is not None
 
 
+@pytest.mark.long
 def test_the_search_of_a_long_question_is_counted(page: Page) -> None:
     page.evaluate(WATCH_STAGES)
     box = page.get_by_label("Ask about the documents")
@@ -374,6 +375,7 @@ def open_ruling(page: Page) -> Locator:
     return page.get_by_role("dialog")
 
 
+@pytest.mark.long
 def test_a_protected_file_asks_for_its_password_and_keeps_it_nowhere(
     page: Page, browser: Browser, server: Server, home: Path, tmp_path: Path
 ) -> None:
@@ -437,6 +439,7 @@ def begin_adding(page: Page, path: Path) -> None:
     page.locator("input[type=file]").set_input_files(path)
 
 
+@pytest.mark.long
 def test_an_addition_is_followed_cancelled_and_outlives_the_server(browser: Browser, tmp_path: Path) -> None:
     volume, home = make_volume(tmp_path), tmp_path / "home"
     with Server(home, {"FINPOLICY_WORKERS": "1"}) as server:
@@ -553,6 +556,7 @@ def make_budget(folder: Path, pages: int) -> Path:
     return budget
 
 
+@pytest.mark.long
 def test_a_budget_is_asked_while_it_is_added(browser: Browser, tmp_path: Path) -> None:
     budget = make_budget(tmp_path, 30)
     with Server(tmp_path / "home") as server:

@@ -148,6 +148,7 @@ def go(page: Page, server: Server, name: str) -> None:
     settled(page)
 
 
+@pytest.mark.long
 @pytest.mark.timeout(240)
 @pytest.mark.skipif(not AXE.exists(), reason="there is no axe-core (bash .ci/browser.sh fetches it by npm)")
 def test_the_chat_has_no_serious_fault(browser: Browser, server: Server) -> None:
@@ -184,6 +185,7 @@ def test_the_chat_has_no_serious_fault(browser: Browser, server: Server) -> None
         judge.report()
 
 
+@pytest.mark.long
 @pytest.mark.timeout(240)
 @pytest.mark.skipif(not AXE.exists(), reason="there is no axe-core (bash .ci/browser.sh fetches it by npm)")
 def test_no_other_page_has_a_serious_fault(browser: Browser, server: Server) -> None:
@@ -230,6 +232,7 @@ def test_pages_without_documents_have_no_serious_fault(browser: Browser, tmp_pat
         judge.report()
 
 
+@pytest.mark.long
 @pytest.mark.skipif(not AXE.exists(), reason="there is no axe-core (bash .ci/browser.sh fetches it by npm)")
 def test_key_figures_have_no_serious_fault(browser: Browser, tmp_path: Path) -> None:
     add(tmp_path / "home", [draw_accounts(tmp_path / "Alder.pdf")])
@@ -313,6 +316,7 @@ def test_nothing_moves_for_who_asked_for_that(browser: Browser, server: Server) 
     page.context.close()
 
 
+@pytest.mark.long
 def test_each_page_opens_at_its_address_without_an_error(browser: Browser, server: Server) -> None:
     with Visitor(browser, server.url) as page:
         for name in ("Documents", "Memory", "Settings", "Chat"):

@@ -95,6 +95,7 @@ def test_an_answer_is_taken_away_looked_at_offline_and_verified(
     context.close()
 
 
+@pytest.mark.long
 def test_taking_a_file_disturbs_no_answer_on_its_way(browser: Browser, home: Path, tmp_path: Path) -> None:
     def slowly(body: dict[str, object]) -> list[str]:
         statement = "<script>alert(1)</script> Debt service comes to 1,577 million crowns"

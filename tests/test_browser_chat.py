@@ -174,6 +174,7 @@ def test_what_was_asked_by_a_button_is_stopped_from_another_tab(browser: Browser
                 see(tab, "Stopped. The unfinished answer was kept, unchecked.")
 
 
+@pytest.mark.long
 def test_a_pdf_comes_along_with_a_question(browser: Browser, folder: Path) -> None:
     pdf = make_pdf(folder / "Levies.pdf", [LEVY])
     with Server(folder / "empty") as server, Visitor(browser, server.url) as page:

@@ -142,6 +142,7 @@ def slowly(body: dict[str, object]) -> list[str]:
     return ["The deficit ceiling is ", "3.0 per cent of output", f" [{first_key(body)}]."]
 
 
+@pytest.mark.long
 def test_it_is_stopped_gone_on_with_and_hostile_names_are_text(browser: Browser, home: Path) -> None:
     with (
         Provider([Say(slowly, delay=0.6)]) as provider,

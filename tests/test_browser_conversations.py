@@ -212,6 +212,7 @@ def test_one_browser_does_not_open_what_another_asked_and_two_tabs_share_it(
         assert len(provider.requests) == 4
 
 
+@pytest.mark.long
 def test_conversations_are_found_renamed_deleted_restored_and_taken_away(
     browser: Browser, server: Server, tmp_path: Path
 ) -> None:
@@ -359,6 +360,7 @@ document.querySelector('[data-exchange="3"]').getBoundingClientRect().top },
 {capture: true, once: true})"""
 
 
+@pytest.mark.long
 def test_earlier_exchanges_come_above_and_what_one_reads_stays_where_it_is(
     browser: Browser, server: Server
 ) -> None:

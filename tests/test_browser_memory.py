@@ -97,6 +97,7 @@ def test_what_is_rated_is_remembered_seen_corrected_and_deleted(browser: Browser
         assert "Traceback" not in server.log.read_text()
 
 
+@pytest.mark.long
 def test_a_rating_does_not_disturb_an_answer_on_its_way(browser: Browser, home: Path) -> None:
     with (
         Provider([slowly, Say(slowly, delay=0.15)]) as provider,

@@ -70,6 +70,7 @@ def sidebar(page: Page) -> Locator:
     return page.get_by_test_id("stSidebar")
 
 
+@pytest.mark.long
 def test_each_user_is_answered_by_their_own_choice_and_the_key_is_found_nowhere(
     browser: Browser, home: Path
 ) -> None:

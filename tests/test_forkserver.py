@@ -120,6 +120,7 @@ def test_what_a_dead_worker_has_left_is_killed(tmp_path: Path) -> None:
     assert done.returncode == 0
 
 
+@pytest.mark.long
 def test_it_ends_with_its_owner_and_takes_all_along(tmp_path: Path) -> None:
     owner = subprocess.Popen(["sleep", "60"])
     with held(tmp_path, owner.pid) as worker:
@@ -131,6 +132,7 @@ def test_it_ends_with_its_owner_and_takes_all_along(tmp_path: Path) -> None:
         worker.kill()
 
 
+@pytest.mark.long
 def test_the_next_who_asks_starts_another_when_it_is_gone(tmp_path: Path) -> None:
     code = f"""
 import os, signal, sys

@@ -46,6 +46,7 @@ def test_other_alone(): pass
 OPTIONS = "-n 2 --dist loadfile --no-loadscope-reorder -p tests.conftest -p no:cacheprovider --color=no"
 
 
+@pytest.mark.long
 def test_a_worker_that_dies_ends_the_run_red_and_all_others_are_passed(tmp_path: Path) -> None:
     (tmp_path / "test_dying.py").write_text(DYING)
     (tmp_path / "test_other.py").write_text(OTHER)

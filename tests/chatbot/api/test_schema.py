@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import pytest
+
 from tests.chatbot.api.conftest import Api
 from tests.commands import run_python
 
@@ -15,6 +17,7 @@ CHECKS = (
 )
 
 
+@pytest.mark.long
 def test_no_request_breaks_it_and_every_status_is_declared(api: Api) -> None:
     done = run_python(
         "-m",

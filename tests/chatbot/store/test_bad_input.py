@@ -466,6 +466,7 @@ def gigabyte_of_zeros() -> bytes:
     return b"\x78\xda" + block * 2**10 + end + checksum.to_bytes(4, "big")
 
 
+@pytest.mark.long
 @pytest.mark.timed
 @pytest.mark.parametrize("layers", [1, 2])
 def test_a_stream_of_a_gigabyte_ends_and_costs_the_others_nothing(

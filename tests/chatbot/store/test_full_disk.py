@@ -151,6 +151,7 @@ def test_a_store_that_is_open_when_the_disk_becomes_full_goes_on(disk: Path, tmp
         assert kept.id == "new"
 
 
+@pytest.mark.long
 def test_a_document_larger_than_all_room_is_erased_and_the_file_shrinks(disk: Path, tmp_path: Path) -> None:
     lines = [f"Line {line} of the annex says that outlay number {line * 7919} is due." for line in range(60)]
     page = "\n".join(lines)

@@ -127,6 +127,7 @@ def test_at_the_end_all_is_as_if_it_had_been_read_at_once(
     assert states(library) == ["ready"]
 
 
+@pytest.mark.long
 def test_a_real_document_ends_as_if_it_had_been_read_at_once(library: Library, shared: Path) -> None:
     path = shared / "policy" / "india_budget_speech_2025-26.pdf"
     staged(library, path)
@@ -338,6 +339,7 @@ def test_a_version_that_changes_while_its_vectors_are_made_gets_those_of_its_own
     assert_as_at_once(library, path)
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("step", ["refill", "refilled"])
 def test_a_process_that_ends_while_indexes_follow_leaves_them_to_the_next_start(
     home: Path, tmp_path: Path, step: str

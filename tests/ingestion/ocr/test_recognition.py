@@ -75,6 +75,7 @@ def picture_in(path: Path) -> list[float]:
     return [place.x0, place.y0, place.x1, place.y1]
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("turned", [0, 90, 180, 270])
 def test_a_page_is_read_whichever_way_it_lies_and_marked_where_it_is_shown(turned: int) -> None:
     upright = drawn(LINES)

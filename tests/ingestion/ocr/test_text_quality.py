@@ -229,6 +229,7 @@ def test_tesseract_replaces_a_garbled_text_layer_and_not_a_clean_one(tmp_path: P
     assert better_reading(page(text), seen).method == "text"
 
 
+@pytest.mark.long
 def test_no_page_of_the_policy_papers_is_garbage(shared: Path) -> None:
     for path in (shared / "policy").glob("*.pdf"):
         file = PdfFile(path)

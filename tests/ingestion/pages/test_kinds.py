@@ -803,6 +803,7 @@ def test_hostile_pages_take_linear_time(text: str) -> None:
     assert whole < 3.2 * half + 0.05
 
 
+@pytest.mark.long
 def test_filings_have_one_of_each_statement(shared: Path) -> None:
     """A filing has its statements once or twice over, and a page of hundreds is seldom one."""
     from ingestion.document import read_document

@@ -226,6 +226,7 @@ def test_two_cells_side_by_side_are_no_figure_together(scale: str, status: str) 
     assert statuses(said, page_of(PROPERTY)) == [status]  # not 145,150 million, rounded
 
 
+@pytest.mark.long
 def test_tables_of_one_figure_take_no_more_than_their_size() -> None:
     parts = tuple(f"Part {letter}" for letter in "abcdefghijkl")
     row = "Total" + " | 0" * len(parts) + "\n"
@@ -440,6 +441,7 @@ def test_a_row_is_read_out_under_its_whole_label_alone(answer: str, expected: st
     assert status == expected
 
 
+@pytest.mark.long
 @pytest.mark.timed
 def test_a_table_read_out_takes_time_in_proportion() -> None:
     labels = [f"Item {tens}{ones}" for tens in "abcdefghij" for ones in "abcdefghijklmnopqrst"]

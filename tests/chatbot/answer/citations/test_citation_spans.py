@@ -455,6 +455,7 @@ def test_any_answer_is_checked_without_loss(answer):
     assert {check.citation for check in figures} <= {None, "S1", "S2", "S3"}
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(
     "answer",
     [

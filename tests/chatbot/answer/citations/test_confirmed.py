@@ -131,6 +131,7 @@ def test_what_is_said_to_be_missing_is_neither_verified_nor_doubted() -> None:
     assert citation.doubted
 
 
+@pytest.mark.long
 @pytest.mark.timed
 @pytest.mark.parametrize("piece", ["[S1-7f3a]", "1 + 1 = 2 ", "from 5 to 6 ", "5 in Japan, "])
 def test_what_a_reply_repeats_without_end_is_judged_soon(piece: str) -> None:

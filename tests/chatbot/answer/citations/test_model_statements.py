@@ -175,6 +175,7 @@ Reserves cover months {}.
 """
 
 
+@pytest.mark.long
 @pytest.mark.timed
 @pytest.mark.parametrize("line", case_lines(LONG_LINES))
 def test_time_grows_with_length_only(line: str) -> None:

@@ -211,6 +211,7 @@ def test_a_running_line_is_no_answer() -> None:
     assert "Adopted Budget" not in answer_to(question, page)
 
 
+@pytest.mark.long
 def test_lists_are_taken_once_and_in_time_that_grows_with_the_page() -> None:
     for line in ("- a b c d", "- a b c d:", "Words that announce much:"):
         found = passages(f"{line}\n" * 20_000)

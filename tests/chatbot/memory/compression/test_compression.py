@@ -447,6 +447,7 @@ def share(conversation: dict[str, Any], ratio: float, *, asked: bool) -> float:
     return sum(map(kept, questions)) / len(questions)
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(
     ("ratio", "asked", "floor"),
     [(0.5, True, 0.95), (0.25, True, 0.89), (0.1, True, 0.8), (0.5, False, 0.72), (0.1, False, 0.27)],

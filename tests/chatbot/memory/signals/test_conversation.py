@@ -91,6 +91,7 @@ def test_the_server_killed_in_the_middle_of_a_conversation_and_back_without_a_re
     assert "Answered without news signals" in kept.notices[0], "what was missing is kept with the answer"
 
 
+@pytest.mark.long
 def test_switched_off_in_one_conversation_and_for_all(chatbot: Chatbot) -> None:
     talk = chatbot.conversations.begin("me")
     answer, _ = ask(chatbot, talk)

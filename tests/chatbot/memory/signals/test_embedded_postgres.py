@@ -95,6 +95,7 @@ def test_data_survive_a_stop_and_a_kill(reachable: Path) -> None:
         server.stop()
 
 
+@pytest.mark.long
 @pytest.mark.skipif(os.geteuid() != 0, reason="only root may give files to another user")
 def test_data_that_root_copied_are_given_to_the_servers_user(reachable: Path) -> None:
     server = EmbeddedServer(reachable / "first")

@@ -68,6 +68,7 @@ def row(connection: Connection, query: str) -> tuple[Any, ...]:
     return only
 
 
+@pytest.mark.long
 def test_the_development_export_twice_is_662_events_once_with_all_699_tellings(
     shared: Path, database: str, tmp_path: Path
 ) -> None:
@@ -147,6 +148,7 @@ def test_two_imports_at_once_keep_everything_once(database: str, tmp_path: Path)
     assert len(first.listed(100)) == 60
 
 
+@pytest.mark.long
 def test_imports_of_the_same_news_in_opposite_orders_do_not_stop_each_other(
     database: str, tmp_path: Path
 ) -> None:

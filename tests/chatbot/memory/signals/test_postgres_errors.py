@@ -197,6 +197,7 @@ def add_in_the_end(signals: Signals, told: News, attempts: int) -> Imported:
     raise AssertionError("the server did not come back")
 
 
+@pytest.mark.long
 def test_a_disk_that_fills_up_is_named_loses_nothing_and_the_next_import_ends_it(reachable: Path) -> None:
     folder = reachable / "small"
     folder.mkdir()
