@@ -11,6 +11,7 @@ import pytest
 
 from chatbot.asking.question import Ask
 from chatbot.records import Answer, Event, Notice, Stage
+from tests.chatbot.api.conftest import serving
 from tests.commands import run
 from tests.foreign_tools import FORECAST, entry
 from tests.provider import Body, CallTool, Provider, Received, Refuse
@@ -78,6 +79,20 @@ def test_a_reply_is_a_source_that_is_cited_and_checked(make: Make, tmp_path: Pat
     assert citation.verified
     assert f"Asked weather.forecast: {len(FORECAST)} characters." in notices(events)
     assert "tools" in [event.name for event in events if isinstance(event, Stage)]
+
+
+def test_the_extensions_address_asks_tools_too(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (tmp_path / "home").mkdir()
+    (tmp_path / "home" / "mcp.json").write_text(json.dumps({"mcpServers": {"weather": entry("good")}}))
+    monkeypatch.setenv("FINPOLICY_CHAT_MODEL", "m")
+    monkeypatch.setenv("OPENAI_API_KEY", "k")
+    with Provider([WEATHER, "none", cites_the_tool]) as provider:
+        monkeypatch.setenv("OPENAI_BASE_URL", provider.url)
+        with serving(tmp_path) as api, api.client() as client:
+            found = client.get("/get_mcp_response/", params={"question": QUESTION}).json()
+    (answer,) = found["answers"].values()
+    assert [one["document"] for one in answer["citations"]] == ["mcp:weather/forecast"]
+    assert any("Asked weather.forecast" in notice for notice in found["notices"])
 
 
 def test_without_the_switch_no_tool_is_offered(make: Make, tmp_path: Path) -> None:
