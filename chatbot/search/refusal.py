@@ -18,7 +18,7 @@ from chatbot.search.abbreviations import other_spellings
 from chatbot.search.entities import name_words, named_together, names_of
 from chatbot.search.question_terms import measures_of, operands_of
 from chatbot.search.routing import document_parts, named_share
-from ingestion.language.measures import Measure
+from ingestion.language.measures import Measure, words_for
 from ingestion.language.periods import find_periods
 from ingestion.language.terms import content_terms, initials_behind, terms
 
@@ -244,7 +244,7 @@ def explain(reason: str, asked: Understanding, known: Callable[[str], bool]) -> 
     else:
         key = reason
     names = [name for name in names_of(asked) if _is_missing(name, known)]
-    measures = " or the ".join(asked.measures[:2])
+    measures = " or the ".join(words_for(measure, asked.subject) for measure in measures_of(asked)[:2])
     return REASONS[key].format(names=_listed(names), years=_listed(years), measures=measures)
 
 

@@ -23,6 +23,7 @@ __all__ = [
     "measure_named",
     "related_words",
     "spelled_out",
+    "words_for",
 ]
 
 
@@ -64,6 +65,7 @@ STATEMENTS = {
     ),
 }
 _FOLDER = Path(__file__).parent
+_WORD = re.compile(r"[\w&'’-]+")
 _Phrase = tuple[str, ...]
 
 
@@ -210,6 +212,21 @@ def find_statements(words: tuple[str, ...]) -> tuple[str, ...]:
 def measure_named(name: str) -> Measure:
     """The measure of this name. Raises KeyError."""
     return {measure.name: measure for measure in _measures()}[name]
+
+
+def words_for(measure: Measure, text: str) -> str:
+    """The words by which a text asks for a measure: "spending" for government expenditure.
+
+    The measure's own name where the text has none of its names.
+    """
+    parts = [(word, term) for word in _WORD.finditer(text) for term in terms(word[0])]
+    found = tuple(term for _, term in parts)
+    for phrase in sorted(measure.asked, key=len, reverse=True):
+        for at in range(len(parts) - len(phrase) + 1):
+            end = at + len(phrase)
+            if found[at:end] == phrase:
+                return text[parts[at][0].start() : parts[end - 1][0].end()]
+    return measure.name
 
 
 def _holds(words: _Phrase, phrase: _Phrase) -> bool:

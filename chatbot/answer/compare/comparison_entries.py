@@ -10,7 +10,7 @@ from chatbot.answer.compare.comparison_figures import Part, derived_figure, stat
 from chatbot.answer.compare.measure_match import EXACT, MeasureQuery, fits, names
 from chatbot.comparison import Entry, EntryPlace, Nearest
 from chatbot.records import MODEL_TEXT, Answer, NumberCheck, Understanding
-from ingestion.language.measures import measure_named
+from ingestion.language.measures import measure_named, words_for
 from ingestion.language.numbers import Figure, find_figures
 from ingestion.language.periods import Period, find_periods, periods_agree
 
@@ -183,7 +183,9 @@ def _covers(query: MeasureQuery) -> bool:
 
 
 def _why_absent(query: MeasureQuery) -> str:
-    what = f"“{query.measures[0].name}”" if query.measures else "what is asked"
+    what = "what is asked"
+    if query.measures:
+        what = f"“{words_for(query.measures[0], query.understanding.subject)}”"
     when = f" together with {query.period.text}" if query.period else ""
     return f"No page found mentions {what}{when}."
 

@@ -182,6 +182,9 @@ def test_reasons_name_what_is_missing() -> None:
     assert sentences["no_entity"] == "These documents do not mention Brazil."
     assert sentences["entity_without_period"] == "These documents say nothing about 2031."
     assert "fiscal deficit" in sentences["topic_without_figure"]
+    in_own_words = understand("How much was public spending?", "How much was public spending?")
+    of_measure = explain("topic_without_figure", in_own_words, KNOWN.__contains__)
+    assert of_measure == "Some pages come close, but none gives the spending."
     of_year = explain("entity_without_period", ASKED, KNOWN.__contains__)
     assert of_year == "The closest pages do not mention 2024."
     countries = ("Brazil", "Chile", "Peru", "Ghana")
