@@ -139,7 +139,7 @@ class Asker:
         if advice is not None:
             yield from advice
             return
-        ask = yield from self._with_tools(ask, standalone_query(question, exchanges), model, stop)
+        ask = yield from self._with_tools(ask, standalone_query(question, exchanges, ask.names), model, stop)
         again = earlier[-1] if intent and intent.kind == EXPLAIN else None
         prepared = yield from self._prepared(question, ask, exchanges, again, model, stop)
         before = prepared.before
@@ -318,7 +318,7 @@ class Asker:
             query = self.lending.searched(again, ask)
         else:
             meant, returned_to = self.lending.gone_back(question, ask)
-            query = yield from self._completed(meant, returned_to or exchanges, ask.owner, stop)
+            query = yield from self._completed(meant, returned_to or exchanges, ask, stop)
         return self._spelled(query, ask)
 
     def _spelled(self, query: str, ask: Ask) -> str:
@@ -496,14 +496,14 @@ class Asker:
         return bool(lacking.keys() - unread)
 
     def _completed(
-        self, question: str, exchanges: tuple[Exchange, ...], owner: str, stop: Callable[[], bool]
+        self, question: str, exchanges: tuple[Exchange, ...], ask: Ask, stop: Callable[[], bool]
     ) -> Generator[Event, None, str]:
         """The query; of a follow-up in the chat model's words if that is switched on."""
-        model = self.models.rewriting(owner) if exchanges else None
+        model = self.models.rewriting(ask.owner) if exchanges else None
         if model is None:
-            return standalone_query(question, exchanges)
-        rewritten = rewrite(question, exchanges, model, stop=stop)
-        yield from self._told(rewritten, owner)
+            return standalone_query(question, exchanges, ask.names)
+        rewritten = rewrite(question, exchanges, model, documents=ask.names, stop=stop)
+        yield from self._told(rewritten, ask.owner)
         return rewritten.query
 
     def _remembered(self, rated: FeedbackRerank, prompt: Prompt) -> str:

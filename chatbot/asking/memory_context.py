@@ -79,7 +79,7 @@ class MemoryContext:
         if ask.conversation and ask.history is None:
             return self._memory.searched(exchange, ask.conversation, ask.owner)
         said = self.said(ask)
-        return standalone_query(exchange.user, said[: said.index(exchange)])
+        return standalone_query(exchange.user, said[: said.index(exchange)], ask.names)
 
     def gone_back(self, question: str, ask: Ask) -> tuple[str, tuple[Exchange, ...]]:
         """(what is asked, the exchange that it goes back to); the question itself and () if there is none."""

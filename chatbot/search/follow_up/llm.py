@@ -63,13 +63,18 @@ def make_rewriting_model(settings: Settings) -> LLM | None:
 
 
 def rewrite(
-    question: str, exchanges: Sequence[Exchange], model: LLM, *, stop: Callable[[], bool] = lambda: False
+    question: str,
+    exchanges: Sequence[Exchange],
+    model: LLM,
+    *,
+    documents: Sequence[str] = (),
+    stop: Callable[[], bool] = lambda: False,
 ) -> Rewritten:
     """The question in standalone form, by one call of the model; by the rules where it does not depend on the
-    exchanges, or the call fails.
+    exchanges, or the call fails. documents: as in standalone_query.
     """
-    by_rules = standalone_query(question, exchanges)
-    if not is_follow_up(question, exchanges):
+    by_rules = standalone_query(question, exchanges, documents)
+    if not is_follow_up(question, exchanges, documents):
         return Rewritten(by_rules)
     lines = list[str]()
     for exchange in exchanges[-MOST_EXCHANGES:]:

@@ -56,6 +56,8 @@ ASKS_FIGURE = re.compile(
 )
 # A question for a consequence needs all of what was said.
 CONSEQUENCE = re.compile(r"(?:and )?(?:so|then)\b", re.I)
+# How answers as they are remembered name the pages that they cite: "(report.pdf, p. 7)".
+PAGE_CITED = re.compile(r", p\. \d{1,6}\b")
 FORMER = re.compile(r"\b(?:former|first)\b(?!.{0,80}\b(?:latter|second)\b)", re.I)
 COUNTS = {"three": 3, "four": 4, "five": 5, "3": 3, "4": 4, "5": 5}
 COUNTED = re.compile(
@@ -97,15 +99,21 @@ class Talk:
         return Talk((*self.subjects, shortened))
 
 
-def is_follow_up(question: str, exchanges: Sequence[Exchange]) -> bool:
+def is_follow_up(question: str, exchanges: Sequence[Exchange], documents: Sequence[str] = ()) -> bool:
     """Whether `question` depends on the exchanges before it: it points back, goes on from them, or names
     no subject of its own.
+
+    documents: as in standalone_query.
     """
-    return _leans(question, _talk(exchanges))
+    talk = _talk(exchanges, documents)
+    return _leans(question, talk, moved=_is_elsewhere(exchanges, documents))
 
 
-def standalone_query(question: str, exchanges: Sequence[Exchange]) -> str:
+def standalone_query(question: str, exchanges: Sequence[Exchange], documents: Sequence[str] = ()) -> str:
     """The query to search.
+
+    documents: names of those that are asked, () for all. After an answer that cites only others, a question
+    with a subject of its own takes nothing over, unless it says that it goes on.
 
     - A follow-up that names one thing ("And in 2023?") becomes the earlier question with that thing in the
       place of its like.
@@ -117,37 +125,52 @@ def standalone_query(question: str, exchanges: Sequence[Exchange]) -> str:
 
     Whether a question was answered does not count: follow-ups of a refused question build on it too.
     """
-    return _taken(question, _talk(exchanges))[0]
+    moved = _is_elsewhere(exchanges, documents)
+    return _taken(question, _talk(exchanges, documents), moved=moved)[0]
 
 
-def _talk(exchanges: Sequence[Exchange]) -> Talk:
+def _talk(exchanges: Sequence[Exchange], documents: Sequence[str]) -> Talk:
     talk = Talk()
-    for exchange in exchanges:
-        talk = _taken(exchange.user[:LONGEST_CARRIED], talk)[1]
+    for at, exchange in enumerate(exchanges):
+        question = exchange.user[:LONGEST_CARRIED]
+        before = exchanges[:at]
+        # What was asked of the other documents went on among them.
+        moved = _is_elsewhere(before, documents) and not _is_elsewhere(exchanges[: at + 1], documents)
+        talk = _taken(question, talk, moved=moved)[1]
     return talk
 
 
-def _leans(question: str, talk: Talk) -> bool:
-    """Whether a question depends on the talk before it."""
+def _is_elsewhere(exchanges: Sequence[Exchange], documents: Sequence[str]) -> bool:
+    """Whether the last answer that cites pages cites none of these documents; False without documents."""
+    if not documents:
+        return False
+    for exchange in reversed(exchanges):
+        if PAGE_CITED.search(exchange.assistant):
+            return not any(f"{name}, p. " in exchange.assistant for name in documents)
+    return False
+
+
+def _leans(question: str, talk: Talk, *, moved: bool) -> bool:
+    """Whether a question depends on the talk before it. moved: that was about other documents."""
     subjects = [subject.text for subject in talk.subjects[-2:]]
     question = question.strip()
     if not subjects or is_courtesy(question):
         return False
     if GOES_ON.match(question) or points_back(question):
         return True
-    if len(content_terms(question)) < FEW_TERMS or not own_terms(question):
+    if not own_terms(question):
         return True
-    return mentions(question, subjects)
+    return not moved and (len(content_terms(question)) < FEW_TERMS or mentions(question, subjects))
 
 
-def _taken(question: str, talk: Talk) -> tuple[str, Talk]:
-    """The query of a question in this talk, and the talk after it."""
+def _taken(question: str, talk: Talk, *, moved: bool) -> tuple[str, Talk]:
+    """The query of a question in this talk, and the talk after it. moved: as in _leans."""
     if is_courtesy(question):
         return question, talk
     # A question that was asked before asks for the same again, and does not depend on itself.
     if talk.subjects and _same(question, talk.subjects[-1].last):
         return talk.subjects[-1].text, talk
-    if _asked_before(question, talk) or not _leans(question, talk):
+    if _asked_before(question, talk) or not _leans(question, talk, moved=moved):
         return question, talk.about(Subject(question))
     if FORMER.search(question) and len(talk.subjects) > 1:
         subject = talk.subjects[-2]
@@ -288,7 +311,7 @@ def _with_brackets(question: str, added: str) -> str:
 
 def _completed(question: str, subject: str, carried: str) -> str:
     """A follow-up that names its subject, with the years that it leaves out, and the names in brackets; ""
-    where it depends on more than these.
+    where it depends on more than these, as a subject that is no known measure may if no years were named.
     """
     own = own_terms(question)
     again = own_terms(subject) <= own
@@ -298,7 +321,7 @@ def _completed(question: str, subject: str, carried: str) -> str:
     if not asks_figure and not (again and years_in(question)):
         return ""
     whole = _dated(question, carried)
-    if not years_in(whole):
+    if not years_in(whole) and not understand(question, question).measures:
         return ""
     if not _names_in(whole):
         names = _bodies(subject)

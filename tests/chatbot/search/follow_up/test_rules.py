@@ -522,3 +522,36 @@ def test_a_question_that_is_asked_again_is_searched_once(talk: list[str], expect
     *before, last = talk
     answered = [Exchange(question, "Something.") for question in before]
     assert standalone_query(last, answered) == expected
+
+
+ELSEWHERE = """
+What was revenue?                        | What was revenue?
+What is the growth of revenue?           | What is the growth of revenue?
+And what was revenue?                    | What was revenue in 2024-25?
+And in 2023-24?                          | What was revenue in 2023-24?
+"""
+
+
+@pytest.mark.parametrize(("question", "alone"), case_rows(ELSEWHERE))
+def test_a_question_to_other_documents_takes_no_period_over(question: str, alone: str) -> None:
+    said = [Exchange("What was revenue in 2024-25?", "132,480 million (budget.pdf, p. 7)")]
+    carried = standalone_query("What was revenue?", said)
+    assert carried == "What was revenue in 2024-25?"
+    assert standalone_query("What was revenue?", said, ["budget.pdf", "statement.pdf"]) == carried
+    assert standalone_query(question, said, ["statement.pdf"]) == alone
+
+
+def test_what_was_asked_of_the_other_documents_since_goes_on_among_them() -> None:
+    said = [
+        Exchange("What was revenue in 2024-25?", "132,480 million (budget.pdf, p. 7)"),
+        Exchange("What was revenue?", "30.7% (statement.pdf, p. 8)"),
+    ]
+    assert standalone_query("And expenditure?", said, ["statement.pdf"]) == "What was expenditure?"
+    assert is_follow_up("What was revenue?", said[:1])
+    assert not is_follow_up("What was revenue?", said[:1], ["statement.pdf"])
+
+
+def test_a_measure_is_asked_for_alone_where_nothing_was_said_of_its_period() -> None:
+    said = [Exchange("What was revenue?", "30.7%")]
+    assert standalone_query("What was expenditure?", said) == "What was expenditure?"
+    assert standalone_query("What is the ceiling?", said) == "What was revenue? What is the ceiling?"
