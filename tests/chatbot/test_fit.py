@@ -115,3 +115,16 @@ def test_only_what_is_said_first_counts() -> None:
     first, further = "The ceiling was raised.", "The deficit ceiling of Norland is 3 per cent of output."
     asked = answer("What is the deficit ceiling of Norland?")
     assert fit_of(from_page(asked, f"{first} {further}", first, further)) == MAY_NOT_ANSWER
+
+
+ROW = "Contingency reserve – 1,250 1,900"
+RESERVE = answer("What is the contingency reserve set at?", form="passage")
+
+
+def test_a_row_that_is_called_as_the_question_calls_it_answers() -> None:
+    assert fit_of(from_page(RESERVE, ROW)) == ANSWERS
+    other_row = "Contingency reserve 2,050"
+    assert fit_of(from_page(RESERVE, f"{ROW}\n{other_row}", ROW, other_row)) == MAY_NOT_ANSWER
+    assert fit_of(from_page(RESERVE, "Contingency reserve of roads 1,250 1,900")) == MAY_NOT_ANSWER
+    other_year = answer("What is the contingency reserve?", form="passage", years=(2031,))
+    assert fit_of(from_page(other_year, ROW, period="2025-26")) == MAY_NOT_ANSWER
