@@ -17,7 +17,7 @@ from ingestion.language.numbers.spelled import NUMBER_WORDS
 from ingestion.language.opposites import DENIALS, OPPOSITES
 from ingestion.language.terms import terms as terms_of
 
-__all__ = ["alteration", "has_numbers", "repeats"]
+__all__ = ["PERIODS", "alteration", "has_numbers", "repeats"]
 
 # Words equal in order, other than "the" and "of", from which a statement repeats the page. Fewer may speak of
 # something else in a few of its words.
@@ -39,7 +39,7 @@ _NUMBERS = frozenset(NUMBER_WORDS) | frozenset(
         "eighths ninths tenth tenths dozen none"
     ).split()
 )
-_PERIODS = frozenset("day days week weeks month months quarter quarters year years meeting meetings".split())
+PERIODS = frozenset("day days week weeks month months quarter quarters year years meeting meetings".split())
 
 
 def alteration(said: Words, page: Words, span: tuple[int, int]) -> str:
@@ -166,7 +166,7 @@ def _how_often(words: Sequence[str]) -> str:
             continue
         for length in (2, 3):
             run = plain[index : index + length]
-            if run[-1] in _PERIODS:
+            if run[-1] in PERIODS:
                 return " ".join(run)
     return ""
 

@@ -5,9 +5,10 @@ from __future__ import annotations
 import re
 from bisect import bisect_left, bisect_right
 from collections.abc import Sequence
-from itertools import islice
+from itertools import islice, pairwise
 
 from chatbot.answer.checks.number_checks import figures_stating
+from chatbot.answer.citations.altered_words import PERIODS
 from chatbot.evidence.page import PageEvidence
 from chatbot.evidence.page_figures import OnPage
 from chatbot.evidence.word_runs import (
@@ -269,7 +270,8 @@ def unquoted_passage(words: Words, figures: list[Figure], view: PageEvidence) ->
     found = [_with_whole_figures(view, *span) for span in spans if span]
     if found:
         # A head has few of a row's figures, "Table 3", though more of its words.
-        stated = [place for figure in figures for place in figures_stating(figure, view)]
+        counted = _without_times(words, figures) or figures
+        stated = [place for figure in counted for place in figures_stating(figure, view)]
         return max(found, key=lambda span: _count_within(stated, span))
     span = longest_run(words, view.words, names_figure)
     if span is None:
@@ -278,6 +280,12 @@ def unquoted_passage(words: Words, figures: list[Figure], view: PageEvidence) ->
     if placed and placed[0].figure.start < span[1]:
         return _with_whole_figures(view, *span)
     return None
+
+
+def _without_times(words: Words, figures: list[Figure]) -> list[Figure]:
+    """The figures that count no time: "52 weeks ended" in a column's head says nothing of its rows."""
+    times = {count for count, unit in pairwise(words.texts) if unit in PERIODS}
+    return [figure for figure in figures if figure.text not in times]
 
 
 def _count_within(places: Sequence[Figure], span: _Span) -> int:

@@ -665,3 +665,9 @@ def test_a_long_list_copied_whole_is_quoted_from_its_beginning() -> None:
     page = prompt(hit(1, f"{copied}\nThen more."))
     (citation,) = citations(f"{copied} [S1-7f3a]", page)
     assert citation.quote == copied
+
+
+def test_the_row_is_quoted_and_not_the_weeks_in_the_head_of_its_column() -> None:
+    page = hit(1, "(amounts in millions)\n52 Weeks Ended\nAugust 29,\n2021\nNet sales $ 192,052 $ 163,220\n")
+    statement = "Net sales were $192,052 million (52 Weeks Ended August 29, 2021)"
+    assert only_citation(statement, page).quote == "Net sales $ 192,052 $ 163,220"
