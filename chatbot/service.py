@@ -10,7 +10,8 @@ import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import closing, suppress
 from dataclasses import replace
-from itertools import chain
+from itertools import chain, groupby
+from operator import attrgetter
 from typing import TYPE_CHECKING, TypeVar
 
 from chatbot.answer.compare.comparison_entries import read_entry
@@ -395,37 +396,53 @@ class Chatbot:
     ) -> Iterator[Entry]:
         """Asks one question of each document and year, and yields the entries of the table in its order.
 
-        An entry that fails is yielded too. Closing the generator stops the work, as does `stop`, after which
-        no entry comes.
+        Of each document the last year is asked first: other years prefer the row of that answer. An entry
+        that fails is yielded too. Closing the generator stops the work, as does `stop`, after which no entry
+        comes.
 
         places: places in the table, None for all.
         tell: receives what the user should know, such as that a document is not fully read. The same message
             may come for several places.
         """
-        for place in comparison.places if places is None else places:
-            answer = None
-            notices: list[Notice] = []
-            try:
-                with closing(
-                    self.ask(
-                        Ask(question_in(comparison.question, place.year), (place.document,), owner=owner),
-                        stop=stop,
-                    )
-                ) as events:  # type: ignore[type-var]
-                    for event in events:
-                        if stop():
-                            return
-                        if isinstance(event, Notice):
-                            notices.append(event)
-                        if isinstance(event, Answer):
-                            answer = event
-                assert answer is not None
-                for notice in notices:
-                    if notice.text not in answer.superseded:  # the reader has chosen the edition
-                        tell(notice)
-                yield read_entry(answer, place)
-            except ProjectError as error:
-                yield Entry(place, "failed", reason=error.message, hint=error.hint)
+        wanted = comparison.places if places is None else places
+        for document, of_document in groupby(wanted, key=attrgetter("document")):
+            *earlier, last = of_document
+            ask = Ask(question_in(comparison.question, last.year), (document,), owner=owner)
+            newest, beside = self._entry(last, ask, stop, tell)
+            for place in earlier:
+                if stop():
+                    return
+                question = question_in(comparison.question, place.year)
+                entry, _ = self._entry(place, replace(ask, question=question, beside=beside), stop, tell)
+                if stop():
+                    return
+                yield entry
+            if stop():
+                return
+            yield newest
+
+    def _entry(
+        self, place: EntryPlace, ask: Ask, stop: Callable[[], bool], tell: Callable[[Notice], None]
+    ) -> tuple[Entry, str]:
+        """An entry of a comparison with the text of its answer, "" if it was refused, failed or stopped."""
+        answer = None
+        notices: list[Notice] = []
+        try:
+            with closing(self.ask(ask, stop=stop)) as events:  # type: ignore[type-var]
+                for event in events:
+                    if stop():
+                        return Entry(place, "failed"), ""
+                    if isinstance(event, Notice):
+                        notices.append(event)
+                    if isinstance(event, Answer):
+                        answer = event
+            assert answer is not None
+            for notice in notices:
+                if notice.text not in answer.superseded:  # the reader has chosen the edition
+                    tell(notice)
+            return read_entry(answer, place), answer.text if answer.answered else ""
+        except ProjectError as error:
+            return Entry(place, "failed", reason=error.message, hint=error.hint), ""
 
     def key_figures(
         self,

@@ -142,6 +142,7 @@ class PromptedQuestion:
     reason: a key of refusal.REASONS; None if the pages may answer. Without a model it decides, with one it is
         advice.
     avoid: the text of an answer that was rated not helpful, "" for none.
+    beside: the answer to the same question for another period, whose row is preferred; "" for none.
     around: whether its passage is shown with the text around it.
     sums_up: whether its pages are to be summed up.
     in_part: whether the documents are not completely read yet.
@@ -159,6 +160,7 @@ class PromptedQuestion:
     known: Callable[[str], bool]
     reason: str | None = None
     avoid: str = ""
+    beside: str = ""
     around: bool = False
     sums_up: bool = False
     in_part: bool = False
@@ -198,19 +200,22 @@ class Answering:
         *,
         remembered: str = "",
         avoid: str = "",
+        beside: str = "",
         hasty: bool = False,
     ) -> PromptedQuestion:
         """The question with what its pages state, and whether they may answer.
 
         names: of the documents that are asked, () for all. remembered: an answer that was given before and
-        still stands. avoid: one that was rated not helpful. hasty: raise no doubt where words alone raise
+        still stands. avoid, beside: as in PromptedQuestion. hasty: raise no doubt where words alone raise
         none. That is enough as advice to a chat model; judging what the sentences mean takes most of the
         time. Raises KeyError or IndexError if a page was erased meanwhile.
         """
         understanding = replace(understanding, whose=self._whose(prompt, understanding))
         computed = remembered or self._computed(prompt, understanding)
         known = self._known(prompt, understanding, names)
-        asked = PromptedQuestion(prompt, understanding, vector, computed, known, avoid=avoid, hasty=hasty)
+        asked = PromptedQuestion(
+            prompt, understanding, vector, computed, known, avoid=avoid, beside=beside, hasty=hasty
+        )
         if remembered:
             return asked
         if hasty and self._why_not(replace(asked, vector=None)) is None:
@@ -274,7 +279,12 @@ class Answering:
             return "\n".join(main_points(asked.prompt, POINTS, self.sentence_vectors))
         likeness = self.likeness(asked.vector)
         return extract_answer(
-            asked.prompt, asked.understanding, likeness=likeness, avoid=avoid, around=asked.around
+            asked.prompt,
+            asked.understanding,
+            likeness=likeness,
+            avoid=avoid,
+            beside=asked.beside,
+            around=asked.around,
         )
 
     def doubt(self, asked: PromptedQuestion) -> str:

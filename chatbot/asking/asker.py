@@ -30,7 +30,7 @@ from chatbot.models.chat import LLM
 from chatbot.records import Answer, Event, Exchange, Hit, Notice, Prompt, Stage, Token, Understanding
 from chatbot.search.corpus_vocabulary import as_known, known_terms
 from chatbot.search.follow_up.llm import Rewritten, rewrite
-from chatbot.search.follow_up.rules import standalone_query
+from chatbot.search.follow_up.rules import asks_other_period, standalone_query
 from chatbot.search.intents import WHOLE, Intent
 from chatbot.search.page_search import Finder
 from chatbot.search.pending_content import pending_content
@@ -59,6 +59,7 @@ class _Preparation:
     rated: what its owner's ratings say of it.
     reranker: the chat model that orders pages, None for none.
     hasty: whether a chat model answers, so that judging by words alone is enough.
+    beside: the answer to the same question for another period, "" for none.
     """
 
     ask: Ask
@@ -69,6 +70,7 @@ class _Preparation:
     rated: FeedbackRerank
     reranker: LLM | None
     hasty: bool
+    beside: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -237,6 +239,9 @@ class Asker:
         query = Query(text, vector, ask.names, mode, pages, understanding)
         before = self.lending.before(ask, text, vector)
         yield from before.notices
+        beside = ask.beside
+        if exchanges and asks_other_period(question, text):
+            beside = exchanges[-1].assistant
         return _Preparation(
             ask,
             question,
@@ -246,6 +251,7 @@ class Asker:
             FeedbackRerank() if ask.texts else self.lending.rated(ask, text, vector),
             self.models.reranking(ask.owner),
             model is not None,
+            beside,
         )
 
     def _chosen(
@@ -300,6 +306,7 @@ class Asker:
             remembered=remembered,
             avoid=prepared.rated.avoid,
             hasty=prepared.hasty,
+            beside=prepared.beside,
         )
 
     def _query(

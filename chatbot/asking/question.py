@@ -33,6 +33,8 @@ class Ask:
         alone, and nothing is cited.
     tools: whether that model may first call tools of the servers that the user's mcp.json names.
     window_alone: whether the prompt gets the live exchanges alone, without memories and what was before.
+    beside: the answer to the same question for another period, whose row is preferred; "" for that of the
+        conversation, if the question only names another period.
     compression: settings of the conversation by name that hold for this question, such as
         ("compression_gamma", 2.0).
     """
@@ -47,6 +49,7 @@ class Ask:
     documents: bool = True
     tools: bool = False
     window_alone: bool = False
+    beside: str = ""
     compression: tuple[tuple[str, Value], ...] = ()
 
 

@@ -6,6 +6,8 @@ from pathlib import Path
 import pytest
 
 from chatbot.asking.question import Ask
+from chatbot.comparison import Comparison
+from chatbot.fit import ANSWERS, fit_of
 from chatbot.records import Answer
 from chatbot.service import Chatbot
 from chatbot.settings import Settings
@@ -43,3 +45,36 @@ def test_a_ceiling_is_compared_by_its_limit_and_not_by_the_plan(
 ) -> None:
     answer = answer_to(chatbot, f"Is the deficit ceiling above {limit}?")
     assert answer.text.startswith(f"{verdict} Deficit ceiling (of GDP) was 3.0% (Limit). [S1]")
+
+
+@pytest.fixture(scope="module")
+def budget(samples: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Chatbot]:
+    """The chatbot of the budget book."""
+    home = tmp_path_factory.mktemp("budget-indexed")
+    with Chatbot(Settings(home=home)) as opened:
+        list(opened.add([Upload(samples / BUDGET)]))
+        yield opened
+
+
+BUDGET = "Valmora_Budget_Book_2025-26.pdf"
+RESERVE = "How large is the contingency reserve?"
+
+
+def test_another_year_is_answered_from_the_row_of_the_first_one(budget: Chatbot) -> None:
+    conversation = budget.conversations.begin("local")
+    first, second = (
+        list(budget.ask(Ask(question, conversation=conversation)))[-1]
+        for question in (f"{RESERVE[:-1]} in 2025-26?", "And in 2024-25?")
+    )
+    assert isinstance(first, Answer)
+    assert isinstance(second, Answer)
+    assert first.text.startswith("Contingency reserve was 1,900 million (2025-26 budget).")
+    assert second.text.startswith("Contingency reserve was 1,250 million (2024-25 revised).")
+    assert fit_of(first) == fit_of(second) == ANSWERS
+
+
+def test_years_are_compared_by_one_row(budget: Chatbot) -> None:
+    comparison = Comparison.of(RESERVE, [BUDGET], ["2024-25", "2025-26"])
+    entries = list(budget.compare(comparison))
+    assert [entry.place.year for entry in entries] == ["2024-25", "2025-26"]
+    assert [entry.quantity.text for entry in entries if entry.quantity] == ["1,250 million", "1,900 million"]

@@ -79,6 +79,9 @@ _NON = re.compile(r"\bnon[-\s]?(\w{3,})", re.IGNORECASE)
 # Log-odds that a passage loses if its reader rated it not helpful. They exceed nearly all differences between
 # passages, so that another comes first.
 AVOIDED_COST = 8.0
+# Log-odds that a row gains which the answer for another period began with: the figures of several periods are
+# comparable only if they are of one row. They exceed nearly all differences too.
+SAME_ROW_GAIN = 8.0
 # Characters of a part of an order by which it is known inside a longer passage.
 SHORTEST_ORDER = 20
 # Characters of a passage, and of its head, that are compared with the question by meaning.
@@ -112,6 +115,7 @@ def extract_answer(
     *,
     likeness: Likeness | None = None,
     avoid: str = "",
+    beside: str = "",
     around: bool = False,
 ) -> str:
     """The passages that answer best, each with its citation key.
@@ -120,6 +124,7 @@ def extract_answer(
 
     likeness: gives the cosine of each of some texts to the question; without it words decide alone.
     avoid: a text whose passages come last.
+    beside: the answer to the same question for another period. The row that it begins with comes first.
     around: gives the best passage with what stands before and behind it, for a reader who did not understand
     it.
     """
@@ -142,6 +147,7 @@ def extract_answer(
     scores = score_passages(question, found)
     orders = {key: orders_of(hit) for key, hit in prompt.sources.items()}
     avoid = _evened(avoid)
+    same_row = _same_row(passages, meant, beside)
     scored: list[_Candidate] = []
     for candidate, score in zip(candidates, scores, strict=True):
         if not likeness and question.weights.keys().isdisjoint(terms(candidate.passage.text)):
@@ -152,9 +158,23 @@ def extract_answer(
             score -= DENIED_COST
         if avoid and _evened(candidate.passage.text) in avoid:
             score -= AVOIDED_COST
+        if candidate.passage is same_row:
+            score += SAME_ROW_GAIN
         scored.append(replace(candidate, score=score))
     scored.sort(key=lambda candidate: -candidate.score)
     return "\n\n".join(_chosen(scored, meant, prompt, around=around))
+
+
+def _same_row(passages: Sequence[Passage], asked: Understanding, beside: str) -> Passage | None:
+    """The row that an answer begins with, if it has a column for the periods asked for; None without one."""
+    beside = _evened(beside)
+    said = [passage for passage in passages if beside and _evened(passage.text) in beside]
+    first = min(said, key=lambda passage: beside.index(_evened(passage.text)), default=None)
+    if first is None or first.table is None or first.row is None:
+        return None
+    heads = [head for head, cell in zip(first.table.heads, first.row.cells, strict=False) if cell is not None]
+    fits = [agreement(asked.periods, find_periods(head)) for head in heads]
+    return first if max(fits, default=0) > 0 else None
 
 
 def _candidates(prompt: Prompt, meant: Understanding) -> list[_Candidate]:

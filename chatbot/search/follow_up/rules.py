@@ -28,7 +28,7 @@ from chatbot.search.follow_up.substitution import substitute, topic_of
 from chatbot.search.question_terms import understand
 from ingestion.language.terms import content_terms
 
-__all__ = ["is_follow_up", "standalone_query"]
+__all__ = ["asks_other_period", "is_follow_up", "standalone_query"]
 
 # A question of fewer content terms than this names no subject of its own: "Why?", "in 2026?", "the year
 # before?".
@@ -127,6 +127,13 @@ def standalone_query(question: str, exchanges: Sequence[Exchange], documents: Se
     """
     moved = _is_elsewhere(exchanges, documents)
     return _taken(question, _talk(exchanges, documents), moved=moved)[0]
+
+
+def asks_other_period(question: str, query: str) -> bool:
+    """Whether a follow-up asks the same for another period: "And in 2023?". query: its standalone form."""
+    if own_terms(question) or computes(question):
+        return False
+    return bool(years_in(query)) and not query.endswith(question)
 
 
 def _talk(exchanges: Sequence[Exchange], documents: Sequence[str]) -> Talk:

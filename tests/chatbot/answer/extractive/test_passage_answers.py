@@ -567,3 +567,28 @@ def test_a_row_of_what_is_not_asked_for_comes_after_one_that_is() -> None:
     table = Table("Revenue", "", ("2024", "2023"), rows, BOX)
     told = understood("What was tax revenue in 2024?", hit_of(text, tables=(table,)))
     assert told.startswith("Tax revenue was 60 (2024).")
+
+
+def test_the_row_of_the_answer_for_another_period_comes_first() -> None:
+    drawings, spending = "Contingency reserve | 2,050 | 2,100", "Contingency reserve | 1,250 | 1,900"
+    text = f"Drawings\n{drawings.replace(' | ', ' ')}\nSpending\n{spending.replace(' | ', ' ')}\n"
+    tables = [
+        Table(caption, "", ("2024-25", "2025-26"), rows_in(text, row), BOX)
+        for caption, row in (("Drawings", drawings), ("Spending", spending))
+    ]
+    question = "What was the contingency reserve in 2024-25?"
+    asked = prompt_over(hit_of(text, tables=tuple(tables)), question=question)
+    meant = understand(question, question)
+    of_drawings, of_spending = (
+        "Contingency reserve was 2,050 (2024-25).",
+        "Contingency reserve was 1,250 (2024-25).",
+    )
+    assert extract_answer(asked, meant).startswith(of_drawings)
+    newest = (
+        "Contingency reserve was 1,900 (2025-26). Spending: Contingency reserve 1,250 1,900 (2025-26: 1,900)"
+    )
+    assert extract_answer(asked, meant, beside=newest).startswith(of_spending)
+    other = "Drawings: Contingency reserve 2,050 2,100"
+    assert extract_answer(asked, meant, beside=f"{other} {newest}").startswith(of_drawings)
+    of_2031 = replace(meant, subject=question.replace("2024-25", "2031"), years=(2031,))
+    assert extract_answer(asked, of_2031, beside=newest).startswith("Contingency reserve was 2,050")

@@ -6,7 +6,12 @@ import pytest
 
 from chatbot.asking.question import LONGEST_QUESTION
 from chatbot.records import Exchange
-from chatbot.search.follow_up.rules import LONGEST_CARRIED, is_follow_up, standalone_query
+from chatbot.search.follow_up.rules import (
+    LONGEST_CARRIED,
+    asks_other_period,
+    is_follow_up,
+    standalone_query,
+)
 from tests.case_rows import case_rows
 from tests.timing import growth
 
@@ -555,3 +560,18 @@ def test_a_measure_is_asked_for_alone_where_nothing_was_said_of_its_period() -> 
     said = [Exchange("What was revenue?", "30.7%")]
     assert standalone_query("What was expenditure?", said) == "What was expenditure?"
     assert standalone_query("What is the ceiling?", said) == "What was revenue? What is the ceiling?"
+
+
+PERIODS_ALONE = """
+And in 2023?                | yes
+And the year before?        | yes
+Why?                        | no
+And expenditure?            | no
+What is the difference?     | no
+"""
+
+
+@pytest.mark.parametrize(("question", "alone"), case_rows(PERIODS_ALONE))
+def test_some_follow_ups_name_another_period_alone(question: str, alone: str) -> None:
+    query = standalone_query(question, [Exchange("What was revenue in 2024?", "5 million.")])
+    assert asks_other_period(question, query) == (alone == "yes")
