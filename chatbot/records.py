@@ -533,11 +533,13 @@ class Notice:
     An example is that only keywords are searched while vectors are being made.
 
     command: what somebody at a command line can do about it, "" for nothing beside the hint.
+    aside: whether it can be read after the answer, as it says how far the documents are read.
     """
 
     text: str
     hint: str = ""
     command: str = ""
+    aside: bool = False
 
 
 Event = Stage | Token | Notice | Answer

@@ -18,6 +18,7 @@ from tests.browser import (
     Server,
     Visitor,
     answered_by,
+    arrive,
     ask,
     at_once,
     close_dialog,
@@ -216,13 +217,24 @@ def test_a_paste_that_is_too_long_is_told(browser: Browser, server: Server) -> N
         expect(field).to_have_value("clear")
 
 
-def test_on_a_narrow_screen_the_list_closes_once_something_is_chosen(
+def test_on_a_narrow_screen_all_is_in_reach_and_the_list_closes_once_something_is_chosen(
     browser: Browser, server: Server
 ) -> None:
     with Visitor(browser, server.url) as page:
         page.set_viewport_size({"width": 390, "height": 844})
-        ask(page, CEILING)
         sidebar = page.get_by_test_id("stSidebar")
+        expect(page.get_by_test_id("stFileUploaderDropzone")).to_be_in_viewport()
+        for name in ("Key figures", "Compare"):
+            expect(page.get_by_role("button", name=name)).to_be_in_viewport()
+        press(page, "Search in: All documents")
+        expect(sidebar.locator(".st-key-scope input")).to_be_focused()
+        page.get_by_test_id("stSidebarCollapseButton").get_by_role("button").click()
+        press(page, "Key figures")
+        arrive(page, "Compare")
+        expect(page.get_by_role("radio", name="Key figures")).to_be_checked()
+        page.go_back()
+        arrive(page, "Chat")
+        ask(page, CEILING)
         for chosen in ("New conversation", CEILING):
             if sidebar.get_attribute("data-collapsed") != "false":
                 page.get_by_test_id("stExpandSidebarButton").click()

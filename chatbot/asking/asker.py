@@ -33,7 +33,7 @@ from chatbot.search.follow_up.llm import Rewritten, rewrite
 from chatbot.search.follow_up.rules import asks_other_period, standalone_query
 from chatbot.search.intents import WHOLE, Intent
 from chatbot.search.page_search import Finder
-from chatbot.search.pending_content import pending_content
+from chatbot.search.pending_content import is_in_part, pending_content
 from chatbot.search.question_terms import understand
 from chatbot.search.refusal import left_out
 from chatbot.search.reranking import Reranked
@@ -156,15 +156,14 @@ class Asker:
                 return
         asked, request = yield from self._chosen(prepared, unread, stop)
         hits = list(request.hits)
-        coming = pending_content(self.library, ask.names, unread) if ask.documents else None
-        if coming:
-            yield coming
+        if ask.documents:
+            yield from self._coming(ask.names, unread, hits)
         # A request for a whole document gets its pages: that no sentence of them is like the question means
         # nothing.
         reason = None if intent and intent.kind in WHOLE else asked.reason
         asked = replace(
             asked,
-            in_part=bool(coming or unread),
+            in_part=bool(unread) or (ask.documents and is_in_part(self.library, ask.names)),
             around=again is not None,
             reason=reason,
             sums_up=sums_up_texts,
@@ -233,7 +232,7 @@ class Asker:
         text = yield from self._query(question, ask, exchanges, again, stop)
         understanding = understand(text if again else self._spelled(question, ask), text)
         understanding = as_known(self.library, self.finder.with_names(understanding, ask.names), ask.names)
-        vector = yield from self.finder.vector(understanding.subject, ask.names)
+        vector = yield from self.finder.vector(understanding.subject)
         mode = "keyword" if vector is None else "hybrid"
         pages = self.models.settings_of(ask.owner).pages
         query = Query(text, vector, ask.names, mode, pages, understanding)
@@ -371,10 +370,14 @@ class Asker:
         if not found:
             return None
         yield from map(Notice, lacking)
-        coming = pending_content(self.library, wanted.names, unread)
+        yield from self._coming(wanted.names, unread, hits)
+        return replace(found, considered=tuple(hits))
+
+    def _coming(self, names: Sequence[str], unread: set[int], hits: Sequence[Hit]) -> Iterator[Notice]:
+        """What is still to be read of the documents that were chosen, or else whose pages are used."""
+        coming = pending_content(self.library, names, unread, {hit.version for hit in hits})
         if coming:
             yield coming
-        return replace(found, considered=tuple(hits))
 
     def _told_at_once(self, answer: Answer, ask: Ask, index: str, started: float) -> Iterator[Event]:
         """The events of an answer that is already complete."""

@@ -19,10 +19,11 @@ __all__ = ["KeyFigureSheets"]
 
 # Versions whose figures are kept, those looked at last: some 30 KB each.
 MOST_KEPT = 500
-NOT_READ = "its tables have not been read yet"
-NO_TEXT = "no text was found on its pages"
-NO_TABLES = "no tables were found in it"
-NO_FIGURES = "none of its tables gives any of these figures"
+# Behind the names of one document or of many.
+NOT_READ = "tables not read yet"
+NO_TEXT = "no text found"
+NO_TABLES = "no tables found"
+NO_FIGURES = "none of these figures in the tables"
 
 
 def _no_progress(document: str, done: int, total: int) -> None:

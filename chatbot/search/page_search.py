@@ -220,13 +220,10 @@ class Finder:
             return hits
         return hits[: find.k]
 
-    def vector(self, query: str, names: Sequence[str]) -> Generator[Event, None, NDArray[np.float32] | None]:
+    def vector(self, query: str) -> Generator[Event, None, NDArray[np.float32] | None]:
         """The unit vector of a query, for a long one the mean over its pieces; None, with a notice that says
         why, where there is none. Yields how far a long query is.
-
-        names: of the documents that are asked.
         """
-        waiting = without_vectors(self._library, names)
         steps = embedding_steps(self._library.embedder, query)
         try:
             while True:
@@ -242,8 +239,6 @@ class Finder:
             steps.close()
         if long.failure:
             yield _in_part(long.failure)
-        if waiting:
-            yield waiting
         return mean_vector(worth_searching(long.chunks))
 
     def pages(self, query: Query) -> list[Hit]:

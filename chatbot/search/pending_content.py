@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Container, Sequence
+from collections.abc import Collection, Container, Sequence
 
 from chatbot.records import Notice
 from chatbot.settings import PROGRAM
@@ -10,39 +10,58 @@ from chatbot.store.document_names import listed
 from chatbot.store.library import Library
 from ingestion.document import TABLES
 
-__all__ = ["pending_content", "without_vectors"]
+__all__ = ["is_in_part", "pending_content", "without_vectors"]
 
 HINT = "This is done while the server runs."
+WORDS_ONLY = "being indexed, so searched by words only: "
 COMMAND = f"Or run: {PROGRAM} doctor"
 
 
-def pending_content(library: Library, names: Sequence[str], without: Container[int] = ()) -> Notice | None:
-    """What of the documents that are asked, () for all, is still to be read; None where that is nothing.
+def is_in_part(library: Library, names: Sequence[str], without: Container[int] = ()) -> bool:
+    """Tells whether text of the documents that are asked, () for all, is still to be read.
+
     without: versions that are spoken of elsewhere.
     """
-    to_come = {
-        version: lacking for version, lacking in library.catalog.to_come().items() if version not in without
+    to_come = library.catalog.to_come().keys()
+    return any(version not in without and version in to_come for version in library.scope(names))
+
+
+def pending_content(
+    library: Library,
+    names: Sequence[str],
+    without: Container[int] = (),
+    used: Collection[int] | None = None,
+) -> Notice | None:
+    """What of the documents that are asked, () for all, is still to be read; None where that is nothing.
+
+    without: versions that are spoken of elsewhere. used: the versions whose pages are used, where a notice is
+    for their answer, and is then of them alone unless the documents were chosen.
+    """
+    scope = {
+        version: name
+        for version, name in library.scope(names).items()
+        if version not in without and (names or used is None or version in used)
     }
-    if not to_come:
-        return None
-    scope = library.scope(names)
-    tables = []
-    images = []
-    for version, (lacks, count) in to_come.items():
+    pending = []
+    if used is not None:
+        unfinished = {version.id for version in library.without_vectors()}
+        if waiting := sorted(name for version, name in scope.items() if version in unfinished):
+            pending.append(f"{WORDS_ONLY}{listed(waiting)}")
+    tables, images = [], []
+    for version, (lacks, count) in library.catalog.to_come().items():
         if version not in scope:
             continue
-        name = scope[version]
         if lacks == TABLES:
-            tables.append(name)
+            tables.append(scope[version])
         if count:
-            images.append(f"{_pages(count)} of {name}")
-    pending = []
+            images.append(f"{_pages(count)} of {scope[version]}")
     if tables:
-        pending.append(f"searched without their tables: {listed(tables)}")
+        whose = "its" if len(tables) == 1 else "their"
+        pending.append(f"searched without {whose} tables: {listed(tables)}")
     if images:
         pending.append(f"waiting for OCR: {listed(images)}")
     if pending:
-        return Notice(f"Still {', and still '.join(pending)}.", HINT, COMMAND)
+        return Notice(f"Still {', and still '.join(pending)}.", HINT, COMMAND, aside=used is not None)
     return None
 
 
@@ -57,7 +76,7 @@ def without_vectors(library: Library, names: Sequence[str]) -> Notice | None:
     waiting = sorted(name for version, name in library.scope(names).items() if version in unfinished)
     if waiting:
         return Notice(
-            f"Still being indexed, so searched by words only: {listed(waiting)}.",
+            f"Still {WORDS_ONLY}{listed(waiting)}.",
             f"{HINT} Ask again afterwards for the best pages.",
             COMMAND,
         )

@@ -47,7 +47,15 @@ from chatbot.ui.safe_text import (
 )
 from chatbot.ui.shortened_view import shortened_text
 
-__all__ = ["details_label", "draw_given", "draw_notices", "ocr_remarks", "order_remarks", "recalled_html"]
+__all__ = [
+    "aside_html",
+    "details_label",
+    "draw_given",
+    "draw_notices",
+    "ocr_remarks",
+    "order_remarks",
+    "recalled_html",
+]
 
 # The most characters of a title on a button.
 LONGEST_TITLE = 72
@@ -67,11 +75,12 @@ def draw_given(given: Given, context: AppContext) -> None:
         if answer.error and notice.text.partition(HAD_SAID)[0] in answer.error
     ]
     titles = context.chatbot.titles()
-    draw_notices(
+    notices = [
         replace(notice, text=with_titles(notice.text, titles))
         for notice in given.notices
         if notice not in of_failure
-    )
+    ]
+    draw_notices(notice for notice in notices if not notice.aside)
     if answer.error:
         had_said = next((notice.text.partition(HAD_SAID)[2] for notice in of_failure), "")
         st.html(
@@ -100,6 +109,9 @@ def draw_given(given: Given, context: AppContext) -> None:
         _draw_refusal(given, context)
     if answer.search_query.strip() != answer.question.strip():
         st.html(quiet_html(f"Searched as: {short(answer.search_query, 300)}"))
+    for notice in notices:
+        if notice.aside:
+            st.html(aside_html(notice))
     if recalled := recalled_html(answer.notes):
         st.html(recalled)
     _draw_shortened(given)
@@ -115,6 +127,12 @@ def draw_notices(notices: Iterable[Notice]) -> None:
     for notice in notices:
         remembered = notice.text.startswith(REMEMBERED)
         st.html(quiet_html(notice.text) if remembered else notice_html(notice.text, notice.hint))
+
+
+def aside_html(notice: Notice) -> str:
+    """Renders a notice as one quiet line, cut where it is too long. Pointed at, it says all."""
+    told = plain_html(f"{notice.text} {notice.hint}".strip())
+    return f'<p class="quiet one-line" tabindex="0" data-tip="{told}">{plain_html(notice.text)}</p>'
 
 
 # --- citations

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from functools import partial
 
 import streamlit as st
@@ -37,7 +37,7 @@ from chatbot.ui.first_page import draw_first_page
 from chatbot.ui.ratings import draw_under
 from chatbot.ui.routes import stop_address
 from chatbot.ui.running_questions import Asking
-from chatbot.ui.safe_text import notice_html, plain_markdown
+from chatbot.ui.safe_text import counted, notice_html, plain_html, plain_markdown, short
 from chatbot.ui.shortened_view import show_shortened
 from ingestion.reading.formats import SUFFIXES
 
@@ -47,6 +47,7 @@ TICK = 0.2
 BEGUN_SECONDS = 5.0
 # The characters shown of a question that was held back.
 LONGEST_HELD = 200
+LONGEST_SCOPE = 40
 ASK, ASK_ATTACHING = "Ask about the documents", "Attach a PDF and ask about it"
 STAGES = {
     "searching": "Searching the pages …",
@@ -81,6 +82,8 @@ def show(context: AppContext) -> None:
         vertical_alignment="center",
     )
     head.title("Chat", anchor=False)
+    if documents:
+        st.html(_scope_html(names, context.chatbot.titles()))
     typed = st.chat_input(
         ASK if documents else ASK_ATTACHING,
         key="question",
@@ -129,6 +132,20 @@ def _scope(documents: Sequence[DocumentRow], context: AppContext) -> tuple[str, 
         bind="query-params",
     )
     return tuple(chosen)
+
+
+def _scope_html(names: Sequence[str], titles: Mapping[str, str]) -> str:
+    """Says on a narrow page, where the field is behind the menu, what is searched; pressed, it opens the
+    field.
+    """
+    if len(names) > 1:
+        said = counted(len(names), "document")
+    else:
+        said = "".join(titles.get(name, name) for name in names) or "All documents"
+    return (
+        f'<button type="button" class="scope" data-scope>Search in: '
+        f"<strong>{plain_html(short(said, LONGEST_SCOPE))}</strong></button>"
+    )
 
 
 def _asked(

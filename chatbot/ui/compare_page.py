@@ -32,8 +32,6 @@ from ingestion.records import DocumentFacts
 __all__ = ["suggested_years", "summary_text"]
 
 POLL_SECONDS = 0.5
-# What the page compares.
-VIEWS = ("Documents and years", "Key figures", "Models")
 # The number of years that are suggested, the newest ones.
 MOST_SUGGESTED = 12
 # The number of years before its own for which a report usually has figures.
@@ -57,13 +55,14 @@ def show(context: AppContext) -> None:
     comparison = compare_session.shown()
     if comparison is None:
         compare_session.take_from_chat(context)
+    views = compare_session.VIEWS
     view = st.radio(
-        "What to compare", VIEWS, key=compare_session.VIEW, horizontal=True, label_visibility="collapsed"
+        "What to compare", views, key=compare_session.VIEW, horizontal=True, label_visibility="collapsed"
     )
-    if view == VIEWS[1]:
+    if view == views[1]:
         draw_key_figures(rows, context)
         return
-    if view == VIEWS[2]:
+    if view == views[2]:
         draw_model_comparison(sorted(row.name for row in rows), context)
         return
     _draw_fields(rows, context)

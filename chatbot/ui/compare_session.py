@@ -16,6 +16,7 @@ __all__ = [
     "DOCUMENTS",
     "QUESTION",
     "VIEW",
+    "VIEWS",
     "YEARS",
     "add_documents",
     "draw_compare_action",
@@ -24,6 +25,7 @@ __all__ = [
     "open_comparison",
     "problem",
     "put_problem",
+    "show_view",
     "shown",
     "take_from_chat",
 ]
@@ -33,6 +35,8 @@ QUESTION = "compare-question"
 DOCUMENTS = "compare-documents"
 YEARS = "compare-years"
 VIEW = "compare-view"
+# What the page compares.
+VIEWS = ("Documents and years", "Key figures", "Models")
 # What Chat brought into the fields, and from which exchange.
 BROUGHT, EXCHANGE = "compare-brought", "compare-exchange"
 SHOWN, PROBLEM = "comparison", "compare-problem"
@@ -72,6 +76,12 @@ def fill(question: str, names: Sequence[str], years: Sequence[str] = ()) -> None
         list(names),
         list(years),
     )
+
+
+def show_view(number: int) -> None:
+    """Goes to the page. number: of what it compares, see VIEWS."""
+    st.session_state[VIEW] = VIEWS[number]
+    st.switch_page("compare_page.py")
 
 
 def take_from_chat(context: AppContext) -> None:

@@ -11,7 +11,7 @@ from streamlit.typing import UploadedFile
 
 from chatbot.records import DocumentRow
 from chatbot.settings import is_installed
-from chatbot.ui import document_session, overlay
+from chatbot.ui import compare_session, document_session, overlay
 from chatbot.ui.app_context import AppContext
 from chatbot.ui.document_jobs import draw_added
 from chatbot.ui.example_questions import (
@@ -52,17 +52,26 @@ def draw_first_page(
             f'<div><p class="name">{NAME}</p><p class="promise">{PROMISE}</p></div></div>'
         )
         if documents:
+            _draw_ways()
             _draw_questions(documents, context)
             _draw_covers(documents, context)
         else:
             st.html(quiet_html("There are no documents yet. Add PDFs, text or scans, and ask."))
         if add is not None:
-            # On a narrow page it gives way where there are documents: the plus beside the question adds too.
+            # On a narrow page it is one button below the promise where there are documents.
             with st.container(key="drop-more" if documents else "drop-first"):
                 _draw_field(context, add)
         if not documents and not is_installed():
             made = "`make samples` makes four sample documents in `documents/samples`"
             st.caption(f"No PDF to hand? {made}, and `make run` adds them.")
+
+
+def _draw_ways() -> None:
+    """Draws the ways to what a narrow page has behind its menu. Hidden where the menu is in sight."""
+    with st.container(key="first-ways", horizontal=True, gap="small"):
+        for view, label in ((1, "Key figures"), (0, "Compare")):
+            if st.button(label, key=f"way-{view}"):
+                compare_session.show_view(view)
 
 
 def _draw_questions(documents: Sequence[DocumentRow], context: AppContext) -> None:

@@ -155,12 +155,10 @@ def test_amounts_in_brackets_are_negative_and_per_share_has_no_scale() -> None:
 def test_a_hundred_documents_that_share_nothing_are_one_sheet() -> None:
     measures = ("revenue", "net income", "total assets", "equity")
     documents = [document(f"{at}.pdf", figure(measures[at % 4], at + 1, 2019 + at % 5)) for at in range(100)]
-    sheet = key_figure_sheet(
-        [*documents, DocumentFigures("words.pdf", 1, remark="no tables were found in it")]
-    )
+    sheet = key_figure_sheet([*documents, DocumentFigures("words.pdf", 1, remark="no tables found")])
     assert len(sheet.columns) == len(sheet.main) == 100
     assert len(sheet.rows) == 4
-    assert sheet.remarks == {"words.pdf": "no tables were found in it"}
+    assert sheet.remarks == {"words.pdf": "no tables found"}
 
 
 def test_documents_that_share_no_row_are_in_parts_without_gaps() -> None:

@@ -236,6 +236,20 @@ if (!window.finpolicyInteraction) {
     }
   });
 
+  // On a narrow page the line that says what is searched opens the field for it.
+  const toScope = (tries) => {
+    const field = document.querySelector('[data-testid="stSidebar"] .st-key-scope input');
+    const shown = field && field.getBoundingClientRect().left >= 0;
+    if (shown) field.focus();
+    else if (tries) setTimeout(toScope, 100, tries - 1);
+  };
+  document.addEventListener('click', (event) => {
+    if (!event.target.closest || !event.target.closest('[data-scope]')) return;
+    const expand = document.querySelector('[data-testid="stExpandSidebarButton"]');
+    if (expand) expand.click();
+    toScope(20);
+  });
+
   // A question that is changed is asked by Enter and left by Escape, as the question's own field is.
   document.addEventListener(
     'keydown',

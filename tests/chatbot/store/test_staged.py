@@ -14,6 +14,7 @@ import pytest
 from chatbot.asking.question import Ask
 from chatbot.errors import CancelledError, DocumentError, StoreError
 from chatbot.records import Answer, DocumentRow, Event, Notice, Stage
+from chatbot.search.pending_content import is_in_part, pending_content
 from chatbot.service import Chatbot
 from chatbot.settings import Settings
 from chatbot.store.addition_queue import add_files
@@ -555,7 +556,9 @@ def test_a_question_has_the_tables_of_its_pages_read_first(chatbot: Chatbot, tmp
     assert "1,585" in first.text
     assert first.numbers
     assert first.numbers[0].status == "supported"
-    assert "Still waiting for OCR: one page of Budget.pdf." in notices(events)
+    (said,) = notices(events)
+    assert said.startswith("Still being indexed, so searched by words only: Budget.pdf")
+    assert said.endswith("and still waiting for OCR: one page of Budget.pdf.")
     library = chatbot.library
     (version,) = library.scope([])
     assert library.catalog.to_come() == {version: (IMAGES, 1)}
@@ -565,6 +568,29 @@ def test_a_question_has_the_tables_of_its_pages_read_first(chatbot: Chatbot, tmp
     assert again.numbers == first.numbers
     assert notices(events) == []
     assert "tables" not in stages(events)
+
+
+def test_only_documents_that_an_answer_uses_are_named_as_not_all_read(
+    chatbot: Chatbot, tmp_path: Path
+) -> None:
+    pages = ["The deficit ceiling of Atlantis is three per cent of output."]
+    read_now(chatbot.library, [Upload(make_pdf(tmp_path / "Atlantis.pdf", pages))])
+    chatbot.library.resume()
+    read_now(chatbot.library, [Upload(budget(tmp_path / "other", scanned=["A ferry timetable."]))])
+    library = chatbot.library
+    versions = {name: version for version, name in library.scope([]).items()}
+    used = {versions["Atlantis.pdf"]}
+    assert is_in_part(library, [])
+    assert pending_content(library, [], used=used) is None
+    told = pending_content(library, [], used=set(versions.values()))
+    assert told is not None and told.aside
+    assert told.text == (
+        "Still being indexed, so searched by words only: Budget.pdf, "
+        "and still searched without its tables: Budget.pdf, "
+        "and still waiting for OCR: one page of Budget.pdf."
+    )
+    chosen = pending_content(library, ["Budget.pdf"], used=used)
+    assert chosen == told
 
 
 def test_nothing_is_said_from_a_document_whose_tables_cannot_be_read(

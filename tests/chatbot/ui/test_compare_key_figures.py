@@ -63,7 +63,7 @@ def test_the_sheet_makes_itself_and_a_figure_opens_its_row(context: AppContext) 
 
 def test_gaps_and_documents_without_tables_are_said(context: AppContext) -> None:
     said = shown(open_figures())
-    assert f"{context.chatbot.title(WORDS)}: no tables were found in it." in said
+    assert f"{context.chatbot.title(WORDS)}: no tables found." in said
     assert "Not in the tables of any of these documents: " in said
 
 
