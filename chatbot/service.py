@@ -495,6 +495,15 @@ class Chatbot:
         sources = [note.origin for note in answer.notes if note.layer == SignalLayer.name and note.origin]
         self.signals.ratings.rate(owner, conversation, number, sources, helpful=helpful)
 
+    def bookmarks(self, version: int) -> list[tuple[str, int, int]]:
+        """Returns (title, page, depth from 0) of the bookmarks in a document's file.
+
+        Titles are of unknown origin. Raises DocumentError, NotFoundError, and EncryptedError for a file that
+        needs a password.
+        """
+        with self.readers.reading(self.library.file(version)) as reader:
+            return reader.outline()
+
     def page_image(
         self,
         version: int,

@@ -83,6 +83,7 @@ def test_a_question_is_compared_opened_downloaded_and_there_after_a_refresh(
         choose(page, "Documents", *TITLES)
         page.get_by_role("button", name="Compare", exact=True).press("Enter")
         see(page, "2 answers: 2 figures.")
+        expect(page.get_by_role("button", name="Stop")).to_have_count(0)
         expect(entry(page, 0)).to_contain_text("3.0 per cent")
         expect(entry(page, 1)).to_contain_text("−0.5 points from 2023")
         expect(page.get_by_test_id("stVegaLiteChart")).to_be_visible()

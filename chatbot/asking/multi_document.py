@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import re
 import secrets
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from chatbot.answer.citations.citation_keys import KEYS_IN_BRACKETS, escape_keys
@@ -24,12 +24,16 @@ from chatbot.search.page_search import Finder, asks_of_all, of_one
 from chatbot.search.question_terms import understand
 from chatbot.search.retrieval import Query
 from chatbot.search.routing import document_parts
+from chatbot.store.document_names import with_titles
 from ingestion.language.numbers import find_figures
 from ingestion.language.opposites import COMPARATIVES, SUPERLATIVES
 from ingestion.language.periods import YEAR
 from ingestion.language.vocabulary import either
 
-__all__ = ["MultiDocument"]
+__all__ = ["MultiDocument", "with_titled_parts"]
+
+# The lines that name documents in the order of their figures.
+ABOUT_ORDER = re.compile(r"(?:Highest|Lowest) first|Not compared, ")
 
 # Words that ask for the most or the least.
 MOST = re.compile(rf"\b(?:{either([*SUPERLATIVES[0], *COMPARATIVES[0]])}|ranks?|ranking)\b", re.IGNORECASE)
@@ -276,6 +280,25 @@ def _with_documents(prompt: Prompt, names: Sequence[str]) -> Prompt:
     """The prompt with the pages of these documents alone."""
     sources = {key: hit for key, hit in prompt.sources.items() if hit.document in names}
     return replace(prompt, sources=sources)
+
+
+def with_titled_parts(answer: Answer, titles: Mapping[str, str]) -> str:
+    """Returns an answer's text, its parts headed by the documents' titles in place of their names.
+
+    titles: by name. Other texts are returned as they are.
+    """
+    if answer.by_model:
+        return answer.text
+    there = {hit.document for hit in answer.considered} & titles.keys()
+    called = {escape_keys(_called([name])): escape_keys(titles[name]) for name in there}
+    lines = []
+    for line in answer.text.split("\n"):
+        if line.endswith(":") and line[:-1] in called:
+            line = f"{called[line[:-1]]}:"
+        elif ABOUT_ORDER.match(line):
+            line = with_titles(line, called)
+        lines.append(line)
+    return "\n".join(lines)
 
 
 def _called(names: Sequence[str]) -> str:

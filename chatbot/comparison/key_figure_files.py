@@ -9,7 +9,7 @@ from typing import Any
 
 from chatbot.comparison.comparison_table import BOM, safe_cell
 from chatbot.comparison.key_figure_records import KeyFigure
-from chatbot.comparison.key_figures import FigureColumn, KeyFigureSheet, SheetRow
+from chatbot.comparison.key_figures import FigureColumn, KeyFigureSheet, SheetRow, sheet_parts
 from ingestion.invisible_characters import one_line
 
 __all__ = ["figure_lines", "figure_text", "gap_text", "original_text", "sheet_csv", "sheet_xlsx"]
@@ -36,8 +36,9 @@ COLUMNS = (
 )
 HEADS = {"value": "value in full", "figure": "figure in the unit of its row", "printed": "as printed"}
 MEASURE_WIDTH, COLUMN_WIDTH = 30, 18
-# Names of the two pages of a workbook.
+# Names of the pages of a workbook; there are more grids where documents share no row.
 GRID, CELLS = "Key figures", "Cells"
+MOST_GRIDS = 50
 
 
 def figure_lines(sheet: KeyFigureSheet) -> Iterator[dict[str, Any]]:
@@ -145,7 +146,8 @@ def _plain(value: float) -> float | int:
 
 
 def sheet_xlsx(sheet: KeyFigureSheet) -> bytes:
-    """Returns a workbook: the grid as it is shown, and a page with one line for each cell.
+    """Returns a workbook: a grid for each kind of document, as they are shown, and a page with one line for
+    each cell.
 
     Texts are written as texts, so nothing in it is a formula or a link.
     """
@@ -154,13 +156,15 @@ def sheet_xlsx(sheet: KeyFigureSheet) -> bytes:
     written = io.BytesIO()
     options = {"in_memory": True, "strings_to_formulas": False, "strings_to_urls": False}
     with Workbook(written, options) as book:
-        _write_grid(book, sheet)
+        parts = sheet_parts(sheet)[:MOST_GRIDS] or [sheet]
+        for number, part in enumerate(parts, 1):
+            _write_grid(book, part, GRID if len(parts) == 1 else f"{GRID} {number}")
         _write_cells(book, sheet)
     return written.getvalue()
 
 
-def _write_grid(book: Any, sheet: KeyFigureSheet) -> None:
-    page = book.add_worksheet(GRID)
+def _write_grid(book: Any, sheet: KeyFigureSheet, name: str) -> None:
+    page = book.add_worksheet(name)
     bold = book.add_format({"bold": True, "text_wrap": True, "valign": "top"})
     page.freeze_panes(2, 2)
     page.set_column(0, 0, MEASURE_WIDTH)

@@ -33,6 +33,7 @@ __all__ = [
     "endpoint_failures",
     "explain_body",
     "explain_failure",
+    "refusal_of",
     "words_of_body",
 ]
 
@@ -42,7 +43,6 @@ _DIED = "peer closed connection"
 _UNKNOWN_NAME = re.compile(r"name is not known|name or service|name resolution|nodename nor servname", re.I)
 _UNTRUSTED = re.compile(r"CERTIFICATE_VERIFY_FAILED")
 _NO_TLS = re.compile(r"\bSSL\b")
-_REFUSED_HERE = re.compile(r"link-local|address (?:of|on) this machine|[Oo]thers can read")
 # A reader is waiting: a longer pause is reported, not waited for.
 LONGEST_WAIT_SECONDS = 20.0
 # What providers say in words where the status says less. Each was seen in the errors that
@@ -156,6 +156,20 @@ def explain_body(body: object, settings: Settings, *, model_setting: str, status
     return _explain(_Failure(status, body, words_of_body(body)), settings, model_setting)
 
 
+def refusal_of(error: BaseException) -> str:
+    """Returns why this program itself refused the address, "" where it did not.
+
+    error: the transport's, whose causes say so in their field `refused_because`.
+    """
+    cause: BaseException | None = error
+    while cause is not None:
+        reason = getattr(cause, "refused_because", "")
+        if reason:
+            return str(reason)
+        cause = cause.__cause__
+    return ""
+
+
 def words_of_body(body: object) -> str:
     """Returns the words of an error's body: a plain string, or what stands in one of its fields; "" for none.
 
@@ -215,6 +229,11 @@ def _is_a(error: Exception, name: str) -> bool:
 def _explain_connection(cause: BaseException, settings: Settings) -> EndpointError:
     import httpx2
 
+    reason = refusal_of(cause)
+    if reason:
+        said = f"{endpoint_host(settings)} is not connected to: {reason.rstrip('.')}."
+        hint = f"Check {address_variable(settings)}."
+        return EndpointError(said, hint=hint, wait=0, kind="unreachable")
     if isinstance(cause, httpx2.ConnectError):
         message, hint = _explain_no_connection(str(cause), settings)
         return EndpointError(message, hint=hint, wait=0, kind="unreachable")
@@ -237,8 +256,6 @@ def _explain_no_connection(said: str, settings: Settings) -> tuple[str, str]:
         return f"{host} has a certificate that this machine does not trust.", f"Check {variable}."
     if _NO_TLS.search(said):
         return f"{host} does not answer by https.", f"Check {variable}; local servers often need http://."
-    if _REFUSED_HERE.search(said):
-        return f"{host} is not connected to: {said.rstrip('.')}.", f"Check {variable}."
     root = urlsplit(tidied(endpoint_url(settings)))
     return (
         f"Nothing answers at {root.scheme}://{host}.",

@@ -241,6 +241,13 @@ def _checked_backend(settings: Settings, patience: Timeouts) -> NetworkBackend:
 
     scheme = urlsplit(address_of(settings).base).scheme
 
+    class RefusedAddress(httpcore2.ConnectError):
+        """An address that must not be connected to."""
+
+        def __init__(self, reason: str) -> None:
+            super().__init__(reason)
+            self.refused_because = reason
+
     class CheckedEndpoint(httpcore2.SyncBackend):
         def connect_tcp(self, host: str, *given: Any, **options: Any) -> httpcore2.NetworkStream:
             name = host.strip("[]").rstrip(".")
@@ -250,7 +257,7 @@ def _checked_backend(settings: Settings, patience: Timeouts) -> NetworkBackend:
                     raise ModelError("a link-local or cloud metadata address")
                 _check_rule(scheme, name, addresses, settings.endpoint_rule)
             except ModelError as error:
-                raise httpcore2.ConnectError(error.message) from None
+                raise RefusedAddress(error.message) from None
             failure: Exception = httpcore2.ConnectError("the name is not known")
             for address in addresses:
                 try:

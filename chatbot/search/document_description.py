@@ -27,6 +27,8 @@ __all__ = ["Description", "described", "issuer_of", "kind_in"]
 # The most parts of an outline, and lines of a cover on which a company's name may be alone.
 MOST_PARTS = 24
 COVER_TOP = 14
+# Fewer bookmarks are no outline, but a title.
+FEWEST_BOOKMARKS = 3
 # The most words of a kind of document, such as "Medium-term budget policy statement".
 MOST_WORDS = 5
 # Before these words and after a possessive a longer title speaks of something else.
@@ -50,19 +52,47 @@ class Description:
     more: int = 0
 
 
-def described(library: Library, version: int, title: str) -> Description:
-    """Describes a stored version. title: of its document."""
+def described(
+    library: Library, version: int, title: str, bookmarks: Sequence[tuple[str, int, int]] = ()
+) -> Description:
+    """Describes a stored version.
+
+    title: of its document. bookmarks: (title, page, depth from 0) of its file's own, in their order.
+    """
     catalog = library.catalog
     pages = catalog.pages(version, range(1, READ_PAGES + 1))
     issuer = issuer_of(title, [pages[number] for number in sorted(pages)])
-    kinds = library.page_kinds(version)
-    labels = {}
-    if any(CONTENTS in of_page for of_page in kinds.values()):
-        labels = {page.label: page.number for page in catalog.report(version) if page.label}
-    found = sections(catalog.page_texts(version), kinds, labels)
+    texts = catalog.page_texts(version)
+    found = bookmarked(bookmarks, len(texts)) or _by_headings(library, version, texts)
     safe = [part for part in found if part.name and not find_instructions(part.title)]
     kept = main_parts(safe)
     return Description(issuer, kind_in(title, issuer), kept, len(safe) - len(kept))
+
+
+def bookmarked(bookmarks: Sequence[tuple[str, int, int]], pages: int) -> list[Section]:
+    """Returns the parts that a file's own bookmarks name; none if they are too few for an outline.
+
+    Those of the highest rank, unless they are too few. pages: how many the document has.
+    """
+    shown = [(title.strip(), page, depth) for title, page, depth in bookmarks if title.strip()]
+    highest = [mark for mark in shown if mark[2] == 0]
+    chosen = highest if len(highest) >= FEWEST_BOOKMARKS else shown
+    if len(chosen) < FEWEST_BOOKMARKS:
+        return []
+    in_order = sorted(chosen, key=lambda mark: mark[1])
+    ends = [*(page for _, page, _ in in_order[1:]), pages + 1]
+    return [
+        Section(title, page, max(page, end - 1)) for (title, page, _), end in zip(in_order, ends, strict=True)
+    ]
+
+
+def _by_headings(library: Library, version: int, texts: Sequence[str]) -> list[Section]:
+    """Returns the parts that the list of contents or the headings in the text name."""
+    kinds = library.page_kinds(version)
+    labels = {}
+    if any(CONTENTS in of_page for of_page in kinds.values()):
+        labels = {page.label: page.number for page in library.catalog.report(version) if page.label}
+    return sections(texts, kinds, labels)
 
 
 def main_parts(parts: Sequence[Section]) -> tuple[Section, ...]:

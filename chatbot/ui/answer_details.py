@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from itertools import groupby
 
 import streamlit as st
@@ -54,6 +54,7 @@ PARTS = {
 ROLES = {"system": "Rules", "user": "Material and question", "assistant": "Answer"}
 # The lowest bar of a strip, as a share of its height, so that a page with a low score is visible too.
 LOWEST = 0.25
+NO_TITLES: Mapping[str, str] = {}
 # The characters of one message of a prompt that are shown.
 LONGEST_MESSAGE = 100_000
 
@@ -74,8 +75,9 @@ def draw_answer_details(given: Given, context: AppContext, label: str, checked: 
             notes = [(label_of(note.layer), short(note.source, 120), note.text) for note in answer.notes]
             st.html(table_html("What was remembered for it", ("Memory", "Where from", "What"), notes))
         if answer.considered:
-            st.html(scores_html(answer.considered, lambda version: _length(version, context)))
-            rows = [_considered(rank, hit) for rank, hit in enumerate(answer.considered, 1)]
+            titles = context.chatbot.titles()
+            st.html(scores_html(answer.considered, lambda version: _length(version, context), titles))
+            rows = [_considered(rank, hit, titles) for rank, hit in enumerate(answer.considered, 1)]
             st.html(table_html("Pages considered, best first", ("Rank", "Page", "Score", "Its parts"), rows))
         if answer.prompt is not None and answer.conversation and given.number > 0:
             asked = ("prompt", answer.conversation, given.number)
@@ -176,30 +178,37 @@ def _understood(understanding: Understanding | None) -> list[tuple[str, str]]:
 # ------------------------------------------------------------------------------------------------------------
 
 
-def scores_html(considered: Sequence[Hit], length: Callable[[int], int]) -> str:
+def scores_html(
+    considered: Sequence[Hit], length: Callable[[int], int], titles: Mapping[str, str] = NO_TITLES
+) -> str:
     """Draws each document as a strip from its first page to its last.
 
     A bar stands for each page that was considered; the higher the bar, the better its score.
 
     considered: in rank order.
     length: pages of a version, 0 if it no longer exists.
+    titles: by name.
     """
     best = max((hit.score for hit in considered), default=0.0)
     ranked = sorted(enumerate(considered, 1), key=lambda pair: (pair[1].document, pair[1].version))
     strips = (
-        _strip_html(list(of), best, length(key[1]))
+        _strip_html(list(of), best, length(key[1]), titles)
         for key, of in groupby(ranked, key=lambda pair: (pair[1].document, pair[1].version))
     )
     return f'<div class="scores">{"".join(strips)}</div>'
 
 
-def _strip_html(ranked: Sequence[tuple[int, Hit]], best: float, length: int) -> str:
+def _strip_html(
+    ranked: Sequence[tuple[int, Hit]], best: float, length: int, titles: Mapping[str, str]
+) -> str:
     pages = max(length, *(hit.page for _, hit in ranked))
     bars = "".join(_bar_html(rank, hit, hit.score / best if best > 0 else 1.0, pages) for rank, hit in ranked)
-    name = plain_html(short(ranked[0][1].document, 60))
+    file = ranked[0][1].document
+    name = plain_html(short(titles.get(file, file), 90))
     said = plain_html("; ".join(_named(rank, hit) for rank, hit in ranked))
     return (
-        f'<p class="quiet">{name}, {pages:,} pages</p><div class="strip-of-scores" role="img" '
+        f'<p class="quiet" data-tip="{plain_html(file)}">{name}, {pages:,} pages</p>'
+        f'<div class="strip-of-scores" role="img" '
         f'aria-label="Considered: {said}">{bars}</div>'
     )
 
@@ -223,10 +232,11 @@ def _length(version: int, context: AppContext) -> int:
     return kept.pages if kept else 0
 
 
-def _considered(rank: int, hit: Hit) -> tuple[str, str, str, str]:
+def _considered(rank: int, hit: Hit, titles: Mapping[str, str]) -> tuple[str, str, str, str]:
+    title = short(titles.get(hit.document, hit.document), 90)
     return (
         str(rank),
-        f"{short(hit.document, 60)}, {page_text(PageRef(hit.document, hit.page, hit.page_label))}",
+        f"{title}, {page_text(PageRef(hit.document, hit.page, hit.page_label))}",
         f"{hit.score:.3f}",
         _parts(hit.scores.items()),
     )

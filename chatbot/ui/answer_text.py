@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from html import unescape
 
@@ -42,6 +42,7 @@ FIGURE = re.compile(rf"[(\[]?[-–—+]?[{DRAWN_SIGNS}]?[0-9][0-9.,]*[)\]]?%?|[-
 TAG = re.compile(r"<[^>]*>")
 BLANK_LINE = re.compile(r"\n\s*\n")
 MORE = "More from these pages"
+NO_TITLES: Mapping[str, str] = {}
 # The most characters shown about a figure.
 LONGEST_TIP = 300
 # Words in the last columns of a row of figures: "Yes", "not met".
@@ -92,6 +93,7 @@ def answer_html(
     exchange: int | None = None,
     best_first: bool = False,
     by_model: bool = False,
+    titles: Mapping[str, str] = NO_TITLES,
 ) -> str:
     """Renders an answer in its paragraphs.
 
@@ -100,9 +102,10 @@ def answer_html(
     exchange: number of the exchange whose buttons the citations press, see press_key; None without buttons.
     best_first: the first paragraph is the answer, and the passages that came next are unfolded by the reader.
     by_model: Markdown of a chat model is rendered, except in the documents' own words before it.
+    titles: by the documents' names.
     """
     shown = visible(text).strip()
-    keys = list(_keys(shown, citations, exchange))
+    keys = list(_keys(shown, citations, exchange, titles))
     marks = sorted([*keys, *_figures(shown, numbers, keys), *_statements(shown, statements)])
     if by_model:
         return f'<div class="answer">{_formatted(shown, marks)}</div>'
@@ -140,9 +143,10 @@ def shown_figures(html: str, numbers: Iterable[NumberCheck]) -> list[NumberCheck
     ]
 
 
-def citation_text(citation: Citation) -> str:
-    """Says in one line where a citation leads and whether it stands there."""
-    where = f"{citation.document}, {page_text(PageRef('', citation.page or 1, citation.page_label))}"
+def citation_text(citation: Citation, titles: Mapping[str, str] = NO_TITLES) -> str:
+    """Says in one line where a citation leads and whether it stands there. titles: by name."""
+    name = citation.document or ""
+    where = f"{titles.get(name, name)}, {page_text(PageRef('', citation.page or 1, citation.page_label))}"
     if citation.doubted:
         return f"{where}: ⚠ not verified, {citation.reason or 'its words were not found on the page'}"
     found = {
@@ -270,7 +274,9 @@ def _label(row: str, cells: Sequence[str]) -> str:
 # ------------------------------------------------------------------------------------------------------------
 
 
-def _keys(text: str, citations: Sequence[Citation] | None, exchange: int | None) -> Iterator[_Mark]:
+def _keys(
+    text: str, citations: Sequence[Citation] | None, exchange: int | None, titles: Mapping[str, str]
+) -> Iterator[_Mark]:
     """Assigns the keys to citations: the n-th key of a checked answer belongs to its n-th citation.
 
     Before the check, passages are numbered as if each key had one of its own, as most have.
@@ -291,12 +297,13 @@ def _keys(text: str, citations: Sequence[Citation] | None, exchange: int | None)
             elif citation is None or citation.document is None:
                 chips.append(f'<span class="key doubtful">{key}: no such source</span>')
             else:
-                chips.append(_chip(citation, numbers[citation.key, citation.quote], exchange))
+                number = numbers[citation.key, citation.quote]
+                chips.append(_chip(citation, number, exchange, titles))
         yield found.start(), found.end(), " ".join(chips)
 
 
-def _chip(citation: Citation, number: int, exchange: int | None) -> str:
-    said = plain_html(citation_text(citation))
+def _chip(citation: Citation, number: int, exchange: int | None, titles: Mapping[str, str]) -> str:
+    said = plain_html(citation_text(citation, titles))
     if citation.doubted:
         kind, text = ("key doubtful", f"{number} ⚠")
     else:

@@ -9,6 +9,7 @@ from dataclasses import replace
 import streamlit as st
 
 from chatbot.asking.answering import HAD_SAID
+from chatbot.asking.multi_document import with_titled_parts
 from chatbot.fit import ANSWERS, fit_of, fit_text
 from chatbot.memory.cases.feedback_rerank import REMEMBERED
 from chatbot.memory.layers import beside
@@ -93,13 +94,14 @@ def draw_given(given: Given, context: AppContext) -> None:
     checks: Sequence[NumberCheck] = ()
     if answer.answered:
         html = answer_html(
-            answer.text,
+            with_titled_parts(answer, titles),
             answer.citations,
             answer.numbers,
             statements=answer.statements,
             exchange=given.number,
             best_first=answer.best_first,
             by_model=answer.by_model,
+            titles=titles,
         )
         st.html(html)
         _draw_fit(answer)
@@ -238,7 +240,7 @@ def _citation_button(
     st.button(
         label,
         key=key,
-        help=_shown_quote(first),
+        help=_shown_quote(first, title),
         on_click=overlay.open_page,
         args=(page, opened, place),
         disabled=gone,
@@ -257,9 +259,14 @@ def _verdict(group: Sequence[CitedPassage], *, fits: bool) -> str:
     return f"**⚠ {doubtful} of {len(group)} not verified**"
 
 
-def _shown_quote(citation: Citation) -> str:
+def _shown_quote(citation: Citation, title: str) -> str:
+    """What the page says, and in a second line the file."""
     said = f"“{short(citation.quote, 240)}”" if citation.quote else "Opens the page."
-    return plain_markdown(f"{citation.document}: {said}")
+    return _two_lines(f"{title}: {said}", citation.document or "")
+
+
+def _two_lines(first: str, name: str) -> str:
+    return f"{plain_markdown(first)}\n\n{plain_markdown(name)}"
 
 
 def _remarks(passage: CitedPassage) -> list[str]:
@@ -377,7 +384,15 @@ def _draw_refusal(given: Given, context: AppContext) -> None:
     text = NOT_IN_DOCUMENTS.sub("", answer.text)
     if not answer.citations:  # a quotation stays as its page has it
         text = with_titles(text, context.chatbot.titles())
-    st.html(answer_html(text, answer.citations, statements=answer.statements, by_model=answer.by_model))
+    st.html(
+        answer_html(
+            text,
+            answer.citations,
+            statements=answer.statements,
+            by_model=answer.by_model,
+            titles=context.chatbot.titles(),
+        )
+    )
     pages = [(page, _hit_of(answer, page)) for page in answer.nearest]
     if pages:
         st.caption("The nearest pages, to see for yourself:")
@@ -407,7 +422,7 @@ def _page_button(page: PageRef, hit: Hit | None, key: str, title: str, *, place:
     st.button(
         label,
         key=key,
-        help=plain_markdown(page.document),
+        help=_two_lines(title, page.document),
         on_click=overlay.open_page,
         args=(opened, (), place),
         disabled=hit is None,

@@ -19,7 +19,15 @@ from chatbot.ui.app_context import AppContext
 from chatbot.ui.downloads import Download, draw_download
 from chatbot.ui.list_controls import page_of
 from chatbot.ui.overlay import OpenPage
-from chatbot.ui.safe_text import notice_html, page_text, plain_html, plain_markdown, quiet_html, short
+from chatbot.ui.safe_text import (
+    NOTHING,
+    notice_html,
+    page_text,
+    plain_html,
+    plain_markdown,
+    quiet_html,
+    short,
+)
 from chatbot.ui.safe_text import table_html as plain_table
 
 __all__ = ["draw_key_figures", "plain_sheet"]
@@ -136,6 +144,7 @@ def _draw_run(run: _SheetRun, context: AppContext, polled: bool) -> None:
     if not run.is_over:
         _draw_progress(run, context.chatbot.title(run.document) if run.document else "")
         return
+    st.html(NOTHING)  # in the place of the progress, of which no button may stay
     if polled:
         st.rerun()
     if run.problem is not None or run.sheet is None:
@@ -268,7 +277,7 @@ def _page_button(column: FigureColumn, cell: KeyFigure, key: str) -> None:
     where = page_text(PageRef(column.document, cell.page, cell.page_label))
     told = plain_markdown(f"{column.document}, {where}, as printed: {original_text(cell)}")
     opened = OpenPage(column.document, column.version, cell.page, cell.quote, cell.page, start=cell.start)
-    if st.button(plain_markdown(f"p. {cell.page}"), key=key, help=told):
+    if st.button(plain_markdown(f"p.\u00a0{cell.page}"), key=key, help=told):
         overlay.open_page(opened)
         st.rerun()
 
@@ -294,7 +303,7 @@ def _draw_files(sheet: KeyFigureSheet, context: AppContext) -> None:
     xlsx = Download(lambda: sheet_xlsx(sheet), "key-figures.xlsx", XLSX)
     files = (
         ("CSV", csv, "One line per figure, with document, period, page, row and the figure as printed."),
-        ("XLSX", xlsx, "The table, and a second sheet with one line per figure."),
+        ("XLSX", xlsx, "A sheet for each table, and one with one line per figure."),
     )
     with st.container(horizontal=True, key="figures-files"):
         for kind, file, said in files:

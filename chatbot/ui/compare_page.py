@@ -24,7 +24,7 @@ from chatbot.ui.downloads import Download, draw_download
 from chatbot.ui.model_comparison import draw_model_comparison
 from chatbot.ui.page_view import show_open_page
 from chatbot.ui.running_comparisons import Running
-from chatbot.ui.safe_text import counted, notice_html, plain_markdown, quiet_html, table_html
+from chatbot.ui.safe_text import NOTHING, counted, notice_html, plain_markdown, quiet_html, table_html
 from ingestion.language.periods import find_periods
 from ingestion.pages.document_facts import period_in
 from ingestion.records import DocumentFacts
@@ -201,7 +201,23 @@ def _offer_series(rows: Sequence[DocumentRow], chosen: Sequence[str], titles: Ma
 
 
 def _draw(running: Running, view: ComparisonView, context: AppContext, polled: bool) -> None:
-    """Draws progress and table as they are now, again twice a second while entries come."""
+    """Draws progress and table as they are now, again twice a second while entries come.
+
+    What is complete is drawn in another place than what is not, so that nothing of either stays in the other.
+    """
+    busy = running.busy
+    if not busy:
+        st.html(NOTHING)
+    with st.container():
+        _draw_found(running, view, context)
+    if busy:
+        st.html(NOTHING)
+    if polled != running.busy:
+        st.rerun()
+
+
+def _draw_found(running: Running, view: ComparisonView, context: AppContext) -> None:
+    """Draws what has come so far, and once all has, the chart and the file."""
     comparison = running.comparison
     view = filled(view, running.found())
     _draw_progress(running, view, context)
@@ -216,8 +232,6 @@ def _draw(running: Running, view: ComparisonView, context: AppContext, polled: b
         _draw_formulas(entries, view)
         draw_plain(view)
         _draw_file(context, entries, view)
-    if polled != running.busy:
-        st.rerun()
 
 
 def _draw_progress(running: Running, view: ComparisonView, context: AppContext) -> None:

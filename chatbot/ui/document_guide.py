@@ -9,6 +9,7 @@ import logging
 import threading
 import time
 from collections.abc import Sequence
+from contextlib import suppress
 from functools import partial
 
 import streamlit as st
@@ -21,6 +22,7 @@ from chatbot.search.document_description import Description, described
 from chatbot.search.sections import Section
 from chatbot.ui import document_session, overlay, session
 from chatbot.ui.app_context import AppContext
+from chatbot.ui.document_correction import draw_correction
 from chatbot.ui.example_questions import ExampleQuestions
 from chatbot.ui.overlay import OpenPage
 from chatbot.ui.routes import cover_address
@@ -71,7 +73,11 @@ class _GuideRun:
             if version is None:
                 return
             self.version = version.id
-            self.description = described(chatbot.library, version.id, chatbot.title(row.name))
+            bookmarks: list[tuple[str, int, int]] = []
+            with suppress(ProjectError):  # such as a file that needs a password
+                bookmarks = chatbot.bookmarks(version.id)
+            title = chatbot.title(row.name)
+            self.description = described(chatbot.library, version.id, title, bookmarks)
             self.sheet = chatbot.key_figures([row.name])
             self.questions = questions_of(self.sheet, _examples(context, row))
         except ProjectError as error:  # such as a document that is removed meanwhile
@@ -150,6 +156,7 @@ def draw_guide(row: DocumentRow, context: AppContext) -> None:
             for term, text in facts_of(row, run.description)
         )
         st.html(f'<div class="guide-top">{cover}<dl class="facts">{facts}</dl></div>')
+        draw_correction(context, row.name)
         if not run.is_over:
             st.html('<p class="quiet" role="status">Reading the outline and the key figures …</p>')
             return
@@ -213,7 +220,7 @@ def _draw_figures(run: _GuideRun, name: str, pages: dict[str, OpenPage]) -> None
             told = plain_html(f"{row.shown}: {where}")
             buttons.append(
                 f'<button type="button" class="key" data-press="{key}" aria-label="{told}">'
-                f"p. {cell.page}</button>"
+                f"p.\u00a0{cell.page}</button>"
             )
         lines.append(
             f'<tr><th scope="row">{plain_html(row.shown)}</th>'
@@ -257,6 +264,7 @@ def _part_html(part: Section, key: str) -> str:
     deep = " deep" if "." in part.number else ""
     return (
         f'<li class="line{deep}"><button type="button" data-press="{key}">'
-        f'<bdi>{plain_html(short(part.title, LONGEST_PART))}</bdi> <span class="of">p. {part.page}</span>'
+        f"<bdi>{plain_html(short(part.title, LONGEST_PART))}</bdi> "
+        f'<span class="of">p.\u00a0{part.page}</span>'
         f"</button></li>"
     )

@@ -18,6 +18,7 @@ __all__ = [
     "draw_jobs",
     "ended_text",
     "left_text",
+    "new_names",
     "own_jobs",
     "phase_text",
     "progress_text",
@@ -94,12 +95,23 @@ def _bar_text(shown: Sequence[Job], running: Sequence[Job], context: AppContext)
         (job,) = running
         return f"**{plain_markdown(short(job.name, 60))}** · {plain_markdown(phase_text(job))}"
     done = len(shown) - len(running)
-    return plain_markdown(progress_text(done, len(shown), context.additions.seconds_left()))
+    ready = sum(job.result is not None and job.phase not in {"failed", "cancelled"} for job in shown)
+    return plain_markdown(progress_text(done, len(shown), context.additions.seconds_left(), ready))
 
 
-def progress_text(done: int, count: int, seconds: float | None) -> str:
-    """Says how many of several files are complete, and the time left for all."""
-    return f"{done:,} of {count:,} done{left_text(seconds).replace(', ', ' · ', 1)}"
+def progress_text(done: int, count: int, seconds: float | None, ready: int = 0) -> str:
+    """Says how many of several files are complete, and the time left for all.
+
+    ready: how many can be asked about, which is before they are complete.
+    """
+    asked = f" · you can already ask about {ready:,}" if ready > done else ""
+    return f"{done:,} of {count:,} done{asked}{left_text(seconds).replace(', ', ' · ', 1)}"
+
+
+def new_names(context: AppContext) -> set[str]:
+    """Returns the names of the documents that were last added here, until their outcome is put away."""
+    last = document_session.added_last()
+    return {job.result.document for job in own_jobs(context) if job.id in last and job.result is not None}
 
 
 def share_of_all(jobs: Sequence[Job]) -> float:

@@ -15,6 +15,7 @@ from chatbot.ui import document_session
 from chatbot.ui.app_context import AppContext
 from chatbot.ui.document_address import open_document
 from chatbot.ui.document_guide import draw_guide
+from chatbot.ui.document_jobs import new_names
 from chatbot.ui.list_controls import page_of, search_box
 from chatbot.ui.safe_text import plain_html, plain_markdown, quiet_html, short
 
@@ -57,10 +58,12 @@ def draw_documents(context: AppContext) -> None:
         rows = arranged(rows, wanted, order, titles)
         if not rows:
             st.html(quiet_html("No document matches. Try fewer words."))
+    new = new_names(context)
+    rows = sorted(rows, key=lambda row: row.name not in new)
     shown = page_of(rows, ROWS, key=f"documents-page-{wanted}-{order}")
     with st.container(key="documents"):
         for row in shown:
-            _draw_row(row, context, titles.get(row.name, row.name))
+            _draw_row(row, context, titles.get(row.name, row.name), is_new=row.name in new)
     if removed:
         with st.expander("Removed documents", key="documents-removed"):
             for row in removed:
@@ -144,7 +147,7 @@ def _restore(row: DocumentRow, context: AppContext) -> None:
         document_session.notify("This was changed in another tab.", "The list is up to date now.")
 
 
-def _draw_row(row: DocumentRow, context: AppContext, title: str) -> None:
+def _draw_row(row: DocumentRow, context: AppContext, title: str, *, is_new: bool) -> None:
     """Draws a document by its title, and below it the guide if it is the chosen one."""
     if row.name in context.additions.erasing():
         st.html(f'<p class="quiet">{plain_html(short(title, LONGEST_TITLE))}: being erased</p>')
@@ -169,7 +172,8 @@ def _draw_row(row: DocumentRow, context: AppContext, title: str) -> None:
                 "remove",
                 row.name,
             )
-        st.html(f'<p class="remark">{plain_html(" · ".join(line_of(row)))}</p>')
+        new = '<strong class="new">New</strong> · ' if is_new else ""
+        st.html(f'<p class="remark">{new}{plain_html(" · ".join(line_of(row)))}</p>')
         for remark in remarks(row, time.time()):
             st.html(f'<p class="remark">{plain_html(remark)}</p>')
         if is_chosen:
@@ -193,7 +197,7 @@ def _draw_ways(row: DocumentRow, context: AppContext, title: str) -> None:
         _button(
             "Details",
             row,
-            "How each page was read; correct the period and status",
+            "How each page was read, and the space it takes",
             document_session.ask_for,
             "report",
             row.name,

@@ -24,8 +24,10 @@ __all__ = [
     "choose",
     "chosen",
     "close_dialog",
+    "corrected",
     "dialog",
     "folder_wanted",
+    "note_corrected",
     "note_drop",
     "note_removed",
     "notify",
@@ -40,7 +42,7 @@ __all__ = [
     "write_address",
 ]
 
-DIALOG, PROBLEM, REMOVED, UPLOAD, FOLDER, ADDRESS, ADDED, ASKED, REMARKS, CHOSEN = (
+DIALOG, PROBLEM, REMOVED, UPLOAD, FOLDER, ADDRESS, ADDED, ASKED, REMARKS, CHOSEN, CORRECTED = (
     f"document_{name}"
     for name in (
         "dialog",
@@ -53,6 +55,7 @@ DIALOG, PROBLEM, REMOVED, UPLOAD, FOLDER, ADDRESS, ADDED, ASKED, REMARKS, CHOSEN
         "asked",
         "remarks",
         "chosen",
+        "corrected",
     )
 )
 
@@ -99,6 +102,17 @@ def attempt(do: Callable[[str], object], name: str) -> None:
         do(name)
     except ProjectError as error:
         notify(error.message, "" if "python -m" in error.hint else error.hint)
+
+
+def note_corrected(name: str) -> None:
+    """Notes that period or status of this document were set right just now."""
+    st.session_state[CORRECTED] = name
+
+
+def corrected() -> str:
+    """Returns the document whose period or status were set right last, "" once another is chosen."""
+    found: str = st.session_state.get(CORRECTED, "")
+    return found
 
 
 def note_removed(name: str) -> None:
@@ -182,6 +196,7 @@ def chosen() -> str:
 def choose(name: str) -> None:
     """Shows this document's guide, "" for none."""
     st.session_state[CHOSEN] = name
+    st.session_state.pop(CORRECTED, None)
 
 
 def address_written() -> tuple[str, str]:

@@ -238,6 +238,7 @@ def _draw_answer(compared: ComparedAnswer, titles: Mapping[str, str]) -> None:
             statements=answer.statements,
             best_first=answer.best_first,
             by_model=answer.by_model,
+            titles=titles,
         )
     )
     lines = [fit_text(answer)]

@@ -17,11 +17,18 @@ from chatbot.ui.audit_button import draw_audit
 from chatbot.ui.running_questions import Given
 from chatbot.ui.safe_text import VERDICTS, notice_html, plain_html, short
 
-__all__ = ["LONGEST_WORD", "draw_under", "is_ratable"]
+__all__ = ["LONGEST_WORD", "REASONS", "draw_under", "is_ratable"]
 
 # By reward.
 ICONS = (":material/thumb_down:", ":material/thumb_up:")
 TAKE_BACK = "Take the rating back"
+# Why an answer did not help, to choose from.
+REASONS = ("Wrong page", "Wrong figure", "Incomplete", "Not what I asked")
+# What a rating does, by reward.
+SAVED = (
+    "Saved. Next time, similar questions avoid these pages.",
+    "Saved. Next time, similar questions prefer these pages.",
+)
 # The characters of a word on an answer: a line, not a letter.
 LONGEST_WORD = 300
 
@@ -67,10 +74,10 @@ def draw_under(given: Given, context: AppContext) -> None:
         draw_audit(given, context)
         if case is not None:
             word = f": “{plain_html(short(case.word, LONGEST_WORD))}”" if case.word else ""
-            st.html(
-                f'<p class="quiet verdict {"up" if case.reward else "down"}" role="status">Rated '
-                f"{VERDICTS[case.reward].lower()}{word}</p>"
-            )
+            said = f"Rated {VERDICTS[case.reward].lower()}{word}"
+            if case.word:
+                said = f"{said}. {SAVED[case.reward]}"
+            st.html(f'<p class="quiet verdict {"up" if case.reward else "down"}" role="status">{said}</p>')
     if ratable:
         _draw_rated(case, place, context)
 
@@ -108,6 +115,16 @@ def _button(reward: int, case: Case | None, place: tuple[str, int], context: App
 def _ask_why(case: Case, place: tuple[str, int], context: AppContext) -> None:
     key = f"why-{case.reward}-{place[1]}"
     asked = "Why? (optional)"
+    if not case.reward:
+        with st.container(key=f"reasons-{place[1]}", horizontal=True, gap="small"):
+            for number, reason in enumerate(REASONS):
+                st.button(
+                    reason,
+                    key=f"reason-{place[1]}-{number}",
+                    on_click=_rate,
+                    args=(0, place, context),
+                    kwargs={"word": reason},
+                )
     st.text_input(
         asked,
         key=key,

@@ -34,12 +34,16 @@ __all__ = [
     "table_html",
 ]
 
+# Takes a place without showing anything.
+NOTHING = "<span hidden></span>"
 # Backslashes neutralise what Markdown, GFM, LaTeX and directives begin with. Every ASCII punctuation
 # character may be escaped.
 PUNCTUATION = re.compile(r"([!-/:-@\[-`{-~])")
 # The page looks for these only after the backslashes are gone: bare addresses, emoji and icon names, arrows.
 # An invisible word joiner in their middle keeps them from matching.
 JOINER = "\u2060"
+# Blanks between words, but not those that no line ends at.
+SPACE = re.compile(r"[^\S\u00a0]+")
 ADDRESS = re.compile(r"(:)(?=[\w+/-])|(\bwww)(?=\.)|(@)", re.I)
 ARROW = re.compile(r"(?<!\S)(<-|[-<>~])(?=[->=]+(?:\s|$))")
 EARLY = "⚠ Dated in the future: it is not recalled until then."
@@ -63,7 +67,7 @@ def plain_markdown(text: str) -> str:
 
     For labels, headings and messages.
     """
-    line = " ".join(visible(text).split())
+    line = SPACE.sub(" ", visible(text)).strip()
     line = ADDRESS.sub(lambda found: found[0] + JOINER, line)
     line = ARROW.sub(lambda found: found[0] + JOINER, line)
     line = re.sub(r"^(\d+)(?=[.)])", rf"\1{JOINER}", line)
@@ -117,9 +121,14 @@ def table_html(caption: str, head: Sequence[str], rows: Iterable[Sequence[str]])
 
 
 def page_text(page: PageRef) -> str:
-    """Returns "p. 12 (printed 8)": the physical page, and the printed number if it differs."""
+    """Returns "p. 12 (printed 8)": the physical page, and the printed number if it differs.
+
+    No line ends between a word and its number.
+    """
     printed = page.page_label
-    return f"p. {page.page}" + (f" (printed {printed})" if printed and printed != str(page.page) else "")
+    return f"p.\u00a0{page.page}" + (
+        f" (printed\u00a0{printed})" if printed and printed != str(page.page) else ""
+    )
 
 
 def case_html(case: Case, remarks: Sequence[str] = (), *, whole: bool = False) -> str:

@@ -9,6 +9,7 @@ import io
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from functools import partial
+from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
@@ -44,6 +45,8 @@ LONGEST_METADATA = 400
 DRAWINGS_OF_A_TEXT = 60
 # Steps a page side is divided into when PDFium maps points to fractions: finer than a pixel at 1,000 dpi.
 DEVICE = 100_000
+# Of a file's own bookmarks.
+OUTLINE_DEPTH, MOST_BOOKMARKS, LONGEST_BOOKMARK = 2, 500, 200
 
 
 class PdfFile:
@@ -77,6 +80,20 @@ class PdfFile:
         title = _decoded(lambda: document.get_metadata_value("Title"))
         labels = tuple(_decoded(partial(document.get_page_label, index)) for index in range(self.count))
         return DocumentInfo(self.count, title, labels, self._encrypted)
+
+    def outline(self) -> list[tuple[str, int, int]]:
+        """(title, page, depth from 0) of the file's own bookmarks that lead to a page, in their order."""
+        found: list[tuple[str, int, int]] = []
+        if self._pdfium is None:
+            return found
+        with suppress(pdfium.PdfiumError):
+            for mark in islice(self._pdfium.get_toc(max_depth=OUTLINE_DEPTH), MOST_BOOKMARKS):
+                title = _decoded(mark.get_title)
+                target = mark.get_dest()
+                page = target.get_index() if target else None
+                if title and page is not None and 0 <= page < self.count:
+                    found.append((" ".join(title[:LONGEST_BOOKMARK].split()), page + 1, mark.level))
+        return found
 
     def text(self, number: int) -> tuple[str, str, list[Line]]:
         """(normalised text, method "text" or "text-pypdf", lines) of a page; each line's box is that around

@@ -109,6 +109,11 @@ class Reader:
         request = {"op": "pictures", "page": page.number, "read": page_to(page), "boxes": boxes}
         return page_from(self.call(request, OCR_SECONDS)["read"])
 
+    def outline(self) -> list[tuple[str, int, int]]:
+        """(title, page, depth from 0) of the file's own bookmarks; [] where it has none."""
+        answer = self.call({"op": "outline"}, PAGE_SECONDS)
+        return [(str(title), int(page), int(depth)) for title, page, depth in answer["outline"]]
+
     def glyphs(self, number: int) -> list[tuple[str, Rect]]:
         """Characters of page `number` with their boxes, in text order."""
         answer = self.call({"op": "glyphs", "page": number}, PAGE_SECONDS)

@@ -135,7 +135,12 @@ def _answer_png(file: Any, request: dict[str, Any]) -> dict[str, Any]:
     return {"png": base64.b64encode(buffer.getvalue()).decode()}
 
 
+def _answer_outline(file: Any, request: dict[str, Any]) -> dict[str, Any]:
+    return {"outline": file.outline()}
+
+
 _ANSWERS = {
+    "outline": _answer_outline,
     "text": _answer_text,
     "page": _answer_page,
     "ocr": _answer_ocr,

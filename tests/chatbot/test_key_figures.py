@@ -231,6 +231,14 @@ def test_a_workbook_has_numbers_and_texts_and_no_formula(sheet: KeyFigureSheet) 
     assert {HOSTILE, "=A.pdf", "not in the tables of this document", "Net margin"} <= written
 
 
+def test_a_workbook_has_a_grid_for_each_kind_of_document() -> None:
+    accounts = document("A.pdf", figure("revenue", 5, 2023))
+    budget = document("B.pdf", figure("public debt", 60, 2023))
+    with zipfile.ZipFile(io.BytesIO(sheet_xlsx(key_figure_sheet([accounts, budget])))) as book:
+        names = re.findall(r'<sheet name="([^"]+)"', book.read("xl/workbook.xml").decode("utf-8"))
+    assert names == ["Key figures 1", "Key figures 2", "Cells"]
+
+
 def test_odd_characters_do_not_break_the_files() -> None:
     odd = KeyFigure("revenue", YEAR[2023], "1", 1, label="a\x00\x0b\ud800\u202e", page=1)
     sheet = key_figure_sheet([document("A\ud800.pdf", odd)])

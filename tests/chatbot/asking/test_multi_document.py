@@ -7,8 +7,9 @@ from pathlib import Path
 
 import pytest
 
+from chatbot.asking.multi_document import with_titled_parts
 from chatbot.asking.question import Ask
-from chatbot.records import Answer
+from chatbot.records import Answer, Hit
 from chatbot.search.page_search import asks_of_all, of_one
 from chatbot.service import Chatbot
 from tests.case_rows import case_rows
@@ -130,3 +131,14 @@ def test_what_is_asked_of_each(question: str, each: str) -> None:
 
 def test_parts_of_one_company_are_no_documents() -> None:
     assert not asks_of_all("Which of the segments had the highest revenue?")
+
+
+def test_parts_are_headed_by_titles_where_they_are_shown() -> None:
+    name, title = "Norland_budget_2025.pdf", "Norland, budget 2025"
+    hit = Hit(name, 1, 1, None, None, "text", None, "1:1", "words")
+    text = "Norland budget 2025:\nNorland budget 2025 says so.\n\nHighest first: Norland budget 2025, 3.4 %."
+    answer = Answer("?", "?", text, True, considered=(hit,))
+    assert with_titled_parts(answer, {name: title}) == (
+        f"{title}:\nNorland budget 2025 says so.\n\nHighest first: {title}, 3.4 %."
+    )
+    assert with_titled_parts(answer, {}) == text

@@ -13,7 +13,8 @@ import httpx2
 import pytest
 
 from chatbot.errors import ModelError
-from chatbot.models.endpoint_errors import explain_failure
+from chatbot.models.endpoint_errors import explain_failure, refusal_of
+from chatbot.models.endpoints import web_transport
 from chatbot.models.model_catalog import list_models
 from chatbot.models.model_trial import Trial, try_model
 from chatbot.models.openai_chat import OpenAIModel
@@ -152,6 +153,26 @@ def test_no_connection_is_told_without_the_systems_words(said: str, message: str
     assert message in error.message and hint in error.hint
     assert "rror " not in error.message and "SSL" not in error.message
     assert "FINPOLICY_PROVIDER" in error.hint and "OPENAI_BASE_URL" not in error.hint
+
+
+def test_a_refused_address_is_known_by_its_field_and_not_by_words() -> None:
+    settings = Settings(chat_model="m", provider="ollama")
+    words = "others can read what a link-local address of this machine gets"
+    plain = httpx2.ConnectError(words)
+    assert "Nothing answers at" in explain_failure(plain, settings, model_setting="X").message
+    cause = OSError(words)
+    cause.refused_because = "It is on this network."  # type: ignore[attr-defined]
+    plain.__cause__ = cause
+    error = explain_failure(plain, settings, model_setting="X")
+    assert error.message == "127.0.0.1:11434 is not connected to: It is on this network."
+    assert error.kind == "unreachable"
+
+
+def test_an_address_that_changes_after_its_check_is_refused_when_it_is_connected_to() -> None:
+    settings = Settings(chat_model="m", base_url="http://169.254.169.254/v1")
+    with web_transport(settings) as transport, pytest.raises(httpx2.ConnectError) as raised:
+        transport.handle_request(httpx2.Request("GET", settings.base_url))
+    assert refusal_of(raised.value) == "a link-local or cloud metadata address"
 
 
 @pytest.mark.parametrize(

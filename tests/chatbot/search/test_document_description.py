@@ -6,7 +6,7 @@ from typing import NamedTuple
 
 import pytest
 
-from chatbot.search.document_description import MOST_PARTS, issuer_of, kind_in, main_parts
+from chatbot.search.document_description import MOST_PARTS, bookmarked, issuer_of, kind_in, main_parts
 from chatbot.search.sections import Section
 
 
@@ -56,3 +56,15 @@ def test_an_outline_keeps_the_longest_parts_in_their_order() -> None:
     assert len(kept) == MOST_PARTS
     assert parts[49] in kept
     assert list(kept) == sorted(kept, key=lambda part: part.page)
+
+
+def test_bookmarks_of_a_file_are_its_outline() -> None:
+    marks = [("Debt", 9, 0), (" ", 2, 0), ("Summary", 1, 0), ("Detail", 3, 1), ("Annex", 20, 0)]
+    assert bookmarked(marks, 24) == [
+        Section("Summary", 1, 8),
+        Section("Debt", 9, 19),
+        Section("Annex", 20, 24),
+    ]
+    below = [("Report", 1, 0), ("Debt", 2, 1), ("Annex", 2, 1)]
+    assert [part.title for part in bookmarked(below, 3)] == ["Report", "Debt", "Annex"]
+    assert bookmarked([("Report", 1, 0)], 3) == []

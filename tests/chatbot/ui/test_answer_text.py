@@ -82,7 +82,7 @@ def test_each_citation_presses_the_button_of_its_own_passage() -> None:
     chips = read.of("key")
     assert [chip["data-press"] for chip in chips] == ["cite-5-1", "cite-5-2", "cite-5-1"]
     assert [passage.number for passage in passages_of(citations)] == [1, 2]
-    assert "Rules.pdf, p. 2 (printed 4): ✓ located" in chips[0]["aria-label"]
+    assert "Rules.pdf, p.\u00a02 (printed\u00a04): ✓ located" in chips[0]["aria-label"]
 
 
 def test_doubtful_and_unknown_citations_are_told_apart() -> None:

@@ -21,7 +21,7 @@ from chatbot.store.disk_usage import Space
 from chatbot.ui import app_context
 from chatbot.ui.app_context import AppContext
 from chatbot.ui.document_address import page_number
-from chatbot.ui.document_details import said_of
+from chatbot.ui.document_correction import said_of
 from chatbot.ui.document_health import bytes_text, health_text, space_text
 from chatbot.ui.document_jobs import ended_text, phase_text, progress_text, share_of_all
 from chatbot.ui.document_list import NAME, NEWEST, PAGES, arranged
@@ -162,6 +162,7 @@ def test_speed_and_the_time_for_all_are_told() -> None:
     assert "31 passages a second" in phase_text(embedding)
     assert progress_text(3, 5, 131.0) == "3 of 5 done · about 2 min left"
     assert progress_text(0, 1_200, None) == "0 of 1,200 done"
+    assert progress_text(0, 5, None, 3) == "0 of 5 done · you can already ask about 3"
     cancelled = Job(1, "A.pdf", "cancelled", again=True)
     assert ended_text(cancelled) == "A.pdf: reading it again was cancelled. Nothing changed."
 
@@ -210,7 +211,6 @@ def test_period_and_status_are_set_right_and_back(context: AppContext) -> None:
     assert "✓ The document can be searched." in shown(app)
     assert "Space used: " in shown(app)
     click(app, "Guide-Rules.pdf")
-    click(app, "Details-Rules.pdf")
     period = labelled(app.text_input, "Period")
     assert period.value == "2024"
     period.set_value("soon")
@@ -221,8 +221,20 @@ def test_period_and_status_are_set_right_and_back(context: AppContext) -> None:
     assert facts(context) == DocumentFacts("2030-31", "draft")
     app.run()
     assert "You corrected this." in shown(app)
+    assert "✓ Saved" in shown(app)
     click(app, "facts-own")
     assert facts(context) == DocumentFacts("2024", None)
+
+
+def test_what_was_added_last_comes_first_and_is_marked(context: AppContext, tmp_path: Path) -> None:
+    add(context, make_pdf(tmp_path / "Zeta.pdf", ["A letter of the bank."]))
+    app = visit("documents_page.py")
+    app.session_state["document_added"] = [job.id for job in context.additions.jobs()[-1:]]
+    app.run()
+    assert keys(app, "Guide-") == ["Guide-Zeta.pdf", "Guide-Rules.pdf"]
+    assert shown(app).count('<strong class="new">New</strong>') == 1
+    said = click(app, "Remove-Zeta.pdf")
+    assert "Zeta.pdf" in said
 
 
 def labelled(fields: Iterable[Any], label: str) -> Any:

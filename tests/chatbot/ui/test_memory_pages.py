@@ -27,7 +27,7 @@ from chatbot.memory.situations.situation_types import Situation
 from chatbot.records import MEMORY, Answer
 from chatbot.ui.app_context import AppContext
 from chatbot.ui.file_import import FileImport, outcome_lines
-from chatbot.ui.ratings import is_ratable
+from chatbot.ui.ratings import REASONS, is_ratable
 from chatbot.ui.running_questions import Given
 from chatbot.ui.safe_text import case_html, situation_html
 from tests.chatbot.ui.visitor import ask, enter, switch, write
@@ -139,6 +139,7 @@ def test_an_answer_is_rated_turned_given_a_word_and_taken_back(context: AppConte
     assert "Rated helpful<" in click(app, "helpful-1")
     assert the_case(cases).reward == 1
     assert "Rated not helpful<" in click(app, "unhelpful-1")
+    assert [app.button(key=key).label for key in keys(app, "reason-1-")] == list(REASONS)
     text = enter(app, "why-0-1", HOSTILE)
     case = the_case(cases)
     assert case.reward == 0
@@ -340,6 +341,10 @@ def test_a_rating_taken_back_in_the_chat_is_shared_no_more(context: AppContext, 
     click(app, "helpful-1")
     cases.share(ME, the_case(cases).id)
     click(app, "unhelpful-1")
+    text = click(app, "reason-1-0")
+    assert "Rated not helpful: “Wrong page”. Saved. Next time, similar questions avoid these pages.<" in text
+    assert the_case(cases).word == "Wrong page"
+    assert not asks_why(app)
     assert the_case(cases, OTHER, shared=True).reward == 0
     click(app, "unhelpful-1")
     assert cases.listed(OTHER, shared=True) == []

@@ -66,7 +66,7 @@ def test_ones_own_model_is_held_against_the_documents_own_words(context: app_con
         assert "1 of 1 statements verified, 1 of 1 figures confirmed" in shown(page)
         assert "Figures in the answers" in shown(page)
         title = context.chatbot.titles()["Rules.pdf"]
-        assert f"{title}, p. 1: verified" in shown(page)
+        assert f"{title}, p.\u00a01: verified" in shown(page)
         assert len(provider.requests) == 1
     assert context.chatbot.conversations.listed(ANN) == []
 

@@ -45,8 +45,12 @@ def test_citations_have_titles_and_their_tips_the_names(context: AppContext) -> 
     button = app.button(key=keys(app, "cite-")[0])
     assert "Fiscal Rules Report" in button.label or "2024" in button.label
     assert ".pdf" not in button.label
-    assert "fr" in button.help
-    assert "pdf" in button.help
+    first, second = button.help.split("\n\n")
+    assert first.startswith(plain_markdown(TITLES[1]))
+    assert second == plain_markdown(NAMES[1])
+    said = shown(app)
+    assert f'aria-label="Citation 1: {TITLES[1]}, p.\u00a01: ' in said
+    assert f"{TITLES[1]}, p.\u00a01</td>" in said  # among the pages considered
 
 
 def test_documents_are_chosen_by_title(context: AppContext) -> None:

@@ -7,6 +7,7 @@ from __future__ import annotations
 import time
 from pathlib import Path
 
+import pypdf
 import pytest
 
 from ingestion.errors import DocumentError
@@ -69,3 +70,19 @@ def test_what_failed_or_had_a_password_does_not_wait(tmp_path: Path) -> None:
         pass
     assert not is_alive(failed._process.pid)
     assert not is_alive(protected._process.pid)
+
+
+def test_bookmarks_are_read_and_only_to_pages_that_are_there(tmp_path: Path) -> None:
+    path, readers = make_pdf(tmp_path / "a.pdf", ["one", "two"]), Readers()
+    writer = pypdf.PdfWriter(clone_from=path)
+    chapter = writer.add_outline_item(title="Chapter\u202e  one", page_number=0)
+    writer.add_outline_item(title="Debt", page_number=1, parent=chapter)
+    writer.add_outline_item(title="No page", page_number=None)
+    for _ in range(600):
+        writer.add_outline_item(title="Many", page_number=1)
+    writer.write(path)
+    with readers.reading(path) as reader:
+        found = reader.outline()
+    readers.close()
+    assert found[1:3] == [("Debt", 2, 1), ("Many", 2, 0)]
+    assert found[0][1:] == (1, 0) and len(found) < 501
