@@ -13,6 +13,7 @@ from chatbot.comparison import Comparison, Entry, EntryPlace, csv_bytes
 from chatbot.errors import QuestionError
 from chatbot.records import DocumentRow
 from chatbot.search.editions import Listed, series_of
+from chatbot.store.document_names import with_titles
 from chatbot.ui import compare_session, overlay, session
 from chatbot.ui.app_context import AppContext, opening
 from chatbot.ui.compare_chart import draw_chart
@@ -221,8 +222,9 @@ def _draw_found(running: Running, view: ComparisonView, context: AppContext) -> 
     comparison = running.comparison
     view = filled(view, running.found())
     _draw_progress(running, view, context)
+    titles = context.chatbot.titles()
     for notice in running.told():
-        st.html(notice_html(notice.text, notice.hint))
+        st.html(notice_html(with_titles(notice.text, titles), notice.hint))
     draw_table(running, view, context)
     if is_ranked_across_years(view):
         st.html(quiet_html(ACROSS_YEARS))
