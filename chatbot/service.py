@@ -31,7 +31,8 @@ from chatbot.comparison.fiscal_years import COVER_PAGES, fiscal_month, fiscal_te
 from chatbot.comparison.key_figures import KeyFigureSheet
 from chatbot.errors import NotFoundError, ProjectError, StoreError, UsageError
 from chatbot.memory.cases.case_layer import CaseLayer
-from chatbot.memory.conversations.conversation_store import PRIVATE, Conversations
+from chatbot.memory.conversations.conversation_names import PRIVATE
+from chatbot.memory.conversations.conversation_store import Conversations
 from chatbot.memory.layers import LayerOpening, MemoryLayer, open_layers
 from chatbot.memory.legacy_files import take_over
 from chatbot.memory.memory_database import open_memories

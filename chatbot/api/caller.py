@@ -20,12 +20,11 @@ from chatbot.api.metrics import Metrics
 from chatbot.api.problems import ProblemError
 from chatbot.api.session_texts import SessionTexts
 from chatbot.errors import NotFoundError
+from chatbot.memory.conversations.conversation_names import LOCAL
 from chatbot.store.api_keys import PREFIX, SCOPES, ApiKey, ApiKeys
 
 __all__ = ["Asks", "Caller", "CallerFirst", "Manages", "Reads", "door_of", "opened_store"]
 
-# Whose conversations they are if nobody need say who calls; those of the command line.
-LOCAL = "local"
 OPENING = "The store is still being opened."
 BEARER = HTTPBearer(auto_error=False, description="A key made by `finpolicy keys create`.")
 HERE = {"none", "same-origin"}

@@ -9,13 +9,14 @@ from fastapi import APIRouter, Path, Query, Request
 from starlette.concurrency import run_in_threadpool
 from starlette.responses import Response
 
+from chatbot.api.answer_lines import shown_answer
 from chatbot.api.caller import Asks, Reads, opened_store
+from chatbot.api.named_conversations import kept_conversation, kept_exchange, named_conversation
 from chatbot.api.problems import declared
 from chatbot.api.schemas import ConversationIn, ConversationOut, ExchangeOut, RatingIn
 from chatbot.audit.builder import audit_kept
-from chatbot.errors import NotFoundError
+from chatbot.memory.conversations.conversation_names import NAME
 from chatbot.memory.conversations.conversation_store import ConversationRow, StoredExchange
-from chatbot.serialize import answer_line
 from chatbot.service import Chatbot
 
 __all__ = ["ROUTER"]
@@ -23,7 +24,7 @@ __all__ = ["ROUTER"]
 ROUTER = APIRouter(prefix="/api/v1/conversations", tags=["conversations"])
 REFUSALS = declared(404)
 WITH_BODY = declared(404, body=True)
-Id = Annotated[str, Path(min_length=1, max_length=200)]
+Id = Annotated[str, Path(pattern=NAME, description="Up to 64 letters, digits, - and _.")]
 Number = Annotated[int, Path(ge=1, le=2**53)]
 
 
@@ -43,58 +44,57 @@ async def conversations(
 @ROUTER.get("/{conversation}", responses=REFUSALS)
 async def conversation(request: Request, conversation: Id, caller: Reads) -> ConversationOut:
     """Describes a conversation."""
-    kept = opened_store(request).chatbot.conversations
-    return _out(await run_in_threadpool(kept.get, conversation, caller.owner))
+    chatbot, found = await named_conversation(request, caller, conversation)
+    return _out(await run_in_threadpool(chatbot.conversations.get, found, caller.owner))
 
 
 @ROUTER.patch("/{conversation}", responses=WITH_BODY)
 async def rename(request: Request, conversation: Id, body: ConversationIn, caller: Asks) -> ConversationOut:
     """Renames a conversation; an empty title brings back its first question."""
-    kept = opened_store(request).chatbot.conversations
-    await run_in_threadpool(kept.rename, conversation, caller.owner, body.title)
-    return _out(await run_in_threadpool(kept.get, conversation, caller.owner))
+    chatbot, found = await named_conversation(request, caller, conversation)
+    await run_in_threadpool(chatbot.conversations.rename, found, caller.owner, body.title)
+    return _out(await run_in_threadpool(chatbot.conversations.get, found, caller.owner))
 
 
 @ROUTER.delete("/{conversation}", status_code=204, responses=REFUSALS)
 async def delete(request: Request, conversation: Id, caller: Asks) -> None:
     """Hides a conversation for 7 days, after which it is erased."""
-    kept = opened_store(request).chatbot.conversations
-    await run_in_threadpool(kept.delete, conversation, caller.owner)
+    chatbot, found = await named_conversation(request, caller, conversation)
+    await run_in_threadpool(chatbot.conversations.delete, found, caller.owner)
 
 
 @ROUTER.post("/{conversation}/restore", responses=REFUSALS)
 async def restore(request: Request, conversation: Id, caller: Asks) -> ConversationOut:
     """Brings a deleted conversation back."""
-    kept = opened_store(request).chatbot.conversations
-    await run_in_threadpool(kept.restore, conversation, caller.owner)
-    return _out(await run_in_threadpool(kept.get, conversation, caller.owner))
+    chatbot, found = await named_conversation(request, caller, conversation)
+    await run_in_threadpool(chatbot.conversations.restore, found, caller.owner)
+    return _out(await run_in_threadpool(chatbot.conversations.get, found, caller.owner))
 
 
 @ROUTER.get("/{conversation}/exchanges", responses=REFUSALS)
 async def exchanges(request: Request, conversation: Id, caller: Reads) -> list[ExchangeOut]:
     """Lists the questions of a conversation with their answers, the oldest first."""
-    chatbot = opened_store(request).chatbot
-    await run_in_threadpool(_kept, chatbot, conversation, caller.owner)
-    said = await run_in_threadpool(chatbot.conversations.said, conversation, caller.owner)
+    chatbot, found = await named_conversation(request, caller, conversation)
+    await run_in_threadpool(kept_conversation, chatbot, found, caller.owner)
+    said = await run_in_threadpool(chatbot.conversations.said, found, caller.owner)
     return [_exchange(one) for one in said]
 
 
 @ROUTER.get("/{conversation}/exchanges/{number}", responses=REFUSALS)
-async def answer(request: Request, conversation: Id, number: Number, caller: Reads) -> dict[str, Any]:
+async def kept_answer(request: Request, conversation: Id, number: Number, caller: Reads) -> dict[str, Any]:
     """Returns an answer as it was given, with all that was checked; null if only its words are kept."""
-    chatbot = opened_store(request).chatbot
-    await run_in_threadpool(_kept, chatbot, conversation, caller.owner)
-    found = await run_in_threadpool(chatbot.memory.answer, conversation, number, caller.owner)
-    return {"answer": answer_line(found) if found else None}
+    chatbot, found = await named_conversation(request, caller, conversation)
+    await run_in_threadpool(kept_exchange, chatbot, found, caller.owner, number)
+    answer = await run_in_threadpool(chatbot.memory.answer, found, number, caller.owner)
+    return {"answer": shown_answer(answer) if answer else None}
 
 
 @ROUTER.put("/{conversation}/exchanges/{number}/rating", status_code=204, responses=WITH_BODY)
 async def rate(request: Request, conversation: Id, number: Number, body: RatingIn, caller: Asks) -> None:
     """Remembers whether an answer was helpful: similar questions follow it or avoid it."""
-    chatbot = opened_store(request).chatbot
-    await run_in_threadpool(
-        chatbot.rate, conversation, number, caller.owner, helpful=body.helpful, word=body.reason
-    )
+    chatbot, found = await named_conversation(request, caller, conversation)
+    await run_in_threadpool(kept_exchange, chatbot, found, caller.owner, number)
+    await run_in_threadpool(chatbot.rate, found, number, caller.owner, helpful=body.helpful, word=body.reason)
 
 
 @ROUTER.get(
@@ -104,8 +104,9 @@ async def rate(request: Request, conversation: Id, number: Number, body: RatingI
 )
 async def audit(request: Request, conversation: Id, number: Number, caller: Reads) -> Response:
     """Returns an answer with all it rests on as one HTML file, for `finpolicy verify`."""
-    chatbot = opened_store(request).chatbot
-    data = await run_in_threadpool(audit_kept, chatbot, conversation, number, caller.owner)
+    chatbot, found = await named_conversation(request, caller, conversation)
+    await run_in_threadpool(kept_exchange, chatbot, found, caller.owner, number)
+    data = await run_in_threadpool(audit_kept, chatbot, found, number, caller.owner)
     headers = {"content-disposition": f"attachment; filename=audit-{number}.html"}
     return Response(data, media_type="text/html; charset=utf-8", headers=headers)
 
@@ -113,8 +114,8 @@ async def audit(request: Request, conversation: Id, number: Number, caller: Read
 @ROUTER.get("/{conversation}/stats", responses=REFUSALS)
 async def stats(request: Request, conversation: Id, caller: Reads) -> dict[str, Any]:
     """Says how long a conversation is, what shortening it for the model has saved, and what models used."""
-    chatbot = opened_store(request).chatbot
-    return await run_in_threadpool(_stats, chatbot, conversation, caller.owner)
+    chatbot, found = await named_conversation(request, caller, conversation)
+    return await run_in_threadpool(_stats, chatbot, found, caller.owner)
 
 
 @ROUTER.get("/{conversation}/export", response_class=Response, responses=REFUSALS)
@@ -122,22 +123,14 @@ async def export(
     request: Request, conversation: Id, caller: Reads, form: Literal["markdown", "json"] = "markdown"
 ) -> Response:
     """Returns the whole conversation as Markdown to read, or as JSON with all that was checked."""
-    chatbot = opened_store(request).chatbot
-    text = await run_in_threadpool(_exported, chatbot, conversation, caller.owner, form)
+    chatbot, found = await named_conversation(request, caller, conversation)
+    text = await run_in_threadpool(_exported, chatbot, found, caller.owner, form)
     mime = "text/markdown" if form == "markdown" else "application/json"
     return Response(text, media_type=f"{mime}; charset=utf-8")
 
 
-def _kept(chatbot: Chatbot, conversation: str, owner: str) -> ConversationRow:
-    """Returns a conversation that is not deleted. Raises NotFoundError."""
-    row = chatbot.conversations.get(conversation, owner)
-    if row.deleted_at is not None:
-        raise NotFoundError("The conversation is deleted.", hint="Restore it first.")
-    return row
-
-
 def _stats(chatbot: Chatbot, conversation: str, owner: str) -> dict[str, Any]:
-    _kept(chatbot, conversation, owner)
+    kept_conversation(chatbot, conversation, owner)
     answers, usage = chatbot.memory.spent(conversation, owner)
     return {
         **dataclasses.asdict(chatbot.memory.stats(conversation, owner)),
@@ -149,7 +142,7 @@ def _stats(chatbot: Chatbot, conversation: str, owner: str) -> dict[str, Any]:
 def _exported(chatbot: Chatbot, conversation: str, owner: str, form: str) -> str:
     from chatbot.memory.conversations.export import export_conversation
 
-    row = _kept(chatbot, conversation, owner)
+    row = kept_conversation(chatbot, conversation, owner)
     said = chatbot.conversations.said(conversation, owner)
     answers = [chatbot.memory.answer(conversation, one.number, owner) for one in said]
     return export_conversation(row, said, answers, form)
@@ -157,7 +150,7 @@ def _exported(chatbot: Chatbot, conversation: str, owner: str, form: str) -> str
 
 def _out(row: ConversationRow) -> ConversationOut:
     return ConversationOut(
-        id=row.id,
+        id=row.name,
         title=row.title,
         begun_at=row.begun_at,
         changed_at=row.changed_at,

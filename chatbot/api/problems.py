@@ -14,6 +14,7 @@ from starlette.exceptions import HTTPException
 from starlette.responses import JSONResponse
 from starlette.routing import Match
 
+from chatbot.api.plain_errors import plain_errors
 from chatbot.errors import (
     DocumentError,
     ModelError,
@@ -64,8 +65,6 @@ OPENAI_ERRORS: Mapping[int, tuple[str, str]] = {
     502: ("server_error", "model_failed"),
     503: ("server_error", "not_ready"),
 }
-# Parts of a message about wrong input that could repeat a whole document.
-MOST_ERRORS, LONGEST_PLACE = 10, 100
 
 
 class Problem(BaseModel):
@@ -196,16 +195,12 @@ async def _failed(request: Request, error: Exception) -> JSONResponse:
 
 async def _invalid(request: Request, error: Exception) -> JSONResponse:
     assert isinstance(error, RequestValidationError)
-    found = []
-    for one in error.errors()[:MOST_ERRORS]:
-        place = ".".join(str(part) for part in one["loc"])[:LONGEST_PLACE]
-        found.append(f"{place}: {one['msg']}")
     return _response(
         request,
         422,
         "The request is not in the form that this address takes.",
-        hint="Mend what `errors` names; /api/openapi.json describes the form.",
-        errors=found,
+        hint="Fix what `errors` names; /api/openapi.json describes the form.",
+        errors=plain_errors(error.errors()),
     )
 
 

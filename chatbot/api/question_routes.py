@@ -10,15 +10,18 @@ from fastapi.sse import EventSourceResponse
 from starlette.concurrency import run_in_threadpool
 from starlette.responses import JSONResponse, Response
 
+from chatbot.api.answer_lines import shown_answer
 from chatbot.api.caller import Asks, Caller, Reads, opened_store
 from chatbot.api.host import Opened, Question
+from chatbot.api.named_conversations import check_not_deleted
 from chatbot.api.problems import ProblemError, declared, status_of
 from chatbot.api.schemas import AnswerOut, AskIn, SearchIn, SearchOut
 from chatbot.api.streaming import answer_of, finished, pieces
 from chatbot.asking.question import Ask, checked
-from chatbot.errors import ProjectError
+from chatbot.errors import NotFoundError, ProjectError
+from chatbot.memory.conversations.conversation_names import id_of
 from chatbot.search.page_search import Find
-from chatbot.serialize import answer_line, hit_line
+from chatbot.serialize import hit_line
 
 __all__ = ["ROUTER", "begun", "started"]
 
@@ -49,15 +52,18 @@ async def ask(request: Request, body: AskIn, caller: Asks) -> Response:
     question = await started(opened_store(request), caller, body)
     if body.stream:
         return EventSourceResponse(_events(request, question))
-    return JSONResponse(answer_line(await finished(request, question)))
+    return JSONResponse(shown_answer(await finished(request, question)))
 
 
 async def started(opened: Opened, caller: Caller, body: AskIn) -> Question:
     """Begins to answer. Raises ProjectError for a question that cannot be asked."""
+    conversation = body.conversation and await run_in_threadpool(
+        id_of, opened.chatbot.conversations, caller.owner, body.conversation
+    )
     wanted = Ask(
         checked(body.question),
         tuple(body.documents),
-        body.conversation,
+        conversation,
         owner=caller.owner,
         model=body.model or "",
         tools=body.tools,
@@ -74,7 +80,12 @@ def begun(opened: Opened, ask: Ask) -> Question:
     opened.chatbot.library.scope(ask.names)
     opened.chatbot.side_by_side.asker(ask.model)
     if ask.conversation:
-        opened.chatbot.conversations.begin(ask.owner, ask.conversation)
+        conversations = opened.chatbot.conversations
+        try:
+            conversations.begin(ask.owner, ask.conversation)
+        except NotFoundError:
+            check_not_deleted(conversations.get(ask.conversation, ask.owner))
+            raise
     return opened.asked.ask(ask)
 
 
@@ -87,7 +98,7 @@ async def _events(request: Request, question: Question) -> AsyncIterator[bytes]:
         else:
             yield _event("token", {"text": piece.text})
     try:
-        yield _event("answer", answer_line(answer_of(question)))
+        yield _event("answer", shown_answer(answer_of(question)))
     except ProblemError as error:
         yield _event("problem", {"status": error.status, "detail": error.detail, "hint": error.hint})
     except ProjectError as error:

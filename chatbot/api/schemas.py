@@ -11,6 +11,7 @@ from chatbot.asking.question import LONGEST_QUESTION
 from chatbot.comparison.records import LONGEST_QUESTION as LONGEST_COMPARED
 from chatbot.comparison.records import MOST_DOCUMENTS, MOST_YEARS
 from chatbot.memory.cases.records import LONGEST_WORD
+from chatbot.memory.conversations.conversation_names import NAME
 
 __all__ = [
     "AnswerOut",
@@ -19,6 +20,7 @@ __all__ = [
     "CitationOut",
     "CompareIn",
     "ConversationIn",
+    "ConversationName",
     "ConversationOut",
     "DocumentOut",
     "ExchangeOut",
@@ -40,6 +42,7 @@ MOST_HITS = 100
 Name = Annotated[str, Field(min_length=1, max_length=1_000)]
 Question = Annotated[str, Field(min_length=1, max_length=LONGEST_QUESTION)]
 Identifier = Annotated[str, Field(min_length=1, max_length=200)]
+ConversationName = Annotated[str, Field(pattern=NAME, description="Up to 64 letters, digits, - and _.")]
 
 
 class Strict(BaseModel):
@@ -52,7 +55,8 @@ class AskIn(Strict, ShorteningIn):
     """A question.
 
     documents: names to stay in, [] for all.
-    conversation: its id, to remember the exchange; null remembers nothing.
+    conversation: an id of your choice, to remember the exchange: up to 64 letters, digits, - and _; null
+        remembers nothing.
     model: "PROVIDER:MODEL", or "none" for the documents' own words; null takes the settings' own.
     stream: whether the answer comes as server-sent events.
     tools: whether the model may first call tools of the servers in the server's mcp.json.
@@ -60,7 +64,7 @@ class AskIn(Strict, ShorteningIn):
 
     question: Question
     documents: Annotated[list[Name], Field(max_length=MOST_NAMES)] = []
-    conversation: Identifier | None = None
+    conversation: ConversationName | None = None
     model: Identifier | None = None
     stream: bool = False
     tools: bool = False

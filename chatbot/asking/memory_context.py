@@ -17,7 +17,7 @@ from chatbot.errors import ProjectError
 from chatbot.memory.cases.case_layer import CaseLayer
 from chatbot.memory.cases.case_store import Cases
 from chatbot.memory.cases.feedback_rerank import FeedbackRerank
-from chatbot.memory.conversations.conversation_store import PRIVATE
+from chatbot.memory.conversations.conversation_names import PRIVATE
 from chatbot.memory.memory_service import Before, MemoryService
 from chatbot.memory.situations.advice import Advice, advice_of
 from chatbot.memory.situations.situation_layer import SituationLayer

@@ -16,6 +16,7 @@ from mcp.shared.exceptions import MCPError
 from pydantic import ValidationError
 
 import chatbot
+from chatbot.api.plain_errors import plain_errors
 from chatbot.api.problems import ProblemError
 from chatbot.errors import NotFoundError, ProjectError
 from chatbot.mcp_server import tool_forms as forms
@@ -34,8 +35,6 @@ INSTRUCTIONS = (
 # Documents in one part of the list of resources.
 LISTED = 200
 RESOURCE = re.compile(r"finpolicy://documents/([^/]{1,200})/pages/([1-9]\d{0,6})")
-# Problems of arguments that are repeated to the client.
-MOST_PROBLEMS = 5
 LIST_HINT = "Call list_documents for what there is."
 
 
@@ -82,7 +81,8 @@ class _Answers:
         try:
             return await self._called(context, asked)
         except ValidationError as error:
-            return _failed(f"{_problems(error)} Mend these arguments and call {asked.name[:100]} again.")
+            wrong = ". ".join(plain_errors(error.errors()))
+            return _failed(f"{wrong}. Fix these arguments and call {asked.name[:100]} again.")
         except NotFoundError as error:
             return _failed(f"{error.message} {LIST_HINT}")
         except ProjectError as error:
@@ -202,15 +202,6 @@ def _described(name: str, tool: McpTool) -> mcp_types.Tool:
             read_only_hint=tool.scope != "manage", destructive_hint=False, open_world_hint=False
         ),
     )
-
-
-def _problems(error: ValidationError) -> str:
-    """Names what is wrong with the arguments, without repeating them."""
-    found = []
-    for one in error.errors()[:MOST_PROBLEMS]:
-        place = ".".join(str(part)[:50] for part in one["loc"])[:100]
-        found.append(f"{place}: {one['msg']}.")
-    return " ".join(found)
 
 
 def _cursor(asked: mcp_types.PaginatedRequestParams | None) -> int:

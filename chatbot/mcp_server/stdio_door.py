@@ -7,9 +7,10 @@ from typing import TYPE_CHECKING, Any, TextIO
 
 from mcp.server.stdio import stdio_server
 
-from chatbot.api.caller import LOCAL, Caller
+from chatbot.api.caller import Caller
 from chatbot.mcp_server.protocol import build_mcp_server
 from chatbot.mcp_server.tool_list import Visitor
+from chatbot.memory.conversations.conversation_names import LOCAL
 from chatbot.store.api_keys import SCOPES
 
 if TYPE_CHECKING:

@@ -11,6 +11,7 @@ from chatbot.api.schemas import (
     AnswerOut,
     CitationOut,
     CompareIn,
+    ConversationName,
     DocumentOut,
     HitOut,
     Identifier,
@@ -52,8 +53,11 @@ class AskDocuments(Strict):
         Field(max_length=MOST_NAMES, description="Names of documents to stay in; all without any."),
     ] = Field(default_factory=list)
     conversation: Annotated[
-        Identifier | None,
-        Field(description="An id of your choice. Questions with the same id may refer to one another."),
+        ConversationName | None,
+        Field(
+            description="An id of your choice, of up to 64 letters, digits, - and _. Questions with the same "
+            "id may refer to one another."
+        ),
     ] = None
     model: Annotated[
         Identifier | None,

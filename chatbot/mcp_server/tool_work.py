@@ -13,6 +13,7 @@ from io import BytesIO
 from pathlib import Path
 from typing import Any
 
+from chatbot.api.answer_lines import shown_answer
 from chatbot.api.caller import Caller
 from chatbot.api.comparison_routes import compared_lines
 from chatbot.api.document_routes import document_out, find_row, job_out
@@ -39,7 +40,7 @@ from chatbot.mcp_server.tool_forms import (
 )
 from chatbot.records import DocumentRow
 from chatbot.search.page_search import Find
-from chatbot.serialize import answer_line, hit_line
+from chatbot.serialize import hit_line
 from chatbot.store.addition_queue import Job, NewFile
 
 __all__ = ["McpCall", "add_content", "add_path", "ask", "compare", "get_page", "list_documents", "search"]
@@ -80,7 +81,7 @@ async def ask(call: McpCall, given: AskDocuments) -> CitedAnswer:
         if question.stage.name != stage and not question.finished:
             stage = question.stage.name
             await call.progress(stage)
-    line = answer_line(answer_of(question))
+    line = shown_answer(answer_of(question))
     return CitedAnswer.model_validate({**line, "citations": _with_pages(call, line["citations"])})
 
 

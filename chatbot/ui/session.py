@@ -13,7 +13,8 @@ from streamlit.delta_generator_singletons import context_dg_stack, get_default_d
 from streamlit.runtime.scriptrunner import add_script_run_ctx, get_script_run_ctx
 
 from chatbot.errors import NotFoundError, ProjectError, StoreError
-from chatbot.memory.conversations.conversation_store import PRIVATE, ConversationRow
+from chatbot.memory.conversations.conversation_names import PRIVATE
+from chatbot.memory.conversations.conversation_store import ConversationRow
 from chatbot.models.chat import LLM
 from chatbot.settings import Settings
 from chatbot.ui.address import conversation, go_to

@@ -15,13 +15,14 @@ from typing import Any
 
 import numpy as np
 
-from chatbot.errors import NotFoundError, StoreError
+from chatbot.errors import NotFoundError, StoreError, UsageError
 from chatbot.memory.conversations.answer_records import (
     cited_text,
     pack_answer,
     unpack_answer,
     without_versions,
 )
+from chatbot.memory.conversations.conversation_names import NAME, PRIVATE, name_of
 from chatbot.memory.memory_database import MemoryDatabase, Tables
 from chatbot.models.tokens import encodable
 from chatbot.records import Answer, Exchange, Usage
@@ -29,7 +30,6 @@ from chatbot.store.vector_index import Vectors
 
 __all__ = [
     "KEPT_DAYS",
-    "PRIVATE",
     "TABLES",
     "WINDOW",
     "ConversationRow",
@@ -79,12 +79,11 @@ WINDOW = 10
 KEPT_DAYS = 7
 # Questions of one conversation that may be open at the same time, from several tabs.
 MOST_AT_ONCE = 8
-# The ids of conversations that are never written to disk begin with this.
-PRIVATE = "private-"
 # Private conversations that were idle for this long are dropped. Otherwise they would stay in memory until
 # the server ends.
 PRIVATE_SECONDS = 86_400
-CONVERSATION_ID = re.compile(r"[A-Za-z0-9_-]{1,64}")
+# A name, or a name after its owner and a dot.
+CONVERSATION_ID = re.compile(rf"(?:[A-Za-z0-9_-]{{1,200}}\.)?{NAME.strip('^$')}")
 LONGEST_TITLE = 120
 UNFINISHED = {
     "stopped": "stopped, unchecked",
@@ -137,6 +136,11 @@ class ConversationRow:
     @property
     def private(self) -> bool:
         return self.id.startswith(PRIVATE)
+
+    @property
+    def name(self) -> str:
+        """What its owner calls it."""
+        return name_of(self.id)
 
 
 @dataclass(frozen=True, slots=True)
@@ -214,16 +218,17 @@ class Conversations:
         """The id of a conversation of `owner`, which is created if need be.
 
         private: nothing of a new conversation is written to disk. Raises NotFoundError for an id that is
-        malformed, deleted or somebody else's, and ValueError for a private conversation whose id does not say
-        so.
+        deleted or somebody else's, UsageError for one that is malformed, and ValueError for a private
+        conversation whose id does not say so.
         """
         if private and conversation and not conversation.startswith(PRIVATE):
             raise ValueError(f"{conversation!r} does not begin with {PRIVATE!r}: it would be written to disk")
         if not conversation:
             prefix = PRIVATE if private else ""
             conversation = prefix + secrets.token_urlsafe(12)
-        if not CONVERSATION_ID.fullmatch(conversation):
-            raise NotFoundError(
+        of_owner, dot, _ = conversation.removeprefix(PRIVATE).rpartition(".")
+        if not CONVERSATION_ID.fullmatch(conversation) or (dot and of_owner != owner):
+            raise UsageError(
                 f"{conversation[:80]!r} is not a valid conversation ID.",
                 hint="Use up to 64 letters, digits, - and _.",
             )
@@ -235,9 +240,19 @@ class Conversations:
         )
         file.change(insert, (conversation, owner, now, now))
         rows = file.read("select owner, deleted_at from conversation where id = ?", (conversation,))
-        if rows != [(owner, None)]:
+        if not rows or rows[0][0] != owner:
             raise NotFoundError(f"There is no conversation {conversation!r}.", hint="Start a new one.")
+        if rows[0][1] is not None:
+            raise NotFoundError(
+                f"The conversation {name_of(conversation)!r} is deleted.",
+                hint="Restore it, or start another.",
+            )
         return conversation
+
+    def owner_of(self, conversation: str) -> str:
+        """Whose conversation has this id, "" for nobody's."""
+        rows = self._file(conversation).read("select owner from conversation where id = ?", (conversation,))
+        return str(rows[0][0]) if rows else ""
 
     def get(self, conversation: str, owner: str) -> ConversationRow:
         """One conversation, deleted or not. Raises NotFoundError if it is not this owner's."""
@@ -246,7 +261,7 @@ class Conversations:
             rows = self._file(conversation).read(f"{ROW} where id = ? and owner = ?", (conversation, owner))
         if not rows:
             raise NotFoundError(
-                f"There is no conversation named {conversation[:80]!r}.", hint="Start a new one."
+                f"There is no conversation named {name_of(conversation)[:80]!r}.", hint="Start a new one."
             )
         return _row(rows[0])
 
@@ -318,7 +333,7 @@ class Conversations:
         changed = self._file(conversation).change(statement, (*arguments, conversation, owner))
         if not changed:
             raise NotFoundError(
-                f"There is no conversation named {conversation[:80]!r}.",
+                f"There is no conversation named {name_of(conversation)[:80]!r}.",
                 hint="It was erased or is not yours.",
             )
 

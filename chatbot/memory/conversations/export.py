@@ -60,7 +60,7 @@ def file_name(row: ConversationRow, form: str) -> str:
 def _json(row: ConversationRow, said: Sequence[StoredExchange], answers: Sequence[Answer | None]) -> str:
     exchanges = [_exchange_record(one, answer) for one, answer in zip(said, answers, strict=True)]
     record = {
-        "conversation": row.id,
+        "conversation": row.name,
         "title": row.title,
         "begun_at": _time(row.begun_at),
         "changed_at": _time(row.changed_at),

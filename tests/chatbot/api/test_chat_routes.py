@@ -83,7 +83,7 @@ def test_what_cannot_be_answered_names_the_fix(api: Api) -> None:
         assert "FINPOLICY_CHAT_MODEL" in alone.json()["hint"]
         assert client.get("/get_chat_response/").status_code == 422
         wrong = client.get("/get_chat_response/", params={"question": QUESTION, "rho": 3})
-        assert wrong.json()["errors"] == ["query.rho: Input should be less than or equal to 1"]
+        assert wrong.json()["errors"] == ["query.rho: must be at most 1.0"]
         unread = client.post("/input_webtext/", json={"currentUrl": "https://news.example/a"})
         assert unread.status_code == 422
         assert "FINPOLICY_FETCH_PAGES" in unread.json()["hint"]

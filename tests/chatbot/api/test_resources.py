@@ -34,10 +34,27 @@ def test_a_conversation_is_kept_and_belongs_to_its_caller(api: Api, tmp_path: Pa
         for method, path in [("GET", place), ("GET", f"{place}/exchanges"), ("DELETE", place)]:
             assert other.request(method, path).status_code == 404
         assert other.get(f"{place}/exchanges/1/audit").status_code == 404
-        asked = other.post("/api/v1/ask", json={"question": QUESTION, "conversation": "rules"})
-        assert asked.status_code == 404
+        asked = other.post("/api/v1/ask", json={"question": QUESTION, "conversation": "rules"}).json()
+        assert (asked["conversation"], asked["exchange"]) == ("rules", 1), "each caller has its own"
+        assert [row["id"] for row in other.get("/api/v1/conversations").json()] == ["rules"]
+        assert other.get(f"{place}/exchanges/1").json()["answer"]["conversation"] == "rules"
+        assert other.get(f"{place}/export", params={"form": "json"}).json()["conversation"] == "rules"
+        assert other.delete(place).status_code == 204
     with api.client() as client:
+        late = client.get(f"{place}/exchanges/9")
+        assert (late.status_code, late.json()["hint"]) == (404, "Its last is 1.")
+        assert client.put(f"{place}/exchanges/9/rating", json={"helpful": True}).status_code == 404
         assert client.delete(place).status_code == 204
+        deleted = client.post("/api/v1/ask", json={"question": QUESTION, "conversation": "rules"})
+        assert (deleted.status_code, deleted.json()["detail"]) == (
+            404,
+            "The conversation 'rules' is deleted.",
+        )
+        assert f"POST {place}/restore" in deleted.json()["hint"]
+        for name in ("two words", "a.b", "user@example.org", "x" * 65):
+            wrong = client.post("/api/v1/ask", json={"question": QUESTION, "conversation": name})
+            assert wrong.status_code == client.get(f"/api/v1/conversations/{name}").status_code == 422
+            assert "letters, digits, - and _" in str(wrong.json()["errors"])
         assert client.get("/api/v1/conversations").json() == []
         assert client.post(f"{place}/restore").json()["deleted_at"] is None
 

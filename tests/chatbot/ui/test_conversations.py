@@ -17,7 +17,8 @@ from streamlit.testing.v1 import AppTest
 from chatbot.asking.question import Ask
 from chatbot.errors import StoreError
 from chatbot.memory.compression.sessions import CompressionStats
-from chatbot.memory.conversations.conversation_store import PRIVATE, Conversations, StoredExchange
+from chatbot.memory.conversations.conversation_names import PRIVATE
+from chatbot.memory.conversations.conversation_store import Conversations, StoredExchange
 from chatbot.records import Answer, Citation, Compression, Note
 from chatbot.store.library import Upload
 from chatbot.ui.app_context import AppContext

@@ -19,7 +19,8 @@ from chatbot.errors import StoreError
 from chatbot.memory.cases import case_tab as memory_cases
 from chatbot.memory.cases.case_store import SHARED, CaseHealth, CaseRow, Cases, hidden
 from chatbot.memory.cases.records import Case, CasePage
-from chatbot.memory.conversations.conversation_store import PRIVATE, Conversations
+from chatbot.memory.conversations.conversation_names import PRIVATE
+from chatbot.memory.conversations.conversation_store import Conversations
 from chatbot.memory.import_files import ImportedLines, LineProblem
 from chatbot.memory.situations import situation_tab as memory_advice
 from chatbot.memory.situations.situation_store import SituationHealth, Situations

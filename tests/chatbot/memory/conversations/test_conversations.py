@@ -15,9 +15,10 @@ from typing import Any
 import numpy as np
 import pytest
 
-from chatbot.errors import NotFoundError, StoreError
+from chatbot.errors import NotFoundError, StoreError, UsageError
 from chatbot.memory import memory_database
-from chatbot.memory.conversations.conversation_store import KEPT_DAYS, PRIVATE, WINDOW, Conversations, Summary
+from chatbot.memory.conversations.conversation_names import LOCAL, PRIVATE, id_of, name_of
+from chatbot.memory.conversations.conversation_store import KEPT_DAYS, WINDOW, Conversations, Summary
 from chatbot.memory.memory_database import MemoryDatabase
 from chatbot.records import Answer, Citation, Compression, Exchange, Hit, NumberCheck, Prompt, Understanding
 from tests.chatbot.memory.conftest import stands_on_disk
@@ -221,8 +222,24 @@ def test_conversations_are_apart_and_belong_to_their_owner(talks: Conversations)
 
 
 def test_what_is_no_id_is_refused(talks: Conversations) -> None:
-    with pytest.raises(NotFoundError, match="not a valid conversation ID"):
-        talks.begin("me", "../../etc")
+    for wrong in ("../../etc", "a.b", "you.mine", "two words"):
+        with pytest.raises(UsageError, match="not a valid conversation ID"):
+            talks.begin("me", wrong)
+
+
+def test_two_who_choose_one_name_get_two_conversations(talks: Conversations) -> None:
+    earlier = talks.begin("key-1", "debt")  # as an earlier version kept it
+    ids = [talks.begin(owner, id_of(talks, owner, "debt")) for owner in ("key-1", "key-2", LOCAL)]
+    assert ids == [earlier, "key-2.debt", "local.debt"]
+    assert id_of(talks, LOCAL, "mine") == "mine", "the command line finds it by this"
+    assert {name_of(one) for one in ids} == {"debt"}
+    talks.erase(earlier, "key-1")
+    assert id_of(talks, LOCAL, "debt") == "local.debt", "a conversation keeps its id"
+    secret = talks.begin("key-2", id_of(talks, "key-2", f"{PRIVATE}debt"))
+    assert talks.get(secret, "key-2").private
+    talks.delete("key-2.debt", "key-2")
+    with pytest.raises(NotFoundError, match="'debt' is deleted"):
+        talks.begin("key-2", "key-2.debt")
 
 
 def test_list_search_rename(talks: Conversations) -> None:
