@@ -33,6 +33,7 @@ __all__ = [
     "Event",
     "Exchange",
     "Hit",
+    "ModelFailure",
     "Note",
     "Notice",
     "NumberCheck",
@@ -406,6 +407,20 @@ class Usage:
 
 
 @dataclass(frozen=True, slots=True)
+class ModelFailure:
+    """Why a chat model gave no answer.
+
+    kind: "key" | "model" | "silent" | "unreachable" | "length", see ModelError, or "other".
+    message: what is wrong.
+    hint: the fix, "" for none.
+    """
+
+    kind: str
+    message: str
+    hint: str
+
+
+@dataclass(frozen=True, slots=True)
 class Answer:
     """A complete answer: what was asked, searched, considered, sent, said and checked.
 
@@ -415,6 +430,7 @@ class Answer:
     model: "extractive" or the chat model's name.
     seconds: wall time of the whole ask.
     error: why the chat model failed, if this answer replaces its own; else None.
+    failure: the same in parts.
     superseded: a sentence for each cited document that has a newer edition in its series.
     understanding: what was asked, as understood.
     notices: the text of each Notice of the ask, in order.
@@ -460,6 +476,7 @@ class Answer:
     usage: Usage | None = None
     not_found: bool = False
     alone: bool = False
+    failure: ModelFailure | None = None
 
     @property
     def by_model(self) -> bool:

@@ -57,7 +57,8 @@ def hit_line(rank: int, hit: Hit) -> dict[str, Any]:
 def answer_line(answer: Answer) -> dict[str, Any]:
     """Returns an answer as `ask --json` prints it.
 
-    Notices follow the notes, with the layer "notice". "error" is present only if the chat model failed.
+    Notices follow the notes, with the layer "notice". "error" and "model_error" are present only if the
+    chat model failed.
     """
     shortened = answer.compression
     return {
@@ -83,6 +84,7 @@ def answer_line(answer: Answer) -> dict[str, Any]:
         "seconds": answer.seconds,
         "usage": answer.usage and _fields(answer.usage, USAGE),
         **({"error": answer.error} if answer.error else {}),
+        **({"model_error": asdict(answer.failure)} if answer.failure else {}),
     }
 
 

@@ -14,6 +14,7 @@ from starlette.responses import Response
 
 from chatbot.api.caller import Manages, Reads, opened_store
 from chatbot.api.document_routes import job_out
+from chatbot.api.host import Opened
 from chatbot.api.problems import declared
 from chatbot.api.schemas import JobOut, PasswordIn
 from chatbot.errors import NotFoundError
@@ -29,13 +30,15 @@ Number = Annotated[int, Path(ge=1, le=2**53)]
 @ROUTER.get("", responses=declared())
 async def jobs(request: Request, caller: Reads) -> list[JobOut]:
     """Lists the files that are being added, and the last that were."""
-    return [job_out(job) for job in opened_store(request).additions.jobs()]
+    opened = opened_store(request)
+    return [job_out(opened, job) for job in opened.additions.jobs()]
 
 
 @ROUTER.get("/{number}", responses=declared(404))
 async def job(request: Request, number: Number, caller: Reads) -> JobOut:
     """Says how far a file is."""
-    return job_out(_job(opened_store(request).additions, number))
+    opened = opened_store(request)
+    return job_out(opened, _job(opened.additions, number))
 
 
 @ROUTER.get(
@@ -44,19 +47,19 @@ async def job(request: Request, number: Number, caller: Reads) -> JobOut:
     responses=declared(404) | {200: {"content": {"text/event-stream": {}}, "description": "Progress."}},
 )
 async def events(request: Request, number: Number, caller: Reads) -> Response:
-    """Sends an event `job` whenever a file is further, until it is finished or waits for its password."""
-    additions = opened_store(request).additions
-    _job(additions, number)
-    return EventSourceResponse(_progress(request, additions, number))
+    """Sends an event `job` whenever the file has progressed, until it is done or needs its password."""
+    opened = opened_store(request)
+    _job(opened.additions, number)
+    return EventSourceResponse(_progress(request, opened, number))
 
 
 @ROUTER.post("/{number}/password", responses=declared(404, body=True))
 async def unlock(request: Request, number: Number, body: PasswordIn, caller: Manages) -> JobOut:
     """Tries a protected file again with this password, which is not stored."""
-    additions = opened_store(request).additions
-    _job(additions, number)
-    await run_in_threadpool(additions.unlock, number, body.password)
-    return job_out(_job(additions, number))
+    opened = opened_store(request)
+    _job(opened.additions, number)
+    await run_in_threadpool(opened.additions.unlock, number, body.password)
+    return job_out(opened, _job(opened.additions, number))
 
 
 @ROUTER.delete("/{number}", status_code=204, responses=declared(404))
@@ -67,11 +70,11 @@ async def cancel(request: Request, number: Number, caller: Manages) -> None:
     await run_in_threadpool(additions.cancel, number)
 
 
-async def _progress(request: Request, additions: Additions, number: int) -> AsyncIterator[bytes]:
+async def _progress(request: Request, opened: Opened, number: int) -> AsyncIterator[bytes]:
     last: JobOut | None = None
     while not await request.is_disconnected():
-        job = _job(additions, number)
-        shown = job_out(job)
+        job = _job(opened.additions, number)
+        shown = job_out(opened, job)
         if shown != last:
             yield f"event: job\ndata: {json.dumps(shown.model_dump())}\n\n".encode()
             last = shown

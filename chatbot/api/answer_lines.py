@@ -2,16 +2,46 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import Any
 
+from chatbot.api.host import Opened
 from chatbot.memory.conversations.conversation_names import name_of
-from chatbot.records import Answer
+from chatbot.records import Answer, Citation
 from chatbot.serialize import answer_line
 
-__all__ = ["shown_answer"]
+__all__ = ["document_ids", "page_url", "shown_answer"]
 
 
-def shown_answer(answer: Answer) -> dict[str, Any]:
-    """Returns the fields of an answer. The conversation has the name that its caller chose."""
+def shown_answer(opened: Opened, answer: Answer, base: str = "") -> dict[str, Any]:
+    """Returns the fields of an answer.
+
+    The conversation has the name that its caller chose, and each citation the id of its document and the
+    address of its page.
+
+    base: the address of this server, with a slash at its end; "" for a caller who has none.
+    """
     line = answer_line(answer)
-    return {**line, "conversation": answer.conversation and name_of(answer.conversation)}
+    ids = document_ids(opened, (citation.document for citation in answer.citations))
+    citations = [
+        {**shown, "document_id": ids.get(citation.document or ""), "url": page_url(citation, ids, base)}
+        for shown, citation in zip(line["citations"], answer.citations, strict=True)
+    ]
+    conversation = answer.conversation and name_of(answer.conversation)
+    return {"model_error": None, **line, "citations": citations, "conversation": conversation}
+
+
+def document_ids(opened: Opened, names: Iterable[str | None]) -> dict[str, str]:
+    """Returns the id of each of these documents that is there, by name."""
+    find = opened.chatbot.library.catalog.find
+    found = {name: find(name) for name in set(names) if name}
+    return {name: version.document_id for name, version in found.items() if version is not None}
+
+
+def page_url(citation: Citation, ids: dict[str, str], base: str) -> str | None:
+    """Returns the address of the page that is cited, None for none. A web page has its own."""
+    if (citation.version or 0) < 0:
+        address = citation.document or ""
+        return address if address.startswith(("https://", "http://")) else None
+    document = ids.get(citation.document or "")
+    return f"{base}api/v1/documents/{document}/pages/{citation.page}" if base and document else None

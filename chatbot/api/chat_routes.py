@@ -10,6 +10,7 @@ from typing import Annotated
 from fastapi import APIRouter, Query, Request
 from starlette.concurrency import run_in_threadpool
 
+from chatbot.api.answer_lines import shown_answer
 from chatbot.api.caller import Asks, Caller, Reads, door_of, opened_store
 from chatbot.api.chat_schemas import (
     ChatIn,
@@ -33,7 +34,6 @@ from chatbot.errors import NotFoundError, ProjectError, UsageError
 from chatbot.memory.conversations.answer_records import cited_text
 from chatbot.models.web_text import read_page
 from chatbot.records import Answer
-from chatbot.serialize import answer_line
 from chatbot.settings import Settings
 
 __all__ = ["EXTRACTIVE", "ROUTER"]
@@ -181,13 +181,14 @@ async def _replied(
     if not answers:
         raise ProblemError(502, "No model answered.", hint="; ".join(errors.values())[:1_000])
     resp = {name: f"{cited_text(answer)}{sources.footer}" for name, answer in answers.items()}
+    base = str(request.base_url)
     told = [notice for answer in answers.values() for notice in answer.notices]
     return ChatOut(
         resp=resp,
         reply=next(iter(resp.values())),
         r2c_stats=await run_in_threadpool(_stats, opened, session, caller.owner),
         session_id=asked.session_id,
-        answers={name: answer_line(answer) for name, answer in answers.items()},
+        answers={name: shown_answer(opened, answer, base) for name, answer in answers.items()},
         errors=errors,
         notices=list(dict.fromkeys([*sources.notices, *told])),
     )

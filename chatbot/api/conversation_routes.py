@@ -86,7 +86,8 @@ async def kept_answer(request: Request, conversation: Id, number: Number, caller
     chatbot, found = await named_conversation(request, caller, conversation)
     await run_in_threadpool(kept_exchange, chatbot, found, caller.owner, number)
     answer = await run_in_threadpool(chatbot.memory.answer, found, number, caller.owner)
-    return {"answer": shown_answer(answer) if answer else None}
+    opened = opened_store(request)
+    return {"answer": shown_answer(opened, answer, str(request.base_url)) if answer else None}
 
 
 @ROUTER.put("/{conversation}/exchanges/{number}/rating", status_code=204, responses=WITH_BODY)

@@ -9,6 +9,7 @@ from fastapi import APIRouter, File, Path, Request, UploadFile
 from starlette.concurrency import run_in_threadpool
 from starlette.responses import FileResponse, Response
 
+from chatbot.api.answer_lines import document_ids
 from chatbot.api.caller import CallerFirst, Manages, Reads, opened_store
 from chatbot.api.host import Opened
 from chatbot.api.problems import declared
@@ -40,10 +41,10 @@ async def add(
     caller: Manages,
 ) -> list[JobOut]:
     """Queues files to be read. Their progress is under /api/v1/jobs."""
-    additions = opened_store(request).additions
+    opened = opened_store(request)
     new = [NewFile(file.filename or "document.pdf", file.file) for file in files]
-    numbers = await run_in_threadpool(additions.enqueue, new)
-    return [job_out(job) for job in additions.jobs() if job.id in numbers]
+    numbers = await run_in_threadpool(opened.additions.enqueue, new)
+    return [job_out(opened, job) for job in opened.additions.jobs() if job.id in numbers]
 
 
 @ROUTER.get("/{document_id}", responses=declared(404, 409))
@@ -111,8 +112,9 @@ async def restore(request: Request, document_id: Id, caller: Manages) -> Documen
     return document_out(await run_in_threadpool(find_row, opened, document_id), opened.chatbot.titles())
 
 
-def job_out(job: Job) -> JobOut:
+def job_out(opened: Opened, job: Job) -> JobOut:
     """Returns a job as the API shows it."""
+    name = job.result.document if job.result else None
     return JobOut(
         id=job.id,
         name=job.name,
@@ -121,7 +123,8 @@ def job_out(job: Job) -> JobOut:
         total=job.total,
         seconds_left=job.seconds_left,
         problem=job.problem or (job.result.error if job.result else None),
-        document=job.result.document if job.result else None,
+        document=name,
+        document_id=document_ids(opened, [name]).get(name or ""),
     )
 
 

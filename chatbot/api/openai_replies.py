@@ -6,27 +6,22 @@ import re
 import secrets
 import time
 from collections.abc import Mapping, Sequence
+from dataclasses import asdict
 from typing import Any
 
+from chatbot.api.answer_lines import document_ids, page_url
+from chatbot.api.host import Opened
 from chatbot.models.tokens import count_tokens
 from chatbot.records import Answer, Citation
 
-__all__ = ["Completion", "shown_numbers", "with_sources"]
+__all__ = ["Completion", "with_sources", "without_images"]
 
-# What a chat model writes for a source while it answers; the finished answer has keys.
-NUMBERS = re.compile(r"\[(\d{1,3}(?:[,;] ?\d{1,3}){0,20})\]")
-NUMBER = re.compile(r"\d+")
 UNPLAIN = re.compile(r"\[[^\]\n]{0,80}\]|\W+")
 LONGEST_QUOTE = 300
 CHECKED = "After its check the answer reads:"
 
 
-def shown_numbers(text: str) -> str:
-    """Returns a model's text with the keys that its numbers stand for: [1] is [S1]. It has no images."""
-    return _without_images(NUMBERS.sub(lambda found: NUMBER.sub(r"S\g<0>", found[0]), text))
-
-
-def _without_images(text: str) -> str:
+def without_images(text: str) -> str:
     """Clients draw an answer as Markdown. An image in it would fetch an address that a document names."""
     return text.replace("![", "! [")
 
@@ -37,7 +32,7 @@ def with_sources(answer: Answer, sent: str = "") -> str:
     sent: what a reader has already. It stays at the beginning; the checked text follows if it says something
         else.
     """
-    text = _without_images(answer.text)
+    text = without_images(answer.text)
     if sent and text.startswith(sent):
         body = text
     elif sent and _plain(text) == _plain(sent):
@@ -72,9 +67,9 @@ def _place(citation: Citation) -> str:
 class Completion:
     """One completion: a reply, or the events of one."""
 
-    def __init__(self, model: str, addresses: Mapping[str, str]) -> None:
-        """model: as it was asked for. addresses: of documents by name, to which /pages/NUMBER is added."""
-        self._model, self._addresses = model, addresses
+    def __init__(self, model: str, opened: Opened, base: str) -> None:
+        """model: as it was asked for. base: the address of this server, see `shown_answer`."""
+        self._model, self._opened, self._base = model, opened, base
         self._id, self._created = f"chatcmpl-{secrets.token_hex(12)}", int(time.time())
 
     def whole(self, answer: Answer) -> dict[str, Any]:
@@ -87,7 +82,13 @@ class Completion:
             "annotations": self.annotations(answer, content),
         }
         choice = {"index": 0, "message": message, "logprobs": None, "finish_reason": "stop"}
-        return {**self._head("chat.completion"), "choices": [choice], "usage": usage_of_answer(answer)}
+        head = self._head("chat.completion")
+        return {**head, **_written(answer), "choices": [choice], "usage": usage_of_answer(answer)}
+
+    def last(self, answer: Answer, content: str) -> dict[str, Any]:
+        """Returns the event that ends the message, with what is known of it."""
+        event = self.event({"annotations": self.annotations(answer, content)}, "stop")
+        return {**event, **_written(answer)}
 
     def event(self, delta: Mapping[str, Any], finish: str | None = None) -> dict[str, Any]:
         """Returns an event with a piece of the message."""
@@ -102,6 +103,7 @@ class Completion:
         """Returns what is known of each citation, with the place of its key in the text."""
         found = []
         at = 0
+        ids = document_ids(self._opened, (citation.document for citation in answer.citations))
         for citation in answer.citations:
             if citation.document is None:
                 continue
@@ -112,7 +114,7 @@ class Completion:
                 "start_index": max(0, start),
                 "end_index": max(0, start) + len(key) if start >= 0 else 0,
                 "title": _place(citation),
-                "url": self._address(citation),
+                "url": page_url(citation, ids, self._base) or "",
             }
             found.append(
                 {
@@ -120,6 +122,7 @@ class Completion:
                     "url_citation": place,
                     "key": citation.key,
                     "document": citation.document,
+                    "document_id": ids.get(citation.document),
                     "page": citation.page,
                     "quote": citation.quote[:LONGEST_QUOTE],
                     "verified": citation.verified,
@@ -127,15 +130,15 @@ class Completion:
             )
         return found
 
-    def _address(self, citation: Citation) -> str:
-        if (citation.version or 0) < 0:
-            address = str(citation.document)
-            return address if address.startswith(("https://", "http://")) else ""
-        base = self._addresses.get(citation.document or "", "")
-        return f"{base}/pages/{citation.page}" if base else ""
-
     def _head(self, kind: str) -> dict[str, Any]:
         return {"id": self._id, "object": kind, "created": self._created, "model": self._model}
+
+
+def _written(answer: Answer) -> dict[str, Any]:
+    """What clients of OpenAI's own models do not have; if the chat model failed, also what wrote instead."""
+    failure = answer.failure and asdict(answer.failure)
+    more = {"model": answer.model, "answered": answer.answered, "model_error": failure}
+    return {"finpolicy": more, **({"model": answer.model} if failure else {})}
 
 
 def usage_of_answer(answer: Answer) -> dict[str, int]:

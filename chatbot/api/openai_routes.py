@@ -16,7 +16,7 @@ from starlette.responses import JSONResponse, Response
 from chatbot.api.caller import Asks, Caller, Reads, opened_store
 from chatbot.api.chat_routes import EXTRACTIVE
 from chatbot.api.host import Opened, Question
-from chatbot.api.openai_replies import Completion, shown_numbers, with_sources
+from chatbot.api.openai_replies import Completion, with_sources, without_images
 from chatbot.api.openai_schemas import CompletionIn, EmbeddingsIn
 from chatbot.api.problems import ProblemError, openai_error, status_of
 from chatbot.api.question_routes import begun
@@ -61,8 +61,7 @@ async def complete(request: Request, body: CompletionIn, caller: Asks) -> Respon
     opened = opened_store(request)
     body.check()
     question = await run_in_threadpool(_begun, opened, caller, body)
-    addresses = await run_in_threadpool(_addresses, opened, str(request.base_url))
-    completion = Completion(body.model, addresses)
+    completion = Completion(body.model, opened, str(request.base_url))
     if body.stream:
         counts = body.stream_options is not None and body.stream_options.include_usage
         return EventSourceResponse(_events(request, question, completion, counts=counts))
@@ -121,12 +120,6 @@ def _unknown(name: str) -> NotFoundError:
     )
 
 
-def _addresses(opened: Opened, base: str) -> dict[str, str]:
-    """The address of each document, by name."""
-    rows = opened.chatbot.documents()
-    return {row.name: f"{base}api/v1/documents/{row.id}" for row in rows if row.removed_at is None}
-
-
 def _model(name: str) -> dict[str, Any]:
     return {"id": name, "object": "model", "created": 0, "owned_by": "finpolicy"}
 
@@ -137,13 +130,12 @@ async def _events(
     yield _event(completion.event({"role": "assistant", "content": ""}))
     sent = ""
     async for piece in pieces(request, question):
-        if piece.replaces:  # what was sent cannot be taken back
-            piece_text = f"\n\n{piece.text}" if sent else piece.text
-            sent += shown_numbers(piece_text)
-            yield _event(completion.event({"content": shown_numbers(piece_text)}))
-        elif piece.text:
-            sent += shown_numbers(piece.text)
-            yield _event(completion.event({"content": shown_numbers(piece.text)}))
+        if piece.text:
+            # What was sent cannot be taken back.
+            break_before = "\n\n" if piece.replaces and sent else ""
+            text = without_images(f"{break_before}{piece.text}")
+            sent += text
+            yield _event(completion.event({"content": text}))
     try:
         answer = answer_of(question)
     except ProblemError as error:
@@ -154,8 +146,7 @@ async def _events(
         whole = with_sources(answer, sent)
         if len(whole) > len(sent):
             yield _event(completion.event({"content": whole[len(sent) :]}))
-        annotations = completion.annotations(answer, whole)
-        yield _event(completion.event({"annotations": annotations}, "stop"))
+        yield _event(completion.last(answer, whole))
         if counts:
             yield _event(completion.counted(answer))
     yield b"data: [DONE]\n\n"

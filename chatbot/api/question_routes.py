@@ -47,12 +47,14 @@ async def ask(request: Request, body: AskIn, caller: Asks) -> Response:
     """Answers a question.
 
     With `stream`, the events are `token` ({"text"}), `stage` ({"stage"}), and last `answer` or `problem`.
-    A `token` event with "replace": true takes the place of all before it.
+    A `token` event with "replace": true takes the place of all before it: such a one comes last if the check
+    has changed what was sent.
     """
-    question = await started(opened_store(request), caller, body)
+    opened = opened_store(request)
+    question = await started(opened, caller, body)
     if body.stream:
-        return EventSourceResponse(_events(request, question))
-    return JSONResponse(shown_answer(await finished(request, question)))
+        return EventSourceResponse(_events(request, opened, question))
+    return JSONResponse(shown_answer(opened, await finished(request, question), str(request.base_url)))
 
 
 async def started(opened: Opened, caller: Caller, body: AskIn) -> Question:
@@ -89,16 +91,22 @@ def begun(opened: Opened, ask: Ask) -> Question:
     return opened.asked.ask(ask)
 
 
-async def _events(request: Request, question: Question) -> AsyncIterator[bytes]:
+async def _events(request: Request, opened: Opened, question: Question) -> AsyncIterator[bytes]:
+    sent = ""
     async for piece in pieces(request, question):
         if piece.stage:
             yield _event("stage", {"stage": piece.stage})
         elif piece.replaces:
-            yield _event("token", {"text": piece.text, "replace": True})
+            sent = piece.text
+            yield _event("token", {"text": sent, "replace": True})
         else:
+            sent += piece.text
             yield _event("token", {"text": piece.text})
     try:
-        yield _event("answer", shown_answer(answer_of(question)))
+        answer = answer_of(question)
+        if answer.text != sent:  # the check has changed it
+            yield _event("token", {"text": answer.text, "replace": True})
+        yield _event("answer", shown_answer(opened, answer, str(request.base_url)))
     except ProblemError as error:
         yield _event("problem", {"status": error.status, "detail": error.detail, "hint": error.hint})
     except ProjectError as error:

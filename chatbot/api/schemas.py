@@ -71,7 +71,11 @@ class AskIn(Strict, ShorteningIn):
 
 
 class CitationOut(BaseModel):
-    """A citation and what the check found: see docs/api.md."""
+    """A citation and what the check found: see docs/commands.md.
+
+    document_id: as /api/v1/documents has it; null if the document is not there, or is no document.
+    url: the address of its page, drawn as a PNG, or that of a web page; null for none.
+    """
 
     key: str
     document: str | None
@@ -84,6 +88,8 @@ class CitationOut(BaseModel):
     instructs: bool
     basis: str
     doubted: bool
+    document_id: str | None = None
+    url: str | None = None
 
 
 class NumberOut(BaseModel):
@@ -100,13 +106,61 @@ class NumberOut(BaseModel):
     reason: str | None
 
 
+class UnderstandingOut(BaseModel):
+    """How a question was understood."""
+
+    subject: str
+    form: str
+    years: list[int]
+    relative_years: list[int]
+    names: list[str]
+    measures: list[str]
+    kinds: list[str]
+    compares: bool
+
+
+class CompressionOut(BaseModel):
+    """How the conversation before a question was shortened for the chat model."""
+
+    original_tokens: int
+    compressed_tokens: int
+    chunks_compressed: int
+    kept_exchanges: list[int]
+
+
+class UsageOut(BaseModel):
+    """What a chat model used. estimated: whether the tokens were counted here. cost: null if not known."""
+
+    prompt_tokens: int
+    answer_tokens: int
+    estimated: bool
+    seconds: float
+    first_seconds: float
+    cost: float | None
+
+
+class ModelErrorOut(BaseModel):
+    """Why the chat model failed. kind: "key" | "model" | "silent" | "unreachable" | "length" | "other"."""
+
+    kind: str
+    message: str
+    hint: str
+
+
 class AnswerOut(BaseModel):
-    """A complete answer, with the fields of `finpolicy ask --json`."""
+    """A complete answer, with the fields of `finpolicy ask --json`.
+
+    fit: "answers" | "may_not_answer" | "nothing_near".
+    model: what wrote it, "extractive" for the documents' own words.
+    model_error: why the chat model failed, if the documents' own words replace its answer; else null. `error`
+        says the same in one sentence, and is missing if there was none.
+    """
 
     model_config = ConfigDict(extra="allow")
 
     answer: str
     further: str
+    fit: str
     answered: bool
     reason: str | None
     citations: list[CitationOut]
@@ -115,10 +169,16 @@ class AnswerOut(BaseModel):
     notes: list[dict[str, Any]]
     nearest: list[dict[str, Any]]
     search_query: str
+    understanding: UnderstandingOut | None
+    superseded: list[str]
     model: str
     conversation: str | None
     exchange: int | None
+    compression: CompressionOut | None
     seconds: float
+    usage: UsageOut | None
+    error: str | None = None
+    model_error: ModelErrorOut | None = None
 
 
 class SearchIn(Strict):
@@ -176,6 +236,7 @@ class JobOut(BaseModel):
     phase: "waiting" | "reading" | "ocr" | "embedding" | "tables" | "images" | "password" | "done" | "failed"
         | "cancelled".
     done, total: pages while reading, chunks while embedding.
+    document, document_id: the name and id of the document, once it can be searched.
     """
 
     id: int
@@ -186,6 +247,7 @@ class JobOut(BaseModel):
     seconds_left: float | None
     problem: str | None
     document: str | None
+    document_id: str | None = None
 
 
 class PasswordIn(Strict):

@@ -27,6 +27,9 @@ LOOK_SECONDS = 0.5
 # The end of a text that may go on as a citation key, or as an image of Markdown: both are sent whole, a key
 # as the complete answer shows it.
 UNFINISHED = re.compile(r"(?:!|!?\[[^\]\n]{0,60})$")
+# What a chat model writes for a source while it answers.
+NUMBERS = re.compile(r"\[(\d{1,3}(?:[,;] ?\d{1,3}){0,20})\]")
+NUMBER = re.compile(r"\d+")
 
 
 @dataclass(frozen=True, slots=True)
@@ -118,7 +121,9 @@ def _tell(loop: asyncio.AbstractEventLoop, changed: asyncio.Event) -> None:
 
 
 def _shown(text: str, *, whole: bool) -> str:
-    """Returns the text with its keys as the complete answer has them."""
+    """Returns the text with its keys as the complete answer has them: [1] of a chat model is [S1]."""
     if not whole:
         text = UNFINISHED.sub("", text)
-    return KEY.sub(lambda key: key[0].partition("-")[0], text)
+    if KEY.search(text):
+        return KEY.sub(lambda key: key[0].partition("-")[0], text)
+    return NUMBERS.sub(lambda found: NUMBER.sub(r"S\g<0>", found[0]), text)

@@ -42,6 +42,7 @@ from chatbot.records import (
     Answer,
     Citation,
     Event,
+    ModelFailure,
     Notice,
     PageRef,
     Prompt,
@@ -479,7 +480,8 @@ class Answering:
                 return (yield from self._answer(shorter, model, stop))
             yield Notice(error.message + _had_said(pieces, prompt), error.hint)
             fallback = yield from self._own_words(asked)
-            return replace(fallback, error=str(error), sent_to=(model.name, model.host))
+            failure = ModelFailure(error.kind or "other", error.message, error.hint)
+            return replace(fallback, error=str(error), failure=failure, sent_to=(model.name, model.host))
         finally:
             reply.close()
         usage = replace(

@@ -81,7 +81,7 @@ async def ask(call: McpCall, given: AskDocuments) -> CitedAnswer:
         if question.stage.name != stage and not question.finished:
             stage = question.stage.name
             await call.progress(stage)
-    line = shown_answer(answer_of(question))
+    line = shown_answer(call.store, answer_of(question))
     return CitedAnswer.model_validate({**line, "citations": _with_pages(call, line["citations"])})
 
 
@@ -153,7 +153,7 @@ async def _added(call: McpCall, file: NewFile) -> JobOut:
     end = time.monotonic() + ADD_SECONDS
     while (job := _job(call, number)).busy and job.result is None and time.monotonic() < end:
         await asyncio.sleep(TICK_SECONDS)
-    shown = job_out(job)
+    shown = job_out(call.store, job)
     if job.phase == "failed":
         raise DocumentError(shown.problem or "The file could not be added.", hint="Send another file.")
     return shown

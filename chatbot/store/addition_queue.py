@@ -76,6 +76,7 @@ class NewFile:
 class Job:
     """A snapshot of one addition.
 
+    id: unique, also across restarts.
     phase: waiting | reading | ocr | embedding | tables | images | password | done | failed | cancelled.
     done, total: pages while reading, chunks while embedding.
     lacks: what is still to be read: its tables, or what only images show.
@@ -195,7 +196,8 @@ class Additions:
         self._library, self._tell = library, tell
         self._changed = threading.Condition()
         self._tasks: list[_Task] = []
-        self._ids = itertools.count(1)
+        # Whoever kept an id when the server ended finds no other file under it later.
+        self._ids = itertools.count(time.time_ns() // 1_000_000)
         self._closing = False
         self._embedding_due, self._not_before, self._embedding_since = tell is None, 0.0, 0.0
         # Whether vectors are being made, and the versions that could not be completed, which only the next

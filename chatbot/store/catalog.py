@@ -100,6 +100,11 @@ class Version:
     facts: DocumentFacts = NO_FACTS
     lacks: str = ""
 
+    @property
+    def document_id(self) -> str:
+        """The id of a document that has this version, as DocumentRow has it."""
+        return self.sha256[:16]
+
 
 @dataclass(frozen=True, slots=True)
 class Waiting:

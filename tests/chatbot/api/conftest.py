@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import json
 import threading
 import time
 from collections.abc import AsyncIterator, Iterator
 from contextlib import asynccontextmanager, contextmanager
 from dataclasses import dataclass, field, replace
 from pathlib import Path
+from typing import Any
 
 import httpx
 import pytest
@@ -25,6 +27,7 @@ from tests.pdfs import make_pdf
 from tests.provider import Provider, Say
 
 RULES = "Rules.pdf"
+QUESTION = "What is the deficit ceiling?"
 TELEGRAM_SECRET = "token-of-the-webhook"
 CEILING = "The deficit ceiling is three per cent of output."
 NEWS = "https://news.example/bonds"
@@ -95,6 +98,22 @@ def serving(folder: Path) -> Iterator[Api]:
 def served(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Api]:
     with serving(tmp_path_factory.mktemp("api")) as api:
         yield api
+
+
+def streamed(client: httpx.Client, **body: object) -> tuple[str, list[str], dict[str, Any]]:
+    """(the text that a reader has in the end, names of the events, the answer) of a streamed question."""
+    text, names, data = "", list[str](), dict[str, Any]()
+    asked = {"question": QUESTION, "stream": True, **body}
+    with client.stream("POST", "/api/v1/ask", json=asked) as answer:
+        assert answer.headers["content-type"].startswith("text/event-stream")
+        for line in answer.iter_lines():
+            if line.startswith("event: "):
+                names.append(line.removeprefix("event: "))
+            elif line.startswith("data: "):
+                data = json.loads(line.removeprefix("data: "))
+                if names[-1] == "token":
+                    text = data["text"] if data.get("replace") else text + data["text"]
+    return text, names, data
 
 
 @dataclass

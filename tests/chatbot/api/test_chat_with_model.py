@@ -1,11 +1,9 @@
-"""The browser extension's addresses where a chat model answers."""
+"""Questions and the browser extension's addresses where a chat model answers."""
 
 from __future__ import annotations
 
 from chatbot.asking.model_alone import UNCITED
-from tests.chatbot.api.conftest import NEWS, WithModel
-
-QUESTION = "What is the deficit ceiling?"
+from tests.chatbot.api.conftest import NEWS, QUESTION, WithModel, streamed
 
 
 def test_several_models_answer_one_question(with_model: WithModel) -> None:
@@ -34,3 +32,29 @@ def test_the_web_is_searched_and_cited_by_address(with_model: WithModel) -> None
     assert NEWS in found["reply"]
     assert "The web was searched by OpenAI's search tool" in found["reply"]
     assert found["answers"]["stand-in"]["citations"][0]["document"] == NEWS
+
+
+def test_a_stream_has_the_keys_of_the_finished_answer(with_model: WithModel) -> None:
+    with with_model.api.client() as client:
+        with_model.pieces = ["The deficit ceiling is three per ", "cent of output [1]."]
+        text, names, data = streamed(client)
+        assert text == "The deficit ceiling is three per cent of output [S1]." == data["answer"]
+        with_model.pieces = ["The moon is made of green cheese."]
+        text, names, data = streamed(client)
+        assert text.startswith(data["answer"]), "what the check has changed takes the place of the rest"
+        assert names[-2:] == ["token", "answer"]
+
+
+def test_a_chat_model_that_failed_is_named(with_model: WithModel) -> None:
+    with with_model.api.client() as client:
+        answer = client.post("/api/v1/ask", json={"question": QUESTION, "model": "vllm:absent"}).json()
+        assert (answer["model"], answer["answered"]) == ("extractive", True)
+        failed = answer["model_error"]
+        assert failed["kind"] == "unreachable"
+        assert failed["message"] in answer["error"] and failed["hint"]
+        asked = {"model": "vllm:absent", "messages": [{"role": "user", "content": QUESTION}]}
+        reply = client.post("/v1/chat/completions", json=asked).json()
+        assert reply["model"] == "extractive"
+        assert reply["finpolicy"] == {"model": "extractive", "answered": True, "model_error": failed}
+        stream = client.post("/v1/chat/completions", json={**asked, "stream": True}).text
+        assert failed["hint"] in stream

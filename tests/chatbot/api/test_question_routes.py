@@ -6,10 +6,8 @@ import json
 import time
 from pathlib import Path
 
-from tests.chatbot.api.conftest import CEILING, RULES, Api
+from tests.chatbot.api.conftest import CEILING, QUESTION, RULES, Api, streamed
 from tests.pdfs import make_pdf
-
-QUESTION = "What is the deficit ceiling?"
 
 
 def test_an_answer_comes_with_its_page(api: Api) -> None:
@@ -19,6 +17,13 @@ def test_an_answer_comes_with_its_page(api: Api) -> None:
     (citation,) = answer["citations"]
     assert (citation["document"], citation["page"], citation["verified"]) == (RULES, 1, True)
     assert citation["quote"] in CEILING
+    with api.client() as client:
+        assert client.get(citation["url"]).content.startswith(b"\x89PNG")
+        place = f"/api/v1/documents/{citation['document_id']}"
+        assert client.get(place).json()["name"] == RULES
+        described = client.get("/api/openapi.json").json()["components"]["schemas"]["AnswerOut"]["properties"]
+    assert answer.keys() <= described.keys()
+    assert answer["model_error"] is None
     assert answer["exchange"] == 1
     kept = api.context.chatbot.conversations.window("talk", "local")
     assert [exchange.user for exchange in kept] == [QUESTION]
@@ -32,19 +37,8 @@ def test_tools_are_asked_for_by_name(api: Api) -> None:
 
 
 def test_an_answer_can_be_read_while_it_is_written(api: Api) -> None:
-    text = ""
-    names = []
-    with (
-        api.client() as client,
-        client.stream("POST", "/api/v1/ask", json={"question": QUESTION, "stream": True}) as answer,
-    ):
-        assert answer.headers["content-type"].startswith("text/event-stream")
-        for line in answer.iter_lines():
-            if line.startswith("event: "):
-                names.append(line.removeprefix("event: "))
-            elif line.startswith("data: "):
-                data = json.loads(line.removeprefix("data: "))
-                text += data.get("text", "") if names[-1] == "token" else ""
+    with api.client() as client:
+        text, names, data = streamed(client)
     assert names[0] == "stage"
     assert names[-1] == "answer"
     assert text == data["answer"], "the text as it came is the text as it stays, keys too"
@@ -57,6 +51,7 @@ def test_a_file_is_added_removed_and_restored(api: Api, tmp_path: Path) -> None:
         with client.stream("GET", f"/api/v1/jobs/{job['id']}/events") as progress:
             last = [json.loads(line[6:]) for line in progress.iter_lines() if line.startswith("data: ")][-1]
         assert last["phase"] == "done"
+        assert client.get(f"/api/v1/documents/{last['document_id']}").json()["name"] == "Plan.pdf"
         (found,) = [row for row in client.get("/api/v1/documents").json() if row["name"] == "Plan.pdf"]
         place = f"/api/v1/documents/{found['id']}"
         assert client.get(f"{place}/original").content == pdf.read_bytes()
