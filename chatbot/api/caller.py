@@ -21,12 +21,17 @@ from chatbot.api.problems import ProblemError
 from chatbot.api.session_texts import SessionTexts
 from chatbot.errors import NotFoundError
 from chatbot.memory.conversations.conversation_names import LOCAL
+from chatbot.settings import PROGRAM
 from chatbot.store.api_keys import PREFIX, SCOPES, ApiKey, ApiKeys
 
 __all__ = ["Asks", "Caller", "CallerFirst", "Manages", "Reads", "door_of", "opened_store"]
 
 OPENING = "The store is still being opened."
-BEARER = HTTPBearer(auto_error=False, description="A key made by `finpolicy keys create`.")
+BEARER = HTTPBearer(auto_error=False, description=f"A key made by `{PROGRAM} keys create`.")
+CREATE = f"{PROGRAM} keys create NAME"
+SEND = f"Send one as Authorization: Bearer KEY. Create one on the server: {CREATE}"
+# Below this address, clients always send a key.
+ANY_KEY = "/v1/"
 HERE = {"none", "same-origin"}
 # What `needs` has made.
 _LET_IN = set[Callable[..., Awaitable[Any]]]()
@@ -84,7 +89,7 @@ def opened_store(request: Request) -> Opened:
 async def find_caller(request: Request, credentials: HTTPAuthorizationCredentials | None) -> Caller:
     """Returns who calls. Raises ProblemError with status 401 or 403.
 
-    A text that is no key of this program counts as none: clients that cannot do without one send any.
+    On this machine, a text that is no key counts as none for OpenAI's clients, which send one always.
     """
     door = door_of(request)
     text = credentials.credentials if credentials else ""
@@ -95,10 +100,11 @@ async def find_caller(request: Request, credentials: HTTPAuthorizationCredential
     owner = door.host.signed_in(request.cookies)
     if owner:
         return Caller(owner, SCOPES[-1])
+    sent = request.headers.get("authorization") or request.headers.get("x-api-key")
+    if sent and not (text and request.url.path.startswith(ANY_KEY) and not door.host.is_open_to_others()):
+        raise _unauthorized(f"What was sent is no key: keys begin with {PREFIX}.", SEND)
     if door.host.is_open_to_others():
-        raise _unauthorized(
-            "This server needs a key.", "Create one on the server: finpolicy keys create NAME"
-        )
+        raise _unauthorized("This server needs a key.", SEND)
     return Caller(door.host.visitor(request.cookies) or LOCAL, SCOPES[-1])
 
 
@@ -127,7 +133,7 @@ def needs(scope: str) -> Callable[..., Awaitable[Caller]]:
             raise ProblemError(
                 403,
                 f"This key may {found.scope}, and this call needs the scope {scope}.",
-                hint=f"Create another key: finpolicy keys create NAME --scope {scope}",
+                hint=f"Create another key: {CREATE} --scope {scope}",
             )
         state["let_in"] = scope
         return found
@@ -164,13 +170,11 @@ def _valid_key(keys: ApiKeys, text: str) -> ApiKey:
         key = keys.find(text)
     except NotFoundError as error:
         raise _unauthorized(
-            "This key is unknown.", "It may have been revoked. Create another: finpolicy keys create NAME"
+            "This key is unknown.", f"It may have been revoked. Create another: {CREATE}"
         ) from error
     if key.expired:
         day = time.strftime("%Y-%m-%d", time.gmtime(key.expires_at))
-        raise _unauthorized(
-            f"The key {key.name} expired on {day}.", "Create another: finpolicy keys create NAME"
-        )
+        raise _unauthorized(f"The key {key.name} expired on {day}.", f"Create another: {CREATE}")
     return key
 
 

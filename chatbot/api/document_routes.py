@@ -15,6 +15,7 @@ from chatbot.api.host import Opened
 from chatbot.api.problems import declared
 from chatbot.api.schemas import DocumentOut, JobOut
 from chatbot.errors import NotFoundError
+from chatbot.evidence.page_marks import mark
 from chatbot.records import DocumentRow
 from chatbot.store.addition_queue import Job, NewFile
 from ingestion.reading.formats import format_of
@@ -24,6 +25,13 @@ __all__ = ["ROUTER", "document_out", "find_row", "job_out"]
 
 ROUTER = APIRouter(prefix="/api/v1/documents", tags=["documents"], route_class=CallerFirst)
 MOST_FILES = 100
+QUOTE_FOUND = "X-Quote-Found"
+QUOTE_HEADERS = {
+    QUOTE_FOUND: {
+        "description": "Whether the quote was found and marked; only with a quote.",
+        "schema": {"type": "string", "enum": ["true", "false"]},
+    }
+}
 Id = Annotated[str, Path(min_length=1, max_length=200)]
 Page = Annotated[int, Path(ge=1, le=1_000_000)]
 
@@ -67,15 +75,17 @@ async def report(request: Request, document_id: Id, caller: Reads) -> list[dict[
 @ROUTER.get(
     "/{document_id}/pages/{page}",
     response_class=Response,
-    responses=declared(404, 409) | {200: {"content": {"image/png": {}}, "description": "The page."}},
+    responses=declared(404, 409)
+    | {200: {"content": {"image/png": {}}, "headers": QUOTE_HEADERS, "description": "The page."}},
 )
 async def page_image(
     request: Request, document_id: Id, page: Page, caller: Reads, quote: str = ""
 ) -> Response:
-    """Draws a page, as a PNG. page: physical, from 1."""
+    """Draws a page, as a PNG, with `quote` marked. page: physical, from 1."""
     opened = opened_store(request)
-    png = await run_in_threadpool(_drawn, opened, document_id, page, quote)
-    return Response(png, media_type="image/png")
+    png, found = await run_in_threadpool(_drawn, opened, document_id, page, quote)
+    headers = {QUOTE_FOUND: str(found).lower()} if quote else {}
+    return Response(png, media_type="image/png", headers=headers)
 
 
 @ROUTER.get(
@@ -86,7 +96,7 @@ async def page_image(
 async def original(request: Request, document_id: Id, caller: Reads) -> FileResponse:
     """Returns the file as it was added."""
     opened = opened_store(request)
-    row = await run_in_threadpool(find_row, opened, document_id)
+    row = await run_in_threadpool(_readable, opened, document_id)
     path = await run_in_threadpool(opened.chatbot.library.file, _version(opened, row.name))
     mime = format_of(path).mime or "application/octet-stream"
     return FileResponse(path, media_type=mime, filename=row.name)
@@ -146,13 +156,26 @@ def find_row(opened: Opened, document_id: str) -> DocumentRow:
 
 
 def _report(opened: Opened, document_id: str) -> list[PageReport]:
-    return opened.chatbot.report(find_row(opened, document_id).name)
+    return opened.chatbot.report(_readable(opened, document_id).name)
 
 
-def _drawn(opened: Opened, document_id: str, page: int, quote: str) -> bytes:
-    version = _version(opened, find_row(opened, document_id).name)
-    png, _ = opened.chatbot.page_image(version, page, quote)
-    return png
+def _drawn(opened: Opened, document_id: str, page: int, quote: str) -> tuple[bytes, bool]:
+    """Returns a page with the quote marked, and whether it was found."""
+    row = _readable(opened, document_id)
+    if page > row.pages:
+        raise NotFoundError(f"There is no page {page:,}.", hint=f"The last page is {row.pages:,}.")
+    png, places = opened.chatbot.page_image(_version(opened, row.name), page, quote)
+    return mark(png, places), bool(places)
+
+
+def _readable(opened: Opened, document_id: str) -> DocumentRow:
+    """Returns a document that is not removed. Raises NotFoundError."""
+    row = find_row(opened, document_id)
+    if row.state == "removed":
+        raise NotFoundError(
+            "This document is removed.", hint=f"Restore it: POST /api/v1/documents/{row.id}/restore"
+        )
+    return row
 
 
 def _version(opened: Opened, name: str) -> int:

@@ -30,6 +30,8 @@ MOST_BYTES = 2_000_000
 # Beside the largest file, an upload has its form around it.
 FORM_BYTES = 100_000
 MIB = 1 << 20
+TOO_LARGE_FILE = "Send fewer files at once; FINPOLICY_MAX_UPLOAD_MB sets the largest file."
+TOO_LARGE = "Send a shorter text. Files go to POST /api/v1/documents."
 # A method that is made up would be a name in the log and in the metrics.
 METHODS = frozenset("GET HEAD POST PUT PATCH DELETE OPTIONS".split())
 # Seconds a client may take for its next piece of a request.
@@ -83,17 +85,18 @@ class Gate:
         request_id = given if REQUEST_ID.fullmatch(given) else secrets.token_hex(8)
         scope["state"] = {**scope.get("state", {}), "request_id": request_id}
         call = _Call(request_id, send)
-        limit = self._limit(scope["path"])
+        body = _Body(receive, *self._limit(scope["path"]))
         self._metrics.began()
         try:
-            await self._app(scope, _Body(receive, limit).receive, call.send)
+            await self._app(scope, body.receive, call.send)
         finally:
             call.end(scope, self._metrics)
 
-    def _limit(self, path: str) -> int:
+    def _limit(self, path: str) -> tuple[int, str]:
+        """The most bytes at an address, and what to do about more."""
         if path.rstrip("/") in self._uploads:
-            return self._most_upload_mb * MIB + FORM_BYTES
-        return MOST_BYTES
+            return self._most_upload_mb * MIB + FORM_BYTES, TOO_LARGE_FILE
+        return MOST_BYTES, TOO_LARGE
 
 
 class _Call:
@@ -129,8 +132,9 @@ class _Call:
 class _Body:
     """A request's body, read piece by piece."""
 
-    def __init__(self, receive: Receive, limit: int) -> None:
-        self._receive, self._left, self._limit, self._whole = receive, limit, limit, False
+    def __init__(self, receive: Receive, limit: int, hint: str) -> None:
+        self._receive, self._limit, self._hint = receive, limit, hint
+        self._left, self._whole = limit, False
 
     async def receive(self) -> Message:
         if self._whole:  # what comes now is that the client has gone
@@ -149,7 +153,7 @@ class _Body:
             raise ProblemError(
                 413,
                 f"The request is larger than {self._limit:,} bytes.",
-                hint="Send less at once; FINPOLICY_MAX_UPLOAD_MB sets the largest file.",
+                hint=self._hint,
                 headers={"connection": "close"},
             )
         self._whole = not message.get("more_body", False)

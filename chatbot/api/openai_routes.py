@@ -18,7 +18,7 @@ from chatbot.api.chat_routes import EXTRACTIVE
 from chatbot.api.host import Opened, Question
 from chatbot.api.openai_replies import Completion, with_sources, without_images
 from chatbot.api.openai_schemas import CompletionIn, EmbeddingsIn
-from chatbot.api.problems import ProblemError, openai_error, status_of
+from chatbot.api.problems import ProblemError, hint_of, openai_error, status_of
 from chatbot.api.question_routes import begun
 from chatbot.api.streaming import answer_of, finished, pieces
 from chatbot.asking.question import Ask, checked
@@ -141,7 +141,7 @@ async def _events(
     except ProblemError as error:
         yield _event(openai_error(error.status, error.detail, error.hint))
     except ProjectError as error:
-        yield _event(openai_error(status_of(error), error.message, error.hint))
+        yield _event(openai_error(status_of(error), error.message, hint_of(error)))
     else:
         whole = with_sources(answer, sent)
         if len(whole) > len(sent):

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping, MutableMapping, Sequence
 from http import HTTPStatus
 from typing import Any
 
@@ -25,6 +25,7 @@ from chatbot.errors import (
     StoreError,
     UsageError,
 )
+from chatbot.settings import PROGRAM
 
 __all__ = [
     "PROBLEM",
@@ -32,8 +33,10 @@ __all__ = [
     "ProblemError",
     "declared",
     "handle_problems",
+    "hint_of",
     "openai_error",
     "problem_response",
+    "refusal",
     "status_of",
 ]
 
@@ -53,6 +56,12 @@ STATUSES: Mapping[type[ProjectError], int] = {
 }
 EVERY_CALL = (401, 403, 422, 429, 503)
 WITH_BODY = (400, 408, 413)
+# What callers do in place of a command.
+ADDRESSES_OF: Mapping[str, str] = {
+    "list": "GET /api/v1/documents",
+    "remove NAME --purge": "DELETE /api/v1/documents/ID?purge=true",
+    "memory signals list": "GET /api/v1/memories/signals",
+}
 INSIDE = "Something inside failed."
 # The addresses whose clients read errors in OpenAI's form, and the type and code of each status there.
 OPENAI_ADDRESSES = "/v1/"
@@ -119,6 +128,11 @@ def problem_response(
     )
 
 
+def refusal(scope: MutableMapping[str, Any], status: int, detail: str, hint: str = "") -> JSONResponse:
+    """Returns the answer to a request that does not reach the API, in the form of its address."""
+    return _response(Request(scope), status, detail, hint=hint)
+
+
 def declared(*more: int, body: bool = False) -> dict[int | str, dict[str, Any]]:
     """Returns the statuses that a call may fail with, as FastAPI declares responses.
 
@@ -147,6 +161,14 @@ def handle_problems(api: FastAPI) -> None:
 def status_of(error: ProjectError) -> int:
     """Returns the status that an error of the chatbot is answered with."""
     return next(status for kind, status in STATUSES.items() if isinstance(error, kind))
+
+
+def hint_of(error: ProjectError) -> str:
+    """Returns the hint of an error, with the API's addresses in place of commands that do the same."""
+    hint = error.hint
+    for command, address in ADDRESSES_OF.items():
+        hint = hint.replace(f"`{PROGRAM} {command}`", address).replace(f"{PROGRAM} {command}", address)
+    return hint
 
 
 def openai_error(status: int, detail: str, hint: str = "") -> dict[str, Any]:
@@ -190,7 +212,7 @@ async def _refused(request: Request, error: Exception) -> JSONResponse:
 async def _failed(request: Request, error: Exception) -> JSONResponse:
     assert isinstance(error, ProjectError)
     headers = {"retry-after": "5"} if error.retryable else {}
-    return _response(request, status_of(error), error.message, hint=error.hint, headers=headers)
+    return _response(request, status_of(error), error.message, hint=hint_of(error), headers=headers)
 
 
 async def _invalid(request: Request, error: Exception) -> JSONResponse:

@@ -14,7 +14,7 @@ from chatbot.api.answer_lines import shown_answer
 from chatbot.api.caller import Asks, Caller, Reads, opened_store
 from chatbot.api.host import Opened, Question
 from chatbot.api.named_conversations import check_not_deleted
-from chatbot.api.problems import ProblemError, declared, status_of
+from chatbot.api.problems import ProblemError, declared, hint_of, status_of
 from chatbot.api.schemas import AnswerOut, AskIn, SearchIn, SearchOut
 from chatbot.api.streaming import answer_of, finished, pieces
 from chatbot.asking.question import Ask, checked
@@ -110,7 +110,7 @@ async def _events(request: Request, opened: Opened, question: Question) -> Async
     except ProblemError as error:
         yield _event("problem", {"status": error.status, "detail": error.detail, "hint": error.hint})
     except ProjectError as error:
-        yield _event("problem", {"status": status_of(error), "detail": error.message, "hint": error.hint})
+        yield _event("problem", {"status": status_of(error), "detail": error.message, "hint": hint_of(error)})
 
 
 def _event(name: str, data: object) -> bytes:

@@ -6,6 +6,7 @@ from fastapi import APIRouter, Request
 from starlette.concurrency import run_in_threadpool
 from starlette.responses import Response
 
+import chatbot
 from chatbot.api.caller import Reads, door_of
 from chatbot.api.metrics import CONTENT_TYPE
 from chatbot.api.problems import declared
@@ -13,6 +14,20 @@ from chatbot.api.problems import declared
 __all__ = ["ROUTER"]
 
 ROUTER = APIRouter(tags=["status"])
+
+
+@ROUTER.get("/api/v1/", include_in_schema=False)
+@ROUTER.get("/api/v1", responses=declared())
+async def index() -> dict[str, str]:
+    """Names the addresses to begin with. Needs no key."""
+    return {
+        "name": "Finpolicy",
+        "version": chatbot.__version__,
+        "description": "/api/openapi.json",
+        "health": "/api/v1/health",
+        "ask": "/api/v1/ask",
+        "documents": "/api/v1/documents",
+    }
 
 
 @ROUTER.get("/api/v1/health", responses=declared())

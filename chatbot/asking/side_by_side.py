@@ -102,7 +102,8 @@ def _check_name(name: str, settings: Settings) -> None:
     if not (settings.chat_model or settings.provider or settings.base_url):
         raise UsageError(
             f"The provider of {name} is missing.",
-            hint="Write PROVIDER:MODEL, such as ollama:qwen3, or set OPENAI_BASE_URL.",
+            hint=f"Write PROVIDER:MODEL, such as ollama:qwen3, or set OPENAI_BASE_URL. The providers are "
+            f"{', '.join(PROVIDERS)}.",
         )
 
 

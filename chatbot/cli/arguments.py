@@ -111,7 +111,8 @@ def _parser(serve: Command | None, mcp: Command | None = None) -> argparse.Argum
         _add_serve(commands, serve)
     if mcp is not None:
         text = "serve an MCP client, such as Claude Desktop, on standard input and output"
-        commands.add_parser("mcp", help=text, description=text + ".").set_defaults(run=mcp, opens_store=True)
+        parser_of_mcp = commands.add_parser("mcp", help=text, description=_sentence(text))
+        parser_of_mcp.set_defaults(run=mcp, opens_store=True)
 
     add = _command(
         commands,
@@ -251,7 +252,7 @@ def _add_setup(commands: Any) -> None:
 
 def _add_serve(commands: Any, serve: Command) -> None:
     text = "run the chat in your browser, until Ctrl+C"
-    parser = commands.add_parser("serve", help=text, description=text.capitalize() + ".")
+    parser = commands.add_parser("serve", help=text, description=_sentence(text))
     parser.add_argument("--port", type=_port, metavar="N", help="listen on this port (default 8501)")
     parser.add_argument("--address", metavar="A", help="listen at this address (default 127.0.0.1)")
     parser.add_argument("--no-pages", action="store_true", help="run only the API, without pages")
@@ -425,13 +426,16 @@ def _page_count(text: str) -> int:
     return count
 
 
+def _sentence(text: str) -> str:
+    """A help text as a sentence. `str.capitalize` would make "MCP" and "Ctrl+C" small."""
+    return f"{text[:1].upper()}{text[1:]}."
+
+
 def _command(
     commands: Any, name: str, run: Command, text: str, *, opens_store: bool = True
 ) -> argparse.ArgumentParser:
     """Adds a command. opens_store: whether it goes through the server that has the store open, if any."""
-    command: argparse.ArgumentParser = commands.add_parser(
-        name, help=text, description=text.capitalize() + "."
-    )
+    command: argparse.ArgumentParser = commands.add_parser(name, help=text, description=_sentence(text))
     command.add_argument("--json", action="store_true", help="print JSON, one object per line")
     command.set_defaults(run=run, opens_store=opens_store)
     return command

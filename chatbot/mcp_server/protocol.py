@@ -17,11 +17,12 @@ from pydantic import ValidationError
 
 import chatbot
 from chatbot.api.plain_errors import plain_errors
-from chatbot.api.problems import ProblemError
+from chatbot.api.problems import ProblemError, hint_of
 from chatbot.errors import NotFoundError, ProjectError
 from chatbot.mcp_server import tool_forms as forms
 from chatbot.mcp_server import tool_work as work
 from chatbot.mcp_server.tool_list import McpTool, Visitor, all_tools, may_use, tools_of
+from chatbot.settings import PROGRAM
 
 __all__ = ["build_mcp_server"]
 
@@ -86,7 +87,7 @@ class _Answers:
         except NotFoundError as error:
             return _failed(f"{error.message} {LIST_HINT}")
         except ProjectError as error:
-            return _failed(f"{error.message} {error.hint}")
+            return _failed(f"{error.message} {hint_of(error)}")
         except ProblemError as error:
             return _failed(f"{error.detail} {error.hint}")
         except Exception as error:
@@ -103,7 +104,7 @@ class _Answers:
         if not may_use(visitor, tool):
             return _failed(
                 f"This key may {visitor.caller.scope}, and {asked.name} needs the scope {tool.scope}. "
-                f"Make another key: finpolicy keys create NAME --scope {tool.scope}"
+                f"Make another key: {PROGRAM} keys create NAME --scope {tool.scope}"
             )
         call = work.McpCall(visitor.store, visitor.caller, _ProgressNote(context).stage)
         result = await tool.work(call, tool.takes.model_validate(asked.arguments or {}))

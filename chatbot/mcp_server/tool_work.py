@@ -41,6 +41,7 @@ from chatbot.mcp_server.tool_forms import (
 from chatbot.records import DocumentRow
 from chatbot.search.page_search import Find
 from chatbot.serialize import hit_line
+from chatbot.settings import PROGRAM
 from chatbot.store.addition_queue import Job, NewFile
 
 __all__ = ["McpCall", "add_content", "add_path", "ask", "compare", "get_page", "list_documents", "search"]
@@ -133,7 +134,7 @@ async def add_content(call: McpCall, given: AddContent) -> JobOut:
     if len(given.content) > MOST_CONTENT * 4 // 3 + 4:
         raise DocumentError(
             f"The file is larger than {MOST_CONTENT:,} bytes.",
-            hint="Send it to POST /api/v1/documents, or run `finpolicy add` where it is.",
+            hint=f"Send it to POST /api/v1/documents, or run `{PROGRAM} add` where it is.",
         )
     try:
         data = base64.b64decode(given.content, validate=True)

@@ -17,6 +17,8 @@ MOST_REDIRECTS = 3
 MOST_BYTES = 5 * 2**20
 REDIRECTS = frozenset({301, 302, 303, 307, 308})
 NOT_CHANGED = 304
+WEB_ADDRESSES = "Name an https:// address on the internet, not one of this machine or its network."
+OWN_ADDRESSES = "Name an https:// address, or an http:// one of this machine or its network."
 
 
 class WebError(ProjectError):
@@ -75,7 +77,7 @@ def _fetched(url: str, settings: Settings, rule: str, known: Mapping[str, str]) 
             raise WebError("FINPOLICY_OFFLINE is set, so nothing is fetched.", hint="Unset it.") from error
         raise UsageError(
             f"{url[:200]!r} cannot be fetched.",
-            hint="Name an https:// address on the internet, not one of this machine or its network.",
+            hint=OWN_ADDRESSES if not rule else WEB_ADDRESSES,
         ) from error
     try:
         with (

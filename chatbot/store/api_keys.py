@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from chatbot.errors import NotFoundError, StoreError, UsageError
+from chatbot.settings import PROGRAM
 from chatbot.store.file_permissions import make_private
 from chatbot.store.sqlite_file import SqliteFile
 from ingestion.invisible_characters import one_line
@@ -117,7 +118,7 @@ class ApiKeys(SqliteFile):
     def _key(self, condition: str, value: object) -> ApiKey:
         rows = self._read(f"select {COLUMNS} from api_key where {condition}", (value,))
         if not rows:
-            raise NotFoundError("There is no such key.", hint="List the keys: finpolicy keys list")
+            raise NotFoundError("There is no such key.", hint=f"List the keys: {PROGRAM} keys list")
         return ApiKey(*rows[0])
 
 

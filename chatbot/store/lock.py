@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import fcntl
 import os
+import sys
 from pathlib import Path
 
 from chatbot.errors import StoreError
@@ -12,7 +13,11 @@ from chatbot.store.file_permissions import make_private, mend_folder
 
 __all__ = ["StoreLock"]
 
-HOLDER_BYTES = 20
+# Of a pid, and the command if it is one that takes no others in.
+HOLDER_BYTES = 40
+MCP = " (finpolicy mcp)"
+IN_USE = "Wait until it is done, or stop it. A server accepts commands once it is open."
+IN_USE_BY_MCP = "Close the assistant that started it, then start it again: it works beside a server."
 
 
 class StoreLock:
@@ -43,13 +48,13 @@ class StoreLock:
         except OSError as error:
             holder = self._holder()
             os.close(self._file)
-            hint = "Wait until it is done, or stop it. A server accepts commands once it is open."
+            hint = IN_USE_BY_MCP if holder.endswith(MCP) else IN_USE
             raise StoreError(
                 f"The store is in use by process {holder or 'unknown'}.", hint=hint, retryable=True
             ) from error
         mend_folder(path.parent)
         self.left_behind = bool(self._holder())
-        self._write(str(os.getpid()))
+        self._write(f"{os.getpid()}{MCP if sys.argv[1:2] == ['mcp'] else ''}")
 
     def close(self, *, settled: bool = False) -> None:
         """Releases the store. May be called again. settled: whether nothing is half done."""

@@ -90,7 +90,7 @@ class ServerConnection:
         except Exception as error:
             if _is_refusal(error):  # of this call alone
                 raise ToolError(f"{tool.label} refused the call.", hint=self._hint) from None
-            await self._fail(f"{tool.label} failed ({_kind(error)}).")
+            await self._fail(f"{tool.label} failed: {_reason(error)}.")
         text = reply_text(result)
         if result.is_error:
             raise ToolError(f"{tool.label} reports an error: {one_line(text, 200)}", hint=self._hint)
@@ -131,7 +131,7 @@ class ServerConnection:
         except FileNotFoundError:
             await self._fail(f"{self.entry.name} cannot be started: there is no such command.")
         except Exception as error:
-            await self._fail(f"{self.entry.name} cannot be used ({_kind(error)}).")
+            await self._fail(f"{self.entry.name} cannot be used: {_reason(error)}.")
         found = {tool.offered.name: tool for tool in offered_tools(self.entry.name, listed)}
         self._first = self._first or found
         self._changed = {name: tool for name, tool in self._first.items() if found.get(name) != tool}
@@ -206,6 +206,18 @@ def _cause(error: BaseException) -> BaseException:
     return error
 
 
-def _kind(error: BaseException) -> str:
-    """Names an error without repeating what the server says."""
-    return type(_cause(error)).__name__
+REASONS = {
+    "ConnectError": "nothing answers at its url",
+    "ConnectTimeout": "nothing answers at its url",
+    "ReadTimeout": "it did not answer in time",
+    "HTTPStatusError": "it refused the connection; see its url and headers",
+    "PermissionError": "its command may not be run",
+    "JSONDecodeError": "it does not send JSON",
+    "MCPError": "it ended, or refused the connection",
+}
+
+
+def _reason(error: BaseException) -> str:
+    """Says why a server failed, without repeating what it says."""
+    cause = _cause(error)
+    return REASONS.get(type(cause).__name__, f"it does not speak MCP as expected ({type(cause).__name__})")

@@ -43,8 +43,14 @@ def read_servers(home: Path) -> tuple[ServerEntry, ...]:
         if path.stat().st_size > MOST_BYTES:
             raise SettingsError(f"{FILE} is larger than {MOST_BYTES:,} bytes.", hint=FORM)
         found = json.loads(path.read_text("utf-8"))
-    except (OSError, ValueError, RecursionError) as error:
-        raise SettingsError(f"{FILE} cannot be read: {type(error).__name__}.", hint=FORM) from error
+    except json.JSONDecodeError as error:
+        raise SettingsError(
+            f"{FILE} is no JSON: in line {error.lineno}, column {error.colno}: {error.msg}.", hint=FORM
+        ) from error
+    except OSError as error:
+        raise SettingsError(f"{FILE} cannot be read: {error.strerror}.", hint=FORM) from error
+    except (ValueError, RecursionError) as error:
+        raise SettingsError(f"{FILE} is no JSON in UTF-8.", hint=FORM) from error
     servers = found.get("mcpServers") if isinstance(found, dict) else None
     if not isinstance(servers, dict) or len(servers) > MOST_SERVERS:
         raise SettingsError(f"{FILE} names no servers, or more than {MOST_SERVERS}.", hint=FORM)

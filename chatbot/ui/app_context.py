@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 from chatbot.errors import ProjectError
 from chatbot.settings import Settings, load_settings
-from chatbot.ui.network_exposure import is_open_to_others, warn_if_open
+from chatbot.ui.network_exposure import is_open_to_others
 from ingestion.invisible_characters import visible
 
 if TYPE_CHECKING:
@@ -119,7 +119,6 @@ class AppOpening:
 
     def _open(self) -> None:
         try:
-            warn_if_open()
             self.context = _open_context(replace(load_settings(), open_to_others=is_open_to_others()))
         except ProjectError as error:
             self.error = error

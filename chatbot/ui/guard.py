@@ -11,6 +11,9 @@ from typing import Any
 from urllib.parse import urlsplit
 
 from starlette.requests import HTTPConnection
+from streamlit.path_security import is_unsafe_path_pattern
+
+from chatbot.api.host import ADDRESSES
 
 __all__ = ["OWNER_COOKIE", "Guard", "is_owner"]
 
@@ -45,10 +48,13 @@ POLICY = (
     "frame-src 'self'; "
     "object-src 'none'; base-uri 'self'; form-action 'self'; frame-ancestors 'none'"
 )
+# Each with what is wrong and the fix.
 FOREIGN_HOST = (
-    b"This host name is not served here. Add it to server.allowedHosts in .streamlit/config.toml.\n"
+    "This host name is not served here.",
+    "Add it to server.allowedHosts in .streamlit/config.toml.",
 )
-SIGN_IN_FIRST = b"Sign in first: load the page again, and it asks you to.\n"
+SIGN_IN_FIRST = ("Sign in first:", "load the page again, and it asks you to.")
+UNSAFE_PATH = ("This address cannot be served.", "See /api/openapi.json for all addresses.")
 POLICY_NAME = b"content-security-policy"
 # Browsers show a PDF with a plug-in of their own, which the policy would forbid. It has none of a page's
 # scripts and requests.
@@ -100,6 +106,9 @@ class Guard:
             await _refuse(scope, send, 421, FOREIGN_HOST)
         elif scope["type"] == "websocket":
             await self._app(scope, receive, send)
+        elif _is_of_api(scope["path"]) and is_unsafe_path_pattern(scope["path"].lstrip("/")):
+            # Streamlit would refuse it too, in words that a program cannot read.
+            await _refuse(scope, send, 400, UNSAFE_PATH)
         elif _is_inside(scope["path"]) and not self._may_enter(HTTPConnection(scope).cookies):
             await _refuse(scope, send, 403, SIGN_IN_FIRST)
         else:
@@ -205,11 +214,23 @@ def _with(message: Message, added: Sequence[tuple[bytes, bytes]]) -> Message:
     return message
 
 
-async def _refuse(scope: Scope, send: Send, status: int, text: bytes) -> None:
+def _is_of_api(path: str) -> bool:
+    """Tells whether an address is the API's, whose callers read problem documents."""
+    return path.removeprefix("/").partition("/")[0] in ADDRESSES
+
+
+async def _refuse(scope: Scope, send: Send, status: int, said: tuple[str, str]) -> None:
     if scope["type"] == "websocket":
         await send({"type": "websocket.close", "code": 1008})
         return
-    length = str(len(text)).encode()
-    headers = [(b"content-type", b"text/plain; charset=utf-8"), (b"content-length", length), *HEADERS]
+    if _is_of_api(scope["path"]):
+        from chatbot.api.problems import refusal
+
+        response = refusal(scope, status, *said)
+        headers, body = [*response.raw_headers, *HEADERS], bytes(response.body)
+    else:
+        body = f"{said[0]} {said[1]}\n".encode()
+        length = str(len(body)).encode()
+        headers = [(b"content-type", b"text/plain; charset=utf-8"), (b"content-length", length), *HEADERS]
     await send({"type": "http.response.start", "status": status, "headers": headers})
-    await send({"type": "http.response.body", "body": text})
+    await send({"type": "http.response.body", "body": body})

@@ -3,15 +3,13 @@
 from __future__ import annotations
 
 import hashlib
-import io
 import threading
 from collections import OrderedDict
-from collections.abc import Sequence
 from dataclasses import dataclass
 
 from chatbot.errors import ProjectError
+from chatbot.evidence.page_marks import mark
 from chatbot.service import Chatbot
-from ingestion.records import Rect
 
 __all__ = ["PageImage", "PageImages", "mark"]
 
@@ -21,10 +19,6 @@ MOST_IMAGES = 32
 MOST_BYTES = 64_000_000
 # A page of 210 mm is then 910 pixels wide, which is sharp in a panel of 592 on most screens.
 DPI = 110
-YELLOW = (255, 226, 92)
-EDGE = (214, 158, 0)
-# A mark extends this many pixels beyond the letters.
-MARGIN = 3
 
 
 @dataclass(frozen=True, slots=True)
@@ -121,24 +115,3 @@ class PageImages:
         with self._lock:
             self._kept.clear()
             self._lent.clear()
-
-
-def mark(png: bytes, places: Sequence[Rect]) -> bytes:
-    """Returns the image with translucent yellow over `places`, as with a highlighter: black stays black."""
-    if not places:
-        return png
-    from PIL import Image, ImageChops, ImageDraw
-
-    page = Image.open(io.BytesIO(png)).convert("RGB")
-    layer = Image.new("RGB", page.size, "white")
-    pen = ImageDraw.Draw(layer)
-    for place in places:
-        left = place.x0 * page.width
-        top = place.y0 * page.height
-        right = place.x1 * page.width
-        bottom = place.y1 * page.height
-        box = (left - MARGIN, top - MARGIN, right + MARGIN, bottom + MARGIN)
-        pen.rectangle(box, fill=YELLOW, outline=EDGE)
-    output = io.BytesIO()
-    ImageChops.multiply(page, layer).save(output, "PNG", compress_level=4)
-    return output.getvalue()

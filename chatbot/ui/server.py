@@ -25,6 +25,7 @@ from chatbot.ui import api_host, app_context, browser_scripts, index_html, route
 from chatbot.ui.api_host import ApiRoute
 from chatbot.ui.click_order import ClickOrder
 from chatbot.ui.guard import Guard
+from chatbot.ui.network_exposure import warn_if_open
 from chatbot.ui.sign_in import may_fetch
 from chatbot.ui.stdio_host import serve_beside
 from chatbot.ui.uploads import Uploads
@@ -39,6 +40,14 @@ EVERYWHERE = ("0.0.0.0", "::")
 
 @asynccontextmanager
 async def _lifespan(_: Any) -> AsyncIterator[None]:
+    """Does what `_store_open` does, for a server with pages."""
+    warn_if_open()
+    async with _store_open():
+        yield
+
+
+@asynccontextmanager
+async def _store_open() -> AsyncIterator[None]:
     """Begins to open the store in a thread, and closes it when the server stops.
 
     Meanwhile commands of other processes are run here too. All MCP sessions end with it.
@@ -63,9 +72,9 @@ async def _announced(app: Any) -> AsyncIterator[None]:
 
 
 @asynccontextmanager
-async def _api_announced(app: Any) -> AsyncIterator[None]:
-    """Does the same for a server without pages."""
-    async with _lifespan(app):
+async def _api_announced(_: Any) -> AsyncIterator[None]:
+    """Does the same for a server without pages, which gives nothing to callers without a key."""
+    async with _store_open():
         print(f"The API is running at {_address()}/api/v1 (press Ctrl+C to stop).", flush=True)
         yield
 
@@ -124,7 +133,7 @@ def run(home: Path, *, port: int | None = None, address: str | None = None, page
                 )
             app.run(config=given)
     except StreamlitAPIException as error:
-        raise UsageError(str(error), hint=f"Mend {folder / '.streamlit' / 'config.toml'}.") from error
+        raise UsageError(str(error), hint=f"Fix {folder / '.streamlit' / 'config.toml'}.") from error
 
 
 def options(folder: Path, *, port: int | None = None, address: str | None = None) -> dict[str, Any]:

@@ -11,6 +11,7 @@ import socket
 import subprocess
 import sys
 import time
+import urllib.request
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
@@ -323,6 +324,8 @@ def test_the_api_without_pages_takes_commands_too(alone: Path, tmp_path: Path) -
             assert pages.recv(20).startswith(b"HTTP/1.1 403"), "that would be the pages, without a key"
         (hit, *_) = lines(run(home, "search", "debt anchor", "--json"))
         assert hit["page"] == 2
+        index = urllib.request.urlopen(f"http://127.0.0.1:{port}/api/v1/", timeout=30)
+        assert json.load(index)["health"] == "/api/v1/health"
         server.send_signal(signal.SIGTERM)
         assert server.wait(20) == 0
     assert not socket_of(home).exists()

@@ -192,7 +192,8 @@ def _assets(chatbot: Chatbot, options: Namespace) -> Lines:
     for row in chatbot.signals.assets()[: options.k]:
         line = {**dataclasses.asdict(row), "latest": row.latest.isoformat()}
         actions = ", ".join(f"{count} {action}" for action, count in row.actions.items() if count)
-        text = f"{row.asset or '(none)'}: {row.events} events, {actions}, confidence {row.confidence:.2f}"
+        events = f"{row.events} event{'s' if row.events != 1 else ''}"
+        text = f"{row.asset or '(none)'}: {events}, {actions}, confidence {row.confidence:.2f}"
         yield line, text
 
 
@@ -203,7 +204,8 @@ def _sources(chatbot: Chatbot, options: Namespace) -> Lines:
         note(Notice("No answer with news in it is rated yet."))
     for row in rows[: options.k]:
         line = {**dataclasses.asdict(row), "hit_rate": row.hit_rate}
-        yield line, f"{row.source}: helpful {row.helpful} of {row.helpful + row.unhelpful} times"
+        times = row.helpful + row.unhelpful
+        yield line, f"{row.source}: helpful {row.helpful} of {times} time{'s' if times != 1 else ''}"
 
 
 @told
@@ -211,7 +213,7 @@ def _clean(chatbot: Chatbot, options: Namespace) -> Lines:
     if not chatbot.signals.options.days:
         note(Notice("News is kept for ever.", "Set MEMORY_RETENTION_DAYS, for example to 30."))
     erased = chatbot.signals.clean()
-    yield {"erased": erased}, f"Erased {erased:,} events."
+    yield {"erased": erased}, f"Erased {erased:,} event{'s' if erased != 1 else ''}."
 
 
 COMMANDS = Commands(

@@ -342,7 +342,7 @@ class Signals:
             message = (
                 f"The vectors come from another model ({state.embedder}), so news is found by keywords only."
             )
-            hint = "Embed them again: python -m chatbot memory signals reembed"
+            hint = f"Embed them again: {PROGRAM} memory signals reembed"
             return replace(health, state="fallback", message=message, hint=hint)
         if not counts["signals"]:
             message = "The database works but has no signals."

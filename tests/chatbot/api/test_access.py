@@ -24,9 +24,17 @@ def test_where_others_can_call_a_key_is_needed(api: Api) -> None:
         assert refused.status_code == 401
         assert refused.headers["www-authenticate"] == "Bearer"
         assert refused.headers["content-type"] == "application/problem+json"
-        assert "finpolicy keys create" in refused.json()["hint"]
+        assert "keys create" in refused.json()["hint"]
+        assert "Authorization: Bearer KEY" in refused.json()["hint"]
         assert refused.json()["request_id"] == refused.headers["x-request-id"]
         assert client.get("/api/v1/health").status_code == 200
+        assert client.get("/api/v1").json()["description"] == "/api/openapi.json"
+        api.open = False
+        for wrong in ({"authorization": "Bearer wrong"}, {"authorization": "fpk_x"}, {"x-api-key": "fpk_x"}):
+            for api.open in (False, True):
+                malformed = client.get(LIST, headers=wrong)
+                assert malformed.status_code == 401
+                assert "keys begin with fpk_" in malformed.json()["detail"]
     with api.client("read") as client:
         assert client.get(LIST).status_code == 200
 
@@ -107,7 +115,9 @@ def test_what_cannot_be_taken_is_refused_with_the_fix(api: Api) -> None:
         assert no_documents.json()["errors"] == ["body.documents: must not be empty"]
         large = client.post("/api/v1/ask", json={"question": "x" * 3_000_000})
         assert large.status_code == 413
+        assert "FINPOLICY_MAX_UPLOAD_MB" not in large.json()["hint"]
         missing = client.post("/api/v1/ask", json={"question": "Why?", "documents": ["Nothing.pdf"]})
         assert missing.status_code == 404
+        assert "See GET /api/v1/documents." in missing.json()["hint"]
         header = client.get(LIST, headers={"x-request-id": "a b<script>"})
         assert header.headers["x-request-id"] != "a b<script>"

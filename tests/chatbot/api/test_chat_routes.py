@@ -78,6 +78,7 @@ def test_what_cannot_be_answered_names_the_fix(api: Api) -> None:
         unknown = client.get("/get_chat_response/", params={"question": QUESTION, "models": "gpt-9"})
         assert unknown.status_code == 422
         assert "PROVIDER:MODEL" in unknown.json()["hint"]
+        assert "anthropic" in unknown.json()["hint"], "the providers are named"
         alone = client.get("/get_chat_response/", params={"question": QUESTION, "use_rag": "false"})
         assert alone.status_code == 422
         assert "FINPOLICY_CHAT_MODEL" in alone.json()["hint"]

@@ -56,9 +56,21 @@ def test_a_file_is_added_removed_and_restored(api: Api, tmp_path: Path) -> None:
         place = f"/api/v1/documents/{found['id']}"
         assert client.get(f"{place}/original").content == pdf.read_bytes()
         assert client.get(f"{place}/pages/1").content.startswith(b"\x89PNG")
-        assert client.get(f"{place}/pages/2").status_code == 404
+        late = client.get(f"{place}/pages/2")
+        assert (late.status_code, late.json()["hint"]) == (404, "The last page is 1.")
+        plain = client.get(f"{place}/pages/1")
+        assert "x-quote-found" not in plain.headers
+        marked = client.get(f"{place}/pages/1", params={"quote": "a surplus of two per cent"})
+        assert marked.headers["x-quote-found"] == "true"
+        assert marked.content != plain.content
+        unmarked = client.get(f"{place}/pages/1", params={"quote": "a deficit"})
+        assert unmarked.headers["x-quote-found"] == "false"
         assert client.delete(place).status_code == 204
         assert client.get(place).json()["state"] == "removed"
+        for part in ("pages/1", "report", "original"):
+            gone = client.get(f"{place}/{part}")
+            assert gone.status_code == 404
+            assert gone.json()["hint"] == f"Restore it: POST {place}/restore"
         assert client.post(f"{place}/restore").json()["state"] != "removed"
         assert client.delete(place, params={"purge": True}).status_code == 204
         end = time.monotonic() + 20

@@ -136,7 +136,7 @@ def test_a_key_sees_and_uses_what_its_scope_says(api: Api, scope: str, tools: se
         answer = await client.call_tool("ask", {"question": QUESTION})
         assert answer.is_error == ("ask" not in tools)
         if answer.is_error:
-            assert "finpolicy keys create NAME --scope ask" in said(answer)
+            assert "keys create NAME --scope ask" in said(answer)
 
     run(work, api, scope)
 

@@ -79,6 +79,8 @@ def test_a_wrong_file_is_said_and_changes_hold_at_once(tmp_path: Path) -> None:
         assert list(found.offered(never).tools) == ["one__forecast"]
         (tmp_path / "mcp.json").write_text('{"mcpServers": {"two": {}}}')
         assert "mcp.json" in problem(found.offered(never))
+        (tmp_path / "mcp.json").write_text('{"mcpServers":\n {"two": }}')
+        assert "in line 2, column 10" in problem(found.offered(never))
         (tmp_path / "mcp.json").write_text(json.dumps({"mcpServers": {"two": entry("plain")}}))
         assert list(found.offered(never).tools) == ["two__forecast"]
         (tmp_path / "mcp.json").unlink()
@@ -157,7 +159,7 @@ def test_what_cannot_be_started_or_must_not_be_called_is_left_out(tmp_path: Path
     with servers(tmp_path, **entries) as found:
         said = sorted(problem.message for problem in found.offered(never).problems)
     assert said[0].startswith("The url of cloud points to 169.254.169.254, a link-local")
-    assert said[1].startswith("closed cannot be used")
+    assert said[1] == "closed cannot be used: nothing answers at its url."
     assert said[2] == "gone cannot be started: there is no such command."
 
 

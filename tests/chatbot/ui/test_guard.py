@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import json
 import re
 from concurrent.futures import ThreadPoolExecutor
 from typing import Any
@@ -77,6 +78,19 @@ def test_other_hosts_are_refused(host: str) -> None:
     assert start["status"] == 421
     assert b"allowedHosts" in body["body"]
     assert ask(host=host, kind="websocket") == [{"type": "websocket.close", "code": 1008}]
+
+
+@pytest.mark.parametrize(
+    ("path", "host", "status"),
+    [("/api/v1/ask", "evil.example", 421), ("/api/v1/documents/../x", "localhost", 400)],
+)
+def test_what_is_refused_at_the_apis_addresses_is_a_problem_document(
+    path: str, host: str, status: int
+) -> None:
+    start, body = ask(path, host=host)
+    assert start["status"] == status
+    assert dict(start["headers"])[b"content-type"] == b"application/problem+json"
+    assert json.loads(body["body"])["hint"]
 
 
 def test_a_new_visitor_gets_a_mark_and_a_known_one_keeps_it() -> None:

@@ -12,11 +12,13 @@ import pytest
 from PIL import Image
 
 from chatbot.errors import NotFoundError
+from chatbot.evidence import page_marks
+from chatbot.evidence.page_marks import mark
 from chatbot.service import Chatbot
 from chatbot.settings import Settings
 from chatbot.store.library import Upload
 from chatbot.ui import images
-from chatbot.ui.images import PageImages, mark
+from chatbot.ui.images import PageImages
 from ingestion.records import Rect
 from tests.fakes import HashEmbedder
 from tests.pdfs import make_pdf
@@ -34,7 +36,7 @@ def test_the_mark_is_where_the_passage_is_and_black_stays_black() -> None:
     passage = Rect(0.4, 0.4, 0.6, 0.6)
     data = io.BytesIO(mark(png(page), [passage]))
     marked = Image.open(data).convert("RGB")
-    assert marked.getpixel((45, 45)) == images.YELLOW
+    assert marked.getpixel((45, 45)) == page_marks.YELLOW
     assert marked.getpixel((50, 50)) == (0, 0, 0)
     assert marked.getpixel((10, 10)) == (255, 255, 255)
 

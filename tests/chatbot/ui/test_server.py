@@ -96,9 +96,20 @@ def test_a_store_that_is_in_use_is_not_served_again(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     monkeypatch.setenv("FINPOLICY_HOME", str(tmp_path))
-    lock = StoreLock(tmp_path / "chroma_db" / "store.lock")
-    try:
-        assert main(["serve", "--port", "0"], serve=_serve) == 3
-    finally:
-        lock.close(settled=True)
-    assert "The store is in use by process" in capsys.readouterr().err
+    for command, said in (("add", "Wait until it is done"), ("mcp", "(finpolicy mcp). Close the assistant")):
+        monkeypatch.setattr("sys.argv", ["finpolicy", command])
+        lock = StoreLock(tmp_path / "chroma_db" / "store.lock")
+        try:
+            assert main(["serve", "--port", "0"], serve=_serve) == 3
+        finally:
+            lock.close(settled=True)
+        errors = capsys.readouterr().err
+        assert "The store is in use by process" in errors
+        assert said in errors
+
+
+def test_help_keeps_its_capitals(capsys: pytest.CaptureFixture[str]) -> None:
+    for command, said in (("serve", "Run the chat in your browser, until Ctrl+C."), ("mcp", "Serve an MCP")):
+        with pytest.raises(SystemExit, match="0"):
+            main([command, "--help"], serve=lambda *_: 0, mcp=lambda *_: 0)
+        assert said in capsys.readouterr().out
