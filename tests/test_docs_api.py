@@ -7,6 +7,7 @@ reply is a problem, is wrong. Other blocks show settings of other programs, and 
 from __future__ import annotations
 
 import os
+import re
 import shutil
 import subprocess
 import sys
@@ -15,12 +16,27 @@ from pathlib import Path
 
 import pytest
 
+from chatbot.api.application import build_api
+from chatbot.api.host import Host
+from chatbot.settings import Settings
 from tests.browser import Server, add
 from tests.doc_blocks import Block, blocks_of
 
 PAGE = Path(__file__).resolve().parent.parent / "docs" / "api.md"
 ADDRESS = "http://127.0.0.1:8501"
 BLOCKS = [block for block in blocks_of(PAGE) if block.info in {"sh", "python"}]
+
+
+def test_every_address_is_on_the_page() -> None:
+    host = Host(lambda: None, lambda: False, lambda _: "", lambda _: "")
+    text = PAGE.read_text(encoding="utf-8")
+    missing = []
+    for path in build_api(host, Settings()).openapi()["paths"]:
+        parts = re.split(r"\{\w+\}", path)
+        pattern = r"[^/\s`?]+".join(map(re.escape, parts))
+        if not re.search(rf"{pattern}/?(?=[\s`?\"])", text):
+            missing.append(path)
+    assert not missing
 
 
 @pytest.fixture(scope="module")

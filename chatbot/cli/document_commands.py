@@ -372,7 +372,7 @@ def doctor(options: argparse.Namespace, settings: Settings) -> int:
                 **({"mended": True} if finding.mended else {}),
             }
             text = (
-                f"{'mended' if finding.mended else 'problem'}    {finding.document or 'store'}: "
+                f"{'fixed' if finding.mended else 'problem'}    {finding.document or 'store'}: "
                 f"{finding.problem}. {finding.fix}"
             )
             emit(line, text, as_json=options.json)
