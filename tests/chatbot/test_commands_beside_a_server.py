@@ -313,7 +313,7 @@ def test_a_password_is_asked_for_at_the_commands_own_terminal(home: Path, tmp_pa
 def test_the_api_without_pages_takes_commands_too(alone: Path, tmp_path: Path) -> None:
     home = Path(shutil.copytree(alone, tmp_path / "home"))
     port = next(filter(is_free, PORTS))
-    with started(home, "serve", "--no-pages", "--port", str(port)) as server:
+    with started(home, "serve", "--no-pages", "--address", "0.0.0.0", "--port", str(port)) as server:
         wait_for_socket(home)
         with socket.create_connection(("127.0.0.1", port), 30) as pages:
             pages.sendall(
@@ -328,6 +328,7 @@ def test_the_api_without_pages_takes_commands_too(alone: Path, tmp_path: Path) -
         assert json.load(index)["health"] == "/api/v1/health"
         server.send_signal(signal.SIGTERM)
         assert server.wait(20) == 0
+        assert server.stderr and "nobody has to sign in" not in server.stderr.read(), "calls need a key"
     assert not socket_of(home).exists()
 
 
