@@ -21,8 +21,8 @@ from pypdf import PdfWriter
 from pypdfium2 import PdfDocument
 
 from benchmarks.made_pdfs import make_pdf as made_pdf
+from chatbot.evidence.page_marks import YELLOW
 from chatbot.store.lock import StoreLock
-from chatbot.ui.images import YELLOW
 from chatbot.ui.safe_text import JOINER
 from tests.browser import (
     FIRST_PAGE,
