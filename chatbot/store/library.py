@@ -19,7 +19,8 @@ from numpy.typing import NDArray
 from chatbot.errors import CancelledError, DocumentError, NotFoundError, ProjectError, StoreError, UsageError
 from chatbot.models.embedders import LOCAL_FINGERPRINTS, Embedder
 from chatbot.settings import PROGRAM, Settings
-from chatbot.store.catalog import Catalog, StoredPage, Version
+from chatbot.store.catalog import NAME, Catalog, StoredPage, Version
+from chatbot.store.database import place_of
 from chatbot.store.disk_reserve import Reserve, is_full
 from chatbot.store.document_names import known_as
 from chatbot.store.documents_folder import BROKEN_OFF, UnaddedFile, note_copies_of, unread
@@ -107,7 +108,7 @@ class Library:
         settings = self._settings
         embedder = self.embedder
         self.copies = Copies(settings.documents, settings.max_upload_mb)
-        self.catalog = Catalog(settings.store / "catalog.sqlite3")
+        self.catalog = Catalog(place_of(settings, NAME))
         self.indexes = Indexes(self.catalog, settings.store, embedder)
         self._early = EarlyVectors(self.catalog, embedder)
         self.adding = VersionBuilder(self.catalog, self.copies, self.indexes, self._changing)

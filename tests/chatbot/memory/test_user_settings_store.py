@@ -14,7 +14,6 @@ import pytest
 
 from chatbot.asking.question import Ask
 from chatbot.errors import ModelError, SettingsError
-from chatbot.memory.memory_database import MemoryDatabase
 from chatbot.memory.signals.records import SignalOptions
 from chatbot.memory.signals.signal_store import Signals
 from chatbot.memory.user_settings_store import MOST_KEYS, UserSettingsStore
@@ -23,9 +22,12 @@ from chatbot.records import Answer, Event, Notice
 from chatbot.service import Chatbot
 from chatbot.settings import Settings
 from chatbot.store.library import Upload
+from tests.engines import memories_at
 from tests.fakes import HashEmbedder, ScriptedModel
 from tests.pdfs import make_pdf
 from tests.provider import Provider, Refuse, Say, first_key
+
+pytestmark = pytest.mark.usefixtures("engine")
 
 KEY = "sk-only-in-memory-4711"
 MINE, OTHER = "http://127.0.0.1:11434/v1", "http://127.0.0.1:11435/v1"
@@ -34,7 +36,7 @@ QUESTION = "What is the deficit ceiling?"
 
 def store(folder: Path, server: Settings) -> UserSettingsStore:
     """The settings of that file, as another process would have them."""
-    return UserSettingsStore(MemoryDatabase(folder / "p.sqlite3"), server)
+    return UserSettingsStore(memories_at(folder / "p.sqlite3"), server)
 
 
 @pytest.fixture

@@ -24,9 +24,12 @@ from ingestion.document import IMAGES, TABLES, Circumstances, DocumentReading, r
 from ingestion.errors import ReaderDiedError
 from ingestion.reading.reader import Reader
 from tests.chatbot.store.libraries import embedded, open_library, states
+from tests.engines import settings_at
 from tests.fakes import HashEmbedder
 from tests.pdfs import draw_revenue, make_pdf, make_scan
 from tests.stores import add_now, hashing, read_now
+
+pytestmark = pytest.mark.usefixtures("engine")
 
 QUESTION = "What was total revenue in 2024?"
 # What a page says that is an image.
@@ -95,8 +98,8 @@ def staged(library: Library, path: Path) -> int:
 
 
 def at_once(home: Path, path: Path) -> Library:
-    """A library into which the whole document was read in one go."""
-    library = open_library(home)
+    """A library in files into which the whole document was read in one go."""
+    library = Library(Settings(home=home), HashEmbedder())
     taken = library.adding.take(path, path.name)
     whole = replace(taken, again=True)
     library.read_taken(whole, progress=lambda *_: None, cancelled=lambda: False)
@@ -179,9 +182,10 @@ def test_a_file_that_a_password_opens_is_read_whole_at_once(library: Library, tm
     assert now_ready(library).protected is True
 
 
+@pytest.mark.about_files
 def test_a_store_made_anew_from_its_copies_has_all_of_them(home: Path, tmp_path: Path) -> None:
     path = budget(tmp_path, scanned=["The reserve fund of the republic is kept by the treasury."])
-    settings = Settings(home=home)
+    settings = settings_at(home)
     library = Library(settings, HashEmbedder())
     add_now(library, [Upload(path)])
     library.close()
@@ -525,7 +529,7 @@ def test_images_can_be_left_for_later(tmp_path: Path) -> None:
 
 @pytest.fixture
 def chatbot(home: Path) -> Iterator[Chatbot]:
-    settings = Settings(home=home)
+    settings = settings_at(home)
     with Chatbot(settings, embedder=hashing()) as made:
         yield made
 
