@@ -159,6 +159,9 @@ class PostgresDatabase:
             if found > schema.version:
                 raise NewerStoreError("store", found, schema.version)
             if found == 0:
+                # Not `if not exists`, which asks for the right to create schemas even where there is one.
+                if transaction.execute("select to_regnamespace(?)", (self._name,)).fetchone() == (None,):
+                    transaction.execute(f"create schema {self._name}")
                 self._make(transaction, schema.tables)
                 transaction.execute(f"create table {MARK} (version integer not null)")
                 transaction.execute(f"insert into {MARK} values (?)", (schema.version,))
@@ -221,11 +224,11 @@ class PostgresDatabase:
     def _begun(self, *, making: bool = False) -> Iterator[PostgresConnection]:
         """A transaction that is the only one to write this store.
 
-        making: whether tables are made, which may take long; their schema too if it is missing.
+        making: whether tables are made, which may take long.
         """
         begin = f"begin; select pg_advisory_xact_lock(hashtextextended('{self._name}', 0))"
         if making:
-            begin += f"; set local statement_timeout = 0; create schema if not exists {self._name}"
+            begin += "; set local statement_timeout = 0"
         with self._pool.lent() as first:
             try:
                 first.execute(begin.encode())
