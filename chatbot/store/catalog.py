@@ -144,6 +144,14 @@ class Catalog(FoundTitles, Corrections):
         wanted = set(names)
         return dict(reversed({row[0]: row[1] for row in rows if not wanted or row[1] in wanted}.items()))
 
+    def stamps(self) -> dict[int, tuple[str, ...]]:
+        """Returns version id -> what changes when a live version is read further or corrected."""
+        rows = self._read(
+            f"select v.id, {LACKS}, coalesce({PERIOD}, ''), coalesce({STATUS}, '') from document d"
+            " join version v on v.id = d.active_version where d.removed_at is null order by v.id"
+        )
+        return {row[0]: row[1:] for row in rows}
+
     def names(self) -> list[str]:
         """Returns the names of all live documents in the order they were added."""
         return [

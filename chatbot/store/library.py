@@ -88,6 +88,7 @@ class Library:
         self._completing, self._in_completion = threading.Condition(), set[int]()
         self._awaited = 0  # completions that a question waits for
         self._watching: Callable[[], None] | None = None
+        self._stamps: dict[int, tuple[str, ...]] = {}
         self._lock = StoreLock(settings.store / "store.lock")
         self.reserve = Reserve(settings.store)
         try:
@@ -160,6 +161,8 @@ class Library:
             there_are = set[str]()
         names = [name if name in there_are else known_as(name) for name in names]
         active = self.catalog.active(names)
+        if self._settings.database:
+            self._follow_others()
         there = sorted(there_are)
         missing = [name for name in names if name not in there]
         if missing:
@@ -464,6 +467,14 @@ class Library:
     def _forget(self, version: int) -> None:
         for cache in (self._matrices, self._terms, self._chunk_pages, self._kinds, self._facts):
             cache.drop(version)
+
+    def _follow_others(self) -> None:
+        """Forgets of versions what another server has changed, which reads further and corrects too."""
+        stamps, before = self.catalog.stamps(), self._stamps
+        self._stamps = stamps
+        for version in stamps.keys() & before.keys():
+            if stamps[version] != before[version]:
+                self._forget(version)
 
     def read_again(
         self, name: str, password: str | None = None, *, progress: Progress = _no_progress
