@@ -25,6 +25,8 @@ __all__ = ["PostgresDatabase"]
 T = TypeVar("T")
 # Seconds a writer waits for another one's transaction; a statement may take; and a server may be silent.
 LOCK_SECONDS, STATEMENT_SECONDS, SILENT_SECONDS = 20, 30, 33
+# Seconds after which the server ends a transaction whose process does nothing, as when it was halted.
+HALTED_SECONDS = 60
 # For connections, unless the address says otherwise. What is lost on the way is noticed within a minute.
 CONNECTING = {
     "connect_timeout": "10",
@@ -125,7 +127,7 @@ class PostgresDatabase:
         found = []
         for (table,) in self.read("select tablename from pg_tables where schemaname = ?", (self._name,)):
             try:
-                self.read(f"select count(*) from {table}")
+                self.read(f"select * from {table} limit 1")
             except StoreError as error:
                 if error.retryable:
                     raise
@@ -271,7 +273,8 @@ class PostgresDatabase:
             adapt(connection)
             connection.execute(
                 f"set search_path to {self._name}; set statement_timeout = '{STATEMENT_SECONDS}s';"
-                f" set lock_timeout = '{LOCK_SECONDS}s'".encode()
+                f" set lock_timeout = '{LOCK_SECONDS}s';"
+                f" set idle_in_transaction_session_timeout = '{HALTED_SECONDS}s'".encode()
             )
         except BaseException:
             connection.close()

@@ -120,8 +120,9 @@ class PostgresPool:
             if self._closed:
                 return
             self._closed = True
+        end = time.monotonic() + WAIT_SECONDS
         for _ in range(MOST):
-            self._room.acquire(timeout=WAIT_SECONDS)
+            self._room.acquire(timeout=max(0.0, end - time.monotonic()))
         self.forget()
         self._ended.set()
         if self._watching is not None:

@@ -15,6 +15,8 @@ if TYPE_CHECKING:
 
 __all__ = ["explain", "parse_address", "shown_address"]
 
+# Where its address was given; the second one if the first is not set.
+SETTING = "MEMORY_DATABASE_URL or FINPOLICY_DATABASE_URL"
 # SQLSTATE, or its first two characters: kind.
 STATES = {
     "57014": "slow",
@@ -45,11 +47,11 @@ KINDS = {
         "Check what keeps it busy. Signals return when it answers in time.",
     ),
     "busy": ("was changed by someone else at the same time", "Try again. What was saved so far is kept."),
-    "login": ("refused the login", "Check the user, password and database in MEMORY_DATABASE_URL."),
+    "login": ("refused the login", f"Check the user, password and database in {SETTING}."),
     "read-only": ("is read-only", "You can recall signals. To import, make the database writable."),
     "denied": (
         "does not allow that",
-        "Allow the user in MEMORY_DATABASE_URL to create and use the tables.",
+        f"Allow the user in {SETTING} to create and use the tables.",
     ),
     "full": ("has no space left", "Free space on the database's disk. What was imported so far is kept."),
     "no-vector": (
@@ -66,7 +68,7 @@ KINDS = {
     ),
     "down": (
         "cannot be reached",
-        "Start it, or check MEMORY_DATABASE_URL. Signals return when it answers.",
+        f"Start it, or check {SETTING}. Signals return when it answers.",
     ),
     "other": ("failed", ""),
 }
@@ -75,7 +77,7 @@ KINDS = {
 def parse_address(address: str) -> dict[str, str]:
     """The parts of a connection string. Raises SignalsError, which quotes none of it."""
     try:
-        return postgres_address.parse_address(address, "MEMORY_DATABASE_URL")
+        return postgres_address.parse_address(address, SETTING)
     except StoreError as error:
         raise SignalsError(error.message, kind="address", hint=error.hint) from None
 

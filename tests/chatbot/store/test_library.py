@@ -29,7 +29,7 @@ from chatbot.store.library import Library, Upload
 from chatbot.store.term_scores import pack_terms
 from ingestion.language.terms import terms
 from tests.chatbot.store.libraries import add_pages, embedded, kept_pdfs, open_library, passages, states
-from tests.engines import on_postgres, settings_at
+from tests.engines import settings_at
 from tests.fakes import HashEmbedder
 from tests.pdfs import make_pdf
 from tests.stores import add_here, add_now, open_chroma, read_now
@@ -445,6 +445,7 @@ def letters_in_chroma(word: str, library: Library) -> int:
     return rows
 
 
+@pytest.mark.about_files
 def test_what_was_purged_stands_in_no_file_of_the_store(library: Library, home: Path, tmp_path: Path) -> None:
     planted = [
         "The xylozygomorphic clause is three per cent of all output in the year.",
@@ -460,7 +461,7 @@ def test_what_was_purged_stands_in_no_file_of_the_store(library: Library, home: 
     add(library, *uploads)
     there = holding(b"xylozygomorph", home)
     assert "chroma.sqlite3" in there
-    assert on_postgres() or any(name.startswith("catalog.sqlite3") for name in there)
+    assert any(name.startswith("catalog.sqlite3") for name in there)
     assert letters_in_chroma("xylozyg", library) == 5
     library.remove("Xylozygomorphic.pdf", purge=True)
     assert holding(b"xylozygomorph", home) == []
@@ -574,6 +575,7 @@ def test_the_name_of_a_purged_document_goes_where_its_file_stays_under_another(
     assert holding(b"xylozygomorph", library.folder / "vectors") == []
 
 
+@pytest.mark.about_files
 def test_a_store_of_before_is_brought_up_to_date_without_making_a_vector(
     library: Library, home: Path, rules: Path
 ) -> None:
@@ -617,6 +619,7 @@ def test_a_store_of_before_is_brought_up_to_date_without_making_a_vector(
     again.close()
 
 
+@pytest.mark.about_files
 def test_switching_between_the_embedded_models_keeps_the_vectors_of_both(
     library: Library, rules: Path, tmp_path: Path
 ) -> None:
@@ -669,6 +672,7 @@ def test_files_that_are_not_the_librarys_are_never_deleted(home: Path, rules: Pa
     assert len(kept_pdfs(home)) == 3
 
 
+@pytest.mark.about_files
 def test_a_lost_keyword_index_is_made_anew_from_the_catalogue(
     library: Library, home: Path, rules: Path
 ) -> None:
@@ -682,6 +686,7 @@ def test_a_lost_keyword_index_is_made_anew_from_the_catalogue(
     again.close()
 
 
+@pytest.mark.about_files
 def test_what_is_no_file_is_refused_and_does_not_hang(library: Library, tmp_path: Path) -> None:
     os.mkfifo(tmp_path / "pipe.pdf")
     paths = tmp_path / "pipe.pdf", Path("/dev/zero"), tmp_path

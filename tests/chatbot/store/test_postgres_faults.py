@@ -22,6 +22,9 @@ import psycopg
 import pytest
 
 from chatbot.errors import StoreError
+from chatbot.memory.cases import case_file
+from chatbot.memory.conversations import conversation_store
+from chatbot.memory.memory_database import MemoryDatabase
 from chatbot.memory.signals import embedded_postgres
 from chatbot.memory.signals.embedded_postgres import EmbeddedServer
 from chatbot.memory.signals.signal_layer import options_in
@@ -444,6 +447,13 @@ def test_the_address_decides_on_tls_and_an_expired_certificate_is_named(
 ) -> None:
     with closing(opened(over_network(encrypting, sslmode="require"))) as database:
         assert database.read("select ssl from pg_stat_ssl where pid = pg_backend_pid()") == [(True,)]
+    # It is an earlier Postgres than the package's, so all tables are made in it too.
+    address = over_network(encrypting, sslmode="require")
+    with closing(Catalog(Served(address, "catalog"))) as catalog:
+        assert catalog.documents() == []
+    with closing(MemoryDatabase(Served(address, "memory"))) as memories:
+        memories.prepare(case_file.TABLES)
+        memories.prepare(conversation_store.TABLES)
     trusted = str(reachable / "encrypting" / "data" / "own.crt")
     with pytest.raises(StoreError, match="not trusted or has expired") as raised:
         opened(over_network(encrypting, sslmode="verify-ca", sslrootcert=trusted))

@@ -20,8 +20,6 @@ from tests.chatbot.store.libraries import open_library
 from tests.pdfs import make_pdf
 from tests.stores import add_now
 
-pytestmark = pytest.mark.usefixtures("engine")
-
 
 @pytest.fixture
 def library(home: Path, tmp_path: Path) -> Iterator[Library]:

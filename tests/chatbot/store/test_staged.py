@@ -29,8 +29,6 @@ from tests.fakes import HashEmbedder
 from tests.pdfs import draw_revenue, make_pdf, make_scan
 from tests.stores import add_now, hashing, read_now
 
-pytestmark = pytest.mark.usefixtures("engine")
-
 QUESTION = "What was total revenue in 2024?"
 # What a page says that is an image.
 SCANNED = "The reserve fund of the republic is kept by the treasury of the republic."
@@ -114,6 +112,7 @@ def assert_as_at_once(library: Library, path: Path) -> None:
     other.close()
 
 
+@pytest.mark.usefixtures("engine")
 @pytest.mark.parametrize("scanned", [(), ("A scanned annex speaks of the reserve fund of the republic.",)])
 def test_at_the_end_all_is_as_if_it_had_been_read_at_once(
     library: Library, tmp_path: Path, scanned: Sequence[str]
@@ -182,7 +181,6 @@ def test_a_file_that_a_password_opens_is_read_whole_at_once(library: Library, tm
     assert now_ready(library).protected is True
 
 
-@pytest.mark.about_files
 def test_a_store_made_anew_from_its_copies_has_all_of_them(home: Path, tmp_path: Path) -> None:
     path = budget(tmp_path, scanned=["The reserve fund of the republic is kept by the treasury."])
     settings = settings_at(home)
@@ -324,6 +322,7 @@ def test_a_document_replaced_in_the_middle_has_the_new_version_and_can_go_back_t
     assert library.indexes.differences() == []
 
 
+@pytest.mark.usefixtures("engine")
 def test_a_version_that_changes_while_its_vectors_are_made_gets_those_of_its_own_chunks(
     library: Library, tmp_path: Path
 ) -> None:
@@ -444,6 +443,7 @@ def test_a_document_given_up_leaves_the_one_that_has_the_same_file(library: Libr
     assert library.catalog.stored() == []
 
 
+@pytest.mark.usefixtures("engine")
 def test_what_indexes_could_not_follow_is_mended_by_the_next_sweep(
     library: Library, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
