@@ -16,6 +16,7 @@ from chatbot.errors import StoreError
 from chatbot.settings import Settings
 
 __all__ = [
+    "Changed",
     "ClosedError",
     "Database",
     "EarlierStoreError",
@@ -23,6 +24,7 @@ __all__ = [
     "Place",
     "Schema",
     "Served",
+    "SoleOwner",
     "Stored",
     "Transaction",
     "open_database",
@@ -87,11 +89,22 @@ class Schema:
         return 0 < self.extendable <= found < self.version
 
 
-class Outcome(Protocol):
-    """What a statement found, or changed."""
+class Counted(Protocol):
+    """How many rows were changed, by all statements of a call together."""
 
     @property
     def rowcount(self) -> int: ...
+
+
+@dataclass(frozen=True, slots=True)
+class Changed:
+    """A count of changed rows."""
+
+    rowcount: int
+
+
+class Outcome(Counted, Protocol):
+    """What a statement found, or changed."""
 
     def fetchone(self) -> Any: ...
 
@@ -105,7 +118,7 @@ class Transaction(Protocol):
 
     def execute(self, statement: str, arguments: Sequence[Any] = ..., /) -> Outcome: ...
 
-    def executemany(self, statement: str, rows: Iterable[Sequence[Any]], /) -> Outcome: ...
+    def executemany(self, statement: str, rows: Iterable[Sequence[Any]], /) -> Counted: ...
 
 
 class Database(Protocol):
@@ -165,6 +178,20 @@ class Database(Protocol):
     def used_bytes(self) -> int:
         """Returns how much space everything takes."""
         ...
+
+
+class SoleOwner:
+    """The claims of a store that has one owner: there is nobody to keep from anything."""
+
+    def claim(self, work: str) -> None:
+        """Does nothing."""
+
+    def release(self, work: str) -> None:
+        """Does nothing."""
+
+    def claimed_elsewhere(self, works: Collection[str]) -> set[str]:
+        """Returns nothing."""
+        return set()
 
 
 class Stored:

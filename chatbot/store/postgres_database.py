@@ -5,20 +5,26 @@ from __future__ import annotations
 import importlib.util
 import sys
 import threading
-from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from chatbot.errors import StoreError
-from chatbot.store.database import EarlierStoreError, NewerStoreError, Outcome, Schema, Served, statements
+from chatbot.store.database import (
+    EarlierStoreError,
+    NewerStoreError,
+    Schema,
+    Served,
+    statements,
+)
 from chatbot.store.postgres_address import parse_address, shown_address
 from chatbot.store.postgres_claims import Claims
-from chatbot.store.postgres_dialect import translated
 from chatbot.store.postgres_faults import SETTING
 from chatbot.store.postgres_pool import PostgresConnection, PostgresPool
+from chatbot.store.postgres_transaction import PostgresTransaction, run
 
 if TYPE_CHECKING:
-    import psycopg
+    pass
 
 __all__ = ["PostgresDatabase"]
 
@@ -78,7 +84,7 @@ class PostgresDatabase:
         writing: PostgresTransaction | None = getattr(self._local, "writing", None)
         if writing is not None:
             return writing.execute(statement, arguments).fetchall()
-        return self._again(lambda connection: _run(connection, statement, arguments).fetchall())
+        return self._again(lambda connection: run(connection, statement, arguments).fetchall())
 
     @contextmanager
     def write(self) -> Iterator[PostgresTransaction]:
@@ -155,7 +161,7 @@ class PostgresDatabase:
         found = self._version()
         if found == schema.version:
             return
-        with self._begun(making=True) as connection:
+        with self._begun() as connection:
             transaction = PostgresTransaction(connection, self._pool)
             found = self._version(connection)  # others may have made them meanwhile
             if found > schema.version:
@@ -194,9 +200,9 @@ class PostgresDatabase:
         look = "select bool_or(tablename = ?), count(*) from pg_tables where schemaname = ?"
         if connection is None:
             return self._again(self._version)
-        ((marked, tables),) = _run(connection, look, (MARK, self._name)).fetchall()
+        ((marked, tables),) = run(connection, look, (MARK, self._name)).fetchall()
         if marked:
-            return int(_run(connection, f"select version from {MARK}").fetchall()[0][0])
+            return int(run(connection, f"select version from {MARK}").fetchall()[0][0])
         if tables:
             raise StoreError(
                 f"The schema {self._name} of {shown_address(self._address)} holds another program's tables.",
@@ -223,14 +229,9 @@ class PostgresDatabase:
             return ask(connection)
 
     @contextmanager
-    def _begun(self, *, making: bool = False) -> Iterator[PostgresConnection]:
-        """A transaction that is the only one to write this store.
-
-        making: whether tables are made, which may take long.
-        """
+    def _begun(self) -> Iterator[PostgresConnection]:
+        """A transaction that is the only one to write this store."""
         begin = f"begin; select pg_advisory_xact_lock(hashtextextended('{self._name}', 0))"
-        if making:
-            begin += "; set local statement_timeout = 0"
         with self._pool.lent() as first:
             try:
                 first.execute(begin.encode())
@@ -280,30 +281,3 @@ class PostgresDatabase:
             connection.close()
             raise
         return connection
-
-
-class PostgresTransaction:
-    """A transaction under way; see Transaction."""
-
-    def __init__(self, connection: PostgresConnection, pool: PostgresPool) -> None:
-        self._connection, self._pool = connection, pool
-
-    def execute(self, statement: str, arguments: Sequence[Any] = (), /) -> Outcome:
-        """Runs one statement."""
-        self._pool.renew(self._connection)
-        return _run(self._connection, statement, arguments)
-
-    def executemany(self, statement: str, rows: Iterable[Sequence[Any]], /) -> Outcome:
-        """Runs one statement for each of these rows of arguments. rowcount is that of all together."""
-        self._pool.renew(self._connection)
-        taken = translated(statement)
-        cursor = self._connection.cursor()
-        cursor.executemany(taken.query, (taken.arguments(row) or () for row in rows))
-        return cursor
-
-
-def _run(
-    connection: PostgresConnection, statement: str, arguments: Sequence[Any] = ()
-) -> psycopg.Cursor[Any]:
-    taken = translated(statement)
-    return connection.execute(taken.query, taken.arguments(arguments), binary=not taken.defines)

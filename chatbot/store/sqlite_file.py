@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import sqlite3
 import threading
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, suppress
 from pathlib import Path
 from types import SimpleNamespace
@@ -14,7 +14,14 @@ from weakref import WeakSet
 
 from chatbot.errors import StoreError
 from chatbot.settings import PROGRAM
-from chatbot.store.database import ClosedError, EarlierStoreError, NewerStoreError, Schema, statements
+from chatbot.store.database import (
+    ClosedError,
+    EarlierStoreError,
+    NewerStoreError,
+    Schema,
+    SoleOwner,
+    statements,
+)
 from chatbot.store.disk_reserve import disk_is_full, free_bytes, is_full
 
 __all__ = ["SqliteFile"]
@@ -42,7 +49,7 @@ class _Held:
         self.connection.close()
 
 
-class SqliteFile:
+class SqliteFile(SoleOwner):
     """A file that any thread may read; see Database.
 
     If the disk is too full to open the file for writing, it is only read until a write finds room. Subclasses
@@ -106,16 +113,6 @@ class SqliteFile:
                     connection.executescript(f"pragma incremental_vacuum({SHRINKING_PAGES})")
                 self.read("pragma wal_checkpoint(truncate)")
         return not busy
-
-    def claim(self, work: str) -> None:
-        """Does nothing: a file's store has one owner."""
-
-    def release(self, work: str) -> None:
-        """Does nothing, likewise."""
-
-    def claimed_elsewhere(self, works: Collection[str]) -> set[str]:
-        """Returns nothing: nobody else is at work."""
-        return set()
 
     def shorten_log(self) -> None:
         """Writes the log back into the file."""

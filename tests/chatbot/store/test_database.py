@@ -109,6 +109,10 @@ def test_rows_are_counted(database: Database) -> None:
     with database.write() as connection:
         rows = [(name, b"", 0, 9) for name in ("two", "three", "four")]
         assert connection.executemany(ignoring, rows).rowcount == 2
+        many = [(str(number % 1_200), b"", 0, 8) for number in range(1_300)]
+        assert connection.executemany(ignoring, many).rowcount == 1_200
+        assert connection.executemany(ignoring, []).rowcount <= 0
+        assert connection.execute("delete from item where number = 8").rowcount == 1_200
         assert connection.execute("update item set number = 5 where number = 9").rowcount == 2
         made = connection.execute(f"{PUT} returning id", ("five", b"", 0, 0)).fetchone()
         assert connection.execute("delete from item where id = ?", made).rowcount == 1
