@@ -23,6 +23,7 @@ __all__ = [
     "ENGINES",
     "FILES",
     "StoresDatabase",
+    "kill_holders",
     "memories_at",
     "on_postgres",
     "place_at",
@@ -56,6 +57,16 @@ def on_postgres() -> bool:
 def settings_at(home: Path, **settings: Any) -> Settings:
     """The settings of a store in that home, or in the database."""
     return Settings(home=home, database=_address[0], **settings)
+
+
+def kill_holders() -> None:
+    """End what processes hold in the database, as their own end does; nothing holds what is in files."""
+    if on_postgres():
+        with psycopg.connect(_address[0], autocommit=True) as connection:
+            connection.execute(
+                "select pg_terminate_backend(pid) from pg_stat_activity"
+                " where application_name like 'finpolicy%' and datname = current_database()"
+            )
 
 
 def place_at(path: Path) -> Place:

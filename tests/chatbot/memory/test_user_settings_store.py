@@ -27,8 +27,6 @@ from tests.fakes import HashEmbedder, ScriptedModel
 from tests.pdfs import make_pdf
 from tests.provider import Provider, Refuse, Say, first_key
 
-pytestmark = pytest.mark.usefixtures("engine")
-
 KEY = "sk-only-in-memory-4711"
 MINE, OTHER = "http://127.0.0.1:11434/v1", "http://127.0.0.1:11435/v1"
 QUESTION = "What is the deficit ceiling?"
@@ -44,6 +42,7 @@ def own(tmp_path: Path) -> UserSettingsStore:
     return store(tmp_path, Settings(chat_model="servers", api_key="sk-server"))
 
 
+@pytest.mark.usefixtures("engine")
 def test_what_one_chooses_is_theirs_and_survives(tmp_path: Path) -> None:
     server = Settings()
     first = store(tmp_path, server)
@@ -93,6 +92,7 @@ def test_what_is_refused_changes_nothing(own: UserSettingsStore) -> None:
         own.choose_model("ann", "every")
 
 
+@pytest.mark.usefixtures("engine")
 def test_one_and_all_can_be_reset(own: UserSettingsStore) -> None:
     own.choose("ann", "window", 7)
     own.choose("ann", "rerank", True)

@@ -530,6 +530,7 @@ def test_a_purge_that_another_program_holds_up_says_so_and_is_done_later(
     again.close()
 
 
+@pytest.mark.about_files
 def test_words_are_found_while_another_document_is_purged(
     library: Library, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

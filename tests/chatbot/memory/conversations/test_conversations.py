@@ -21,7 +21,7 @@ from chatbot.memory.conversations.conversation_store import KEPT_DAYS, PRIVATE, 
 from chatbot.records import Answer, Citation, Compression, Exchange, Hit, NumberCheck, Prompt, Understanding
 from chatbot.store.sqlite_file import SqliteFile
 from tests.chatbot.memory.conftest import stands_on_disk
-from tests.engines import memories_at, on_postgres
+from tests.engines import kill_holders, memories_at, on_postgres
 
 pytestmark = pytest.mark.usefixtures("engine")
 
@@ -139,6 +139,7 @@ def test_what_was_written_so_far_outlives_a_kill(talks: Conversations, opened: O
     talk = talks.begin("me")
     number = talks.start(talk, "How much?")
     talks.write(talk, number, "Three per", owner="me")
+    kill_holders()
     again = opened()  # the first was never closed
     (said,) = again.said(talk, "me")
     assert said.user == "How much?"
