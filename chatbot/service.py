@@ -109,9 +109,13 @@ class Chatbot:
         embedder = embedder or make_embedder(settings)
         self.library = Library(settings, embedder, erasing=self._forget)
         try:
-            self._memories, damaged = open_memories(settings.store)
+            self._memories, damaged = open_memories(settings)
+            if settings.database:
+                taken_over = None  # files of earlier versions go into a file
+            else:
+                taken_over = take_over(self._memories, settings.store, embedder)
             # The file of memories could not be read and was set aside.
-            self.set_aside = take_over(self._memories, settings.store, embedder) or damaged
+            self.set_aside = taken_over or damaged
             self.conversations, self.own = (
                 Conversations(self._memories),
                 UserSettingsStore(self._memories, settings),

@@ -37,6 +37,14 @@ ENVIRONMENT: Mapping[str, tuple[str, str]] = {
             "installed copy in your data folder (on Linux `~/.local/share/finpolicy`)."
         ),
     ),
+    "FINPOLICY_DATABASE_URL": (
+        "database",
+        (
+            "[Postgres](#postgres) that servers share, such as `postgresql://user:password@host:5432/name`, "
+            "for the catalogue, conversations, memories, users' settings, keys and news. If unset, they are "
+            "files in `chroma_db/`."
+        ),
+    ),
     "FINPOLICY_CHAT_MODEL": (
         "chat_model",
         (
@@ -196,8 +204,8 @@ ENVIRONMENT: Mapping[str, tuple[str, str]] = {
     "MEMORY_DATABASE_URL": (
         "signals_database",
         (
-            "Postgres with pgvector for news. If unset, an embedded one is used (`make setup-signals`, extra "
-            "`signals`)."
+            "Postgres with pgvector for news. If unset, FINPOLICY_DATABASE_URL, and without that an embedded "
+            "one (`make setup-signals`, extra `signals`)."
         ),
     ),
     "MEMORY_SIMILARITY_THRESHOLD": (
@@ -286,6 +294,7 @@ SECRET = frozenset(
         "azure_key",
         "deepseek_key",
         "openrouter_key",
+        "database",
         "signals_database",
         "telegram_secret",
     }
@@ -314,6 +323,7 @@ class Settings:
     """
 
     home: Path = field(default_factory=lambda: default_home())
+    database: str = ""
     chat_model: str = ""
     embedding_model: str = ""
     embedding_dimension: int = 0

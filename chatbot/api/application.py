@@ -65,7 +65,7 @@ def build_api(host: Host, settings: Settings) -> FastAPI:
 
     @cache
     def keys() -> ApiKeys:
-        return open_api_keys(settings.store)
+        return open_api_keys(settings)
 
     metrics = Metrics()
     api.state.door = Door(

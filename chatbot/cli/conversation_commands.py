@@ -39,11 +39,12 @@ def conversations(options: argparse.Namespace, settings: Settings) -> int:
         )
     if (command := served()) is not None:
         return _run(options, command.store.chatbot.conversations)
-    lock = StoreLock(settings.store / "store.lock")
+    lock = None if settings.database else StoreLock(settings.store / "store.lock")
     try:
-        memories, _ = open_memories(settings.store)
+        memories, _ = open_memories(settings)
         try:
-            take_over_conversations(memories, settings.store)
+            if lock is not None:
+                take_over_conversations(memories, settings.store)
             kept = Conversations(memories)
             with suppress(StoreError):  # even on a full disk they can be read
                 kept.sweep(settings.retention_days)
@@ -51,7 +52,8 @@ def conversations(options: argparse.Namespace, settings: Settings) -> int:
         finally:
             memories.close()
     finally:
-        lock.close(settled=not lock.left_behind)
+        if lock is not None:
+            lock.close(settled=not lock.left_behind)
 
 
 def _run(options: argparse.Namespace, kept: Conversations) -> int:

@@ -233,14 +233,15 @@ def _add_text(result: AddResult) -> str:
 
 
 def list_documents(options: argparse.Namespace, settings: Settings) -> int:
-    from chatbot.store.catalog import Catalog, Waiting
+    from chatbot.store.catalog import NAME, Catalog, Waiting
+    from chatbot.store.database import place_of
 
-    path = settings.store / "catalog.sqlite3"
+    place = place_of(settings, NAME)
     rows: list[DocumentRow] = []
     titles: dict[str, str] = {}
     waiting: list[Waiting] = []
-    if path.exists():
-        catalog = Catalog(path, read_only=True)  # works beside a running chat and waits for nobody
+    if not isinstance(place, Path) or place.exists():
+        catalog = Catalog(place, read_only=True)  # works beside a running chat and waits for nobody
         rows = catalog.documents()
         titles = catalog.titles()
         waiting = catalog.waiting()

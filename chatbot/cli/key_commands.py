@@ -20,7 +20,7 @@ ACTIONS = ("create", "list", "revoke")
 def keys(options: argparse.Namespace, settings: Settings) -> int:
     from chatbot.store.api_keys import open_api_keys
 
-    with closing(open_api_keys(settings.store)) as kept:
+    with closing(open_api_keys(settings)) as kept:
         if options.action == "list":
             for key in kept.listed():
                 line = _line(key)

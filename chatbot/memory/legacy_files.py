@@ -25,6 +25,7 @@ from chatbot.memory.memory_database import BUSY_SECONDS, EARLIER, MemoryDatabase
 from chatbot.memory.signals import state as signals
 from chatbot.memory.situations import situation_types as situations
 from chatbot.models.embedders import Embedder
+from chatbot.store.database import Transaction
 from chatbot.store.disk_reserve import is_full
 
 __all__ = ["take_over", "take_over_conversations"]
@@ -117,7 +118,7 @@ def _copy_rows(database: MemoryDatabase, path: Path, names: tuple[str, ...]) -> 
     return damage
 
 
-def _copy_table(earlier: sqlite3.Connection, connection: sqlite3.Connection, name: str) -> None:
+def _copy_table(earlier: sqlite3.Connection, connection: Transaction, name: str) -> None:
     old_columns = {row[1] for row in earlier.execute(f"pragma table_info({name})")}
     new_columns = [row[1] for row in connection.execute(f"pragma table_info({name})")]
     columns = [column for column in new_columns if column in old_columns or column in INSTEAD]
@@ -149,7 +150,7 @@ def _take_cases(database: MemoryDatabase, folder: Path, embedder: Embedder) -> N
     _renamed(folder, EARLIER)
 
 
-def _take_shelf(connection: sqlite3.Connection, path: Path, embedder: Embedder) -> None:
+def _take_shelf(connection: Transaction, path: Path, embedder: Embedder) -> None:
     found: dict[str, tuple[Case, bytes]] = {}
     with path.open("rb") as file:
         for place, line in enumerate(cut_lines(file)):

@@ -1,4 +1,4 @@
-"""Opens the SQLite file of all memories, updates each memory's tables, and explains errors to the user."""
+"""Opens the database of all memories, updates each memory's tables, and explains errors to the user."""
 
 from __future__ import annotations
 
@@ -7,14 +7,26 @@ import shutil
 import sqlite3
 import time
 from collections import OrderedDict
-from collections.abc import Iterable, Sequence
-from contextlib import nullcontext, suppress
+from collections.abc import Collection, Iterable, Sequence
+from contextlib import AbstractContextManager, nullcontext, suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, TypeVar
 
 from chatbot.errors import StoreError
-from chatbot.store.sqlite_file import NewerStoreError, SqliteFile
+from chatbot.settings import Settings
+from chatbot.store.database import (
+    Database,
+    NewerStoreError,
+    Place,
+    Schema,
+    Served,
+    Transaction,
+    open_database,
+    place_of,
+    statements,
+)
+from chatbot.store.sqlite_file import SqliteFile
 
 __all__ = [
     "EARLIER",
@@ -30,9 +42,10 @@ __all__ = [
 log = logging.getLogger(__name__)
 Value = TypeVar("Value")
 
-NAME = "memory.sqlite3"
-VERSION = 1
-SCHEMA = "create table memory_version (memory text primary key, version integer not null) without rowid;\n"
+NAME = "memory"
+SCHEMA = Schema(
+    "create table memory_version (memory text primary key, version integer not null) without rowid;\n", 1
+)
 # Seconds to wait for another program that holds the file; an answer waits as long.
 BUSY_SECONDS = 3
 # What the names of files end in that an earlier version kept memories in, and that were taken over.
@@ -58,21 +71,23 @@ class Tables:
     steps: tuple[str, ...]
 
 
-class MemoryDatabase(SqliteFile):
-    """One file for all memories, or none, if everything is kept in memory.
+class MemoryDatabase:
+    """One database for all memories, or none, if everything is kept in memory.
 
     Reads from any thread, writes one at a time, also beside other processes.
     """
 
-    def __init__(self, path: Path | None) -> None:
-        """path: None for what is never written to disk.
+    def __init__(self, place: Place | None) -> None:
+        """place: None for what is never written to disk.
 
         Raises StoreError if it cannot be used, DamagedError if nothing of it can be read.
         """
-        self._in_memory = path is None
-        # What has no file is there for the one connection that made it.
-        self._connection_each = not self._in_memory
-        super().__init__(path or Path("memory"), SCHEMA, VERSION)
+        self._place = place
+        self._database: Database
+        if isinstance(place, Served):
+            self._database = open_database(place, SCHEMA)
+        else:
+            self._database = MemoryFile(place)
 
     def prepare(self, tables: Tables) -> None:
         """Bring the tables of one memory, with their rows, up to date.
@@ -84,10 +99,12 @@ class MemoryDatabase(SqliteFile):
         with self.write() as connection:
             # Looked at again, for others may have made them meanwhile.
             for step in tables.steps[self._version(tables) :]:
-                for statement in filter(str.strip, step.split(";\n")):
+                for statement in statements(step):
                     connection.execute(statement)
             connection.execute(
-                "insert or replace into memory_version values (?, ?)", (tables.memory, len(tables.steps))
+                "insert into memory_version values (?, ?) on conflict (memory)"
+                " do update set version = excluded.version",
+                (tables.memory, len(tables.steps)),
             )
 
     def _version(self, tables: Tables) -> int:
@@ -97,21 +114,16 @@ class MemoryDatabase(SqliteFile):
         else:
             version = 0
         if version > len(tables.steps):
-            message = (
-                f"The {tables.memory} memory has version {version}, but this program supports "
-                f"{len(tables.steps)}."
-            )
-            raise NewerStoreError(message, hint="Update the program.")
+            raise NewerStoreError(f"{tables.memory} memory", version, len(tables.steps))
         return version
 
     def read(self, statement: str, arguments: Sequence[Any] = ()) -> list[tuple[Any, ...]]:
         """All rows. Raises StoreError."""
-        with nullcontext() if self._connection_each else self._write_lock:
-            return super()._read(statement, arguments)
+        return self._database.read(statement, arguments)
 
-    _read = read
-    # One transaction; what fails in it changes nothing. Raises StoreError.
-    write = SqliteFile._write
+    def write(self) -> AbstractContextManager[Transaction]:
+        """One transaction; what fails in it changes nothing. Raises StoreError."""
+        return self._database.write()
 
     def change(self, statement: str, arguments: Sequence[Any] = ()) -> int:
         """Run one statement in its own transaction; returns how many rows it changed. Raises StoreError."""
@@ -123,27 +135,63 @@ class MemoryDatabase(SqliteFile):
         with self.write() as connection:
             connection.executemany(statement, rows)
 
+    def claim(self, work: str) -> None:
+        """Keep other processes from some work until it is released; see Database."""
+        self._database.claim(work)
+
+    def release(self, work: str) -> None:
+        """Let others do some work."""
+        self._database.release(work)
+
+    def claimed_elsewhere(self, works: Collection[str]) -> set[str]:
+        """The work that other processes have claimed."""
+        return self._database.claimed_elsewhere(works)
+
+    def compact(self) -> bool:
+        """Give up the space of what was deleted; see Database."""
+        return self._database.compact()
+
+    def close(self) -> None:
+        """Close the database, after the longest running statement or transaction."""
+        self._database.close()
+
     def erased(self) -> None:
         """Make sure that what was just deleted cannot be recovered.
 
         It is left in no file: neither in this one, nor in those of earlier versions, nor in one that was set
-        aside as damaged.
+        aside as damaged. A Postgres overwrites it in its own time.
         """
         if not self.compact():
             log.warning(
                 "Another program is reading the memories. Deleted text leaves their log when that ends."
             )
-        if self._in_memory:
+        if not isinstance(self._place, Path):
             return
         paths: list[Path] = []
         for name in (EARLIER, DAMAGED):
             for depth in ("", "*/"):
-                paths += self._path.parent.glob(f"{depth}*.{name}*")
+                paths += self._place.parent.glob(f"{depth}*.{name}*")
         for path in paths:
             if path.is_dir():
                 shutil.rmtree(path, ignore_errors=True)
             else:
                 path.unlink(missing_ok=True)
+
+
+class MemoryFile(SqliteFile):
+    """The file of all memories, or what stands for it in memory."""
+
+    def __init__(self, path: Path | None) -> None:
+        """path: None for what is never written to disk."""
+        self._in_memory = path is None
+        # What has no file is there for the one connection that made it.
+        self._connection_each = not self._in_memory
+        super().__init__(path or Path("memory"), SCHEMA)
+
+    def read(self, statement: str, arguments: Sequence[Any] = ()) -> list[tuple[Any, ...]]:
+        """All rows. Raises StoreError."""
+        with nullcontext() if self._connection_each else self._write_lock:
+            return super().read(statement, arguments)
 
     def _address(self) -> str:
         if self._in_memory:
@@ -189,17 +237,19 @@ def keep_latest(kept: OrderedDict[str, Value], key: str, value: Value, most: int
         kept.popitem(last=False)
 
 
-def open_memories(store: Path) -> tuple[MemoryDatabase, Path | None]:
+def open_memories(settings: Settings) -> tuple[MemoryDatabase, Path | None]:
     """(the memories of a store, where a damaged file was set aside; None for the latter if it is sound).
 
     A damaged file is set aside so that documents can still be asked. Raises StoreError.
     """
+    place = place_of(settings, NAME)
     try:
-        return MemoryDatabase(store / NAME), None
+        return MemoryDatabase(place), None
     except DamagedError as error:
-        aside = set_aside(store / NAME, f"{DAMAGED}-{time.strftime('%Y%m%d-%H%M%S')}")
+        path = settings.store / f"{NAME}.sqlite3"
+        aside = set_aside(path, f"{DAMAGED}-{time.strftime('%Y%m%d-%H%M%S')}")
         log.warning("%s It was moved to %s.", error.message, aside.name)
-        return MemoryDatabase(store / NAME), aside
+        return MemoryDatabase(path), aside
 
 
 def set_aside(path: Path, why: str) -> Path:

@@ -1,6 +1,6 @@
 """Stores each owner's settings and provides the model that comes of them.
 
-Preferences are in SQLite; keys are kept in this process only.
+Preferences are in the database of all memories; keys are kept in this process only.
 """
 
 from __future__ import annotations
@@ -44,6 +44,9 @@ TABLES = Tables(
             "key (owner, name)) without rowid;\n"
         ),
     ),
+)
+KEEP = (
+    "insert into preference values (?, ?, ?) on conflict (owner, name) do update set value = excluded.value"
 )
 MODEL_NAMES = ("answers", "chat_model", "base_url", "provider")
 # Owners whose keys and models are held at once; who comes after so many others gives the key again.
@@ -190,7 +193,7 @@ class UserSettingsStore:
         Raises StoreError.
         """
         self._database.change(
-            "delete from preference where owner = ? and (? is null or name = ?)", (owner, name, name)
+            "delete from preference where owner = ? and name = coalesce(?, name)", (owner, name)
         )
         if name is None:
             self.remove_key(owner)
@@ -201,7 +204,7 @@ class UserSettingsStore:
     def _keep(self, owner: str, values: Mapping[str, Value]) -> None:
         assert values.keys() <= {*BY_NAME, *MODEL_NAMES}
         rows = [(owner, name, json.dumps(value)) for name, value in values.items()]
-        self._database.change_each("insert or replace into preference values (?, ?, ?)", rows)
+        self._database.change_each(KEEP, rows)
 
     def _key(self, owner: str, chosen: Mapping[str, Value]) -> str:
         """The key that the owner gave for the very endpoint that is chosen, "" for none."""

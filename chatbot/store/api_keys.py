@@ -9,9 +9,9 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from chatbot.errors import NotFoundError, StoreError, UsageError
-from chatbot.settings import PROGRAM
+from chatbot.settings import PROGRAM, Settings
+from chatbot.store.database import Schema, Stored, open_database, place_of
 from chatbot.store.file_permissions import make_private
-from chatbot.store.sqlite_file import SqliteFile
 from ingestion.invisible_characters import one_line
 
 __all__ = ["PREFIX", "SCOPES", "ApiKey", "ApiKeys", "open_api_keys"]
@@ -22,10 +22,13 @@ PREFIX = "fpk_"
 SCOPES = ("read", "ask", "manage")
 LONGEST_NAME, MOST_DAYS = 60, 100_000
 DAY = 86_400.0
-SCHEMA = """
+SCHEMA = Schema(
+    """
 create table api_key (id integer primary key autoincrement, name text not null, digest text not null unique,
 scope text not null, created_at real not null, expires_at real, used_at real);
-"""
+""",
+    1,
+)
 COLUMNS = "id, name, scope, created_at, expires_at, used_at"
 
 
@@ -60,8 +63,8 @@ class ApiKey:
         return SCOPES.index(scope) <= SCOPES.index(self.scope)
 
 
-class ApiKeys(SqliteFile):
-    """The keys of one store. Several processes may use the file, so keys can be made beside a server."""
+class ApiKeys(Stored):
+    """The keys of one store. Several processes may use them, so keys can be made beside a server."""
 
     def create(self, name: str, scope: str, days: float = 0) -> tuple[str, ApiKey]:
         """Makes a key. Returns its text, which is shown this once, and how it is listed.
@@ -86,11 +89,12 @@ class ApiKeys(SqliteFile):
         text = PREFIX + secrets.token_urlsafe(32)
         now = time.time()
         with self._write() as connection:
-            number = connection.execute(
-                "insert into api_key (name, digest, scope, created_at, expires_at) values (?, ?, ?, ?, ?)",
+            made = connection.execute(
+                "insert into api_key (name, digest, scope, created_at, expires_at) values (?, ?, ?, ?, ?)"
+                " returning id",
                 (name, _digest(text), scope, now, now + days * DAY if days else None),
-            ).lastrowid
-        return text, self._key("id = ?", number)
+            ).fetchone()
+        return text, self._key("id = ?", made[0])
 
     def listed(self) -> list[ApiKey]:
         """Returns all keys, in the order they were made."""
@@ -122,17 +126,19 @@ class ApiKeys(SqliteFile):
         return ApiKey(*rows[0])
 
 
-def open_api_keys(store: Path) -> ApiKeys:
+def open_api_keys(settings: Settings) -> ApiKeys:
     """Opens the keys of a store. Raises StoreError."""
-    make_private()
-    try:
-        store.mkdir(parents=True, exist_ok=True)
-    except OSError as error:
-        raise StoreError(
-            f"The store {store} cannot be written: {error.strerror}.",
-            hint="Set FINPOLICY_HOME to a folder you can write to.",
-        ) from error
-    return ApiKeys(store / "api_keys.sqlite3", SCHEMA, 1)
+    place = place_of(settings, "api_keys")
+    if isinstance(place, Path):
+        make_private()
+        try:
+            place.parent.mkdir(parents=True, exist_ok=True)
+        except OSError as error:
+            raise StoreError(
+                f"The store {place.parent} cannot be written: {error.strerror}.",
+                hint="Set FINPOLICY_HOME to a folder you can write to.",
+            ) from error
+    return ApiKeys(open_database(place, SCHEMA))
 
 
 def _digest(text: str) -> str:

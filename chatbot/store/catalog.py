@@ -9,8 +9,6 @@ import json
 import time
 from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass
-from pathlib import Path
-from sqlite3 import Connection
 from typing import Any
 
 from chatbot.records import DocumentRow
@@ -25,20 +23,20 @@ from chatbot.store.contents import (
     StoredPage,
 )
 from chatbot.store.corrections import CORRECTION_SCHEMA, PERIOD, STATUS, Corrections
-from chatbot.store.disk_reserve import LITTLE_SPACE, free_bytes
+from chatbot.store.database import Place, Schema, Transaction, open_database
+from chatbot.store.disk_reserve import LITTLE_SPACE
 from chatbot.store.found_titles import TITLE_SCHEMA, FoundTitles
 from ingestion.invisible_characters import title_line
 from ingestion.records import NO_FACTS, DocumentFacts
 
-__all__ = ["SCHEMA_VERSION", "Catalog", "StoredChunk", "StoredPage", "Version", "Waiting"]
+__all__ = ["NAME", "SCHEMA", "Catalog", "StoredChunk", "StoredPage", "Version", "Waiting"]
 
-SCHEMA_VERSION = 7
-# From this version on a file lacks whole tables only, which are added when it is opened.
-EXTENDABLE = 4
+# Of the database.
+NAME = "catalog"
 # A document's active version is searched, and the one before it can be restored for a while. Several
 # documents may have one version: the same bytes under several names. A coming version waits for its vectors
 # before it takes its document's place.
-SCHEMA = (
+TABLES = (
     """
 create table meta (key text primary key, value text not null) without rowid;
 create table document (id integer primary key, name text not null unique, active_version integer,
@@ -61,9 +59,12 @@ create table erased (sha256 text primary key) without rowid;
 """
     + CONTENTS_SCHEMA
 )
-ADDED_SCHEMA = CORRECTION_SCHEMA + KEY_SCHEMA + INCOMPLETE_SCHEMA + TITLE_SCHEMA
+ADDED_TABLES = CORRECTION_SCHEMA + KEY_SCHEMA + INCOMPLETE_SCHEMA + TITLE_SCHEMA
+SCHEMA = Schema(TABLES + ADDED_TABLES, 7, ADDED_TABLES, extendable=4)
 # Comes before the SHA-256 of a file in the keys of `meta`.
 SEEN, QUOTED = "seen:", "quoted:"
+BELOW = "where key > ? and key < ?"
+KEEP = "insert into meta values (?, ?) on conflict (key) do update set value = excluded.value"
 COLUMNS = (
     f"v.id, d.name, v.sha256, v.state, v.title, v.pages, v.chunks, v.embedded_upto, v.fingerprint, "
     f"v.protected, {PERIOD}, {STATUS}, {LACKS}"
@@ -72,7 +73,7 @@ COLUMNS = (
 # removed.
 WANTED = (
     "v.state != 'reading' and ((d.active_version = v.id and d.removed_at is null)"
-    " or (v.coming and v.document = d.id and (d.removed_at is null or d.active_version is null)))"
+    " or (v.coming = 1 and v.document = d.id and (d.removed_at is null or d.active_version is null)))"
 )
 
 
@@ -124,36 +125,14 @@ class Waiting:
 
 
 class Catalog(FoundTitles, Corrections):
-    """The catalogue in one SQLite file.
+    """The catalogue of one store.
 
     Any thread may read. Writes happen one at a time, and each public method is one transaction.
     """
 
-    def __init__(self, path: Path, *, read_only: bool = False) -> None:
-        """Opens the file. Raises StoreError if it is damaged, not writable or of another version."""
-        super().__init__(path, SCHEMA + ADDED_SCHEMA, SCHEMA_VERSION, read_only=read_only)
-
-    def _check_version(self, schema: str, version: int) -> None:
-        """Adds missing tables to a file of an earlier version."""
-        if EXTENDABLE <= self._read("pragma user_version")[0][0] < version:
-            if self._read_only:
-                return
-            with self._write() as connection:
-                self._extend(connection)
-        super()._check_version(schema, version)
-
-    def _extend(self, connection: Connection) -> None:
-        if EXTENDABLE <= connection.execute("pragma user_version").fetchone()[0] < SCHEMA_VERSION:
-            self._add_missing(connection, ADDED_SCHEMA)
-            connection.execute(f"pragma user_version = {SCHEMA_VERSION}")
-
-    def _prepare(self, connection: Connection) -> None:
-        super()._prepare(connection)
-        if (
-            self._read_only
-            and EXTENDABLE <= connection.execute("pragma user_version").fetchone()[0] < SCHEMA_VERSION
-        ):
-            self._add_missing(connection, ADDED_SCHEMA)
+    def __init__(self, place: Place, *, read_only: bool = False) -> None:
+        """Opens it. Raises StoreError if it is damaged, not writable or of another version."""
+        super().__init__(open_database(place, SCHEMA, read_only=read_only))
 
     # --- what is there
     # ------------------------------------------------------------------------------------------------------
@@ -169,6 +148,14 @@ class Catalog(FoundTitles, Corrections):
         )
         wanted = set(names)
         return dict(reversed({row[0]: row[1] for row in rows if not wanted or row[1] in wanted}.items()))
+
+    def stamps(self) -> dict[int, tuple[str, ...]]:
+        """Returns version id -> what changes when a live version is read further or corrected."""
+        rows = self._read(
+            f"select v.id, {LACKS}, coalesce({PERIOD}, ''), coalesce({STATUS}, '') from document d"
+            " join version v on v.id = d.active_version where d.removed_at is null order by v.id"
+        )
+        return {row[0]: row[1:] for row in rows}
 
     def names(self) -> list[str]:
         """Returns the names of all live documents in the order they were added."""
@@ -219,17 +206,12 @@ class Catalog(FoundTitles, Corrections):
 
     def unfinished(self, fingerprint: str) -> list[Version]:
         """Returns the versions that still need vectors of `fingerprint`, oldest first."""
-        condition = (
-            f"{WANTED} and (v.state != 'ready' or coalesce(v.fingerprint, '') != ?) group by v.id order by "
-            f"v.id"
-        )
-        return self._versions(condition, (fingerprint,))
+        condition = f"{WANTED} and (v.state != 'ready' or coalesce(v.fingerprint, '') != ?)"
+        return _once_each(self._versions(condition, (fingerprint,)))
 
     def incomplete(self) -> list[Version]:
         """Returns the versions that are not fully read, oldest first."""
-        return self._versions(
-            f"{WANTED} and v.id in (select version from incomplete) group by v.id order by v.id", ()
-        )
+        return _once_each(self._versions(f"{WANTED} and v.id in (select version from incomplete)", ()))
 
     def to_come(self) -> dict[int, tuple[str, int]]:
         """Returns version id -> (what it lacks, pages whose images are still to be read) of incomplete
@@ -273,20 +255,21 @@ class Catalog(FoundTitles, Corrections):
     def left_over(self, before: float) -> list[int]:
         """Returns the ids of versions that nothing needs any more.
 
-        They are half-read, or belong to documents replaced or removed before that time (seconds since the
-        epoch).
+        They are half-read, though not by another process just now, or belong to documents replaced or removed
+        before that time (seconds since the epoch).
         """
         rows = self._read(
-            """select v.id from version v where v.state = 'reading' or not exists (select 1 from document d
-                where
+            """select v.id, v.state from version v where v.state = 'reading' or not exists (
+                select 1 from document d where
                    (d.active_version = v.id and (d.removed_at is null or d.removed_at >= ?1))
                 or (d.previous_version = v.id and d.replaced_at >= ?1 and (d.removed_at is null or
                 d.removed_at >= ?1))
-                or (v.coming and v.document = d.id and (d.removed_at is null or d.removed_at >= ?1 or
+                or (v.coming = 1 and v.document = d.id and (d.removed_at is null or d.removed_at >= ?1 or
                 d.active_version is null)))""",
             (before,),
         )
-        return [row[0] for row in rows]
+        others = self._database.claimed_elsewhere([_reading(row[0]) for row in rows if row[1] == "reading"])
+        return [row[0] for row in rows if _reading(row[0]) not in others]
 
     def hashes(self) -> set[str]:
         """Returns the SHA-256 of every file of a version or a waiting entry."""
@@ -312,7 +295,7 @@ class Catalog(FoundTitles, Corrections):
         """Returns the SHA-256 of the files that the document `name` has, had before, or will have."""
         rows = self._read(
             "select v.sha256 from document d join version v on v.id = d.active_version or v.id = "
-            "d.previous_version or (v.coming and v.document = d.id)"
+            "d.previous_version or (v.coming = 1 and v.document = d.id)"
             " where d.name = ?",
             (name,),
         )
@@ -326,7 +309,7 @@ class Catalog(FoundTitles, Corrections):
         """
         rows = self._read(
             "select d.name, v.added_at, d.removed_at from document d join version v on v.id = "
-            "d.active_version or (v.coming and v.document = d.id)"
+            "d.active_version or (v.coming = 1 and v.document = d.id)"
             " where v.sha256 = ? and v.state != 'reading' order by d.id",
             (sha256,),
         )
@@ -397,11 +380,13 @@ class Catalog(FoundTitles, Corrections):
             made = connection.execute(
                 (
                     "insert into version(document, sha256, state, title, protected, period, status, "
-                    "added_at) values (?, ?, 'reading', ?, ?, ?, ?, ?)"
+                    "added_at) values (?, ?, 'reading', ?, ?, ?, ?, ?) returning id"
                 ),
                 (document, sha256, title, protected, facts.period, facts.status, time.time()),
             )
-            return int(made.lastrowid or 0)
+            number = int(made.fetchone()[0])
+            self._database.claim(_reading(number))
+            return number
 
     def searchable(self, version: int) -> None:
         """Notes that the version's words are indexed.
@@ -423,6 +408,7 @@ class Catalog(FoundTitles, Corrections):
                 )
                 if at_once:
                     _flip(connection, document, version)
+        self._database.release(_reading(version))
 
     def add_vectors(
         self, version: int, fingerprint: str, rows: Sequence[tuple[int, bytes, bytes]]
@@ -454,15 +440,15 @@ class Catalog(FoundTitles, Corrections):
             )
             if not found.rowcount:
                 return []
-            there = connection.total_changes
-            connection.executemany(
-                "insert or ignore into vector values (?, ?, ?, ?)",
-                ((version, fingerprint, *row) for row in kept),
+            made = connection.executemany(
+                "insert into vector values (?, ?, ?, ?) on conflict do nothing",
+                [(version, fingerprint, *row) for row in kept],
             )
-            made = connection.total_changes - there
-            connection.execute(
-                "update version set embedded_upto = embedded_upto + ? where id = ?", (made, version)
-            )
+            if kept:
+                connection.execute(
+                    "update version set embedded_upto = embedded_upto + ? where id = ?",
+                    (made.rowcount, version),
+                )
             return [ordinal for ordinal, _ in kept]
 
     def ready(self, version: int, fingerprint: str, *, keep: Sequence[str] = ()) -> bool:
@@ -568,7 +554,7 @@ class Catalog(FoundTitles, Corrections):
                 (name,),
             )
             connection.execute(
-                "insert or ignore into erased select sha256 from waiting where name = ?", (name,)
+                "insert into erased select sha256 from waiting where name = ? on conflict do nothing", (name,)
             )
             waited = connection.execute("delete from waiting where name = ?", (name,)).rowcount
             return connection.execute("delete from document where name = ?", (name,)).rowcount + waited > 0
@@ -579,13 +565,14 @@ class Catalog(FoundTitles, Corrections):
         Their bytes are noted for erasing. All this is one step, unless the disk has no room to note it all at
         once.
         """
-        if free_bytes(self._path.parent) < LITTLE_SPACE + 2 * sum(map(self.bytes_of, versions)):
+        if self._database.free_bytes() < LITTLE_SPACE + 2 * sum(map(self.bytes_of, versions)):
             for version in versions:
                 self.thin_out(version)
         with self._write() as connection:
             for version in versions:
                 connection.execute(
-                    "insert or ignore into erased select sha256 from version where id = ?", (version,)
+                    "insert into erased select sha256 from version where id = ? on conflict do nothing",
+                    (version,),
                 )
                 for table in OF_A_VERSION:
                     connection.execute(f"delete from {table} where version = ?", (version,))
@@ -603,7 +590,7 @@ class Catalog(FoundTitles, Corrections):
             )
             connection.execute(
                 "delete from document where active_version is null and id not in (select document from "
-                "version where coming)"
+                "version where coming = 1)"
             )
 
     def release(self, version: int, name: str) -> bool:
@@ -658,9 +645,13 @@ class Catalog(FoundTitles, Corrections):
         Each addition has its own, so that giving one up leaves the others.
         """
         with self._write() as connection:
-            statement = "insert into waiting(name, sha256, added_at, recovered) values (?, ?, ?, ?)"
+            statement = (
+                "insert into waiting(name, sha256, added_at, recovered) values (?, ?, ?, ?) returning id"
+            )
             made = connection.execute(statement, (name, sha256, time.time(), recovered))
-            return int(made.lastrowid or 0)
+            number = int(made.fetchone()[0])
+            self._database.claim(_waiting(number))
+            return number
 
     def waiting(self) -> list[Waiting]:
         """Returns what waits to be added, in the order it came."""
@@ -670,6 +661,12 @@ class Catalog(FoundTitles, Corrections):
             for identity, name, sha256, at, problem, recovered in rows
         ]
 
+    def left(self) -> list[Waiting]:
+        """Returns what waits for nobody: neither for the user nor for another process that is at it."""
+        rows = [row for row in self.waiting() if row.problem is None]
+        others = self._database.claimed_elsewhere([_waiting(row.id) for row in rows])
+        return [row for row in rows if _waiting(row.id) not in others]
+
     def stop_waiting(self, waiting: int, problem: str | None = None) -> None:
         """Notes that a waiting file was added or given up.
 
@@ -678,11 +675,13 @@ class Catalog(FoundTitles, Corrections):
         with self._write() as connection:
             if problem is not None:
                 connection.execute("update waiting set problem = ? where id = ?", (problem, waiting))
-                return
-            connection.execute(
-                "insert or ignore into erased select sha256 from waiting where id = ?", (waiting,)
-            )
-            connection.execute("delete from waiting where id = ?", (waiting,))
+            else:
+                connection.execute(
+                    "insert into erased select sha256 from waiting where id = ? on conflict do nothing",
+                    (waiting,),
+                )
+                connection.execute("delete from waiting where id = ?", (waiting,))
+        self._database.release(_waiting(waiting))
 
     # --- what lies in the folder of documents
     # -----------------------------------------------------------------------------------
@@ -694,21 +693,18 @@ class Catalog(FoundTitles, Corrections):
         """
         return {
             row[0].removeprefix(SEEN): row[1]
-            for row in self._read("select key, value from meta where key glob ?", (f"{SEEN}*",))
+            for row in self._read(f"select key, value from meta {BELOW} order by key", _below(SEEN))
         }
 
     def note_quoted(self, digests: Iterable[str]) -> None:
         """Notes that these files are erased and that whatever quotes them must follow."""
         with self._write() as connection:
-            connection.executemany(
-                "insert or replace into meta values (?, '')", [(QUOTED + digest,) for digest in digests]
-            )
+            connection.executemany(KEEP, [(QUOTED + digest, "") for digest in digests])
 
     def quoted(self) -> frozenset[str]:
         """Returns the SHA-256 of erased files that something may still quote."""
         return frozenset(
-            row[0].removeprefix(QUOTED)
-            for row in self._read("select key from meta where key glob ?", (f"{QUOTED}*",))
+            row[0].removeprefix(QUOTED) for row in self._read(f"select key from meta {BELOW}", _below(QUOTED))
         )
 
     def forgotten(self, digests: Iterable[str]) -> None:
@@ -751,11 +747,11 @@ class Catalog(FoundTitles, Corrections):
     def set_meta(self, key: str, value: str) -> None:
         """Stores a value of the store itself."""
         with self._write() as connection:
-            connection.execute("insert or replace into meta values (?, ?)", (key, value))
+            connection.execute(KEEP, (key, value))
 
     def _versions(self, condition: str, arguments: Sequence[Any]) -> list[Version]:
         """Returns versions with the documents that have, or will have, them."""
-        order = "" if "order by" in condition else " order by v.id"
+        order = "" if "order by" in condition else " order by v.id, d.id"
         rows = self._read(
             (
                 f"select {COLUMNS} from document d join version v on v.id = d.active_version or v.document "
@@ -764,6 +760,11 @@ class Catalog(FoundTitles, Corrections):
             arguments,
         )
         return [_version(row) for row in rows]
+
+
+def _below(prefix: str) -> tuple[str, str]:
+    """Returns the bounds of the keys that begin with a prefix."""
+    return prefix, f"{prefix}\U0010ffff"
 
 
 def _version(row: Sequence[Any]) -> Version:
@@ -798,13 +799,31 @@ def _version(row: Sequence[Any]) -> Version:
     )
 
 
-def _document(connection: Connection, name: str) -> int:
+def _reading(version: int) -> str:
+    """Returns the name of the work that a version in state "reading" is."""
+    return f"version {version}"
+
+
+def _waiting(waiting: int) -> str:
+    """Returns the name of the work that a waiting file is."""
+    return f"waiting {waiting}"
+
+
+def _once_each(versions: Iterable[Version]) -> list[Version]:
+    """Returns each version once, under the name that comes first."""
+    found: dict[int, Version] = {}
+    for version in versions:
+        found.setdefault(version.id, version)
+    return list(found.values())
+
+
+def _document(connection: Transaction, name: str) -> int:
     """Returns the id of a document, creating it if necessary."""
     connection.execute("insert into document(name) values (?) on conflict(name) do nothing", (name,))
     return int(connection.execute("select id from document where name = ?", (name,)).fetchone()[0])
 
 
-def _flip(connection: Connection, document: int, version: int) -> None:
+def _flip(connection: Transaction, document: int, version: int) -> None:
     """Makes a version live; the one before can be restored."""
     connection.execute("update version set coming = 0 where document = ? and id <= ?", (document, version))
     connection.execute(
@@ -817,7 +836,7 @@ def _flip(connection: Connection, document: int, version: int) -> None:
     connection.execute("update document set removed_at = null where id = ?", (document,))
 
 
-def _read_anew(connection: Connection, document: int, version: int) -> bool:
+def _read_anew(connection: Transaction, document: int, version: int) -> bool:
     """Tells whether this version is a newer reading of what its document has.
 
     If so, it has then taken the old version's place under all its names.
@@ -832,7 +851,7 @@ def _read_anew(connection: Connection, document: int, version: int) -> bool:
     return old is not None
 
 
-def _repoint(connection: Connection, old: int, new: int) -> None:
+def _repoint(connection: Transaction, old: int, new: int) -> None:
     connection.execute("update version set coming = 0 where id = ?", (new,))
     connection.execute("update document set active_version = ? where active_version = ?", (new, old))
     connection.execute("update document set previous_version = ? where previous_version = ?", (new, old))

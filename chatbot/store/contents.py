@@ -8,10 +8,9 @@ import zlib
 from collections import defaultdict
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
-from sqlite3 import Connection
 from typing import Any
 
-from chatbot.store.sqlite_file import SqliteFile
+from chatbot.store.database import Stored, Transaction
 from ingestion.document import DocumentReading
 from ingestion.invisible_characters import label_line
 from ingestion.reading.wire import page_from, page_to, tables_from, tables_to, words_from, words_to
@@ -37,7 +36,7 @@ text text not null, label text, label_source text, method text not null,
     instructions text not null,
     primary key (version, number)) without rowid;
 create table chunk (version integer not null references version(id), ordinal integer not null,
-page integer not null, start integer not null, end integer not null,
+page integer not null, start integer not null, "end" integer not null,
     context text not null, primary key (version, ordinal)) without rowid;
 create table vector (version integer not null references version(id), fingerprint text not null,
 ordinal integer not null, data blob not null,
@@ -68,11 +67,12 @@ FORGET_DRAFTS = f"delete from draft where sha256 not in ({READ})"
 # The number of rows deleted in one step if room is short: at most 2 MB for pages read by OCR.
 THINNED_ROWS = 20
 CHUNK_COLUMNS = (
-    "c.version, c.ordinal, c.page, c.start, c.end, substr(p.text, c.start + 1, c.end - c.start), c.context"
+    'c.version, c.ordinal, c.page, c.start, c."end", '
+    'substr(p.text, c.start + 1, c."end" - c.start), c.context'
 )
 # Of a version's chunks: ordinal, key, and what else an index needs.
 KEYS = (
-    "select k.ordinal, k.key, coalesce(p.label, '') || char(10) || p.method from chunk_key k join chunk "
+    "select k.ordinal, k.key, coalesce(p.label, '') || '\n' || p.method from chunk_key k join chunk "
     "c on c.version = k.version and c.ordinal = k.ordinal"
     " join page p on p.version = c.version and p.number = c.page where k.version = ? order by k.ordinal"
 )
@@ -137,7 +137,7 @@ def chunk_key(context: str, text: str) -> bytes:
     return hashlib.blake2b(f"{context}\0{text}".encode("utf-8", "replace"), digest_size=16).digest()
 
 
-class Contents(SqliteFile):
+class Contents(Stored):
     """Pages, tables, chunks, vectors and lexicons by version id."""
 
     def fill(self, version: int, reading: DocumentReading, chunks: Sequence[Chunk], lexicon: bytes) -> None:
@@ -155,7 +155,7 @@ class Contents(SqliteFile):
         with self._write() as connection:
             before = {ordinal: (key, told) for ordinal, key, told in connection.execute(KEYS, (version,))}
             vectors = connection.execute(
-                "select ordinal, fingerprint, data from vector where version = ?", (version,)
+                "select ordinal, fingerprint, data from vector where version = ? order by ordinal", (version,)
             ).fetchall()
             for table in OF_A_VERSION:
                 connection.execute(f"delete from {table} where version = ?", (version,))
@@ -203,7 +203,7 @@ class Contents(SqliteFile):
 
     def _fill(
         self,
-        connection: Connection,
+        connection: Transaction,
         version: int,
         reading: DocumentReading,
         chunks: Sequence[Chunk],
@@ -245,7 +245,7 @@ class Contents(SqliteFile):
                     gone = connection.execute(
                         f"delete from {table} where ({key}) in ({some})", (version,)
                     ).rowcount
-                self._read("pragma wal_checkpoint(truncate)")
+                self._database.shorten_log()
 
     def keep_draft(self, sha256: str, page: Page) -> None:
         """Keeps a page that was read from its image, so that an interrupted reading need not read it again.
@@ -254,7 +254,11 @@ class Contents(SqliteFile):
         """
         with self._write() as connection:
             row = (sha256, page.number, _packed(page_to(page)))
-            connection.execute(f"insert or replace into draft select ?1, ?2, ?3 where ?1 in ({READ})", row)
+            connection.execute(
+                f"insert into draft select ?1, ?2, ?3 where ?1 in ({READ})"
+                " on conflict (sha256, number) do update set data = excluded.data",
+                row,
+            )
 
     def forget_drafts(self) -> None:
         """Drops the drafts once everything is read."""
@@ -263,7 +267,7 @@ class Contents(SqliteFile):
 
     def drafts(self, sha256: str) -> dict[int, Page]:
         """Returns the pages kept by keep_draft, by number."""
-        rows = self._read("select number, data from draft where sha256 = ?", (sha256,))
+        rows = self._read("select number, data from draft where sha256 = ? order by number", (sha256,))
         return {number: page_from(_unpacked(data)) for number, data in rows}
 
     def page(self, version: int, number: int) -> StoredPage:
@@ -275,9 +279,10 @@ class Contents(SqliteFile):
 
     def pages(self, version: int, numbers: Sequence[int]) -> dict[int, StoredPage]:
         """Returns some pages of a version by number, without words."""
-        marks = ",".join("?" * len(numbers))
+        marks = ",".join("?" * len(numbers)) or "null"
         rows = self._read(
-            f"select {PAGE_COLUMNS} from page where version = ? and number in ({marks})", (version, *numbers)
+            f"select {PAGE_COLUMNS} from page where version = ? and number in ({marks}) order by number",
+            (version, *numbers),
         )
         return {
             r[0]: StoredPage(r[0], r[1], label_line(r[2]), r[3], r[4], r[5], _spans(r[6]), _spans(r[7]))
@@ -322,7 +327,7 @@ class Contents(SqliteFile):
             for row in rows
         ]
 
-    def chunks(self, version: int, *, start: int = 0, limit: int = -1) -> list[StoredChunk]:
+    def chunks(self, version: int, *, start: int = 0, limit: int = 2**62) -> list[StoredChunk]:
         """Returns chunks of a version by ordinal, from `start`, at most `limit`."""
         return self._chunks(
             "c.version = ? and c.ordinal >= ? order by c.ordinal limit ?", (version, start, limit)
@@ -345,11 +350,11 @@ class Contents(SqliteFile):
 
     def vectors_of(self, keys: Sequence[bytes], fingerprint: str) -> dict[bytes, bytes]:
         """Returns chunk_key -> float32 bytes of its windows, for those keys that have vectors."""
-        marks = ",".join("?" * len(keys))
+        marks = ",".join("?" * len(keys)) or "null"
         rows = self._read(
-            "select k.key, v.data from chunk_key k join vector v on v.version = k.version and v.ordinal "
-            "= k.ordinal"
-            f" where k.key in ({marks}) and v.fingerprint = ? group by k.key",
+            "select distinct k.key, v.data from chunk_key k"
+            " join vector v on v.version = k.version and v.ordinal = k.ordinal"
+            f" where k.key in ({marks}) and v.fingerprint = ?",
             (*keys, fingerprint),
         )
         return {row[0]: row[1] for row in rows}

@@ -5,7 +5,7 @@ They are kept by the file's hash, so that they survive re-reading.
 
 from __future__ import annotations
 
-from chatbot.store.sqlite_file import SqliteFile
+from chatbot.store.database import Stored
 from ingestion.records import NO_FACTS, DocumentFacts
 
 __all__ = ["CORRECTION_SCHEMA", "PERIOD", "STATUS", "Corrections", "correction_from", "correction_to"]
@@ -21,7 +21,7 @@ PERIOD = "nullif(coalesce((select c.period from correction c where c.sha256 = v.
 STATUS = "nullif(coalesce((select c.status from correction c where c.sha256 = v.sha256), v.status, ''), '')"
 
 
-class Corrections(SqliteFile):
+class Corrections(Stored):
     """The corrections of one store, by SHA-256 of the file.
 
     A new version of a document therefore begins with what it says itself.
@@ -41,7 +41,9 @@ class Corrections(SqliteFile):
                 connection.execute("delete from correction where sha256 = ?", (sha256,))
             else:
                 connection.execute(
-                    "insert or replace into correction values (?, ?, ?)", (sha256, said.period, said.status)
+                    "insert into correction values (?, ?, ?) on conflict (sha256)"
+                    " do update set period = excluded.period, status = excluded.status",
+                    (sha256, said.period, said.status),
                 )
             connection.execute(FORGET_TITLES, (sha256,))
 

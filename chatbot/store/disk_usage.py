@@ -14,7 +14,6 @@ __all__ = ["Space", "document_space", "store_space"]
 
 WORDS = "keywords"
 VECTORS = "vectors"
-CATALOGUE = "catalog.sqlite3"
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,7 +46,7 @@ def store_space(library: Library) -> Space:
     folder = library.folder
     return Space(
         _sizes(library.copies.folder.glob("*")),
-        _sizes(folder.glob(f"{CATALOGUE}*")),
+        library.catalog.used_bytes(),
         _sizes((folder / VECTORS).rglob("*")),
         _sizes((folder / WORDS).rglob("*")),
         shutil.disk_usage(library.copies.folder).free,

@@ -70,11 +70,11 @@ class FoundTitles(Contents):
     def _keep(self, rows: Iterable[_Titled], found: Mapping[int, str]) -> None:
         """Keeps titles, but for versions that were read anew meanwhile."""
         kept = [(found[row.version], TITLE_RULES, row.version, row.lacks) for row in rows]
-        if not kept or self._read_only:
+        if not kept or self._database.read_only:
             return
         with suppress(StoreError), self._write() as connection:  # on a full disk they are found again
             connection.executemany(
-                f"insert or replace into found_title select v.id, ?, ? from version v where v.id = ?"
-                f" and {LACKS} = ?",
+                f"insert into found_title select v.id, ?, ? from version v where v.id = ? and {LACKS} = ?"
+                " on conflict (version) do update set title = excluded.title, rules = excluded.rules",
                 kept,
             )

@@ -19,7 +19,8 @@ from numpy.typing import NDArray
 from chatbot.errors import CancelledError, DocumentError, NotFoundError, ProjectError, StoreError, UsageError
 from chatbot.models.embedders import LOCAL_FINGERPRINTS, Embedder
 from chatbot.settings import PROGRAM, Settings
-from chatbot.store.catalog import Catalog, StoredPage, Version
+from chatbot.store.catalog import NAME, Catalog, StoredPage, Version
+from chatbot.store.database import place_of
 from chatbot.store.disk_reserve import Reserve, is_full
 from chatbot.store.document_names import known_as
 from chatbot.store.documents_folder import BROKEN_OFF, UnaddedFile, note_copies_of, unread
@@ -87,6 +88,7 @@ class Library:
         self._completing, self._in_completion = threading.Condition(), set[int]()
         self._awaited = 0  # completions that a question waits for
         self._watching: Callable[[], None] | None = None
+        self._stamps: dict[int, tuple[str, ...]] = {}
         self._lock = StoreLock(settings.store / "store.lock")
         self.reserve = Reserve(settings.store)
         try:
@@ -107,7 +109,7 @@ class Library:
         settings = self._settings
         embedder = self.embedder
         self.copies = Copies(settings.documents, settings.max_upload_mb)
-        self.catalog = Catalog(settings.store / "catalog.sqlite3")
+        self.catalog = Catalog(place_of(settings, NAME))
         self.indexes = Indexes(self.catalog, settings.store, embedder)
         self._early = EarlyVectors(self.catalog, embedder)
         self.adding = VersionBuilder(self.catalog, self.copies, self.indexes, self._changing)
@@ -159,6 +161,8 @@ class Library:
             there_are = set[str]()
         names = [name if name in there_are else known_as(name) for name in names]
         active = self.catalog.active(names)
+        if self._settings.database:
+            self._follow_others()
         there = sorted(there_are)
         missing = [name for name in names if name not in there]
         if missing:
@@ -463,6 +467,14 @@ class Library:
     def _forget(self, version: int) -> None:
         for cache in (self._matrices, self._terms, self._chunk_pages, self._kinds, self._facts):
             cache.drop(version)
+
+    def _follow_others(self) -> None:
+        """Forgets of versions what another server has changed, which reads further and corrects too."""
+        stamps, before = self.catalog.stamps(), self._stamps
+        self._stamps = stamps
+        for version in stamps.keys() & before.keys():
+            if stamps[version] != before[version]:
+                self._forget(version)
 
     def read_again(
         self, name: str, password: str | None = None, *, progress: Progress = _no_progress

@@ -13,10 +13,10 @@ from pathlib import Path
 from chatbot.errors import EncryptedError, ProjectError, StoreError
 from chatbot.models.embedders import Embedder, make_embedder
 from chatbot.settings import Settings
-from chatbot.store.catalog import Catalog
+from chatbot.store.catalog import NAME, Catalog
+from chatbot.store.database import NewerStoreError, place_of
 from chatbot.store.library import Library
 from chatbot.store.lock import StoreLock
-from chatbot.store.sqlite_file import NewerStoreError
 from chatbot.store.version_building import AddResult
 
 __all__ = ["rebuild"]
@@ -69,8 +69,13 @@ def _read_again(library: Library, passwords: Mapping[str, str], progress: Progre
 
 
 def _set_aside_catalogue(settings: Settings) -> bool:
-    """Tells whether the catalogue was useless or missing, and is now out of the way."""
-    path = settings.store / "catalog.sqlite3"
+    """Tells whether the catalogue was useless or missing, and is now out of the way.
+
+    One in a Postgres stays where it is: whoever runs that has its backups.
+    """
+    path = place_of(settings, NAME)
+    if not isinstance(path, Path):
+        return False
     lock = StoreLock(settings.store / "store.lock")
     try:
         if not path.exists():

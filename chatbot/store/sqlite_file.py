@@ -14,29 +14,22 @@ from weakref import WeakSet
 
 from chatbot.errors import StoreError
 from chatbot.settings import PROGRAM
-from chatbot.store.disk_reserve import disk_is_full, is_full
+from chatbot.store.database import (
+    ClosedError,
+    EarlierStoreError,
+    NewerStoreError,
+    Schema,
+    SoleOwner,
+    statements,
+)
+from chatbot.store.disk_reserve import disk_is_full, free_bytes, is_full
 
-__all__ = ["EarlierStoreError", "NewerStoreError", "SqliteFile"]
+__all__ = ["SqliteFile"]
 
 # Seconds a reader waits for the writer's transaction. The longest one, 2,000 pages, takes 1.
 BUSY_SECONDS = 20
 # Pages given back to the disk in one step. What is moved for it is in the log until the step is done.
 SHRINKING_PAGES = 256
-
-
-class EarlierStoreError(StoreError):
-    """The file was made by an earlier version of the program."""
-
-
-class NewerStoreError(StoreError):
-    """The file was made by a later version of the program, and only that version should change it."""
-
-
-class ClosedError(StoreError):
-    """The file was closed meanwhile, as when the server is being stopped."""
-
-    def __init__(self) -> None:
-        super().__init__("The store is closed.", hint="Start the program again.")
 
 
 class _Held:
@@ -56,11 +49,11 @@ class _Held:
         self.connection.close()
 
 
-class SqliteFile:
-    """A file that any thread may read. Writes happen one at a time, each `_write` one transaction.
+class SqliteFile(SoleOwner):
+    """A file that any thread may read; see Database.
 
     If the disk is too full to open the file for writing, it is only read until a write finds room. Subclasses
-    for other files than the catalogue override how the file is opened, updated and named in messages.
+    for other files than the catalogue override how the file is opened and named in messages.
     """
 
     # Whether each thread has a connection of its own. A single one is for threads that take turns.
@@ -68,30 +61,28 @@ class SqliteFile:
     # How durable a commit is before it returns.
     _synchronous = "full"
 
-    def __init__(self, path: Path, schema: str, version: int, *, read_only: bool = False) -> None:
+    def __init__(self, path: Path, schema: Schema, *, read_only: bool = False) -> None:
         """Opens the file.
 
-        schema: statements that make the tables, each ending in ";\\n".
-        version: version of that schema, from 1.
         read_only: waits for nobody and changes nothing.
 
         Raises StoreError if the file is damaged, not writable or of another version.
         """
-        self._path, self._read_only, self._no_room = path, read_only, False
+        self._path, self._schema, self._read_only, self._no_room = path, schema, read_only, False
         self._local: Any = threading.local() if self._connection_each else SimpleNamespace()
         self._held: WeakSet[_Held] = WeakSet()
         self._holding, self._closed = threading.Lock(), False
         self._write_lock = threading.RLock()
         try:
             try:
-                self._check_version(schema, version)
+                self._check_version()
             except StoreError:
                 if read_only or not is_full(path.parent) or not path.exists():
                     raise
                 self._read_only = self._no_room = True
-                if self._read("pragma user_version") == [(0,)]:  # nothing is in it yet
+                if self._version() == 0:  # nothing is in it yet
                     raise
-                self._check_version(schema, version)
+                self._check_version()
         except BaseException:
             self.close()
             raise
@@ -113,53 +104,84 @@ class SqliteFile:
         Erased data is then in neither. Returns False if another program reads the file, so that the log has
         to stay.
         """
-        ((busy, _, _),) = self._read("pragma wal_checkpoint(truncate)")
-        (automatic,), (unused,) = self._read("pragma auto_vacuum")[0], self._read("pragma freelist_count")[0]
+        ((busy, _, _),) = self.read("pragma wal_checkpoint(truncate)")
+        (automatic,), (unused,) = self.read("pragma auto_vacuum")[0], self.read("pragma freelist_count")[0]
         with suppress(sqlite3.Error, StoreError):  # a disk without room for it either
             for _ in range(0, unused if automatic else 0, SHRINKING_PAGES):
                 # As a script: `execute` takes one step of it, which is one page.
                 with self._connection() as connection:
                     connection.executescript(f"pragma incremental_vacuum({SHRINKING_PAGES})")
-                self._read("pragma wal_checkpoint(truncate)")
+                self.read("pragma wal_checkpoint(truncate)")
         return not busy
+
+    def shorten_log(self) -> None:
+        """Writes the log back into the file."""
+        self.read("pragma wal_checkpoint(truncate)")
+
+    def free_bytes(self) -> int:
+        """Returns the free bytes on the file's disk."""
+        return free_bytes(self._path.parent)
+
+    def used_bytes(self) -> int:
+        """Returns the bytes of the file and of those that SQLite keeps beside it."""
+        total = 0
+        for path in self._path.parent.glob(f"{self._path.name}*"):
+            with suppress(OSError):
+                total += path.stat().st_size
+        return total
+
+    @property
+    def read_only(self) -> bool:
+        """Whether the file is only read."""
+        return self._read_only
 
     def complaints(self) -> list[str]:
         """Returns what SQLite's own check finds wrong, at most ten lines; none if the file is sound."""
-        found = [str(row[0]) for row in self._read("pragma integrity_check(10)")]
-        broken = self._read("pragma foreign_key_check")
+        found = [str(row[0]) for row in self.read("pragma integrity_check(10)")]
+        broken = self.read("pragma foreign_key_check")
         return [line for line in found if line != "ok"] + [
             f"{row[0]} refers to a missing {row[2]}" for row in broken[:10]
         ]
 
-    def _check_version(self, schema: str, version: int) -> None:
-        ((found,),) = self._read("pragma user_version")
-        if found > version:
-            raise NewerStoreError(
-                f"The store has version {found}, but this program supports {version}.",
-                hint="Update the program.",
-            )
-        if 0 < found < version:
+    def _check_version(self) -> None:
+        found, schema = self._version(), self._schema
+        if schema.extends(found):
+            if self._read_only:
+                return
+            with self.write() as connection:
+                self._extend(connection)
+            found = schema.version
+        if found > schema.version:
+            raise NewerStoreError("store", found, schema.version)
+        if 0 < found < schema.version:
             raise EarlierStoreError(
-                f"The store has version {found}, but this program needs {version}.",
+                f"The store has version {found}, but this program needs {schema.version}.",
                 hint=f"`{PROGRAM} rebuild` rebuilds it from the kept copies.",
             )
         if found == 0 and not self._read_only:
-            with self._write() as connection:
-                if connection.execute("pragma user_version").fetchone()[0] == 0:
-                    for statement in filter(str.strip, schema.split(";\n")):
+            with self.write() as connection:
+                if _version_of(connection) == 0:
+                    for statement in statements(schema.tables):
                         connection.execute(statement)
-                    connection.execute(f"pragma user_version = {version}")
+                    connection.execute(f"pragma user_version = {schema.version}")
+
+    def _version(self) -> int:
+        ((found,),) = self.read("pragma user_version")
+        return int(found)
 
     def _extend(self, connection: sqlite3.Connection) -> None:
-        """Updates a file that can be written now."""
+        """Brings a file of an earlier version up to date."""
+        if self._schema.extends(_version_of(connection)):
+            self._add_missing(connection)
+            connection.execute(f"pragma user_version = {self._schema.version}")
 
-    def _add_missing(self, connection: sqlite3.Connection, schema: str) -> None:
-        """Creates missing tables of `schema` with their indexes.
+    def _add_missing(self, connection: sqlite3.Connection) -> None:
+        """Creates the tables that a file of an earlier version lacks, with their indexes.
 
         If the file may not be changed, the tables exist for this connection only.
         """
         there = {row[0] for row in connection.execute("select name from sqlite_master")}
-        for statement in filter(str.strip, schema.split(";\n")):
+        for statement in statements(self._schema.added):
             kind, name = statement.split()[1:3]
             if name not in there and not (self._read_only and kind == "index"):
                 connection.execute(
@@ -214,6 +236,8 @@ class SqliteFile:
                 "pragma secure_delete = on;"
                 f" pragma synchronous = {self._synchronous};"
             )
+        elif self._schema.extends(_version_of(connection)):
+            self._add_missing(connection)
 
     def _read_mode(self) -> str:
         """Chooses how to open a file that cannot be written.
@@ -225,7 +249,8 @@ class SqliteFile:
         unchanging = unwritable and not (log.exists() and log.stat().st_size)
         return "ro&immutable=1" if unchanging else "ro"
 
-    def _read(self, statement: str, arguments: Sequence[Any] = ()) -> list[tuple[Any, ...]]:
+    def read(self, statement: str, arguments: Sequence[Any] = ()) -> list[tuple[Any, ...]]:
+        """Returns all rows. Raises StoreError."""
         try:
             with self._connection() as connection:
                 return connection.execute(statement, arguments).fetchall()
@@ -233,7 +258,8 @@ class SqliteFile:
             raise self._unusable(error) from error
 
     @contextmanager
-    def _write(self) -> Iterator[sqlite3.Connection]:
+    def write(self) -> Iterator[sqlite3.Connection]:
+        """Opens a transaction; what fails in it changes nothing. Raises StoreError."""
         with self._write_lock:
             try:
                 self._make_writable()
@@ -277,3 +303,7 @@ class SqliteFile:
             )
         hint = f"`{PROGRAM} rebuild` rebuilds it from the kept copies."
         return StoreError(f"The catalogue {self._path.name} is damaged: {text}.", hint=hint)
+
+
+def _version_of(connection: sqlite3.Connection) -> int:
+    return int(connection.execute("pragma user_version").fetchone()[0])

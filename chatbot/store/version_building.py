@@ -146,8 +146,11 @@ class VersionBuilder:
         return Taken(name, digest, waiting, password)
 
     def left(self) -> list[Taken]:
-        """Returns what an earlier process took and did not add, except what waits for the user."""
-        return [_taken_of(row) for row in self._catalog.waiting() if row.problem is None]
+        """Returns what an earlier process took and did not add, except what waits for the user.
+
+        What another process is at is not among it.
+        """
+        return [_taken_of(row) for row in self._catalog.left()]
 
     def stuck(self) -> list[tuple[Taken, str]]:
         """Returns what was taken and waits for something the user must do, and for what."""

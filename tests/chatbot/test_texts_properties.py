@@ -131,5 +131,7 @@ def test_a_setting_is_read_or_refused_by_its_name(name: str, value: str) -> None
 
 @given(st.text("abcdefgh0123", min_size=12, max_size=20))
 def test_a_key_is_never_shown(key: str) -> None:
-    secrets = {"OPENAI_API_KEY": f"sk-{key}", "MEMORY_DATABASE_URL": f"postgresql://me:{key}@host/news"}
+    secrets = {"OPENAI_API_KEY": f"sk-{key}"}
+    for name in ("FINPOLICY_DATABASE_URL", "MEMORY_DATABASE_URL"):
+        secrets[name] = f"postgresql://me:{key}@host/news"
     assert key not in repr(load_settings(secrets))

@@ -6,7 +6,6 @@ Rows are read again only where they have changed. The shelf does not know whose 
 from __future__ import annotations
 
 import json
-import sqlite3
 import threading
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -22,6 +21,7 @@ from chatbot.memory.memory_database import MemoryDatabase, Tables
 from chatbot.models.embedders import Embedder
 from chatbot.search.fusion import embed_query, mean_vector, worth_searching
 from chatbot.search.question_terms import subject_of
+from chatbot.store.database import Transaction
 from chatbot.store.vector_index import Vectors
 
 __all__ = ["TABLES", "CaseFile", "CaseFileView", "own_case", "question_vectors", "unknown_case"]
@@ -40,7 +40,7 @@ create table rated_shelf (shelf text primary key, changes integer not null) with
         + "".join(
             f"create trigger rated_{event} after {event} on rated_answer begin insert into rated_shelf "
             f"values ({row}.shelf, 1)"
-            " on conflict (shelf) do update set changes = changes + 1; end;\n"
+            " on conflict (shelf) do update set changes = rated_shelf.changes + 1; end;\n"
             for event, row in (("insert", "new"), ("update", "new"), ("delete", "old"))
         ),
     ),
@@ -49,7 +49,7 @@ create table rated_shelf (shelf text primary key, changes integer not null) with
 LINE = "cast(line as blob)"
 ORDER = "select number, revision from rated_answer where shelf = ? order by number"
 ROWS = f"""select number, revision, {LINE}, case when fingerprint = ? then vector end from rated_answer
-    where number in (select value from json_each(?))"""
+    where number in (select cast(value as integer) from json_each(?))"""
 # Questions that are embedded in one call and stored together. So progress shows, an endpoint's batch is used,
 # and a stop loses only seconds of work.
 BATCH = 256
@@ -215,7 +215,7 @@ class CaseFile:
         """Erase all cases for which is_gone(case) holds, and return them. Raises StoreError."""
         found: dict[int, Case] = {}
         with self._database.write() as connection:
-            statement = f"select number, {LINE} from rated_answer where shelf = ?"
+            statement = f"select number, {LINE} from rated_answer where shelf = ? order by number"
             for number, line in connection.execute(statement, (self._name,)).fetchall():
                 case = self._case(line, 0)
                 if isinstance(case, Case) and is_gone(case):
@@ -235,7 +235,7 @@ class CaseFile:
         except ValueError as error:
             return LineProblem(place + 1, str(error))
 
-    def _found(self, connection: sqlite3.Connection, key: str) -> tuple[int, Case, bytes]:
+    def _found(self, connection: Transaction, key: str) -> tuple[int, Case, bytes]:
         """(number of the row, case, line) of the case with this id. Raises NotFoundError."""
         statement = f"select number, {LINE} from rated_answer where shelf = ? and id = ?"
         for number, line in connection.execute(statement, (self._name, key)):
@@ -244,7 +244,7 @@ class CaseFile:
                 return number, case, line
         raise unknown_case(key)
 
-    def _put(self, connection: sqlite3.Connection, case: Case, *, of: int = 0) -> None:
+    def _put(self, connection: Transaction, case: Case, *, of: int = 0) -> None:
         """Store a case with the vector of an older row, if that row's question is written the same.
 
         of: the number of that row; 0 for the row that the case replaces.
@@ -263,11 +263,12 @@ class CaseFile:
             vector = old_row[1:]
         else:
             vector = (None, None)
-        insert = (
-            "insert or replace into rated_answer (shelf, id, line, fingerprint, vector) values (?, ?, "
-            "?, ?, ?)"
+        # A case that replaces another comes last, as a new one does.
+        connection.execute("delete from rated_answer where shelf = ? and id = ?", (self._name, own))
+        connection.execute(
+            "insert into rated_answer (shelf, id, line, fingerprint, vector) values (?, ?, ?, ?, ?)",
+            (self._name, own, line, *vector),
         )
-        connection.execute(insert, (self._name, own, line, *vector))
 
     def _keep_vectors(self, keys: Sequence[Key], rows: Vectors) -> None:
         """Store the unit vectors (n, dimension) of rows that nobody has changed meanwhile."""

@@ -1,4 +1,4 @@
-"""Stores conversations in SQLite, each with its owner and every answer in full.
+"""Stores conversations, each with its owner and every answer in full.
 
 It keeps what was said and does not decide what is made of it.
 """
@@ -48,7 +48,7 @@ changed_at real not null, title text,
     off text not null default '') without rowid;
 create index conversation_of on conversation(owner, changed_at);
 create table exchange (conversation text not null references conversation(id) on delete cascade,
-number integer not null, user text not null,
+number integer not null, "user" text not null,
     assistant text not null, at real not null, state text not null default 'complete', cited text,
     full_tokens integer, kept_tokens integer, chunks integer, primary key (conversation,
     number)) without rowid;
@@ -77,6 +77,8 @@ create table spent (conversation text not null, number integer not null, prompt_
 WINDOW = 10
 # Days for which a deleted conversation can be restored; the same as for a removed document.
 KEPT_DAYS = 7
+# More exchanges than any conversation has.
+ALL = 2**62
 # Questions of one conversation that may be open at the same time, from several tabs.
 MOST_AT_ONCE = 8
 # Private conversations that were idle for this long are dropped. Otherwise they would stay in memory until
@@ -91,16 +93,17 @@ UNFINISHED = {
     "interrupted": "interrupted, unchecked",
     "answering": "still being written",
 }
-# Casts and bounds make a damaged value odd text or 0 rather than an error. Times are bounded to the year
-# 2096, beyond which no calendar here is reliable.
-ROW = """select id, owner, cast(coalesce(title, (select substr(user, 1,
+# Casts make a damaged value odd text or 0 rather than an error.
+ROW = """select id, owner, cast(coalesce(title, (select substr("user", 1,
     400) from exchange where conversation = id order by number limit 1), '') as text),
-    min(max(cast(begun_at as real), 0), 4e9), min(max(cast(changed_at as real), 0), 4e9),
-    (select count(*) from exchange where conversation = id), min(max(cast(deleted_at as real), 0), 4e9),
+    cast(begun_at as double precision), cast(changed_at as double precision),
+    (select count(*) from exchange where conversation = id), cast(deleted_at as double precision),
     cast(compresses as integer),
     cast(recalls_others as integer), cast(off as text)
     from conversation"""
 
+# Times are bounded to the year 2096, beyond which no calendar here is reliable.
+LATEST = 4e9
 # A conversation may be erased, and its id taken by somebody else, while an answer is being written.
 OWNED = "exists (select 1 from conversation where id = exchange.conversation and owner = ?)"
 
@@ -204,12 +207,24 @@ class Conversations:
         for file in (self._disk, self._memory):
             file.prepare(TABLES)
         # On a full disk this fails, but the conversations can still be read.
-        with suppress(StoreError), self._disk.write() as connection:
-            connection.execute("update exchange set state = 'interrupted' where state = 'answering'")
+        with suppress(StoreError):
+            self._mark_interrupted()
 
     def close(self) -> None:
         """Forget the private conversations."""
         self._memory.close()
+
+    def _mark_interrupted(self) -> None:
+        """Note which answers nobody is writing any more."""
+        rows = self._disk.read("select conversation, number from exchange where state = 'answering'")
+        being_written = self._disk.claimed_elsewhere([_answering(*row) for row in rows])
+        left = [row for row in rows if _answering(*row) not in being_written]
+        if left:
+            self._disk.change_each(
+                "update exchange set state = 'interrupted'"
+                " where conversation = ? and number = ? and state = 'answering'",
+                left,
+            )
 
     # --- conversations
     # ------------------------------------------------------------------------------------------------------
@@ -287,7 +302,7 @@ class Conversations:
         missing = {word for word in words if word not in row.title.casefold()}
         if not missing:
             return True
-        statement = "select user, assistant from exchange where conversation = ?"
+        statement = 'select "user", assistant from exchange where conversation = ?'
         exchanges = self._file(row.id).read(statement, (row.id,))
         text = "\n".join(f"{user}\n{assistant}" for user, assistant in exchanges).casefold()
         return all(word in text for word in missing)
@@ -363,13 +378,14 @@ class Conversations:
         now = time.time()
         next_number = "select coalesce(max(number), 0) + 1 from exchange where conversation = ?"
         insert = (
-            "insert into exchange (conversation, number, user, assistant, at, state) values (?, ?, "
+            'insert into exchange (conversation, number, "user", assistant, at, state) values (?, ?, '
             "?, '', ?, 'answering')"
         )
         with self._file(conversation).write() as connection:
             ((number,),) = connection.execute(next_number, (conversation,)).fetchall()
             connection.execute(insert, (conversation, number, encodable(question), now))
             connection.execute("update conversation set changed_at = ? where id = ?", (now, conversation))
+            self._file(conversation).claim(_answering(conversation, number))
         return int(number)
 
     def write(
@@ -381,6 +397,8 @@ class Conversations:
             f"state != 'complete' and {OWNED}"
         )
         self._file(conversation).change(statement, (encodable(text), state, conversation, number, owner))
+        if state != "answering":
+            self._file(conversation).release(_answering(conversation, number))
 
     def finish(
         self, conversation: str, number: int, answer: Answer, files: Mapping[int, str], *, owner: str
@@ -405,14 +423,20 @@ class Conversations:
             if not done.rowcount:
                 raise NotFoundError("The conversation has been erased.", hint="Start a new one.")
             connection.execute(
-                "insert or replace into detail (conversation, number, answer) values (?, ?, ?)",
+                "insert into detail (conversation, number, answer) values (?, ?, ?)"
+                " on conflict (conversation, number)"
+                " do update set answer = excluded.answer, fingerprint = null, vector = null",
                 (conversation, number, pack_answer(answer, files)),
             )
             sources = [(digest, conversation, number) for digest in files.values()]
-            connection.executemany("insert or ignore into source values (?, ?, ?)", sources)
+            connection.executemany("insert into source values (?, ?, ?) on conflict do nothing", sources)
             if answer.usage is not None:
                 spent = (conversation, number, *astuple(answer.usage))
-                connection.execute("insert or replace into spent values (?, ?, ?, ?, ?, ?, ?, ?)", spent)
+                connection.execute(
+                    "delete from spent where conversation = ? and number = ?", (conversation, number)
+                )
+                connection.execute("insert into spent values (?, ?, ?, ?, ?, ?, ?, ?)", spent)
+        self._file(conversation).release(_answering(conversation, number))
 
     def spent(self, conversation: str, owner: str) -> tuple[int, Usage | None]:
         """(count of answers by chat models, what they used together); (0, None) where there is none.
@@ -432,28 +456,31 @@ class Conversations:
         return count, usage
 
     def said(
-        self, conversation: str, owner: str, *, last: int = -1, before: int = 2**62
+        self, conversation: str, owner: str, *, last: int = ALL, before: int = ALL
     ) -> list[StoredExchange]:
         """The exchanges, oldest first; none of a conversation that is missing, deleted or not this owner's.
 
-        last: only this many, -1 for all. before: only those with a lower number.
+        last: only this many. before: only those with a lower number.
         """
         statement = (
-            "select conversation, number, cast(user as text), cast(assistant as text), cast(state as "
+            'select conversation, number, cast("user" as text), cast(assistant as text), cast(state as '
             "text), cast(coalesce(cited, assistant) as text),"
-            " min(max(cast(at as real), 0), 4e9) from exchange join conversation on id = conversation"
+            " cast(at as double precision) from exchange join conversation on id = conversation"
             " where conversation = ? and owner = ? and deleted_at is null and number < ? order by number "
             "desc limit ?"
         )
         rows = self._file(conversation).read(statement, (conversation, owner, before, last))
-        return [StoredExchange(*row) for row in reversed(rows)]
+        return [
+            StoredExchange(talk, number, user, assistant, state, cited, _bounded(at))
+            for talk, number, user, assistant, state, cited, at in reversed(rows)
+        ]
 
-    def given(self, conversation: str, owner: str, *, last: int = -1) -> list[StoredExchange]:
+    def given(self, conversation: str, owner: str, *, last: int = ALL) -> list[StoredExchange]:
         """Like said, without exchanges whose answers are being written."""
         exchanges = self.said(conversation, owner, last=last)
         return [exchange for exchange in exchanges if exchange.state != "answering"]
 
-    def complete(self, conversation: str, owner: str, *, before: int = 2**62) -> list[StoredExchange]:
+    def complete(self, conversation: str, owner: str, *, before: int = ALL) -> list[StoredExchange]:
         """Like said, only exchanges whose answers are complete."""
         exchanges = self.said(conversation, owner, before=before)
         return [exchange for exchange in exchanges if exchange.state == "complete"]
@@ -489,13 +516,14 @@ class Conversations:
         Each is (number, time, tokens before, tokens kept, chunks shortened).
         """
         statement = (
-            "select number, min(max(cast(at as real), 0), 4e9), cast(full_tokens as integer), "
+            "select number, cast(at as double precision), cast(full_tokens as integer), "
             "coalesce(cast(kept_tokens as integer), 0),"
             " coalesce(cast(chunks as integer), 0)"
             " from exchange join conversation on id = conversation where conversation = ? and owner = ?"
             " and full_tokens is not null order by number"
         )
-        return self._file(conversation).read(statement, (conversation, owner))
+        rows = self._file(conversation).read(statement, (conversation, owner))
+        return [(number, _bounded(at), *sizes) for number, at, *sizes in rows]
 
     # --- what memories are built from
     # ---------------------------------------------------------------------------------------------
@@ -506,13 +534,14 @@ class Conversations:
         They are by (conversation, number of the exchange).
         """
         statement = (
-            "select number, vector from detail where conversation = ? and fingerprint = ?"
-            " and typeof(vector) = 'blob' and length(vector) % 4 = 0"
+            "select number, vector from detail where conversation = ? and fingerprint = ? order by number"
         )
         found: dict[tuple[str, int], Vectors] = {}
         for conversation in conversations:
             rows = self._file(conversation).read(statement, (conversation, fingerprint))
             for number, data in rows:
+                if not isinstance(data, bytes) or len(data) % 4:  # damaged
+                    continue
                 found[conversation, number] = np.frombuffer(data, np.float32)
         return found
 
@@ -540,7 +569,9 @@ class Conversations:
     def keep_summary(self, conversation: str, summary: Summary) -> None:
         """Store a summary of some exchanges."""
         self._file(conversation).change(
-            "insert or replace into summary select id, ?, ?, ?, ? from conversation where id = ?",
+            "insert into summary select id, ?, ?, ?, ? from conversation where id = ?"
+            " on conflict (conversation, last)"
+            " do update set first = excluded.first, text = excluded.text, model = excluded.model",
             (summary.first, summary.last, encodable(summary.text), summary.model, conversation),
         )
 
@@ -587,14 +618,23 @@ def _row(row: Iterable[Any]) -> ConversationRow:
         conversation,
         owner,
         short_title,
-        begun,
-        changed,
+        _bounded(begun),
+        _bounded(changed),
         count,
-        deleted,
+        deleted if deleted is None else _bounded(deleted),
         bool(compresses),
         bool(others),
         frozenset(off.split()),
     )
+
+
+def _answering(conversation: str, number: int) -> str:
+    """The name of the work that the answer of an exchange is."""
+    return f"answer {conversation} {number}"
+
+
+def _bounded(at: float) -> float:
+    return min(max(at, 0.0), LATEST)
 
 
 def _without_file(data: bytes, digest: str) -> bytes | None:

@@ -3,20 +3,20 @@
 from __future__ import annotations
 
 from typing import TYPE_CHECKING
-from urllib.parse import quote
 
+from chatbot.errors import StoreError
 from chatbot.memory.signals.records import SignalsError
 from chatbot.settings import PROGRAM
-from ingestion.invisible_characters import one_line
+from chatbot.store import postgres_address
+from chatbot.store.postgres_address import shown_address, without_secrets
 
 if TYPE_CHECKING:
     import psycopg
 
 __all__ = ["explain", "parse_address", "shown_address"]
 
-# Enough for a server's own sentence.
-MOST_CHARACTERS = 200
-SECRETS = ("password", "sslpassword", "passfile")
+# Where its address was given; the second one if the first is not set.
+SETTING = "MEMORY_DATABASE_URL or FINPOLICY_DATABASE_URL"
 # SQLSTATE, or its first two characters: kind.
 STATES = {
     "57014": "slow",
@@ -47,11 +47,11 @@ KINDS = {
         "Check what keeps it busy. Signals return when it answers in time.",
     ),
     "busy": ("was changed by someone else at the same time", "Try again. What was saved so far is kept."),
-    "login": ("refused the login", "Check the user, password and database in MEMORY_DATABASE_URL."),
+    "login": ("refused the login", f"Check the user, password and database in {SETTING}."),
     "read-only": ("is read-only", "You can recall signals. To import, make the database writable."),
     "denied": (
         "does not allow that",
-        "Allow the user in MEMORY_DATABASE_URL to create and use the tables.",
+        f"Allow the user in {SETTING} to create and use the tables.",
     ),
     "full": ("has no space left", "Free space on the database's disk. What was imported so far is kept."),
     "no-vector": (
@@ -68,49 +68,18 @@ KINDS = {
     ),
     "down": (
         "cannot be reached",
-        "Start it, or check MEMORY_DATABASE_URL. Signals return when it answers.",
+        f"Start it, or check {SETTING}. Signals return when it answers.",
     ),
     "other": ("failed", ""),
 }
 
-# Characters of a secret from which it is no part of common words.
-SHORTEST_CUT = 6
-
 
 def parse_address(address: str) -> dict[str, str]:
-    """The parts of a connection string. Raises SignalsError, which quotes none of it: a misspelt one may
-    hold a password anywhere.
-    """
-    from psycopg import Error
-    from psycopg.conninfo import conninfo_to_dict
-
+    """The parts of a connection string. Raises SignalsError, which quotes none of it."""
     try:
-        parts = conninfo_to_dict(address)
-    except Error:
-        hint = "Write it as postgresql://user:password@host:5432/database."
-        raise SignalsError(
-            "MEMORY_DATABASE_URL is not a Postgres connection string.", kind="address", hint=hint
-        ) from None
-    if "@" in str(parts.get("host") or "")[1:]:  # an address may begin with one: a socket without a file
-        # What stands before it is the end of the password, which would be shown as the host.
-        raise SignalsError(
-            "MEMORY_DATABASE_URL has more than one @.",
-            kind="address",
-            hint="Write an @ in a user's name or a password as %40.",
-        )
-    return {name: str(value) for name, value in parts.items() if value is not None}
-
-
-def shown_address(address: str) -> str:
-    """Where an address leads, for display: user, host, port and database; never a password."""
-    try:
-        parts = parse_address(address)
-    except SignalsError:
-        return "an unreadable address"
-    host = parts.get("host", "this machine")
-    user = f"{parts['user']}@" if "user" in parts else ""
-    port = f":{parts['port']}" if "port" in parts else ""
-    return f"{user}{host}{port}/{parts.get('dbname', '')}"
+        return postgres_address.parse_address(address, SETTING)
+    except StoreError as error:
+        raise SignalsError(error.message, kind="address", hint=error.hint) from None
 
 
 def explain(error: psycopg.Error, *, address: str, late: bool = False) -> SignalsError:
@@ -120,7 +89,7 @@ def explain(error: psycopg.Error, *, address: str, late: bool = False) -> Signal
     """
     kind = "slow" if late else _kind(error)
     words, hint = KINDS[kind]
-    details = "" if kind in {"slow", "read-only"} else _clean(str(error), address)
+    details = "" if kind in {"slow", "read-only"} else without_secrets(str(error), address)
     message = f"The signal database {words} ({shown_address(address)})"
     if details:
         message += f": {details}"
@@ -145,24 +114,3 @@ def _kind(error: psycopg.Error) -> str:
             return "login"
         return "down"
     return "other"
-
-
-def _clean(text: str, address: str) -> str:
-    """One printable line without any secret of the address, as it stands or percent-encoded."""
-    line = one_line(text)
-    try:
-        parts = parse_address(address)
-    except SignalsError:
-        return ""
-    for name in SECRETS:
-        secret = parts.get(name, "")
-        for form in {secret, quote(secret, safe="")}:
-            if (
-                form and len(form) < SHORTEST_CUT and form in line
-            ):  # stars in the midst of words would tell it
-                return ""
-            if form:
-                line = line.replace(form, "***")
-            else:
-                line = line
-    return one_line(line, MOST_CHARACTERS)

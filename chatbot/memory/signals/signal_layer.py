@@ -44,7 +44,7 @@ def open_layer(opening: LayerOpening) -> SignalLayer:
 def options_in(settings: Settings) -> SignalOptions:
     """What settings say of signals."""
     return SignalOptions(
-        settings.signals_database,
+        settings.signals_database or settings.database,
         settings.signals_threshold,
         settings.signals_confidence,
         settings.signals_hours,

@@ -34,7 +34,8 @@ class SourceRatings:
         """Notes a rating of the answer of this number; a later one takes its place. Raises StoreError."""
         with self._database.write() as connection:
             connection.executemany(
-                "insert or replace into source_rating values (?, ?, ?, ?, ?)",
+                "insert into source_rating values (?, ?, ?, ?, ?) on conflict (owner, conversation, number,"
+                " source) do update set helpful = excluded.helpful",
                 [(owner, conversation, number, source, helpful) for source in set(sources)],
             )
 

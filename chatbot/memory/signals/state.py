@@ -1,6 +1,6 @@
 """Tells whether the memory of signals is in use, without opening its database.
 
-Each fact is a row in the file of all memories.
+Each fact is a row in the database of all memories.
 """
 
 from __future__ import annotations
@@ -48,4 +48,8 @@ class Switch:
     def change(self, **changes: bool) -> None:
         """Change the state and store it. Raises StoreError."""
         with self._database.write() as connection:
-            connection.executemany("insert or replace into signal_state values (?, ?)", changes.items())
+            connection.executemany(
+                "insert into signal_state values (?, ?)"
+                " on conflict (name) do update set value = excluded.value",
+                changes.items(),
+            )

@@ -6,7 +6,6 @@ It works on texts and their vectors alone and does not depend on the chat.
 from __future__ import annotations
 
 import json
-import sqlite3
 import time
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
@@ -27,6 +26,7 @@ from chatbot.models.embedders import Embedder
 from chatbot.models.tokens import encodable
 from chatbot.search.fusion import MEANS, LongQuery, QueryChunk, embed_query, search_chunks
 from chatbot.search.subwindow_embedding import embed_subwindows
+from chatbot.store.database import Transaction
 from chatbot.store.vector_index import matrix_of
 
 __all__ = ["RecalledSituation", "SituationHealth", "SituationMemory", "Situations"]
@@ -36,8 +36,8 @@ BATCH = 100
 SELECT = "select key, owner, scope, situation, recommendation, at from situation join advice using (key)"
 ORDER = "order by key, at desc, recommendation"
 ADVISE = (
-    "insert into advice values (?, ?, ?) on conflict (key, recommendation) do update set at = max(at, "
-    "excluded.at)"
+    "insert into advice values (?, ?, ?) on conflict (key, recommendation) do update set at = excluded.at"
+    " where excluded.at > advice.at"
 )
 
 
@@ -211,13 +211,16 @@ class Situations:
 
     def _stored_windows(self, owner: str, scopes: Collection[str]) -> list[tuple[str, bytes]]:
         """(key, vectors of the windows) of an owner's situations that have sound vectors of this embedder."""
-        statement = """select key, windows from situation where owner = ? and fingerprint = ? and
-            typeof(windows) = 'blob'
+        statement = """select key, windows from situation where owner = ? and fingerprint = ?
             and scope in (select value from json_each(?)) order by key"""
         plain_scopes = json.dumps(list(map(plain_scope, scopes)))
         rows = self._database.read(statement, (owner, self.embedder.fingerprint, plain_scopes))
         row_bytes = 4 * self.embedder.dimension
-        return [(key, windows) for key, windows in rows if windows and not len(windows) % row_bytes]
+        return [
+            (key, windows)
+            for key, windows in rows
+            if isinstance(windows, bytes) and windows and not len(windows) % row_bytes
+        ]
 
     def catch_up(self, *, progress: Progress = no_progress) -> None:
         """Make the vectors of situations that have none.
@@ -250,7 +253,8 @@ class Situations:
     def _waiting(self) -> list[str]:
         """Keys of the situations, of all owners, that have no vectors of this embedder."""
         rows = self._database.read(
-            "select key from situation where fingerprint is not ? order by key", (self.embedder.fingerprint,)
+            "select key from situation where coalesce(fingerprint, '') != ? order by key",
+            (self.embedder.fingerprint,),
         )
         return [key for (key,) in rows]
 
@@ -359,9 +363,7 @@ def _holds(situation: Situation, search: str) -> bool:
     return holds_words("\n".join(texts), search)
 
 
-def _insert(
-    connection: sqlite3.Connection, situation: Situation, advice: Iterable[tuple[str, str, float]]
-) -> None:
+def _insert(connection: Transaction, situation: Situation, advice: Iterable[tuple[str, str, float]]) -> None:
     """Store a situation unless it is there, and its advice: (key, recommendation, time)."""
     statement = (
         "insert into situation (key, owner, scope, situation) values (?, ?, ?, ?) on conflict do nothing"

@@ -55,7 +55,7 @@ class Api:
     def client(self, scope: str = "", **headers: str) -> httpx.Client:
         """A client with a key of this scope, "" for none. headers: names with _ for -."""
         if scope and scope not in self.keys:
-            kept = open_api_keys(self.context.settings.store)
+            kept = open_api_keys(self.context.settings)
             self.keys[scope], _ = kept.create(scope, scope)
             kept.close()
         given = {name.replace("_", "-"): value for name, value in headers.items()}

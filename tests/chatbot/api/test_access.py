@@ -60,7 +60,7 @@ def test_a_key_may_do_what_its_scope_says(api: Api) -> None:
 
 
 def test_keys_that_are_wrong_revoked_or_old_are_refused(api: Api) -> None:
-    kept = open_api_keys(api.context.settings.store)
+    kept = open_api_keys(api.context.settings)
     text, key = kept.create("short", "read", 1e-9)
     time.sleep(0.01)
     with api.client(authorization=f"Bearer {text}") as client:

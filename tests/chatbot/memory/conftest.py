@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 
 from chatbot.memory.memory_database import NAME, MemoryDatabase
+from tests.engines import on_postgres, place_at, stands_in_rows
 
 Reopen = Callable[[], MemoryDatabase]
 
@@ -18,7 +19,7 @@ def reopen(tmp_path: Path) -> Iterator[Reopen]:
     opened: list[MemoryDatabase] = []
 
     def again() -> MemoryDatabase:
-        opened.append(MemoryDatabase(tmp_path / NAME))
+        opened.append(MemoryDatabase(place_at(tmp_path / f"{NAME}.sqlite3")))
         return opened[-1]
 
     yield again
@@ -32,5 +33,7 @@ def memories(reopen: Reopen) -> MemoryDatabase:
 
 
 def stands_on_disk(text: bytes, folder: Path) -> bool:
-    """Whether a file of the folder holds the text."""
+    """Whether a file of the folder holds the text, or a row of the database."""
+    if on_postgres():
+        return stands_in_rows(text)
     return any(text in path.read_bytes() for path in folder.iterdir())

@@ -86,7 +86,7 @@ def earlier_conversations(store: Path, drop: str = "") -> str:
 
 @pytest.fixture
 def database(tmp_path: Path) -> MemoryDatabase:
-    return MemoryDatabase(tmp_path / NAME)
+    return MemoryDatabase(tmp_path / f"{NAME}.sqlite3")
 
 
 def test_a_new_store_has_nothing_to_take_over(database: MemoryDatabase, tmp_path: Path) -> None:

@@ -13,7 +13,11 @@ import pytest
 
 from chatbot.errors import StoreError
 from chatbot.memory.memory_database import NAME, MemoryDatabase, Tables, open_memories
-from chatbot.store.sqlite_file import NewerStoreError
+from chatbot.settings import Settings
+from chatbot.store.database import NewerStoreError
+from tests.engines import memories_at
+
+pytestmark = pytest.mark.usefixtures("engine")
 
 FIRST = Tables("notes", ("create table note (text text) strict;\ncreate index of_note on note(text);\n",))
 SECOND = Tables("notes", (*FIRST.steps, "alter table note add column at real not null default 5.0;\n"))
@@ -21,29 +25,32 @@ SECOND = Tables("notes", (*FIRST.steps, "alter table note add column at real not
 
 @pytest.fixture
 def path(tmp_path: Path) -> Path:
-    return tmp_path / NAME
+    store = Settings(home=tmp_path).store
+    store.mkdir()
+    return store / f"{NAME}.sqlite3"
 
 
 def test_tables_are_brought_from_each_version_to_the_next_with_what_is_in_them(path: Path) -> None:
-    first = MemoryDatabase(path)
+    first = memories_at(path)
     first.prepare(FIRST)
     with first.write() as connection:
         connection.execute("insert into note values ('one')")
     first.close()
     for _ in range(2):
-        second = MemoryDatabase(path)
+        second = memories_at(path)
         second.prepare(SECOND)
         assert second.read("select * from note") == [("one", 5.0)]
         second.close()
     with pytest.raises(NewerStoreError, match="The notes memory has version 2, but this program supports 1"):
-        MemoryDatabase(path).prepare(FIRST)
+        memories_at(path).prepare(FIRST)
 
 
 def test_a_step_that_fails_changes_nothing(path: Path) -> None:
-    database = MemoryDatabase(path)
+    database = memories_at(path)
     with pytest.raises(StoreError):
         database.prepare(Tables("notes", ("create table note (text text);\ncreate nonsense;\n",)))
-    assert database.read("select name from sqlite_master where name = 'note'") == []
+    with pytest.raises(StoreError):
+        database.read("select * from note")
     database.prepare(FIRST)
 
 
@@ -52,7 +59,7 @@ def test_several_who_open_it_at_once_make_the_tables_once(path: Path) -> None:
 
     def open_it() -> None:
         try:
-            MemoryDatabase(path).prepare(SECOND)
+            memories_at(path).prepare(SECOND)
         except Exception as error:
             failed.append(error)
 
@@ -62,10 +69,11 @@ def test_several_who_open_it_at_once_make_the_tables_once(path: Path) -> None:
     for thread in threads:
         thread.join()
     assert failed == []
-    versions = MemoryDatabase(path).read("select memory, version from memory_version")
-    assert versions == [("notes", 2)]
+    versions = memories_at(path).read("select version from memory_version where memory = 'notes'")
+    assert versions == [(2,)]
 
 
+@pytest.mark.about_files
 def test_memories_are_apart_and_what_is_kept_in_memory_is_on_no_disk(path: Path) -> None:
     private = MemoryDatabase(None)
     private.prepare(FIRST)
@@ -81,42 +89,47 @@ def test_memories_are_apart_and_what_is_kept_in_memory_is_on_no_disk(path: Path)
     assert list(path.parent.iterdir()) == []
 
 
+@pytest.mark.about_files
 def test_a_file_that_is_no_database_is_named_with_the_fix(path: Path) -> None:
     path.write_bytes(b"no database at all" * 100)
     with pytest.raises(StoreError, match="not a database") as raised:
-        MemoryDatabase(path)
+        memories_at(path)
     assert f"Move {path} away" in raised.value.hint
     assert path.read_bytes().startswith(b"no database")
 
 
+@pytest.mark.about_files
 def test_a_damaged_file_is_set_aside_whole(path: Path) -> None:
     damaged = b"no database at all" * 100
     path.write_bytes(damaged)
-    database, aside = open_memories(path.parent)
+    database, aside = open_memories(Settings(home=path.parent.parent))
     database.prepare(FIRST)
     database.close()
     assert aside is not None
     assert aside.read_bytes() == damaged
-    _, nothing_aside = open_memories(path.parent)
+    _, nothing_aside = open_memories(Settings(home=path.parent.parent))
     assert nothing_aside is None
 
 
+@pytest.mark.about_files
 def test_a_file_of_a_newer_program_is_left_alone(path: Path) -> None:
     with closing(sqlite3.connect(path)) as connection:
         connection.execute("pragma user_version = 99")
     with pytest.raises(StoreError, match="version 99"):
-        open_memories(path.parent)
-    assert [one.name for one in path.parent.iterdir()] == [NAME]
+        open_memories(Settings(home=path.parent.parent))
+    assert [one.name for one in path.parent.iterdir()] == [path.name]
 
 
+@pytest.mark.about_files
 def test_a_file_that_cannot_be_made_is_named(tmp_path: Path) -> None:
     (tmp_path / "file").write_text("in the way")
     with pytest.raises(StoreError, match="The memories cannot be written"):
-        MemoryDatabase(tmp_path / "file" / NAME)
+        MemoryDatabase(tmp_path / "file" / "memory.sqlite3")
 
 
+@pytest.mark.about_files
 def test_what_was_erased_stands_in_no_file(path: Path) -> None:
-    database = MemoryDatabase(path)
+    database = memories_at(path)
     database.prepare(FIRST)
     (path.parent / "cases.earlier").mkdir()
     for kept in ("cases.earlier/mine.jsonl", "conversations.sqlite3.earlier", "other.sqlite3"):

@@ -14,7 +14,6 @@ import pytest
 
 from chatbot.asking.question import Ask
 from chatbot.errors import ModelError, SettingsError
-from chatbot.memory.memory_database import MemoryDatabase
 from chatbot.memory.signals.records import SignalOptions
 from chatbot.memory.signals.signal_store import Signals
 from chatbot.memory.user_settings_store import MOST_KEYS, UserSettingsStore
@@ -23,6 +22,7 @@ from chatbot.records import Answer, Event, Notice
 from chatbot.service import Chatbot
 from chatbot.settings import Settings
 from chatbot.store.library import Upload
+from tests.engines import memories_at
 from tests.fakes import HashEmbedder, ScriptedModel
 from tests.pdfs import make_pdf
 from tests.provider import Provider, Refuse, Say, first_key
@@ -34,7 +34,7 @@ QUESTION = "What is the deficit ceiling?"
 
 def store(folder: Path, server: Settings) -> UserSettingsStore:
     """The settings of that file, as another process would have them."""
-    return UserSettingsStore(MemoryDatabase(folder / "p.sqlite3"), server)
+    return UserSettingsStore(memories_at(folder / "p.sqlite3"), server)
 
 
 @pytest.fixture
@@ -42,6 +42,7 @@ def own(tmp_path: Path) -> UserSettingsStore:
     return store(tmp_path, Settings(chat_model="servers", api_key="sk-server"))
 
 
+@pytest.mark.usefixtures("engine")
 def test_what_one_chooses_is_theirs_and_survives(tmp_path: Path) -> None:
     server = Settings()
     first = store(tmp_path, server)
@@ -91,6 +92,7 @@ def test_what_is_refused_changes_nothing(own: UserSettingsStore) -> None:
         own.choose_model("ann", "every")
 
 
+@pytest.mark.usefixtures("engine")
 def test_one_and_all_can_be_reset(own: UserSettingsStore) -> None:
     own.choose("ann", "window", 7)
     own.choose("ann", "rerank", True)

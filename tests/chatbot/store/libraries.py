@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from pathlib import Path
 
-from chatbot.settings import Settings
 from chatbot.store.library import AddResult, Library, Upload
+from tests.engines import settings_at
 from tests.fakes import HashEmbedder
 from tests.pdfs import make_pdf
 from tests.stores import add_now
@@ -16,7 +16,7 @@ __all__ = ["add_pages", "embedded", "kept_pdfs", "open_library", "passages", "st
 
 def open_library(home: Path, embedder: HashEmbedder | None = None) -> Library:
     """The store of a home, to be closed."""
-    return Library(Settings(home=home), embedder or HashEmbedder())
+    return Library(settings_at(home), embedder or HashEmbedder())
 
 
 def add_pages(library: Library, path: Path, pages: Sequence[str], name: str = "") -> AddResult:

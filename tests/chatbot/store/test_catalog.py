@@ -14,8 +14,10 @@ import pytest
 
 from chatbot.errors import StoreError
 from chatbot.store.catalog import Catalog
+from chatbot.store.database import Schema
 from chatbot.store.sqlite_file import SqliteFile
 
+ONE = Schema("create table one (n integer);\n", 1)
 COUNTING = (
     "with recursive counted(n) as (select 1 union all select n + 1 from counted where n < 2000000) select "
     "count(*) from counted"
@@ -43,23 +45,23 @@ def test_a_thread_that_ends_leaves_no_file_open(tmp_path: Path) -> None:
 
 
 def test_what_is_being_read_is_read_to_its_end_before_the_file_is_closed(tmp_path: Path) -> None:
-    database = SqliteFile(tmp_path / "some.sqlite3", "create table one (n integer);\n", 1)
+    database = SqliteFile(tmp_path / "some.sqlite3", ONE)
     with ThreadPoolExecutor(1) as pool:
-        reading = pool.submit(database._read, COUNTING)
+        reading = pool.submit(database.read, COUNTING)
         time.sleep(0.1)
         assert not reading.done()
         database.close()
         assert reading.result() == [(2_000_000,)]
         with pytest.raises(StoreError, match="is closed"):
-            pool.submit(database._read, COUNTING).result()
+            pool.submit(database.read, COUNTING).result()
 
 
 def test_a_transaction_ends_before_the_file_is_closed(tmp_path: Path) -> None:
-    database = SqliteFile(tmp_path / "some.sqlite3", "create table one (n integer);\n", 1)
+    database = SqliteFile(tmp_path / "some.sqlite3", ONE)
     begun = threading.Event()
 
     def write() -> None:
-        with database._write() as connection:
+        with database.write() as connection:
             begun.set()
             time.sleep(0.1)
             connection.execute("insert into one values (1)")
@@ -69,6 +71,6 @@ def test_a_transaction_ends_before_the_file_is_closed(tmp_path: Path) -> None:
         begun.wait()
         database.close()
         writing.result()
-    again = SqliteFile(tmp_path / "some.sqlite3", "create table one (n integer);\n", 1)
-    assert again._read("select n from one") == [(1,)]
+    again = SqliteFile(tmp_path / "some.sqlite3", ONE)
+    assert again.read("select n from one") == [(1,)]
     again.close()

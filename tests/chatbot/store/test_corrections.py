@@ -12,15 +12,17 @@ from pathlib import Path
 import pytest
 
 from chatbot.errors import NotFoundError, UsageError
-from chatbot.settings import Settings
-from chatbot.store.catalog import SCHEMA_VERSION, Catalog
+from chatbot.store.catalog import SCHEMA, Catalog
 from chatbot.store.library import Library, Upload
 from chatbot.store.rebuilding import rebuild
 from ingestion.pages.document_facts import as_period
 from ingestion.records import NO_FACTS, DocumentFacts
 from tests.chatbot.store.libraries import add_pages, open_library
+from tests.engines import settings_at
 from tests.fakes import HashEmbedder
 from tests.stores import add_now
+
+pytestmark = pytest.mark.usefixtures("engine")
 
 TEXT = "Budget statement 2024\n\nThe deficit ceiling is three per cent of output."
 SAID = DocumentFacts("2031-32", "superseded")
@@ -76,7 +78,7 @@ def test_a_rebuild_keeps_it(library: Library, home: Path, lost: bool) -> None:
     library.close()
     if lost:
         shutil.rmtree(home / "chroma_db")
-    settings = Settings(home=home)
+    settings = settings_at(home)
     assert [result.error for result in rebuild(settings, {}, embedder=HashEmbedder())] == [None]
     opened = Library(settings, HashEmbedder())
     assert facts(opened) == SAID
@@ -101,6 +103,7 @@ def test_what_is_no_period_or_no_status_is_refused(library: Library) -> None:
     assert facts(library).period == "2024"
 
 
+@pytest.mark.about_files
 def test_a_store_of_the_version_before_is_brought_up_to_date_and_can_be_listed_before(
     library: Library, home: Path
 ) -> None:
@@ -118,7 +121,7 @@ def test_a_store_of_the_version_before_is_brought_up_to_date_and_can_be_listed_b
     assert facts(opened) == SAID
     opened.close()
     with sqlite3.connect(path) as connection:
-        assert connection.execute("pragma user_version").fetchone() == (SCHEMA_VERSION,)
+        assert connection.execute("pragma user_version").fetchone() == (SCHEMA.version,)
     connection.close()
 
 

@@ -8,11 +8,13 @@ from pathlib import Path
 
 import pytest
 
-from chatbot.store.catalog import SCHEMA_VERSION, Catalog
+from chatbot.store.catalog import SCHEMA, Catalog
 from chatbot.store.document_names import told_apart, with_names
 from chatbot.store.library import Library
 from ingestion.records import DocumentFacts
 from tests.chatbot.store.libraries import add_pages, open_library
+
+pytestmark = pytest.mark.usefixtures("engine")
 
 COVER = "Republic of Norland\nBudget Book {}\n"
 TITLE = "Republic of Norland, Budget Book 2025"
@@ -31,17 +33,14 @@ def library(home: Path, tmp_path: Path) -> Iterator[Library]:
     opened.close()
 
 
-def kept(home: Path) -> list[tuple[str, ...]]:
-    connection = sqlite3.connect(home / "chroma_db" / "catalog.sqlite3")
-    rows = connection.execute("select title from found_title order by version").fetchall()
-    connection.close()
-    return rows
+def kept(library: Library) -> list[tuple[str, ...]]:
+    return library.catalog._read("select title from found_title order by version")
 
 
-def test_a_title_is_found_when_it_is_asked_for_and_kept(library: Library, home: Path) -> None:
-    assert kept(home) == []
+def test_a_title_is_found_when_it_is_asked_for_and_kept(library: Library) -> None:
+    assert kept(library) == []
     assert library.catalog.titles() == {"bb_2025.pdf": TITLE}
-    assert kept(home) == [(TITLE,)]
+    assert kept(library) == [(TITLE,)]
     assert library.catalog.titles() == {"bb_2025.pdf": TITLE}
 
 
@@ -67,14 +66,14 @@ def test_another_version_has_its_own_title(library: Library, tmp_path: Path) -> 
     assert library.catalog.titles() == {"bb_2025.pdf": TITLE.replace("2025", "2026")}
 
 
-def test_removed_documents_have_titles_and_erased_ones_leave_none(library: Library, home: Path) -> None:
+def test_removed_documents_have_titles_and_erased_ones_leave_none(library: Library) -> None:
     library.catalog.titles()
     library.remove("bb_2025.pdf")
     assert library.catalog.titles() == {"bb_2025.pdf": TITLE}
     library.restore("bb_2025.pdf")
     library.remove("bb_2025.pdf", purge=True)
     assert library.catalog.titles() == {}
-    assert kept(home) == []
+    assert kept(library) == []
 
 
 def test_the_same_file_under_two_names_is_told_apart_by_name(library: Library, tmp_path: Path) -> None:
@@ -83,15 +82,14 @@ def test_the_same_file_under_two_names_is_told_apart_by_name(library: Library, t
     assert titles == {"bb_2025.pdf": f"{TITLE} (bb_2025.pdf)", "copy.pdf": f"{TITLE} (copy.pdf)"}
 
 
-def test_titles_of_older_rules_are_found_anew(library: Library, home: Path) -> None:
+def test_titles_of_older_rules_are_found_anew(library: Library) -> None:
     library.catalog.titles()
-    connection = sqlite3.connect(home / "chroma_db" / "catalog.sqlite3")
-    connection.execute("update found_title set title = 'Old', rules = 0")
-    connection.commit()
-    connection.close()
+    with library.catalog._write() as connection:
+        connection.execute("update found_title set title = 'Old', rules = 0")
     assert library.catalog.titles() == {"bb_2025.pdf": TITLE}
 
 
+@pytest.mark.about_files
 def test_a_store_from_before_titles_has_them_without_reading_a_file_again(
     library: Library, home: Path
 ) -> None:
@@ -105,10 +103,10 @@ def test_a_store_from_before_titles_has_them_without_reading_a_file_again(
     read.close()
     opened = open_library(home)
     assert opened.catalog.titles() == {"bb_2025.pdf": TITLE}
+    assert kept(opened) == [(TITLE,)]
     opened.close()
-    assert kept(home) == [(TITLE,)]
     connection = sqlite3.connect(path)
-    assert connection.execute("pragma user_version").fetchone() == (SCHEMA_VERSION,)
+    assert connection.execute("pragma user_version").fetchone() == (SCHEMA.version,)
     connection.close()
 
 

@@ -22,7 +22,6 @@ from numpy.typing import NDArray
 
 from chatbot.errors import ModelError, NotFoundError, StoreError
 from chatbot.models.embedders import LOCAL_FINGERPRINTS
-from chatbot.settings import Settings
 from chatbot.store import sqlite_file
 from chatbot.store.indexing import Indexes
 from chatbot.store.keyword_index import KeywordIndex
@@ -30,9 +29,12 @@ from chatbot.store.library import Library, Upload
 from chatbot.store.term_scores import pack_terms
 from ingestion.language.terms import terms
 from tests.chatbot.store.libraries import add_pages, embedded, kept_pdfs, open_library, passages, states
+from tests.engines import settings_at
 from tests.fakes import HashEmbedder
 from tests.pdfs import make_pdf
 from tests.stores import add_here, add_now, open_chroma, read_now
+
+pytestmark = pytest.mark.usefixtures("engine")
 
 FIRST = ["The deficit ceiling is three per cent of output, and the debt anchor is sixty per cent of it."]
 SECOND = [
@@ -186,7 +188,7 @@ def test_names_are_display_text_never_paths(library: Library, tmp_path: Path) ->
 
 
 def test_a_file_over_the_limit(home: Path, tmp_path: Path) -> None:
-    settings = Settings(home=home, max_upload_mb=1)
+    settings = settings_at(home, max_upload_mb=1)
     library = Library(settings, HashEmbedder())
     large = tmp_path / "large.pdf"
     large.write_bytes(b"%PDF-1.7" + b"\0" * 2**21)
@@ -297,7 +299,7 @@ from chatbot.settings import Settings
 from chatbot.store.addition_queue import add_files
 from chatbot.store.library import Library, Upload
 from tests.fakes import HashEmbedder
-library = Library(Settings(home=Path(sys.argv[1])), HashEmbedder())
+library = Library(Settings(home=Path(sys.argv[1]), database=sys.argv[3]), HashEmbedder())
 def slow(document, phase, done, total):
     print(phase, flush=True)
     time.sleep(0.05 if phase == "embedding" else 0)
@@ -310,7 +312,7 @@ def test_a_killed_addition_leaves_no_half_document(
     home: Path, tmp_path: Path, phase: str, root: Path
 ) -> None:
     path = make_pdf(tmp_path / "Long.pdf", long_pages(200))
-    command = [sys.executable, "-c", KILLED, str(home), str(path)]
+    command = [sys.executable, "-c", KILLED, str(home), str(path), settings_at(home).database]
     environment = {**os.environ, "PYTHONPATH": "."}
     child = subprocess.Popen(command, stdout=subprocess.PIPE, text=True, cwd=root, env=environment)
     assert child.stdout
@@ -443,6 +445,7 @@ def letters_in_chroma(word: str, library: Library) -> int:
     return rows
 
 
+@pytest.mark.about_files
 def test_what_was_purged_stands_in_no_file_of_the_store(library: Library, home: Path, tmp_path: Path) -> None:
     planted = [
         "The xylozygomorphic clause is three per cent of all output in the year.",
@@ -507,6 +510,7 @@ def test_an_index_that_is_stopped_while_it_is_deleted_is_no_half_index(
     again.close()
 
 
+@pytest.mark.about_files
 def test_a_purge_that_another_program_holds_up_says_so_and_is_done_later(
     library: Library, home: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -526,6 +530,7 @@ def test_a_purge_that_another_program_holds_up_says_so_and_is_done_later(
     again.close()
 
 
+@pytest.mark.about_files
 def test_words_are_found_while_another_document_is_purged(
     library: Library, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -571,6 +576,7 @@ def test_the_name_of_a_purged_document_goes_where_its_file_stays_under_another(
     assert holding(b"xylozygomorph", library.folder / "vectors") == []
 
 
+@pytest.mark.about_files
 def test_a_store_of_before_is_brought_up_to_date_without_making_a_vector(
     library: Library, home: Path, rules: Path
 ) -> None:
@@ -614,6 +620,7 @@ def test_a_store_of_before_is_brought_up_to_date_without_making_a_vector(
     again.close()
 
 
+@pytest.mark.about_files
 def test_switching_between_the_embedded_models_keeps_the_vectors_of_both(
     library: Library, rules: Path, tmp_path: Path
 ) -> None:
@@ -650,6 +657,7 @@ def test_a_purge_that_was_interrupted_is_finished_later(library: Library, home: 
     assert not kept_pdfs(home)
 
 
+@pytest.mark.about_files
 def test_files_that_are_not_the_librarys_are_never_deleted(home: Path, rules: Path, tmp_path: Path) -> None:
     library = open_library(home)
     add(library, Upload(rules))
@@ -665,6 +673,7 @@ def test_files_that_are_not_the_librarys_are_never_deleted(home: Path, rules: Pa
     assert len(kept_pdfs(home)) == 3
 
 
+@pytest.mark.about_files
 def test_a_lost_keyword_index_is_made_anew_from_the_catalogue(
     library: Library, home: Path, rules: Path
 ) -> None:
@@ -678,6 +687,7 @@ def test_a_lost_keyword_index_is_made_anew_from_the_catalogue(
     again.close()
 
 
+@pytest.mark.about_files
 def test_what_is_no_file_is_refused_and_does_not_hang(library: Library, tmp_path: Path) -> None:
     os.mkfifo(tmp_path / "pipe.pdf")
     paths = tmp_path / "pipe.pdf", Path("/dev/zero"), tmp_path

@@ -11,13 +11,15 @@ import pytest
 from numpy.typing import NDArray
 
 from chatbot.errors import ModelError
-from chatbot.store.catalog import SCHEMA_VERSION, Catalog
+from chatbot.store.catalog import SCHEMA, Catalog
 from chatbot.store.library import Library, Upload
 from chatbot.store.missing_vectors import EARLY_BATCH, EMBED_BATCH, FIRST_BATCH, EarlyVectors, make_vectors
 from tests.chatbot.store.libraries import add_pages, embedded, open_library, states
 from tests.fakes import HashEmbedder
 from tests.pdfs import make_pdf
 from tests.stores import add_now, read_now
+
+pytestmark = pytest.mark.usefixtures("engine")
 
 
 class Watched(HashEmbedder):
@@ -277,6 +279,7 @@ def test_going_back_to_an_embedder_keeps_the_vectors_that_stand(home: Path, tmp_
     back.close()
 
 
+@pytest.mark.about_files
 def test_a_store_of_the_version_before_is_opened_and_embeds_what_it_lacks(home: Path, tmp_path: Path) -> None:
     library = open_library(home)
     add_pages(library, tmp_path / "Rules.pdf", different(3))
@@ -295,5 +298,5 @@ def test_a_store_of_the_version_before_is_opened_and_embeds_what_it_lacks(home: 
     again.remove("Rules.pdf", purge=True)
     again.close()
     with sqlite3.connect(path) as connection:
-        assert connection.execute("pragma user_version").fetchone() == (SCHEMA_VERSION,)
+        assert connection.execute("pragma user_version").fetchone() == (SCHEMA.version,)
     connection.close()

@@ -25,6 +25,7 @@ from ingestion.document import IMAGES, TABLES, Circumstances, DocumentReading, r
 from ingestion.errors import ReaderDiedError
 from ingestion.reading.reader import Reader
 from tests.chatbot.store.libraries import embedded, open_library, states
+from tests.engines import settings_at
 from tests.fakes import HashEmbedder
 from tests.pdfs import draw_revenue, make_pdf, make_scan
 from tests.stores import add_now, hashing, read_now
@@ -96,8 +97,8 @@ def staged(library: Library, path: Path) -> int:
 
 
 def at_once(home: Path, path: Path) -> Library:
-    """A library into which the whole document was read in one go."""
-    library = open_library(home)
+    """A library in files into which the whole document was read in one go."""
+    library = Library(Settings(home=home), HashEmbedder())
     taken = library.adding.take(path, path.name)
     whole = replace(taken, again=True)
     library.read_taken(whole, progress=lambda *_: None, cancelled=lambda: False)
@@ -112,6 +113,7 @@ def assert_as_at_once(library: Library, path: Path) -> None:
     other.close()
 
 
+@pytest.mark.usefixtures("engine")
 @pytest.mark.parametrize("scanned", [(), ("A scanned annex speaks of the reserve fund of the republic.",)])
 def test_at_the_end_all_is_as_if_it_had_been_read_at_once(
     library: Library, tmp_path: Path, scanned: Sequence[str]
@@ -183,7 +185,7 @@ def test_a_file_that_a_password_opens_is_read_whole_at_once(library: Library, tm
 
 def test_a_store_made_anew_from_its_copies_has_all_of_them(home: Path, tmp_path: Path) -> None:
     path = budget(tmp_path, scanned=["The reserve fund of the republic is kept by the treasury."])
-    settings = Settings(home=home)
+    settings = settings_at(home)
     library = Library(settings, HashEmbedder())
     add_now(library, [Upload(path)])
     library.close()
@@ -322,6 +324,7 @@ def test_a_document_replaced_in_the_middle_has_the_new_version_and_can_go_back_t
     assert library.indexes.differences() == []
 
 
+@pytest.mark.usefixtures("engine")
 def test_a_version_that_changes_while_its_vectors_are_made_gets_those_of_its_own_chunks(
     library: Library, tmp_path: Path
 ) -> None:
@@ -443,6 +446,7 @@ def test_a_document_given_up_leaves_the_one_that_has_the_same_file(library: Libr
     assert library.catalog.stored() == []
 
 
+@pytest.mark.usefixtures("engine")
 def test_what_indexes_could_not_follow_is_mended_by_the_next_sweep(
     library: Library, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -528,7 +532,7 @@ def test_images_can_be_left_for_later(tmp_path: Path) -> None:
 
 @pytest.fixture
 def chatbot(home: Path) -> Iterator[Chatbot]:
-    settings = Settings(home=home)
+    settings = settings_at(home)
     with Chatbot(settings, embedder=hashing()) as made:
         yield made
 

@@ -25,6 +25,8 @@ from tests.chatbot.memory.cases.kept_cases import ANY, edit, kept, shared
 from tests.chatbot.memory.conftest import Reopen, stands_on_disk
 from tests.fakes import HashEmbedder
 
+pytestmark = pytest.mark.usefixtures("engine")
+
 QUESTION = "What is the deficit ceiling of Valmora?"
 AUDIT = "Who audits the accounts?"
 RULES, REPORT = "a" * 64, "b" * 64

@@ -323,7 +323,7 @@ def test_two_processes_add_five_hundred_cases_each_and_all_thousand_are_readable
     memories: MemoryDatabase, tmp_path: Path, root: Path
 ) -> None:
     cases = Cases(memories, EMBEDDER)
-    command = [sys.executable, "-c", ADD, str(tmp_path / NAME)]
+    command = [sys.executable, "-c", ADD, str(tmp_path / f"{NAME}.sqlite3")]
     environment = {**os.environ, "PYTHONPATH": str(root)}
     writers = [
         subprocess.Popen([*command, subject], cwd=root, env=environment)

@@ -27,6 +27,8 @@ from tests.chatbot.memory.cases.kept_cases import ANY, edit, kept, shared
 from tests.chatbot.memory.conftest import Reopen, stands_on_disk
 from tests.fakes import HashEmbedder
 
+pytestmark = pytest.mark.usefixtures("engine")
+
 QUESTION = "What is the deficit ceiling of Valmora?"
 RULES = "a" * 64
 PAGE = CasePage(RULES, "Rules.pdf", 7)

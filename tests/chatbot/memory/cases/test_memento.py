@@ -18,6 +18,7 @@ from chatbot.memory.cases.memento import (
     retrieve,
 )
 from chatbot.memory.memory_database import open_memories
+from chatbot.settings import Settings
 from tests.fakes import HashEmbedder
 
 TASK = "What is the deficit ceiling of Valmora?"
@@ -74,8 +75,9 @@ def test_everybody_has_the_cases_of_a_file_while_it_has_them(tmp_path: Path) -> 
         {"task": "Another?", "steps": "No.", "reward": 0},
     ]
     path.write_text("\n".join(map(json.dumps, items)) + "\nno json\n")
-    (tmp_path / "store").mkdir()
-    memories, _ = open_memories(tmp_path / "store")
+    settings = Settings(home=tmp_path / "home")
+    settings.store.mkdir(parents=True)
+    memories, _ = open_memories(settings)
     cases = Cases(memories, HashEmbedder(), fields=("task", "steps"))
 
     def recalled(question: str) -> list[str]:

@@ -1,0 +1,251 @@
+"""Defines what the stores need of a database: an SQLite file or a schema of a Postgres, chosen by its place.
+
+Statements are written once, in what both engines understand, with ? or ?1 for their arguments. Text sorts by
+code points in both.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable, Iterator, Sequence
+from contextlib import AbstractContextManager
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, Protocol, TypeAlias
+
+from chatbot.errors import StoreError
+from chatbot.settings import Settings
+
+__all__ = [
+    "Changed",
+    "ClosedError",
+    "Database",
+    "EarlierStoreError",
+    "NewerStoreError",
+    "Place",
+    "Schema",
+    "Served",
+    "SoleOwner",
+    "Stored",
+    "Transaction",
+    "open_database",
+    "place_of",
+    "statements",
+]
+
+
+class EarlierStoreError(StoreError):
+    """The store was made by an earlier version of the program."""
+
+
+class NewerStoreError(StoreError):
+    """The store was made by a later version of the program, and only that version should change it."""
+
+    def __init__(self, what: str, found: int, supported: int) -> None:
+        super().__init__(
+            f"The {what} has version {found}, but this program supports {supported}.",
+            hint="Update the program.",
+        )
+
+
+class ClosedError(StoreError):
+    """The store was closed meanwhile, as when the server is being stopped."""
+
+    def __init__(self) -> None:
+        super().__init__("The store is closed.", hint="Start the program again.")
+
+
+@dataclass(frozen=True, slots=True)
+class Served:
+    """A place in a Postgres.
+
+    address: its connection string, which may contain a password.
+    name: of the store, such as "catalog". It has the schema finpolicy_<name>.
+    """
+
+    address: str = field(repr=False)
+    name: str
+
+
+Place: TypeAlias = Path | Served
+
+
+@dataclass(frozen=True, slots=True)
+class Schema:
+    r"""The tables of a store.
+
+    tables: statements that make them, each ending in ";\n".
+    version: of these tables, from 1.
+    added: those of the tables that a store of an earlier version lacks. They are added when it is opened.
+    extendable: the earliest version that lacks nothing else; 0 if no earlier one can be opened.
+    """
+
+    tables: str
+    version: int
+    added: str = ""
+    extendable: int = 0
+
+    def extends(self, found: int) -> bool:
+        """Tells whether a store of that version becomes one of this by adding tables."""
+        return 0 < self.extendable <= found < self.version
+
+
+class Counted(Protocol):
+    """How many rows were changed, by all statements of a call together."""
+
+    @property
+    def rowcount(self) -> int: ...
+
+
+@dataclass(frozen=True, slots=True)
+class Changed:
+    """A count of changed rows."""
+
+    rowcount: int
+
+
+class Outcome(Counted, Protocol):
+    """What a statement found, or changed."""
+
+    def fetchone(self) -> Any: ...
+
+    def fetchall(self) -> list[Any]: ...
+
+    def __iter__(self) -> Iterator[Any]: ...
+
+
+class Transaction(Protocol):
+    """A transaction under way."""
+
+    def execute(self, statement: str, arguments: Sequence[Any] = ..., /) -> Outcome: ...
+
+    def executemany(self, statement: str, rows: Iterable[Sequence[Any]], /) -> Counted: ...
+
+
+class Database(Protocol):
+    """One store's tables. Any thread may read; writes happen one at a time, each one transaction.
+
+    Every method raises StoreError for what the engine refuses.
+    """
+
+    @property
+    def read_only(self) -> bool:
+        """Whether nothing can be written, as on a full disk."""
+        ...
+
+    def read(self, statement: str, arguments: Sequence[Any] = ()) -> list[tuple[Any, ...]]:
+        """Returns all rows. In this thread's transaction it finds what that has written."""
+        ...
+
+    def write(self) -> AbstractContextManager[Transaction]:
+        """Opens a transaction, committed at the end; what fails in it changes nothing."""
+        ...
+
+    def close(self) -> None:
+        """Ends all use, after the longest running statement or transaction."""
+        ...
+
+    def claim(self, work: str) -> None:
+        """Keeps other processes that share the store from some work, until it is released.
+
+        That also happens when the process ends, however it does.
+        """
+        ...
+
+    def release(self, work: str) -> None:
+        """Lets others do some work."""
+        ...
+
+    def claimed_elsewhere(self, works: Collection[str]) -> set[str]:
+        """Returns the work that other processes have claimed; none of a file, which has one owner."""
+        ...
+
+    def compact(self) -> bool:
+        """Gives up the space of what was deleted. Returns False if a part of it still has to stay."""
+        ...
+
+    def shorten_log(self) -> None:
+        """Keeps what is noted of finished transactions short, where that takes space beside the tables."""
+        ...
+
+    def complaints(self) -> list[str]:
+        """Returns what the engine's own check finds wrong, at most ten lines; none if all is sound."""
+        ...
+
+    def free_bytes(self) -> int:
+        """Returns how much more can be written, as far as that is known here."""
+        ...
+
+    def used_bytes(self) -> int:
+        """Returns how much space everything takes."""
+        ...
+
+
+class SoleOwner:
+    """The claims of a store that has one owner: there is nobody to keep from anything."""
+
+    def claim(self, work: str) -> None:
+        """Does nothing."""
+
+    def release(self, work: str) -> None:
+        """Does nothing."""
+
+    def claimed_elsewhere(self, works: Collection[str]) -> set[str]:
+        """Returns nothing."""
+        return set()
+
+
+class Stored:
+    """A store in a database of its own."""
+
+    def __init__(self, database: Database) -> None:
+        self._database = database
+
+    def close(self) -> None:
+        """Closes the database, after the longest running statement or transaction."""
+        self._database.close()
+
+    def compact(self) -> bool:
+        """Gives up the space of what was deleted; see Database."""
+        return self._database.compact()
+
+    def complaints(self) -> list[str]:
+        """Returns what the database's own check finds wrong; see Database."""
+        return self._database.complaints()
+
+    def used_bytes(self) -> int:
+        """Returns how much space everything takes."""
+        return self._database.used_bytes()
+
+    def _read(self, statement: str, arguments: Sequence[Any] = ()) -> list[tuple[Any, ...]]:
+        return self._database.read(statement, arguments)
+
+    def _write(self) -> AbstractContextManager[Transaction]:
+        return self._database.write()
+
+
+def place_of(settings: Settings, name: str) -> Place:
+    """Returns where a store is kept: in the database of the settings, else in a file of the home."""
+    if settings.database:
+        return Served(settings.database, name)
+    return settings.store / f"{name}.sqlite3"
+
+
+def open_database(place: Place, schema: Schema, *, read_only: bool = False) -> Database:
+    """Opens a database, with its tables.
+
+    read_only: waits for nobody and changes nothing.
+
+    Raises StoreError if it cannot be used or is of another version.
+    """
+    if isinstance(place, Served):
+        from chatbot.store.postgres_database import PostgresDatabase
+
+        return PostgresDatabase(place, schema, read_only=read_only)
+    from chatbot.store.sqlite_file import SqliteFile
+
+    return SqliteFile(place, schema, read_only=read_only)
+
+
+def statements(script: str) -> list[str]:
+    r"""Returns the statements of a script, each of which ends in ";\n"."""
+    return [statement for statement in script.split(";\n") if statement.strip()]

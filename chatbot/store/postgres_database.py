@@ -1,0 +1,283 @@
+"""Keeps one store in a schema of a Postgres, which any number of servers and workers may use."""
+
+from __future__ import annotations
+
+import importlib.util
+import sys
+import threading
+from collections.abc import Callable, Collection, Iterator, Sequence
+from contextlib import contextmanager, suppress
+from typing import TYPE_CHECKING, Any, TypeVar
+
+from chatbot.errors import StoreError
+from chatbot.store.database import (
+    EarlierStoreError,
+    NewerStoreError,
+    Schema,
+    Served,
+    statements,
+)
+from chatbot.store.postgres_address import parse_address, shown_address
+from chatbot.store.postgres_claims import Claims
+from chatbot.store.postgres_faults import SETTING
+from chatbot.store.postgres_pool import PostgresConnection, PostgresPool
+from chatbot.store.postgres_transaction import PostgresTransaction, run
+
+if TYPE_CHECKING:
+    pass
+
+__all__ = ["PostgresDatabase"]
+
+T = TypeVar("T")
+# Seconds a writer waits for another one's transaction; a statement may take; and a server may be silent.
+LOCK_SECONDS, STATEMENT_SECONDS, SILENT_SECONDS = 20, 30, 33
+# Seconds after which the server ends a transaction whose process does nothing, as when it was halted.
+HALTED_SECONDS = 60
+# For connections, unless the address says otherwise. What is lost on the way is noticed within a minute.
+CONNECTING = {
+    "connect_timeout": "10",
+    "keepalives_idle": "20",
+    "keepalives_interval": "10",
+    "keepalives_count": "3",
+    "tcp_user_timeout": "30000",
+    "client_encoding": "utf8",
+}
+LEAST_VERSION = 14
+MARK = "finpolicy_store"
+INSTALL_HINT = "Install it: make setup-served, or by pip the extra `served`."
+
+
+class PostgresDatabase:
+    """A schema that any thread may read, and any number of processes; see Database.
+
+    One transaction at a time writes a store, whoever asks for it, so that each finds what the one before it
+    has left. Readers wait for nobody and see what is committed.
+    """
+
+    def __init__(self, place: Served, schema: Schema, *, read_only: bool = False) -> None:
+        """Opens the schema, which is made if it is missing.
+
+        read_only: whether nothing is written afterwards.
+
+        Raises StoreError if the database cannot be used, or holds the tables of another program or version.
+        """
+        if importlib.util.find_spec("psycopg") is None:
+            raise StoreError("The Postgres client (psycopg) is not installed.", hint=INSTALL_HINT)
+        self._parts = CONNECTING | parse_address(place.address, SETTING)
+        self._address, self._name, self._read_only = place.address, f"finpolicy_{place.name}", read_only
+        self._local = threading.local()
+        self._pool = PostgresPool(place.address, self._connect, SILENT_SECONDS)
+        self._claims = Claims(self._name, self._pool)
+        try:
+            self._open(schema)
+        except BaseException:
+            self.close()
+            raise
+
+    @property
+    def read_only(self) -> bool:
+        """As it was opened."""
+        return self._read_only
+
+    def read(self, statement: str, arguments: Sequence[Any] = ()) -> list[tuple[Any, ...]]:
+        """Returns all rows. Raises StoreError."""
+        writing: PostgresTransaction | None = getattr(self._local, "writing", None)
+        if writing is not None:
+            return writing.execute(statement, arguments).fetchall()
+        return self._again(lambda connection: run(connection, statement, arguments).fetchall())
+
+    @contextmanager
+    def write(self) -> Iterator[PostgresTransaction]:
+        """Opens a transaction; what fails in it changes nothing. Raises StoreError.
+
+        Where the server goes away before it has confirmed the end, what was written may be there or not.
+        """
+        with self._begun() as connection:
+            self._local.writing = transaction = PostgresTransaction(connection, self._pool)
+            try:
+                yield transaction
+                transaction.execute("commit")
+            except BaseException:
+                with suppress(Exception):  # a server that is gone has rolled back
+                    connection.execute("rollback")
+                raise
+            finally:
+                del self._local.writing
+
+    def close(self) -> None:
+        """Closes all connections, after the longest running statement or transaction."""
+        self._claims.close()
+        self._pool.close()
+
+    def claim(self, work: str) -> None:
+        """Keeps other processes from some work until it is released, or this process ends."""
+        self._claims.add(work)
+
+    def release(self, work: str) -> None:
+        """Lets others do some work."""
+        self._claims.drop(work)
+
+    def claimed_elsewhere(self, works: Collection[str]) -> set[str]:
+        """Returns the work that other processes have claimed."""
+        return self._claims.elsewhere(works)
+
+    def compact(self) -> bool:
+        """Does nothing: Postgres gives the space of deleted rows to others, in its own time."""
+        return True
+
+    def shorten_log(self) -> None:
+        """Does nothing: Postgres looks after its own log."""
+
+    def complaints(self) -> list[str]:
+        """Returns what a look at every table finds wrong, at most ten lines."""
+        found = []
+        for (table,) in self.read("select tablename from pg_tables where schemaname = ?", (self._name,)):
+            try:
+                self.read(f"select * from {table} limit 1")
+            except StoreError as error:
+                if error.retryable:
+                    raise
+                found.append(error.message)
+        return found[:10]
+
+    def free_bytes(self) -> int:
+        """Returns a number beyond every need: only the server knows its disk, and says when it is full."""
+        return sys.maxsize
+
+    def used_bytes(self) -> int:
+        """Returns the bytes of all tables and indexes."""
+        ((size,),) = self.read(
+            "select coalesce(sum(pg_total_relation_size(c.oid)), 0)::bigint from pg_class c"
+            " join pg_namespace n on n.oid = c.relnamespace where n.nspname = ? and c.relkind = 'r'",
+            (self._name,),
+        )
+        return int(size)
+
+    # --- inside
+    # --------------------------------------------------------------------------------------------------------
+
+    def _open(self, schema: Schema) -> None:
+        """Makes the tables, or adds what those of an earlier version lack."""
+        found = self._version()
+        if found == schema.version:
+            return
+        with self._begun() as connection:
+            transaction = PostgresTransaction(connection, self._pool)
+            found = self._version(connection)  # others may have made them meanwhile
+            if found > schema.version:
+                raise NewerStoreError("store", found, schema.version)
+            if found == 0:
+                # Not `if not exists`, which asks for the right to create schemas even where there is one.
+                if transaction.execute("select to_regnamespace(?)", (self._name,)).fetchone() == (None,):
+                    transaction.execute(f"create schema {self._name}")
+                self._make(transaction, schema.tables)
+                transaction.execute(f"create table {MARK} (version integer not null)")
+                transaction.execute(f"insert into {MARK} values (?)", (schema.version,))
+            elif schema.extends(found):
+                self._make(transaction, schema.added)
+                transaction.execute(f"update {MARK} set version = ?", (schema.version,))
+            elif found < schema.version:
+                raise EarlierStoreError(
+                    f"The store has version {found}, but this program needs {schema.version}.",
+                    hint="Take an empty database, and add the documents again.",
+                )
+            transaction.execute("commit")
+
+    def _make(self, transaction: PostgresTransaction, script: str) -> None:
+        there = {
+            name
+            for (name,) in transaction.execute(
+                "select relname from pg_class where relnamespace = to_regnamespace(?)::oid", (self._name,)
+            )
+        }
+        for statement in statements(script):
+            if statement.split()[2] not in there:
+                transaction.execute(statement)
+
+    def _version(self, connection: PostgresConnection | None = None) -> int:
+        """Returns the version of the tables, 0 for none. Raises StoreError for those of another program."""
+        # In one statement, for others may make the tables just now.
+        look = "select bool_or(tablename = ?), count(*) from pg_tables where schemaname = ?"
+        if connection is None:
+            return self._again(self._version)
+        ((marked, tables),) = run(connection, look, (MARK, self._name)).fetchall()
+        if marked:
+            return int(run(connection, f"select version from {MARK}").fetchall()[0][0])
+        if tables:
+            raise StoreError(
+                f"The schema {self._name} of {shown_address(self._address)} holds another program's tables.",
+                hint=f"Name another database in {SETTING}.",
+            )
+        return 0
+
+    def _again(self, ask: Callable[[PostgresConnection], T]) -> T:
+        """Asks once more if the connection broke, as when the server was restarted: reading changes
+        nothing.
+        """
+        broken = False
+        try:
+            with self._pool.lent() as connection:
+                try:
+                    return ask(connection)
+                finally:
+                    broken = connection.closed and not self._pool.gave_up(connection)
+        except StoreError as error:
+            if not (broken and error.retryable):
+                raise
+        self._pool.forget()
+        with self._pool.lent() as connection:
+            return ask(connection)
+
+    @contextmanager
+    def _begun(self) -> Iterator[PostgresConnection]:
+        """A transaction that is the only one to write this store."""
+        begin = f"begin; select pg_advisory_xact_lock(hashtextextended('{self._name}', 0))"
+        with self._pool.lent() as first:
+            try:
+                first.execute(begin.encode())
+                begun = True
+            except Exception:
+                begun = not first.closed
+                if begun:
+                    raise
+            if begun:
+                yield first
+                return
+        # It was closed while nobody used it. Nothing was written yet.
+        self._pool.forget()
+        with self._pool.lent() as second:
+            second.execute(begin.encode())
+            yield second
+
+    def _connect(self) -> PostgresConnection:
+        import psycopg
+
+        from chatbot.store.postgres_values import adapt
+
+        connection = psycopg.connect(
+            **self._parts,  # type: ignore[arg-type]  # all of them text
+            application_name=self._name,
+            autocommit=True,
+        )
+        try:
+            version = connection.info.server_version // 10_000
+            if version < LEAST_VERSION:
+                raise StoreError(
+                    f"The database has version {version} of Postgres, but {LEAST_VERSION} is needed.",
+                    hint="Update Postgres.",
+                )
+            if connection.info.parameter_status("server_encoding") != "UTF8":
+                raise StoreError(
+                    f"The database {shown_address(self._address)} cannot hold every character.",
+                    hint="Create it with the encoding UTF8.",
+                )
+            adapt(connection)
+            connection.execute(
+                f"set search_path to {self._name}; set statement_timeout = '{STATEMENT_SECONDS}s';"
+                f" set lock_timeout = '{LOCK_SECONDS}s';"
+                f" set idle_in_transaction_session_timeout = '{HALTED_SECONDS}s'".encode()
+            )
+        except BaseException:
+            connection.close()
+            raise
+        return connection

@@ -1,0 +1,113 @@
+"""Explains what a Postgres refuses, in the project's words and without a password."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from chatbot.errors import StoreError
+from chatbot.store.postgres_address import shown_address, without_secrets
+
+if TYPE_CHECKING:
+    import psycopg
+
+__all__ = ["SETTING", "as_store_error"]
+
+SETTING = "FINPOLICY_DATABASE_URL"
+# SQLSTATE, or its first characters: kind.
+STATES = {
+    "28": "login",
+    "3D000": "missing",
+    "57014": "slow",
+    "55P03": "busy",
+    "25P03": "slow",
+    "40": "busy",
+    "53100": "full",
+    "53300": "crowded",
+    "25006": "read-only",
+    "42501": "denied",
+    "53": "down",
+    "57P": "down",
+    "08": "down",
+    "3F000": "tables",
+    "42P01": "tables",
+    "42703": "tables",
+    "XX001": "damaged",
+    "XX002": "damaged",
+}
+# What a server or the client library says at the door, where no SQLSTATE comes with it.
+AT_THE_DOOR = (
+    ("too many clients", "crowded"),
+    ("too many connections", "crowded"),
+    ("reserved for", "crowded"),
+    ("certificate", "certificate"),
+    ("SSL", "tls"),
+    ("database", "missing"),
+    ("authentication failed", "login"),
+    ("no password supplied", "login"),
+    ("no pg_hba.conf entry", "login"),
+    ('" does not exist', "login"),
+)
+# What it did, what to do about it, and whether that may pass by itself.
+KINDS = {
+    "login": ("refused the login", f"Check the user and password in {SETTING}.", False),
+    "missing": ("has no such database", f"Create it, or check its name in {SETTING}.", False),
+    "slow": ("did not answer in time", "Check what keeps it busy, then try again.", True),
+    "busy": ("is being written by another server or worker", "Try again. Nothing stored is lost.", True),
+    "crowded": (
+        "has too many connections",
+        "Raise its max_connections, or run fewer servers and workers.",
+        True,
+    ),
+    "full": ("has no space left", "Free space on its disk, then try again. Nothing stored is lost.", True),
+    "read-only": ("is read-only", f"Name the server that takes writes in {SETTING}.", True),
+    "denied": (
+        "does not allow that",
+        "Let the user create schemas in that database, or give it the schemas finpolicy_… as their owner.",
+        False,
+    ),
+    "tables": (
+        "lacks tables that this program made",
+        "Restore its last backup, or take an empty database.",
+        False,
+    ),
+    "damaged": ("is damaged", "Restore its last backup.", False),
+    "certificate": (
+        "has a certificate that is not trusted or has expired",
+        f"Renew it, or check sslmode and sslrootcert in {SETTING}.",
+        False,
+    ),
+    "tls": ("did not agree on TLS", f"Check sslmode in {SETTING}.", False),
+    "down": ("cannot be reached", f"Start it, or check {SETTING}. All works again when it answers.", True),
+    "other": ("failed", "", False),
+}
+
+
+def as_store_error(error: psycopg.Error, address: str, *, late: bool = False) -> StoreError:
+    """Returns the failure in our words; raise it `from None`.
+
+    address: the one whose secrets are removed.
+    late: whether it was given up because it took too long.
+    """
+    kind = "slow" if late else _kind(error)
+    words, hint, retryable = KINDS[kind]
+    message = f"The database {words} ({shown_address(address)})"
+    details = "" if kind in {"slow", "busy", "read-only"} else without_secrets(str(error), address)
+    return StoreError(f"{message}: {details}" if details else f"{message}.", hint=hint, retryable=retryable)
+
+
+def _kind(error: psycopg.Error) -> str:
+    from psycopg import OperationalError, errors
+
+    state = error.sqlstate or ""
+    if isinstance(error, errors.ConnectionTimeout):
+        return "down"
+    for known in (state, state[:3], state[:2]):
+        if known and known in STATES:
+            return STATES[known]
+    if not isinstance(error, OperationalError):
+        return "other"
+    text = str(error)
+    for words, kind in AT_THE_DOOR:
+        if words in text and (words != "database" or '" does not exist' in text):
+            return kind
+    return "down"

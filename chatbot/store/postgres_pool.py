@@ -1,0 +1,162 @@
+"""Keeps connections to a Postgres for the next statement, and hangs up on a server that falls silent.
+
+psycopg's own pool waits for a connection in the background and cannot say why none comes; here whoever needs
+one connects, so that a wrong password or an expired certificate is told at once.
+"""
+
+from __future__ import annotations
+
+import logging
+import os
+import socket
+import threading
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, suppress
+from typing import TYPE_CHECKING, Any, TypeAlias
+
+from chatbot.errors import StoreError
+from chatbot.store.database import ClosedError
+from chatbot.store.postgres_faults import as_store_error
+
+if TYPE_CHECKING:
+    import psycopg
+
+__all__ = ["PostgresConnection", "PostgresPool"]
+
+log = logging.getLogger(__name__)
+PostgresConnection: TypeAlias = "psycopg.Connection[tuple[Any, ...]]"
+# Connections of one store in this process, and of these how many are kept while nobody needs them.
+MOST, MOST_IDLE = 12, 4
+# Seconds to wait for another thread's connection, and between two looks at those in use.
+WAIT_SECONDS, LOOK_SECONDS = 20, 0.5
+
+
+class PostgresPool:
+    """The connections of one store. Safe to use from several threads."""
+
+    def __init__(self, address: str, connect: Callable[[], PostgresConnection], seconds: float) -> None:
+        """connect: opens one. seconds: after which a call that is not answered is given up."""
+        self._address, self.connect, self._seconds = address, connect, seconds
+        self._idle: list[PostgresConnection] = []
+        self._used: dict[PostgresConnection, float] = {}
+        self._late: set[PostgresConnection] = set()
+        self._lock, self._room, self._closed = threading.Lock(), threading.BoundedSemaphore(MOST), False
+        self._watching: threading.Thread | None = None
+        self._ended = threading.Event()
+
+    @contextmanager
+    def lent(self) -> Iterator[PostgresConnection]:
+        """Lends a connection; one that is broken or in a transaction afterwards is not lent again.
+
+        Raises StoreError for whatever the database refuses, and if the pool is closed.
+        """
+        if self._closed:
+            raise ClosedError
+        if not self._room.acquire(timeout=WAIT_SECONDS):
+            raise StoreError(
+                "The database has been busy for too long.", hint="Try again in a moment.", retryable=True
+            )
+        try:
+            with self.explained():
+                connection = self._taken() or self.connect()
+                try:
+                    with self.watched(connection):
+                        yield connection
+                finally:
+                    self._give_back(connection)
+        finally:
+            self._room.release()
+
+    @contextmanager
+    def explained(self) -> Iterator[None]:
+        """Raises what the database refuses as StoreError."""
+        import psycopg
+
+        try:
+            yield
+        except psycopg.Error as error:
+            raise as_store_error(error, self._address) from None
+
+    @contextmanager
+    def watched(self, connection: PostgresConnection) -> Iterator[None]:
+        """Hangs up on a server that is silent for too long meanwhile, and raises StoreError for that."""
+        import psycopg
+
+        self.renew(connection)
+        try:
+            yield
+        except psycopg.Error as error:
+            if not self.gave_up(connection):
+                raise
+            raise as_store_error(error, self._address, late=True) from None
+        finally:
+            with self._lock:
+                self._used.pop(connection, None)
+                self._late.discard(connection)
+
+    def renew(self, connection: PostgresConnection) -> None:
+        """Begins the time anew that the next call may take."""
+        with self._lock:
+            self._used[connection] = time.monotonic() + self._seconds
+            if self._watching is None:
+                self._watching = threading.Thread(target=self._watch, name="postgres-watch", daemon=True)
+                self._watching.start()
+
+    def gave_up(self, connection: PostgresConnection) -> bool:
+        """Tells whether its server was silent for too long."""
+        return connection in self._late
+
+    def forget(self) -> None:
+        """Drops connections that nobody uses, as when one turned out to be broken."""
+        with self._lock:
+            idle, self._idle = self._idle, []
+        for connection in idle:
+            _end(connection)
+
+    def close(self) -> None:
+        """Closes all connections, after the longest running statement or transaction."""
+        with self._lock:
+            if self._closed:
+                return
+            self._closed = True
+        end = time.monotonic() + WAIT_SECONDS
+        for _ in range(MOST):
+            self._room.acquire(timeout=max(0.0, end - time.monotonic()))
+        self.forget()
+        self._ended.set()
+        if self._watching is not None:
+            self._watching.join(LOOK_SECONDS)
+
+    def _taken(self) -> PostgresConnection | None:
+        with self._lock:
+            return self._idle.pop() if self._idle else None
+
+    def _give_back(self, connection: PostgresConnection) -> None:
+        from psycopg.pq import TransactionStatus
+
+        with self._lock:
+            sound = not connection.closed and connection.info.transaction_status == TransactionStatus.IDLE
+            if sound and not self._closed and len(self._idle) < MOST_IDLE:
+                self._idle.append(connection)
+                return
+        _end(connection)
+
+    def _watch(self) -> None:
+        """Hangs up on a server that is still silent when its own bound has passed."""
+        while not self._ended.wait(LOOK_SECONDS):
+            now = time.monotonic()
+            with self._lock:
+                late = [connection for connection, end in self._used.items() if end < now]
+                for connection in late:
+                    del self._used[connection]
+                    self._late.add(connection)
+            for connection in late:
+                log.warning("The database stopped answering.")
+                with suppress(Exception), socket.socket(fileno=os.dup(connection.fileno())) as line:
+                    line.shutdown(socket.SHUT_RDWR)
+
+
+def _end(connection: PostgresConnection) -> None:
+    with suppress(Exception):
+        connection.close()
