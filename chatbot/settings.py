@@ -272,6 +272,14 @@ ENVIRONMENT: Mapping[str, tuple[str, str]] = {
         "web_search",
         "`1` lets `/get_adv_response/` search the web with the search tool of OpenAI or Anthropic.",
     ),
+    "FINPOLICY_CHROMA_URL": (
+        "chroma_url",
+        (
+            "Chroma server for the vectors, such as `http://chroma:8000`. If unset, they are in "
+            "`chroma_db/vectors/`."
+        ),
+    ),
+    "FINPOLICY_CHROMA_TOKEN": ("chroma_token", "Token for FINPOLICY_CHROMA_URL, if it wants one."),
     "FINPOLICY_WORKERS": (
         "workers",
         "Number of reading processes and embedding threads. 0 means one per core.",
@@ -297,6 +305,7 @@ SECRET = frozenset(
         "database",
         "signals_database",
         "telegram_secret",
+        "chroma_token",
     }
 )
 # Local models on a processor took 82 to 366 s to their first word, but far less than a minute between words.
@@ -380,6 +389,8 @@ class Settings:
     cors_origins: str = ""
     fetch_pages: bool = False
     web_search: bool = False
+    chroma_url: str = ""
+    chroma_token: str = ""
     workers: int = 0
     model_cache: Path = field(default_factory=lambda: _cache_folder(os.environ))
     user_models: str = ""

@@ -55,7 +55,7 @@ def on_postgres() -> bool:
 
 def settings_at(home: Path, **settings: Any) -> Settings:
     """The settings of a store in that home, or in the database."""
-    return Settings(home=home, database=_address[0], **settings)
+    return Settings(home=home, **{"database": _address[0], **settings})
 
 
 def place_at(path: Path) -> Place:

@@ -1,4 +1,4 @@
-"""Keeps the two derived indexes in step with the catalogue: words in tantivy and passages in Chroma.
+"""Keeps the two derived indexes, of words and of passages, in step with the catalogue.
 
 A damaged index is rebuilt from the catalogue.
 """
@@ -6,11 +6,8 @@ A damaged index is rebuilt from the catalogue.
 from __future__ import annotations
 
 import logging
-import shutil
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from contextlib import suppress
 from functools import partial
-from pathlib import Path
 from typing import TypeVar
 
 import numpy as np
@@ -19,9 +16,10 @@ from chatbot.errors import StoreError
 from chatbot.models.embedders import Embedder
 from chatbot.store.catalog import Catalog
 from chatbot.store.contents import Refilled
-from chatbot.store.keyword_index import KeywordIndex
+from chatbot.store.engines import Engines
 from chatbot.store.term_scores import lexicon_of, terms_of
 from chatbot.store.vector_index import ChromaIndex, IndexDamagedError, IndexedPassage
+from chatbot.store.word_index import WordIndex
 from ingestion.language.terms import terms_version
 
 __all__ = ["Indexes"]
@@ -46,16 +44,19 @@ class Indexes:
     Changes happen one at a time, which the library ensures. Any thread may search.
     """
 
-    def __init__(self, catalog: Catalog, folder: Path, embedder: Embedder) -> None:
-        """folder: the store's; holds keywords/ and vectors/. Raises StoreError if it is not writable."""
-        self._catalog, self._folder, self._embedder = catalog, folder, embedder
-        for name in ("keywords", "vectors"):
-            shutil.rmtree(self._discarded(name), ignore_errors=True)
+    def __init__(self, catalog: Catalog, engines: Engines, embedder: Embedder) -> None:
+        """Raises StoreError if a folder is not writable or a server cannot be used."""
+        self._catalog, self._engines, self._embedder = catalog, engines, embedder
         try:
-            self.keywords = KeywordIndex(folder / "keywords")
+            self.keywords = engines.open_words()
         except IndexDamagedError as error:
             self._new_keywords(error)
-        self.vectors = self._open_vectors()
+        self.vectors = ChromaIndex(
+            engines.place,
+            fingerprint=embedder.fingerprint,
+            dimension=embedder.dimension,
+            owner=engines.owner,
+        )
         # Whether the nearest passages of Chroma are the nearest of all vectors in the catalogue.
         self.complete = catalog.meta(ALIGNED) == self.vectors.name or not catalog.window_counts(
             embedder.fingerprint, embedder.dimension
@@ -219,10 +220,8 @@ class Indexes:
         Until then every chunk is scored.
         """
         self.complete = False
-        self.vectors.close()
-        self._discard("vectors", None)
+        self.vectors.clear()
         self.unaligned()
-        self.vectors = self._open_vectors()
 
     def differences(self) -> list[str]:
         """Describes how the indexes differ from the catalogue; nothing if they agree. Raises
@@ -265,7 +264,7 @@ class Indexes:
     def _align_keywords(self) -> None:
         self._fill_keywords(self.keywords)
 
-    def _fill_keywords(self, keywords: KeywordIndex) -> None:
+    def _fill_keywords(self, keywords: WordIndex) -> None:
         expected = self._catalog.chunk_counts()
         if keywords.count() == sum(expected.values()):  # `differences` looks closer
             return
@@ -326,39 +325,21 @@ class Indexes:
             return step()
 
     def _new_keywords(self, error: StoreError | None) -> None:
-        self._discard("keywords", error)
-        made = KeywordIndex(self._folder / "keywords")
+        _warn_of("words", error)
+        made = self._engines.new_words()
         self._fill_keywords(made)
-        # Searches still see the former index, whose files they have open.
+        # Until here, searches see the former index if its files are open.
         self.keywords = made
 
     def _new_vectors(self, error: StoreError | None) -> None:
         self.unaligned()
         self.complete = False
-        self.vectors.close()
-        self._discard("vectors", error)
-        self.vectors = self._open_vectors()
+        _warn_of("vectors", error)
+        self.vectors.clear()
         self._align_vectors()
         self.complete = True
 
-    def _discard(self, name: str, error: StoreError | None) -> None:
-        if error is not None:
-            log.warning("The index %s is being rebuilt from the catalogue: %s", name, error.message)
-        discarded = self._discarded(name)
-        shutil.rmtree(discarded, ignore_errors=True)
-        with suppress(OSError):
-            (self._folder / name).rename(
-                discarded
-            )  # at once: a process stopped while deleting would leave half an index
-        for folder in (self._folder / name, discarded):
-            shutil.rmtree(folder, ignore_errors=True)
 
-    def _discarded(self, name: str) -> Path:
-        return self._folder / f"{name}.discarded"
-
-    def _open_vectors(self) -> ChromaIndex:
-        return ChromaIndex(
-            self._folder / "vectors",
-            fingerprint=self._embedder.fingerprint,
-            dimension=self._embedder.dimension,
-        )
+def _warn_of(what: str, error: StoreError | None) -> None:
+    if error is not None:
+        log.warning("The index of %s is being rebuilt from the catalogue: %s", what, error.message)

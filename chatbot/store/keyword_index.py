@@ -15,16 +15,12 @@ from typing import Any
 import tantivy
 
 from chatbot.store.index_errors import REPAIR, IndexDamagedError, explained, explaining
+from chatbot.store.word_index import MOST_TERMS, ORDINAL_BITS
 
 __all__ = ["KeywordIndex"]
 
 # One thread and 64 MB hold a 2,000-page document in one segment. More threads would only make more segments.
 HEAP_BYTES = 64_000_000
-# A chunk's key: its version above this many bits, its ordinal below. That allows 16 million chunks a
-# document.
-ORDINAL_BITS = 24
-# Longer queries are cut to their rarest terms. Beyond this the common ones add time but no page.
-MOST_TERMS = 64
 
 
 class KeywordIndex:

@@ -7,7 +7,7 @@ import struct
 import threading
 import time
 import zlib
-from collections.abc import Callable, Container, Iterator, Sequence, Set
+from collections.abc import Callable, Container, Iterator, Mapping, Sequence, Set
 from contextlib import closing, contextmanager, nullcontext
 from dataclasses import replace
 from functools import partial
@@ -24,6 +24,7 @@ from chatbot.store.database import place_of
 from chatbot.store.disk_reserve import Reserve, is_full
 from chatbot.store.document_names import known_as
 from chatbot.store.documents_folder import BROKEN_OFF, UnaddedFile, note_copies_of, unread
+from chatbot.store.engines import engines_of
 from chatbot.store.indexing import Indexes
 from chatbot.store.kept_copies import Copies
 from chatbot.store.lock import StoreLock
@@ -110,7 +111,7 @@ class Library:
         embedder = self.embedder
         self.copies = Copies(settings.documents, settings.max_upload_mb)
         self.catalog = Catalog(place_of(settings, NAME))
-        self.indexes = Indexes(self.catalog, settings.store, embedder)
+        self.indexes = Indexes(self.catalog, engines_of(settings, self.catalog), embedder)
         self._early = EarlyVectors(self.catalog, embedder)
         self.adding = VersionBuilder(self.catalog, self.copies, self.indexes, self._changing)
         self._matrices: LeastRecentlyUsed[Matrix] = LeastRecentlyUsed(
@@ -186,6 +187,26 @@ class Library:
             lambda: matrix_of(self.catalog.vectors(version, fingerprint), self.embedder.dimension),
             keep=complete,
         )
+
+    def some_vectors(self, chunks: Mapping[int, NDArray[np.int64]]) -> Mapping[int, Matrix]:
+        """Returns version -> the vectors of these chunks, for the versions whose `matrix` is not to be used.
+
+        A process keeps whole versions in memory if the vectors of all of them fit there. Otherwise, and where
+        several processes share a store, only what is asked for is read.
+
+        chunks: version -> ordinals, ascending.
+        """
+        dimension = self.embedder.dimension
+        if (
+            not self._settings.chroma_url
+            and self.indexes.keywords.count() * 4 * dimension <= CACHE_BYTES // 2
+        ):
+            return {}
+        wanted = ((version, int(ordinal)) for version, ordinals in chunks.items() for ordinal in ordinals)
+        found = dict[int, list[tuple[int, bytes]]]({version: [] for version in chunks})
+        for version, ordinal, data in self.catalog.vectors_at(wanted, self.embedder.fingerprint):
+            found[version].append((ordinal, data))
+        return {version: matrix_of(rows, dimension) for version, rows in found.items()}
 
     def terms(self, version: int) -> DocumentTerms:
         """Returns the terms of a version, cached."""

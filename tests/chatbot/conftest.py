@@ -1,5 +1,5 @@
-"""Chatbots over a small store of a test's own; and a real Postgres: one for the session, in which each test
-that asks has a database of its own.
+"""Chatbots over a small store of a test's own; and the engines on servers, each started at most once. Each test
+that asks for a Postgres has a database of its own.
 """
 
 from __future__ import annotations
@@ -19,6 +19,7 @@ from chatbot.models.chat import LLM
 from chatbot.service import Chatbot
 from chatbot.settings import Settings
 from tests.engines import ENGINES, FILES, StoresDatabase, using
+from tests.served_chroma import ServedChroma
 from tests.stores import RULES, Make, Stores, hashing
 
 
@@ -101,3 +102,12 @@ def engine(request: pytest.FixtureRequest) -> Iterator[str]:
     address = "" if request.param == FILES else request.getfixturevalue("served")
     with using(address):
         yield request.param
+
+
+@pytest.fixture(scope="session")
+def chroma(tmp_path_factory: pytest.TempPathFactory) -> Iterator[ServedChroma]:
+    """A running Chroma server; a test that ends it starts it again."""
+    server = ServedChroma(tmp_path_factory.mktemp("chroma"))
+    server.start()
+    yield server
+    server.kill()

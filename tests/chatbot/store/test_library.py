@@ -495,7 +495,7 @@ def test_an_index_that_is_stopped_while_it_is_deleted_is_no_half_index(
             raise Stopped
         deleted(folder, ignore_errors=ignore_errors)
 
-    monkeypatch.setattr("chatbot.store.indexing.shutil.rmtree", half)
+    monkeypatch.setattr("chatbot.store.discarding.shutil.rmtree", half)
     with pytest.raises(Stopped):
         library.indexes._new_keywords(None)
     monkeypatch.undo()
