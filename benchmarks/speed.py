@@ -193,7 +193,7 @@ def fill_large(home: Path, chunks: int) -> None:
                 taken, DocumentReading(DocumentInfo(len(pages), None, (), False), pages)
             ).chunks
         library.resume()
-        few = bool(seen) and sum(library.indexes.keywords.frequency(word) > 0 for word in seen) < DISTINCT
+        few = bool(seen) and sum(map(bool, library.indexes.keywords.frequencies(seen).values())) < DISTINCT
         print(
             (
                 f"{len(library.catalog.documents())} documents, {made:,} chunks, added in "

@@ -541,27 +541,25 @@ class Retriever:
         """Inverse document frequencies over the chunks in reach: of the question's own terms, and smaller
         ones of terms that it means.
         """
+        words = {*question.words, *question.related, *question.printed}
         if scope.keep is not None:
-            total = self._library.indexes.keywords.count()
             keywords = self._library.indexes.keywords
-
-            def rarity(word: str) -> float:
-                frequency = keywords.frequency(word)
-                return inverse_frequency(total, min(total, frequency))
+            count = keywords.count()
+            frequencies = keywords.frequencies(words)
         else:
             lexicons = [self._library.terms(version).chunks for version in scope.documents]
             count = sum(len(lexicon.lengths) for lexicon in lexicons)
-
-            def rarity(word: str) -> float:
-                frequency = sum(lexicon.frequency(word) for lexicon in lexicons)
-                return inverse_frequency(count, frequency)
-
-        own = {word: rarity(word) for word in question.words}
-        meant = {}
-        for words, share in ((question.related, RELATED_SHARE), (question.printed, PRINTED_SHARE)):
+            frequencies = {}
             for word in words:
+                frequencies[word] = sum(lexicon.frequency(word) for lexicon in lexicons)
+
+        rarity = {word: inverse_frequency(count, min(count, frequencies[word])) for word in words}
+        own = {word: rarity[word] for word in question.words}
+        meant = {}
+        for of_kind, share in ((question.related, RELATED_SHARE), (question.printed, PRINTED_SHARE)):
+            for word in of_kind:
                 if word not in own:
-                    meant[word] = share * rarity(word)
+                    meant[word] = share * rarity[word]
         return _TermWeights(own, meant)
 
     def _score(

@@ -87,9 +87,10 @@ class KeywordIndex:
             for key, (score, _) in zip(keys, found.hits, strict=True)
         ]
 
-    def frequency(self, word: str) -> int:
-        """Returns how many chunks of all documents have the term."""
-        return int(self._index.searcher().doc_freq("terms", word))
+    def frequencies(self, words: Iterable[str]) -> dict[str, int]:
+        """Returns term -> how many chunks of all documents have it."""
+        searcher = self._index.searcher()
+        return {word: int(searcher.doc_freq("terms", word)) for word in words}
 
     def has_deleted(self) -> bool:
         """Tells whether the files still hold words of deleted chunks.

@@ -32,8 +32,8 @@ class WordIndex(Protocol):
         """
         ...
 
-    def frequency(self, word: str) -> int:
-        """Returns how many chunks of all documents have the term."""
+    def frequencies(self, words: Iterable[str]) -> dict[str, int]:
+        """Returns term -> how many chunks of all documents have it."""
         ...
 
     def has_deleted(self) -> bool:

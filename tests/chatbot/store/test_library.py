@@ -467,7 +467,7 @@ def test_what_was_purged_stands_in_no_file_of_the_store(library: Library, home: 
     assert holding(b"xylozygomorph", home) == []
     assert letters_in_chroma("xylozyg", library) == 0
     words = library.indexes.keywords
-    assert words.frequency("xylozygomorph") == 0
+    assert words.frequencies(["xylozygomorph"]) == {"xylozygomorph": 0}
     assert not words.has_deleted()
     assert passages(library) == 81
     assert library.indexes.differences() == []
@@ -786,7 +786,7 @@ def test_a_store_is_indexed_anew_when_the_language_learns_a_word(
     packed = library.catalog.lexicon(number)
     word = terms("Dezember")[0]
     assert library.terms(number).chunks.postings(word)[0].size
-    assert library.indexes.keywords.frequency(word) == 1
+    assert library.indexes.keywords.frequencies([word]) == {word: 1}
     unknown = [["dezemb"]]  # as before the word was known
     library.catalog.new_lexicon(number, pack_terms(unknown, unknown, []))
     library.indexes.keywords.add(number, unknown)
@@ -795,6 +795,6 @@ def test_a_store_is_indexed_anew_when_the_language_learns_a_word(
     again = open_library(home)
     again.sweep()
     assert again.catalog.lexicon(number) == packed
-    assert again.indexes.keywords.frequency(word) == 1
-    assert not again.indexes.keywords.frequency("dezemb")
+    assert again.indexes.keywords.frequencies([word]) == {word: 1}
+    assert again.indexes.keywords.frequencies(["dezemb"]) == {"dezemb": 0}
     again.close()
