@@ -280,6 +280,18 @@ ENVIRONMENT: Mapping[str, tuple[str, str]] = {
         ),
     ),
     "FINPOLICY_CHROMA_TOKEN": ("chroma_token", "Token for FINPOLICY_CHROMA_URL, if it wants one."),
+    "FINPOLICY_FILES": (
+        "files",
+        (
+            "Object store for the kept copies, such as `s3://bucket/prefix`, `gs://bucket/prefix` or "
+            "`az://container/prefix`. If unset, they are in `documents/`. Keys are the usual ones, such as "
+            "`AWS_ACCESS_KEY_ID`."
+        ),
+    ),
+    "AWS_ENDPOINT_URL": (
+        "files_endpoint",
+        "Address of an object store that speaks S3 and is not Amazon's, for FINPOLICY_FILES.",
+    ),
     "FINPOLICY_WORKERS": (
         "workers",
         "Number of reading processes and embedding threads. 0 means one per core.",
@@ -391,6 +403,8 @@ class Settings:
     web_search: bool = False
     chroma_url: str = ""
     chroma_token: str = ""
+    files: str = ""
+    files_endpoint: str = ""
     workers: int = 0
     model_cache: Path = field(default_factory=lambda: _cache_folder(os.environ))
     user_models: str = ""

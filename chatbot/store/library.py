@@ -26,7 +26,7 @@ from chatbot.store.document_names import known_as
 from chatbot.store.documents_folder import BROKEN_OFF, UnaddedFile, note_copies_of, unread
 from chatbot.store.engines import engines_of
 from chatbot.store.indexing import Indexes
-from chatbot.store.kept_copies import Copies
+from chatbot.store.kept_copies import copies_of
 from chatbot.store.lock import StoreLock
 from chatbot.store.missing_vectors import EarlyVectors, make_vectors
 from chatbot.store.term_scores import DocumentTerms, unpack_terms
@@ -109,7 +109,7 @@ class Library:
         """Opens everything but the lock, which is already held."""
         settings = self._settings
         embedder = self.embedder
-        self.copies = Copies(settings.documents, settings.max_upload_mb)
+        self.copies = copies_of(settings)
         self.catalog = Catalog(place_of(settings, NAME))
         self.indexes = Indexes(self.catalog, engines_of(settings, self.catalog), embedder)
         self._early = EarlyVectors(self.catalog, embedder)
@@ -675,7 +675,7 @@ class Library:
         """Returns the files in the folder of documents with these bytes, and keeps them from being added
         again.
         """
-        sizes = {path.stat().st_size for path in map(self.copies.path, hashes) if path.exists()}
+        sizes = set(map(self.copies.size, hashes))
         return note_copies_of(self.catalog, self.copies.folder, sizes, hashes)
 
     def restore(self, name: str) -> None:

