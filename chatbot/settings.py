@@ -41,8 +41,8 @@ ENVIRONMENT: Mapping[str, tuple[str, str]] = {
         "database",
         (
             "[Postgres](#postgres) that servers share, such as `postgresql://user:password@host:5432/name`, "
-            "for the catalogue, conversations, memories, users' settings, keys and news. If unset, they are "
-            "files in `chroma_db/`."
+            "for the catalogue, its words, conversations, memories, users' settings, keys and news. If "
+            "unset, they are files in `chroma_db/`."
         ),
     ),
     "FINPOLICY_CHAT_MODEL": (
@@ -275,17 +275,17 @@ ENVIRONMENT: Mapping[str, tuple[str, str]] = {
     "FINPOLICY_CHROMA_URL": (
         "chroma_url",
         (
-            "Chroma server for the vectors, such as `http://chroma:8000`. If unset, they are in "
-            "`chroma_db/vectors/`."
+            "[Chroma server](#chroma-server) for the vectors, such as `http://chroma:8000`. If unset, they "
+            "are in `chroma_db/vectors/`."
         ),
     ),
     "FINPOLICY_CHROMA_TOKEN": ("chroma_token", "Token for FINPOLICY_CHROMA_URL, if it wants one."),
     "FINPOLICY_FILES": (
         "files",
         (
-            "Object store for the kept copies, such as `s3://bucket/prefix`, `gs://bucket/prefix` or "
-            "`az://container/prefix`. If unset, they are in `documents/`. Keys are the usual ones, such as "
-            "`AWS_ACCESS_KEY_ID`."
+            "[Object store](#object-store) for the kept copies, such as `s3://bucket/prefix`, "
+            "`gs://bucket/prefix` or `az://container/prefix`. If unset, they are in `documents/`. Keys are "
+            "the usual ones, such as `AWS_ACCESS_KEY_ID`."
         ),
     ),
     "AWS_ENDPOINT_URL": (

@@ -17,7 +17,8 @@ from chatbot.memory.memory_database import MemoryDatabase
 from chatbot.memory.situations import situation_types
 from chatbot.settings import Settings
 from chatbot.store.catalog import Catalog
-from chatbot.store.database import Place, Served
+from chatbot.store.database import Place, Served, open_database
+from chatbot.store.postgres_words import WORDS
 
 __all__ = [
     "ENGINES",
@@ -133,6 +134,7 @@ class StoresDatabase:
 
     def _make(self) -> None:
         Catalog(Served(self.address, "catalog")).close()
+        open_database(Served(self.address, "words"), WORDS).close()
         memories = MemoryDatabase(Served(self.address, "memory"))
         for tables in (case_file.TABLES, conversation_store.TABLES, situation_types.TABLES):
             memories.prepare(tables)

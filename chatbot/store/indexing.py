@@ -25,7 +25,7 @@ from ingestion.language.terms import terms_version
 __all__ = ["Indexes"]
 
 log = logging.getLogger(__name__)
-# Keys of values in the catalogue: the Chroma collection that last matched the catalogue; whether documents
+# Keys of values in the catalogue: the index of vectors that last matched the catalogue; whether documents
 # were renamed since; whether files may still hold erased text; the word list by which everything is indexed;
 # and the versions that the indexes may hold in their former state.
 ALIGNED = "vectors_aligned"
@@ -57,14 +57,16 @@ class Indexes:
             dimension=embedder.dimension,
             owner=engines.owner,
         )
+        self._aligned = f"{self.vectors.name}{engines.mark}"
         # Whether the nearest passages of Chroma are the nearest of all vectors in the catalogue.
-        self.complete = catalog.meta(ALIGNED) == self.vectors.name or not catalog.window_counts(
+        self.complete = catalog.meta(ALIGNED) == self._aligned or not catalog.window_counts(
             embedder.fingerprint, embedder.dimension
         )
 
     def close(self) -> None:
-        """Closes Chroma's files."""
+        """Closes files and connections."""
         self.vectors.close()
+        self.keywords.close()
 
     def add_words(self, version: int, words: Iterable[Sequence[str]]) -> None:
         """Indexes the terms of a version's chunks, by ordinal from 0."""
@@ -165,12 +167,12 @@ class Indexes:
         self._mending_keywords(self._align_keywords)
         if self._catalog.meta(RENAMED) and self.vectors.exists():
             self._mending_vectors(self._align_names)
-        if self._catalog.meta(ALIGNED) != self.vectors.name or not self.vectors.exists():
+        if self._catalog.meta(ALIGNED) != self._aligned or not self.vectors.exists():
             self._mending_vectors(self._align_vectors)
             self.complete = True
             if not self._catalog.unfinished(self._embedder.fingerprint):
                 self._mending_vectors(lambda: self.vectors.drop_others())
-                self._catalog.set_meta(ALIGNED, self.vectors.name)
+                self._catalog.set_meta(ALIGNED, self._aligned)
 
     def renamed(self) -> None:
         """Notes that documents were renamed. Until `align`, Chroma's passages may have the former names."""
@@ -212,7 +214,7 @@ class Indexes:
         """Rebuilds both indexes from the catalogue."""
         self._new_keywords(None)
         self._new_vectors(None)
-        self._catalog.set_meta(ALIGNED, self.vectors.name)
+        self._catalog.set_meta(ALIGNED, self._aligned)
 
     def give_up_vectors(self) -> None:
         """Deletes the index of vectors to free its disk space; `align` rebuilds it.
@@ -264,15 +266,16 @@ class Indexes:
     def _align_keywords(self) -> None:
         self._fill_keywords(self.keywords)
 
-    def _fill_keywords(self, keywords: WordIndex) -> None:
+    def _fill_keywords(self, keywords: WordIndex, *, anew: bool = False) -> None:
+        """Adds what is missing and deletes what is surplus. anew: whether to replace all that is there."""
         expected = self._catalog.chunk_counts()
-        if keywords.count() == sum(expected.values()):  # `differences` looks closer
+        if not anew and keywords.count() == sum(expected.values()):  # `differences` looks closer
             return
         held = keywords.counts()
         if gone := set(held) - set(expected):
             keywords.remove(sorted(gone))
         for version, count in expected.items():
-            if held.get(version, 0) != count:
+            if anew or held.get(version, 0) != count:
                 keywords.add(version, [terms_of(chunk) for chunk in self._catalog.chunks(version)])
 
     def _align_vectors(self) -> None:
@@ -327,8 +330,8 @@ class Indexes:
     def _new_keywords(self, error: StoreError | None) -> None:
         _warn_of("words", error)
         made = self._engines.new_words()
-        self._fill_keywords(made)
-        # Until here, searches see the former index if its files are open.
+        self._fill_keywords(made, anew=True)
+        # Until here, searches see the former index, whose files they have open.
         self.keywords = made
 
     def _new_vectors(self, error: StoreError | None) -> None:

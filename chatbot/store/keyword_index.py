@@ -92,6 +92,9 @@ class KeywordIndex:
         searcher = self._index.searcher()
         return {word: int(searcher.doc_freq("terms", word)) for word in words}
 
+    def close(self) -> None:
+        """Does nothing: files are opened for each search."""
+
     def has_deleted(self) -> bool:
         """Tells whether the files still hold words of deleted chunks.
 

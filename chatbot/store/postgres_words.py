@@ -8,53 +8,36 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Iterable, Sequence
-from contextlib import AbstractContextManager
 from itertools import islice
-from typing import Any, Protocol
 
 import numpy as np
 
+from chatbot.store.database import Database, Schema, Transaction
 from chatbot.store.word_postings import POSTING_BYTES, FoundWord, best_chunks, pack_words, word_number
 
-__all__ = ["WORD_TABLES", "PostgresWords", "WordsDatabase"]
+__all__ = ["WORDS", "PostgresWords"]
 
 # All that a search reads of a word is in the primary key, and stands together.
 # stamp: of the transaction, so that a change of the index can be noticed.
-WORD_TABLES = """
+TABLES = """
 create table word_version (version bigint primary key, chunks bigint not null, words bigint not null,
     numbers blob not null, stamp bigint not null);
 create table posting (word bigint not null, block bigint not null, counts blob not null,
     primary key (word, block) include (counts))
     with (autovacuum_vacuum_insert_scale_factor = 0.05, autovacuum_vacuum_insert_threshold = 100000);
 """
+WORDS = Schema(TABLES, 1)
 # Rows in one statement.
 ROWS_AT_ONCE = 20_000
 # Words whose frequencies are remembered.
 MOST_REMEMBERED = 100_000
 
 
-class Changes(Protocol):
-    """A transaction under way."""
-
-    def execute(self, statement: str, arguments: Sequence[Any] = ..., /) -> Any: ...
-
-
-class WordsDatabase(Protocol):
-    """What the index needs of a database with WORD_TABLES. Each method raises StoreError."""
-
-    def read(self, statement: str, arguments: Sequence[Any] = ()) -> list[tuple[Any, ...]]:
-        """Returns all rows."""
-        ...
-
-    def write(self) -> AbstractContextManager[Changes]:
-        """Opens a transaction, committed at the end; what fails in it changes nothing."""
-        ...
-
-
 class PostgresWords:
     """Chunks by their terms; see WordIndex. A change is seen by all servers when it is committed."""
 
-    def __init__(self, database: WordsDatabase) -> None:
+    def __init__(self, database: Database) -> None:
+        """database: of the schema WORDS."""
         self._database = database
         self._lock = threading.Lock()
         # Of which state of the index, and word -> number of chunks.
@@ -85,11 +68,6 @@ class PostgresWords:
         for version in versions:
             with self._database.write() as changes:
                 _delete(changes, version)
-
-    def clear(self) -> None:
-        """Deletes everything. Raises StoreError."""
-        with self._database.write() as changes:
-            changes.execute("truncate posting, word_version")
 
     def search(self, words: Sequence[str], limit: int) -> list[tuple[int, int, float]]:
         """Returns (version, ordinal, BM25 over all documents) of the `limit` best chunks for the terms
@@ -125,6 +103,10 @@ class PostgresWords:
             known |= {word: sizes.get(number, 0) // POSTING_BYTES for number, word in by_number.items()}
         return {word: known[word] for word in wanted}
 
+    def close(self) -> None:
+        """Closes the database, after the longest running statement."""
+        self._database.close()
+
     def has_deleted(self) -> bool:
         """False: the files are the database's, whose vacuum removes what was deleted."""
         return False
@@ -146,7 +128,7 @@ class PostgresWords:
         return versions, chunks, words, stamp
 
 
-def _delete(changes: Changes, version: int) -> None:
+def _delete(changes: Transaction, version: int) -> None:
     """Deletes the rows of a version, found by the words that it has."""
     for (numbers,) in changes.execute(
         "delete from word_version where version = ? returning numbers", (version,)

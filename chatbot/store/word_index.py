@@ -36,6 +36,9 @@ class WordIndex(Protocol):
         """Returns term -> how many chunks of all documents have it."""
         ...
 
+    def close(self) -> None:
+        """Ends all use."""
+
     def has_deleted(self) -> bool:
         """Tells whether files of this program still hold words of deleted chunks."""
         ...

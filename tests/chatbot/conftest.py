@@ -1,4 +1,4 @@
-"""Chatbots over a small store of a test's own; and the engines on servers, each started at most once. Each test
+"""Chatbots over a small store of a test's own; and engines on servers, each started at most once. Each test
 that asks for a Postgres has a database of its own.
 """
 

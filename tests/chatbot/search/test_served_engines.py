@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import random
+import shutil
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -11,10 +12,13 @@ import pytest
 
 from chatbot.errors import StoreError
 from chatbot.search.retrieval import Query, Retriever
+from chatbot.store.doctor import examine
 from chatbot.store.library import Library, Upload
 from tests.chatbot.store.libraries import open_library
+from tests.engines import StoresDatabase
 from tests.pdfs import make_pdf
 from tests.served_chroma import ServedChroma
+from tests.served_objects import ServedObjects
 from tests.stores import add_here
 
 TOPICS = "deficit debt ceiling revenue spending pension customs reserve grant subsidy".split()
@@ -35,9 +39,17 @@ def uploads(folder: Path) -> list[Upload]:
 
 
 @pytest.fixture(scope="module")
-def settings(chroma: ServedChroma) -> dict[str, Any]:
+def settings(
+    chroma: ServedChroma, objects: ServedObjects, stores_database: StoresDatabase
+) -> Iterator[dict[str, Any]]:
     """What names the servers."""
-    return {"chroma_url": chroma.address}
+    yield {
+        "chroma_url": chroma.address,
+        "database": stores_database.address,
+        "files": f"s3://{objects.bucket}/library",
+        "files_endpoint": objects.endpoint,
+    }
+    stores_database.empty()
 
 
 @pytest.fixture(scope="module")
@@ -82,6 +94,16 @@ def test_servers_find_what_folders_find(served: Library, embedded: Library, ques
 def test_vectors_are_not_kept_in_memory(served: Library, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(served, "matrix", None)
     assert found(served, QUESTIONS[0])
+
+
+def test_a_kept_copy_is_read_from_the_object_store(served: Library) -> None:
+    (version, name), *_ = served.scope([]).items()
+    shutil.rmtree(served.folder / "copies")
+    (served.folder / "copies").mkdir()
+    assert served.file(version).read_bytes().startswith(b"%PDF")
+    assert served.file(version).parent == served.folder / "copies"
+    assert served.read_again(name).status == "replaced"
+    assert list(examine(served)) == []
 
 
 def test_indexes_on_servers_agree_with_the_catalogue(served: Library) -> None:

@@ -1,23 +1,22 @@
 """The keyword index: candidates, replacing, removing, reopening, and any text as a query."""
 
 import random
-from collections.abc import Iterator, Sequence
-from itertools import count
+from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
 
-import psycopg
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from chatbot.memory.signals.embedded_postgres import EmbeddedServer
+from chatbot.store.database import Served, open_database
 from chatbot.store.keyword_index import KeywordIndex
-from chatbot.store.postgres_words import PostgresWords
+from chatbot.store.postgres_words import WORDS, PostgresWords
 from chatbot.store.word_index import WordIndex
-from tests.words_database import PlainDatabase
 
-NUMBERS = count(1)
+
+def on_postgres(address: str) -> PostgresWords:
+    """The index in a database."""
+    return PostgresWords(open_database(Served(address, "words"), WORDS))
 
 
 @pytest.fixture(params=["files", "Postgres"])
@@ -26,10 +25,9 @@ def empty(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[WordIndex]
     if request.param == "files":
         yield KeywordIndex(tmp_path / "keywords")
         return
-    server: EmbeddedServer = request.getfixturevalue("server")
-    database = PlainDatabase(server.address(), f"words_{next(NUMBERS)}")
-    yield PostgresWords(database)
-    database.close()
+    made = on_postgres(request.getfixturevalue("served"))
+    yield made
+    made.close()
 
 
 @pytest.fixture
@@ -76,13 +74,12 @@ def test_reopening_finds_what_was_committed(tmp_path: Path) -> None:
     assert found(KeywordIndex(made.folder), "ceiling") == [(1, 0)]
 
 
-def test_both_score_and_order_chunks_alike(tmp_path: Path, server: EmbeddedServer) -> None:
+def test_both_score_and_order_chunks_alike(tmp_path: Path, served: str) -> None:
     chance = random.Random(5)
     words = [f"w{rank}" for rank in range(400)]
     shares = [1 / (rank + 1) for rank in range(400)]
     files = KeywordIndex(tmp_path / "keywords")
-    database = PlainDatabase(server.address(), f"words_{next(NUMBERS)}")
-    postgres = PostgresWords(database)
+    postgres = on_postgres(served)
     for version in (3, 1, 2):
         chunks = [chance.choices(words, shares, k=chance.randint(1, 200)) for _ in range(300)]
         files.add(version, chunks)
@@ -94,33 +91,19 @@ def test_both_score_and_order_chunks_alike(tmp_path: Path, server: EmbeddedServe
         assert [score for *_, score in scored] == pytest.approx([score for *_, score in expected], rel=1e-5)
         sure = {row[:2] for row in expected if row[2] > expected[-1][2] * (1 + 1e-5)}
         assert sure <= {row[:2] for row in scored}
-    database.close()
+    postgres.close()
 
 
-class Breaking(PlainDatabase):
-    """A database that goes away before the last statement of an addition."""
-
-    def execute(self, statement: str, arguments: Sequence[Any] = (), /) -> psycopg.Cursor[Any]:
-        """Runs one statement."""
-        if statement.startswith("insert into posting") and self.breaks:
-            raise ConnectionError
-        return super().execute(statement, arguments)
-
-    breaks = False
-
-
-def test_an_interrupted_change_leaves_the_former_words(server: EmbeddedServer) -> None:
-    database = Breaking(server.address(), f"words_{next(NUMBERS)}")
-    index = PostgresWords(database)
+def test_an_interrupted_change_leaves_the_former_words(served: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    index = on_postgres(served)
     index.add(1, [["deficit"]])
-    database.breaks = True
-    with pytest.raises(ConnectionError):
+    monkeypatch.setattr("chatbot.store.postgres_words.ROWS_AT_ONCE", None)
+    with pytest.raises(TypeError):
         index.add(1, [["debt"]])
+    monkeypatch.undo()
     assert found(index, "deficit") == [(1, 0)]
     assert index.count() == 1
-    index.clear()
-    assert index.count() == 0
-    database.close()
+    index.close()
 
 
 @given(st.lists(st.text(min_size=1), max_size=100))

@@ -24,9 +24,9 @@ from chatbot.errors import ModelError, NotFoundError, StoreError
 from chatbot.models.embedders import LOCAL_FINGERPRINTS
 from chatbot.store import sqlite_file
 from chatbot.store.indexing import Indexes
-from chatbot.store.keyword_index import KeywordIndex
 from chatbot.store.library import Library, Upload
 from chatbot.store.term_scores import pack_terms
+from chatbot.store.word_index import WordIndex
 from ingestion.language.terms import terms
 from tests.chatbot.store.libraries import add_pages, embedded, kept_pdfs, open_library, passages, states
 from tests.engines import settings_at
@@ -473,6 +473,7 @@ def test_what_was_purged_stands_in_no_file_of_the_store(library: Library, home: 
     assert library.indexes.differences() == []
 
 
+@pytest.mark.about_files
 def test_an_index_that_is_stopped_while_it_is_deleted_is_no_half_index(
     library: Library,
     home: Path,
@@ -543,8 +544,8 @@ def test_words_are_found_while_another_document_is_purged(
     before, seen = hits(), list[int]()
     filled = Indexes._fill_keywords
 
-    def watched(indexes: Indexes, keywords: KeywordIndex) -> None:
-        filled(indexes, keywords)
+    def watched(indexes: Indexes, keywords: WordIndex, *, anew: bool = False) -> None:
+        filled(indexes, keywords, anew=anew)
         seen.append(hits())
 
     monkeypatch.setattr(Indexes, "_fill_keywords", watched)
