@@ -11,8 +11,8 @@ PY := .venv/bin/python
 # it imports.
 unexport PYTHONDONTWRITEBYTECODE
 
-.PHONY: help setup setup-signals setup-signin setup-multilingual setup-served setup-dev samples run run-with-model test
-.PHONY: check lint check-locks hooks format docs lock clean
+.PHONY: help setup setup-signals setup-signin setup-multilingual setup-served setup-dev samples run
+.PHONY: run-with-model test check lint check-locks hooks format docs lock clean
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "make %-18s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)

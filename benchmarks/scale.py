@@ -156,7 +156,7 @@ def measure(home: Path, searches: int) -> Measured:
             timed(by_words),
             timed(by_vectors),
             resident(),
-            [[[hit.document, hit.page] for hit in found[:FIRST_PAGES]] for found in hits],
+            list(map(first_pages, hits)),
         )
 
 
@@ -171,6 +171,11 @@ def timed(
         times.append(1_000 * (time.perf_counter() - started))
         keep(found)
     return float(np.percentile(times, 50)), float(np.percentile(times, 95))
+
+
+def first_pages(hits: Sequence[Hit]) -> list[list[Any]]:
+    """Document and page of the first hits."""
+    return [[hit.document, hit.page] for hit in hits[:FIRST_PAGES]]
 
 
 def resident() -> float:
