@@ -170,15 +170,17 @@ def fill(home: Path, paths: Sequence[Path], *, real: bool) -> None:
         )
 
 
-def fill_large(home: Path, chunks: int) -> None:
+def fill_large(home: Path, chunks: int, passages: Embedder | None = None) -> None:
     """Add documents of made text until there are so many chunks; a store that has them already is taken as
     it is.
+
+    passages: makes their vectors; random ones if None.
     """
     settings = Settings(home=home)
     draw, words = np.random.default_rng(1), made_words()
     weights = 1 / np.arange(1, len(words) + 1)
     started, seen = time.perf_counter(), set[str]()
-    with closing(Library(settings, RandomPassages(make_embedder(settings)))) as library:
+    with closing(Library(settings, passages or RandomPassages(make_embedder(settings)))) as library:
         made = sum(row.chunks for row in library.catalog.documents())
         for number in itertools.count():
             if made >= chunks:
@@ -193,7 +195,7 @@ def fill_large(home: Path, chunks: int) -> None:
                 taken, DocumentReading(DocumentInfo(len(pages), None, (), False), pages)
             ).chunks
         library.resume()
-        few = bool(seen) and sum(library.indexes.keywords.frequency(word) > 0 for word in seen) < DISTINCT
+        few = bool(seen) and sum(map(bool, library.indexes.keywords.frequencies(seen).values())) < DISTINCT
         print(
             (
                 f"{len(library.catalog.documents())} documents, {made:,} chunks, added in "

@@ -41,8 +41,8 @@ ENVIRONMENT: Mapping[str, tuple[str, str]] = {
         "database",
         (
             "[Postgres](#postgres) that servers share, such as `postgresql://user:password@host:5432/name`, "
-            "for the catalogue, conversations, memories, users' settings, keys and news. If unset, they are "
-            "files in `chroma_db/`."
+            "for the catalogue, its words, conversations, memories, users' settings, keys and news. If "
+            "unset, they are files in `chroma_db/`."
         ),
     ),
     "FINPOLICY_CHAT_MODEL": (
@@ -272,6 +272,26 @@ ENVIRONMENT: Mapping[str, tuple[str, str]] = {
         "web_search",
         "`1` lets `/get_adv_response/` search the web with the search tool of OpenAI or Anthropic.",
     ),
+    "FINPOLICY_CHROMA_URL": (
+        "chroma_url",
+        (
+            "[Chroma server](#chroma-server) for the vectors, such as `http://chroma:8000`. If unset, they "
+            "are in `chroma_db/vectors/`."
+        ),
+    ),
+    "FINPOLICY_CHROMA_TOKEN": ("chroma_token", "Token for FINPOLICY_CHROMA_URL, if it wants one."),
+    "FINPOLICY_FILES": (
+        "files",
+        (
+            "[Object store](#object-store) for the kept copies, such as `s3://bucket/prefix`, "
+            "`gs://bucket/prefix` or `az://container/prefix`. If unset, they are in `documents/`. Keys are "
+            "the usual ones, such as `AWS_ACCESS_KEY_ID`."
+        ),
+    ),
+    "AWS_ENDPOINT_URL": (
+        "files_endpoint",
+        "Address of an object store that speaks S3 and is not Amazon's, for FINPOLICY_FILES.",
+    ),
     "FINPOLICY_WORKERS": (
         "workers",
         "Number of reading processes and embedding threads. 0 means one per core.",
@@ -297,6 +317,7 @@ SECRET = frozenset(
         "database",
         "signals_database",
         "telegram_secret",
+        "chroma_token",
     }
 )
 # Local models on a processor took 82 to 366 s to their first word, but far less than a minute between words.
@@ -380,6 +401,10 @@ class Settings:
     cors_origins: str = ""
     fetch_pages: bool = False
     web_search: bool = False
+    chroma_url: str = ""
+    chroma_token: str = ""
+    files: str = ""
+    files_endpoint: str = ""
     workers: int = 0
     model_cache: Path = field(default_factory=lambda: _cache_folder(os.environ))
     user_models: str = ""

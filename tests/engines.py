@@ -17,7 +17,8 @@ from chatbot.memory.memory_database import MemoryDatabase
 from chatbot.memory.situations import situation_types
 from chatbot.settings import Settings
 from chatbot.store.catalog import Catalog
-from chatbot.store.database import Place, Served
+from chatbot.store.database import Place, Served, open_database
+from chatbot.store.postgres_words import WORDS
 
 __all__ = [
     "ENGINES",
@@ -56,7 +57,7 @@ def on_postgres() -> bool:
 
 def settings_at(home: Path, **settings: Any) -> Settings:
     """The settings of a store in that home, or in the database."""
-    return Settings(home=home, database=_address[0], **settings)
+    return Settings(home=home, **{"database": _address[0], **settings})
 
 
 def kill_holders() -> None:
@@ -144,6 +145,7 @@ class StoresDatabase:
 
     def _make(self) -> None:
         Catalog(Served(self.address, "catalog")).close()
+        open_database(Served(self.address, "words"), WORDS).close()
         memories = MemoryDatabase(Served(self.address, "memory"))
         for tables in (case_file.TABLES, conversation_store.TABLES, situation_types.TABLES):
             memories.prepare(tables)

@@ -312,7 +312,7 @@ def written(package: str) -> str:
 def test_every_imported_package_is_asked_for() -> None:
     """What is imported but only came along with another package may be gone after the next lock."""
     asked = set()
-    for file in ("requirements.in", "requirements-signals.in"):
+    for file in ("requirements.in", "requirements-signals.in", "requirements-served.in"):
         text = (ROOT / file).read_text(encoding="utf-8")
         asked |= set(map(written, re.findall(r"(?m)^([\w.-]+)", text)))
     given = metadata.packages_distributions()

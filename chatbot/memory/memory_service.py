@@ -28,6 +28,7 @@ from chatbot.models.tokens import count_tokens
 from chatbot.records import Answer, Compression, Event, Exchange, Note, Notice, Recall, Token, Usage
 from chatbot.settings import Settings
 from chatbot.store.catalog import Catalog
+from chatbot.store.kept_copies import copies_of
 
 __all__ = ["Before", "Draft", "MemoryService"]
 
@@ -291,11 +292,15 @@ class MemoryService:
     def forget_erased(self) -> None:
         """Remove the text of erased documents from stored answers.
 
-        A document with a copy in the folder is not erased, even if a lost catalogue does not know it.
+        A document with a kept copy is not erased, even if a lost catalogue does not know it.
         """
         known = self._catalog.hashes()
-        copies = {path.stem for path in self._settings.documents.glob("*.pdf")}
-        self._conversations.forget_files((known | copies).__contains__)
+        try:
+            copies = copies_of(self._settings).all()
+        except StoreError as error:
+            log.warning("The text of erased documents will be removed from answers later: %s", error)
+            return
+        self._conversations.forget_files(known.union(copies).__contains__)
 
     def _embed(self, conversation: str, owner: str) -> None:
         """Make the vectors of exchanges that have none, the latest first.

@@ -5,8 +5,9 @@ Chroma and the keyword index name candidates; then each chunk of their pages is 
 
 from __future__ import annotations
 
+import logging
 from collections.abc import Callable, Collection, Container, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import partial
 from itertools import chain
 from typing import NamedTuple
@@ -33,6 +34,7 @@ from chatbot.search.routing import route, years_of
 from chatbot.store.catalog import StoredChunk
 from chatbot.store.library import Library
 from chatbot.store.term_scores import K1, Lexicon, inverse_frequency
+from chatbot.store.vector_index import Matrix
 from ingestion.language.measures import Measure, related_words
 from ingestion.language.terms import content_terms
 from ingestion.pages.kinds import (
@@ -45,10 +47,14 @@ from ingestion.records import DocumentFacts
 
 __all__ = ["MODES", "MOST_HITS", "Query", "Retriever"]
 
+log = logging.getLogger(__name__)
 MODES = ("hybrid", "vector", "keyword")
 # Up to this many chunks of named documents are each scored exactly, which takes 10 ms. A filter within Chroma
 # is a scan and takes longer.
 MOST_EXACT_CHUNKS = 20_000
+# Where an index cannot be asked, all chunks are scored if there are no more than this. That takes most of
+# what a process keeps in memory.
+MOST_CHUNKS_WITHOUT_INDEX = 150_000
 # Candidates from each index: the pages that end up in the first ten were always among the first 60 chunks of
 # one of them. Where they have fewer pages than are asked for, this many times more candidates are taken, and
 # the new pages follow the earlier ones.
@@ -134,11 +140,13 @@ class _Scope:
     documents: by version.
     keep: version -> ordinals to score, None for all.
     more: whether there are other candidates.
+    vectors: by version, of the chunks to score; for other versions the library has them.
     """
 
     documents: Mapping[int, _DocumentInReach]
     keep: Mapping[int, Ordinals] | None = None
     more: bool = False
+    vectors: Mapping[int, Matrix] = field(default_factory=dict)
 
     @property
     def chunks(self) -> int:
@@ -475,21 +483,38 @@ class Retriever:
         try:
             candidates, more = self._candidates(query, scope, wanted)
         except StoreError:
+            if scope.chunks > MOST_CHUNKS_WITHOUT_INDEX:
+                raise
             return scope
-        return scope.among(candidates, more=more)
+        narrowed = scope.among(candidates, more=more)
+        if query.vector is None or query.mode == "keyword":
+            return narrowed
+        return replace(narrowed, vectors=self._library.some_vectors(narrowed.keep or {}))
 
     def _candidates(self, query: Query, scope: _Scope, wanted: int) -> tuple[list[tuple[int, int]], bool]:
         """(version, ordinal) of the best `wanted` chunks of each index, and whether there may be others.
         Raises StoreError.
         """
         found = list[list[FoundChunk]]()
+        failures = list[StoreError]()
         keywords = self._library.indexes.keywords
         share = scope.chunks / max(1, keywords.count())
+        searches = list[Callable[[], list[FoundChunk]]]()
         if query.mode != "vector":
             by_words = partial(keywords.search, content_terms(query.text))
-            found.append(_live(by_words, scope.documents, wanted, share))
+            searches.append(partial(_live, by_words, scope.documents, wanted, share))
         if query.vector is not None and query.mode != "keyword":
-            found.append(self._nearest(query.vector, scope.documents, wanted, share))
+            searches.append(partial(self._nearest, query.vector, scope.documents, wanted, share))
+        for search in searches:
+            try:
+                found.append(search())
+            except StoreError as error:
+                failures.append(error)
+        # In a small store each chunk can be scored instead; in a large one, the other index is enough.
+        if failures and (not found or scope.chunks <= MOST_CHUNKS_WITHOUT_INDEX):
+            raise failures[0]
+        for failure in failures:
+            log.warning("Only one of the two indexes was searched: %s", failure)
         candidates = [row[:2] for row in chain.from_iterable(found)]
         more = any(len(rows) >= wanted for rows in found)
         return candidates, more
@@ -516,27 +541,25 @@ class Retriever:
         """Inverse document frequencies over the chunks in reach: of the question's own terms, and smaller
         ones of terms that it means.
         """
+        words = {*question.words, *question.related, *question.printed}
         if scope.keep is not None:
-            total = self._library.indexes.keywords.count()
             keywords = self._library.indexes.keywords
-
-            def rarity(word: str) -> float:
-                frequency = keywords.frequency(word)
-                return inverse_frequency(total, min(total, frequency))
+            count = keywords.count()
+            frequencies = keywords.frequencies(words)
         else:
             lexicons = [self._library.terms(version).chunks for version in scope.documents]
             count = sum(len(lexicon.lengths) for lexicon in lexicons)
-
-            def rarity(word: str) -> float:
-                frequency = sum(lexicon.frequency(word) for lexicon in lexicons)
-                return inverse_frequency(count, frequency)
-
-        own = {word: rarity(word) for word in question.words}
-        meant = {}
-        for words, share in ((question.related, RELATED_SHARE), (question.printed, PRINTED_SHARE)):
+            frequencies = {}
             for word in words:
+                frequencies[word] = sum(lexicon.frequency(word) for lexicon in lexicons)
+
+        rarity = {word: inverse_frequency(count, min(count, frequencies[word])) for word in words}
+        own = {word: rarity[word] for word in question.words}
+        meant = {}
+        for of_kind, share in ((question.related, RELATED_SHARE), (question.printed, PRINTED_SHARE)):
+            for word in of_kind:
                 if word not in own:
-                    meant[word] = share * rarity(word)
+                    meant[word] = share * rarity[word]
         return _TermWeights(own, meant)
 
     def _score(
@@ -558,7 +581,7 @@ class Retriever:
             only = None
             kept = np.arange(len(chunk_pages))
         if question.vector is not None:
-            cosines = self._cosines(version, question.vector, len(chunk_pages), only)
+            cosines = self._cosines(version, question.vector, scope, only)
         else:
             cosines = np.full(len(kept), -1.0, np.float32)
         terms = self._library.terms(version)
@@ -590,12 +613,10 @@ class Retriever:
         scored = score_pages(evidence, weights)
         return replace(scored, best=kept[scored.best])
 
-    def _cosines(self, version: int, vector: Floats, count: int, only: Ordinals | None) -> Floats:
-        """The cosines of a version's chunks, on MiniLM's scale.
-
-        count: of its chunks. only: ordinals, None for all.
-        """
-        cosines = self._library.matrix(version).cosines(vector, count, only)
+    def _cosines(self, version: int, vector: Floats, scope: _Scope, only: Ordinals | None) -> Floats:
+        """The cosines of a version's chunks, on MiniLM's scale. only: ordinals, None for all."""
+        matrix = scope.vectors.get(version) or self._library.matrix(version)
+        cosines = matrix.cosines(vector, scope.documents[version].chunks, only)
         return as_minilms(self._library.embedder.fingerprint, cosines)
 
     def _hit(self, row: _Row, ranking: _Ranking) -> Hit:

@@ -8,16 +8,10 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-import numpy as np
-from numpy.typing import NDArray
+from chatbot.store.vector_engine import DATABASE, TENANT, Record, Scalar, Vectors
 
-__all__ = ["Collection", "Engine", "Record", "Scalar", "blank", "written_at"]
+__all__ = ["EmbeddedCollection", "EmbeddedEngine", "blank", "written_at"]
 
-Vectors = NDArray[np.float32]
-Scalar = str | int | float | bool
-Record = tuple[str, Vectors, str, dict[str, Scalar]]
-# The default of every client of Chroma.
-TENANT, DATABASE = "default_tenant", "default_database"
 # The number of collections kept in memory; there is one for each embedder.
 OPEN_COLLECTIONS = 8
 # The header of a graph file begins with its version, a place, the capacity in elements, the elements there
@@ -26,7 +20,7 @@ GRAPH_HEADER = struct.Struct("<iQQQQ")
 LENGTH_BYTES = 4
 
 
-class Engine:
+class EmbeddedEngine:
     """Chroma over one folder, in this process.
 
     It reads no environment, sends no telemetry, and imports in 0.1 s where `chromadb` takes 1.5.
@@ -49,11 +43,11 @@ class Engine:
             hnsw_cache_size=OPEN_COLLECTIONS,
         )
 
-    def collection(self, name: str, metadata: dict[str, Scalar]) -> Collection:
+    def collection(self, name: str, metadata: dict[str, Scalar]) -> EmbeddedCollection:
         """Returns the collection of this name; creates it in cosine space with this metadata if missing."""
         configuration = json.dumps({"hnsw": {"space": "cosine"}})
         found = self._bindings.create_collection(name, configuration, None, metadata, True, TENANT, DATABASE)
-        return Collection(self._bindings, str(found.id), dict(found.metadata or {}))
+        return EmbeddedCollection(self._bindings, str(found.id), dict(found.metadata or {}))
 
     def names(self) -> list[str]:
         """Returns the names of all collections."""
@@ -64,7 +58,7 @@ class Engine:
         self._bindings.delete_collection(name, TENANT, DATABASE)
 
 
-class Collection:
+class EmbeddedCollection:
     """Records by id: a vector, a text, and metadata. Several threads may use it."""
 
     def __init__(self, bindings: Any, identity: str, metadata: dict[str, Scalar]) -> None:

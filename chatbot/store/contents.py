@@ -8,6 +8,7 @@ import zlib
 from collections import defaultdict
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
+from itertools import islice
 from typing import Any
 
 from chatbot.store.database import Stored, Transaction
@@ -29,6 +30,8 @@ __all__ = [
     "chunk_key",
 ]
 
+# Chunks named in one statement.
+CHUNKS_AT_ONCE = 1_000
 CONTENTS_SCHEMA = """
 create table page (version integer not null references version(id), number integer not null,
 text text not null, label text, label_source text, method text not null,
@@ -387,6 +390,22 @@ class Contents(Stored):
             (version, fingerprint, start),
         )
         return [(row[0], row[1]) for row in rows]
+
+    def vectors_at(self, chunks: Iterable[tuple[int, int]], fingerprint: str) -> list[tuple[int, int, bytes]]:
+        """Returns (version, ordinal, float32 bytes of its windows) of those of these chunks, given as
+        (version, ordinal), that have vectors, by version and ordinal.
+        """
+        found = list[tuple[int, int, bytes]]()
+        left = iter(sorted(chunks))
+        while part := list(islice(left, CHUNKS_AT_ONCE)):
+            values = ", ".join(f"({int(version)}, {int(ordinal)})" for version, ordinal in part)
+            found += self._read(
+                f"with wanted(version, ordinal) as (values {values}) select v.version, v.ordinal, v.data "
+                "from wanted w join vector v on v.version = w.version and v.ordinal = w.ordinal "
+                "where v.fingerprint = ? order by v.version, v.ordinal",
+                (fingerprint,),
+            )
+        return found
 
     def embedded(
         self, version: int, fingerprint: str, ordinals: Sequence[int]

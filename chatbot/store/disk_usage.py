@@ -45,7 +45,7 @@ def store_space(library: Library) -> Space:
     """
     folder = library.folder
     return Space(
-        _sizes(library.copies.folder.glob("*")),
+        library.copies.total_bytes(),
         library.catalog.used_bytes(),
         _sizes((folder / VECTORS).rglob("*")),
         _sizes((folder / WORDS).rglob("*")),
@@ -61,12 +61,14 @@ def document_space(library: Library, version: int) -> Space:
     stored = library.catalog.version(version)
     if stored is None:
         return Space(0, 0, 0, 0)
-    copy = library.copies.path(stored.sha256)
     counts = library.catalog.chunk_counts()
     share = counts.get(version, 0) / max(1, sum(counts.values()))
     vectors, words = (_sizes((library.folder / name).rglob("*")) for name in (VECTORS, WORDS))
     return Space(
-        _sizes([copy]), library.catalog.bytes_of(version), round(share * vectors), round(share * words)
+        library.copies.size(stored.sha256),
+        library.catalog.bytes_of(version),
+        round(share * vectors),
+        round(share * words),
     )
 
 

@@ -78,11 +78,8 @@ def glance(library: Library) -> list[Finding]:
 def _without_copy(library: Library) -> list[str]:
     """Returns the names of live documents whose kept copy is missing."""
     live = library.scope(())
-    return [
-        live[row.id]
-        for row in library.catalog.stored()
-        if row.id in live and not library.copies.path(row.sha256).exists()
-    ]
+    kept = set(library.copies.all())
+    return [live[row.id] for row in library.catalog.stored() if row.id in live and row.sha256 not in kept]
 
 
 def _unfinished(library: Library, progress: Progress) -> Iterator[Finding]:
@@ -159,7 +156,7 @@ def _copies(library: Library, repair: bool) -> Iterator[Finding]:
     """Finds copies that are missing, damaged or belong to nothing."""
     needed = {row.sha256: row.document for row in library.catalog.stored()}
     for digest, name in needed.items():
-        if not library.copies.path(digest).exists():
+        if not library.copies.has(digest):
             yield Finding(
                 name,
                 "its file is missing: it can be searched, but its pages cannot be shown",
@@ -167,7 +164,7 @@ def _copies(library: Library, repair: bool) -> Iterator[Finding]:
             )
         elif not library.copies.sound(digest):
             if repair:
-                library.copies.path(digest).unlink()
+                library.copies.drop_damaged(digest)
             yield Finding(
                 name,
                 "its file is damaged",
@@ -179,7 +176,7 @@ def _copies(library: Library, repair: bool) -> Iterator[Finding]:
         names = ", ".join(name.name for name in library.copies.names(digest)) or None
         yield Finding(
             names,
-            f"the copy {library.copies.path(digest)} belongs to no document",
+            f"the copy {digest}.pdf belongs to no document",
             "Run `restore` or `remove --purge` with its name, or delete the file.",
         )
 

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import errno
 import os
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
 
@@ -15,7 +15,7 @@ from chatbot.errors import StoreError
 from chatbot.settings import PROGRAM
 from chatbot.store.disk_reserve import disk_is_full, is_full
 
-__all__ = ["REPAIR", "IndexDamagedError", "explained", "explaining"]
+__all__ = ["REPAIR", "IndexDamagedError", "check_metadata", "explained", "explaining"]
 
 REPAIR = f"`{PROGRAM} doctor --repair` rebuilds it from the catalogue."
 PANIC = "PanicException"
@@ -24,6 +24,15 @@ FULL = ("no space left", "disk is full", "disk full", "database or disk is full"
 
 class IndexDamagedError(StoreError):
     """An index cannot be used as it is. Everything in it can be rebuilt from the catalogue."""
+
+
+def check_metadata(found: Mapping[str, object], wanted: Mapping[str, object]) -> None:
+    """Raises IndexDamagedError for a collection that is not the wanted one.
+
+    Chroma keeps a collection's first space and silently ignores another, so the stored one is checked.
+    """
+    if found != wanted:
+        raise IndexDamagedError(f"The vector index was built with {found}, not {wanted}.", hint=REPAIR)
 
 
 def explained(error: BaseException, what: str, folder: Path) -> StoreError:

@@ -1,4 +1,4 @@
-"""Keeps the two derived indexes in step with the catalogue: words in tantivy and passages in Chroma.
+"""Keeps the two derived indexes, of words and of passages, in step with the catalogue.
 
 A damaged index is rebuilt from the catalogue.
 """
@@ -6,11 +6,8 @@ A damaged index is rebuilt from the catalogue.
 from __future__ import annotations
 
 import logging
-import shutil
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from contextlib import suppress
 from functools import partial
-from pathlib import Path
 from typing import TypeVar
 
 import numpy as np
@@ -19,15 +16,16 @@ from chatbot.errors import StoreError
 from chatbot.models.embedders import Embedder
 from chatbot.store.catalog import Catalog
 from chatbot.store.contents import Refilled
-from chatbot.store.keyword_index import KeywordIndex
+from chatbot.store.engines import Engines
 from chatbot.store.term_scores import lexicon_of, terms_of
 from chatbot.store.vector_index import ChromaIndex, IndexDamagedError, IndexedPassage
+from chatbot.store.word_index import WordIndex
 from ingestion.language.terms import terms_version
 
 __all__ = ["Indexes"]
 
 log = logging.getLogger(__name__)
-# Keys of values in the catalogue: the Chroma collection that last matched the catalogue; whether documents
+# Keys of values in the catalogue: the index of vectors that last matched the catalogue; whether documents
 # were renamed since; whether files may still hold erased text; the word list by which everything is indexed;
 # and the versions that the indexes may hold in their former state.
 ALIGNED = "vectors_aligned"
@@ -46,24 +44,29 @@ class Indexes:
     Changes happen one at a time, which the library ensures. Any thread may search.
     """
 
-    def __init__(self, catalog: Catalog, folder: Path, embedder: Embedder) -> None:
-        """folder: the store's; holds keywords/ and vectors/. Raises StoreError if it is not writable."""
-        self._catalog, self._folder, self._embedder = catalog, folder, embedder
-        for name in ("keywords", "vectors"):
-            shutil.rmtree(self._discarded(name), ignore_errors=True)
+    def __init__(self, catalog: Catalog, engines: Engines, embedder: Embedder) -> None:
+        """Raises StoreError if a folder is not writable or a server cannot be used."""
+        self._catalog, self._engines, self._embedder = catalog, engines, embedder
         try:
-            self.keywords = KeywordIndex(folder / "keywords")
+            self.keywords = engines.open_words()
         except IndexDamagedError as error:
             self._new_keywords(error)
-        self.vectors = self._open_vectors()
+        self.vectors = ChromaIndex(
+            engines.place,
+            fingerprint=embedder.fingerprint,
+            dimension=embedder.dimension,
+            owner=engines.owner,
+        )
+        self._aligned = f"{self.vectors.name}{engines.mark}"
         # Whether the nearest passages of Chroma are the nearest of all vectors in the catalogue.
-        self.complete = catalog.meta(ALIGNED) == self.vectors.name or not catalog.window_counts(
+        self.complete = catalog.meta(ALIGNED) == self._aligned or not catalog.window_counts(
             embedder.fingerprint, embedder.dimension
         )
 
     def close(self) -> None:
-        """Closes Chroma's files."""
+        """Closes files and connections."""
         self.vectors.close()
+        self.keywords.close()
 
     def add_words(self, version: int, words: Iterable[Sequence[str]]) -> None:
         """Indexes the terms of a version's chunks, by ordinal from 0."""
@@ -164,12 +167,12 @@ class Indexes:
         self._mending_keywords(self._align_keywords)
         if self._catalog.meta(RENAMED) and self.vectors.exists():
             self._mending_vectors(self._align_names)
-        if self._catalog.meta(ALIGNED) != self.vectors.name or not self.vectors.exists():
+        if self._catalog.meta(ALIGNED) != self._aligned or not self.vectors.exists():
             self._mending_vectors(self._align_vectors)
             self.complete = True
             if not self._catalog.unfinished(self._embedder.fingerprint):
                 self._mending_vectors(lambda: self.vectors.drop_others())
-                self._catalog.set_meta(ALIGNED, self.vectors.name)
+                self._catalog.set_meta(ALIGNED, self._aligned)
 
     def renamed(self) -> None:
         """Notes that documents were renamed. Until `align`, Chroma's passages may have the former names."""
@@ -211,7 +214,7 @@ class Indexes:
         """Rebuilds both indexes from the catalogue."""
         self._new_keywords(None)
         self._new_vectors(None)
-        self._catalog.set_meta(ALIGNED, self.vectors.name)
+        self._catalog.set_meta(ALIGNED, self._aligned)
 
     def give_up_vectors(self) -> None:
         """Deletes the index of vectors to free its disk space; `align` rebuilds it.
@@ -219,10 +222,8 @@ class Indexes:
         Until then every chunk is scored.
         """
         self.complete = False
-        self.vectors.close()
-        self._discard("vectors", None)
+        self.vectors.clear()
         self.unaligned()
-        self.vectors = self._open_vectors()
 
     def differences(self) -> list[str]:
         """Describes how the indexes differ from the catalogue; nothing if they agree. Raises
@@ -265,15 +266,16 @@ class Indexes:
     def _align_keywords(self) -> None:
         self._fill_keywords(self.keywords)
 
-    def _fill_keywords(self, keywords: KeywordIndex) -> None:
+    def _fill_keywords(self, keywords: WordIndex, *, anew: bool = False) -> None:
+        """Adds what is missing and deletes what is surplus. anew: whether to replace all that is there."""
         expected = self._catalog.chunk_counts()
-        if keywords.count() == sum(expected.values()):  # `differences` looks closer
+        if not anew and keywords.count() == sum(expected.values()):  # `differences` looks closer
             return
         held = keywords.counts()
         if gone := set(held) - set(expected):
             keywords.remove(sorted(gone))
         for version, count in expected.items():
-            if held.get(version, 0) != count:
+            if anew or held.get(version, 0) != count:
                 keywords.add(version, [terms_of(chunk) for chunk in self._catalog.chunks(version)])
 
     def _align_vectors(self) -> None:
@@ -326,39 +328,21 @@ class Indexes:
             return step()
 
     def _new_keywords(self, error: StoreError | None) -> None:
-        self._discard("keywords", error)
-        made = KeywordIndex(self._folder / "keywords")
-        self._fill_keywords(made)
-        # Searches still see the former index, whose files they have open.
+        _warn_of("words", error)
+        made = self._engines.new_words()
+        self._fill_keywords(made, anew=True)
+        # Until here, searches see the former index, whose files they have open.
         self.keywords = made
 
     def _new_vectors(self, error: StoreError | None) -> None:
         self.unaligned()
         self.complete = False
-        self.vectors.close()
-        self._discard("vectors", error)
-        self.vectors = self._open_vectors()
+        _warn_of("vectors", error)
+        self.vectors.clear()
         self._align_vectors()
         self.complete = True
 
-    def _discard(self, name: str, error: StoreError | None) -> None:
-        if error is not None:
-            log.warning("The index %s is being rebuilt from the catalogue: %s", name, error.message)
-        discarded = self._discarded(name)
-        shutil.rmtree(discarded, ignore_errors=True)
-        with suppress(OSError):
-            (self._folder / name).rename(
-                discarded
-            )  # at once: a process stopped while deleting would leave half an index
-        for folder in (self._folder / name, discarded):
-            shutil.rmtree(folder, ignore_errors=True)
 
-    def _discarded(self, name: str) -> Path:
-        return self._folder / f"{name}.discarded"
-
-    def _open_vectors(self) -> ChromaIndex:
-        return ChromaIndex(
-            self._folder / "vectors",
-            fingerprint=self._embedder.fingerprint,
-            dimension=self._embedder.dimension,
-        )
+def _warn_of(what: str, error: StoreError | None) -> None:
+    if error is not None:
+        log.warning("The index of %s is being rebuilt from the catalogue: %s", what, error.message)

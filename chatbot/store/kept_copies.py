@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import hashlib
 import json
+import math
 import os
 import re
 import tempfile
+import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from io import RawIOBase
@@ -14,16 +16,20 @@ from pathlib import Path
 from typing import Any, BinaryIO
 
 from chatbot.errors import DocumentError, StoreError
+from chatbot.settings import Settings
+from chatbot.store.copy_files import CopyFiles, FolderFiles
 from chatbot.store.corrections import correction_from, correction_to
 from chatbot.store.disk_reserve import FULL, disk_is_full
 from chatbot.store.file_permissions import mend_files
 from ingestion.records import DocumentFacts
 
-__all__ = ["Copies", "KeptName", "is_copy"]
+__all__ = ["Copies", "KeptName", "copies_of", "is_copy"]
 
 COPY_BYTES = 1 << 20
 COPY = re.compile(r"[0-9a-f]{64}\.pdf")
 NAMES = re.compile(r"[0-9a-f]{64}\.json")
+# Seconds that an upload may take.
+PUTTING_SECONDS = 86_400
 PARTIAL = re.compile(r"incoming-[\w-]{1,40}\.partial")
 
 
@@ -36,18 +42,21 @@ class KeptName:
 
 
 class Copies:
-    """A folder of <sha256>.pdf, each with a <sha256>.json of its names.
+    """Files <sha256>.pdf, each with a <sha256>.json of its names, in a folder or an object store.
 
-    A store can be rebuilt from this folder alone. Other files in it are never touched.
+    A store can be rebuilt from these alone. Other files beside them are never touched.
     """
 
-    def __init__(self, folder: Path, most_megabytes: float) -> None:
-        """most_megabytes: the largest file that is taken, in MiB. Raises StoreError if the folder cannot be
+    def __init__(self, folder: Path, most_megabytes: float, files: CopyFiles | None = None) -> None:
+        """folder: where users may put PDFs, and where the copies are unless `files` has them.
+
+        most_megabytes: the largest file that is taken, in MiB. Raises StoreError if the folder cannot be
         created.
         """
         self.folder, self.most_megabytes = folder, most_megabytes
         try:
             folder.mkdir(parents=True, exist_ok=True)
+            self._files = files or FolderFiles(folder)
         except OSError as error:
             raise StoreError(
                 f"Cannot create the folder {folder}: {error.strerror}.",
@@ -83,9 +92,11 @@ class Copies:
         digest = hashlib.sha256()
         size = 0
         try:
-            handle, partial = tempfile.mkstemp(dir=self.folder, prefix="incoming-", suffix=".partial")
+            handle, partial = tempfile.mkstemp(
+                dir=self._files.incoming, prefix="incoming-", suffix=".partial"
+            )
         except OSError as error:
-            raise _not_kept(error, self.folder) from error
+            raise _not_kept(error, self._files.incoming) from error
         try:
             with os.fdopen(
                 handle, "wb", buffering=0
@@ -94,7 +105,7 @@ class Copies:
                     digest.update(part)
                     size += len(part)
                     self._check_size(size)
-                    _write(target, part, self.folder)
+                    _write(target, part, self._files.incoming)
                 if not unchanged():
                     raise DocumentError(
                         "The file changed while it was being read.",
@@ -103,35 +114,51 @@ class Copies:
                     )
                 if not self._whole(digest.hexdigest(), size):
                     self._settle(target, partial, digest.hexdigest(), name)
+        except StoreError as error:  # of an object store
+            raise DocumentError(error.message, hint=error.hint, retryable=error.retryable) from error
         finally:
             Path(partial).unlink(missing_ok=True)
         return digest.hexdigest()
 
+    def has(self, digest: str) -> bool:
+        """Tells whether there is a copy of these bytes. Raises StoreError."""
+        return self._files.size(_copy(digest)) is not None
+
+    def size(self, digest: str) -> int:
+        """Returns the size of the copy in bytes, 0 if there is none. Raises StoreError."""
+        return self._files.size(_copy(digest)) or 0
+
     def path(self, digest: str) -> Path:
-        """Returns the path of the copy of these bytes, whether it exists or not."""
-        return self.folder / f"{digest}.pdf"
+        """Returns a path on this machine of the copy of these bytes; nothing is there if it does not exist.
+
+        Raises StoreError if it cannot be fetched.
+        """
+        return self._files.local(_copy(digest))
 
     def sound(self, digest: str) -> bool:
-        """Tells whether the copy exists and has the bytes its name says."""
+        """Tells whether the copy exists and has the bytes its name says. Raises StoreError."""
         try:
-            with self.path(digest).open("rb") as file:
-                return hashlib.file_digest(file, "sha256").hexdigest() == digest
+            return self._files.sha256(_copy(digest)) == digest
         except OSError:
             return False
 
     def all(self) -> list[str]:
-        """Returns the SHA-256 of every copy in the folder, in the order in which they were taken."""
-        taken = sorted(
-            (path.stat().st_mtime_ns, path.stem)
-            for path in self.folder.glob("*.pdf")
-            if COPY.fullmatch(path.name)
-        )
-        return [digest for _, digest in taken]
+        """Returns the SHA-256 of every copy, in the order in which they were taken. Raises StoreError."""
+        taken = sorted((when, name) for name, when, _ in self._files.listed() if COPY.fullmatch(name))
+        return [name.removesuffix(".pdf") for _, name in taken]
+
+    def total_bytes(self) -> int:
+        """Returns the size of all files. Raises StoreError."""
+        return sum(size for _, _, size in self._files.listed())
 
     def drop(self, digest: str) -> None:
         """Deletes a copy and its names. A missing one is ignored."""
-        self.path(digest).unlink(missing_ok=True)
-        self._names_path(digest).unlink(missing_ok=True)
+        self.drop_damaged(digest)
+        self._files.delete(_names(digest))
+
+    def drop_damaged(self, digest: str) -> None:
+        """Deletes a copy, but not its names."""
+        self._files.delete(_copy(digest))
 
     def mend_modes(self) -> None:
         """Closes copies that an earlier version left open to other accounts.
@@ -142,15 +169,20 @@ class Copies:
 
     def drop_partials(self) -> int:
         """Deletes unfinished copies and the remains of dropped ones. Returns their number."""
-        partials = [path for path in self.folder.glob("*.partial") if PARTIAL.fullmatch(path.name)]
-        partials += [
-            path
-            for path in self.folder.glob("*.json")
-            if NAMES.fullmatch(path.name) and not path.with_suffix(".pdf").exists()
-        ]
+        partials = [path for path in self._files.incoming.glob("*.partial") if PARTIAL.fullmatch(path.name)]
         for path in partials:
             path.unlink(missing_ok=True)
-        return len(partials)
+        there = {name: when for name, when, _ in self._files.listed()}
+        # The names are written before the copy, which another server may be putting just now.
+        latest = math.inf if self._files.alone() else time.time() - PUTTING_SECONDS
+        left = [
+            name
+            for name, when in there.items()
+            if NAMES.fullmatch(name) and when < latest and f"{name.removesuffix('.json')}.pdf" not in there
+        ]
+        for name in left:
+            self._files.delete(name)
+        return len(partials) + len(left)
 
     def names(self, digest: str) -> tuple[KeptName, ...]:
         """Returns the names of a copy; none if they are not known."""
@@ -180,7 +212,7 @@ class Copies:
 
     def _beside(self, digest: str) -> dict[str, Any]:
         """Reads the file beside a copy. Raises OSError, ValueError."""
-        found = json.loads(self._names_path(digest).read_text("utf-8"))
+        found = json.loads(self._files.read(_names(digest)))
         if not isinstance(found, dict):
             raise ValueError("no names")
         return found
@@ -191,20 +223,19 @@ class Copies:
         }
         text = json.dumps({**listed, "said": correction_to(said)} if correction_to(said) else listed)
         try:
-            handle, partial = tempfile.mkstemp(dir=self.folder, prefix="incoming-", suffix=".partial")
+            handle, partial = tempfile.mkstemp(
+                dir=self._files.incoming, prefix="incoming-", suffix=".partial"
+            )
             try:
                 with os.fdopen(handle, "w", encoding="utf-8") as file:
                     file.write(text)
                     file.flush()
                     os.fsync(file.fileno())
-                self._replace(partial, self._names_path(digest))
+                self._files.put(Path(partial), _names(digest))
             finally:
                 Path(partial).unlink(missing_ok=True)
         except OSError as error:
-            raise _not_kept(error, self.folder) from error
-
-    def _names_path(self, digest: str) -> Path:
-        return self.folder / f"{digest}.json"
+            raise _not_kept(error, self._files.incoming) from error
 
     def _check_size(self, size: int) -> None:
         if size > self.most_megabytes * 2**20:
@@ -216,30 +247,45 @@ class Copies:
 
     def _whole(self, digest: str, size: int) -> bool:
         """Tells whether a complete copy exists already."""
-        path = self.path(digest)
-        return path.exists() and path.stat().st_size == size
+        return self._files.size(_copy(digest)) == size
 
     def _settle(self, target: RawIOBase, partial: str, digest: str, name: str) -> None:
         """Makes a complete copy permanent and visible."""
         try:
             os.fsync(target.fileno())
             self.write_names(digest, [KeptName(name, None)])
-            self._replace(partial, self.path(digest))
+            self._files.put(Path(partial), _copy(digest))
         except OSError as error:
-            raise _not_kept(error, self.folder) from error
+            raise _not_kept(error, self._files.incoming) from error
 
-    def _replace(self, partial: str, path: Path) -> None:
-        """Puts a file in place so that a power cut leaves either the former one or this one."""
-        os.replace(partial, path)
-        folder = os.open(self.folder, os.O_RDONLY)
-        try:
-            os.fsync(folder)
-        finally:
-            os.close(folder)
+
+def _copy(digest: str) -> str:
+    return f"{digest}.pdf"
+
+
+def _names(digest: str) -> str:
+    return f"{digest}.json"
 
 
 def _is_ours(name: str) -> bool:
     return any(pattern.fullmatch(name) for pattern in (COPY, NAMES, PARTIAL))
+
+
+def copies_of(settings: Settings) -> Copies:
+    """Opens the copies where the settings say. Raises StoreError, SettingsError."""
+    if not settings.files:
+        return Copies(settings.documents, settings.max_upload_mb)
+    from chatbot.store.object_files import ObjectFiles
+
+    cache = settings.store / "copies"
+    try:
+        files = ObjectFiles(settings.files, cache, endpoint=settings.files_endpoint)
+    except OSError as error:
+        raise StoreError(
+            f"Cannot create the folder {cache}: {error.strerror}.",
+            hint="Set FINPOLICY_HOME to a folder you can write to.",
+        ) from error
+    return Copies(settings.documents, settings.max_upload_mb, files)
 
 
 def is_copy(name: str) -> bool:

@@ -15,16 +15,12 @@ from typing import Any
 import tantivy
 
 from chatbot.store.index_errors import REPAIR, IndexDamagedError, explained, explaining
+from chatbot.store.word_index import MOST_TERMS, ORDINAL_BITS
 
 __all__ = ["KeywordIndex"]
 
 # One thread and 64 MB hold a 2,000-page document in one segment. More threads would only make more segments.
 HEAP_BYTES = 64_000_000
-# A chunk's key: its version above this many bits, its ordinal below. That allows 16 million chunks a
-# document.
-ORDINAL_BITS = 24
-# Longer queries are cut to their rarest terms. Beyond this the common ones add time but no page.
-MOST_TERMS = 64
 
 
 class KeywordIndex:
@@ -91,9 +87,13 @@ class KeywordIndex:
             for key, (score, _) in zip(keys, found.hits, strict=True)
         ]
 
-    def frequency(self, word: str) -> int:
-        """Returns how many chunks of all documents have the term."""
-        return int(self._index.searcher().doc_freq("terms", word))
+    def frequencies(self, words: Iterable[str]) -> dict[str, int]:
+        """Returns term -> how many chunks of all documents have it."""
+        searcher = self._index.searcher()
+        return {word: int(searcher.doc_freq("terms", word)) for word in words}
+
+    def close(self) -> None:
+        """Does nothing: files are opened for each search."""
 
     def has_deleted(self) -> bool:
         """Tells whether the files still hold words of deleted chunks.

@@ -7,7 +7,7 @@ import struct
 import threading
 import time
 import zlib
-from collections.abc import Callable, Container, Iterator, Sequence, Set
+from collections.abc import Callable, Container, Iterator, Mapping, Sequence, Set
 from contextlib import closing, contextmanager, nullcontext
 from dataclasses import replace
 from functools import partial
@@ -24,9 +24,11 @@ from chatbot.store.database import place_of
 from chatbot.store.disk_reserve import Reserve, is_full
 from chatbot.store.document_names import known_as
 from chatbot.store.documents_folder import BROKEN_OFF, UnaddedFile, note_copies_of, unread
+from chatbot.store.engines import engines_of
 from chatbot.store.indexing import Indexes
-from chatbot.store.kept_copies import Copies
+from chatbot.store.kept_copies import copies_of
 from chatbot.store.lock import StoreLock
+from chatbot.store.mapped_terms import mapped
 from chatbot.store.missing_vectors import EarlyVectors, make_vectors
 from chatbot.store.term_scores import DocumentTerms, unpack_terms
 from chatbot.store.vector_index import LeastRecentlyUsed, Matrix, matrix_of
@@ -44,6 +46,9 @@ log = logging.getLogger(__name__)
 UNDO_DAYS = 7
 # Bytes of vectors and term counts kept in memory: those of some 200 filings.
 CACHE_BYTES = 512 * 2**20
+# Bytes of term counts kept on the disk instead, for a store that servers share; and what each document counts
+# at least, since a process can map some 60,000 files.
+DISK_BYTES, LEAST_TERMS = 16 * 2**30, 2**19
 # How often vectors are made for what was read while others were made.
 MOST_ROUNDS = 3
 # The number of vectors given to Chroma at once.
@@ -108,16 +113,17 @@ class Library:
         """Opens everything but the lock, which is already held."""
         settings = self._settings
         embedder = self.embedder
-        self.copies = Copies(settings.documents, settings.max_upload_mb)
+        self.copies = copies_of(settings)
         self.catalog = Catalog(place_of(settings, NAME))
-        self.indexes = Indexes(self.catalog, settings.store, embedder)
+        self.indexes = Indexes(self.catalog, engines_of(settings, self.catalog), embedder)
         self._early = EarlyVectors(self.catalog, embedder)
         self.adding = VersionBuilder(self.catalog, self.copies, self.indexes, self._changing)
         self._matrices: LeastRecentlyUsed[Matrix] = LeastRecentlyUsed(
             CACHE_BYTES // 2, size=lambda matrix: matrix.size
         )
         self._terms: LeastRecentlyUsed[DocumentTerms] = LeastRecentlyUsed(
-            CACHE_BYTES // 2, size=lambda kept: kept.size
+            DISK_BYTES if self._shared else CACHE_BYTES // 2,
+            size=lambda kept: max(LEAST_TERMS, kept.size),
         )
         self._kinds: LeastRecentlyUsed[dict[int, tuple[str, ...]]] = LeastRecentlyUsed(
             CACHE_BYTES // 8, size=lambda kinds: 200 * (len(kinds) + 1)
@@ -141,6 +147,11 @@ class Library:
         self.indexes.close()
         self.catalog.close()
         self._lock.close(settled=not self.adding.names_due)
+
+    @property
+    def _shared(self) -> bool:
+        """Whether the store is on servers, and may be larger than what one machine has room for."""
+        return bool(self._settings.chroma_url or self._settings.database)
 
     @property
     def folder(self) -> Path:
@@ -187,14 +198,35 @@ class Library:
             keep=complete,
         )
 
+    def some_vectors(self, chunks: Mapping[int, NDArray[np.int64]]) -> Mapping[int, Matrix]:
+        """Returns version -> the vectors of these chunks, for the versions whose `matrix` is not to be used.
+
+        A process keeps whole versions in memory if the vectors of all of them fit there. Otherwise, and where
+        several processes share a store, only what is asked for is read.
+
+        chunks: version -> ordinals, ascending.
+        """
+        dimension = self.embedder.dimension
+        if not self._shared and self.indexes.keywords.count() * 4 * dimension <= CACHE_BYTES // 2:
+            return {}
+        wanted = ((version, int(ordinal)) for version, ordinals in chunks.items() for ordinal in ordinals)
+        found = dict[int, list[tuple[int, bytes]]]({version: [] for version in chunks})
+        for version, ordinal, data in self.catalog.vectors_at(wanted, self.embedder.fingerprint):
+            found[version].append((ordinal, data))
+        return {version: matrix_of(rows, dimension) for version, rows in found.items()}
+
     def terms(self, version: int) -> DocumentTerms:
         """Returns the terms of a version, cached."""
         try:
-            return self._terms.get(version, lambda: unpack_terms(self.catalog.lexicon(version)))
+            return self._terms.get(version, lambda: self._read_terms(version))
         except (zlib.error, struct.error, UnicodeDecodeError) as error:
             raise StoreError(
                 "The index of a document is damaged.", hint="Remove that document and add it again."
             ) from error
+
+    def _read_terms(self, version: int) -> DocumentTerms:
+        terms = unpack_terms(self.catalog.lexicon(version))
+        return mapped(terms, self.folder) if self._shared else terms
 
     def chunk_pages(self, version: int) -> NDArray[np.int64]:
         """Returns the physical page of each chunk of a version, (chunks,), cached."""
@@ -654,7 +686,7 @@ class Library:
         """Returns the files in the folder of documents with these bytes, and keeps them from being added
         again.
         """
-        sizes = {path.stat().st_size for path in map(self.copies.path, hashes) if path.exists()}
+        sizes = set(map(self.copies.size, hashes))
         return note_copies_of(self.catalog, self.copies.folder, sizes, hashes)
 
     def restore(self, name: str) -> None:

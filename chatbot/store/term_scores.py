@@ -33,6 +33,7 @@ __all__ = [
 # Usual values from Robertson and Zaragoza, "The Probabilistic Relevance Framework: BM25 and Beyond" (2009),
 # section 3.2.
 K1 = 1.2
+HASH_BYTES = 8
 B = 0.75
 # The weight of a term by its place in a row: a label says what a row is, headings and sections narrow it, a
 # caption belongs to all rows.
@@ -54,7 +55,7 @@ class Lexicon:
     norms: (units,) BM25's norms, from the lengths.
     """
 
-    hashes: array[int]
+    hashes: Sequence[int] | NDArray[np.int64]
     rows: NDArray[np.int32]
     starts: NDArray[np.int64]
     units: NDArray[np.int32]
@@ -90,7 +91,7 @@ class Lexicon:
     def size(self) -> int:
         """The size in bytes."""
         arrays = (self.rows, self.starts, self.units, self.counts, self.lengths, self.norms)
-        return self.hashes.itemsize * len(self.hashes) + sum(part.nbytes for part in arrays)
+        return HASH_BYTES * len(self.hashes) + sum(part.nbytes for part in arrays)
 
     def _at(self, term: str) -> slice:
         """Returns the slice of the postings of `term`, empty if there are none."""

@@ -3,22 +3,19 @@
 from __future__ import annotations
 
 import hashlib
-import sqlite3
 import threading
 from collections import Counter, OrderedDict
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from contextlib import closing, contextmanager
 from dataclasses import dataclass
 from itertools import islice
-from pathlib import Path
 from typing import Any, Generic, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
 
 from chatbot.errors import StoreError
-from chatbot.store.chroma import Collection, Engine, Record, Scalar, blank, written_at
-from chatbot.store.index_errors import REPAIR, IndexDamagedError, explaining
+from chatbot.store.index_errors import REPAIR, IndexDamagedError
+from chatbot.store.vector_engine import Place, Record, Scalar, Vectors, Wanted
 
 __all__ = [
     "ChromaIndex",
@@ -30,28 +27,13 @@ __all__ = [
     "matrix_of",
 ]
 
-Vectors = NDArray[np.float32]
 Value = TypeVar("Value")
 # Chroma takes at most 5,461 rows a call. At 1,000 its insert rate levels off.
 BATCH = 1_000
+# How the names of collections begin.
+PREFIX = "passages-"
 # Ids read in one call when all are counted.
 PAGE = 20_000
-# Seconds that scrubbing waits for another program to release the file.
-BUSY_SECONDS = 30
-# Its log keeps each change until the vectors are written. The texts in it have been stored before.
-SCRUBBING = (
-    "pragma secure_delete = on",
-    (
-        "delete from embeddings_queue where not exists (select 1 from segments s where topic like '%' || "
-        "s.collection)"
-    ),
-    """update embeddings_queue set metadata = null where exists (select 1 from segments s join max_seq_id m
-        on m.segment_id = s.id
-       where s.scope = 'METADATA' and topic like '%' || s.collection and embeddings_queue.seq_id <=
-       m.seq_id)""",
-    "insert into embedding_fulltext_search(embedding_fulltext_search) values ('optimize')",
-    "vacuum",
-)
 
 
 @dataclass(frozen=True, slots=True)
@@ -95,21 +77,22 @@ class IndexedPassage:
 
 
 class ChromaIndex:
-    """A persistent Chroma collection of passages in cosine space, one for each embedder.
+    """A Chroma collection of passages in cosine space, one for each embedder, in a folder or on a server.
 
     Opened at first use. Several threads may use it.
     """
 
-    def __init__(self, folder: Path, *, fingerprint: str, dimension: int) -> None:
-        self._folder, self._fingerprint, self._dimension = folder, fingerprint, dimension
-        self.name = "passages-" + hashlib.sha256(fingerprint.encode()).hexdigest()[:16]
-        self._turn = threading.Condition()
-        self._users, self._scrubbing = 0, False
-        self._opened: tuple[Engine, Collection] | None = None
+    def __init__(self, place: Place, *, fingerprint: str, dimension: int, owner: str = "") -> None:
+        """owner: whose index it is, where several stores may share a place; "" where there is only one."""
+        self._place, self._owner = place, owner
+        digest = hashlib.sha256(fingerprint.encode()).hexdigest()[:16]
+        self.name = f"{PREFIX}{digest}{owner and '-'}{owner}"
+        metadata: dict[str, Scalar] = {"fingerprint": fingerprint, "dimension": dimension, "space": "cosine"}
+        self._wanted = Wanted(self.name, metadata)
 
     def exists(self) -> bool:
         """Tells whether there is an index at all, without opening it."""
-        return self._folder.exists()
+        return self._place.exists()
 
     def upsert(self, passages: Iterable[IndexedPassage]) -> None:
         """Stores passages, replacing those of the same version and ordinal. Raises IndexDamagedError,
@@ -117,7 +100,7 @@ class ChromaIndex:
         """
         records = (record for passage in passages for record in passage.records())
         while batch := list(islice(records, BATCH)):
-            with self._using() as (_, collection):
+            with self._place.using(self._wanted) as (_, collection):
                 collection.upsert(batch)
 
     def search(self, vector: Vectors, limit: int) -> list[tuple[int, int, float]]:
@@ -125,7 +108,7 @@ class ChromaIndex:
 
         Each chunk appears once. Raises IndexDamagedError, StoreError.
         """
-        with self._using() as (_, collection):
+        with self._place.using(self._wanted) as (_, collection):
             found = collection.nearest(vector, limit)
             # The graph may not lead to all rows. Counting takes as long as searching.
             if len(found) < limit and len(found) < (wanted := min(limit, collection.count())):
@@ -143,116 +126,56 @@ class ChromaIndex:
     def remove(self, versions: Iterable[int]) -> None:
         """Deletes all rows of these versions. `scrub` removes their text from the files."""
         for version in versions:
-            with self._using() as (_, collection):
+            with self._place.using(self._wanted) as (_, collection):
                 collection.delete(version=version)
 
     def discard(self, version: int, chunks: Iterable[tuple[int, int]]) -> None:
         """Deletes the rows of some chunks of a version, as (ordinal, windows)."""
         keys = (f"{version}:{ordinal}:{window}" for ordinal, windows in chunks for window in range(windows))
         while batch := list(islice(keys, BATCH)):
-            with self._using() as (_, collection):
+            with self._place.using(self._wanted) as (_, collection):
                 collection.discard(batch)
 
     def count(self) -> int:
         """Returns the number of windows."""
-        with self._using() as (_, collection):
+        with self._place.using(self._wanted) as (_, collection):
             return collection.count()
 
     def counts(self) -> dict[int, int]:
         """Returns version -> number of its windows."""
         counts: Counter[int] = Counter()
-        with self._using() as (_, collection):
+        with self._place.using(self._wanted) as (_, collection):
             for offset in range(0, collection.count(), PAGE):
                 counts.update(int(key.split(":")[0]) for key in collection.ids(limit=PAGE, offset=offset))
         return dict(counts)
 
     def names(self, versions: Iterable[int]) -> dict[int, str]:
         """Returns version -> the document name of its first passage, if it has one."""
-        with self._using() as (_, collection):
+        with self._place.using(self._wanted) as (_, collection):
             found = collection.metadata_of([f"{version}:0:0" for version in versions])
         return {int(told["version"]): str(told["document"]) for told in found.values()}
 
     def drop_others(self) -> None:
         """Deletes the collections of other embedders, and those of earlier versions of this program."""
-        with self._using() as (engine, _):
+        with self._place.using(self._wanted) as (engine, _):
             for name in engine.names():
-                if name != self.name:
+                if name != self.name and self._is_ours(name):
                     engine.drop(name)
 
-    def scrub(self) -> None:
-        """Removes the text of deleted rows from Chroma's files: log of changes, text index and unused space.
+    def _is_ours(self, name: str) -> bool:
+        return not self._owner or (name.startswith(PREFIX) and name.endswith(f"-{self._owner}"))
 
-        Chroma is closed meanwhile, because two builds of SQLite in one process do not see each other's locks
-        and would damage the file. Searches wait, about a second for 10,000 passages. Raises StoreError, for
-        example if the disk has no room.
-        """
-        with (
-            self._alone(),
-            closing(
-                sqlite3.connect(self._folder / "chroma.sqlite3", isolation_level=None, timeout=BUSY_SECONDS)
-            ) as database,
-        ):
-            for statement in SCRUBBING:
-                database.execute(statement)
-            blank(self._folder)
+    def scrub(self) -> None:
+        """Removes the text of deleted rows from the engine's files; see Place. Raises StoreError."""
+        self._place.scrub()
+
+    def clear(self) -> None:
+        """Deletes the whole index, whatever its state."""
+        self._place.clear(self._wanted)
 
     def close(self) -> None:
         """Closes the files; the next use opens them again."""
-        with self._turn:
-            self._opened = None
-
-    @contextmanager
-    def _using(self) -> Iterator[tuple[Engine, Collection]]:
-        """Provides the open collection, and tells damage from a full disk if using it fails."""
-        with explaining("The vector index", self._folder):
-            with self._turn:
-                self._turn.wait_for(lambda: not self._scrubbing)
-                if self._opened is None:
-                    self._opened = self._open()
-                opened = self._opened
-                self._users += 1
-            try:
-                yield opened
-            finally:
-                with self._turn:
-                    self._users -= 1
-                    self._turn.notify_all()
-
-    @contextmanager
-    def _alone(self) -> Iterator[None]:
-        """Provides the files to the caller alone: no search has them open, and none begins."""
-        with self._turn:
-            self._turn.wait_for(lambda: not self._scrubbing)
-            self._scrubbing = True
-            self._turn.wait_for(lambda: not self._users)
-            self._opened = None
-        try:
-            with explaining("The vector index", self._folder):
-                yield
-        finally:
-            with self._turn:
-                self._scrubbing = False
-                self._turn.notify_all()
-
-    def _open(self) -> tuple[Engine, Collection]:
-        before = written_at(self._folder)
-        engine = Engine(self._folder)
-        # Chroma keeps a collection's first space and silently ignores another, so the stored one is checked.
-        wanted: dict[str, Scalar] = {
-            "fingerprint": self._fingerprint,
-            "dimension": self._dimension,
-            "space": "cosine",
-        }
-        collection = engine.collection(self.name, wanted)
-        if collection.metadata != wanted:
-            raise IndexDamagedError(
-                f"The vector index was built with {collection.metadata}, not {wanted}.", hint=REPAIR
-            )
-        # The first query takes over and writes what is in the log.
-        collection.count()
-        if written_at(self._folder) != before:
-            blank(self._folder)
-        return engine, collection
+        self._place.close()
 
 
 @dataclass(frozen=True, slots=True)

@@ -136,9 +136,7 @@ class VersionBuilder:
             digest = self._copies.take(source, name)
         with self._lock:
             waiting = self._catalog.wait(name, digest)
-            if not self._copies.path(
-                digest
-            ).exists():  # erased with a document of the same bytes at this very moment
+            if not self._copies.has(digest):  # erased with a document of the same bytes at this very moment
                 self._catalog.stop_waiting(waiting)
                 raise DocumentError(
                     "The file was erased while it was being added.", hint="Add it again.", retryable=True
@@ -398,7 +396,7 @@ class VersionBuilder:
         """
         for digest in hashes:
             names = self._catalog.names_of(digest)
-            if not self._copies.path(digest).exists():
+            if not self._copies.has(digest):
                 continue
             there = self._copies.names(digest)
             kept = tuple(KeptName(name, removed_at) for name, _, removed_at in names)

@@ -1,5 +1,5 @@
-"""Chatbots over a small store of a test's own; and a real Postgres: one for the session, in which each test
-that asks has a database of its own.
+"""Chatbots over a small store of a test's own; and engines on servers, each started at most once. Each test
+that asks for a Postgres has a database of its own.
 """
 
 from __future__ import annotations
@@ -19,6 +19,8 @@ from chatbot.models.chat import LLM
 from chatbot.service import Chatbot
 from chatbot.settings import Settings
 from tests.engines import ENGINES, FILES, StoresDatabase, using
+from tests.served_chroma import ServedChroma
+from tests.served_objects import KEYS, ServedObjects
 from tests.stores import RULES, Make, Stores, hashing
 
 
@@ -101,3 +103,30 @@ def engine(request: pytest.FixtureRequest) -> Iterator[str]:
     address = "" if request.param == FILES else request.getfixturevalue("served")
     with using(address):
         yield request.param
+
+
+@pytest.fixture(scope="session")
+def objects() -> Iterator[ServedObjects]:
+    """A running S3 server, and its keys in the environment; a test that stops it starts it again."""
+    with pytest.MonkeyPatch.context() as environment:
+        for name, value in KEYS.items():
+            environment.setenv(name, value)
+        server = ServedObjects()
+        yield server
+        server.stop()
+
+
+@pytest.fixture
+def keys(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Keys for an object store in the environment."""
+    for name, value in KEYS.items():
+        monkeypatch.setenv(name, value)
+
+
+@pytest.fixture(scope="session")
+def chroma(tmp_path_factory: pytest.TempPathFactory) -> Iterator[ServedChroma]:
+    """A running Chroma server; a test that ends it starts it again."""
+    server = ServedChroma(tmp_path_factory.mktemp("chroma"))
+    server.start()
+    yield server
+    server.kill()

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from pathlib import Path
+from typing import Any
 
 from chatbot.store.library import AddResult, Library, Upload
 from tests.engines import settings_at
@@ -14,9 +15,9 @@ from tests.stores import add_now
 __all__ = ["add_pages", "embedded", "kept_pdfs", "open_library", "passages", "states"]
 
 
-def open_library(home: Path, embedder: HashEmbedder | None = None) -> Library:
+def open_library(home: Path, embedder: HashEmbedder | None = None, **settings: Any) -> Library:
     """The store of a home, to be closed."""
-    return Library(settings_at(home), embedder or HashEmbedder())
+    return Library(settings_at(home, **settings), embedder or HashEmbedder())
 
 
 def add_pages(library: Library, path: Path, pages: Sequence[str], name: str = "") -> AddResult:

@@ -24,9 +24,9 @@ from chatbot.errors import ModelError, NotFoundError, StoreError
 from chatbot.models.embedders import LOCAL_FINGERPRINTS
 from chatbot.store import sqlite_file
 from chatbot.store.indexing import Indexes
-from chatbot.store.keyword_index import KeywordIndex
 from chatbot.store.library import Library, Upload
 from chatbot.store.term_scores import pack_terms
+from chatbot.store.word_index import WordIndex
 from ingestion.language.terms import terms
 from tests.chatbot.store.libraries import add_pages, embedded, kept_pdfs, open_library, passages, states
 from tests.engines import settings_at
@@ -467,12 +467,13 @@ def test_what_was_purged_stands_in_no_file_of_the_store(library: Library, home: 
     assert holding(b"xylozygomorph", home) == []
     assert letters_in_chroma("xylozyg", library) == 0
     words = library.indexes.keywords
-    assert words.frequency("xylozygomorph") == 0
+    assert words.frequencies(["xylozygomorph"]) == {"xylozygomorph": 0}
     assert not words.has_deleted()
     assert passages(library) == 81
     assert library.indexes.differences() == []
 
 
+@pytest.mark.about_files
 def test_an_index_that_is_stopped_while_it_is_deleted_is_no_half_index(
     library: Library,
     home: Path,
@@ -495,7 +496,7 @@ def test_an_index_that_is_stopped_while_it_is_deleted_is_no_half_index(
             raise Stopped
         deleted(folder, ignore_errors=ignore_errors)
 
-    monkeypatch.setattr("chatbot.store.indexing.shutil.rmtree", half)
+    monkeypatch.setattr("chatbot.store.discarding.shutil.rmtree", half)
     with pytest.raises(Stopped):
         library.indexes._new_keywords(None)
     monkeypatch.undo()
@@ -544,8 +545,8 @@ def test_words_are_found_while_another_document_is_purged(
     before, seen = hits(), list[int]()
     filled = Indexes._fill_keywords
 
-    def watched(indexes: Indexes, keywords: KeywordIndex) -> None:
-        filled(indexes, keywords)
+    def watched(indexes: Indexes, keywords: WordIndex, *, anew: bool = False) -> None:
+        filled(indexes, keywords, anew=anew)
         seen.append(hits())
 
     monkeypatch.setattr(Indexes, "_fill_keywords", watched)
@@ -787,7 +788,7 @@ def test_a_store_is_indexed_anew_when_the_language_learns_a_word(
     packed = library.catalog.lexicon(number)
     word = terms("Dezember")[0]
     assert library.terms(number).chunks.postings(word)[0].size
-    assert library.indexes.keywords.frequency(word) == 1
+    assert library.indexes.keywords.frequencies([word]) == {word: 1}
     unknown = [["dezemb"]]  # as before the word was known
     library.catalog.new_lexicon(number, pack_terms(unknown, unknown, []))
     library.indexes.keywords.add(number, unknown)
@@ -796,6 +797,6 @@ def test_a_store_is_indexed_anew_when_the_language_learns_a_word(
     again = open_library(home)
     again.sweep()
     assert again.catalog.lexicon(number) == packed
-    assert again.indexes.keywords.frequency(word) == 1
-    assert not again.indexes.keywords.frequency("dezemb")
+    assert again.indexes.keywords.frequencies([word]) == {word: 1}
+    assert again.indexes.keywords.frequencies(["dezemb"]) == {"dezemb": 0}
     again.close()

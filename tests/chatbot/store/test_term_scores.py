@@ -1,9 +1,12 @@
 """BM25 over packed term counts, against the formula worked out by hand."""
 
 import math
+from pathlib import Path
 
 import pytest
 
+from chatbot.errors import StoreError
+from chatbot.store.mapped_terms import mapped
 from chatbot.store.term_scores import (
     BESIDE,
     CAPTION,
@@ -50,6 +53,26 @@ def test_unknown_terms_and_no_units_score_nothing() -> None:
     kept = unpack_terms(pack_terms(CHUNKS, [], []))
     scores = kept.chunks.scores({"zebra": 1.0})
     assert scores.tolist() == [0, 0, 0]
+
+
+def test_terms_on_the_disk_are_the_same(tmp_path: Path) -> None:
+    row = RowTerms(4, ["total", "asset", "2024"], ["asset"], ["sheet"])
+    for packed in (pack_terms(CHUNKS, [["debt", "rule"]], [row]), pack_terms([], [], [])):
+        kept = unpack_terms(packed)
+        there = mapped(kept, tmp_path)
+        assert there.size == kept.size
+        for term in ("debt", "rule", "asset", "zebra"):
+            assert there.chunks.scores({term: 1.0}).tolist() == kept.chunks.scores({term: 1.0}).tolist()
+            assert there.pages.frequency(term) == kept.pages.frequency(term)
+            assert having(there.rows, term, LABEL) == having(kept.rows, term, LABEL)
+        assert there.rows.pages.tolist() == kept.rows.pages.tolist()
+        assert there.rows.dated.tolist() == kept.rows.dated.tolist()
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_a_disk_without_room_for_terms_is_named(tmp_path: Path) -> None:
+    with pytest.raises(StoreError, match="full"):
+        mapped(unpack_terms(pack_terms(CHUNKS, [], [])), tmp_path / "missing")
 
 
 def test_a_row_keeps_the_most_telling_place_of_each_term() -> None:

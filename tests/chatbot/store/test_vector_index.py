@@ -1,4 +1,4 @@
-"""Vectors: Chroma in cosine space, exact matrices, the bounded cache."""
+"""Vectors in a folder: Chroma's files, their scrubbing, exact matrices, the bounded cache."""
 
 import sqlite3
 import threading
@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 
 from chatbot.errors import StoreError
+from chatbot.store.chroma_folder import ChromaFolder
 from chatbot.store.vector_index import ChromaIndex, IndexedPassage, LeastRecentlyUsed, Vectors, matrix_of
 from tests.stores import open_chroma
 
@@ -23,7 +24,7 @@ def passage(ordinal: int, windows: Vectors, text: str = CEILING, label: str = "i
 
 
 def opened(folder: Path, fingerprint: str = "hand") -> ChromaIndex:
-    return ChromaIndex(folder, fingerprint=fingerprint, dimension=3)
+    return ChromaIndex(ChromaFolder(folder), fingerprint=fingerprint, dimension=3)
 
 
 @pytest.fixture
@@ -40,14 +41,6 @@ def index(vectors: Path) -> ChromaIndex:
     return made
 
 
-def scores(index: ChromaIndex, query: Vectors) -> dict[tuple[int, int], float]:
-    """The score of each passage, by version and ordinal, the best first."""
-    hits = index.search(query, 10)
-    found = {(version, ordinal): round(score, 3) for version, ordinal, score in hits}
-    assert len(found) == len(hits)
-    return found
-
-
 def best(index: ChromaIndex, query: Vectors) -> tuple[int, int]:
     ((version, ordinal, _),) = index.search(query, 1)
     return version, ordinal
@@ -57,21 +50,6 @@ def holding_zygomorph(folder: Path) -> list[str]:
     """The files in which the word can be read that was scrubbed."""
     files = [path for path in folder.rglob("*") if path.is_file()]
     return [path.name for path in files if b"zygomorph" in path.read_bytes()]
-
-
-def test_scores_are_cosines_and_a_chunk_counts_once(index: ChromaIndex) -> None:
-    found = list(scores(index, X).items())
-    assert found == [((7, 0), 1.0), ((7, 1), 0.6)]
-    assert index.count() == 3
-
-
-def test_upsert_replaces_and_remove_removes(index: ChromaIndex) -> None:
-    index.upsert([passage(0, Y[None])])
-    assert index.count() == 3
-    assert scores(index, X)[7, 0] == 0.0
-    index.remove([7])
-    assert index.search(X, 10) == []
-    assert not index.counts()
 
 
 def test_any_client_of_chroma_can_read_and_search_the_passages(index: ChromaIndex, vectors: Path) -> None:
@@ -96,10 +74,6 @@ def test_any_client_of_chroma_can_read_and_search_the_passages(index: ChromaInde
     client.close()
     client.clear_system_cache()
     assert index.counts() == {7: 3, 8: 1}
-
-
-def test_names_are_those_of_the_first_passages(index: ChromaIndex) -> None:
-    assert index.names([7, 9]) == {7: "Rules.pdf"}
 
 
 @pytest.mark.parametrize("many", [0, 1_200], ids=["in the log of changes", "written"])
@@ -135,15 +109,6 @@ def test_scrubbed_text_of_another_embedders_collection_stands_in_no_file(
     other.drop_others()
     other.scrub()
     assert holding_zygomorph(tmp_path) == []
-
-
-def test_another_embedder_gets_a_collection_of_its_own(index: ChromaIndex, vectors: Path) -> None:
-    index.close()
-    other = opened(vectors, "other")
-    assert other.count() == 0
-    other.drop_others()
-    other.close()
-    assert opened(vectors).count() == 0
 
 
 def test_a_folder_that_is_no_folder_is_refused_with_a_fix(tmp_path: Path) -> None:

@@ -1,0 +1,204 @@
+"""Measures how search grows with the store, in folders and on servers, over the same catalogue.
+
+    python benchmarks/scale.py [--chunks 10000 100000] [--store FOLDER] [--searches 200]
+
+The servers are those that FINPOLICY_CHROMA_URL and FINPOLICY_DATABASE_URL name; without them only folders
+are measured. Texts are drawn by Zipf's law from 60,000 words (see benchmarks/speed.py). Vectors are real ones
+of the sample texts, repeated with noise. Each row is a process of its own. "Same pages" is the share of
+searches whose first three pages are those found in folders.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Callable, Sequence
+from dataclasses import asdict, dataclass
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+ROOT = Path(__file__).resolve().parent.parent
+sys.path.insert(0, str(ROOT))
+
+from benchmarks.speed import fill_large, made_queries
+from benchmarks.tables import markdown_table
+from chatbot.models.embedders import Embedder, make_embedder
+from chatbot.records import Hit
+from chatbot.service import Chatbot
+from chatbot.settings import Settings, load_settings
+from ingestion.language.terms import content_terms
+
+__all__ = ["Measured", "NoisyPassages", "measure"]
+
+SERVERS = ("FINPOLICY_CHROMA_URL", "FINPOLICY_CHROMA_TOKEN", "FINPOLICY_DATABASE_URL")
+# Of the noise beside a unit vector: passages of one original have cosines of about 0.8 to each other.
+NOISE = 0.5
+FIRST_PAGES = 3
+CANDIDATES = 100
+Floats = NDArray[np.float32]
+
+
+class NoisyPassages:
+    """The real embedder for queries; for passages real vectors of sample texts, repeated with noise."""
+
+    def __init__(self, real: Embedder) -> None:
+        self.fingerprint, self.dimension, self.max_tokens = real.fingerprint, real.dimension, real.max_tokens
+        samples = sorted((ROOT / "documents" / "content").rglob("*.*"))
+        texts = [line for path in samples for line in path.read_text("utf-8").split("\n") if len(line) > 60]
+        self._originals = real.embed(texts[:500])
+        self._draw = np.random.default_rng(0)
+
+    def embed(self, texts: Sequence[str], *, query: bool = False) -> Floats:
+        """(n, dimension) unit rows, each near a real one."""
+        originals = self._originals[self._draw.integers(len(self._originals), size=len(texts))]
+        noise = self._draw.standard_normal(originals.shape) * NOISE / np.sqrt(self.dimension)
+        rows = (originals + noise).astype(np.float32)
+        unit: Floats = rows / np.linalg.norm(rows, axis=1, keepdims=True)
+        return unit
+
+    def split(self, text: str, *, reserve: int = 0) -> list[str]:
+        """The text as one window."""
+        return [text]
+
+
+@dataclass(frozen=True, slots=True)
+class Measured:
+    """What one process measured. Times in milliseconds, as (p50, p95); memory in MiB.
+
+    pages: (document, page) of the first pages of each search.
+    """
+
+    filled_seconds: float
+    everywhere: tuple[float, float]
+    one_document: tuple[float, float]
+    words: tuple[float, float]
+    vectors: tuple[float, float]
+    memory: float
+    pages: list[list[list[Any]]]
+
+
+def main() -> None:
+    """Measure and print."""
+    options = argparse.ArgumentParser(description=(__doc__ or "").split("\n", 1)[0])
+    options.add_argument("--chunks", type=int, nargs="+", default=[10_000, 100_000])
+    options.add_argument("--store", type=Path)
+    options.add_argument("--searches", type=int, default=200)
+    options.add_argument("--measure", type=Path, help=argparse.SUPPRESS)
+    given = options.parse_args()
+    if given.measure:
+        print(json.dumps(asdict(measure(given.measure, given.searches))))
+        return
+    with tempfile.TemporaryDirectory() as folder:
+        rows = []
+        for chunks in given.chunks:
+            home = (given.store or Path(folder)) / str(chunks)
+            fill_large(home, chunks, NoisyPassages(make_embedder(Settings(home=home))))
+            rows += compare(home, chunks, given.searches)
+    titles = ["chunks", "engines", "filled s", "all p50", "all p95", "one p50", "one p95"]
+    titles += ["words p50", "words p95", "vectors p50", "vectors p95", "MiB", "same pages"]
+    print(markdown_table(titles, rows))
+
+
+def compare(home: Path, chunks: int, searches: int) -> list[list[str]]:
+    """A row for folders and, if servers are named, a row for these."""
+    in_folders = in_process(home, searches, served=False)
+    rows = [row_of(chunks, "folders", in_folders, in_folders)]
+    if any(os.environ.get(name) for name in SERVERS):
+        on_servers = in_process(home, searches, served=True)
+        rows.append(row_of(chunks, "servers", on_servers, in_folders))
+    return rows
+
+
+def in_process(home: Path, searches: int, *, served: bool) -> Measured:
+    """Measures in a process of its own."""
+    environment = {**os.environ, "FINPOLICY_HOME": str(home)}
+    if not served:
+        environment = {name: value for name, value in environment.items() if name not in SERVERS}
+    command = [sys.executable, __file__, "--measure", str(home), "--searches", str(searches)]
+    done = subprocess.run(command, env=environment, stdout=subprocess.PIPE, text=True, check=True)
+    return Measured(**json.loads(done.stdout.splitlines()[-1]))
+
+
+def measure(home: Path, searches: int) -> Measured:
+    """Brings the indexes into step with the catalogue, and measures."""
+    made = made_queries()
+    queries = [f"{made[turn % len(made)]} {turn}" for turn in range(searches)]
+    with Chatbot(load_settings()) as chatbot:
+        library = chatbot.library
+        started = time.perf_counter()
+        library.sweep()
+        filled = time.perf_counter() - started
+        names = [row.name for row in chatbot.documents()]
+        for name in names[:20]:
+            chatbot.search(queries[0], names=[name])
+        for query in queries[:40]:
+            chatbot.search(query)
+        hits = list[list[Hit]]()
+        everywhere = timed([partial(chatbot.search, query) for query in queries], hits.append)
+        one = [partial(chatbot.search, query, names=names[:1]) for query in queries]
+        terms = [content_terms(query) for query in queries]
+        by_words = [partial(library.indexes.keywords.search, words, CANDIDATES) for words in terms]
+        vectors = library.embedder.embed(queries, query=True)
+        by_vectors = [partial(library.indexes.vectors.search, vector, CANDIDATES) for vector in vectors]
+        return Measured(
+            filled,
+            everywhere,
+            timed(one),
+            timed(by_words),
+            timed(by_vectors),
+            resident(),
+            list(map(first_pages, hits)),
+        )
+
+
+def timed(
+    calls: Sequence[Callable[[], Any]], keep: Callable[[Any], object] = lambda found: None
+) -> tuple[float, float]:
+    """The median and the 95th percentile of these calls, in milliseconds."""
+    times = []
+    for call in calls:
+        started = time.perf_counter()
+        found = call()
+        times.append(1_000 * (time.perf_counter() - started))
+        keep(found)
+    return float(np.percentile(times, 50)), float(np.percentile(times, 95))
+
+
+def first_pages(hits: Sequence[Hit]) -> list[list[Any]]:
+    """Document and page of the first hits."""
+    return [[hit.document, hit.page] for hit in hits[:FIRST_PAGES]]
+
+
+def resident() -> float:
+    """Memory of this process, in MiB; what the system keeps of files does not count."""
+    lines = Path("/proc/self/status").read_text().splitlines()
+    (size,) = [line.split()[1] for line in lines if line.startswith("RssAnon:")]
+    return int(size) / 1024
+
+
+def row_of(chunks: int, engines: str, found: Measured, expected: Measured) -> list[str]:
+    """A row of the table."""
+    same = np.mean([ours == theirs for ours, theirs in zip(found.pages, expected.pages, strict=True)])
+    times = (*found.everywhere, *found.one_document, *found.words, *found.vectors)
+    numbers = [f"{number:.1f}" for number in times]
+    return [
+        f"{chunks:,}",
+        engines,
+        f"{found.filled_seconds:.0f}",
+        *numbers,
+        f"{found.memory:.0f}",
+        f"{same:.1%}",
+    ]
+
+
+if __name__ == "__main__":
+    main()

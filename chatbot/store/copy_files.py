@@ -1,0 +1,108 @@
+"""Says where the files of kept copies are, and keeps them in a folder of this machine."""
+
+from __future__ import annotations
+
+import hashlib
+import os
+from collections.abc import Iterator
+from contextlib import suppress
+from pathlib import Path
+from typing import Protocol
+
+__all__ = ["CopyFiles", "FolderFiles"]
+
+
+class CopyFiles(Protocol):
+    """Files by name, each visible only when it is complete.
+
+    incoming: the folder of this machine in which a file is prepared; on the same disk as what holds it, if
+        that is a folder.
+
+    Methods raise OSError, FileNotFoundError for a missing file, and StoreError for what a server refuses.
+    """
+
+    incoming: Path
+
+    def alone(self) -> bool:
+        """Tells whether no other process changes them."""
+        ...
+
+    def put(self, prepared: Path, name: str) -> None:
+        """Makes a prepared file permanent under a name, in place of a former one. It is moved."""
+
+    def read(self, name: str) -> bytes:
+        """Returns the content of a small file."""
+        ...
+
+    def size(self, name: str) -> int | None:
+        """Returns the size in bytes, None for a missing file."""
+        ...
+
+    def sha256(self, name: str) -> str:
+        """Reads a whole file and returns its SHA-256."""
+        ...
+
+    def local(self, name: str) -> Path:
+        """Returns a path on this machine with the file's content; one of nothing for a missing file."""
+        ...
+
+    def delete(self, name: str) -> None:
+        """Deletes a file. A missing one is ignored."""
+
+    def listed(self) -> Iterator[tuple[str, float, int]]:
+        """Yields (name, when it was put, size in bytes) of every file."""
+        ...
+
+
+class FolderFiles:
+    """The files of one folder; other files may be in it."""
+
+    def __init__(self, folder: Path) -> None:
+        """Raises OSError if the folder is missing and cannot be created."""
+        self.incoming = folder
+        folder.mkdir(parents=True, exist_ok=True)
+
+    def alone(self) -> bool:
+        """True: the store has one owner."""
+        return True
+
+    def put(self, prepared: Path, name: str) -> None:
+        """Puts a file in place so that a power cut leaves either the former one or this one."""
+        os.replace(prepared, self.incoming / name)
+        folder = os.open(self.incoming, os.O_RDONLY)
+        try:
+            os.fsync(folder)
+        finally:
+            os.close(folder)
+
+    def read(self, name: str) -> bytes:
+        """Returns the content of a small file."""
+        return (self.incoming / name).read_bytes()
+
+    def size(self, name: str) -> int | None:
+        """Returns the size in bytes, None for a missing file."""
+        try:
+            return (self.incoming / name).stat().st_size
+        except FileNotFoundError:
+            return None
+
+    def sha256(self, name: str) -> str:
+        """Reads a whole file and returns its SHA-256."""
+        with (self.incoming / name).open("rb") as file:
+            return hashlib.file_digest(file, "sha256").hexdigest()
+
+    def local(self, name: str) -> Path:
+        """Returns the file's own path, whether it exists or not."""
+        return self.incoming / name
+
+    def delete(self, name: str) -> None:
+        """Deletes a file. A missing one is ignored."""
+        (self.incoming / name).unlink(missing_ok=True)
+
+    def listed(self) -> Iterator[tuple[str, float, int]]:
+        """Yields (name, when it was put, size in bytes) of every file."""
+        for entry in os.scandir(self.incoming):
+            with suppress(FileNotFoundError):  # deleted meanwhile
+                if entry.is_file():
+                    found = entry.stat()
+                    yield entry.name, found.st_mtime, found.st_size

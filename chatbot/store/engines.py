@@ -1,0 +1,95 @@
+"""Chooses where the indexes are, by the addresses in the settings."""
+
+from __future__ import annotations
+
+import socket
+import uuid
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import cache, partial
+from pathlib import Path
+
+from chatbot.settings import Settings
+from chatbot.store.catalog import Catalog
+from chatbot.store.database import Served, open_database
+from chatbot.store.discarding import discard, finish_discarding
+from chatbot.store.vector_engine import Place
+from chatbot.store.word_index import WordIndex
+
+__all__ = ["Engines", "engines_of"]
+
+# Key of a value in the catalogue: the name of this store where several share a server.
+OWNER = "owner"
+OWNER_CHARACTERS = 16
+
+
+@dataclass(frozen=True, slots=True)
+class Engines:
+    """What the two indexes stand on.
+
+    place: of the vectors.
+    owner: whose collections there are this store's; "" where all are.
+    mark: where the vectors are, if another server of the same store has its own; else "".
+    open_words: opens the index of words. Raises IndexDamagedError, StoreError.
+    new_words: opens one in its place that is to be filled anew: an empty one, or one in which each version
+        can be replaced while it is used.
+    """
+
+    place: Place
+    owner: str
+    mark: str
+    open_words: Callable[[], WordIndex]
+    new_words: Callable[[], WordIndex]
+
+
+def engines_of(settings: Settings, catalog: Catalog) -> Engines:
+    """Returns the engines that the settings name: servers, or else folders of the store."""
+    place, owner = _vectors(settings, catalog)
+    mark = ""
+    if settings.database and not settings.chroma_url:
+        mark = f" on {socket.gethostname()} in {settings.store}"
+    open_words, new_words = _words(settings)
+    return Engines(place, owner, mark, open_words, new_words)
+
+
+def _vectors(settings: Settings, catalog: Catalog) -> tuple[Place, str]:
+    if settings.chroma_url:
+        from chatbot.store.chroma_server import ChromaServer
+
+        return ChromaServer(settings.chroma_url, settings.chroma_token), _owner(catalog)
+    from chatbot.store.chroma_folder import ChromaFolder
+
+    return ChromaFolder(settings.store / "vectors"), ""
+
+
+def _owner(catalog: Catalog) -> str:
+    """Returns the store's name, made at the first use of a server."""
+    if not catalog.meta(OWNER):
+        catalog.set_meta(OWNER, uuid.uuid4().hex[:OWNER_CHARACTERS])
+    return str(catalog.meta(OWNER))
+
+
+def _words(settings: Settings) -> tuple[Callable[[], WordIndex], Callable[[], WordIndex]]:
+    if settings.database:
+        words = cache(partial(_open_postgres, settings.database))
+        return words, words
+    folder = settings.store / "keywords"
+    finish_discarding(folder)
+    return partial(_open_tantivy, folder), partial(_new_tantivy, folder)
+
+
+def _open_postgres(address: str) -> WordIndex:
+    from chatbot.store.postgres_words import WORDS, PostgresWords
+
+    return PostgresWords(open_database(Served(address, "words"), WORDS))
+
+
+def _open_tantivy(folder: Path) -> WordIndex:
+    from chatbot.store.keyword_index import KeywordIndex
+
+    return KeywordIndex(folder)
+
+
+def _new_tantivy(folder: Path) -> WordIndex:
+    discard(folder)
+    return _open_tantivy(folder)

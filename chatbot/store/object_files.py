@@ -1,0 +1,218 @@
+"""Keeps the files of copies in an object store (S3, Google, Azure), and those in use on this machine."""
+
+from __future__ import annotations
+
+import hashlib
+import importlib.util
+import os
+import tempfile
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from datetime import timedelta
+from pathlib import Path
+from typing import TYPE_CHECKING
+from urllib.parse import urlsplit
+
+from chatbot.errors import SettingsError, StoreError
+from chatbot.store.object_errors import explain_objects
+
+if TYPE_CHECKING:
+    from obstore.store import ClientConfig, ObjectStore, S3Config
+
+__all__ = ["CACHE_BYTES", "ObjectFiles"]
+
+# What of the copies is kept on this machine, in bytes. A file used less than so many seconds ago stays.
+CACHE_BYTES, IN_USE_SECONDS = 2 * 2**30, 3_600
+READ_BYTES = 1 << 20
+CONNECT_SECONDS, SILENT_SECONDS, RETRY_SECONDS, RETRIES = "5s", "60s", 20, 2
+INSTALL_HINT = "Install it: make setup-served, or by pip the extra `served`."
+HERE = ("localhost", "127.0.0.1", "::1")
+
+
+class ObjectFiles:
+    """The objects under one address; see CopyFiles. Any number of processes may use them.
+
+    An upload becomes visible when it is complete. What is read is checked: a copy is named by its SHA-256.
+    """
+
+    def __init__(self, address: str, cache: Path, *, endpoint: str = "", room: int = CACHE_BYTES) -> None:
+        """address: such as s3://bucket/prefix. cache: the folder for what is used, created if missing.
+        endpoint: of a store that speaks S3 and is not Amazon's, "" for none. room: bytes of the cache.
+
+        Raises SettingsError for an impossible address, OSError if the cache cannot be created.
+        """
+        self.incoming, self._room, self._shown = cache, room, _shown(address)
+        self._store = _opened(address, endpoint)
+        cache.mkdir(parents=True, exist_ok=True)
+
+    def alone(self) -> bool:
+        """False: other servers may use them."""
+        return False
+
+    def put(self, prepared: Path, name: str) -> None:
+        """Uploads a prepared file. A copy is then used from the cache."""
+        import obstore
+
+        with self._explained():
+            obstore.put(self._store, name, prepared)
+        if name.endswith(".pdf"):
+            self._make_room(prepared.stat().st_size)
+            os.replace(prepared, self.incoming / name)
+        else:
+            prepared.unlink()
+
+    def read(self, name: str) -> bytes:
+        """Returns the content of a small file."""
+        import obstore
+
+        with self._explained():
+            return bytes(obstore.get(self._store, name).bytes())
+
+    def size(self, name: str) -> int | None:
+        """Returns the size in bytes, None for a missing file."""
+        import obstore
+
+        try:
+            with self._explained():
+                return int(obstore.head(self._store, name)["size"])
+        except FileNotFoundError:
+            return None
+
+    def sha256(self, name: str) -> str:
+        """Reads a whole file and returns its SHA-256. It does not look in the cache."""
+        digest = hashlib.sha256()
+        for part in self._parts(name):
+            digest.update(part)
+        return digest.hexdigest()
+
+    def local(self, name: str) -> Path:
+        """Returns the file in the cache, fetched if it is not there; a path of nothing for a missing file.
+
+        While the store cannot be reached, what is in the cache is used.
+        """
+        kept = self.incoming / name
+        try:
+            size = self.size(name)
+        except StoreError as error:
+            if error.retryable and kept.exists():
+                return kept
+            raise
+        if size is None:
+            kept.unlink(missing_ok=True)
+        elif kept.exists():
+            os.utime(kept)
+        else:
+            self._make_room(size)
+            self._fetch(name, kept)
+        return kept
+
+    def delete(self, name: str) -> None:
+        """Deletes a file here and there. A missing one is ignored."""
+        import obstore
+
+        (self.incoming / name).unlink(missing_ok=True)
+        with suppress(FileNotFoundError), self._explained():
+            obstore.delete(self._store, name)
+
+    def listed(self) -> Iterator[tuple[str, float, int]]:
+        """Yields (name, when it was put, size in bytes) of every file.
+
+        Then deletes from the cache what is none of them: others have erased it.
+        """
+        import obstore
+
+        names = set[str]()
+        with self._explained():
+            for page in obstore.list(self._store):
+                for found in page:
+                    names.add(found["path"])
+                    yield found["path"], found["last_modified"].timestamp(), found["size"]
+        for path in self.incoming.glob("*.pdf"):
+            if path.name not in names:
+                path.unlink(missing_ok=True)
+
+    def _parts(self, name: str) -> Iterator[bytes]:
+        import obstore
+
+        with self._explained():
+            for part in obstore.get(self._store, name).stream(min_chunk_size=READ_BYTES):
+                yield bytes(part)
+
+    def _fetch(self, name: str, kept: Path) -> None:
+        """Fetches a copy into the cache, where it is visible when it is complete and has its bytes."""
+        digest = hashlib.sha256()
+        handle, partial = tempfile.mkstemp(dir=self.incoming, prefix="incoming-", suffix=".partial")
+        try:
+            with os.fdopen(handle, "wb") as file:
+                for part in self._parts(name):
+                    digest.update(part)
+                    file.write(part)
+            if digest.hexdigest() != kept.stem:
+                raise StoreError(
+                    f"A kept copy in {self._shown} is damaged: {name}.",
+                    hint="Add its document again, or restore the copy from a backup.",
+                )
+            os.replace(partial, kept)
+        finally:
+            Path(partial).unlink(missing_ok=True)
+
+    def _make_room(self, size: int) -> None:
+        """Deletes from the cache what was not used for longest, until so many bytes have room."""
+        found = sorted((path.stat().st_mtime, path.stat().st_size, path) for path in self._cached())
+        used = sum(bytes_ for _, bytes_, _ in found)
+        for at, bytes_, path in found:
+            if used + size <= self._room or at > time.time() - IN_USE_SECONDS:
+                return
+            path.unlink(missing_ok=True)
+            used -= bytes_
+
+    def _cached(self) -> list[Path]:
+        return list(self.incoming.glob("*.pdf"))
+
+    @contextmanager
+    def _explained(self) -> Iterator[None]:
+        """Raises FileNotFoundError for a missing object, StoreError for all else that the store refuses."""
+        from obstore.exceptions import BaseError
+
+        try:
+            yield
+        except (BaseError, OSError) as error:
+            raise explain_objects(error, self._shown) from None
+
+
+def _opened(address: str, endpoint: str) -> ObjectStore:
+    """Makes the client, which asks nothing yet. Its keys are those of the environment."""
+    if importlib.util.find_spec("obstore") is None:
+        raise SettingsError("The client of object stores (obstore) is not installed.", hint=INSTALL_HINT)
+    from obstore.exceptions import BaseError
+    from obstore.store import LocalStore, MemoryStore, from_url
+
+    config: S3Config | None = None
+    if address.startswith(("s3://", "s3a://")) and endpoint:
+        config = {"endpoint": endpoint}
+    client: ClientConfig = {"connect_timeout": CONNECT_SECONDS, "timeout": SILENT_SECONDS}
+    if urlsplit(endpoint).scheme == "http" and urlsplit(endpoint).hostname in HERE:
+        client["allow_http"] = True
+    try:
+        if address.startswith("memory:"):
+            return MemoryStore()
+        if address.startswith("file:"):
+            return LocalStore.from_url(address, mkdir=True)
+        return from_url(
+            address,
+            client_options=client,
+            retry_config={"max_retries": RETRIES, "retry_timeout": timedelta(seconds=RETRY_SECONDS)},
+            config=config,
+        )
+    except (BaseError, ValueError) as error:
+        raise SettingsError(
+            f"FINPOLICY_FILES is not the address of an object store: {_shown(address)}.",
+            hint="Write it as s3://bucket/prefix, gs://bucket/prefix or az://container/prefix.",
+        ) from error
+
+
+def _shown(address: str) -> str:
+    """Where the copies are, for display, without a user or a query."""
+    parts = urlsplit(address)
+    return f"{parts.scheme or '?'}://{parts.hostname or ''}{parts.path}"
