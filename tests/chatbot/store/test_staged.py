@@ -18,7 +18,6 @@ from chatbot.search.pending_content import is_in_part, pending_content
 from chatbot.service import Chatbot
 from chatbot.settings import Settings
 from chatbot.store.addition_queue import add_files
-from chatbot.store.keyword_index import KeywordIndex
 from chatbot.store.library import Library, Upload
 from chatbot.store.rebuilding import rebuild
 from ingestion.document import IMAGES, TABLES, Circumstances, DocumentReading, read_document, read_text
@@ -452,16 +451,17 @@ def test_what_indexes_could_not_follow_is_mended_by_the_next_sweep(
 ) -> None:
     path = budget(tmp_path, scanned=[SCANNED])
     version = staged(library, path)
-    add = KeywordIndex.add
+    words: Any = type(library.indexes.keywords)
+    add = words.add
     library.chunk_pages(version)
 
     def full(*arguments: Any) -> None:
         raise StoreError("The disk is full.", retryable=True)
 
-    monkeypatch.setattr(KeywordIndex, "add", full)
+    monkeypatch.setattr(words, "add", full)
     with pytest.raises(StoreError, match="disk is full"):
         library.complete(version)
-    monkeypatch.setattr(KeywordIndex, "add", add)
+    monkeypatch.setattr(words, "add", add)
     assert library.chunk_pages(version).tolist() == library.catalog.chunk_pages(version)
     library.resume()
     assert_as_at_once(library, path)
