@@ -212,7 +212,7 @@ def test_a_question_is_answered_with_a_citation_that_opens_the_marked_page(page:
     button.click()
     expect(dialog).to_contain_text("Page 6 (printed 2)")
     image, described = image_of(page)
-    assert described.endswith("Page 6 (printed 2)")
+    assert described.endswith("Page 6 (printed\xa02)")
     plain = drawn(samples / STATEMENT, 6, image.size)
     box = yellow_box(image)
     assert box is not None

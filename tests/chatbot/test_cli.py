@@ -245,7 +245,7 @@ BAD_INPUT = """
 1 | No.pdf | remove, No.pdf
 1 | missing.pdf | add, missing.pdf
 1 | nowhere | add, nowhere/
-1 | ../x | ask, debt?, --conversation, ../x
+2 | ../x | ask, debt?, --conversation, ../x
 2 | invalid choice | frobnicate
 2 | magic | search, x, --mode, magic
 """

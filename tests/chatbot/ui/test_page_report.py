@@ -37,7 +37,7 @@ def test_the_strip_names_every_page_and_counts_each_kind() -> None:
     shown = strip_html(PAGES)
     assert shown.count("title=") == len(PAGES)
     assert (
-        'class="ocr tables" title="Page 3 (printed 1): read by OCR, confidence 91 of 100, 1 table" '
+        'class="ocr tables" title="Page 3 (printed\xa01): read by OCR, confidence 91 of 100, 1 table" '
         'data-page="3"'
     ) in shown
     assert 'title="Page 6: not read. It broke &lt;here&gt;."' in shown
