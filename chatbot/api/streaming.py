@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import re
 import threading
-from collections.abc import AsyncIterator, Awaitable, Callable
+from collections.abc import AsyncIterator, Callable
 from contextlib import suppress
 from dataclasses import dataclass
 from typing import Any, TypeVar
@@ -22,8 +22,6 @@ __all__ = ["AnswerPiece", "answer_of", "finished", "news", "pieces", "run_stoppa
 
 Found = TypeVar("Found")
 
-# How often is looked whether a client that waits is still there.
-LOOK_SECONDS = 0.5
 # The end of a text that may go on as a citation key, or as an image of Markdown: both are sent whole, a key
 # as the complete answer shows it.
 UNFINISHED = re.compile(r"(?:!|!?\[[^\]\n]{0,60})$")
@@ -46,33 +44,37 @@ class AnswerPiece:
 
 
 async def news(
-    question: Question, is_gone: Callable[[], Awaitable[bool]] | None = None, *, at_end: bool = False
+    question: Question, client: Request | None = None, *, at_end: bool = False
 ) -> AsyncIterator[None]:
     """Yields whenever there is news of an answer, and once it is finished; stops it if nobody reads on.
 
-    is_gone: whether the client has gone; None where a call is cancelled then.
+    client: who asked, whose end stops it; None where a call is cancelled then.
     at_end: only once it is finished.
     """
     loop = asyncio.get_running_loop()
     changed = asyncio.Event()
     question.on_news(lambda: None if at_end and not question.finished else _tell(loop, changed))
+    gone = None if client is None else asyncio.create_task(_gone(client))
+    if gone is not None:
+        gone.add_done_callback(lambda _: changed.set())
     try:
         while not question.finished:
-            with suppress(TimeoutError):
-                await asyncio.wait_for(changed.wait(), LOOK_SECONDS)
-                changed.clear()
-                yield
-            if is_gone is not None and await is_gone():
+            await changed.wait()
+            changed.clear()
+            if gone is not None and gone.done():
                 break
+            yield
         yield
     finally:
+        if gone is not None:
+            gone.cancel()
         if not question.finished:
             question.stop()
 
 
 async def finished(request: Request, question: Question) -> Answer:
     """Waits for the answer. A client that goes stops the work. Raises ProjectError and ProblemError."""
-    async for _ in news(question, request.is_disconnected, at_end=True):
+    async for _ in news(question, request, at_end=True):
         pass
     return answer_of(question)
 
@@ -81,7 +83,7 @@ async def pieces(request: Request, question: Question) -> AsyncIterator[AnswerPi
     """Yields what comes of an answer, until it is finished. A client that goes stops the work."""
     sent = ""
     stage = ""
-    async for _ in news(question, request.is_disconnected):
+    async for _ in news(question, request):
         reached = question.stage.name
         if reached != stage and not question.finished:
             stage = reached
@@ -95,15 +97,14 @@ async def pieces(request: Request, question: Question) -> AsyncIterator[AnswerPi
 
 async def run_stoppable(request: Request, function: Callable[..., Found], *arguments: Any) -> Found:
     """Runs a function in a thread. It gets a keyword `stop`, which turns true when the client goes."""
-    gone = threading.Event()
-    work = asyncio.ensure_future(run_in_threadpool(function, *arguments, stop=gone.is_set))
+    stop = threading.Event()
+    gone = asyncio.create_task(_gone(request))
+    gone.add_done_callback(lambda _: stop.set())
     try:
-        while not (await asyncio.wait({work}, timeout=LOOK_SECONDS))[0]:
-            if await request.is_disconnected():
-                gone.set()
-        return work.result()
+        return await run_in_threadpool(function, *arguments, stop=stop.is_set)
     finally:
-        gone.set()
+        gone.cancel()
+        stop.set()
 
 
 def answer_of(question: Question) -> Answer:
@@ -113,6 +114,12 @@ def answer_of(question: Question) -> Answer:
     if question.answer is None:
         raise ProblemError(503, "The answer was stopped.", hint="Ask again.")
     return question.answer
+
+
+async def _gone(client: Request) -> None:
+    """Returns when the client has gone."""
+    while (await client.receive())["type"] != "http.disconnect":
+        pass
 
 
 def _tell(loop: asyncio.AbstractEventLoop, changed: asyncio.Event) -> None:
