@@ -481,7 +481,7 @@ class Answering:
                 yield Notice(SHORTENED.format(name=model.name), SHORTENED_HINT)
                 shorter = replace(asked, sent=asked.shorter(), shorter=None)
                 return (yield from self._answer(shorter, model, stop))
-            yield Notice(error.message + _had_said(pieces, prompt), error.hint)
+            yield Notice(error.message + _had_said("".join(pieces), prompt, end=" …"), error.hint)
             fallback = yield from self._own_words(asked)
             failure = ModelFailure(error.kind or "other", error.message, error.hint)
             return replace(_in_place_of(model, fallback, prompt), error=str(error), failure=failure)
@@ -507,7 +507,7 @@ class Answering:
         if is_refusal(text) and "cited_by_check" not in statuses:
             events, own = _completed(self._own_words(asked))
             if own.answered and fit_of(replace(own, understanding=asked.understanding)) == ANSWERS:
-                yield Notice(FOUND_NONE + _had_said([without_refusal(text)], prompt))
+                yield Notice(FOUND_NONE + _had_said(without_refusal(text), prompt))
                 yield from events
                 return replace(_in_place_of(model, own, prompt), usage=usage)
             return replace(self._refusal(asked, "not_in_excerpts"), **_said_by_model(answer))
@@ -633,13 +633,15 @@ def _is_owner(name: str, has_all: bool | None, subject: str) -> bool:
     return re.search(rf"{re.escape(name)}['’]s\b", subject) is not None
 
 
-def _had_said(pieces: Sequence[str], prompt: Prompt) -> str:
-    """What a model wrote whose answer is replaced, as a part of a notice; "" for nothing."""
-    written = "".join(pieces)
+def _had_said(written: str, prompt: Prompt, *, end: str = "") -> str:
+    """What a model wrote whose answer is replaced, as a part of a notice; "" for nothing.
+
+    end: goes behind it.
+    """
     if not written:
         return ""
-    text = read_citations(written, prompt)
-    return f"{HAD_SAID}“{KEYS_IN_BRACKETS.sub('', text).strip()} …”"
+    text = KEYS_IN_BRACKETS.sub("", read_citations(written, prompt)).strip()
+    return f"{HAD_SAID}“{text}{end}”"
 
 
 def _in_place_of(model: LLM, own: Answer, sent: Prompt) -> Answer:

@@ -130,7 +130,7 @@ def test_where_a_model_finds_nothing_the_documents_own_words_answer_if_they_fit(
     answer, provider, chatbot = answered(make, refusal, question="When is a breach reported to Parliament?")
     assert answer.answered and answer.instead
     assert BREACH in answer.text and "No period is given" not in answer.text
-    assert f"{FOUND_NONE} It had written: “No period is given. …”" in answer.notices
+    assert f"{FOUND_NONE} It had written: “No period is given.”" in answer.notices
     assert answer.sent_to == ("m", provider.url.split("/")[2])
     assert answer.usage is not None
     assert answer.citations[0].verified
