@@ -49,7 +49,7 @@ run-with-model: samples ## the same with a small language model on this machine 
 	@bash .ci/setup.sh chat-model
 	@$(PY) -m chatbot add documents/samples/*.pdf
 	@exec $(PY) benchmarks/small_model.py $(if $(MODEL),--model $(MODEL)) -- \
-	    $(PY) -m streamlit run app.py --server.port $(PORT)
+	    $(PY) -m chatbot serve --port $(PORT)
 
 # A worker for each of two cores: a third made every test slower and the whole no quicker. tests/conftest.py
 # deals the tests out.
