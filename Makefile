@@ -43,13 +43,13 @@ documents/samples/.made: $(wildcard documents/*.py documents/content/*) | setup
 
 run: samples ## set everything up, index the samples and open the chat on 127.0.0.1 (PORT=8501)
 	@$(PY) -m chatbot add documents/samples/*.pdf
-	@exec $(PY) -m streamlit run app.py --server.port $(PORT)
+	@exec $(PY) -m chatbot serve --port $(PORT)
 
 run-with-model: samples ## the same with a small language model on this machine (MODEL=FILE.gguf: another)
 	@bash .ci/setup.sh chat-model
 	@$(PY) -m chatbot add documents/samples/*.pdf
 	@exec $(PY) benchmarks/small_model.py $(if $(MODEL),--model $(MODEL)) -- \
-	    $(PY) -m streamlit run app.py --server.port $(PORT)
+	    $(PY) -m chatbot serve --port $(PORT)
 
 # A worker for each of two cores: a third made every test slower and the whole no quicker. tests/conftest.py
 # deals the tests out.

@@ -76,13 +76,13 @@ def asked(chatbot: Chatbot, question: Question, model: str = "") -> dict[str, An
         "seconds": round(time.perf_counter() - started, 1),
         "wrote": "".join(written),
         "shown": answer.text,
-        "answered": answer.answered,
+        "answered": answer.answered and not answer.instead,
         "failed": answer.error or "",
         "notices": answer.notices,
         "statements": dict(statuses),
         "citations": [verified, len(answer.citations)],
         "figures": [fine, len(answer.numbers)],
-        "right": has_value(question.values, answer.text) if question.values else None,
+        "right": _is_right(answer, question) if question.values else None,
         "gold": any(hit.page in question.pages for hit in sources),
         "cites_gold": not cited_pages.isdisjoint(question.pages),
         "doubted": _is_doubted(answer),
@@ -91,6 +91,11 @@ def asked(chatbot: Chatbot, question: Question, model: str = "") -> dict[str, An
         "first_seconds": usage.first_seconds,
         "own_seconds": round(answer.seconds - usage.seconds, 3),
     }
+
+
+def _is_right(answer: Answer, question: Question) -> bool:
+    """Whether the model said a value of the question. What the documents say instead of it is not its own."""
+    return not answer.instead and has_value(question.values, answer.text)
 
 
 def _is_doubted(answer: Answer) -> bool:

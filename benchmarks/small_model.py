@@ -78,13 +78,17 @@ def main(arguments: list[str] | None = None) -> int:
         sys.stdin.read()
         return 0
     name = NAME if given.model is None else given.model.stem
-    print(f"The model {name} is served at {address}.", flush=True)
+    print(f"The model {name} is served at {address}/v1. The chat uses it.", flush=True)
+    print(f"Other programs need this key for it: {key}", flush=True)
     with subprocess.Popen(given.command, env=os.environ | settings_for(address, name, key)) as running:
+        interrupted = False
         while True:
             try:
-                return running.wait()
+                code = running.wait()
             except KeyboardInterrupt:  # the command gets it too, and ends in its own way
-                continue
+                interrupted = True
+            else:
+                return 0 if interrupted else code
 
 
 if __name__ == "__main__":

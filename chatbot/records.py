@@ -26,6 +26,7 @@ __all__ = [
     "MEMORY",
     "MODEL_TEXT",
     "NOT_FOUND",
+    "NOT_ON_CITED_PAGE",
     "Answer",
     "Citation",
     "Compression",
@@ -322,6 +323,8 @@ FIGURE_VERDICTS = {
     "contradicted": "⚠ the cited page gives another figure",
     "unsupported": "⚠ not found on the cited pages",
 }
+# Of "present_elsewhere", if none of the cited pages has the value.
+NOT_ON_CITED_PAGE = "⚠ not on the cited page"
 FINE = frozenset({"supported", "derived"})
 
 
@@ -349,6 +352,13 @@ class NumberCheck:
     citation: str | None = None
     formula: str | None = None
     reason: str | None = None
+
+    @property
+    def verdict(self) -> str:
+        """What was found of it, for readers."""
+        if self.status == "present_elsewhere" and self.citation is None:
+            return NOT_ON_CITED_PAGE
+        return FIGURE_VERDICTS.get(self.status, self.status)
 
 
 @dataclass(frozen=True, slots=True)
@@ -482,6 +492,11 @@ class Answer:
     def by_model(self) -> bool:
         """Whether a chat model wrote it in words of its own."""
         return self.model != "extractive" and self.from_documents
+
+    @property
+    def instead(self) -> bool:
+        """Whether the documents' own words replace a chat model's, which failed or found no answer."""
+        return self.sent_to is not None and self.model == "extractive"
 
     @property
     def from_documents(self) -> bool:

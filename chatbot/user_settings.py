@@ -255,10 +255,13 @@ _WORDS = (
     ("Raise FINPOLICY_ANSWER_TOKENS.", "Ask for less at once, or choose a model that thinks less."),
     ("Lower FINPOLICY_CONTEXT_TOKENS.", "Ask of fewer documents, or choose a model that reads more at once."),
     (
-        ", or raise FINPOLICY_FIRST_WORD_TIMEOUT (unset, it is five times FINPOLICY_TIMEOUT)",
-        ", or choose a faster model",
+        (
+            "lower FINPOLICY_CONTEXT_TOKENS, or raise FINPOLICY_FIRST_WORD_TIMEOUT (unset, it is five times "
+            "FINPOLICY_TIMEOUT)"
+        ),
+        "choose a faster model",
     ),
-    (", or raise FINPOLICY_ANSWER_TIMEOUT", ", or choose a faster model"),
+    (", or raise FINPOLICY_ANSWER_TIMEOUT", ""),
     (", or raise FINPOLICY_TIMEOUT", ", or choose a faster model"),
     ("Set FINPOLICY_REASONING to low, or choose", "Choose"),
     ("FINPOLICY_CHAT_MODEL", "the model on the Settings page"),

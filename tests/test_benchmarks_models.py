@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
+import os
+import signal
+import subprocess
+import sys
 from pathlib import Path
 
 from benchmarks.models import asked, chosen, report
@@ -12,6 +16,7 @@ from chatbot.store.library import Upload
 from tests.fakes import HashEmbedder, ScriptedModel
 from tests.pdfs import make_pdf
 
+ROOT = Path(__file__).resolve().parent.parent
 QUESTION = Question(
     "1", "What is the deficit ceiling?", "Rules.pdf", pages=frozenset({1}), values=("3 per cent",)
 )
@@ -53,3 +58,22 @@ def test_keys_and_values_are_counted(tmp_path: Path) -> None:
         "| statements with a key of its own | 1 | 0.50 of 2 |" in table
         and "| right values | 1 | 0.50 of 2 |" in table
     )
+
+
+def test_a_command_with_the_small_model_gets_its_key_and_is_interrupted_without_an_error() -> None:
+    said = "import os, time; print(os.environ['OPENAI_API_KEY'], flush=True); time.sleep(60)"
+    command = [sys.executable, "benchmarks/small_model.py", "--", sys.executable, "-c", said]
+    with subprocess.Popen(
+        command,
+        cwd=ROOT,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.DEVNULL,
+        text=True,
+        start_new_session=True,
+    ) as process:
+        assert process.stdout
+        served, key, given = (process.stdout.readline().strip() for _ in range(3))
+        os.killpg(process.pid, signal.SIGINT)
+        assert process.wait(30) == 0
+    assert served.endswith("/v1. The chat uses it.")
+    assert key.endswith(given) and given

@@ -4,6 +4,7 @@ and ask about a PDF that comes along.
 
 from __future__ import annotations
 
+import re
 import shutil
 from collections.abc import Iterator
 from pathlib import Path
@@ -78,6 +79,8 @@ def test_citations_are_pressed_in_the_text_and_lead_from_one_to_the_next(
         chips = message.locator("button.key")
         second_chip = chips.nth(1)
         expect(chips.first).to_have_text("1")
+        shown_page = message.locator("[class*=st-key-citations-] button:visible")
+        expect(shown_page).to_have_text([re.compile("^1 Rules")])
         message.get_by_text("More from these pages").click()
         second_chip.hover()
         tooltip = page.get_by_role("tooltip")
@@ -107,6 +110,8 @@ def test_citations_are_pressed_in_the_text_and_lead_from_one_to_the_next(
         for wrong in (f"2-{marked}", f"1-{'0' * 32}/x.pdf", "x-y/z", f"²-{marked}"):
             refused = page.request.get(f"{server.url}/original/{wrong}")
             assert refused.status == 404
+        page.set_viewport_size({"width": 1440, "height": 900})
+        expect(page.get_by_role("button", name="New conversation")).to_be_visible()
         close_dialog(page)
         page.locator("h1").click()
         page.keyboard.press("/")

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 from chatbot.answer.citations.citation_forms import read_citations
 from chatbot.answer.citations.citation_keys import KEYS_IN_BRACKETS
-from chatbot.answer.citations.model_refusals import is_refusal
+from chatbot.answer.citations.model_refusals import is_refusal, without_refusal
 from chatbot.answer.citations.model_statements import (
     CheckedText,
     check_behind,
@@ -77,6 +77,7 @@ if TYPE_CHECKING:
     from chatbot.models.chat import LLM, Reply
 
 __all__ = [
+    "FOUND_NONE",
     "HAD_SAID",
     "NOTHING_FOUND",
     "NO_AVERAGE",
@@ -114,6 +115,8 @@ NO_AVERAGE = "The average was not calculated. The answer quotes what the pages s
 NOTHING_FOUND = (
     "Nothing in the chat model's answer was found in its pages. The documents' own words come first."
 )
+# The notice that a model refused a question that the documents' own words answer.
+FOUND_NONE = "The chat model found no answer in its pages. This one is in the documents' own words."
 # The notice that a model repeated its instructions.
 REPEATED = "The chat model repeated some of its instructions. Those sentences were removed."
 # If an endpoint reads less than this share of a prompt's tokens, by our count, it has cut the prompt. Other
@@ -478,10 +481,10 @@ class Answering:
                 yield Notice(SHORTENED.format(name=model.name), SHORTENED_HINT)
                 shorter = replace(asked, sent=asked.shorter(), shorter=None)
                 return (yield from self._answer(shorter, model, stop))
-            yield Notice(error.message + _had_said(pieces, prompt), error.hint)
+            yield Notice(error.message + _had_said("".join(pieces), prompt, end=" …"), error.hint)
             fallback = yield from self._own_words(asked)
             failure = ModelFailure(error.kind or "other", error.message, error.hint)
-            return replace(fallback, error=str(error), failure=failure, sent_to=(model.name, model.host))
+            return replace(_in_place_of(model, fallback, prompt), error=str(error), failure=failure)
         finally:
             reply.close()
         usage = replace(
@@ -502,6 +505,11 @@ class Answering:
         answer = replace(answer, sent_to=(model.name, model.host), usage=usage)
         statuses = {statement.status for statement in answer.statements}
         if is_refusal(text) and "cited_by_check" not in statuses:
+            events, own = _completed(self._own_words(asked))
+            if own.answered and fit_of(replace(own, understanding=asked.understanding)) == ANSWERS:
+                yield Notice(FOUND_NONE + _had_said(without_refusal(text), prompt))
+                yield from events
+                return replace(_in_place_of(model, own, prompt), usage=usage)
             return replace(self._refusal(asked, "not_in_excerpts"), **_said_by_model(answer))
         if statuses == {"unsupported"}:
             yield Notice(NOTHING_FOUND)
@@ -625,12 +633,31 @@ def _is_owner(name: str, has_all: bool | None, subject: str) -> bool:
     return re.search(rf"{re.escape(name)}['’]s\b", subject) is not None
 
 
-def _had_said(pieces: Sequence[str], prompt: Prompt) -> str:
-    """What had come of the answer of a model that failed, as a part of a notice; "" for nothing."""
-    if not pieces:
+def _had_said(written: str, prompt: Prompt, *, end: str = "") -> str:
+    """What a model wrote whose answer is replaced, as a part of a notice; "" for nothing.
+
+    end: goes behind it.
+    """
+    if not written:
         return ""
-    text = read_citations("".join(pieces), prompt)
-    return f"{HAD_SAID}“{KEYS_IN_BRACKETS.sub('', text).strip()} …”"
+    text = KEYS_IN_BRACKETS.sub("", read_citations(written, prompt)).strip()
+    return f"{HAD_SAID}“{text}{end}”"
+
+
+def _in_place_of(model: LLM, own: Answer, sent: Prompt) -> Answer:
+    """An answer or a refusal in the documents' own words, with what was sent to the model it replaces."""
+    prompt = own.prompt and replace(own.prompt, messages=sent.messages)
+    return replace(own, prompt=prompt, sent_to=(model.name, model.host))
+
+
+def _completed(steps: Generator[Event, None, Answer]) -> tuple[list[Event], Answer]:
+    """The events of an answer, and the answer."""
+    events = []
+    while True:
+        try:
+            events.append(next(steps))
+        except StopIteration as done:
+            return events, done.value
 
 
 def reply_notices(reply: Reply, prompt: Prompt) -> Iterator[Notice]:

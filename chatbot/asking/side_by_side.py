@@ -27,6 +27,8 @@ __all__ = ["MOST_MODELS", "OWN_WORDS", "ComparedModel", "SideBySide", "compared_
 
 # More cannot be read side by side.
 MOST_MODELS = 4
+# What a model did that refused a question.
+FOUND_NO_ANSWER = "It found no answer in its pages."
 # The name of the answer without a model.
 OWN_WORDS = "none"
 # Models that were named in a question, whose connections are kept.
@@ -185,8 +187,8 @@ class SideBySide:
         except Exception as error:
             log.exception("a model that is compared")
             problem = f"It failed ({type(error).__name__})."
-        if answer is not None and answer.error:  # what came instead is not this model's
-            problem = answer.error
+        if answer is not None and answer.instead:  # the documents' own words are not this model's
+            problem = answer.error or FOUND_NO_ANSWER
             answer = None
         seconds = round(time.monotonic() - started, 3)
         compared = compared_answer(model.name, model.host, answer, problem, seconds)

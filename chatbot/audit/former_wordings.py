@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 __all__ = ["is_same_reason"]
 
 # Of each former wording the words that changed, and what is written now; longer ones first where one
@@ -83,6 +85,10 @@ _CHANGED = (
     ("stands in ", "it is in "),
 )
 
+# Before, the page was not named.
+_PAGE = re.compile(r"it is on page \d+(?: of “.*”)?, which is not cited for it")
+_UNNAMED_PAGE = "it is on a page that is not cited for it"
+
 
 def is_same_reason(recorded: str | None, now: str | None) -> bool:
     """Whether a reason in a file is the one found now, in its words or in those of an earlier version."""
@@ -90,4 +96,6 @@ def is_same_reason(recorded: str | None, now: str | None) -> bool:
         return recorded == now
     for former, current in _CHANGED:
         recorded = recorded.replace(former, current)
+    if recorded == _UNNAMED_PAGE and _PAGE.fullmatch(now or ""):
+        return True
     return recorded == now

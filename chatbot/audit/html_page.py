@@ -16,7 +16,7 @@ from chatbot.answer.citations.citation_keys import KEYS_IN_BRACKETS
 from chatbot.answer.markdown import formatted_html
 from chatbot.audit.html_text import joined, moment, page_name, pairs, paragraphs, plain, seen, table, tight
 from chatbot.audit.record import WITH_FORMATTING, FigureCheckRecord, PageImageRecord, Quote, Record, dump
-from chatbot.records import ADDED, MODEL_TEXT, NOT_FOUND
+from chatbot.records import ADDED, MODEL_TEXT, NOT_FOUND, NOT_ON_CITED_PAGE
 from chatbot.settings import PROGRAM
 
 __all__ = ["IMAGE", "RECORD_END", "RECORD_START", "render"]
@@ -123,7 +123,12 @@ def _question(record: Record) -> str:
 
 def _answer(record: Record) -> str:
     notices = "".join(f'<p class="notice" dir="auto">{plain(notice)}</p>' for notice in record.notices)
-    heading = "The answer" if record.answered else "Not in these documents"
+    if record.answered:
+        heading = "The answer"
+    elif _by_model(record) and MODEL_TEXT not in record.answer:
+        heading = "The chat model found no answer"
+    else:
+        heading = "Not in these documents"
     text = _linked(_answer_html(record), record.quotes)
     reason = ""
     if record.refusal:
@@ -138,11 +143,14 @@ def _answer(record: Record) -> str:
 
 def _answer_html(record: Record) -> str:
     """Renders the answer. A chat model's formatting is kept, except in the documents' own words before it."""
-    by_model = record.sent is not None and not record.sent.failure and record.model != "extractive"
-    if record.format < WITH_FORMATTING or not by_model:
+    if record.format < WITH_FORMATTING or not _by_model(record):
         return paragraphs(record.answer)
     begins = max(record.answer.find(MODEL_TEXT), 0)
     return paragraphs(record.answer[:begins]) + formatted_html(seen(record.answer[begins:]))
+
+
+def _by_model(record: Record) -> bool:
+    return record.sent is not None and not record.sent.failure and record.model != "extractive"
 
 
 def _linked(text: str, quotes: Sequence[Quote]) -> str:
@@ -215,6 +223,8 @@ def _figures(record: Record) -> str:
     rows = []
     for check in record.checks:
         verdict = FIGURES.get(check.status, plain(check.status))
+        if check.status == "present_elsewhere" and check.citation is None:
+            verdict = NOT_ON_CITED_PAGE
         rows.append((plain(check.text), verdict, _meant(check), _how(check)))
     head = ("Figure", "Found", "Read as", "How")
     listed = table("Each figure of the answer, looked for in the cited pages", head, rows)
@@ -313,15 +323,14 @@ def _sent(record: Record) -> str:
     sent = record.sent
     if sent is None:
         return f"<p>{NOT_SENT}</p>"
+    own_words = "and the answer is in the documents' own words"
     if sent.failure:
-        addressed = "Was to be sent to"
-        failed = (
-            f'<p class="notice" dir="auto">The model failed, and the answer is in the documents\' own '
-            f"words: {plain(sent.failure)}</p>"
-        )
+        failed = f'<p class="notice" dir="auto">The model failed, {own_words}: {plain(sent.failure)}</p>'
+    elif record.model == "extractive":
+        failed = f'<p class="notice">The model found no answer, {own_words}.</p>'
     else:
-        addressed, failed = "Sent to", ""
-    rows = [("Model", plain(sent.model)), (addressed, plain(sent.host) or "not noted")]
+        failed = ""
+    rows = [("Model", plain(sent.model)), ("Sent to", plain(sent.host) or "not noted")]
     messages = "".join(
         f'<p class="role">{plain(role)}</p><pre dir="auto">{plain(content)}</pre>'
         for role, content in sent.messages

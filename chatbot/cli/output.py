@@ -154,6 +154,8 @@ def answer_text(answer: Answer) -> str:
     ]
     if answer.error and answer.answered:
         lines.insert(0, "The chat model failed. In the documents' own words:")
+    if answer.by_model and not (answer.answered or answer.not_found):
+        lines.insert(0, "The chat model found no answer:")
     lines += [fit_text(answer)] if fit_text(answer) else []
     for citation in {
         (c.key, c.page, c.verified, c.reason, c.instructs): c for c in answer.citations
@@ -174,7 +176,7 @@ def answer_text(answer: Answer) -> str:
         orders = ", INSTRUCTIONS TO A MACHINE: shown as data" if citation.instructs else ""
         lines.append(f"[{citation.key}] {place} - {checked}{read}{orders}")
     lines += [
-        f"Figure {number.text}: {FIGURE_VERDICTS[number.status]}"
+        f"Figure {number.text}: {number.verdict}{f', {number.reason}' if number.reason else ''}"
         for number in answer.numbers
         if number.status not in {"supported", "derived"}
     ]
@@ -196,7 +198,8 @@ def answer_text(answer: Answer) -> str:
             f"{kept.original_tokens:,} tokens kept."
         )
     if answer.usage is not None:
-        lines.append(f"{answer.model} used {usage_text(answer.usage)}.")
+        model = answer.sent_to[0] if answer.sent_to else answer.model
+        lines.append(f"{model} used {usage_text(answer.usage)}.")
     lines += [f"Nearest: {place_text(page.document, page.page, page.page_label)}" for page in answer.nearest]
     return "\n".join(lines).rstrip()
 

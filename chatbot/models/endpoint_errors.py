@@ -299,6 +299,13 @@ def _explain(failure: _Failure, settings: Settings, model_setting: str) -> Endpo
             hint="Verify the organisation with the provider, or choose another model.",
             retryable=False,
         )
+    if failure.status == 401 and not key_of(settings):
+        return EndpointError(
+            f"{host} asks for a key, and none is set{status}.",
+            hint=f"Set {key_variable(settings)}.",
+            retryable=False,
+            kind="key",
+        )
     if failure.status in {401, 403}:
         return EndpointError(
             f"{host} refused the key{status}{shown}",

@@ -28,11 +28,16 @@ _SAID = {
     "whole": "did not finish within {seconds:g} s",
     "piece": "did not complete its answer within {seconds:g} s",
 }
-_RAISED = {
-    "first": "FINPOLICY_FIRST_WORD_TIMEOUT (unset, it is five times FINPOLICY_TIMEOUT)",
-    "between": "FINPOLICY_TIMEOUT",
-    "whole": "FINPOLICY_ANSWER_TIMEOUT",
-    "piece": "FINPOLICY_TIMEOUT",
+# What mends each. Whoever sent a word is at the right address; a model that reads a prompt has sent none yet.
+_MENDED = {
+    "first": (
+        "A model on a CPU may need minutes to read the prompt: lower FINPOLICY_CONTEXT_TOKENS, or raise "
+        "FINPOLICY_FIRST_WORD_TIMEOUT (unset, it is five times FINPOLICY_TIMEOUT). If that does not help, "
+        "check {address}."
+    ),
+    "between": "Check that it is running, or raise FINPOLICY_TIMEOUT.",
+    "whole": "Choose a faster model, or raise FINPOLICY_ANSWER_TIMEOUT.",
+    "piece": "Check that it is running and {address} is right, or raise FINPOLICY_TIMEOUT.",
 }
 
 
@@ -111,7 +116,7 @@ def explain_limit(limit: str, settings: Settings) -> tuple[str, str] | None:
     )
     return (
         _SAID[limit].format(seconds=seconds),
-        f"Check that it is running and {address_variable(settings)} is right, or raise {_RAISED[limit]}.",
+        _MENDED[limit].format(address=address_variable(settings)),
     )
 
 

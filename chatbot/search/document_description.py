@@ -6,7 +6,7 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from chatbot.search.sections import Section, sections
+from chatbot.search.sections import PlainPages, Section, plain_words, sections
 from chatbot.store.library import Library
 from ingestion.language.periods import YEAR
 from ingestion.pages.document_titles import TITLE_WORD
@@ -63,10 +63,21 @@ def described(
     pages = catalog.pages(version, range(1, READ_PAGES + 1))
     issuer = issuer_of(title, [pages[number] for number in sorted(pages)])
     texts = catalog.page_texts(version)
-    found = bookmarked(bookmarks, len(texts)) or _by_headings(library, version, texts)
+    found = bookmarked(printed(bookmarks, texts), len(texts)) or _by_headings(library, version, texts)
     safe = [part for part in found if part.name and not find_instructions(part.title)]
     kept = main_parts(safe)
     return Description(issuer, kind_in(title, issuer), kept, len(safe) - len(kept))
+
+
+def printed(bookmarks: Sequence[tuple[str, int, int]], texts: Sequence[str]) -> list[tuple[str, int, int]]:
+    """The bookmarks whose words are printed on their page; the others are names of files or blank pages.
+
+    texts: of all pages.
+    """
+    plain = PlainPages(texts)
+    return [
+        mark for mark in bookmarks if 1 <= mark[1] <= len(texts) and plain_words(mark[0]) in plain[mark[1]]
+    ]
 
 
 def bookmarked(bookmarks: Sequence[tuple[str, int, int]], pages: int) -> list[Section]:

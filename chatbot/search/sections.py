@@ -12,7 +12,7 @@ from ingestion.language.sentences import is_finished
 from ingestion.language.terms import content_terms
 from ingestion.pages.kinds import CONTENTS, INDEX_OF_STATEMENTS
 
-__all__ = ["Section", "part_of", "sections"]
+__all__ = ["PlainPages", "Section", "part_of", "plain_words", "sections"]
 
 # Characters of a heading, and how much of the page's width it takes at most: a line of running text that is
 # broken off begins like one.
@@ -130,7 +130,7 @@ def _numbered(found: Sequence[Section], number: str) -> Section | None:
     return Section(begin.title, begin.page, found[last].last)
 
 
-class _Plain(dict[int, str]):
+class PlainPages(dict[int, str]):
     """The words of pages, by number, with a blank around each; made on demand."""
 
     def __init__(self, texts: Sequence[str]) -> None:
@@ -138,11 +138,11 @@ class _Plain(dict[int, str]):
         self._texts = texts
 
     def __missing__(self, page: int) -> str:
-        self[page] = _plain(self._texts[page - 1])
+        self[page] = plain_words(self._texts[page - 1])
         return self[page]
 
 
-def _plain(text: str) -> str:
+def plain_words(text: str) -> str:
     """The words of a text, case-folded, with a blank around each."""
     return f" {' '.join(WORD.findall(text.casefold()))} "
 
@@ -152,7 +152,7 @@ def _listed(texts: Sequence[str], pages: Sequence[int], labels: Mapping[str, int
     too few do.
     """
     found: list[tuple[str, int]] = []
-    plain = _Plain(texts)
+    plain = PlainPages(texts)
     for page in sorted(pages)[:MOST_REPEATED]:
         for line in texts[page - 1].split("\n"):
             entry = ENTRY.fullmatch(" ".join(line.split()))
@@ -181,7 +181,7 @@ def _heading(
     """
     parts = map(re.escape, WORD.findall(title))
     spaced = re.compile(r"[\W_]{0,4}".join(parts), re.IGNORECASE)
-    words = _plain(title)
+    words = plain_words(title)
     for page in near:
         # Looked for before the pattern, which is slow where a page repeats itself.
         if not 1 <= page <= len(texts) or words not in plain[page]:

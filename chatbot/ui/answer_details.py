@@ -83,7 +83,7 @@ def draw_answer_details(given: Given, context: AppContext, label: str, checked: 
             asked = ("prompt", answer.conversation, given.number)
             said = (
                 "See the prompt as it was sent"
-                if answer.model != "extractive"
+                if _was_sent(answer) or answer.model != "extractive"
                 else "See what a model would be sent"
             )
             st.button(
@@ -107,7 +107,7 @@ def _draw_prompt(context: AppContext) -> None:
     if answer is None or answer.prompt is None:
         st.html(quiet_html("The prompt of this answer is no longer stored."))
         return
-    if answer.model == "extractive":
+    if answer.model == "extractive" and not answer.sent_to:
         st.html(quiet_html("A chat model would get further pages beside these."))
     st.html("".join(_message_html(role, content) for role, content in answer.prompt.messages))
 
@@ -141,12 +141,18 @@ def _steps(answer: Answer, settings: Settings) -> list[tuple[str, str]]:
         host = answer.sent_to[1]
     else:
         host = endpoint_host(settings)
-    who = (
-        f"{answer.model} at {host}"
-        if by_model
-        else "in the documents' own words, on this machine, without a model"
-    )
-    steps = [("Searched", answer.search_query), *_understood(answer.understanding), ("Answered", who)]
+    who = "in the documents' own words, on this machine"
+    steps = [("Searched", answer.search_query), *_understood(answer.understanding)]
+    if by_model:
+        steps += [("Answered", f"{answer.model} at {host}")]
+    elif answer.sent_to:
+        if not _was_sent(answer):
+            asked, came = "Was to be sent to", "could not be reached"
+        else:
+            asked, came = "Sent to", "failed" if answer.error else "found no answer"
+        steps += [(asked, f"{answer.sent_to[0]} at {host}, which {came}"), ("Then answered", who)]
+    else:
+        steps += [("Answered", f"{who}, without a model")]
     steps += [
         ("Given to the model" if by_model else "Read", f"{excerpts} page{'s' if excerpts != 1 else ''}")
     ]
@@ -156,6 +162,12 @@ def _steps(answer: Answer, settings: Settings) -> list[tuple[str, str]]:
         steps += [("The model used", usage_text(answer.usage))]
     parts = ", ".join(f"{name} {seconds:.2f}" for name, seconds in answer.timings)
     return [*steps, ("Took", f"{answer.seconds:.2f} seconds{f': {parts}' if parts else ''}")]
+
+
+def _was_sent(answer: Answer) -> bool:
+    """Tells whether a model got the prompt, whatever came of it."""
+    unreached = answer.failure is not None and answer.failure.kind == "unreachable"
+    return answer.sent_to is not None and not unreached
 
 
 def _understood(understanding: Understanding | None) -> list[tuple[str, str]]:

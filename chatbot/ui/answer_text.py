@@ -10,10 +10,10 @@ from html import unescape
 from chatbot.answer.citations.citation_keys import KEYS_IN_BRACKETS
 from chatbot.answer.markdown import formatted_html
 from chatbot.records import (
-    FIGURE_VERDICTS,
     FINE,
     MODEL_TEXT,
     VERDICTS,
+    Answer,
     Citation,
     NumberCheck,
     PageRef,
@@ -28,6 +28,7 @@ __all__ = [
     "answer_html",
     "citation_text",
     "figure_text",
+    "passages_first",
     "passages_of",
     "press_key",
     "shown_figures",
@@ -71,6 +72,12 @@ def passages_of(citations: Iterable[Citation]) -> tuple[CitedPassage, ...]:
             before = once.setdefault((citation.key, citation.quote), citation)
             once[citation.key, citation.quote] = max(before, citation, key=_doubt)
     return tuple(CitedPassage(number, citation) for number, citation in enumerate(once.values(), 1))
+
+
+def passages_first(answer: Answer) -> int:
+    """Returns how many of the passages are cited in what is shown first; those that are unfolded follow."""
+    keys = sum(len(KEY.findall(found[0])) for found in KEYS_IN_BRACKETS.finditer(answer.first))
+    return len(passages_of(answer.citations[:keys]))
 
 
 def _doubt(citation: Citation) -> int:
@@ -158,9 +165,8 @@ def citation_text(citation: Citation, titles: Mapping[str, str] = NO_TITLES) -> 
 
 def figure_text(check: NumberCheck) -> str:
     """Says in one line what the check of a figure found."""
-    said = FIGURE_VERDICTS.get(check.status, check.status)
     more = check.formula or (check.reason or "").removeprefix("stands ")
-    return f"{check.text}: {said}{f', {more}' if more else ''}"[:LONGEST_TIP]
+    return f"{check.text}: {check.verdict}{f', {more}' if more else ''}"[:LONGEST_TIP]
 
 
 def _paragraphs(text: str) -> Iterator[tuple[int, int]]:

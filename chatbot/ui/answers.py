@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 
 import streamlit as st
 
+from chatbot.answer.citations.model_refusals import without_refusal
+from chatbot.answer.citations.nearness import is_near
 from chatbot.asking.answering import HAD_SAID
 from chatbot.asking.multi_document import with_titled_parts
 from chatbot.fit import ANSWERS, fit_of, fit_text
@@ -15,7 +16,6 @@ from chatbot.memory.cases.feedback_rerank import REMEMBERED
 from chatbot.memory.layers import beside
 from chatbot.records import (
     BASES,
-    FIGURE_VERDICTS,
     FINE,
     GUIDE,
     Answer,
@@ -25,11 +25,19 @@ from chatbot.records import (
     Notice,
     NumberCheck,
     PageRef,
+    Statement,
 )
 from chatbot.store.document_names import with_titles
 from chatbot.ui import overlay
 from chatbot.ui.answer_details import draw_answer_details
-from chatbot.ui.answer_text import CitedPassage, answer_html, passages_of, press_key, shown_figures
+from chatbot.ui.answer_text import (
+    CitedPassage,
+    answer_html,
+    passages_first,
+    passages_of,
+    press_key,
+    shown_figures,
+)
 from chatbot.ui.app_context import AppContext
 from chatbot.ui.compare_session import draw_compare_action
 from chatbot.ui.example_questions import draw_examples, suggested
@@ -63,8 +71,8 @@ LONGEST_TITLE = 72
 # Below this confidence of the quoted words the reader is told to look at the page. tesseract is rarely so
 # unsure of clean print.
 DOUBTFUL_CONFIDENCE = 80
-# The beginning of a refusal, ours or a chat model's, which its heading already says.
-NOT_IN_DOCUMENTS = re.compile(r"\ANot in these documents\.\s*", re.IGNORECASE)
+# The headings of a refusal: the search's, and a chat model's.
+NOT_IN_DOCUMENTS, MODEL_FOUND_NONE = "Not in these documents", "The chat model found no answer"
 
 
 def draw_given(given: Given, context: AppContext) -> None:
@@ -148,15 +156,17 @@ def _draw_fit(answer: Answer) -> None:
 
 
 def _draw_citations(given: Given, context: AppContext) -> None:
-    """Draws the cited pages below the answer, one button each.
+    """Draws the pages cited in what is shown first below the answer, one button each.
 
-    A mark in the text presses its passage's own button. The buttons of a page's further passages are hidden.
+    A mark in the text presses its passage's own button. The buttons of a page's further passages are hidden,
+    and those of passages that the reader unfolds.
     """
     passages = passages_of(given.answer.citations)
     opened = tuple(_opened(passage) for passage in passages)
-    groups = list(_by_page(passages))
-    if groups:
-        _citation_buttons(groups, opened, given, context, fits=fit_of(given.answer) == ANSWERS)
+    shown = passages_first(given.answer)
+    if passages:
+        fits = fit_of(given.answer) == ANSWERS
+        _citation_buttons(passages, shown, opened, given, context, fits=fits)
     for key in dict.fromkeys(
         citation.key for citation in given.answer.citations if citation.document is None
     ):
@@ -167,15 +177,21 @@ def _draw_citations(given: Given, context: AppContext) -> None:
 
 @st.fragment
 def _citation_buttons(
-    groups: Sequence[Sequence[CitedPassage]],
+    passages: Sequence[CitedPassage],
+    shown: int,
     opened: tuple[OpenPage, ...],
     given: Given,
     context: AppContext,
     *,
     fits: bool,
 ) -> None:
-    """Draws the buttons as a fragment, so that a page opens without drawing the conversation again."""
+    """Draws the buttons as a fragment, so that a page opens without drawing the conversation again.
+
+    shown: how many of the passages are not folded away.
+    """
     place = _place(given)
+    groups = list(_by_page(passages[:shown]))
+    drawn = {group[0].number for group in groups}
     titles = context.chatbot.titles()
     with st.container(horizontal=True, gap="small", key=f"citations-{given.number}"):
         for group in groups:
@@ -183,7 +199,7 @@ def _citation_buttons(
             title = _title(group[0], titles)
             _citation_button(group, opened, key, title, place=place, fits=fits)
     with st.container(key=f"pressed-{given.number}"):
-        for passage in (passage for group in groups for passage in group[1:]):
+        for passage in (passage for passage in passages if passage.number not in drawn):
             key = press_key(given.number, passage.number)
             _citation_button([passage], opened, key, _title(passage, titles), place=place, fits=fits)
     show_open_page(context, place=place)
@@ -330,12 +346,9 @@ def _checks_html(answer: Answer, checks: Sequence[NumberCheck]) -> str:
     """Renders the figures with what was found of each, and the sentences that only a reader can compare."""
     passages = passages_of(answer.citations)
     keys = _numbers_by_key(answer.citations)
-    figures = [
-        (check.text, FIGURE_VERDICTS.get(check.status, check.status), _source(check, keys))
-        for check in checks
-    ]
+    figures = [(check.text, check.verdict, _source(check, keys)) for check in checks]
     reworded = [
-        (str(one.number), f"“{' '.join(one.citation.quote.split())}”")
+        (str(one.number), _nearest(one.citation, answer.statements))
         for one in passages
         if one.citation.basis == "reworded"
     ]
@@ -347,6 +360,15 @@ def _checks_html(answer: Answer, checks: Sequence[NumberCheck]) -> str:
         title = "What the page says where the answer puts it otherwise: compare"
         tables += [table_html(title, ("Citation", "The page"), reworded)]
     return "".join(tables)
+
+
+def _nearest(citation: Citation, statements: Iterable[Statement]) -> str:
+    """Quotes the page's nearest sentence, if it is near one of the statements with this citation."""
+    words = " ".join(citation.quote.split())
+    said = [statement.text for statement in statements if f"[{citation.key}]" in statement.text]
+    if words and (not said or any(is_near(text, words) for text in said)):
+        return f"“{words}”"
+    return "No sentence on the page is close to this one: read the page."
 
 
 def _by_ocr(citations: Sequence[Citation]) -> str:
@@ -380,8 +402,9 @@ def _source(check: NumberCheck, keys: Mapping[str, str]) -> str:
 
 def _draw_refusal(given: Given, context: AppContext) -> None:
     answer = given.answer
-    st.html('<p class="refusal">Not in these documents</p>')
-    text = NOT_IN_DOCUMENTS.sub("", answer.text)
+    heading = MODEL_FOUND_NONE if answer.by_model and not answer.not_found else NOT_IN_DOCUMENTS
+    st.html(f'<p class="refusal">{heading}</p>')
+    text = without_refusal(answer.text)
     if not answer.citations:  # a quotation stays as its page has it
         text = with_titles(text, context.chatbot.titles())
     st.html(

@@ -29,6 +29,7 @@ from tests.provider import Behaviour, Mute, Provider, Refuse, Say
 from tests.stores import Make
 
 QUESTION = "What is the deficit ceiling?"
+MISSING = "What was the deficit ceiling in 2031?"
 ROOT = Path(__file__).resolve().parent.parent.parent
 
 
@@ -194,7 +195,8 @@ def test_a_models_statements_are_checked_and_a_forged_key_is_shown(make: Make) -
 
 
 def test_a_model_that_finds_nothing_is_a_refusal(make: Make) -> None:
-    answer = answer_of(make(ScriptedModel(["NOT IN THESE DOCUMENTS. ", "The year 2031 is missing."])))
+    model = ScriptedModel(["NOT IN THESE DOCUMENTS. ", "The year 2031 is missing."])
+    answer = answer_of(make(model), MISSING)
     assert not answer.answered
     assert answer.reason == "not_in_excerpts"
     assert answer.model == "scripted"
@@ -203,7 +205,7 @@ def test_a_model_that_finds_nothing_is_a_refusal(make: Make) -> None:
 
 def test_a_refusal_is_checked_like_an_answer(make: Make) -> None:
     said = "NOT IN THESE DOCUMENTS. The deficit ceiling is 3.0 per cent of output [1], not 4.5 per cent [1]."
-    answer = answer_of(make(ScriptedModel([said])))
+    answer = answer_of(make(ScriptedModel([said])), MISSING)
     assert not answer.answered
     assert answer.reason == "not_in_excerpts"
     assert answer.nearest
@@ -223,7 +225,7 @@ def test_a_prompt_that_its_endpoint_cut_is_told(make: Make, read: int, is_told: 
 
 def test_a_polite_refusal_is_one(make: Make) -> None:
     said = "I'm sorry, but the excerpts do not contain the ceiling of 2031."
-    answer = answer_of(make(ScriptedModel([said])))
+    answer = answer_of(make(ScriptedModel([said])), MISSING)
     assert not answer.answered
     assert answer.reason == "not_in_excerpts"
 

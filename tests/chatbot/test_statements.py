@@ -12,7 +12,7 @@ import pytest
 from pydantic import TypeAdapter
 
 from chatbot.answer.compare.comparison_entries import read_entry
-from chatbot.asking.answering import NOTHING_FOUND
+from chatbot.asking.answering import FOUND_NONE, NOTHING_FOUND
 from chatbot.asking.question import Ask
 from chatbot.audit.builder import Occasion, audit_file
 from chatbot.audit.parser import read_file
@@ -113,6 +113,35 @@ def test_a_model_that_fails_leaves_the_refusal_of_the_search(make: Make) -> None
     assert answer.reason == "no_entity"
     assert answer.text == NO_BRAZIL
     assert answer.error
+    assert answer.nearest
+
+
+def test_what_a_failing_model_was_sent_is_kept(make: Make) -> None:
+    answer, provider, _ = answered(make, Refuse(400))
+    assert answer.answered and answer.instead
+    assert answer.prompt is not None
+    (request,) = provider.requests
+    sent = [(message["role"], message["content"]) for message in request.body["messages"]]
+    assert [*answer.prompt.messages] == sent
+
+
+def test_where_a_model_finds_nothing_the_documents_own_words_answer_if_they_fit(make: Make) -> None:
+    refusal = "NOT IN THESE DOCUMENTS. No period is given."
+    answer, provider, chatbot = answered(make, refusal, question="When is a breach reported to Parliament?")
+    assert answer.answered and answer.instead
+    assert BREACH in answer.text and "No period is given" not in answer.text
+    assert f"{FOUND_NONE} It had written: “No period is given.”" in answer.notices
+    assert answer.sent_to == ("m", provider.url.split("/")[2])
+    assert answer.usage is not None
+    assert answer.citations[0].verified
+    file = audit_file(chatbot, answer, Occasion())
+    assert b"<h2>The answer</h2>" in file
+    assert b"The model found no answer" in file
+
+
+def test_where_they_do_not_fit_its_refusal_stays(make: Make) -> None:
+    answer = answer_of(make, "NOT IN THESE DOCUMENTS.", question=ABROAD)
+    assert not answer.answered and answer.model == "m"
     assert answer.nearest
 
 

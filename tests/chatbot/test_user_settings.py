@@ -15,6 +15,7 @@ from chatbot.errors import ModelError, ProjectError, SettingsError
 from chatbot.models import endpoints
 from chatbot.models.endpoints import check_endpoint
 from chatbot.models.openai_chat import OpenAIModel
+from chatbot.models.timeouts import explain_limit
 from chatbot.settings import Settings, load_settings
 from chatbot.user_settings import (
     BY_NAME,
@@ -257,6 +258,15 @@ def test_messages_speak_of_the_page_and_not_of_variables() -> None:
     told = in_own_words(ModelError("OPENAI_BASE_URL is wrong.", hint=hint))
     assert told.message == "The address on the Settings page is wrong."
     assert told.hint == "Check the key on the Settings page and the model on the Settings page."
+
+
+def test_who_waits_too_long_is_told_what_a_user_can_do() -> None:
+    for limit in ("first", "between", "whole"):
+        explained = explain_limit(limit, Settings())
+        assert explained is not None
+        told = in_own_words(ModelError(explained[0], hint=explained[1]))
+        assert "hoose a faster model" in told.hint
+        assert "FINPOLICY" not in told.hint and "OPENAI" not in told.hint
 
 
 def test_names_are_unique() -> None:

@@ -110,6 +110,8 @@ class _Verdict:
     exact: Figure | None = None
 
 
+# Why a figure is doubted that another source has.
+NOT_CITED = "it is on {place}, which is not cited for it"
 ABSENT = _Verdict("absent")
 
 
@@ -132,6 +134,7 @@ def check_numbers(text: str, scope_of: Callable[[int], Scope], prompt: Prompt) -
     questioned = find_figures(prompt.question)
     spoken = Spoken(text, figures, prompt.question)
     views = {key: page_of(hit) for key, hit in prompt.sources.items()}
+    places = _places_of(prompt)
     row_numbers = _row_numbers(text, figures)
     scopes: list[Scope] = []
     claims: list[Claim] = []
@@ -149,7 +152,7 @@ def check_numbers(text: str, scope_of: Callable[[int], Scope], prompt: Prompt) -
         elif index >= MOST_FIGURES:
             check = _uncited(claim, "unsupported", TOO_MANY)
         else:
-            check, exact[index] = _check(claim, scope.keys, views, questioned)
+            check, exact[index] = _check(claim, scope.keys, views, places, questioned)
         scopes.append(scope)
         claims.append(claim)
         checks.append(check)
@@ -170,9 +173,13 @@ def check_numbers(text: str, scope_of: Callable[[int], Scope], prompt: Prompt) -
 
 
 def _check(
-    claim: Claim, keys: Sequence[str], views: Mapping[str, PageEvidence], questioned: Sequence[Figure]
+    claim: Claim,
+    keys: Sequence[str],
+    views: Mapping[str, PageEvidence],
+    places: Mapping[str, str],
+    questioned: Sequence[Figure],
 ) -> tuple[NumberCheck, Figure]:
-    """The check of a figure, and the figure as exactly as the page has it."""
+    """The check of a figure, and the figure as exactly as the page has it. places: names of the pages."""
     figure = claim.figure
     verdicts = {key: _verdict(claim, views[key]) for key in keys}
     if not _first_with("supported", verdicts) and counts_years(claim):
@@ -184,16 +191,26 @@ def _check(
         if key:
             verdict = verdicts[key]
             return _result(claim, verdict, key), verdict.exact or figure
-    uncited_pages = (view for key, view in views.items() if key not in keys)
-    if any(_verdict(claim, view).status == "supported" for view in uncited_pages):
-        reason = "it is on a page that is not cited for it"
-        return _uncited(claim, "present_elsewhere", reason), figure
+    for key, view in views.items():
+        if key not in keys and _verdict(claim, view).status == "supported":
+            reason = NOT_CITED.format(place=places.get(key, "a page"))
+            return _uncited(claim, "present_elsewhere", reason), figure
     if any(agree(figure, other) for other in questioned):
         reason = "it is in the question, not on the cited pages"
         return _uncited(claim, "present_elsewhere", reason), figure
     reasons = (verdict.reason for verdict in verdicts.values() if verdict.reason)
     reason = next(reasons, "it is on none of the pages")
     return _uncited(claim, "unsupported", reason), figure
+
+
+def _places_of(prompt: Prompt) -> dict[str, str]:
+    """The page of each source, with the name of its document where there are several."""
+    hits = prompt.sources.values()
+    several = len({hit.document for hit in hits}) > 1
+    return {
+        key: f"page {hit.page} of “{hit.document}”" if several else f"page {hit.page}"
+        for key, hit in prompt.sources.items()
+    }
 
 
 def _first_with(status: str, verdicts: Mapping[str, _Verdict]) -> str | None:

@@ -7,9 +7,13 @@ import re
 from chatbot.answer.citations.citation_keys import KEYS_IN_BRACKETS
 from chatbot.answer.prompt import NOT_THERE
 
-__all__ = ["is_refusal", "says_absent"]
+__all__ = ["is_refusal", "says_absent", "without_refusal"]
 
 _AS_TOLD = re.compile(rf"\W*(?:answer\W{{1,6}})?{NOT_THERE}\b", re.IGNORECASE)
+# The same with the marks around it, where no words of the sentence follow.
+_AS_TOLD_ALONE = re.compile(
+    rf"[\s*_]*(?:answer\W{{1,6}})?{NOT_THERE}[*_]*(?:[.:;,!–—-][\s*_]*|\s*\Z)", re.IGNORECASE
+)
 _SOURCES = (
     r"(?:the|these|your|any of the) (?:provided |given |available |supplied |above )?"
     r"(?:excerpts?|documents?|sources?|pages?|passages?|context|texts?)(?: (?:provided|given|above"
@@ -59,6 +63,11 @@ _ABSENT = re.compile(
 def says_absent(said: str) -> bool:
     """Whether a sentence says what the pages given to the model do not have."""
     return _ABSENT.match(said) is not None
+
+
+def without_refusal(text: str) -> str:
+    """A refusal without the words that it was told to begin with; "" if it has no others."""
+    return _AS_TOLD_ALONE.sub("", text.strip(), count=1).strip()
 
 
 def is_refusal(text: str) -> bool:

@@ -177,5 +177,5 @@ def test_the_line_for_programs_has_all_of_it(make: Make) -> None:
     assert line["question"] == QUESTION
     models = {model["name"]: model for model in line["models"]}
     assert models["a"]["answer"]["answered"] and models["a"]["holding"] == 1
-    assert models["b"]["answer"] is None and "refused the key" in models["b"]["problem"]
+    assert models["b"]["answer"] is None and "asks for a key" in models["b"]["problem"]
     assert line["figures"][0]["statuses"] == {"a": "supported"}

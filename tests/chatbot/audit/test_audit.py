@@ -225,10 +225,11 @@ def test_a_refusal_shows_the_nearest_pages(make: Make, tmp_path: Path) -> None:
 
 def test_a_refusal_of_the_model_is_confirmed(make: Make, tmp_path: Path) -> None:
     refusing = ScriptedModel(["Not in these documents. I looked [S1]."])
-    file = audited(make(refusing), tmp_path)
+    file = audited(make(refusing), tmp_path, "What was the deficit ceiling in 2031?")
     assert wrong(file, tmp_path) == []
     assert not file.record.answered
     assert file.record.sent is not None
+    assert b"<h2>The chat model found no answer</h2>" in file.data
 
 
 def test_kept_and_remembered_answers_are_confirmed(make: Make, tmp_path: Path) -> None:

@@ -11,9 +11,15 @@ SAME = [
     ("its value stands in the row “Tax”, column “2024”", "its value is in the row “Tax”, column “2024”"),
     ("rounded from 4.8: stands in “GDP 4.8”", "rounded from 4.8: it is in “GDP 4.8”"),
     ("its value is that of 2023, not of 2024", "its value is for 2023, not 2024"),
+    (
+        "it is on a page that is not cited for it",
+        "it is on page 5 of “Rules.pdf”, which is not cited for it",
+    ),
+    ("it stands on a page that is not cited for it", "it is on page 5, which is not cited for it"),
     ("the pages cited for it do not have “Gold”", "the pages cited for it do not mention “Gold”"),
 ]
 OTHER = [
+    ("it is on page 4, which is not cited for it", "it is on page 5, which is not cited for it"),
     (None, "it is on none of the pages"),
     ("it stands on none of the pages", None),
     ("it stands on none of the pages", "it is in the question, not on the cited pages"),

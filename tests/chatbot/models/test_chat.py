@@ -619,6 +619,7 @@ def test_an_endpoint_that_drips_meets_a_limit_and_is_told_which(
         assert provider.hung_up.wait(2)
     assert came[:5] == said
     assert f"{seconds[limit]} s" in error.message and LIMITS[limit] in error.hint
+    assert ("lower FINPOLICY_CONTEXT_TOKENS" in error.hint) == (limit == "first")
     assert ("was cut" in error.message) == bool(said)
 
 

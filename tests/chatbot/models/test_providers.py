@@ -149,6 +149,14 @@ def test_each_providers_errors_become_one_sentence_with_the_fix(error: ProviderE
     assert KEY not in f"{caught.value.message} {caught.value.hint}"
 
 
+def test_a_server_that_asks_for_a_key_where_none_is_set_has_refused_none() -> None:
+    with Provider([Refuse(401, "Invalid API Key")]) as server, pytest.raises(ModelError) as caught:
+        "".join(ask(replace(settings_for("llamacpp", server.url), api_key="")))
+    assert caught.value.message.endswith("asks for a key, and none is set (status 401).")
+    assert caught.value.hint == "Set OPENAI_API_KEY."
+    assert caught.value.kind == "key"
+
+
 @pytest.mark.parametrize(
     ("behaviour", "said"),
     [

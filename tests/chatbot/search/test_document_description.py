@@ -6,7 +6,14 @@ from typing import NamedTuple
 
 import pytest
 
-from chatbot.search.document_description import MOST_PARTS, bookmarked, issuer_of, kind_in, main_parts
+from chatbot.search.document_description import (
+    MOST_PARTS,
+    bookmarked,
+    issuer_of,
+    kind_in,
+    main_parts,
+    printed,
+)
 from chatbot.search.sections import Section
 
 
@@ -68,3 +75,10 @@ def test_bookmarks_of_a_file_are_its_outline() -> None:
     below = [("Report", 1, 0), ("Debt", 2, 1), ("Annex", 2, 1)]
     assert [part.title for part in bookmarked(below, 3)] == ["Report", "Debt", "Annex"]
     assert bookmarked([("Report", 1, 0)], 3) == []
+
+
+def test_bookmarks_that_are_not_printed_on_their_page_are_no_headings() -> None:
+    texts = ["Budget Speech\n2025", "3. Debt\nand guarantees are …", "Reserves rose."]
+    debt = ("3 Debt and Guarantees", 2, 0)
+    marks = [("Blank Page", 3, 0), ("Budget speech", 1, 0), debt, ("Debt", 3, 0), ("Annex", 9, 0)]
+    assert printed(marks, texts) == [("Budget speech", 1, 0), debt]

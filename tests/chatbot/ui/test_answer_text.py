@@ -12,9 +12,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from chatbot.records import MODEL_TEXT, Citation, Hit, Note, NumberCheck
+from chatbot.records import MODEL_TEXT, Answer, Citation, Hit, Note, NumberCheck, Understanding
 from chatbot.ui.answer_details import scores_html
-from chatbot.ui.answer_text import answer_html, figure_text, passages_of, shown_figures
+from chatbot.ui.answer_text import answer_html, figure_text, passages_first, passages_of, shown_figures
 from chatbot.ui.answers import recalled_html
 from tests.chatbot.ui.test_safe_text import HOSTILE
 
@@ -272,6 +272,15 @@ def test_the_likeliest_passage_stands_apart_from_the_further_ones() -> None:
     assert html == f'<div class="answer"><p>First one.</p>{further}</div>'
     assert "further" not in answer_html("First one.", best_first=True)
     assert "further" not in answer_html("First one.\n\nSecond one.")
+
+
+def test_passages_that_are_folded_away_are_not_counted_among_the_first() -> None:
+    understanding = Understanding("?", "?")
+    answer = Answer("?", "?", "First [S1]. Again [S1].\n\nThen [S2].", True, understanding=understanding)
+    answer = replace(answer, citations=(FIRST, FIRST, DOUBTFUL))
+    assert passages_first(answer) == 1
+    assert passages_first(replace(answer, model="m")) == 2
+    assert passages_first(replace(answer, text="No key.", citations=())) == 0
 
 
 def test_figures_that_are_not_shown_are_not_counted_unless_in_doubt() -> None:

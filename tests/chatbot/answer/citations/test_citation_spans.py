@@ -331,6 +331,17 @@ def test_each_figure_is_looked_for_under_the_key_that_follows_it():
     assert other_deficit == ("4.8%", "present_elsewhere", None)
 
 
+def test_a_figure_of_another_source_is_told_with_its_page():
+    (check,) = numbers("It was 4.4% [S3-7f3a].")
+    assert check.reason == "it is on page 1, which is not cited for it"
+    assert check.verdict == "⚠ not on the cited page"
+    elsewhere = replace(hit(3, OTHER), document="other.pdf")
+    (check,) = numbers("It was 4.4% [S2-7f3a].", prompt(hit(1, SPEECH), elsewhere))
+    assert check.reason == "it is on page 1 of “budget.pdf”, which is not cited for it"
+    (check,) = numbers("It holds $59,268 [S1-7f3a].", prompt(hit(2, TABLE)))
+    assert check.verdict == "⚠ different on the cited page"
+
+
 def test_sentences_without_keys_take_those_of_their_line_or_list():
     assert statuses("It was 4.4%. So it is written [S1-7f3a].") == ["supported"]
     led_in = "Figures of the speech [S1-7f3a]:\n- deficit 4.4%\n- primary deficit 0.8%"

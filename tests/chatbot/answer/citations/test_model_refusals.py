@@ -6,7 +6,7 @@ import time
 
 import pytest
 
-from chatbot.answer.citations.model_refusals import is_refusal
+from chatbot.answer.citations.model_refusals import is_refusal, without_refusal
 from tests.case_rows import case_lines
 
 REFUSALS = """
@@ -48,6 +48,21 @@ def test_a_refusal_is_known(text: str) -> None:
 @pytest.mark.parametrize("text", [*case_lines(ANSWERS), ""])
 def test_an_answer_is_none(text: str) -> None:
     assert not is_refusal(text)
+
+
+@pytest.mark.parametrize(
+    ("text", "left"),
+    [
+        ("NOT IN THESE DOCUMENTS", ""),
+        ("**Not in these documents.** There is no rate.", "There is no rate."),
+        ("Answer: NOT IN THESE DOCUMENTS. No rate is given [S1].", "No rate is given [S1]."),
+        ("NOT IN THESE DOCUMENTS about the levy", "NOT IN THESE DOCUMENTS about the levy"),
+        ("Not in these documents. [S1] says less.", "[S1] says less."),
+        ("There is no rate.", "There is no rate."),
+    ],
+)
+def test_a_refusal_is_told_without_the_words_of_its_heading(text: str, left: str) -> None:
+    assert without_refusal(text) == left
 
 
 @pytest.mark.timed
