@@ -9,7 +9,7 @@ import sys
 import threading
 import time
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import closing, contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -50,6 +50,8 @@ LISTED += ["added_at", "removed_at", "replaced_at", "same_as", "protected", "per
 
 
 def add(options: argparse.Namespace, settings: Settings) -> int:
+    if options.dask:
+        refuse_beside_a_server("add --dask")
     started = STARTED if (command := served()) is None else command.began
     uploads = _uploads(options)
     failed = False
@@ -57,13 +59,16 @@ def add(options: argparse.Namespace, settings: Settings) -> int:
     with (
         _naming_what_to_add_again(left),
         open_chatbot(settings) as chatbot,
+        _cluster_reading(chatbot, options.dask) as readers,
         _telling_what_is_left(chatbot, left),
         progress_bars() as progress,
     ):
         if not uploads:
             return _add_unread(chatbot, options, progress)
         locked: set[str] = set()
-        for result in chatbot.add(uploads, progress=progress, started=started, through=_queue()):
+        for result in chatbot.add(
+            uploads, progress=progress, started=started, through=_queue(), readers=readers
+        ):
             if result.document in left:
                 left.remove(result.document)
             if result.needs_password and is_interactive():
@@ -128,6 +133,25 @@ def _telling_what_is_left(chatbot: Chatbot, left: list[str]) -> Iterator[None]:
             what = "Already searchable; completed by the next `add` or `doctor`, or while the server runs"
             print(visible(f"\n{what}: {listed(sorted(searched))}."), file=sys.stderr)
         raise
+
+
+@contextmanager
+def _cluster_reading(chatbot: Chatbot, scheduler: str | None) -> Iterator[int]:
+    """Has a Dask cluster read files meanwhile, if there is one.
+
+    Yields how many it reads at once, 0 for none.
+    """
+    if scheduler is None:
+        yield 0
+        return
+    from chatbot.store.cluster_reading import Cluster
+
+    with closing(Cluster(scheduler)) as cluster:
+        chatbot.library.adding.elsewhere = cluster.read
+        try:
+            yield cluster.places
+        finally:
+            chatbot.library.adding.elsewhere = None
 
 
 def _queue() -> Additions | None:

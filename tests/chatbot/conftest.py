@@ -70,7 +70,9 @@ def server(reachable: Path) -> Iterator[EmbeddedServer]:
     with psycopg.connect(started.address(), autocommit=True) as connection:
         # What it keeps is thrown away: its tests need not wait for the disk.
         connection.execute("ALTER SYSTEM SET fsync = off")
-        connection.execute("SELECT pg_reload_conf()")
+        # Several servers and workers share it.
+        connection.execute("ALTER SYSTEM SET max_connections = 80")
+    started.stop()
     yield started
     started.stop()
 
