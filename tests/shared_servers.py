@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TypeVar
 
+from chatbot.models.embedders import Embedder
 from chatbot.settings import Settings
 from chatbot.store.addition_opening import open_additions
 from chatbot.store.addition_queue import Job
@@ -47,7 +48,9 @@ def until(found: Callable[[], T], seconds: float = 20.0) -> T:
 
 
 @contextmanager
-def machine(folder: Path, database: str, name: str, *, works: bool = True) -> Iterator[Machine]:
+def machine(
+    folder: Path, database: str, name: str, *, works: bool = True, embedder: Embedder | None = None
+) -> Iterator[Machine]:
     """One of them. works: whether it reads documents."""
     home = folder / name
     home.mkdir(parents=True, exist_ok=True)
@@ -55,7 +58,7 @@ def machine(folder: Path, database: str, name: str, *, works: bool = True) -> It
     if not (home / "documents").exists():
         (home / "documents").symlink_to(folder / "documents")
     settings = Settings(home=home, database=database, server_adds=works)
-    library = Library(settings, HashEmbedder())
+    library = Library(settings, embedder or HashEmbedder())
     try:
         additions = open_additions(library, settings, readers=2)
         assert isinstance(additions, SharedAdditions)
