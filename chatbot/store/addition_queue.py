@@ -760,7 +760,7 @@ class Additions:
         for task in complete:
             if task.job.result is not None and task.version not in self._given_up:
                 self._tell_result(task, task.job.result)
-            task.become(phase="embedding", lacks=False, seconds_left=None)
+            task.become(phase="embedding", done=0, total=0, lacks=False, seconds_left=None)
         self._embedding_due = self._embedding_due or bool(complete)
         self._changed.notify_all()
         return bool(complete)

@@ -348,7 +348,7 @@ class Library:
         They are made in batches, each stored before the next is asked for. A version that has all goes live.
         """
         rounds = 0
-        while rounds < MOST_ROUNDS and not cancelled():
+        while rounds < MOST_ROUNDS:
             lacking = [version for version in self.without_vectors() if only is None or version.id in only]
             if not lacking:
                 return
@@ -364,7 +364,7 @@ class Library:
                 for number in claimed:
                     self.catalog.give_way(vectors_of(number))
             rounds += again
-            if len(claimed) == len(lacking) and not again:
+            if (len(claimed) == len(lacking) and not again) or cancelled():
                 return
             if not versions:
                 time.sleep(LOOK_ELSEWHERE_SECONDS)

@@ -334,11 +334,12 @@ class SharedAdditions(Additions):
 
     def _begin(self, row: JobRow, step: str, password: str | None) -> QueuedFile:
         """Gives a job to the embedded queue of this process."""
-        job = replace(row.job, cancelling=False, problem=None)
+        job = replace(row.job, cancelling=False, problem=None, done=0, total=0)
         if step == READ:
             self._library.catalog.take_waiting(row.taken.waiting)
-            waiting = replace(job, phase="waiting", done=0, total=0)
-            task = QueuedFile(waiting, replace(row.taken, password=password), awaited=row.awaited)
+            task = QueuedFile(
+                replace(job, phase="waiting"), replace(row.taken, password=password), awaited=row.awaited
+            )
         else:
             task = QueuedFile(job, version=row.version, spent=job.result.seconds if job.result else 0.0)
         task.phases = STEPS[step]
