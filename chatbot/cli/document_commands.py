@@ -60,14 +60,15 @@ def add(options: argparse.Namespace, settings: Settings) -> int:
         _naming_what_to_add_again(left),
         open_chatbot(settings) as chatbot,
         _cluster_reading(chatbot, options.dask) as readers,
+        _queue(chatbot, settings, here=bool(options.dask)) as queue,
         _telling_what_is_left(chatbot, left),
         progress_bars() as progress,
     ):
         if not uploads:
-            return _add_unread(chatbot, options, progress)
+            return _add_unread(chatbot, options, progress, queue)
         locked: set[str] = set()
         for result in chatbot.add(
-            uploads, progress=progress, started=started, through=_queue(), readers=readers
+            uploads, progress=progress, started=started, through=queue, readers=readers
         ):
             if result.document in left:
                 left.remove(result.document)
@@ -80,18 +81,21 @@ def add(options: argparse.Namespace, settings: Settings) -> int:
             name = known_as(upload.name or upload.path.name)
             if name in locked:
                 locked.remove(name)
-                failed |= not _add_locked(chatbot, upload, options)
-        for result in chatbot.resume(progress=progress) if command is None else ():
+                failed |= not _add_locked(chatbot, upload, options, queue)
+        for result in chatbot.resume(progress=progress) if queue is None else ():
             print(visible(f"From an earlier run: {_add_text(result)}"), file=sys.stderr)
     return FAILED if failed else DONE
 
 
 def _add_unread(
-    chatbot: Chatbot, options: argparse.Namespace, progress: Callable[[str, str, int, int], None]
+    chatbot: Chatbot,
+    options: argparse.Namespace,
+    progress: Callable[[str, str, int, int], None],
+    queue: Additions | None,
 ) -> int:
     """Adds what was copied into the folder of documents."""
     results = []
-    for result in chatbot.add_unread(read_passwords(options.passwords), progress=progress, through=_queue()):
+    for result in chatbot.add_unread(read_passwords(options.passwords), progress=progress, through=queue):
         results.append(result)
         emit(_add_line(result), _add_text(result), as_json=options.json)
     if not results:
@@ -154,13 +158,27 @@ def _cluster_reading(chatbot: Chatbot, scheduler: str | None) -> Iterator[int]:
             chatbot.library.adding.elsewhere = None
 
 
-def _queue() -> Additions | None:
-    """Returns the queue of the server that runs the command, None in a process of its own."""
-    command = served()
-    return None if command is None else command.store.additions
+@contextmanager
+def _queue(chatbot: Chatbot, settings: Settings, *, here: bool) -> Iterator[Additions | None]:
+    """Yields the queue of the server that runs the command, or of all that share a Postgres.
+
+    None in a process of its own, or where all is to be read `here`.
+    """
+    if (command := served()) is not None:
+        yield command.store.additions
+    elif settings.database and not here:
+        from chatbot.store.addition_opening import open_additions
+
+        works = dataclasses.replace(settings, server_adds=True)
+        with closing(open_additions(chatbot.library, works, readers=settings.threads)) as queue:
+            yield queue
+    else:
+        yield None
 
 
-def _add_locked(chatbot: Chatbot, upload: Upload, options: argparse.Namespace) -> bool:
+def _add_locked(
+    chatbot: Chatbot, upload: Upload, options: argparse.Namespace, queue: Additions | None
+) -> bool:
     """Asks a few times for the password of a protected file; False if none was given."""
     name = upload.name or upload.path.name
     for _ in range(PASSWORD_TRIES):
@@ -169,7 +187,7 @@ def _add_locked(chatbot: Chatbot, upload: Upload, options: argparse.Namespace) -
         except EOFError:
             password = ""
         again = dataclasses.replace(upload, password=password or None)
-        result = next(iter(chatbot.add([again], through=_queue())))
+        result = next(iter(chatbot.add([again], through=queue)))
         if not (result.needs_password and password):
             break
         print("That password is wrong.", file=sys.stderr)

@@ -30,7 +30,7 @@ __all__ = ["JobQueue"]
 log = logging.getLogger(__name__)
 # Seconds between two signs of life of a worker, two looks for jobs of dead ones, two looks for new jobs, and
 # before a worker that failed starts again. To be told of new jobs would take a connection for each queue.
-ALIVE_SECONDS, STALLED_SECONDS, LOOK_SECONDS, AGAIN_SECONDS = 3.0, 4.0, 0.5, 1.0
+ALIVE_SECONDS, STALLED_SECONDS, LOOK_SECONDS, AGAIN_SECONDS = 3.0, 4.0, 0.25, 1.0
 # Long before any clock's now: a job that is handed back may begin at once.
 AT_ONCE = datetime(2000, 1, 1, tzinfo=UTC)
 # Threads that follow jobs; those of a worker that lost its connection end later.

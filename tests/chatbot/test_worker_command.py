@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import signal
 from collections.abc import Iterator
@@ -96,3 +97,20 @@ def test_a_killed_worker_loses_nothing(tmp_path: Path, served: str) -> None:
         assert here.library.catalog.waiting() == []
         words = here.library.indexes.keywords.counts()
         assert words == here.library.catalog.chunk_counts()
+
+
+def test_a_command_reads_through_the_queue(tmp_path: Path, served: str) -> None:
+    (tmp_path / "documents").mkdir()
+    home = tmp_path / "command"
+    home.mkdir()
+    (home / "documents").symlink_to(tmp_path / "documents")
+    paths = [make_pdf(tmp_path / name, RULES) for name in ("One.pdf", "Two.pdf")]
+    done = commands.run(home, "add", *paths, "--json", FINPOLICY_DATABASE_URL=served)
+    assert done.returncode == 0, done.stderr
+    lines = [json.loads(line) for line in done.stdout.splitlines()]
+    assert [line["document"] for line in lines] == ["One.pdf", "Two.pdf"]
+    assert {line["status"] for line in lines} == {"added"}
+    with server(tmp_path, served) as here:
+        assert sorted(job.name for job in here.additions.jobs()) == ["One.pdf", "Two.pdf"]
+        assert here.library.catalog.names() == ["One.pdf", "Two.pdf"]
+        assert len(here.library.catalog.stored()) == 1
