@@ -32,9 +32,9 @@ class Machine:
     def job(self, number: int) -> Job:
         return next(job for job in self.additions.jobs() if job.id == number)
 
-    def done(self, number: int) -> Job:
+    def done(self, number: int, seconds: float = 20.0) -> Job:
         """The job once it has ended."""
-        until(lambda: self.job(number).finished)
+        until(lambda: self.job(number).finished, seconds)
         return self.job(number)
 
 

@@ -24,9 +24,7 @@ def scheduler() -> Iterator[str]:
     """The address of a cluster with one worker, in a process of its own."""
     from distributed import LocalCluster
 
-    made: Any = LocalCluster(  # type: ignore[no-untyped-call]
-        n_workers=1, threads_per_worker=2, processes=True, dashboard_address=None
-    )
+    made: Any = LocalCluster(n_workers=1, threads_per_worker=2, processes=True, dashboard_address=None)
     with made as cluster:
         yield cluster.scheduler_address
 

@@ -21,6 +21,15 @@ def change(address: str, statement: str, *arguments: object) -> None:
         connection.execute(statement.encode(), arguments)
 
 
+def end_connections(address: str) -> None:
+    """As when Postgres is restarted."""
+    change(
+        address,
+        "select pg_terminate_backend(pid) from pg_stat_activity where pid != pg_backend_pid()"
+        " and starts_with(application_name, 'finpolicy')",
+    )
+
+
 def test_a_worker_reads_what_a_server_takes(tmp_path: Path, served: str) -> None:
     with (
         machine(tmp_path, served, "server", works=False) as server,
@@ -188,3 +197,27 @@ def _in_an_hour() -> object:
     from datetime import UTC, datetime, timedelta
 
     return datetime.now(UTC) + timedelta(hours=1)
+
+
+@pytest.mark.long
+def test_a_database_that_goes_away_again_and_again_loses_nothing(tmp_path: Path, served: str) -> None:
+    files = [
+        NewFile(f"{number}.pdf", make_pdf(tmp_path / f"{number}.pdf", [*RULES * 10, f"Volume {number}."]))
+        for number in range(6)
+    ]
+    with (
+        machine(tmp_path, served, "server", works=False) as server,
+        machine(tmp_path, served, "worker"),
+        machine(tmp_path, served, "other"),
+    ):
+        numbers = server.additions.enqueue(files)
+        for _ in range(6):
+            time.sleep(0.25)
+            end_connections(served)
+        for number in numbers:
+            assert (job := server.done(number, 60)).phase == "done", job
+        assert sorted(server.library.catalog.names()) == [file.name for file in files]
+        assert [row.state for row in server.library.catalog.stored()] == ["ready"] * 6
+        assert not server.library.incomplete()
+        assert server.library.catalog.waiting() == []
+        assert server.library.indexes.keywords.counts() == server.library.catalog.chunk_counts()
