@@ -29,7 +29,8 @@ def work(_: argparse.Namespace, settings: Settings) -> int:
 
     library = Library(settings, make_embedder(settings))
     try:
-        additions = open_additions(library, replace(settings, server_adds=True), readers=settings.threads)
+        works = replace(settings, server_adds=True)
+        additions = open_additions(library, works, readers=settings.threads, leads=False)
         assert isinstance(additions, SharedAdditions)
         print("Working. Stop with Ctrl+C.", file=sys.stderr, flush=True)
         try:

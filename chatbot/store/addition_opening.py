@@ -14,10 +14,11 @@ __all__ = ["open_additions"]
 INSTALL_HINT = "Install it: make setup-served, or by pip the extra `served`."
 
 
-def open_additions(library: Library, settings: Settings, *, readers: int) -> Additions:
+def open_additions(library: Library, settings: Settings, *, readers: int, leads: bool = True) -> Additions:
     """Opens the queue of a server over its store.
 
     readers: files that are read at a time.
+    leads: whether the vectors of a shared store are to be of this process's embedder.
 
     Raises StoreError if a shared queue cannot be used.
     """
@@ -27,9 +28,14 @@ def open_additions(library: Library, settings: Settings, *, readers: int) -> Add
         raise StoreError("The queue (procrastinate) is not installed.", hint=INSTALL_HINT)
     from chatbot.store.job_queue import JobQueue
     from chatbot.store.job_rows import JobRows
-    from chatbot.store.shared_additions import SharedAdditions
+    from chatbot.store.shared_additions import EMBEDDER, SharedAdditions
 
-    queue = JobQueue(settings.database)
-    return SharedAdditions(
-        library, JobRows(settings.database), queue, readers=readers, works=settings.server_adds
-    )
+    if leads and library.catalog.meta(EMBEDDER) != library.embedder.fingerprint:
+        library.catalog.set_meta(EMBEDDER, library.embedder.fingerprint)
+    rows, queue = JobRows(settings.database), JobQueue(settings.database)
+    try:
+        return SharedAdditions(library, rows, queue, readers=readers, works=settings.server_adds)
+    except BaseException:
+        queue.close()
+        rows.close()
+        raise

@@ -83,12 +83,16 @@ class JobQueue:
         )
         self._thread.start()
 
-    def close(self, seconds: float = 10.0) -> None:
-        """Stops working. What is under way is handed back, for another worker or the next start."""
+    def stop(self) -> None:
+        """Begins to stop working. What is under way is handed back, for another worker or the next start."""
         self._closing.set()
         if self._loop is not None:
             with suppress(RuntimeError):  # it has ended
                 self._loop.call_soon_threadsafe(self._stopping.set)
+
+    def close(self, seconds: float = 10.0) -> None:
+        """Stops working, and closes all connections."""
+        self.stop()
         if self._thread is not None:
             self._thread.join(seconds)
         if self._sync is not None:

@@ -25,7 +25,7 @@ from chatbot.store.job_rows import JobRow, JobRows
 from chatbot.store.library import Library
 from chatbot.store.version_building import AddResult, Taken
 
-__all__ = ["SharedAdditions"]
+__all__ = ["EMBEDDER", "SharedAdditions"]
 
 log = logging.getLogger(__name__)
 # The steps of an addition, each a queue of its own, with the phases in it. So texts are read before vectors
@@ -37,7 +37,13 @@ AT_ONCE = {VECTORS: 3, REST: 3}
 # Seconds between two notes of a job's progress; between two looks at all jobs, however many pages ask;
 # between two looks at a job that another process works at; and between two looks for what nobody works at.
 NOTE_SECONDS, SHOWN_SECONDS, ELSEWHERE_SECONDS, LEFT_SECONDS = 0.3, 0.2, 0.5, 5.0
+# Key of a value in the catalogue: by which embedder vectors are made.
+EMBEDDER = "embedder"
 NO_WORKER = f"Waiting for a worker. Start one: {PROGRAM} worker"
+
+
+class OtherEmbedderError(StoreError):
+    """Another process makes other vectors of the same documents."""
 
 
 class SharedAdditions(Additions):
@@ -54,7 +60,12 @@ class SharedAdditions(Additions):
     def __init__(
         self, library: Library, rows: JobRows, queue: JobQueue, *, readers: int, works: bool
     ) -> None:
-        """Starts the threads. works: whether this process works at jobs, or leaves them to others."""
+        """Starts the threads. works: whether this process works at jobs, or leaves them to others.
+
+        Raises StoreError if it makes other vectors than are wanted.
+        """
+        self._library = library
+        self._check()
         self._rows, self._jobs, self._works = rows, queue, works
         self._shown: tuple[float, tuple[Job, ...]] = (0.0, ())
         self._attending, self._attendance = set[int](), threading.Lock()
@@ -204,6 +215,7 @@ class SharedAdditions(Additions):
         """Makes jobs, now and then, of what nobody works at, and queues those that the queue has lost."""
         while not self._closing:
             try:
+                self._check()
                 self._find_left()
             except StoreError as error:
                 log.warning("Looking for unfinished additions: %s", error)
@@ -242,15 +254,28 @@ class SharedAdditions(Additions):
     def _attend_queued(self, number: int, step: str) -> None:
         """Works at a job that the queue hands to this process. Raises what hands it back."""
         try:
-            self._library.catalog.check_version()
+            self._check()
             self._rows.check_version()
-            row = self._rows.get(number)
-            if row is not None and _step_of(row.job.phase) == step:
-                self._attend(row)
-        except NewerStoreError as error:
+        except (NewerStoreError, OtherEmbedderError) as error:
+            if self.problem is None:
+                log.warning("Documents are not read here any more: %s", error)
             self.problem = error
+            self._jobs.stop()
             self.ended.set()
             raise
+        row = self._rows.get(number)
+        if row is not None and _step_of(row.job.phase) == step:
+            self._attend(row)
+
+    def _check(self) -> None:
+        """Raises StoreError if this process must not work at this store."""
+        self._library.catalog.check_version()
+        wanted = self._library.catalog.meta(EMBEDDER)
+        if wanted not in (None, self._library.embedder.fingerprint):
+            raise OtherEmbedderError(
+                "The server that was started last has another embedding model than this one.",
+                hint="Give all servers and workers the same FINPOLICY_EMBEDDING_MODEL.",
+            )
 
     def _attend_aside(self, number: int, password: str | None = None) -> None:
         """Works at a job in a thread, if nobody works at it: to cancel it, or with its password."""

@@ -73,6 +73,13 @@ def test_a_worker_reads_and_ends_when_it_is_told(tmp_path: Path, served: str) ->
         until(lambda: not here.additions.stops.workers(), 5)
 
 
+def test_a_worker_with_another_embedder_stops(tmp_path: Path, served: str) -> None:
+    with machine(tmp_path, served, "server", works=False):
+        done = commands.run(tmp_path / "worker", "worker", FINPOLICY_DATABASE_URL=served)
+        assert done.returncode == 3
+        assert "Give all servers and workers the same FINPOLICY_EMBEDDING_MODEL." in done.stderr
+
+
 @pytest.mark.long
 def test_a_killed_worker_loses_nothing(tmp_path: Path, served: str) -> None:
     pages = [f"{page} Chapter {number}." for number in range(40) for page in RULES]
@@ -112,5 +119,5 @@ def test_a_command_reads_through_the_queue(tmp_path: Path, served: str) -> None:
     assert {line["status"] for line in lines} == {"added"}
     with server(tmp_path, served) as here:
         assert sorted(job.name for job in here.additions.jobs()) == ["One.pdf", "Two.pdf"]
-        assert here.library.catalog.names() == ["One.pdf", "Two.pdf"]
+        assert sorted(here.library.catalog.names()) == ["One.pdf", "Two.pdf"]
         assert len(here.library.catalog.stored()) == 1
