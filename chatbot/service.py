@@ -231,16 +231,18 @@ class Chatbot:
         progress: Callable[[str, str, int, int], None] = lambda document, phase, done, total: None,
         started: float | None = None,
         through: Additions | None = None,
+        readers: int = 0,
     ) -> Iterator[AddResult]:
         """Adds files and waits for them; see addition_queue.add_files.
 
         progress(document, phase, done, total): called with the phase "reading", "ocr" or "embedding".
         through: the queue of a server that has the store open.
+        readers: files that are read at a time, 0 for one per core.
         """
         yield from add_files(
             self.library,
             uploads,
-            readers=self.settings.threads,
+            readers=readers or self.settings.threads,
             progress=progress,
             started=started,
             through=through,

@@ -296,6 +296,13 @@ ENVIRONMENT: Mapping[str, tuple[str, str]] = {
         "workers",
         "Number of reading processes and embedding threads. 0 means one per core.",
     ),
+    "FINPOLICY_SERVER_ADDS": (
+        "server_adds",
+        (
+            "`0` leaves the reading of documents to [workers](#workers). Only with FINPOLICY_DATABASE_URL, "
+            "where a server also works by default."
+        ),
+    ),
     "FINPOLICY_MODEL_CACHE": (
         "model_cache",
         "Folder for the embedded model's graph. If unset, your cache folder.",
@@ -406,6 +413,7 @@ class Settings:
     files: str = ""
     files_endpoint: str = ""
     workers: int = 0
+    server_adds: bool = True
     model_cache: Path = field(default_factory=lambda: _cache_folder(os.environ))
     user_models: str = ""
     open_to_others: bool = False

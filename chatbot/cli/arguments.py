@@ -19,6 +19,7 @@ from chatbot.cli import (
     key_commands,
     key_figures_command,
     question_commands,
+    worker_command,
 )
 from chatbot.cli import memory_command as memories
 from chatbot.cli.command_client import run_there, server_of
@@ -128,6 +129,14 @@ def _parser(serve: Command | None, mcp: Command | None = None) -> argparse.Argum
         type=Path,
         help="passwords of protected files, one line each: file name, tab, password; never stored",
     )
+
+    add.add_argument(
+        "--dask",
+        metavar="SCHEDULER",
+        help="read the documents on this Dask cluster, such as tcp://host:8786",
+    )
+    text = "read documents for servers that share a Postgres, until Ctrl+C"
+    _command(commands, "worker", worker_command.work, text, opens_store=False)
 
     _command(commands, "list", document_commands.list_documents, "list the documents", opens_store=False)
     remove = _command(

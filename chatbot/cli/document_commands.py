@@ -9,7 +9,7 @@ import sys
 import threading
 import time
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import closing, contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -50,6 +50,8 @@ LISTED += ["added_at", "removed_at", "replaced_at", "same_as", "protected", "per
 
 
 def add(options: argparse.Namespace, settings: Settings) -> int:
+    if options.dask:
+        refuse_beside_a_server("add --dask")
     started = STARTED if (command := served()) is None else command.began
     uploads = _uploads(options)
     failed = False
@@ -57,13 +59,17 @@ def add(options: argparse.Namespace, settings: Settings) -> int:
     with (
         _naming_what_to_add_again(left),
         open_chatbot(settings) as chatbot,
+        _cluster_reading(chatbot, options.dask) as readers,
+        _queue(chatbot, settings, here=bool(options.dask)) as queue,
         _telling_what_is_left(chatbot, left),
         progress_bars() as progress,
     ):
         if not uploads:
-            return _add_unread(chatbot, options, progress)
+            return _add_unread(chatbot, options, progress, queue)
         locked: set[str] = set()
-        for result in chatbot.add(uploads, progress=progress, started=started, through=_queue()):
+        for result in chatbot.add(
+            uploads, progress=progress, started=started, through=queue, readers=readers
+        ):
             if result.document in left:
                 left.remove(result.document)
             if result.needs_password and is_interactive():
@@ -75,18 +81,21 @@ def add(options: argparse.Namespace, settings: Settings) -> int:
             name = known_as(upload.name or upload.path.name)
             if name in locked:
                 locked.remove(name)
-                failed |= not _add_locked(chatbot, upload, options)
-        for result in chatbot.resume(progress=progress) if command is None else ():
+                failed |= not _add_locked(chatbot, upload, options, queue)
+        for result in chatbot.resume(progress=progress) if queue is None else ():
             print(visible(f"From an earlier run: {_add_text(result)}"), file=sys.stderr)
     return FAILED if failed else DONE
 
 
 def _add_unread(
-    chatbot: Chatbot, options: argparse.Namespace, progress: Callable[[str, str, int, int], None]
+    chatbot: Chatbot,
+    options: argparse.Namespace,
+    progress: Callable[[str, str, int, int], None],
+    queue: Additions | None,
 ) -> int:
     """Adds what was copied into the folder of documents."""
     results = []
-    for result in chatbot.add_unread(read_passwords(options.passwords), progress=progress, through=_queue()):
+    for result in chatbot.add_unread(read_passwords(options.passwords), progress=progress, through=queue):
         results.append(result)
         emit(_add_line(result), _add_text(result), as_json=options.json)
     if not results:
@@ -130,13 +139,46 @@ def _telling_what_is_left(chatbot: Chatbot, left: list[str]) -> Iterator[None]:
         raise
 
 
-def _queue() -> Additions | None:
-    """Returns the queue of the server that runs the command, None in a process of its own."""
-    command = served()
-    return None if command is None else command.store.additions
+@contextmanager
+def _cluster_reading(chatbot: Chatbot, scheduler: str | None) -> Iterator[int]:
+    """Has a Dask cluster read files meanwhile, if there is one.
+
+    Yields how many it reads at once, 0 for none.
+    """
+    if scheduler is None:
+        yield 0
+        return
+    from chatbot.store.cluster_reading import Cluster
+
+    with closing(Cluster(scheduler)) as cluster:
+        chatbot.library.adding.elsewhere = cluster.read
+        try:
+            yield cluster.places
+        finally:
+            chatbot.library.adding.elsewhere = None
 
 
-def _add_locked(chatbot: Chatbot, upload: Upload, options: argparse.Namespace) -> bool:
+@contextmanager
+def _queue(chatbot: Chatbot, settings: Settings, *, here: bool) -> Iterator[Additions | None]:
+    """Yields the queue of the server that runs the command, or of all that share a Postgres.
+
+    None in a process of its own, or where all is to be read `here`.
+    """
+    if (command := served()) is not None:
+        yield command.store.additions
+    elif settings.database and not here:
+        from chatbot.store.addition_opening import open_additions
+
+        works = dataclasses.replace(settings, server_adds=True)
+        with closing(open_additions(chatbot.library, works, readers=settings.threads)) as queue:
+            yield queue
+    else:
+        yield None
+
+
+def _add_locked(
+    chatbot: Chatbot, upload: Upload, options: argparse.Namespace, queue: Additions | None
+) -> bool:
     """Asks a few times for the password of a protected file; False if none was given."""
     name = upload.name or upload.path.name
     for _ in range(PASSWORD_TRIES):
@@ -145,7 +187,7 @@ def _add_locked(chatbot: Chatbot, upload: Upload, options: argparse.Namespace) -
         except EOFError:
             password = ""
         again = dataclasses.replace(upload, password=password or None)
-        result = next(iter(chatbot.add([again], through=_queue())))
+        result = next(iter(chatbot.add([again], through=queue)))
         if not (result.needs_password and password):
             break
         print("That password is wrong.", file=sys.stderr)

@@ -15,7 +15,7 @@ from contextlib import suppress
 from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, BinaryIO
+from typing import TYPE_CHECKING, BinaryIO, Protocol
 
 from chatbot.errors import CancelledError, EncryptedError, ProjectError, StoreError
 from chatbot.store.catalog import Version
@@ -32,7 +32,19 @@ from chatbot.store.version_building import (
 from ingestion.chunks import prepare
 from ingestion.document import TABLES
 
-__all__ = ["Additions", "Job", "NewFile", "add_files"]
+__all__ = [
+    "EVERY_PHASE",
+    "MOST_FINISHED",
+    "STORED",
+    "UNREAD",
+    "Additions",
+    "Job",
+    "NewFile",
+    "QueuedFile",
+    "StopSigns",
+    "add_files",
+    "time_left",
+]
 
 if TYPE_CHECKING:
     from chatbot.store.library import Library
@@ -47,6 +59,7 @@ RETRY_SECONDS = 60.0
 STORED = frozenset({"embedding", "tables", "images"})
 # Those of a job that can be undone completely.
 UNREAD = frozenset({"waiting", "reading", "ocr"})
+EVERY_PHASE = UNREAD | STORED | {"password"}
 # How long closing waits for the page or batch in progress.
 CLOSE_SECONDS = 10.0
 # Seconds between two looks of one who waits for a queue that is at work already.
@@ -54,6 +67,14 @@ LOOK_SECONDS = 0.05
 # tell(document, phase, done, total): phase "reading", "ocr", "embedding", "tables" or "images"; called from
 # the threads of the queue.
 Telling = Callable[[str, str, int, int], None]
+
+
+class StopSigns(Protocol):
+    """Answers that other servers are asked to stop, by conversation and owner."""
+
+    def stop(self, conversation: str, owner: str) -> None: ...
+
+    def stopped(self, conversations: Sequence[tuple[str, str]]) -> set[tuple[str, str]]: ...
 
 
 @dataclass(frozen=True, slots=True)
@@ -117,6 +138,11 @@ class Job:
         return not self.finished and self.phase != "password"
 
     @property
+    def settled(self) -> bool:
+        """It is finished, or has a problem and nothing else left to do."""
+        return self.finished or bool(self.problem and not self.lacks and self.phase != "waiting")
+
+    @property
     def cancellable(self) -> bool:
         """It can still be undone completely. What an earlier process stored cannot."""
         return (
@@ -127,7 +153,7 @@ class Job:
 
 
 @dataclass(slots=True)
-class _Task:
+class QueuedFile:
     """A job with what only the queue knows.
 
     taken: the file, None if an earlier process already stored it.
@@ -135,6 +161,7 @@ class _Task:
     timed: whether its result includes them.
     version: the stored version, 0 before it is stored.
     awaited: whether somebody waits for it: its job is not forgotten, and it fails without its password.
+    phases: those in which it is worked at here; another queue has it done further elsewhere.
     """
 
     job: Job
@@ -147,6 +174,12 @@ class _Task:
     timed: bool = False
     version: int = 0
     awaited: bool = False
+    phases: frozenset[str] = EVERY_PHASE
+
+    @property
+    def here(self) -> bool:
+        """Whether its next step is done here."""
+        return self.job.phase in self.phases
 
     def one_after_another(self) -> tuple[str, ...]:
         """The name and the bytes of the file, neither of which another file may have that is read at the same
@@ -187,19 +220,24 @@ class Additions:
     comes first. Any thread may call it.
     """
 
-    def __init__(self, library: Library, *, readers: int = 2, tell: Telling | None = None) -> None:
+    def __init__(
+        self, library: Library, *, readers: int = 2, tell: Telling | None = None, older: bool = True
+    ) -> None:
         """Starts the threads.
 
         tell: given if somebody waits for what is queued now, and only for that. Then nothing older is
             continued, and all jobs are awaited.
+        older: whether what an earlier process left is continued.
         """
         self._library, self._tell = library, tell
+        # Whether nothing is worked at but the jobs of this queue.
+        self._only_own = tell is not None or not older
         self._changed = threading.Condition()
-        self._tasks: list[_Task] = []
+        self._tasks: list[QueuedFile] = []
         # Whoever kept an id when the server ended finds no other file under it later.
         self._ids = itertools.count(time.time_ns() // 1_000_000)
         self._closing = False
-        self._embedding_due, self._not_before, self._embedding_since = tell is None, 0.0, 0.0
+        self._embedding_due, self._not_before, self._embedding_since = not self._only_own, 0.0, 0.0
         # Whether vectors are being made, and the versions that could not be completed, which only the next
         # start tries again.
         self._making, self._given_up = False, set[int]()
@@ -208,10 +246,12 @@ class Additions:
         # The time left covers the jobs from this id on, those queued since the queue was last idle.
         self._batch, self._batch_started = 0, time.monotonic()
         library.watch(self.wake)
-        if tell is None:
-            self._tasks += [_Task(self._job(taken.name, "waiting"), taken) for taken in library.adding.left()]
+        if not self._only_own:
             self._tasks += [
-                _Task(replace(self._job(taken.name, "password"), problem=problem), taken)
+                QueuedFile(self._job(taken.name, "waiting"), taken) for taken in library.adding.left()
+            ]
+            self._tasks += [
+                QueuedFile(replace(self._job(taken.name, "password"), problem=problem), taken)
                 for taken, problem in library.adding.stuck()
             ]
         self._readers = max(1, readers)
@@ -222,6 +262,11 @@ class Additions:
         ]
         for thread in self._threads:
             thread.start()
+
+    @property
+    def stops(self) -> StopSigns | None:
+        """Where servers that share a store tell each other which answers to stop; None for one server."""
+        return None
 
     # --- what the pages call
     # ----------------------------------------------------------------------------------------------------
@@ -259,33 +304,16 @@ class Additions:
                     retryable=True,
                 )
         taken = self._library.take_again(name)
-        task = _Task(replace(self._job(taken.name, "waiting"), again=True), taken)
+        task = QueuedFile(replace(self._job(taken.name, "waiting"), again=True), taken)
         self._queue(task)
         return task.job.id
 
     def seconds_left(self) -> float | None:
         """Estimates the seconds until everything queued is done; None if unknown."""
         with self._changed:
-            jobs = [
-                task.job
-                for task in self._tasks
-                if task.job.id >= self._batch and task.job.phase not in {"password", "failed", "cancelled"}
-            ]
+            jobs = [task.job for task in self._tasks if task.job.id >= self._batch]
             worked = time.monotonic() - self._batch_started
-        counted = [
-            job
-            for job in jobs
-            if job.result is None or not (job.result.linked or job.result.status == "unchanged")
-        ]
-        return all_left(
-            [
-                Progress(
-                    job.size, job.phase, job.done, job.total, complete=bool(job.result) and not job.lacks
-                )
-                for job in counted
-            ],
-            worked,
-        )
+        return time_left(jobs, worked)
 
     def jobs(self) -> tuple[Job, ...]:
         """Returns all jobs as they stand, in the order they were queued."""
@@ -297,9 +325,7 @@ class Additions:
         with self._changed:
             while True:
                 for task in self._tasks:
-                    if task.job.id == job and (
-                        task.job.finished or (task.job.problem and not task.job.lacks)
-                    ):
+                    if task.job.id == job and task.job.settled:
                         return task.job
                 self._changed.wait()
 
@@ -389,7 +415,7 @@ class Additions:
             # The caller closes the store next.
             thread.join(max(0.0, end - time.monotonic()) if self._tell is None else None)
 
-    def _stop(self, task: _Task) -> None:
+    def _stop(self, task: QueuedFile) -> None:
         """Cancels a job.
 
         A job that only waits is cancelled by a thread of its own, as the others may be busy for minutes.
@@ -408,14 +434,14 @@ class Additions:
     def _job(self, name: str, phase: str) -> Job:
         return Job(next(self._ids), name, phase, added_at=time.time())
 
-    def _queue(self, task: _Task) -> None:
+    def _queue(self, task: QueuedFile) -> None:
         with self._changed:
             if not any(other.job.busy for other in self._tasks):
                 self._batch, self._batch_started = task.job.id, time.monotonic()
             self._tasks.append(task)
             self._changed.notify_all()
 
-    def _take(self, file: NewFile, digests: dict[str, tuple[str, BinaryIO | Path]]) -> _Task:
+    def _take(self, file: NewFile, digests: dict[str, tuple[str, BinaryIO | Path]]) -> QueuedFile:
         size = _size(file.data)
         try:
             taken = self._library.adding.take(file.data, file.name, file.password)
@@ -431,14 +457,14 @@ class Additions:
             result = failed_upload(
                 file.name, ProjectError(error.message, hint=hint, retryable=error.retryable)
             )
-            return _Task(replace(self._job(result.document, "failed"), result=result, owner=file.owner))
-        return _Task(replace(self._job(taken.name, "waiting"), size=size, owner=file.owner), taken)
+            return QueuedFile(replace(self._job(result.document, "failed"), result=result, owner=file.owner))
+        return QueuedFile(replace(self._job(taken.name, "waiting"), size=size, owner=file.owner), taken)
 
     def _read_all(self) -> None:
         while (task := self._next_waiting()) is not None:
             self._read(task)
 
-    def _next_waiting(self) -> _Task | None:
+    def _next_waiting(self) -> QueuedFile | None:
         """Waits for a file to read and returns it; None to end.
 
         Versions of one document, and equal files, are read one after another.
@@ -461,7 +487,7 @@ class Additions:
                 self._changed.wait()
             return None
 
-    def _read(self, task: _Task) -> None:
+    def _read(self, task: QueuedFile) -> None:
         """Reads one file until its words are searchable."""
         taken = task.taken
         assert taken is not None
@@ -487,13 +513,13 @@ class Additions:
         else:
             self._read_done(task, result)
 
-    def _is_alone(self, task: _Task) -> bool:
+    def _is_alone(self, task: QueuedFile) -> bool:
         with self._changed:
             return not self._making and not any(
                 other.job.phase in {"waiting", "reading", "ocr"} for other in self._tasks if other is not task
             )
 
-    def _read_done(self, task: _Task, result: AddResult) -> None:
+    def _read_done(self, task: QueuedFile, result: AddResult) -> None:
         with self._changed:
             if result.status in {"added", "replaced"} and not result.linked:
                 task.advance("embedding", 0, result.chunks)
@@ -507,14 +533,14 @@ class Additions:
             self._embedding_due = True
         self._settle(task, phase="done", result=result)
 
-    def _settle(self, task: _Task, **changes: object) -> None:
+    def _settle(self, task: QueuedFile, **changes: object) -> None:
         with self._changed:
             task.become(seconds_left=None, per_second=None, cancelling=False, **changes)
             if task.job.finished:
                 task.taken = None
             self._changed.notify_all()
 
-    def _report(self, task: _Task, phase: str, done: int, total: int) -> None:
+    def _report(self, task: QueuedFile, phase: str, done: int, total: int) -> None:
         with self._changed:
             task.advance(phase, done, total)
         if self._tell is not None:
@@ -566,9 +592,9 @@ class Additions:
 
         self._embedding_since = time.monotonic()
         with self._changed:
-            own = {task.job.result.version for task in self._embedding() if task.job.result}
+            own = {task.version for task in self._embedding()}
         self._library.resume_vectors(
-            only=None if self._tell is None else own, progress=self._embedded, cancelled=urgent
+            only=own if self._only_own else None, progress=self._embedded, cancelled=urgent
         )
         if not urgent():
             self._library.sweep()
@@ -613,10 +639,10 @@ class Additions:
         waiting = any(task.job.phase == "waiting" for task in self._tasks) and reading < self._readers
         return waiting or any(task.job.phase == "reading" for task in self._tasks)
 
-    def _embedding(self) -> list[_Task]:
-        return [task for task in self._tasks if task.job.phase == "embedding"]
+    def _embedding(self) -> list[QueuedFile]:
+        return [task for task in self._tasks if task.job.phase == "embedding" and task.here]
 
-    def _stored(self) -> list[_Task]:
+    def _stored(self) -> list[QueuedFile]:
         return [task for task in self._tasks if task.job.phase in STORED]
 
     def _cancelled_embedding(self) -> bool:
@@ -628,14 +654,16 @@ class Additions:
         """
         with self._changed:
             task = next((task for task in self._embedding() if task.job.name == name), None)
-            if task is None and any(one.job.name == name and not one.job.finished for one in self._tasks):
-                return  # its job is about to learn that its text is stored
+            if task is None and (
+                self._only_own or any(one.job.name == name and not one.job.finished for one in self._tasks)
+            ):
+                return  # its job is about to learn that its text is stored, or was cancelled
             if task is None:
                 lacking = next(
                     (version for version in self._library.incomplete() if version.document == name), None
                 )
                 left = replace(self._job(name, "embedding"), lacks=lacking is not None)
-                task = _Task(left, version=lacking.id if lacking else 0)
+                task = QueuedFile(left, version=lacking.id if lacking else 0)
                 self._tasks.append(task)
             task.advance("embedding", done, total)
             task.become(problem=None)
@@ -644,7 +672,7 @@ class Additions:
         if self._tell is not None:
             self._tell(name, phase, done, total)
 
-    def _embedded_all(self, tasks: Iterable[_Task]) -> None:
+    def _embedded_all(self, tasks: Iterable[QueuedFile]) -> None:
         """Notes that these versions have all vectors: they are done, or the rest of them is read next."""
         finished = []
         for task in tasks:
@@ -657,7 +685,7 @@ class Additions:
                 finished.append(task)
         self._finish(finished)
 
-    def _finish(self, tasks: Iterable[_Task], phase: str = "done") -> None:
+    def _finish(self, tasks: Iterable[QueuedFile], phase: str = "done") -> None:
         for task in tasks:
             if (
                 task.version and task.job.result is None and task.version not in self._given_up
@@ -714,9 +742,9 @@ class Additions:
                         ]
                         if self._completed({version.id for version in lacking}):
                             continue
-                        own = {task.version for task in self._stored() if task.job.lacks}
+                        own = {task.version for task in self._stored() if task.job.lacks and task.here}
                         self._lacking = [
-                            version for version in lacking if self._tell is None or version.id in own
+                            version for version in lacking if not self._only_own or version.id in own
                         ]
                         if self._lacking:
                             return min(self._lacking, key=lambda version: version.lacks != TABLES)
@@ -732,27 +760,44 @@ class Additions:
         for task in complete:
             if task.job.result is not None and task.version not in self._given_up:
                 self._tell_result(task, task.job.result)
-            task.become(phase="embedding", lacks=False, seconds_left=None)
+            task.become(phase="embedding", done=0, total=0, lacks=False, seconds_left=None)
         self._embedding_due = self._embedding_due or bool(complete)
         self._changed.notify_all()
         return bool(complete)
 
-    def _tell_result(self, task: _Task, result: AddResult) -> None:
+    def _tell_result(self, task: QueuedFile, result: AddResult) -> None:
         """Returns the result as its version is now, or unchanged if that cannot be read."""
         _try(lambda: task.become(result=self._library.adding.result_of(task.version, result)))
 
-    def _task_of(self, version: Version) -> _Task:
+    def _task_of(self, version: Version) -> QueuedFile:
         """Returns the job of a version to complete, or a new one for what an earlier process left."""
         with self._changed:
             for task in self._stored():
                 if task.version == version.id:
                     return task
-            left = _Task(replace(self._job(version.document, "tables"), lacks=True), version=version.id)
+            left = QueuedFile(replace(self._job(version.document, "tables"), lacks=True), version=version.id)
             self._tasks.append(left)
             return left
 
-    def _stops(self, task: _Task) -> bool:
+    def _stops(self, task: QueuedFile) -> bool:
         return self._closing or task.cancelled or task.job.name in self._erasing
+
+
+def time_left(jobs: Iterable[Job], worked: float) -> float | None:
+    """Estimates the seconds until these jobs are done, after `worked` seconds of them; None if unknown."""
+    counted = [
+        job
+        for job in jobs
+        if job.phase not in {"password", "failed", "cancelled"}
+        and (job.result is None or not (job.result.linked or job.result.status == "unchanged"))
+    ]
+    return all_left(
+        [
+            Progress(job.size, job.phase, job.done, job.total, complete=bool(job.result) and not job.lacks)
+            for job in counted
+        ],
+        worked,
+    )
 
 
 def add_files(
@@ -803,7 +848,7 @@ def _awaited(additions: Additions, jobs: Sequence[int], progress: Telling) -> It
                     told[job.id] = (job.phase, job.done, job.total)
                     progress(job.name, job.phase, job.done, job.total)
             job = found[number]
-            if job.finished or (job.problem and not job.lacks):
+            if job.settled:
                 yield job
                 break
             progress(job.name, job.phase, job.done, job.total)

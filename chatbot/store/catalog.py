@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import json
 import time
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Callable, Collection, Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -29,7 +29,18 @@ from chatbot.store.found_titles import TITLE_SCHEMA, FoundTitles
 from ingestion.invisible_characters import title_line
 from ingestion.records import NO_FACTS, DocumentFacts
 
-__all__ = ["NAME", "SCHEMA", "Catalog", "StoredChunk", "StoredPage", "Version", "Waiting"]
+__all__ = [
+    "NAME",
+    "SCHEMA",
+    "Catalog",
+    "StoredChunk",
+    "StoredPage",
+    "Version",
+    "Waiting",
+    "bytes_of",
+    "rest_of",
+    "vectors_of",
+]
 
 # Of the database.
 NAME = "catalog"
@@ -667,6 +678,19 @@ class Catalog(FoundTitles, Corrections):
         others = self._database.claimed_elsewhere([_waiting(row.id) for row in rows])
         return [row for row in rows if _waiting(row.id) not in others]
 
+    def leave_waiting(self, waiting: int) -> None:
+        """Lets another process add a file that waits."""
+        self._database.release(_waiting(waiting))
+
+    def take_waiting(self, waiting: int) -> None:
+        """Says that this process adds a file that waits."""
+        self._database.claim(_waiting(waiting))
+
+    def busy_elsewhere(self, versions: Collection[int]) -> set[int]:
+        """Returns those of these versions that other processes make vectors of, or read further."""
+        works = {work: version for version in versions for work in (vectors_of(version), rest_of(version))}
+        return {works[work] for work in self._database.claimed_elsewhere(works)}
+
     def stop_waiting(self, waiting: int, problem: str | None = None) -> None:
         """Notes that a waiting file was added or given up.
 
@@ -749,6 +773,12 @@ class Catalog(FoundTitles, Corrections):
         with self._write() as connection:
             connection.execute(KEEP, (key, value))
 
+    def change_meta(self, key: str, change: Callable[[str], str]) -> None:
+        """Changes a value of the store itself, "" at first, in one step."""
+        with self._write() as connection:
+            found = connection.execute("select value from meta where key = ?", (key,)).fetchone()
+            connection.execute(KEEP, (key, change(found[0] if found else "")))
+
     def _versions(self, condition: str, arguments: Sequence[Any]) -> list[Version]:
         """Returns versions with the documents that have, or will have, them."""
         order = "" if "order by" in condition else " order by v.id, d.id"
@@ -807,6 +837,21 @@ def _reading(version: int) -> str:
 def _waiting(waiting: int) -> str:
     """Returns the name of the work that a waiting file is."""
     return f"waiting {waiting}"
+
+
+def bytes_of(sha256: str) -> str:
+    """Returns the name of the work of reading these bytes for the first time."""
+    return f"bytes {sha256}"
+
+
+def vectors_of(version: int) -> str:
+    """Returns the name of the work of making a version's vectors."""
+    return f"vectors {version}"
+
+
+def rest_of(version: int) -> str:
+    """Returns the name of the work of reading what a version lacks."""
+    return f"rest {version}"
 
 
 def _once_each(versions: Iterable[Version]) -> list[Version]:

@@ -57,14 +57,17 @@ class CopyFiles(Protocol):
 class FolderFiles:
     """The files of one folder; other files may be in it."""
 
-    def __init__(self, folder: Path) -> None:
-        """Raises OSError if the folder is missing and cannot be created."""
-        self.incoming = folder
+    def __init__(self, folder: Path, *, alone: bool = True) -> None:
+        """alone: whether no other process changes them.
+
+        Raises OSError if the folder is missing and cannot be created.
+        """
+        self.incoming, self._alone = folder, alone
         folder.mkdir(parents=True, exist_ok=True)
 
     def alone(self) -> bool:
-        """True: the store has one owner."""
-        return True
+        """Tells whether no other process changes them."""
+        return self._alone
 
     def put(self, prepared: Path, name: str) -> None:
         """Puts a file in place so that a power cut leaves either the former one or this one."""

@@ -144,10 +144,14 @@ class Database(Protocol):
         """Ends all use, after the longest running statement or transaction."""
         ...
 
-    def claim(self, work: str) -> None:
+    def check_version(self) -> None:
+        """Raises NewerStoreError if a later version of the program has changed the tables meanwhile."""
+        ...
+
+    def claim(self, work: str) -> bool:
         """Keeps other processes that share the store from some work, until it is released.
 
-        That also happens when the process ends, however it does.
+        That also happens when the process ends, however it does. Returns False if another has claimed it.
         """
         ...
 
@@ -183,8 +187,12 @@ class Database(Protocol):
 class SoleOwner:
     """The claims of a store that has one owner: there is nobody to keep from anything."""
 
-    def claim(self, work: str) -> None:
-        """Does nothing."""
+    def check_version(self) -> None:
+        """Does nothing: only the owner changes the tables."""
+
+    def claim(self, work: str) -> bool:
+        """Returns True."""
+        return True
 
     def release(self, work: str) -> None:
         """Does nothing."""
@@ -207,6 +215,22 @@ class Stored:
     def compact(self) -> bool:
         """Gives up the space of what was deleted; see Database."""
         return self._database.compact()
+
+    def check_version(self) -> None:
+        """Raises NewerStoreError if a later version of the program has changed the tables meanwhile."""
+        self._database.check_version()
+
+    def claim(self, work: str) -> bool:
+        """Keeps other processes from some work; False if another has claimed it. See Database."""
+        return self._database.claim(work)
+
+    def give_way(self, work: str) -> None:
+        """Lets others do some work that was claimed here."""
+        self._database.release(work)
+
+    def claimed_elsewhere(self, works: Collection[str]) -> set[str]:
+        """Returns the work that other processes have claimed."""
+        return self._database.claimed_elsewhere(works)
 
     def complaints(self) -> list[str]:
         """Returns what the database's own check finds wrong; see Database."""

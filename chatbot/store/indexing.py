@@ -14,7 +14,7 @@ import numpy as np
 
 from chatbot.errors import StoreError
 from chatbot.models.embedders import Embedder
-from chatbot.store.catalog import Catalog
+from chatbot.store.catalog import Catalog, rest_of
 from chatbot.store.contents import Refilled
 from chatbot.store.engines import Engines
 from chatbot.store.term_scores import lexicon_of, terms_of
@@ -93,7 +93,7 @@ class Indexes:
                 )
             )
             self._mending_vectors(lambda: self.vectors.upsert(self._passages(version, change.moved)))
-        self._note_refilled(self._being_refilled() - {version})
+        self._catalog.change_meta(REFILLED, partial(_without, version))
 
     def refilling(self, version: int) -> None:
         """Notes that a version is about to be refilled.
@@ -101,28 +101,27 @@ class Indexes:
         Until `refilled` the indexes may hold its former state; they are then updated when the store is
         opened.
         """
-        self._note_refilled(self._being_refilled() | {version})
+        self._catalog.change_meta(REFILLED, partial(_with, version))
         self.unaligned()
 
     def mend_refilled(self) -> None:
         """Updates the indexes for refills during which the process ended or the indexes failed."""
-        for version in sorted(self._being_refilled()):
+        noted = self._being_refilled()
+        others = self._catalog.claimed_elsewhere([rest_of(version) for version in noted])
+        for version in sorted(version for version in noted if rest_of(version) not in others):
             if version in self._catalog.chunk_counts():
                 words = [terms_of(chunk) for chunk in self._catalog.chunks(version)]
                 self._mending_keywords(partial(self.keywords.add, version, words))
             if self.vectors.exists():
                 self._mending_vectors(partial(self.vectors.remove, [version]))
                 self._mending_vectors(partial(self._upsert_all, version))
-            self._note_refilled(self._being_refilled() - {version})
+            self._catalog.change_meta(REFILLED, partial(_without, version))
 
     def _upsert_all(self, version: int) -> None:
         self.vectors.upsert(self._passages(version))
 
     def _being_refilled(self) -> set[int]:
         return set(map(int, (self._catalog.meta(REFILLED) or "").split()))
-
-    def _note_refilled(self, versions: Iterable[int]) -> None:
-        self._catalog.set_meta(REFILLED, " ".join(map(str, sorted(versions))))
 
     def unaligned(self) -> None:
         """Notes that vectors are about to change. Until `align`, Chroma may differ from the catalogue."""
@@ -341,6 +340,16 @@ class Indexes:
         self.vectors.clear()
         self._align_vectors()
         self.complete = True
+
+
+def _with(version: int, noted: str) -> str:
+    """Returns a list of versions, as it is noted, with one more."""
+    return " ".join(map(str, sorted({*map(int, noted.split()), version})))
+
+
+def _without(version: int, noted: str) -> str:
+    """Returns such a list without one of them."""
+    return " ".join(map(str, sorted({*map(int, noted.split())} - {version})))
 
 
 def _warn_of(what: str, error: StoreError | None) -> None:

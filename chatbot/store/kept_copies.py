@@ -47,16 +47,20 @@ class Copies:
     A store can be rebuilt from these alone. Other files beside them are never touched.
     """
 
-    def __init__(self, folder: Path, most_megabytes: float, files: CopyFiles | None = None) -> None:
+    def __init__(
+        self, folder: Path, most_megabytes: float, files: CopyFiles | None = None, *, shared: bool = False
+    ) -> None:
         """folder: where users may put PDFs, and where the copies are unless `files` has them.
 
-        most_megabytes: the largest file that is taken, in MiB. Raises StoreError if the folder cannot be
-        created.
+        most_megabytes: the largest file that is taken, in MiB.
+        shared: whether other processes may keep copies in the folder.
+
+        Raises StoreError if the folder cannot be created.
         """
         self.folder, self.most_megabytes = folder, most_megabytes
         try:
             folder.mkdir(parents=True, exist_ok=True)
-            self._files = files or FolderFiles(folder)
+            self._files = files or FolderFiles(folder, alone=not shared)
         except OSError as error:
             raise StoreError(
                 f"Cannot create the folder {folder}: {error.strerror}.",
@@ -169,12 +173,14 @@ class Copies:
 
     def drop_partials(self) -> int:
         """Deletes unfinished copies and the remains of dropped ones. Returns their number."""
+        # Another server may be putting a copy just now, with its names before it.
+        latest = math.inf if self._files.alone() else time.time() - PUTTING_SECONDS
         partials = [path for path in self._files.incoming.glob("*.partial") if PARTIAL.fullmatch(path.name)]
+        if self._files.incoming == self.folder:
+            partials = [path for path in partials if _put_at(path) < latest]
         for path in partials:
             path.unlink(missing_ok=True)
         there = {name: when for name, when, _ in self._files.listed()}
-        # The names are written before the copy, which another server may be putting just now.
-        latest = math.inf if self._files.alone() else time.time() - PUTTING_SECONDS
         left = [
             name
             for name, when in there.items()
@@ -263,6 +269,14 @@ def _copy(digest: str) -> str:
     return f"{digest}.pdf"
 
 
+def _put_at(path: Path) -> float:
+    """Returns when a file was last written, in seconds since the epoch; infinity if it is gone."""
+    try:
+        return path.stat().st_mtime
+    except OSError:
+        return math.inf
+
+
 def _names(digest: str) -> str:
     return f"{digest}.json"
 
@@ -274,7 +288,7 @@ def _is_ours(name: str) -> bool:
 def copies_of(settings: Settings) -> Copies:
     """Opens the copies where the settings say. Raises StoreError, SettingsError."""
     if not settings.files:
-        return Copies(settings.documents, settings.max_upload_mb)
+        return Copies(settings.documents, settings.max_upload_mb, shared=bool(settings.database))
     from chatbot.store.object_files import ObjectFiles
 
     cache = settings.store / "copies"

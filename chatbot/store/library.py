@@ -8,7 +8,7 @@ import threading
 import time
 import zlib
 from collections.abc import Callable, Container, Iterator, Mapping, Sequence, Set
-from contextlib import closing, contextmanager, nullcontext
+from contextlib import closing, contextmanager, nullcontext, suppress
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 from chatbot.errors import CancelledError, DocumentError, NotFoundError, ProjectError, StoreError, UsageError
 from chatbot.models.embedders import LOCAL_FINGERPRINTS, Embedder
 from chatbot.settings import PROGRAM, Settings
-from chatbot.store.catalog import NAME, Catalog, StoredPage, Version
+from chatbot.store.catalog import NAME, Catalog, StoredPage, Version, bytes_of, rest_of, vectors_of
 from chatbot.store.database import place_of
 from chatbot.store.disk_reserve import Reserve, is_full
 from chatbot.store.document_names import known_as
@@ -53,8 +53,10 @@ DISK_BYTES, LEAST_TERMS = 16 * 2**30, 2**19
 MOST_ROUNDS = 3
 # The number of vectors given to Chroma at once.
 INDEXED_AT_ONCE = 128
-# Seconds between two checks for what another thread reads.
-LOOK_SECONDS = 0.05
+# Seconds between two checks for what another thread reads, or another process.
+LOOK_SECONDS, LOOK_ELSEWHERE_SECONDS = 0.05, 0.2
+# The most versions whose vectors a process keeps from others at a time.
+MOST_CLAIMED = 200
 Progress = Callable[[str, str, int, int], None]
 
 
@@ -345,13 +347,30 @@ class Library:
 
         They are made in batches, each stored before the next is asked for. A version that has all goes live.
         """
-        for _ in range(MOST_ROUNDS):
-            versions = [version for version in self.without_vectors() if only is None or version.id in only]
-            for version in versions:
-                if version.fingerprint not in (None, self.embedder.fingerprint):
-                    self.catalog.restart_vectors(version.id, self.embedder.fingerprint)
-            if not versions or not self._make_vectors(versions, progress, cancelled):
+        rounds = 0
+        while rounds < MOST_ROUNDS:
+            lacking = [version for version in self.without_vectors() if only is None or version.id in only]
+            if not lacking:
                 return
+            claimed = {version.id for version in lacking[:MOST_CLAIMED] if self._claims_vectors(version.id)}
+            try:
+                # Another process may have made some until just now.
+                versions = [version for version in self.without_vectors() if version.id in claimed]
+                for version in versions:
+                    if version.fingerprint not in (None, self.embedder.fingerprint):
+                        self.catalog.restart_vectors(version.id, self.embedder.fingerprint)
+                again = bool(versions) and self._make_vectors(versions, progress, cancelled)
+            finally:
+                for number in claimed:
+                    self.catalog.give_way(vectors_of(number))
+            rounds += again
+            if (len(claimed) == len(lacking) and not again) or cancelled():
+                return
+            if not versions:
+                time.sleep(LOOK_ELSEWHERE_SECONDS)
+
+    def _claims_vectors(self, version: int) -> bool:
+        return self.catalog.claim(vectors_of(version))
 
     def _make_vectors(
         self, versions: Sequence[Version], progress: Progress, cancelled: Callable[[], bool]
@@ -436,9 +455,9 @@ class Library:
                 how = partial(self.adding.complete, version, images=images, processes=self._settings.threads)
                 how(progress=progress, cancelled=cancelled, changed=self._forget)
             finally:
-                with self._completing:
-                    self._in_completion.discard(version)
-                    self._completing.notify_all()
+                with suppress(StoreError):  # a database that is gone has no claims
+                    self.catalog.give_way(rest_of(version))
+                self._ends(version)
                 if self._watching is not None:
                     self._watching()
         if (
@@ -471,7 +490,30 @@ class Library:
                     return False
                 self._completing.wait(LOOK_SECONDS)
             self._in_completion.add(version)
+        try:
+            begins = self._claims_rest(version, cancelled, tables_only=tables_only)
+        except BaseException:
+            self._ends(version)
+            raise
+        if not begins:
+            self._ends(version)
+        return begins
+
+    def _claims_rest(self, version: int, cancelled: Callable[[], bool], *, tables_only: bool) -> bool:
+        """Does the same for other processes."""
+        while not self.catalog.claim(rest_of(version)):
+            if cancelled():
+                raise CancelledError("Cancelled.")
+            if tables_only and (there := self.catalog.version(version)) and there.lacks != TABLES:
+                return False
+            time.sleep(LOOK_ELSEWHERE_SECONDS)
         return True
+
+    def _ends(self, version: int) -> None:
+        """Lets other threads complete a version."""
+        with self._completing:
+            self._in_completion.discard(version)
+            self._completing.notify_all()
 
     def watch(self, changed: Callable[[], None] | None) -> None:
         """Sets the callback for versions that were read further and may need other vectors.
@@ -585,24 +627,38 @@ class Library:
             while it is stored.
         """
         start = time.perf_counter()
-        known = self.adding.known(taken)
-        if known is None:
-            reading = self.adding.read(
-                taken, processes=self._settings.threads, progress=progress, cancelled=cancelled
-            )
-            if alone():
-                chunked = self._early.begin
-            else:
-                chunked = _ignore
-            try:
-                with self._changing:  # the same file may be stored just now, under this or another name
-                    known = self.adding.known(taken) or self.adding.store(taken, reading, chunked=chunked)
-            finally:
-                self._early.end()
+        with self._bytes_claimed(taken.digest, cancelled):
+            known = self.adding.known(taken)
+            if known is None:
+                reading = self.adding.read(
+                    taken, processes=self._settings.threads, progress=progress, cancelled=cancelled
+                )
+                if alone():
+                    chunked = self._early.begin
+                else:
+                    chunked = _ignore
+                try:
+                    with self._changing:  # the same file may be stored just now, under this or another name
+                        known = self.adding.known(taken) or self.adding.store(taken, reading, chunked=chunked)
+                finally:
+                    self._early.end()
         seconds = round(time.perf_counter() - start, 3)
         return replace(
             known, seconds=seconds, searchable_seconds=seconds if known.status != "unchanged" else None
         )
+
+    @contextmanager
+    def _bytes_claimed(self, digest: str, cancelled: Callable[[], bool]) -> Iterator[None]:
+        """Keeps other processes from reading a file, and waits while one of them does."""
+        while not self.catalog.claim(bytes_of(digest)):
+            if cancelled():
+                raise CancelledError("Cancelled.")
+            time.sleep(LOOK_ELSEWHERE_SECONDS)
+        try:
+            yield
+        finally:
+            with suppress(StoreError):  # a database that is gone has no claims
+                self.catalog.give_way(bytes_of(digest))
 
     def read_left(
         self, taken: Taken, progress: Progress = _no_progress, cancelled: Callable[[], bool] = _never

@@ -32,11 +32,16 @@ class Claims:
         self._connection: PostgresConnection | None = None
         self._lock, self._mine = threading.Lock(), set[str]()
 
-    def add(self, work: str) -> None:
-        """Claims some work, unless another has. Raises StoreError."""
+    def add(self, work: str) -> bool:
+        """Claims some work. Returns False if another has. Raises StoreError."""
+        key = self._key(work)
         with self._lock:
-            self._mine.add(self._key(work))
-            self._ask(lambda connection: connection.execute(CLAIM_EACH, [[self._key(work)]]))
+            if key in self._mine:
+                return True
+            ((claimed,),) = self._ask(lambda connection: connection.execute(CLAIM_EACH, [[key]]).fetchall())
+            if claimed:
+                self._mine.add(key)
+            return bool(claimed)
 
     def drop(self, work: str) -> None:
         """Gives some work up, or has done it."""
@@ -46,8 +51,11 @@ class Claims:
                 self._ask(lambda connection: connection.execute(RELEASE, [self._key(work)]))
 
     def elsewhere(self, works: Collection[str]) -> set[str]:
-        """Returns the work that others have claimed. Raises StoreError."""
-        if not works:
+        """Returns the work that others have claimed. Raises StoreError.
+
+        What was claimed here is claimed again if the connection broke meanwhile.
+        """
+        if not works and not self._mine:
             return set()
         keys = {self._key(work): work for work in works}
         with self._lock:

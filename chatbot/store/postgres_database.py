@@ -65,7 +65,7 @@ class PostgresDatabase:
             raise StoreError("The Postgres client (psycopg) is not installed.", hint=INSTALL_HINT)
         self._parts = CONNECTING | parse_address(place.address, SETTING)
         self._address, self._name, self._read_only = place.address, f"finpolicy_{place.name}", read_only
-        self._local = threading.local()
+        self._local, self._supported = threading.local(), schema.version
         self._pool = PostgresPool(place.address, self._connect, SILENT_SECONDS)
         self._claims = Claims(self._name, self._pool)
         try:
@@ -109,9 +109,18 @@ class PostgresDatabase:
         self._claims.close()
         self._pool.close()
 
-    def claim(self, work: str) -> None:
-        """Keeps other processes from some work until it is released, or this process ends."""
-        self._claims.add(work)
+    def check_version(self) -> None:
+        """Raises NewerStoreError if a later version of the program has changed the tables meanwhile."""
+        found = self._version()
+        if found > self._supported:
+            raise NewerStoreError("store", found, self._supported)
+
+    def claim(self, work: str) -> bool:
+        """Keeps other processes from some work until it is released, or this process ends.
+
+        Returns False if another has claimed it.
+        """
+        return self._claims.add(work)
 
     def release(self, work: str) -> None:
         """Lets others do some work."""

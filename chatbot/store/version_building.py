@@ -11,7 +11,7 @@ import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import BinaryIO
+from typing import BinaryIO, TypeAlias
 
 from chatbot.errors import CancelledError, DocumentError, EncryptedError, ProjectError, StoreError
 from chatbot.store.catalog import Catalog, Version, Waiting
@@ -37,6 +37,7 @@ __all__ = [
 ]
 
 log = logging.getLogger(__name__)
+Elsewhere: TypeAlias = Callable[[Path, Circumstances], DocumentReading]
 # Shown for a document whose vectors could not be made.
 NO_VECTORS = "Searched by words only, because its vectors could not be created: {}"
 # Shown for a document of which only the text could be read.
@@ -118,10 +119,12 @@ class VersionBuilder:
     `read` may run in several threads at once; the other steps take turns by `lock`.
 
     names_due: whether the names beside some copy could not be written.
+    elsewhere: reads files in place of this machine, if given; see read_document.
     """
 
     def __init__(self, catalog: Catalog, copies: Copies, indexes: Indexes, lock: threading.RLock) -> None:
         self.names_due = False
+        self.elsewhere: Elsewhere | None = None
         self._catalog, self._copies, self._indexes, self._lock = catalog, copies, indexes, lock
 
     def take(self, source: Path | BinaryIO, name: str, password: str | None = None) -> Taken:
@@ -201,6 +204,8 @@ class VersionBuilder:
         """
         path = self._copies.path(taken.digest)
         how = self._circumstances(taken.digest, processes, progress, cancelled)
+        if self.elsewhere is not None:
+            return self.elsewhere(path, replace(how, password=taken.password))
         if not (taken.password or taken.again):
             reading = read_text(path, how)
             if any(page.text for page in reading.pages):

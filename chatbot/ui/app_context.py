@@ -131,7 +131,7 @@ def _open_context(settings: Settings) -> AppContext:
     from chatbot.memory.signals.live_news import LiveNews
     from chatbot.models.local_models import LocalModels
     from chatbot.service import Chatbot
-    from chatbot.store.addition_queue import Additions
+    from chatbot.store.addition_opening import open_additions
     from chatbot.ui.downloads import Downloads
     from chatbot.ui.example_questions import ExampleQuestions
     from chatbot.ui.images import PageImages
@@ -143,7 +143,7 @@ def _open_context(settings: Settings) -> AppContext:
     try:
         if settings.embeds_here:  # a remote one is only asked when somebody asks a question
             chatbot.search("What is this document about?", k=1)
-        additions = Additions(chatbot.library, readers=settings.threads + 1)
+        additions = open_additions(chatbot.library, settings, readers=settings.threads + 1)
         threading.Thread(
             target=pick_up, args=(chatbot.library, additions), name="picking-up", daemon=True
         ).start()
@@ -154,7 +154,7 @@ def _open_context(settings: Settings) -> AppContext:
             settings,
             chatbot,
             additions,
-            RunningQuestions(chatbot),
+            RunningQuestions(chatbot, additions.stops),
             Comparisons(chatbot),
             images,
             check,

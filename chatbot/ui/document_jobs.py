@@ -265,7 +265,7 @@ def phase_text(job: Job) -> str:
     if job.cancelling:
         return "cancelling"
     if job.phase == "waiting":
-        return "waiting"
+        return f"waiting. {job.problem}" if job.problem else "waiting"
     if job.phase == "embedding":
         new = job.result is not None and job.result.status == "replaced" and not job.again
         again = "read again; the earlier reading is searched until it is complete"

@@ -31,6 +31,9 @@ __all__ = [
 ]
 
 LONGEST_SHOWN_QUESTION = 2_000
+# Between two looks at an answer that another server writes.
+ELSEWHERE_SECONDS = 1.0
+ELSEWHERE = "Another server is writing this answer …"
 ONLY_WORDS = "Only the text of this answer was kept. Ask again to see its pages."
 ENDINGS = {
     "failed": "There is no answer because of an error.",
@@ -170,6 +173,8 @@ def _draw_answer(one: StoredExchange, context: AppContext) -> None:
     if one.state == "stopped":
         st.html(stopped_html(one.assistant, by_model=has_model(context)))
         draw_ask_again(one.user, one.number)
+    elif one.state == "answering" and context.settings.database:
+        st.fragment(_follow_elsewhere, run_every=ELSEWHERE_SECONDS)(one, context)
     elif one.state != "complete":
         if one.assistant:
             st.html(answer_html(one.assistant))
@@ -177,6 +182,25 @@ def _draw_answer(one: StoredExchange, context: AppContext) -> None:
         draw_ask_again(one.user, one.number)
     else:
         _draw_complete(one, context)
+
+
+def _follow_elsewhere(one: StoredExchange, context: AppContext) -> None:
+    """Shows an answer that another server writes as far as it has come, until it is there."""
+    (now,) = context.chatbot.conversations.said(
+        one.conversation, session.owner(), last=1, before=one.number + 1
+    ) or (one,)
+    here = context.asked.left(one.conversation, session.owner())
+    if here or now.state != "answering" or not context.chatbot.conversations.is_written(now):
+        st.rerun()
+    if now.assistant:
+        st.html(answer_html(now.assistant, by_model=has_model(context)))
+    st.html(f'<p class="stage" role="status">{ELSEWHERE}</p>')
+    st.button(
+        "Stop",
+        key=f"stop-elsewhere-{one.number}",
+        on_click=context.asked.stop,
+        args=(one.conversation, session.owner()),
+    )
 
 
 def _draw_complete(one: StoredExchange, context: AppContext) -> None:

@@ -8,8 +8,8 @@ import queue
 import threading
 import time
 from collections import OrderedDict
-from collections.abc import Callable, Iterator
-from contextlib import closing
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import closing, suppress
 from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any, Protocol
@@ -19,6 +19,7 @@ from chatbot.errors import ProjectError
 from chatbot.memory.conversations.conversation_store import StoredExchange
 from chatbot.models.tokens import encodable
 from chatbot.records import Answer, Event, Notice, Stage, Token
+from chatbot.store.addition_queue import StopSigns
 
 __all__ = ["Asking", "Given", "Ready", "RunningQuestions"]
 
@@ -31,6 +32,8 @@ MOST_CONVERSATIONS = 100
 CLOSE_SECONDS = 2.0
 # How often a waiting question checks whether it was stopped.
 TURN_SECONDS = 0.2
+# How often a server asks whether another was told to stop its answers.
+STOP_SECONDS = 0.5
 
 
 class AnswerSource(Protocol):
@@ -224,14 +227,20 @@ class _Workers:
                 done.set()
 
 
+def _goes_on(asked: Iterable[Asking]) -> bool:
+    return not all(asking.over for asking in asked)
+
+
 class RunningQuestions:
     """What is on its way, by conversation and owner.
 
     Also the last question of each conversation if the store has no answer to it.
     """
 
-    def __init__(self, chatbot: AnswerSource) -> None:
-        self._chatbot = chatbot
+    def __init__(self, chatbot: AnswerSource, stops: StopSigns | None = None) -> None:
+        """stops: where other servers say which answers to stop, if the store is shared."""
+        self._chatbot, self._stops = chatbot, stops
+        self._watching: threading.Thread | None = None
         self._workers = _Workers(MOST_AT_ONCE)
         self._numbers = itertools.count(1)
         self._conversations: OrderedDict[tuple[str | None, str], list[Asking]] = OrderedDict()
@@ -253,8 +262,29 @@ class RunningQuestions:
             self._conversations[key] = [*before, asking]
             self._forget_oldest()
             self._threads.add(thread)
+            if self._stops is not None and self._watching is None:
+                self._watching = threading.Thread(target=self._watch, name="ask-stops", daemon=True)
+                self._watching.start()
         thread.start()
         return asking
+
+    def _watch(self) -> None:
+        """Stops what is stopped on another server, while anything is on its way."""
+        assert self._stops is not None
+        while True:
+            time.sleep(STOP_SECONDS)
+            with self._lock:
+                running = [
+                    (conversation, owner)
+                    for (conversation, owner), asked in self._conversations.items()
+                    if conversation is not None and _goes_on(asked)
+                ]
+                if not running:
+                    self._watching = None
+                    return
+            with suppress(ProjectError):  # asked again soon
+                for conversation, owner in self._stops.stopped(running):
+                    self._stop_here(conversation, owner)
 
     def _forget_oldest(self) -> None:
         """Drops the oldest conversations with nothing on its way, down to the most that are kept."""
@@ -284,9 +314,16 @@ class RunningQuestions:
             ]
 
     def stop(self, conversation: str, owner: str) -> None:
-        """Stops what is on its way in a conversation."""
-        for asking in self.left(conversation, owner):
+        """Stops what is on its way in a conversation, whichever server writes it."""
+        if not self._stop_here(conversation, owner) and self._stops is not None:
+            self._stops.stop(conversation, owner)
+
+    def _stop_here(self, conversation: str, owner: str) -> bool:
+        """Stops what is on its way here. Returns whether there was anything."""
+        left = [asking for asking in self.left(conversation, owner) if not asking.over]
+        for asking in left:
             asking.stop()
+        return bool(left)
 
     def stop_numbered(self, number: int) -> None:
         """Stops one question, if it is on its way."""

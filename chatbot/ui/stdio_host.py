@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, cast
 
 from chatbot.cli.served_command import served
+from chatbot.store.addition_opening import open_additions
 from chatbot.store.addition_queue import Additions
 from chatbot.ui.running_questions import RunningQuestions
 
@@ -48,7 +49,7 @@ def serve_stdio(settings: Settings) -> None:
     host = StdioHost(
         settings,
         chatbot,
-        Additions(chatbot.library, readers=settings.threads + 1),
+        open_additions(chatbot.library, settings, readers=settings.threads + 1),
         RunningQuestions(chatbot),
     )
     for order in (signal.SIGINT, signal.SIGTERM):

@@ -14,7 +14,7 @@ from pathlib import Path
 import psycopg
 import pytest
 
-from chatbot.memory.signals.embedded_postgres import PACKAGE, EmbeddedServer
+from chatbot.memory.signals.embedded_postgres import PACKAGE, SETTINGS, EmbeddedServer
 from chatbot.models.chat import LLM
 from chatbot.service import Chatbot
 from chatbot.settings import Settings
@@ -67,6 +67,9 @@ def reachable() -> Iterator[Path]:
 def server(reachable: Path) -> Iterator[EmbeddedServer]:
     """The session's server, started as the product starts it."""
     started = EmbeddedServer(reachable / "session")
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setitem(SETTINGS, "max_connections", "80")  # several servers and workers share it
+        started.address()
     with psycopg.connect(started.address(), autocommit=True) as connection:
         # What it keeps is thrown away: its tests need not wait for the disk.
         connection.execute("ALTER SYSTEM SET fsync = off")

@@ -54,6 +54,22 @@ def test_a_document_added_through_one_is_there_for_the_other(
     assert first.library.scope([]) == {}
 
 
+def test_what_one_adds_the_other_finds_at_once_though_it_has_answered_before(
+    servers: tuple[Chatbot, Chatbot], tmp_path: Path
+) -> None:
+    first, second = servers
+    add_now(first.library, [Upload(make_pdf(tmp_path / "Rules.pdf", RULES))])
+    assert second.search("deficit ceiling")[0].document == "Rules.pdf"
+    assert second.search("grants of the lighthouse board") == []
+    board = "The lighthouse board pays grants of 12 million crowns to coastal towns in 2024."
+    add_now(first.library, [Upload(make_pdf(tmp_path / "Board.pdf", [board]))])
+    assert second.search("grants of the lighthouse board")[0].document == "Board.pdf"
+    talk = second.conversations.begin("me")
+    assert "12 million" in ask(second, "What grants does the lighthouse board pay?", talk).text
+    first.remove("Board.pdf")
+    assert second.search("grants of the lighthouse board") == []
+
+
 def test_a_conversation_begun_in_one_goes_on_in_the_other(
     servers: tuple[Chatbot, Chatbot], tmp_path: Path
 ) -> None:

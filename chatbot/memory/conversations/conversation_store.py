@@ -226,6 +226,21 @@ class Conversations:
                 left,
             )
 
+    def is_written(self, said: StoredExchange) -> bool:
+        """Whether another process is writing this answer. If none is, it is noted as interrupted.
+
+        To be asked of one that this process does not write.
+        """
+        work = _answering(said.conversation, said.number)
+        if self._file(said.conversation).claimed_elsewhere([work]):
+            return True
+        self._file(said.conversation).change(
+            "update exchange set state = 'interrupted'"
+            " where conversation = ? and number = ? and state = 'answering'",
+            (said.conversation, said.number),
+        )
+        return False
+
     # --- conversations
     # ------------------------------------------------------------------------------------------------------
 

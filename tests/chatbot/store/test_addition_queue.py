@@ -447,7 +447,7 @@ def test_a_protected_file_waits_for_its_password_and_holds_nobody_up(opened: Ope
 
 
 def test_time_left_is_told_after_a_second(monkeypatch: pytest.MonkeyPatch) -> None:
-    task = jobs_module._Task(Job(1, "a.pdf", "waiting"))
+    task = jobs_module.QueuedFile(Job(1, "a.pdf", "waiting"))
     clock = iter([100.0, 100.5, 104.0])
     monkeypatch.setattr("chatbot.store.addition_queue.time.monotonic", lambda: next(clock))
     task.advance("ocr", 0, 40)

@@ -13,7 +13,8 @@ from chatbot.asking.question import Ask
 from chatbot.errors import QuestionError
 from chatbot.memory.conversations.conversation_store import StoredExchange
 from chatbot.records import Answer, Event, Notice, Stage, Token
-from chatbot.ui.running_questions import Asking, RunningQuestions
+from chatbot.store.job_rows import JobRows
+from chatbot.ui.running_questions import STOP_SECONDS, Asking, RunningQuestions
 
 
 class Scripted:
@@ -267,3 +268,25 @@ def test_closing_stops_what_is_on_its_way() -> None:
     asked.close()
     assert asking.finished
     assert asking.error is None
+
+
+def test_an_answer_is_stopped_from_another_server(served: str) -> None:
+    rows = JobRows(served)
+    script = Scripted(Stage("answering"), Token("Three "), Token("per cent."), ANSWER)
+    writing, other = RunningQuestions(script, rows), RunningQuestions(script, rows)
+    asking = writing.ask(Ask("How much?", conversation="c", owner="me"))
+    script.go.release()
+    while not asking.text:
+        asking.wait(0, 1)
+    other.stop("c", "somebody else")
+    time.sleep(2 * STOP_SECONDS)
+    assert not asking.over
+    other.stop("c", "me")
+    finish(asking)
+    assert asking.text == "Three "
+    assert asking.given is None
+    again = writing.ask(Ask("And now?", conversation="c", owner="me"))
+    time.sleep(2 * STOP_SECONDS)
+    assert not again.stopped
+    writing.close()
+    rows.close()

@@ -1,0 +1,202 @@
+"""Hands jobs to workers through procrastinate, a queue in Postgres; what a job does is not its concern.
+
+Whether a worker is alive, and when a job may begin, is told by the database's clock alone. Loads
+procrastinate, so it is imported where a Postgres is used.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+import threading
+from collections.abc import Callable, Mapping
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import suppress
+from datetime import UTC, datetime
+from functools import partial
+
+import procrastinate
+import psycopg
+from procrastinate.schema import SchemaManager
+
+from chatbot.errors import StoreError
+from chatbot.store.job_rows import QUEUE, SILENT_SECONDS
+from chatbot.store.postgres_address import parse_address, without_secrets
+from chatbot.store.postgres_database import CONNECTING
+from chatbot.store.postgres_faults import SETTING, as_store_error
+
+__all__ = ["JobQueue"]
+
+log = logging.getLogger(__name__)
+# Seconds between two signs of life of a worker, two looks for jobs of dead ones, two looks for new jobs, and
+# before a worker that failed starts again. To be told of new jobs would take a connection for each queue.
+ALIVE_SECONDS, STALLED_SECONDS, LOOK_SECONDS, AGAIN_SECONDS = 3.0, 4.0, 0.25, 1.0
+# Long before any clock's now: a job that is handed back may begin at once.
+AT_ONCE = datetime(2000, 1, 1, tzinfo=UTC)
+# Threads that follow jobs; those of a worker that lost its connection end later.
+MOST_THREADS = 64
+TASK = "add"
+
+
+class JobQueue:
+    """The queue of one store, as one process sees it."""
+
+    def __init__(self, address: str) -> None:
+        """Makes the queue's tables if they are missing. Raises StoreError."""
+        self._address = address
+        parts = CONNECTING | parse_address(address, SETTING)
+        options = f"{parts.get('options', '')} -c search_path={QUEUE}".strip()
+        self._parts = parts | {"options": options, "application_name": QUEUE}
+        # Both say of a lost connection, at length, what is said here in one line.
+        for name in ("procrastinate", "psycopg.pool"):
+            logging.getLogger(name).setLevel(logging.CRITICAL)
+        self._make_tables()
+        self._loop: asyncio.AbstractEventLoop | None = None
+        self._thread: threading.Thread | None = None
+        self._closing, self._stopping = threading.Event(), asyncio.Event()
+        self._putting = threading.Lock()
+        self._sync: procrastinate.App | None = None
+
+    def put(self, number: int, queue: str, lock: str | None = None) -> None:
+        """Queues a job. Those of one lock are worked at one after another. Raises StoreError."""
+        try:
+            with self._putting:
+                if self._sync is None:
+                    self._sync = procrastinate.App(
+                        connector=procrastinate.SyncPsycopgConnector(
+                            kwargs=self._parts, min_size=0, max_size=1, timeout=10
+                        )
+                    )
+                    self._sync.open()
+                self._sync.configure_task(TASK, queue=queue, lock=lock).defer(number=number)
+        except procrastinate.exceptions.ConnectorException as error:
+            raise self._explained(error) from None
+
+    def work(self, attend: Callable[[int, str], None], at_once: Mapping[str, int]) -> None:
+        """Starts to work off the queue, until `close`.
+
+        attend(number, queue): works at a job and returns when it is done there; from threads.
+        at_once: queue -> how many of its jobs.
+        """
+        self._thread = threading.Thread(
+            target=self._work, args=(attend, at_once), name="additions-queue", daemon=True
+        )
+        self._thread.start()
+
+    def stop(self) -> None:
+        """Begins to stop working. What is under way is handed back, for another worker or the next start."""
+        self._closing.set()
+        if self._loop is not None:
+            with suppress(RuntimeError):  # it has ended
+                self._loop.call_soon_threadsafe(self._stopping.set)
+
+    def close(self, seconds: float = 10.0) -> None:
+        """Stops working, and closes all connections."""
+        self.stop()
+        if self._thread is not None:
+            self._thread.join(seconds)
+        if self._sync is not None:
+            self._sync.close()
+
+    # --- inside
+    # --------------------------------------------------------------------------------------------------------
+
+    def _make_tables(self) -> None:
+        try:
+            with psycopg.connect(**self._parts) as connection:  # type: ignore[arg-type]  # all of them text
+                there = "select to_regclass(%s)"
+                table = f"{QUEUE}.procrastinate_jobs"
+                if connection.execute(there, [table]).fetchone() != (None,):
+                    return
+                connection.execute("select pg_advisory_xact_lock(hashtextextended(%s, 0))", [QUEUE])
+                if connection.execute(there, [table]).fetchone() != (None,):
+                    return
+                if connection.execute("select to_regnamespace(%s)", [QUEUE]).fetchone() == (None,):
+                    connection.execute(f"create schema {QUEUE}".encode())
+                connection.execute(SchemaManager.get_schema())
+        except psycopg.Error as error:
+            raise as_store_error(error, self._address) from None
+
+    def _explained(self, error: BaseException) -> StoreError:
+        if isinstance(error.__cause__, psycopg.Error):
+            return as_store_error(error.__cause__, self._address)
+        return StoreError(
+            f"The queue cannot be used: {without_secrets(str(error), self._address)}",
+            hint=f"Check the database of {SETTING}.",
+            retryable=True,
+        )
+
+    def _work(self, attend: Callable[[int, str], None], at_once: Mapping[str, int]) -> None:
+        """Works until closed, also after a lost connection."""
+        failed = False
+        while not self._closing.is_set():
+            try:
+                asyncio.run(self._run(attend, at_once))
+                failed = False
+            except Exception as error:
+                if not failed and not self._closing.is_set():
+                    log.warning("The queue cannot be reached, and is tried again: %s", self._explained(error))
+                failed = True
+            self._closing.wait(AGAIN_SECONDS)
+
+    async def _run(self, attend: Callable[[int, str], None], at_once: Mapping[str, int]) -> None:
+        self._loop, self._stopping = asyncio.get_running_loop(), asyncio.Event()
+        threads = ThreadPoolExecutor(MOST_THREADS, thread_name_prefix="additions-job")
+        connector = procrastinate.PsycopgConnector(kwargs=self._parts, min_size=1, max_size=2, timeout=10)
+        app = procrastinate.App(connector=connector)
+        app.task(name=TASK, retry=_HandedBack(), pass_context=True)(partial(_attend, attend, threads))
+        if self._closing.is_set():
+            return
+        try:
+            async with app.open_async():
+                workers = [
+                    asyncio.create_task(
+                        app.run_worker_async(
+                            queues=[queue],
+                            name=queue,
+                            concurrency=count,
+                            install_signal_handlers=False,
+                            fetch_job_polling_interval=LOOK_SECONDS,
+                            listen_notify=False,
+                            update_heartbeat_interval=ALIVE_SECONDS,
+                            stalled_worker_timeout=SILENT_SECONDS,
+                            shutdown_graceful_timeout=0,
+                            delete_jobs="always",
+                        )
+                    )
+                    for queue, count in at_once.items()
+                ]
+                others = [asyncio.create_task(self._stopping.wait()), asyncio.create_task(_take_over(app))]
+                await asyncio.wait([*workers, *others], return_when=asyncio.FIRST_COMPLETED)
+                for task in (*workers, *others):
+                    task.cancel()
+                for result in await asyncio.gather(*workers, *others, return_exceptions=True):
+                    if isinstance(result, Exception):
+                        raise result
+        finally:
+            threads.shutdown(wait=False)
+
+
+class _HandedBack(procrastinate.BaseRetryStrategy):
+    """Whatever ends the work at a job here, another goes on with it."""
+
+    def get_retry_decision(self, *, exception: BaseException, job: object) -> procrastinate.RetryDecision:
+        return procrastinate.RetryDecision(retry_at=AT_ONCE)
+
+
+async def _attend(
+    attend: Callable[[int, str], None],
+    threads: ThreadPoolExecutor,
+    context: procrastinate.JobContext,
+    number: int,
+) -> None:
+    """Works at a job in a thread."""
+    await asyncio.get_running_loop().run_in_executor(threads, attend, number, context.job.queue)
+
+
+async def _take_over(app: procrastinate.App) -> None:
+    """Queues again, now and then, what dead workers had."""
+    while True:
+        for job in await app.job_manager.get_stalled_jobs(seconds_since_heartbeat=SILENT_SECONDS):
+            await app.job_manager.retry_job(job, retry_at=AT_ONCE)
+        await asyncio.sleep(STALLED_SECONDS)

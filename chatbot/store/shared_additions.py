@@ -1,0 +1,410 @@
+"""The queue of additions of servers and workers that share a Postgres.
+
+The jobs are rows that all of them see. Whoever is handed one works at it with its embedded queue, up to the
+next step, which may be done elsewhere.
+"""
+
+from __future__ import annotations
+
+import logging
+import threading
+import time
+from collections.abc import Collection, Container, Iterator, Sequence
+from contextlib import contextmanager, suppress
+from dataclasses import replace
+from pathlib import Path
+from typing import BinaryIO
+
+from chatbot.errors import CancelledError, StoreError
+from chatbot.settings import PROGRAM
+from chatbot.store.addition_queue import STORED, UNREAD, Additions, Job, NewFile, QueuedFile, time_left
+from chatbot.store.catalog import Version
+from chatbot.store.database import NewerStoreError
+from chatbot.store.job_queue import JobQueue
+from chatbot.store.job_rows import JobRow, JobRows
+from chatbot.store.library import Library
+from chatbot.store.version_building import AddResult, Taken
+
+__all__ = ["EMBEDDER", "SharedAdditions"]
+
+log = logging.getLogger(__name__)
+# The steps of an addition, each a queue of its own, with the phases in it. So texts are read before vectors
+# are made, and a long scan holds nobody up.
+READ, VECTORS, REST = "read", "vectors", "rest"
+STEPS = {READ: UNREAD | {"password"}, VECTORS: frozenset({"embedding"}), REST: STORED - {"embedding"}}
+# How many documents a process makes vectors of, or reads further, at once.
+AT_ONCE = {VECTORS: 3, REST: 3}
+# Seconds between two notes of a job's progress; between two looks at all jobs, however many pages ask;
+# between two looks at a job that another process works at; and between two looks for what nobody works at.
+NOTE_SECONDS, SHOWN_SECONDS, ELSEWHERE_SECONDS, LEFT_SECONDS = 0.3, 0.2, 0.5, 5.0
+# Key of a value in the catalogue: by which embedder vectors are made.
+EMBEDDER = "embedder"
+NO_WORKER = f"Waiting for a worker. Start one: {PROGRAM} worker"
+
+
+class OtherEmbedderError(StoreError):
+    """Another process makes other vectors of the same documents."""
+
+
+class SharedAdditions(Additions):
+    """The additions of all processes that share the store, and this one's part in them.
+
+    ended: set when this process works no more, as `problem` says.
+    """
+
+    @property
+    def stops(self) -> JobRows:
+        """Where servers tell each other which answers to stop."""
+        return self._rows
+
+    def __init__(
+        self, library: Library, rows: JobRows, queue: JobQueue, *, readers: int, works: bool
+    ) -> None:
+        """Starts the threads. works: whether this process works at jobs, or leaves them to others.
+
+        Raises StoreError if it makes other vectors than are wanted.
+        """
+        self._library = library
+        self._check()
+        self._rows, self._jobs, self._works = rows, queue, works
+        self._shown: tuple[float, tuple[Job, ...]] = (0.0, ())
+        self._attending, self._attendance = set[int](), threading.Lock()
+        self._left, self.ended = threading.Event(), threading.Event()
+        self.problem: StoreError | None = None
+        super().__init__(library, readers=readers, older=False)
+        self._looking = threading.Thread(target=self._look_after, name="additions-left", daemon=True)
+        self._looking.start()
+        if works:
+            queue.work(self._attend_queued, {READ: readers, **AT_ONCE})
+
+    # --- what the pages call
+    # ----------------------------------------------------------------------------------------------------
+
+    def enqueue(self, files: Sequence[NewFile], *, awaited: bool = False) -> list[int]:
+        """Keeps the bytes and queues the files; see Additions. Raises StoreError.
+
+        A file that comes with a password is read by this process: nothing that is stored has the password.
+        """
+        numbers = []
+        digests = dict[str, tuple[str, BinaryIO | Path]]()
+        for file in files:
+            task = self._take(file, digests)
+            taken = task.taken or Taken(task.job.name, "", 0)
+            numbers.append(self._rows.add(JobRow(task.job, taken, 0, awaited)))
+            if task.taken is not None:
+                self._hand_out(numbers[-1], taken)
+        return numbers
+
+    def read_again(self, name: str) -> int:
+        """Queues a document to be read again; see Additions."""
+        if any(job.name == name and not job.finished for job in self.jobs()):
+            raise StoreError(
+                f"{name[:200]} is already being read.", hint="Wait until that is finished.", retryable=True
+            )
+        taken = self._library.take_again(name)
+        job = replace(self._job(taken.name, "waiting"), again=True)
+        number = self._rows.add(JobRow(job, taken, 0, awaited=False))
+        self._hand_out(number, taken)
+        return number
+
+    def seconds_left(self) -> float | None:
+        """Estimates the seconds until everything queued is done; None if unknown."""
+        jobs = self.jobs()
+        busy = [job for job in jobs if job.busy]
+        if not busy:
+            return None
+        try:
+            worked = self._rows.now() - busy[0].added_at
+        except StoreError:
+            return None
+        return time_left([job for job in jobs if job.id >= busy[0].id], worked)
+
+    def jobs(self) -> tuple[Job, ...]:
+        """Returns all jobs as they stand, in the order they were queued; while the database is away, as they
+        were.
+        """
+        asked, jobs = self._shown
+        if time.monotonic() - asked < SHOWN_SECONDS:
+            return jobs
+        with suppress(StoreError):
+            jobs = tuple(row.job for row in self._rows.all())
+            if any(job.phase == "waiting" for job in jobs) and not self._rows.workers():
+                jobs = tuple(
+                    replace(job, problem=NO_WORKER) if job.phase == "waiting" else job for job in jobs
+                )
+        self._shown = (time.monotonic(), jobs)
+        return jobs
+
+    def wait(self, job: int) -> Job:
+        """Waits for a job until it is finished, or has a problem and nothing else left to do."""
+        while True:
+            for found in self.jobs():
+                if found.id == job and found.settled:
+                    return found
+            time.sleep(NOTE_SECONDS)
+
+    def unlock(self, job: int, password: str) -> None:
+        """Tries a file again that waits for its password, in this process."""
+        row = self._rows.get(job)
+        if row is not None and row.job.phase == "password":
+            self._rows.settle(job, "waiting")
+            self._forget_shown()
+            self._attend_aside(job, password)
+
+    def wake(self) -> None:
+        """Looks for missing vectors again, after a document was restored."""
+        super().wake()
+        self._left.set()
+
+    def cancel(self, job: int) -> None:
+        """Stops a job, whoever works at it, and undoes what was done."""
+        self._cancel_all([job])
+
+    def clear_finished(self, jobs: Container[int]) -> None:
+        """Forgets those of these jobs that are finished."""
+        self._rows.clear([job.id for job in self.jobs() if job.id in jobs])
+        self._forget_shown()
+
+    def release(self, jobs: Collection[int]) -> None:
+        """Says that nobody waits for these jobs any more, and cancels those that are not read yet."""
+        self._rows.release(jobs)
+        self._forget_shown()
+        self._cancel_all([job.id for job in self.jobs() if job.id in jobs and job.phase in UNREAD])
+
+    def erase(self, name: str) -> list[Path]:
+        """Gives a document up beyond restoring; see Additions."""
+        self._cancel_all([job.id for job in self.jobs() if job.name == name and not job.finished])
+        return super().erase(name)
+
+    def close(self) -> None:
+        """Stops after the page or batch in progress. Other processes go on with what is left."""
+        with self._changed:
+            self._closing = True
+            self._changed.notify_all()
+        self._left.set()
+        self._jobs.close()
+        super().close()
+        self._looking.join()
+        self._rows.close()
+        self.ended.set()
+
+    # --- handing jobs out
+    # ----------------------------------------------------------------------------------------------------
+
+    def _hand_out(self, number: int, taken: Taken) -> None:
+        """Gives a file that was taken here to whoever reads it."""
+        self._library.catalog.leave_waiting(taken.waiting)
+        self._forget_shown()
+        if taken.password is not None:
+            self._attend_aside(number, taken.password)
+        else:
+            self._jobs.put(number, READ, taken.name)
+
+    def _cancel_all(self, numbers: Collection[int]) -> None:
+        if not numbers:
+            return
+        self._rows.cancel(numbers)
+        self._forget_shown()
+        for number in numbers:
+            self._attend_aside(number)
+
+    def _forget_shown(self) -> None:
+        self._shown = (0.0, self._shown[1])
+
+    def _look_after(self) -> None:
+        """Makes jobs, now and then, of what nobody works at, and queues those that the queue has lost."""
+        while not self._closing:
+            try:
+                self._check()
+                self._find_left()
+            except StoreError as error:
+                log.warning("Looking for unfinished additions: %s", error)
+            self._left.wait(LEFT_SECONDS)
+            self._left.clear()
+
+    def _find_left(self) -> None:
+        catalog, added = self._library.catalog, self._library.adding
+        # Asked first: what is stored meanwhile has a job already.
+        lacking = self._library.without_vectors()
+        incomplete = self._library.incomplete()
+        for taken in added.left():
+            self._rows.add_left(JobRow(self._job(taken.name, "waiting"), taken, 0, awaited=False))
+        for taken, problem in added.stuck():
+            job = replace(self._job(taken.name, "password"), problem=problem)
+            self._rows.add_left(JobRow(job, taken, 0, awaited=False))
+        others = catalog.busy_elsewhere([version.id for version in (*lacking, *incomplete)])
+        for version in incomplete:
+            if version.id not in others:
+                self._add_version(version, "tables", lacks=True)
+        for version in lacking:
+            if version.id not in others:
+                self._add_version(version, "embedding", lacks=False)
+        for row in self._rows.unqueued():
+            step = _step_of(row.job.phase)
+            self._jobs.put(row.job.id, step, row.job.name if step == READ else None)
+
+    def _add_version(self, version: Version, phase: str, *, lacks: bool) -> None:
+        job = replace(self._job(version.document, phase), lacks=lacks)
+        taken = Taken(version.document, version.sha256, 0)
+        self._rows.add_left(JobRow(job, taken, version.id, awaited=False))
+
+    # --- working at jobs
+    # ----------------------------------------------------------------------------------------------------
+
+    def _attend_queued(self, number: int, step: str) -> None:
+        """Works at a job that the queue hands to this process. Raises what hands it back."""
+        try:
+            self._check()
+            self._rows.check_version()
+        except (NewerStoreError, OtherEmbedderError) as error:
+            if self.problem is None:
+                log.warning("Documents are not read here any more: %s", error)
+            self.problem = error
+            self._jobs.stop()
+            self.ended.set()
+            raise
+        row = self._rows.get(number)
+        if row is not None and _step_of(row.job.phase) == step:
+            self._attend(row)
+
+    def _check(self) -> None:
+        """Raises StoreError if this process must not work at this store."""
+        self._library.catalog.check_version()
+        wanted = self._library.catalog.meta(EMBEDDER)
+        if wanted not in (None, self._library.embedder.fingerprint):
+            raise OtherEmbedderError(
+                "The server that was started last has another embedding model than this one.",
+                hint="Give all servers and workers the same FINPOLICY_EMBEDDING_MODEL.",
+            )
+
+    def _attend_aside(self, number: int, password: str | None = None) -> None:
+        """Works at a job in a thread, if nobody works at it: to cancel it, or with its password."""
+        threading.Thread(
+            target=self._attend_if_free, args=(number, password), name="additions-aside", daemon=True
+        ).start()
+
+    def _attend_if_free(self, number: int, password: str | None) -> None:
+        try:
+            row = self._rows.get(number)
+            if row is not None and (password is not None or row.job.cancelling):
+                self._attend(row, password, wait=False)
+        except CancelledError:
+            pass
+        except StoreError as error:  # another worker goes on with it
+            log.warning("An addition could not be gone on with here: %s", error)
+
+    def _attend(self, row: JobRow, password: str | None = None, *, wait: bool = True) -> None:
+        """Works at a job up to its next step, unless another process does; then waits for that."""
+        with self._alone(row.job.id, wait=wait) as alone:
+            number, step = row.job.id, _step_of(row.job.phase)
+            found = self._rows.get(number) if alone else None
+            # It may have got further until now.
+            if found is None or found.job.finished or _step_of(found.job.phase) != step:
+                return
+            if found.job.phase == "password" and not found.job.cancelling:
+                return
+            if step == READ and (stored := self._stored_before(found)) is not None:
+                self._note(QueuedFile(stored, version=stored.result.version if stored.result else 0))
+                self._jobs.put(number, VECTORS)
+                return
+            task = self._begin(found, step, password)
+            try:
+                self._follow(task)
+            finally:
+                with self._changed:
+                    self._tasks.remove(task)
+                with suppress(StoreError):
+                    self._library.catalog.leave_waiting(found.taken.waiting)
+            if not task.job.finished and task.job.phase != "password":
+                self._jobs.put(number, _step_of(task.job.phase))
+
+    @contextmanager
+    def _alone(self, number: int, *, wait: bool) -> Iterator[bool]:
+        """Keeps a job from other threads and processes. Yields False if one of them has it and need not be
+        waited for.
+        """
+        while not self._takes(number):
+            if not wait:
+                yield False
+                return
+            if self._closing:
+                raise CancelledError("Stopped.")
+            time.sleep(ELSEWHERE_SECONDS)
+        try:
+            yield True
+        finally:
+            with suppress(StoreError):  # a database that is gone has no claims
+                self._rows.give_way(f"job {number}")
+            with self._attendance:
+                self._attending.discard(number)
+
+    def _takes(self, number: int) -> bool:
+        with self._attendance:
+            if number in self._attending or not self._rows.claim(f"job {number}"):
+                return False
+            self._attending.add(number)
+            return True
+
+    def _stored_before(self, row: JobRow) -> Job | None:
+        """Returns a job as it goes on whose worker ended just when it had stored the text."""
+        catalog, waiting = self._library.catalog, row.taken.waiting
+        if any(one.id == waiting for one in catalog.waiting()):
+            return None
+        newest = catalog.newest(row.job.name)
+        if newest is None or newest.sha256 != row.taken.digest:
+            return None
+        result = AddResult(row.job.name, "completed", version=newest.id)
+        result = replace(self._library.adding.result_of(newest.id, result), id=newest.document_id)
+        return replace(row.job, phase="embedding", done=0, total=0, result=result, lacks=result.lacks)
+
+    def _begin(self, row: JobRow, step: str, password: str | None) -> QueuedFile:
+        """Gives a job to the embedded queue of this process."""
+        job = replace(row.job, cancelling=False, problem=None, done=0, total=0)
+        if step == READ:
+            self._library.catalog.take_waiting(row.taken.waiting)
+            task = QueuedFile(
+                replace(job, phase="waiting"), replace(row.taken, password=password), awaited=row.awaited
+            )
+        else:
+            task = QueuedFile(job, version=row.version, spent=job.result.seconds if job.result else 0.0)
+        task.phases = STEPS[step]
+        with self._changed:
+            self._tasks.append(task)
+            if row.job.cancelling:
+                self._stop(task)
+            if step == VECTORS:
+                self._embedding_due, self._not_before = True, 0.0
+            self._changed.notify_all()
+        return task
+
+    def _follow(self, task: QueuedFile) -> None:
+        """Notes how far a job is, until its step is done. Raises CancelledError when this process closes."""
+        while True:
+            with self._changed:
+                if not self._closing and not _is_over(task):
+                    self._changed.wait(NOTE_SECONDS)
+                over = _is_over(task)
+            try:
+                cancelling = self._note(task)
+                if over:
+                    return
+                if cancelling and not task.cancelled:
+                    super().cancel(task.job.id)
+            except StoreError:  # the work goes on meanwhile, and is noted when the database is back
+                time.sleep(NOTE_SECONDS)
+            if self._closing:
+                raise CancelledError("Stopped.")
+
+    def _note(self, task: QueuedFile) -> bool:
+        """Stores how far a job is; returns whether it is to be cancelled. Keeps hold of what is claimed."""
+        self._rows.claimed_elsewhere(())
+        return self._rows.note(task.job, task.version)
+
+
+def _is_over(task: QueuedFile) -> bool:
+    """Tells whether this process has done its step of a job."""
+    return task.job.finished or task.job.phase == "password" or not task.here
+
+
+def _step_of(phase: str) -> str:
+    return next((step for step, phases in STEPS.items() if phase in phases), READ)
