@@ -57,7 +57,6 @@ def _target(options: argparse.Namespace, settings: Settings) -> Settings:
     if options.to == EMBEDDED:
         target = replace(target, database="")
     elif options.to and ("://" in options.to or "=" in options.to):
-        _check_address(options.to)
         target = replace(target, database=options.to)
     elif options.to:
         target = replace(target, home=Path(options.to).absolute(), database="")
@@ -65,14 +64,19 @@ def _target(options: argparse.Namespace, settings: Settings) -> Settings:
         target = replace(target, chroma_url="" if options.chroma == EMBEDDED else options.chroma)
     if options.files:
         target = replace(target, files="" if options.files == EMBEDDED else options.files)
+    _check_addresses(settings, target)
     return target
 
 
-def _check_address(address: str) -> None:
-    """Raises StoreError for what is no address of a Postgres."""
+def _check_addresses(settings: Settings, target: Settings) -> None:
+    """Raises StoreError, SettingsError for what is no address, before any is shown."""
+    from chatbot.store.chroma_server import ChromaServer
     from chatbot.store.postgres_address import parse_address
 
-    parse_address(address, "--to")
+    if target.database and target.database != settings.database:
+        parse_address(target.database, "--to")
+    if target.chroma_url:
+        ChromaServer(target.chroma_url)
 
 
 def _line(compared: ComparedPart) -> dict[str, object]:

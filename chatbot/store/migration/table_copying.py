@@ -65,7 +65,7 @@ class MovedTable:
         numbers = [highest_number(database, self.shape) for database in (self._source, self._target)]
         if numbers[0] == numbers[1]:
             return before, after
-        return before, TableSum(after.count, f"next {numbers[1] + 1} instead of {numbers[0] + 1}")
+        return before, TableSum(after.count, f"ids from {numbers[1] + 1}")
 
     def _rows(self, database: Database, told: Told) -> Iterator[Row]:
         done = 0
@@ -74,24 +74,31 @@ class MovedTable:
             done += len(batch)
             told(done)
 
-    def _batches(self, database: Database) -> Iterator[list[Row]]:
-        after: Row = ()
-        while batch := self._between(database, after, ()):
+    def _batches(self, database: Database, after: Row = (), last: Row = ()) -> Iterator[list[Row]]:
+        """The rows after a key up to another one, () for the begin and the end.
+
+        Each batch has a limit, without which a Postgres might rather sort the whole table.
+        """
+        shape = self.shape
+        upto = [f"({shape.key_columns}) <= ({shape.marks})"] if last else []
+        batch: list[Row] = []
+        while len(batch) == ROWS_AT_ONCE or not batch:
+            beyond = [f"({shape.key_columns}) > ({shape.marks})"] if after else []
+            rows = database.read(
+                f"select {quoted(shape.columns)} from {shape.name} "
+                f"where {' and '.join([self._only, *beyond, *upto])} "
+                f"order by {shape.key_columns} limit {ROWS_AT_ONCE}",
+                (*after, *last),
+            )
+            if not rows:
+                return
+            batch = [normalised(shape, row) for row in rows]
             yield batch
             after = self._key(batch[-1])
 
-    def _between(self, database: Database, after: Row, last: Row) -> list[Row]:
-        """The rows after a key up to another one; () for the begin, and for the end of a batch."""
-        shape = self.shape
-        conditions = [self._only]
-        conditions += [f"({shape.key_columns}) > ({shape.marks})"] if after else []
-        conditions += [f"({shape.key_columns}) <= ({shape.marks})"] if last else []
-        rows = database.read(
-            f"select {quoted(shape.columns)} from {shape.name} where {' and '.join(conditions)} "
-            f"order by {shape.key_columns}" + ("" if last else f" limit {ROWS_AT_ONCE}"),
-            (*after, *last),
-        )
-        return [normalised(shape, row) for row in rows]
+    def _between(self, database: Database, after: Row, last: Row) -> Iterator[Row]:
+        for batch in self._batches(database, after, last):
+            yield from batch
 
     def _key(self, row: Row) -> Row:
         return tuple(row[at] for at in self.shape.key)

@@ -88,12 +88,16 @@ def test_servers_dumped_while_the_chatbot_runs(
         subprocess.run(
             [programs / "pg_dump", "--schema=finpolicy_*", "-Fc", "-f", dump, "-d", served], check=True
         )
-    # The copies go to another place, and the Chroma server is a new one: here a folder.
+    chroma.kill()
+    shutil.copytree(chroma.folder, tmp_path / "chroma")
+    chroma.start()
+    restored_chroma = ServedChroma(tmp_path / "chroma")
+    restored_chroma.start()
     restored = replace(
         settings,
         home=tmp_path / "restored",
         database=served.replace("dbname=stores", "dbname=restored"),
-        chroma_url="",
+        chroma_url=restored_chroma.address,
         files="",
     )
     move_copies(files_of(settings), files_of(restored), lambda _: None)
@@ -101,8 +105,11 @@ def test_servers_dumped_while_the_chatbot_runs(
         connection.execute("create database restored encoding 'UTF8' template template0")
         try:
             subprocess.run([programs / "pg_restore", "-d", restored.database, dump], check=True)
+            with Chatbot(restored, embedder=hashing()) as chatbot:
+                assert chatbot.library.indexes.differences() == []
             check(restored)
         finally:
+            restored_chroma.kill()
             connection.execute("drop database restored with (force)")
 
 

@@ -217,6 +217,15 @@ def test_kills_at_any_moment(home: Path, servers: dict[str, Any], tmp_path: Path
     assert dumped(back) == dumped(target) == dumped(source)
 
 
+def test_parts_are_moved_one_by_one(home: Path, servers: dict[str, Any]) -> None:
+    steps = [Settings(home=home)]
+    endpoint = {"files_endpoint": servers["files_endpoint"]}
+    for moved in ("files", "chroma_url", "database"):
+        steps.append(replace(steps[-1], **endpoint, **{moved: servers[moved]}))
+        assert not wrong(migrate(*steps[-2:]))
+    assert dumped(steps[-1]) == dumped(steps[0])
+
+
 def test_what_changed_in_the_source_is_followed_until_all_is_there(
     home: Path, served: str, tmp_path: Path
 ) -> None:
