@@ -129,6 +129,6 @@ def _next_steps(settings: Settings, target: Settings) -> list[str]:
         else:
             lines.append(f"  set {name} to {shown_objects(after) if name == 'FINPOLICY_FILES' else after}")
     lines.append(f"Not moved: mcp.json, .env, memories/ and other files of {settings.home}.")
-    if not settings.signals_database and settings.database != target.database:
-        lines.append("News signals are not moved either; see Moving a store in docs/deploy.md.")
+    if not settings.signals_database and (settings.database or (settings.store / "signals").exists()):
+        lines.append("News signals are not moved either: import them again, or see docs/deploy.md.")
     return lines

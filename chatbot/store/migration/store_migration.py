@@ -189,11 +189,7 @@ class StoreMigration:
                 indexes.keywords.remove(list(indexes.keywords.counts()))
                 indexes.fill_words(told)
         if self.moves_vectors:
-            told = partial(self._progress, "vectors", "moving")
-            indexes.fill_vectors(told)
-            if not _equal(self._compare_vectors(catalog, indexes)):
-                indexes.give_up_vectors()
-                indexes.fill_vectors(told)
+            indexes.fill_vectors(partial(self._progress, "vectors", "moving"))
 
     def _indexes(self, catalog: Catalog) -> Indexes:
         return Indexes(catalog, engines_of(self._target, catalog), self._embedder)
@@ -218,10 +214,18 @@ class StoreMigration:
             if self.moves_tables:
                 yield ComparedPart("index of words", *compare_words(catalog, own))
             if self.moves_vectors:
-                vectors = ComparedPart("index of vectors", *self._compare_vectors(catalog, own))
-                if vectors.equal:
-                    own.found_equal()
-                yield vectors
+                yield self._compare_vectors_or_renew(catalog, own)
+
+    def _compare_vectors_or_renew(self, catalog: Catalog, indexes: Indexes) -> ComparedPart:
+        """Compares the index of vectors, which is made anew if it holds the right number of wrong ones."""
+        compared = self._compare_vectors(catalog, indexes)
+        if not _equal(compared) and not self.was_finished:
+            indexes.give_up_vectors()
+            indexes.fill_vectors(partial(self._progress, "vectors", "moving"))
+            compared = self._compare_vectors(catalog, indexes)
+        if _equal(compared):
+            indexes.found_equal()
+        return ComparedPart("index of vectors", *compared)
 
     def _compare_vectors(self, catalog: Catalog, indexes: Indexes) -> tuple[TableSum, TableSum]:
         counts = catalog.window_counts(self._embedder.fingerprint, self._embedder.dimension)
