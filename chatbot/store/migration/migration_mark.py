@@ -9,8 +9,6 @@ from pathlib import Path
 from chatbot.errors import StoreError
 from chatbot.settings import Settings
 from chatbot.store.database import Database, Schema, Stored, open_database, place_of
-from chatbot.store.object_files import shown_objects
-from chatbot.store.postgres_address import shown_address
 
 __all__ = ["MigrationMark", "refuse_unfinished", "shown_parts"]
 
@@ -94,6 +92,9 @@ def refuse_unfinished(settings: Settings, catalog: Database) -> None:
 
 def shown_parts(settings: Settings) -> tuple[str, str, str]:
     """Returns where (database, vectors, copies) of a store are, without a password."""
+    from chatbot.store.object_files import shown_objects
+    from chatbot.store.postgres_address import shown_address
+
     folder = settings.store.resolve()
     return (
         shown_address(settings.database) if settings.database else str(folder),

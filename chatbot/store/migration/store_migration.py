@@ -33,6 +33,7 @@ __all__ = ["ComparedPart", "StoreMigration"]
 Progress = Callable[[str, str, int, int], None]
 # Tables in which a store that nobody has used yet has rows.
 NEVER_EMPTY = frozenset({"meta"})
+EMPTY = "Name an empty place, or empty this one."
 
 
 @dataclass(frozen=True, slots=True)
@@ -142,6 +143,7 @@ class StoreMigration:
 
     def _refuse_what_is_there(self, unfinished_source: str) -> None:
         """Raises StoreError if the target is not empty."""
+        databases, _, copies = shown_parts(self._target)
         there = list[str]()
         for part in self._parts if self.moves_tables else ():
             place = place_of(self._target, part.name)
@@ -150,16 +152,15 @@ class StoreMigration:
             with closing(open_database(place, part.schema)) as database:
                 rows = {shape.name: counted(database, shape) for shape in part.shapes(database)}
             there += [
-                f"{count} in {name}" for name, count in rows.items() if count and name not in NEVER_EMPTY
+                f"{count:,} rows of {name}"
+                for name, count in rows.items()
+                if count and name not in NEVER_EMPTY
             ]
-        if self.moves_copies and (copies := len(kept_names(files_of(self._target)))):
-            there.append(f"{copies} kept files")
         if there:
-            begun = f", of an unfinished migration from {unfinished_source}" if unfinished_source else ""
-            raise StoreError(
-                f"{' | '.join(shown_parts(self._target))} already holds a store{begun}: {', '.join(there)}.",
-                hint="Name an empty place, or empty this one.",
-            )
+            begun = f" of an unfinished migration from {unfinished_source}" if unfinished_source else ""
+            raise StoreError(f"{databases} already holds a store{begun}: {', '.join(there)}.", hint=EMPTY)
+        if self.moves_copies and (count := len(kept_names(files_of(self._target)))):
+            raise StoreError(f"{copies} already holds {count:,} kept files.", hint=EMPTY)
 
     # --- moving
     # --------------------------------------------------------------------------------------------------------

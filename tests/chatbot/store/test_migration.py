@@ -257,13 +257,19 @@ def test_a_target_that_holds_another_store_is_refused(home: Path, served: str, t
     target = Settings(home=tmp_path / "other", database=served)
     with Chatbot(target, embedder=hashing()) as chatbot:
         chatbot.own.choose("somebody", "window", 5)
-    with pytest.raises(StoreError, match=r"already holds a store: 1 in preference\."):
+    other = target.home / "documents" / f"{'a' * 64}.pdf"
+    other.write_bytes(b"")
+    with pytest.raises(StoreError, match=r"documents already holds 1 kept files\."):
+        migrate(Settings(home=home), replace(target, database="", home=target.home))
+    with pytest.raises(StoreError, match=r"already holds a store: 1 rows of preference\."):
         migrate(Settings(home=home), target)
 
 
 def test_ids_go_on_after_the_highest_ever_given(home: Path, served: str, tmp_path: Path) -> None:
     source = Settings(home=home)
     target, back = replace(source, database=served), Settings(home=tmp_path / "back")
+    # A server that was started there once has left tables, and nothing in them.
+    Chatbot(replace(target, home=tmp_path / "early"), embedder=hashing()).close()
     assert not wrong(migrate(source, target))
     assert not wrong(migrate(target, back))
     for place in (target, back):
