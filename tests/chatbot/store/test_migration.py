@@ -198,7 +198,7 @@ def test_kills_at_any_moment(home: Path, servers: dict[str, Any], tmp_path: Path
     for places in ((source, target), (target, back)):
         killed = 0
         command, given = child(*places, 0)
-        while killed < 12:
+        while killed < 6:
             with subprocess.Popen(
                 command, cwd=ROOT, text=True, stdin=subprocess.PIPE, stdout=subprocess.PIPE
             ) as process:
