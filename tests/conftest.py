@@ -35,7 +35,7 @@ LONGEST = """
     test_browser_memory.py test_browser_documents.py test_nothing_leaves.py test_models.py test_cli.py
     test_service.py test_library.py test_staged.py test_forkserver.py test_benchmarks_memories.py
     test_doctor.py test_embedders.py test_ocr.py test_model_trial.py test_lying.py test_cases_files.py
-    test_server.py test_situations.py test_uploads.py
+    test_server.py test_situations.py test_uploads.py test_migration.py
 """.split()
 TURNS = pytest.StashKey[tempfile.TemporaryDirectory[str]]()
 

@@ -20,7 +20,7 @@ class ServedChroma:
     """A server over one folder. It keeps its port when it is started again."""
 
     def __init__(self, folder: Path) -> None:
-        self._folder = folder
+        self.folder = folder
         with socket.socket() as probe:
             probe.bind(("127.0.0.1", 0))
             self._port = probe.getsockname()[1]
@@ -29,7 +29,7 @@ class ServedChroma:
 
     def start(self) -> None:
         """Start it and wait until it answers."""
-        options = ["--path", str(self._folder), "--host", "127.0.0.1", "--port", str(self._port)]
+        options = ["--path", str(self.folder), "--host", "127.0.0.1", "--port", str(self._port)]
         self._process = subprocess.Popen(
             [sys.executable, "-c", RUN, *options], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL
         )

@@ -18,6 +18,7 @@ from chatbot.cli import (
     document_commands,
     key_commands,
     key_figures_command,
+    migrate_command,
     question_commands,
     worker_command,
 )
@@ -246,6 +247,7 @@ def _parser(serve: Command | None, mcp: Command | None = None) -> argparse.Argum
     _add_conversations(commands)
     _add_memory(commands)
     _add_keys(commands)
+    _add_migrate(commands)
     _add_compress(commands)
     return parser
 
@@ -348,6 +350,17 @@ def _add_memory(commands: Any) -> None:
     )
     for name, option in memories.options_by_name().items():
         kept.add_argument(f"--{name.replace('_', '-')}", dest=name, default=None, **option.keywords)
+
+
+def _add_migrate(commands: Any) -> None:
+    text = (
+        "move the store to servers or back to files, and compare everything; can be broken off and repeated"
+    )
+    moved = _command(commands, "migrate", migrate_command.migrate, text)
+    back = f"or {migrate_command.EMBEDDED} for files of FINPOLICY_HOME"
+    moved.add_argument("--to", metavar="URL", help=f"a Postgres, {back}, or a folder as another home")
+    moved.add_argument("--chroma", metavar="URL", help=f"a Chroma server for the vectors, {back}")
+    moved.add_argument("--files", metavar="URL", help=f"an object store for the kept copies, {back}")
 
 
 def _add_compress(commands: Any) -> None:

@@ -36,6 +36,8 @@ __all__ = [
 ]
 
 SECONDS_BETWEEN_LINES = 10
+# What a phase counts, if not pages.
+UNITS = {"embedding": "chunks", "moving": "rows", "comparing": "rows"}
 
 
 def emit(line: dict[str, Any], text: str, *, as_json: bool) -> None:
@@ -79,7 +81,7 @@ def progress_bars() -> Iterator[Callable[[str, str, int, int], None]]:
             bar = bars[document, phase] = tqdm(
                 total=total,
                 desc=visible(f"{phase} {document[:40]}"),
-                unit="pages" if phase != "embedding" else "chunks",
+                unit=UNITS.get(phase, "pages"),
                 leave=False,
                 file=stream,
                 ncols=columns,

@@ -8,6 +8,8 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+
 from chatbot.store.vector_engine import DATABASE, TENANT, Record, Scalar, Vectors
 
 __all__ = ["EmbeddedCollection", "EmbeddedEngine", "blank", "written_at"]
@@ -100,6 +102,15 @@ class EmbeddedCollection:
             self._identity, list(ids), None, None, 0, None, ["metadatas"], TENANT, DATABASE
         )
         return {key: dict(metadata) for key, metadata in zip(found.ids, found.metadatas, strict=True)}
+
+    def vectors_of(self, ids: Sequence[str]) -> dict[str, Vectors]:
+        """Returns id -> vector, for those ids that exist."""
+        found = self._bindings.get(
+            self._identity, list(ids), None, None, 0, None, ["embeddings"], TENANT, DATABASE
+        )
+        return {
+            key: np.array(vector, np.float32) for key, vector in zip(found.ids, found.embeddings, strict=True)
+        }
 
     def delete(self, **where: Scalar) -> None:
         """Deletes the records whose metadata has these values."""

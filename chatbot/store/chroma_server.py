@@ -151,6 +151,14 @@ class ServedCollection:
         found = self._calls.post(f"{self._place}/get", {"ids": list(ids), "include": ["metadatas"]})
         return {key: dict(metadata) for key, metadata in zip(found["ids"], found["metadatas"], strict=True)}
 
+    def vectors_of(self, ids: Sequence[str]) -> dict[str, Vectors]:
+        """Returns id -> vector, for those ids that exist."""
+        found = self._calls.post(f"{self._place}/get", {"ids": list(ids), "include": ["embeddings"]})
+        return {
+            key: np.array(vector, np.float32)
+            for key, vector in zip(found["ids"], found["embeddings"], strict=True)
+        }
+
     def delete(self, **where: Scalar) -> None:
         """Deletes the records whose metadata has these values."""
         self._calls.post(f"{self._place}/delete", {"where": where})

@@ -175,6 +175,13 @@ class Database(Protocol):
         """Returns what the engine's own check finds wrong, at most ten lines; none if all is sound."""
         ...
 
+    def highest_number(self, table: str, column: str) -> int:
+        """Returns the highest number that a column that counts up by itself was ever given; 0 for none."""
+        ...
+
+    def number_from(self, table: str, column: str, number: int) -> None:
+        """Lets such a column go on after a number."""
+
     def free_bytes(self) -> int:
         """Returns how much more can be written, as far as that is known here."""
         ...
@@ -207,6 +214,11 @@ class Stored:
 
     def __init__(self, database: Database) -> None:
         self._database = database
+
+    @property
+    def database(self) -> Database:
+        """What it is kept in."""
+        return self._database
 
     def close(self) -> None:
         """Closes the database, after the longest running statement or transaction."""

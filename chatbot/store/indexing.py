@@ -38,6 +38,10 @@ PASSAGES_READ = 1_000
 Result = TypeVar("Result")
 
 
+def _tell_nobody(done: int, total: int) -> None:
+    return
+
+
 class Indexes:
     """Keyword and vector index of one store.
 
@@ -224,6 +228,25 @@ class Indexes:
         self.vectors.clear()
         self.unaligned()
 
+    def fill_words(self, told: Callable[[int, int], None]) -> None:
+        """Adds the words that are missing and deletes surplus ones, by the catalogue as it stands.
+
+        told: (versions so far, all).
+        """
+        self._mending_keywords(lambda: self._fill_keywords(self.keywords, told=told))
+
+    def fill_vectors(self, told: Callable[[int, int], None]) -> None:
+        """Does the same with the index of vectors."""
+        self._mending_vectors(lambda: self._align_vectors(told))
+
+    def found_equal(self) -> None:
+        """Notes that a comparison found the index of vectors as the catalogue says it should be."""
+        self._catalog.set_meta(ALIGNED, self._aligned)
+
+    def passages(self, version: int) -> Iterator[IndexedPassage]:
+        """Yields what the index of vectors should have of a version; only some are in memory."""
+        return self._passages(version)
+
     def differences(self) -> list[str]:
         """Describes how the indexes differ from the catalogue; nothing if they agree. Raises
         IndexDamagedError.
@@ -265,7 +288,9 @@ class Indexes:
     def _align_keywords(self) -> None:
         self._fill_keywords(self.keywords)
 
-    def _fill_keywords(self, keywords: WordIndex, *, anew: bool = False) -> None:
+    def _fill_keywords(
+        self, keywords: WordIndex, *, anew: bool = False, told: Callable[[int, int], None] = _tell_nobody
+    ) -> None:
         """Adds what is missing and deletes what is surplus. anew: whether to replace all that is there."""
         expected = self._catalog.chunk_counts()
         if not anew and keywords.count() == sum(expected.values()):  # `differences` looks closer
@@ -273,20 +298,22 @@ class Indexes:
         held = keywords.counts()
         if gone := set(held) - set(expected):
             keywords.remove(sorted(gone))
-        for version, count in expected.items():
+        for done, (version, count) in enumerate(expected.items(), 1):
             if anew or held.get(version, 0) != count:
                 keywords.add(version, [terms_of(chunk) for chunk in self._catalog.chunks(version)])
+            told(done, len(expected))
 
-    def _align_vectors(self) -> None:
+    def _align_vectors(self, told: Callable[[int, int], None] = _tell_nobody) -> None:
         known = self._catalog.window_counts(self._embedder.fingerprint, self._embedder.dimension)
         if self.vectors.count() == sum(known.values()):
             return
         held = self.vectors.counts()
         self.vectors.remove(sorted(set(held) - set(known)))
-        for version, windows in known.items():
+        for done, (version, windows) in enumerate(known.items(), 1):
             if held.get(version, 0) != windows:
                 self.vectors.remove([version])
                 self.vectors.upsert(self._passages(version))
+            told(done, len(known))
 
     def _align_names(self) -> None:
         for version, name in self.vectors.names(self._catalog.chunk_counts()).items():

@@ -23,7 +23,7 @@ from chatbot.store.disk_reserve import FULL, disk_is_full
 from chatbot.store.file_permissions import mend_files
 from ingestion.records import DocumentFacts
 
-__all__ = ["Copies", "KeptName", "copies_of", "is_copy"]
+__all__ = ["Copies", "KeptName", "copies_of", "files_of", "is_copy", "is_kept"]
 
 COPY_BYTES = 1 << 20
 COPY = re.compile(r"[0-9a-f]{64}\.pdf")
@@ -47,20 +47,17 @@ class Copies:
     A store can be rebuilt from these alone. Other files beside them are never touched.
     """
 
-    def __init__(
-        self, folder: Path, most_megabytes: float, files: CopyFiles | None = None, *, shared: bool = False
-    ) -> None:
+    def __init__(self, folder: Path, most_megabytes: float, files: CopyFiles | None = None) -> None:
         """folder: where users may put PDFs, and where the copies are unless `files` has them.
 
         most_megabytes: the largest file that is taken, in MiB.
-        shared: whether other processes may keep copies in the folder.
 
         Raises StoreError if the folder cannot be created.
         """
         self.folder, self.most_megabytes = folder, most_megabytes
         try:
             folder.mkdir(parents=True, exist_ok=True)
-            self._files = files or FolderFiles(folder, alone=not shared)
+            self._files = files or FolderFiles(folder)
         except OSError as error:
             raise StoreError(
                 f"Cannot create the folder {folder}: {error.strerror}.",
@@ -287,24 +284,33 @@ def _is_ours(name: str) -> bool:
 
 def copies_of(settings: Settings) -> Copies:
     """Opens the copies where the settings say. Raises StoreError, SettingsError."""
-    if not settings.files:
-        return Copies(settings.documents, settings.max_upload_mb, shared=bool(settings.database))
-    from chatbot.store.object_files import ObjectFiles
+    return Copies(settings.documents, settings.max_upload_mb, files_of(settings))
 
-    cache = settings.store / "copies"
+
+def files_of(settings: Settings) -> CopyFiles:
+    """Opens the files of the copies where the settings say. Raises StoreError, SettingsError."""
+    folder = settings.store / "copies" if settings.files else settings.documents
     try:
-        files = ObjectFiles(settings.files, cache, endpoint=settings.files_endpoint)
+        if not settings.files:
+            return FolderFiles(folder, alone=not settings.database)
+        from chatbot.store.object_files import ObjectFiles
+
+        return ObjectFiles(settings.files, folder, endpoint=settings.files_endpoint)
     except OSError as error:
         raise StoreError(
-            f"Cannot create the folder {cache}: {error.strerror}.",
+            f"Cannot create the folder {folder}: {error.strerror}.",
             hint="Set FINPOLICY_HOME to a folder you can write to.",
         ) from error
-    return Copies(settings.documents, settings.max_upload_mb, files)
 
 
 def is_copy(name: str) -> bool:
     """Tells whether a file of the folder is named like a kept copy."""
     return COPY.fullmatch(name) is not None
+
+
+def is_kept(name: str) -> bool:
+    """Tells whether a file is named like a kept copy, or like the names beside one."""
+    return is_copy(name) or NAMES.fullmatch(name) is not None
 
 
 def _same(before: os.stat_result, after: os.stat_result) -> bool:

@@ -20,7 +20,7 @@ from chatbot.store.object_errors import explain_objects
 if TYPE_CHECKING:
     from obstore.store import ClientConfig, ObjectStore, S3Config
 
-__all__ = ["CACHE_BYTES", "ObjectFiles"]
+__all__ = ["CACHE_BYTES", "ObjectFiles", "shown_objects"]
 
 # What of the copies is kept on this machine, in bytes. A file used less than so many seconds ago stays.
 CACHE_BYTES, IN_USE_SECONDS = 2 * 2**30, 3_600
@@ -42,7 +42,7 @@ class ObjectFiles:
 
         Raises SettingsError for an impossible address, OSError if the cache cannot be created.
         """
-        self.incoming, self._room, self._shown = cache, room, _shown(address)
+        self.incoming, self._room, self._shown = cache, room, shown_objects(address)
         self._store = _opened(address, endpoint)
         cache.mkdir(parents=True, exist_ok=True)
 
@@ -207,12 +207,12 @@ def _opened(address: str, endpoint: str) -> ObjectStore:
         )
     except (BaseError, ValueError) as error:
         raise SettingsError(
-            f"FINPOLICY_FILES is not the address of an object store: {_shown(address)}.",
+            f"FINPOLICY_FILES is not the address of an object store: {shown_objects(address)}.",
             hint="Write it as s3://bucket/prefix, gs://bucket/prefix or az://container/prefix.",
         ) from error
 
 
-def _shown(address: str) -> str:
+def shown_objects(address: str) -> str:
     """Where the copies are, for display, without a user or a query."""
     parts = urlsplit(address)
     return f"{parts.scheme or '?'}://{parts.hostname or ''}{parts.path}"

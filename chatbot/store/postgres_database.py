@@ -7,7 +7,7 @@ import sys
 import threading
 from collections.abc import Callable, Collection, Iterator, Sequence
 from contextlib import contextmanager, suppress
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import Any, TypeVar
 
 from chatbot.errors import StoreError
 from chatbot.store.database import (
@@ -22,9 +22,6 @@ from chatbot.store.postgres_claims import Claims
 from chatbot.store.postgres_faults import SETTING
 from chatbot.store.postgres_pool import PostgresConnection, PostgresPool
 from chatbot.store.postgres_transaction import PostgresTransaction, run
-
-if TYPE_CHECKING:
-    pass
 
 __all__ = ["PostgresDatabase"]
 
@@ -148,6 +145,21 @@ class PostgresDatabase:
                     raise
                 found.append(error.message)
         return found[:10]
+
+    def highest_number(self, table: str, column: str) -> int:
+        """Returns the highest number that a column was ever given; 0 for none."""
+        ((number,),) = self.read(
+            "select coalesce(pg_sequence_last_value(pg_get_serial_sequence(?, ?)::regclass), 0)",
+            (table, column),
+        )
+        return int(number)
+
+    def number_from(self, table: str, column: str, number: int) -> None:
+        """Lets a column go on after a number."""
+        with self.write() as changes:
+            changes.execute(
+                "select setval(pg_get_serial_sequence(?, ?)::regclass, ?)", (table, column, number)
+            )
 
     def free_bytes(self) -> int:
         """Returns a number beyond every need: only the server knows its disk, and says when it is full."""

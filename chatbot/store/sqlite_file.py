@@ -118,6 +118,19 @@ class SqliteFile(SoleOwner):
         """Writes the log back into the file."""
         self.read("pragma wal_checkpoint(truncate)")
 
+    def highest_number(self, table: str, column: str) -> int:
+        """Returns the highest number that a table's key was ever given; 0 for none."""
+        found = self.read("select seq from sqlite_sequence where name = ?", (table,))
+        return int(found[0][0]) if found else 0
+
+    def number_from(self, table: str, column: str, number: int) -> None:
+        """Lets a table's key go on after a number. One without autoincrement does that by itself."""
+        sql = "select 1 from sqlite_master where name = ? and sql like '%autoincrement%'"
+        if self.read(sql, (table,)):
+            with self.write() as connection:
+                connection.execute("delete from sqlite_sequence where name = ?", (table,))
+                connection.execute("insert into sqlite_sequence values (?, ?)", (table, number))
+
     def free_bytes(self) -> int:
         """Returns the free bytes on the file's disk."""
         return free_bytes(self._path.parent)

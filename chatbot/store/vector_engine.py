@@ -51,6 +51,10 @@ class Collection(Protocol):
         """Returns id -> metadata, for those ids that exist."""
         ...
 
+    def vectors_of(self, ids: Sequence[str]) -> dict[str, Vectors]:
+        """Returns id -> vector, for those ids that exist."""
+        ...
+
     def delete(self, **where: Scalar) -> None:
         """Deletes the records whose metadata has these values."""
 

@@ -141,6 +141,11 @@ class ChromaIndex:
         with self._place.using(self._wanted) as (_, collection):
             return collection.count()
 
+    def held(self, ids: Sequence[str]) -> dict[str, Vectors]:
+        """Returns id -> vector of those of these records that exist. ids: at most 5,461."""
+        with self._place.using(self._wanted) as (_, collection):
+            return collection.vectors_of(ids)
+
     def counts(self) -> dict[int, int]:
         """Returns version -> number of its windows."""
         counts: Counter[int] = Counter()

@@ -187,8 +187,9 @@ def test_several_commands_run_at_once(home: Path) -> None:
         assert not done.stderr
 
 
-def test_what_needs_the_store_alone_names_the_server(home: Path) -> None:
-    done = run(home, "rebuild")
+@pytest.mark.parametrize("command", [("rebuild",), ("migrate", "--to", "elsewhere")])
+def test_what_needs_the_store_alone_names_the_server(home: Path, command: tuple[str, ...]) -> None:
+    done = run(home, *command)
     assert done.returncode == 3
     assert "the server at http://127.0.0.1:" in done.stderr
     assert "Stop the server" in done.stderr

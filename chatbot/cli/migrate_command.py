@@ -1,0 +1,134 @@
+"""Runs the command that moves a store between files and servers, and prints what it compared."""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from dataclasses import replace
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from chatbot.cli.exit_codes import DONE, FAILED
+from chatbot.cli.output import emit, progress_bars
+from chatbot.cli.served_command import refuse_beside_a_server
+from chatbot.errors import UsageError
+from chatbot.settings import PROGRAM, Settings
+from ingestion.invisible_characters import visible
+
+if TYPE_CHECKING:
+    from chatbot.store.migration.store_migration import ComparedPart
+
+__all__ = ["EMBEDDED", "migrate"]
+
+# What stands for files of the home, in place of an address.
+EMBEDDED = "embedded"
+WIDTHS = (28, 9)
+
+
+def migrate(options: argparse.Namespace, settings: Settings) -> int:
+    from chatbot.memory.memory_tables import memory_part
+    from chatbot.store.migration.migration_mark import shown_parts
+    from chatbot.store.migration.store_migration import StoreMigration
+
+    refuse_beside_a_server("migrate")
+    target = _target(options, settings)
+    if shown_parts(target) == shown_parts(settings):
+        raise UsageError(
+            "The store is there already.",
+            hint=f"Name where it goes with --to, --chroma or --files: {PROGRAM} migrate --help",
+        )
+    equal = True
+    if not options.json:
+        print(f"  {'':<{WIDTHS[0]}} {'before':>{WIDTHS[1]}} {'after':>{WIDTHS[1]}}  hash", flush=True)
+    with progress_bars() as progress:
+        migration = StoreMigration(settings, target, [memory_part()], progress)
+        for compared in migration.run():
+            equal = equal and compared.equal
+            emit(_line(compared), _text(compared), as_json=options.json)
+    notes = _next_steps(settings, target) if equal else _differences(was_finished=migration.was_finished)
+    for note in notes:
+        print(visible(note), file=sys.stderr)
+    return DONE if equal else FAILED
+
+
+def _target(options: argparse.Namespace, settings: Settings) -> Settings:
+    """The settings with what is named in its new place."""
+    target = settings
+    if options.to == EMBEDDED:
+        target = replace(target, database="")
+    elif options.to and ("://" in options.to or "=" in options.to):
+        target = replace(target, database=options.to)
+    elif options.to:
+        target = replace(target, home=Path(options.to).absolute(), database="")
+    if options.chroma:
+        target = replace(target, chroma_url="" if options.chroma == EMBEDDED else options.chroma)
+    if options.files:
+        target = replace(target, files="" if options.files == EMBEDDED else options.files)
+    _check_addresses(settings, target)
+    return target
+
+
+def _check_addresses(settings: Settings, target: Settings) -> None:
+    """Raises StoreError, SettingsError for what is no address, before any is shown."""
+    from chatbot.store.chroma_server import ChromaServer
+    from chatbot.store.postgres_address import parse_address
+
+    if target.database and target.database != settings.database:
+        parse_address(target.database, "--to")
+    if target.chroma_url:
+        ChromaServer(target.chroma_url)
+
+
+def _line(compared: ComparedPart) -> dict[str, object]:
+    return {
+        "what": compared.what,
+        "before": compared.before.count,
+        "after": compared.after.count,
+        "hash_before": compared.before.digest,
+        "hash_after": compared.after.digest,
+        "equal": compared.equal,
+    }
+
+
+def _text(compared: ComparedPart) -> str:
+    what, count = WIDTHS
+    before, after = compared.before, compared.after
+    line = f"{compared.what:<{what}} {before.count:>{count},} {after.count:>{count},}"
+    if compared.equal:
+        return f"✓ {line}  {before.digest[:16]}"
+    return f"✗ {line}  {before.digest[:16]} before, {after.digest[:16]} after"
+
+
+def _differences(*, was_finished: bool) -> list[str]:
+    if was_finished:
+        return [
+            "The target was used after the migration had ended. Nothing was changed. Use the target only."
+        ]
+    return ["Not everything is equal. Stop all that use the store, and run the same command again."]
+
+
+def _next_steps(settings: Settings, target: Settings) -> list[str]:
+    """What to do next. No password is shown."""
+    from chatbot.store.object_files import shown_objects
+    from chatbot.store.postgres_address import shown_address
+
+    shown = [
+        ("FINPOLICY_HOME", str(settings.home), str(target.home)),
+        ("FINPOLICY_DATABASE_URL", settings.database, target.database),
+        ("FINPOLICY_CHROMA_URL", settings.chroma_url, target.chroma_url),
+        ("FINPOLICY_FILES", settings.files, target.files),
+    ]
+    lines = ["Everything is equal. The source is unchanged. Before the server starts again:"]
+    for name, before, after in shown:
+        if before == after:
+            continue
+        if not after:
+            lines.append(f"  unset {name}")
+        elif name == "FINPOLICY_DATABASE_URL":
+            lines.append(f"  set {name} to the address that you gave ({shown_address(after)})")
+        else:
+            lines.append(f"  set {name} to {shown_objects(after) if name == 'FINPOLICY_FILES' else after}")
+    lines.append(f"Not moved: mcp.json, .env, memories/ and other files of {settings.home}.")
+    if not settings.signals_database and (settings.database or (settings.store / "signals").exists()):
+        lines.append("News signals are not moved either: import them again, or see docs/deploy.md.")
+    return lines

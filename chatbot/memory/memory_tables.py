@@ -1,0 +1,59 @@
+"""Lists the tables of all memories, to move them with a store."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from contextlib import closing
+
+from chatbot.errors import StoreError
+from chatbot.memory import user_settings_store
+from chatbot.memory.cases import case_file
+from chatbot.memory.conversations import conversation_store
+from chatbot.memory.memory_database import NAME, SCHEMA, MemoryDatabase, Tables
+from chatbot.memory.signals import source_ratings, state
+from chatbot.memory.situations import situation_types
+from chatbot.settings import PROGRAM
+from chatbot.store.database import Database, NewerStoreError, Place
+from chatbot.store.migration.moved_parts import MovedPart
+
+__all__ = ["memory_part"]
+
+ALL = (
+    case_file.TABLES,
+    conversation_store.TABLES,
+    situation_types.TABLES,
+    user_settings_store.TABLES,
+    state.TABLES,
+    source_ratings.TABLES,
+)
+
+
+def memory_part() -> MovedPart:
+    """Returns what is moved of the memories: those that were ever used."""
+    return MovedPart(NAME, SCHEMA, _scripts, _prepare)
+
+
+def _scripts(database: Database) -> Sequence[str]:
+    return ["".join(tables.steps) for tables in _made(database)]
+
+
+def _prepare(place: Place, source: Database) -> None:
+    with closing(MemoryDatabase(place)) as memories:
+        for tables in _made(source):
+            memories.prepare(tables)
+
+
+def _made(database: Database) -> list[Tables]:
+    """Returns the tables that are there. Raises StoreError if they are not of this program's version."""
+    versions = dict(database.read("select memory, version from memory_version"))
+    known = {tables.memory: tables for tables in ALL}
+    for memory, version in versions.items():
+        steps = len(known[memory].steps) if memory in known else 0
+        if version > steps:
+            raise NewerStoreError(f"{memory} memory", version, steps)
+        if version < steps:
+            raise StoreError(
+                f"The {memory} memory was made by an earlier version of the program.",
+                hint=f"Bring it up to date first: {PROGRAM} doctor",
+            )
+    return [known[memory] for memory in sorted(versions)]

@@ -1,0 +1,1 @@
+"""Moves a store between files of this machine and servers, and compares both afterwards."""

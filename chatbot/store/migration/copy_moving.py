@@ -1,0 +1,71 @@
+"""Makes the kept copies of one place equal to those of another, wherever an earlier attempt stopped."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import tempfile
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+from chatbot.store.copy_files import CopyFiles
+from chatbot.store.kept_copies import is_copy, is_kept
+from chatbot.store.migration.row_values import TableSum, summary_of
+
+__all__ = ["compare_copies", "kept_names", "move_copies"]
+
+Told = Callable[[int], None]
+
+
+def kept_names(files: CopyFiles) -> list[str]:
+    """Returns the names of all copies and of what is beside them, each copy after its names. Raises
+    StoreError.
+    """
+    return sorted(name for name, _, _ in files.listed() if is_kept(name))
+
+
+def move_copies(source: CopyFiles, target: CopyFiles, told: Told) -> None:
+    """Copies what the target lacks or has otherwise, and deletes what the source does not have.
+
+    A file becomes visible in the target when it is complete. told: of the files so far. Raises StoreError,
+    OSError.
+    """
+    names = kept_names(source)
+    for name in set(kept_names(target)) - set(names):
+        target.delete(name)
+    for done, name in enumerate(names, 1):
+        if is_copy(name):
+            same = target.size(name) == source.size(name)
+        else:  # a small file that may have changed
+            same = target.size(name) is not None and target.read(name) == source.read(name)
+        if not same:
+            _copy(source, target, name)
+        told(done)
+
+
+def compare_copies(source: CopyFiles, target: CopyFiles, told: Told) -> tuple[TableSum, TableSum]:
+    """Reads all files of both, and sums up their names and SHA-256. Raises StoreError, OSError."""
+    return summary_of(_hashes(source, told)), summary_of(_hashes(target, told))
+
+
+def _hashes(files: CopyFiles, told: Told) -> Iterator[tuple[str, str]]:
+    """Yields (name, SHA-256) of every file."""
+    for done, name in enumerate(kept_names(files), 1):
+        yield name, files.sha256(name)
+        told(done)
+
+
+def _copy(source: CopyFiles, target: CopyFiles, name: str) -> None:
+    handle, partial = tempfile.mkstemp(dir=target.incoming, prefix="incoming-", suffix=".partial")
+    try:
+        with os.fdopen(handle, "wb") as file:
+            if is_copy(name):
+                with source.local(name).open("rb") as data:
+                    shutil.copyfileobj(data, file)
+            else:
+                file.write(source.read(name))
+            file.flush()
+            os.fsync(file.fileno())
+        target.put(Path(partial), name)
+    finally:
+        Path(partial).unlink(missing_ok=True)

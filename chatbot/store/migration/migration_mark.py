@@ -1,0 +1,103 @@
+"""Notes in the place that a store is moved to where it comes from, and whether all of it is there."""
+
+from __future__ import annotations
+
+import time
+from contextlib import closing
+from pathlib import Path
+
+from chatbot.errors import StoreError
+from chatbot.settings import Settings
+from chatbot.store.database import Database, Schema, Stored, open_database, place_of
+
+__all__ = ["MigrationMark", "refuse_unfinished", "shown_parts"]
+
+SCHEMA = Schema(
+    "create table migration (target text primary key, source text not null, finished_at real) without rowid;"
+    "\n",
+    1,
+)
+# Of the database; and its table as other schemas of a Postgres name it.
+NAME, SERVED = "migration", "finpolicy_migration.migration"
+SEPARATOR = " | "
+UNFINISHED = "select target, source from {} where finished_at is null"
+ASK = "select source, finished_at from migration where target = ?"
+
+
+class MigrationMark(Stored):
+    """The note of one migration."""
+
+    def __init__(self, source: Settings, target: Settings) -> None:
+        """Opens it in the database of the target. Raises StoreError."""
+        super().__init__(open_database(place_of(target, NAME), SCHEMA))
+        self._source, self._target = (SEPARATOR.join(shown_parts(one)) for one in (source, target))
+
+    @property
+    def begun(self) -> bool:
+        """Whether this migration was begun before, from this source."""
+        return any(source == self._source for source, _ in self._rows())
+
+    @property
+    def finished(self) -> bool:
+        """Whether it was finished, and everything was equal then."""
+        return any(source == self._source and at is not None for source, at in self._rows())
+
+    @property
+    def unfinished_source(self) -> str:
+        """The source of another migration that was begun here and not finished; "" for none."""
+        return next((source for source, at in self._rows() if at is None), "")
+
+    def begin(self) -> None:
+        """Notes the begin, in place of one from another source."""
+        self._note(None)
+
+    def finish(self) -> None:
+        """Notes that everything is there."""
+        self._note(time.time())
+
+    def _rows(self) -> list[tuple[str, float | None]]:
+        return [(row[0], row[1]) for row in self._read(ASK, (self._target,))]
+
+    def _note(self, finished_at: float | None) -> None:
+        with self._write() as changes:
+            changes.execute(
+                "insert into migration values (?, ?, ?) on conflict (target) do update set"
+                " source = excluded.source, finished_at = excluded.finished_at",
+                (self._target, self._source, finished_at),
+            )
+
+
+def refuse_unfinished(settings: Settings, catalog: Database) -> None:
+    """Raises StoreError if the databases of a store were not moved here completely.
+
+    catalog: the store's, already open.
+    """
+    place = place_of(settings, NAME)
+    if isinstance(place, Path):
+        if not place.exists():
+            return
+        with closing(open_database(place, SCHEMA, read_only=True)) as file:
+            rows = file.read(UNFINISHED.format("migration"))
+    elif catalog.read("select to_regclass(?) is null", (SERVED,))[0][0]:
+        return
+    else:
+        rows = catalog.read(UNFINISHED.format(SERVED))
+    for target, source in rows:
+        if target.split(SEPARATOR)[0] != source.split(SEPARATOR)[0]:
+            raise StoreError(
+                f"Not all of the store has been moved here from {source.split(SEPARATOR)[0]}.",
+                hint="Give the same `migrate` command again, or use the store where it was.",
+            )
+
+
+def shown_parts(settings: Settings) -> tuple[str, str, str]:
+    """Returns where (database, vectors, copies) of a store are, without a password."""
+    from chatbot.store.object_files import shown_objects
+    from chatbot.store.postgres_address import shown_address
+
+    folder = settings.store.resolve()
+    return (
+        shown_address(settings.database) if settings.database else str(folder),
+        settings.chroma_url or str(folder / "vectors"),
+        shown_objects(settings.files) if settings.files else str(settings.documents.resolve()),
+    )
