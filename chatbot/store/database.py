@@ -208,6 +208,18 @@ class Stored:
         """Gives up the space of what was deleted; see Database."""
         return self._database.compact()
 
+    def claim(self, work: str) -> None:
+        """Keeps other processes from some work until `give_way`; see Database."""
+        self._database.claim(work)
+
+    def give_way(self, work: str) -> None:
+        """Lets others do some work that was claimed here."""
+        self._database.release(work)
+
+    def claimed_elsewhere(self, works: Collection[str]) -> set[str]:
+        """Returns the work that other processes have claimed."""
+        return self._database.claimed_elsewhere(works)
+
     def complaints(self) -> list[str]:
         """Returns what the database's own check finds wrong; see Database."""
         return self._database.complaints()
