@@ -382,8 +382,6 @@ class Chatbot:
                         yield problem
                         if isinstance(passed, Answer):
                             passed = replace(passed, notices=tuple(said))
-                        else:
-                            passed = passed
                     yield passed
             failed = False
         except GeneratorExit:
@@ -415,12 +413,10 @@ class Chatbot:
         for document, of_document in groupby(wanted, key=attrgetter("document")):
             *earlier, last = of_document
             ask = Ask(question_in(comparison.question, last.year), (document,), owner=owner)
-            newest, beside = self._entry(last, ask, stop, tell)
+            newest, said = self._entry(last, ask, stop, tell)
             for place in earlier:
-                if stop():
-                    return
                 question = question_in(comparison.question, place.year)
-                entry, _ = self._entry(place, replace(ask, question=question, beside=beside), stop, tell)
+                entry, _ = self._entry(place, replace(ask, question=question, beside=said), stop, tell)
                 if stop():
                     return
                 yield entry

@@ -223,6 +223,7 @@ def test_no_other_page_has_a_serious_fault(browser: Browser, server: Server) -> 
 
 
 @pytest.mark.skipif(not AXE.exists(), reason="there is no axe-core (bash .ci/browser.sh fetches it by npm)")
+@pytest.mark.long
 def test_pages_without_documents_have_no_serious_fault(browser: Browser, tmp_path: Path) -> None:
     with Server(tmp_path / "empty") as server, Visitor(browser, server.url) as page:
         judge = Judge(page, "nothing")
@@ -304,6 +305,7 @@ def test_nothing_jumps_while_an_answer_comes(browser: Browser, server: Server) -
         assert total < MOST_SHIFT, shifts
 
 
+@pytest.mark.long
 def test_nothing_moves_for_who_asked_for_that(browser: Browser, server: Server) -> None:
     page = browser.new_context(reduced_motion="reduce").new_page()
     page.goto(server.url)

@@ -75,6 +75,7 @@ def stopped_after(
     killed(library)
 
 
+@pytest.mark.long
 def test_a_few_kills(root: Path, tmp_path: Path) -> None:
     campaign = "benchmarks/crash.py --kills 6 --real 0 --seed 3"
     command = [sys.executable, *campaign.split(), "--keep", str(tmp_path / "crash")]

@@ -24,6 +24,8 @@ from benchmarks.retrieval import (
     search_nearest_chunks,
 )
 
+pytestmark = pytest.mark.long
+
 # A little below what is measured now, so that a question or two may move: whoever improves something raises
 # its floor to a little below the new figure.
 FLOORS = {

@@ -7,7 +7,7 @@ import shutil
 import sqlite3
 import time
 from collections import OrderedDict
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Iterable, Sequence
 from contextlib import AbstractContextManager, nullcontext, suppress
 from dataclasses import dataclass
 from pathlib import Path
@@ -16,11 +16,11 @@ from typing import Any, TypeVar
 from chatbot.errors import StoreError
 from chatbot.settings import Settings
 from chatbot.store.database import (
-    Database,
     NewerStoreError,
     Place,
     Schema,
     Served,
+    Stored,
     Transaction,
     open_database,
     place_of,
@@ -71,7 +71,7 @@ class Tables:
     steps: tuple[str, ...]
 
 
-class MemoryDatabase:
+class MemoryDatabase(Stored):
     """One database for all memories, or none, if everything is kept in memory.
 
     Reads from any thread, writes one at a time, also beside other processes.
@@ -82,12 +82,8 @@ class MemoryDatabase:
 
         Raises StoreError if it cannot be used, DamagedError if nothing of it can be read.
         """
+        super().__init__(open_database(place, SCHEMA) if isinstance(place, Served) else MemoryFile(place))
         self._place = place
-        self._database: Database
-        if isinstance(place, Served):
-            self._database = open_database(place, SCHEMA)
-        else:
-            self._database = MemoryFile(place)
 
     def prepare(self, tables: Tables) -> None:
         """Bring the tables of one memory, with their rows, up to date.
@@ -119,11 +115,11 @@ class MemoryDatabase:
 
     def read(self, statement: str, arguments: Sequence[Any] = ()) -> list[tuple[Any, ...]]:
         """All rows. Raises StoreError."""
-        return self._database.read(statement, arguments)
+        return self._read(statement, arguments)
 
     def write(self) -> AbstractContextManager[Transaction]:
         """One transaction; what fails in it changes nothing. Raises StoreError."""
-        return self._database.write()
+        return self._write()
 
     def change(self, statement: str, arguments: Sequence[Any] = ()) -> int:
         """Run one statement in its own transaction; returns how many rows it changed. Raises StoreError."""
@@ -134,26 +130,6 @@ class MemoryDatabase:
         """Run one statement for each of these rows of arguments, in one transaction. Raises StoreError."""
         with self.write() as connection:
             connection.executemany(statement, rows)
-
-    def claim(self, work: str) -> None:
-        """Keep other processes from some work until it is released; see Database."""
-        self._database.claim(work)
-
-    def release(self, work: str) -> None:
-        """Let others do some work."""
-        self._database.release(work)
-
-    def claimed_elsewhere(self, works: Collection[str]) -> set[str]:
-        """The work that other processes have claimed."""
-        return self._database.claimed_elsewhere(works)
-
-    def compact(self) -> bool:
-        """Give up the space of what was deleted; see Database."""
-        return self._database.compact()
-
-    def close(self) -> None:
-        """Close the database, after the longest running statement or transaction."""
-        self._database.close()
 
     def erased(self) -> None:
         """Make sure that what was just deleted cannot be recovered.

@@ -279,7 +279,7 @@ class Catalog(FoundTitles, Corrections):
                 d.active_version is null)))""",
             (before,),
         )
-        others = self._database.claimed_elsewhere([_reading(row[0]) for row in rows if row[1] == "reading"])
+        others = self.claimed_elsewhere([_reading(row[0]) for row in rows if row[1] == "reading"])
         return [row[0] for row in rows if _reading(row[0]) not in others]
 
     def hashes(self) -> set[str]:
@@ -396,7 +396,7 @@ class Catalog(FoundTitles, Corrections):
                 (document, sha256, title, protected, facts.period, facts.status, time.time()),
             )
             number = int(made.fetchone()[0])
-            self._database.claim(_reading(number))
+            self.claim(_reading(number))
             return number
 
     def searchable(self, version: int) -> None:
@@ -419,7 +419,7 @@ class Catalog(FoundTitles, Corrections):
                 )
                 if at_once:
                     _flip(connection, document, version)
-        self._database.release(_reading(version))
+        self.give_way(_reading(version))
 
     def add_vectors(
         self, version: int, fingerprint: str, rows: Sequence[tuple[int, bytes, bytes]]
@@ -661,7 +661,7 @@ class Catalog(FoundTitles, Corrections):
             )
             made = connection.execute(statement, (name, sha256, time.time(), recovered))
             number = int(made.fetchone()[0])
-            self._database.claim(_waiting(number))
+            self.claim(_waiting(number))
             return number
 
     def waiting(self) -> list[Waiting]:
@@ -675,7 +675,7 @@ class Catalog(FoundTitles, Corrections):
     def left(self) -> list[Waiting]:
         """Returns what waits for nobody: neither for the user nor for another process that is at it."""
         rows = [row for row in self.waiting() if row.problem is None]
-        others = self._database.claimed_elsewhere([_waiting(row.id) for row in rows])
+        others = self.claimed_elsewhere([_waiting(row.id) for row in rows])
         return [row for row in rows if _waiting(row.id) not in others]
 
     def leave_waiting(self, waiting: int) -> None:
@@ -705,7 +705,7 @@ class Catalog(FoundTitles, Corrections):
                     (waiting,),
                 )
                 connection.execute("delete from waiting where id = ?", (waiting,))
-        self._database.release(_waiting(waiting))
+        self.give_way(_waiting(waiting))
 
     # --- what lies in the folder of documents
     # -----------------------------------------------------------------------------------

@@ -7,7 +7,7 @@ import sys
 import threading
 from collections.abc import Callable, Collection, Iterator, Sequence
 from contextlib import contextmanager, suppress
-from typing import Any, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from chatbot.errors import StoreError
 from chatbot.store.database import (
@@ -19,9 +19,12 @@ from chatbot.store.database import (
 )
 from chatbot.store.postgres_address import parse_address, shown_address
 from chatbot.store.postgres_claims import Claims
-from chatbot.store.postgres_faults import SETTING
+from chatbot.store.postgres_faults import SETTING, as_store_error
 from chatbot.store.postgres_pool import PostgresConnection, PostgresPool
 from chatbot.store.postgres_transaction import PostgresTransaction, run
+
+if TYPE_CHECKING:
+    import psycopg
 
 __all__ = ["PostgresDatabase"]
 
@@ -63,7 +66,7 @@ class PostgresDatabase:
         self._parts = CONNECTING | parse_address(place.address, SETTING)
         self._address, self._name, self._read_only = place.address, f"finpolicy_{place.name}", read_only
         self._local, self._supported = threading.local(), schema.version
-        self._pool = PostgresPool(place.address, self._connect, SILENT_SECONDS)
+        self._pool = PostgresPool(self._connect, self._explain, SILENT_SECONDS)
         self._claims = Claims(self._name, self._pool)
         try:
             self._open(schema)
@@ -253,24 +256,13 @@ class PostgresDatabase:
     def _begun(self) -> Iterator[PostgresConnection]:
         """A transaction that is the only one to write this store."""
         begin = f"begin; select pg_advisory_xact_lock(hashtextextended('{self._name}', 0))"
-        with self._pool.lent() as first:
-            try:
-                first.execute(begin.encode())
-                begun = True
-            except Exception:
-                begun = not first.closed
-                if begun:
-                    raise
-            if begun:
-                yield first
-                return
-        # It was closed while nobody used it. Nothing was written yet.
-        self._pool.forget()
-        with self._pool.lent() as second:
-            second.execute(begin.encode())
-            yield second
+        with self._pool.lent(begin.encode()) as connection:
+            yield connection
 
-    def _connect(self) -> PostgresConnection:
+    def _explain(self, error: psycopg.Error, late: bool) -> StoreError:
+        return as_store_error(error, self._address, late=late)
+
+    def _connect(self, _: float) -> PostgresConnection:
         import psycopg
 
         from chatbot.store.postgres_values import adapt

@@ -10,7 +10,7 @@ from chatbot.store.postgres_address import shown_address, without_secrets
 if TYPE_CHECKING:
     import psycopg
 
-__all__ = ["SETTING", "as_store_error"]
+__all__ = ["SETTING", "as_store_error", "kind_of", "refused"]
 
 SETTING = "FINPOLICY_DATABASE_URL"
 # SQLSTATE, or its first characters: kind.
@@ -88,14 +88,25 @@ def as_store_error(error: psycopg.Error, address: str, *, late: bool = False) ->
     address: the one whose secrets are removed.
     late: whether it was given up because it took too long.
     """
-    kind = "slow" if late else _kind(error)
+    kind = "slow" if late else kind_of(error)
     words, hint, retryable = KINDS[kind]
-    message = f"The database {words} ({shown_address(address)})"
-    details = "" if kind in {"slow", "busy", "read-only"} else without_secrets(str(error), address)
-    return StoreError(f"{message}: {details}" if details else f"{message}.", hint=hint, retryable=retryable)
+    whole = kind in {"slow", "busy", "read-only"}
+    message = refused(f"The database {words}", address, None if whole else error)
+    return StoreError(message, hint=hint, retryable=retryable)
 
 
-def _kind(error: psycopg.Error) -> str:
+def refused(what: str, address: str, error: psycopg.Error | None) -> str:
+    """Returns a sentence on what a database did, with its own words if these add anything.
+
+    error: with its words, of which secrets of the address are removed; None for nothing to add.
+    """
+    message = f"{what} ({shown_address(address)})"
+    details = "" if error is None else without_secrets(str(error), address)
+    return f"{message}: {details}" if details else f"{message}."
+
+
+def kind_of(error: psycopg.Error) -> str:
+    """Returns the kind of failure, one of KINDS."""
     from psycopg import OperationalError, errors
 
     state = error.sqlstate or ""

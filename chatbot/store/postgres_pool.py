@@ -15,17 +15,18 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from typing import TYPE_CHECKING, Any, TypeAlias
 
-from chatbot.errors import StoreError
+from chatbot.errors import ProjectError, StoreError
 from chatbot.store.database import ClosedError
-from chatbot.store.postgres_faults import as_store_error
 
 if TYPE_CHECKING:
     import psycopg
 
-__all__ = ["PostgresConnection", "PostgresPool"]
+__all__ = ["Explain", "PostgresConnection", "PostgresPool"]
 
 log = logging.getLogger(__name__)
 PostgresConnection: TypeAlias = "psycopg.Connection[tuple[Any, ...]]"
+# The failure in our words, and whether it was given up because it took too long.
+Explain: TypeAlias = "Callable[[psycopg.Error, bool], ProjectError]"
 # Connections of one store in this process, and of these how many are kept while nobody needs them.
 MOST, MOST_IDLE = 12, 4
 # Seconds to wait for another thread's connection, and between two looks at those in use.
@@ -33,11 +34,13 @@ WAIT_SECONDS, LOOK_SECONDS = 20, 0.5
 
 
 class PostgresPool:
-    """The connections of one store. Safe to use from several threads."""
+    """The connections to one database. Safe to use from several threads."""
 
-    def __init__(self, address: str, connect: Callable[[], PostgresConnection], seconds: float) -> None:
-        """connect: opens one. seconds: after which a call that is not answered is given up."""
-        self._address, self.connect, self._seconds = address, connect, seconds
+    def __init__(
+        self, connect: Callable[[float], PostgresConnection], explain: Explain, seconds: float
+    ) -> None:
+        """connect: opens one within so many seconds. seconds: after which a silent server is given up."""
+        self._connect, self._explain, self._seconds = connect, explain, seconds
         self._idle: list[PostgresConnection] = []
         self._used: dict[PostgresConnection, float] = {}
         self._late: set[PostgresConnection] = set()
@@ -46,10 +49,14 @@ class PostgresPool:
         self._ended = threading.Event()
 
     @contextmanager
-    def lent(self) -> Iterator[PostgresConnection]:
+    def lent(self, begin: bytes = b"", seconds: float | None = None) -> Iterator[PostgresConnection]:
         """Lends a connection; one that is broken or in a transaction afterwards is not lent again.
 
-        Raises StoreError for whatever the database refuses, and if the pool is closed.
+        begin: what is run first. If that finds a kept connection broken, as after a restart of the server,
+            another takes its place.
+        seconds: instead of the pool's.
+
+        Raises what the database refuses, explained, and StoreError if the pool is closed.
         """
         if self._closed:
             raise ClosedError
@@ -59,46 +66,50 @@ class PostgresPool:
             )
         try:
             with self.explained():
-                connection = self._taken() or self.connect()
+                connection = self._begun(begin, seconds)
                 try:
-                    with self.watched(connection):
+                    with self.watched(connection, seconds):
                         yield connection
                 finally:
                     self._give_back(connection)
         finally:
             self._room.release()
 
+    def connect(self) -> PostgresConnection:
+        """Opens a connection that the pool does not keep."""
+        return self._connect(self._seconds)
+
     @contextmanager
     def explained(self) -> Iterator[None]:
-        """Raises what the database refuses as StoreError."""
+        """Raises what the database refuses in our words."""
         import psycopg
 
         try:
             yield
         except psycopg.Error as error:
-            raise as_store_error(error, self._address) from None
+            raise self._explain(error, False) from None
 
     @contextmanager
-    def watched(self, connection: PostgresConnection) -> Iterator[None]:
-        """Hangs up on a server that is silent for too long meanwhile, and raises StoreError for that."""
+    def watched(self, connection: PostgresConnection, seconds: float | None = None) -> Iterator[None]:
+        """Hangs up on a server that is silent for too long meanwhile, and explains that."""
         import psycopg
 
-        self.renew(connection)
+        self.renew(connection, seconds)
         try:
             yield
         except psycopg.Error as error:
             if not self.gave_up(connection):
                 raise
-            raise as_store_error(error, self._address, late=True) from None
+            raise self._explain(error, True) from None
         finally:
             with self._lock:
                 self._used.pop(connection, None)
                 self._late.discard(connection)
 
-    def renew(self, connection: PostgresConnection) -> None:
-        """Begins the time anew that the next call may take."""
+    def renew(self, connection: PostgresConnection, seconds: float | None = None) -> None:
+        """Begins the time anew that the next call may take. seconds: instead of the pool's."""
         with self._lock:
-            self._used[connection] = time.monotonic() + self._seconds
+            self._used[connection] = time.monotonic() + (self._seconds if seconds is None else seconds)
             if self._watching is None:
                 self._watching = threading.Thread(target=self._watch, name="postgres-watch", daemon=True)
                 self._watching.start()
@@ -128,9 +139,24 @@ class PostgresPool:
         if self._watching is not None:
             self._watching.join(LOOK_SECONDS)
 
-    def _taken(self) -> PostgresConnection | None:
-        with self._lock:
-            return self._idle.pop() if self._idle else None
+    def _begun(self, begin: bytes, seconds: float | None) -> PostgresConnection:
+        """Takes a kept connection, or a new one, and runs what comes first."""
+        import psycopg
+
+        while True:
+            with self._lock:
+                kept = self._idle.pop() if self._idle else None
+            connection = kept or self._connect(self._seconds if seconds is None else seconds)
+            try:
+                if begin:
+                    with self.watched(connection, seconds):
+                        connection.execute(begin)
+                return connection
+            except BaseException as error:
+                broken = connection.closed and isinstance(error, psycopg.Error)
+                _end(connection)
+                if kept is None or not broken:
+                    raise
 
     def _give_back(self, connection: PostgresConnection) -> None:
         from psycopg.pq import TransactionStatus

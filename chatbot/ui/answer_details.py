@@ -13,6 +13,7 @@ from chatbot.models.addresses import endpoint_host
 from chatbot.records import MEMORY, Answer, Hit, PageRef, Understanding
 from chatbot.settings import Settings
 from chatbot.ui import overlay, session
+from chatbot.ui.answer_text import NO_TITLES
 from chatbot.ui.app_context import AppContext
 from chatbot.ui.running_questions import Given
 from chatbot.ui.safe_text import (
@@ -54,7 +55,6 @@ PARTS = {
 ROLES = {"system": "Rules", "user": "Material and question", "assistant": "Answer"}
 # The lowest bar of a strip, as a share of its height, so that a page with a low score is visible too.
 LOWEST = 0.25
-NO_TITLES: Mapping[str, str] = {}
 # The characters of one message of a prompt that are shown.
 LONGEST_MESSAGE = 100_000
 

@@ -24,6 +24,7 @@ from ingestion.invisible_characters import visible
 from ingestion.language.currencies import DRAWN_SIGNS
 
 __all__ = [
+    "NO_TITLES",
     "CitedPassage",
     "answer_html",
     "citation_text",

@@ -183,7 +183,7 @@ def _read_by(page: PageReport) -> str:
 
 
 def _titled(page: PageReport) -> str:
-    named = page_text(PageRef("", page.number, page.label)).replace("p.\u00a0", "Page ", 1)
+    named = page_text(PageRef("", page.number, page.label), "Page ")
     if page.problem is not None:
         return f"{named}: not read. {page.problem}"
     if page.tables:

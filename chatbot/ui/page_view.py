@@ -261,7 +261,7 @@ def _small(
 
 
 def _named(stored: StoredPage) -> str:
-    return page_text(PageRef("", stored.number, stored.label)).replace("p.\u00a0", "Page ", 1)
+    return page_text(PageRef("", stored.number, stored.label), "Page ")
 
 
 def _passage(quote: str, located: bool) -> None:

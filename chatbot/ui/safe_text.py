@@ -120,13 +120,13 @@ def table_html(caption: str, head: Sequence[str], rows: Iterable[Sequence[str]])
     return f"<table>{title}<thead><tr>{heads}</tr></thead><tbody>{''.join(lines)}</tbody></table>"
 
 
-def page_text(page: PageRef) -> str:
+def page_text(page: PageRef, word: str = "p.\u00a0") -> str:
     """Returns "p. 12 (printed 8)": the physical page, and the printed number if it differs.
 
-    No line ends between a word and its number.
+    No line ends between a word and its number, unless `word`, what comes first, lets it.
     """
     printed = page.page_label
-    return f"p.\u00a0{page.page}" + (
+    return f"{word}{page.page}" + (
         f" (printed\u00a0{printed})" if printed and printed != str(page.page) else ""
     )
 

@@ -413,7 +413,7 @@ class Conversations:
         )
         self._file(conversation).change(statement, (encodable(text), state, conversation, number, owner))
         if state != "answering":
-            self._file(conversation).release(_answering(conversation, number))
+            self._file(conversation).give_way(_answering(conversation, number))
 
     def finish(
         self, conversation: str, number: int, answer: Answer, files: Mapping[int, str], *, owner: str
@@ -451,7 +451,7 @@ class Conversations:
                     "delete from spent where conversation = ? and number = ?", (conversation, number)
                 )
                 connection.execute("insert into spent values (?, ?, ?, ?, ?, ?, ?, ?)", spent)
-        self._file(conversation).release(_answering(conversation, number))
+        self._file(conversation).give_way(_answering(conversation, number))
 
     def spent(self, conversation: str, owner: str) -> tuple[int, Usage | None]:
         """(count of answers by chat models, what they used together); (0, None) where there is none.

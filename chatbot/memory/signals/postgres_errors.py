@@ -8,7 +8,8 @@ from chatbot.errors import StoreError
 from chatbot.memory.signals.records import SignalsError
 from chatbot.settings import PROGRAM
 from chatbot.store import postgres_address
-from chatbot.store.postgres_address import shown_address, without_secrets
+from chatbot.store.postgres_address import shown_address
+from chatbot.store.postgres_faults import kind_of, refused
 
 if TYPE_CHECKING:
     import psycopg
@@ -17,29 +18,17 @@ __all__ = ["explain", "parse_address", "shown_address"]
 
 # Where its address was given; the second one if the first is not set.
 SETTING = "MEMORY_DATABASE_URL or FINPOLICY_DATABASE_URL"
-# SQLSTATE, or its first two characters: kind.
-STATES = {
-    "57014": "slow",
-    "55P03": "slow",
-    "25P03": "slow",
-    "28": "login",
-    "3D": "login",
-    "25006": "read-only",
-    "42501": "denied",
-    "53100": "full",
-    "40": "busy",
-    "53": "down",
-    "57P": "down",
-    "08": "down",
-    "58P01": "no-vector",
-    "0A000": "no-vector",
-    "42P01": "schema",
-    "42703": "schema",
-    "42883": "schema",
-    "22": "vector",
+# What the stores tell apart and signals need not: kinds of KINDS.
+SAME = {
+    "missing": "login",
+    "crowded": "down",
+    "certificate": "down",
+    "tls": "down",
+    "tables": "schema",
+    "damaged": "other",
 }
-# What a server says at the door, where no SQLSTATE comes with it.
-REFUSALS = ("authentication failed", "no password supplied", '" does not exist', "no pg_hba.conf entry")
+# SQLSTATE, or its first two characters, of what only signals ask of a database.
+STATES = {"58P01": "no-vector", "0A000": "no-vector", "42883": "schema", "22": "vector"}
 # What the database did, and what to do about it.
 KINDS = {
     "slow": (
@@ -89,28 +78,20 @@ def explain(error: psycopg.Error, *, address: str, late: bool = False) -> Signal
     """
     kind = "slow" if late else _kind(error)
     words, hint = KINDS[kind]
-    details = "" if kind in {"slow", "read-only"} else without_secrets(str(error), address)
-    message = f"The signal database {words} ({shown_address(address)})"
-    if details:
-        message += f": {details}"
+    whole = kind in {"slow", "read-only"}
+    message = refused(f"The signal database {words}", address, None if whole else error)
     return SignalsError(message, kind=kind, hint=hint, retryable=kind in {"busy", "down", "slow"})
 
 
 def _kind(error: psycopg.Error) -> str:
-    from psycopg import OperationalError, errors
+    from psycopg import errors
 
-    state = error.sqlstate or ""
-    text = str(error)
+    state, text = error.sqlstate or "", str(error)
     if '"vector"' in text or '"halfvec"' in text:
         # A type or an extension is missing, or only a superuser may add it.
         return "no-vector"
     if isinstance(error, errors.ConnectionTimeout):
         return "slow"
-    for known in (state, state[:3], state[:2]):
-        if known and known in STATES:
-            return STATES[known]
-    if isinstance(error, OperationalError):
-        if any(words in text for words in REFUSALS):
-            return "login"
-        return "down"
-    return "other"
+    own = STATES.get(state) or STATES.get(state[:2])
+    kind = own or kind_of(error)
+    return SAME.get(kind, kind)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from contextlib import ExitStack, closing
 from pathlib import Path
 
 import pytest
@@ -16,15 +17,9 @@ Reopen = Callable[[], MemoryDatabase]
 @pytest.fixture
 def reopen(tmp_path: Path) -> Iterator[Reopen]:
     """Opens the one file once more, as another process would; all are closed at the end."""
-    opened: list[MemoryDatabase] = []
-
-    def again() -> MemoryDatabase:
-        opened.append(MemoryDatabase(place_at(tmp_path / f"{NAME}.sqlite3")))
-        return opened[-1]
-
-    yield again
-    for one in opened:
-        one.close()
+    place = place_at(tmp_path / f"{NAME}.sqlite3")
+    with ExitStack() as opened:
+        yield lambda: opened.enter_context(closing(MemoryDatabase(place)))
 
 
 @pytest.fixture

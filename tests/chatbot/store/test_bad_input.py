@@ -123,9 +123,14 @@ PHASES: dict[str, tuple[type, str]] = {
     "index of vectors": (ChromaIndex, "upsert"),
     "flipping": (Catalog, "ready"),
 }
+# Those tried by each run: of each part of the store one.
+QUICK_PHASES = ("copying", "words", "index of vectors")
 
 
-@pytest.mark.parametrize("phase", PHASES)
+@pytest.mark.parametrize(
+    "phase",
+    [pytest.param(phase, marks=() if phase in QUICK_PHASES else pytest.mark.long) for phase in PHASES],
+)
 def test_a_full_disk_is_one_clear_error_and_costs_nothing(
     disk: Path, first: Path, tmp_path: Path, command: Command, monkeypatch: pytest.MonkeyPatch, phase: str
 ) -> None:
@@ -211,7 +216,10 @@ sys.exit(main(["add", sys.argv[2], "--json"]))
 """
 
 
-@pytest.mark.parametrize("most", [1_000, 30_000, 150_000])
+@pytest.mark.parametrize(
+    "most",
+    [pytest.param(1_000, marks=pytest.mark.long), 30_000, pytest.param(150_000, marks=pytest.mark.long)],
+)
 def test_a_limit_on_the_size_of_files_is_no_crash(home: Path, tmp_path: Path, root: Path, most: int) -> None:
     """Where no small disk can be made: writes fail at other places for want of room, and the next process
     goes on.

@@ -6,7 +6,7 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Callable, Iterator
-from contextlib import suppress
+from contextlib import ExitStack, closing, suppress
 from pathlib import Path
 
 import pytest
@@ -40,15 +40,9 @@ Open = Callable[..., Database]
 @pytest.fixture
 def opened(tmp_path: Path) -> Iterator[Open]:
     """Opens the database once more, as another process would."""
-    made: list[Database] = []
-
-    def again(schema: Schema = SCHEMA) -> Database:
-        made.append(open_database(place_at(tmp_path / "items.sqlite3"), schema))
-        return made[-1]
-
-    yield again
-    for one in made:
-        one.close()
+    place = place_at(tmp_path / "items.sqlite3")
+    with ExitStack() as opened:
+        yield lambda schema=SCHEMA: opened.enter_context(closing(open_database(place, schema)))
 
 
 @pytest.fixture
