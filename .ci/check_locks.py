@@ -100,8 +100,11 @@ class Licences:
     def declared(self, package: str) -> list[str]:
         """What an installed package says, by its surest field; all of it holds. It may say nothing."""
         fields = metadata.metadata(package)
-        licence = (fields["License-Expression"] or fields["License"] or "").strip()
-        if fields["License-Expression"] or self.are_known(licence):
+        # By [] a missing field is None, or where a backport is loaded a KeyError.
+        expression = str(fields.json.get("license_expression", ""))
+        text = str(fields.json.get("license", ""))
+        licence = (expression or text).strip()
+        if expression or self.are_known(licence):
             return [licence]
         classifiers = [line for line in fields.get_all("Classifier", []) if line.startswith("License ::")]
         return [line.rpartition(" :: ")[2] for line in classifiers] or licence.splitlines()[:1]
