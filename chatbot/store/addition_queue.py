@@ -502,6 +502,9 @@ class Additions:
                 _try(partial(self._library.adding.give_up, taken))
                 self._settle(task, phase="cancelled")
         except Exception as error:
+            if self._tries_again(task, error):
+                self._settle(task, phase="waiting", done=0, total=0)
+                return
             failure = _explained(error)
             locked = isinstance(error, EncryptedError) and not task.awaited
             task.taken = replace(taken, password=None)
@@ -512,6 +515,10 @@ class Additions:
                 self._settle(task, phase="failed", result=failed_upload(taken.name, failure))
         else:
             self._read_done(task, result)
+
+    def _tries_again(self, task: QueuedFile, error: Exception) -> bool:
+        """Tells whether a file that could not be read is to be read once more."""
+        return False
 
     def _is_alone(self, task: QueuedFile) -> bool:
         with self._changed:

@@ -9,6 +9,7 @@ from __future__ import annotations
 import logging
 import threading
 import time
+from collections import Counter
 from collections.abc import Collection, Container, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import replace
@@ -37,6 +38,8 @@ AT_ONCE = {VECTORS: 3, REST: 3}
 # Seconds between two notes of a job's progress; between two looks at all jobs, however many pages ask;
 # between two looks at a job that another process works at; and between two looks for what nobody works at.
 NOTE_SECONDS, SHOWN_SECONDS, ELSEWHERE_SECONDS, LEFT_SECONDS = 0.3, 0.2, 0.5, 5.0
+# How often a file is read once more because a server went away meanwhile.
+MOST_TRIES = 20
 # Key of a value in the catalogue: by which embedder vectors are made.
 EMBEDDER = "embedder"
 NO_WORKER = f"Waiting for a worker. Start one: {PROGRAM} worker"
@@ -69,6 +72,7 @@ class SharedAdditions(Additions):
         self._rows, self._jobs, self._works = rows, queue, works
         self._shown: tuple[float, tuple[Job, ...]] = (0.0, ())
         self._attending, self._attendance = set[int](), threading.Lock()
+        self._tries = Counter[int]()
         self._left, self.ended = threading.Event(), threading.Event()
         self.problem: StoreError | None = None
         super().__init__(library, readers=readers, older=False)
@@ -118,6 +122,11 @@ class SharedAdditions(Additions):
         except StoreError:
             return None
         return time_left([job for job in jobs if job.id >= busy[0].id], worked)
+
+    def ask(self) -> None:
+        """Asks the queue whether anybody works at it. Raises StoreError if nobody does."""
+        if not self._rows.workers():
+            raise StoreError(NO_WORKER)
 
     def jobs(self) -> tuple[Job, ...]:
         """Returns all jobs as they stand, in the order they were queued; while the database is away, as they
@@ -313,6 +322,7 @@ class SharedAdditions(Additions):
             finally:
                 with self._changed:
                     self._tasks.remove(task)
+                self._tries.pop(number, None)
                 with suppress(StoreError):
                     self._library.catalog.leave_waiting(found.taken.waiting)
             if not task.job.finished and task.job.phase != "password":
@@ -376,6 +386,19 @@ class SharedAdditions(Additions):
                 self._embedding_due, self._not_before = True, 0.0
             self._changed.notify_all()
         return task
+
+    def _tries_again(self, task: QueuedFile, error: Exception) -> bool:
+        """Waits for a server that went away; what it had of a file's reading by then is read again."""
+        number = task.job.id
+        if not (isinstance(error, StoreError) and error.retryable) or self._tries[number] >= MOST_TRIES:
+            return False
+        self._tries[number] += 1
+        while not (self._closing or task.cancelled):
+            time.sleep(NOTE_SECONDS)
+            with suppress(StoreError):
+                self._rows.now()
+                break
+        return True
 
     def _follow(self, task: QueuedFile) -> None:
         """Notes how far a job is, until its step is done. Raises CancelledError when this process closes."""
