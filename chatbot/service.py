@@ -52,6 +52,7 @@ from chatbot.settings import Settings
 from chatbot.store.addition_queue import Additions, add_files
 from chatbot.store.document_names import known_as
 from chatbot.store.library import AddResult, Library, Upload
+from chatbot.store.part_checks import PartChecks, StorePart
 from chatbot.tools.tool_servers import ToolServers
 from ingestion.pages.document_facts import period_in
 from ingestion.pages.highlights import locate_quote
@@ -96,6 +97,32 @@ class Chatbot:
 
     It opens the store and is its only owner until closed. Several threads may use it.
     """
+
+    def _parts(self) -> list[StorePart]:
+        settings, library = self.settings, self.library
+        database = "Postgres" if settings.database else "SQLite"
+
+        def ask_news() -> None:
+            health = self.signals.health()
+            if health.state == "failed":
+                raise StoreError(health.message)
+
+        return [
+            StorePart("catalog", database, lambda: library.catalog.meta("")),
+            StorePart("conversations", database, lambda: self._memories.read("select 1")),
+            StorePart(
+                "words",
+                "Postgres" if settings.database else "tantivy",
+                lambda: library.indexes.keywords.frequencies(("",)),
+            ),
+            StorePart(
+                "vectors", "Chroma server" if settings.chroma_url else "Chroma", library.indexes.vectors.ask
+            ),
+            StorePart(
+                "copies", "object store" if settings.files else "folder", lambda: library.copies.has("0" * 64)
+            ),
+            StorePart("news", "Postgres", ask_news),
+        ]
 
     def __init__(
         self, settings: Settings, *, embedder: Embedder | None = None, model: LLM | None = None
@@ -172,11 +199,13 @@ class Chatbot:
             settings.prompt_pages,
             self.tools,
         )
+        self.parts = PartChecks(self._parts())
         self.side_by_side = SideBySide(self._asker, settings)
         self._key_figures = KeyFigureSheets(self.library)
 
     def close(self) -> None:
         """Closes the store, and ends the servers of tools."""
+        self.parts.close()
         self.tools.close()
         self.readers.close()
         self.conversations.close()

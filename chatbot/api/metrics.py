@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from contextlib import suppress
 
 from prometheus_client import CollectorRegistry, Counter, Gauge, Histogram, generate_latest
 
 from chatbot.api.host import Opened
+from chatbot.errors import StoreError
 
 __all__ = ["CONTENT_TYPE", "Metrics"]
 
@@ -43,6 +45,18 @@ class Metrics:
         self._additions = Gauge(
             "finpolicy_additions", "Files that are being added.", ("phase",), registry=self._registry
         )
+        self._part_up = Gauge(
+            "finpolicy_part_up",
+            "1 if a part of the store answers.",
+            ("part", "place"),
+            registry=self._registry,
+        )
+        self._part_seconds = Gauge(
+            "finpolicy_part_seconds",
+            "Seconds until it answered.",
+            ("part", "place"),
+            registry=self._registry,
+        )
 
     def began(self) -> None:
         """Notes that a request came."""
@@ -58,8 +72,12 @@ class Metrics:
         """Returns all that was measured."""
         self._ready.set(opened is not None)
         if opened is not None:
-            _count(self._documents, (row.state for row in opened.chatbot.documents()))
-            _count(self._additions, (job.phase for job in opened.additions.jobs() if not job.finished))
+            for part in opened.chatbot.parts.all():
+                self._part_up.labels(part.name, part.place).set(not part.problem)
+                self._part_seconds.labels(part.name, part.place).set(part.seconds)
+            with suppress(StoreError):  # as when the database is down, which its part says
+                _count(self._documents, (row.state for row in opened.chatbot.documents()))
+                _count(self._additions, (job.phase for job in opened.additions.jobs() if not job.finished))
         return generate_latest(self._registry)
 
 

@@ -29,6 +29,8 @@ __all__ = [
     "Name",
     "NewsIn",
     "NumberOut",
+    "PartOut",
+    "PartsOut",
     "PasswordIn",
     "RatingIn",
     "SearchIn",
@@ -248,6 +250,27 @@ class JobOut(BaseModel):
     problem: str | None
     document: str | None
     document_id: str | None = None
+
+
+class PartOut(BaseModel):
+    """Whether a part of the store answers.
+
+    name: catalog | conversations | words | vectors | copies | news | workers.
+    place: what it is kept in, such as SQLite, Postgres or Chroma server.
+    seconds: until it answered or failed.
+    problem: what it said; "" if it answered.
+    """
+
+    name: str
+    place: str
+    seconds: float
+    problem: str
+
+
+class PartsOut(BaseModel):
+    """The parts of the store."""
+
+    parts: list[PartOut]
 
 
 class PasswordIn(Strict):

@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+from dataclasses import asdict
+
 from fastapi import APIRouter, Request
 from starlette.concurrency import run_in_threadpool
 from starlette.responses import Response
 
 import chatbot
-from chatbot.api.caller import Reads, door_of
+from chatbot.api.caller import Reads, door_of, opened_store
 from chatbot.api.metrics import CONTENT_TYPE
 from chatbot.api.problems import declared
+from chatbot.api.schemas import PartOut, PartsOut
 
 __all__ = ["ROUTER"]
 
@@ -36,6 +39,14 @@ async def health(request: Request, response: Response) -> dict[str, str]:
     ready = door_of(request).host.opened() is not None
     response.status_code = 200 if ready else 503
     return {"status": "ready" if ready else "opening"}
+
+
+@ROUTER.get("/api/v1/health/parts", responses=declared())
+async def parts(request: Request, caller: Reads) -> PartsOut:
+    """Asks each part of the store whether it answers, for three seconds at most."""
+    opened = opened_store(request)
+    found = await run_in_threadpool(opened.chatbot.parts.all)
+    return PartsOut(parts=[PartOut(**asdict(part)) for part in found])
 
 
 @ROUTER.get(

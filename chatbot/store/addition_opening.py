@@ -8,17 +8,26 @@ from chatbot.errors import StoreError
 from chatbot.settings import Settings
 from chatbot.store.addition_queue import Additions
 from chatbot.store.library import Library
+from chatbot.store.part_checks import PartChecks, StorePart
 
 __all__ = ["open_additions"]
 
 INSTALL_HINT = "Install it: make setup-served, or by pip the extra `served`."
 
 
-def open_additions(library: Library, settings: Settings, *, readers: int, leads: bool = True) -> Additions:
+def open_additions(
+    library: Library,
+    settings: Settings,
+    *,
+    readers: int,
+    leads: bool = True,
+    parts: PartChecks | None = None,
+) -> Additions:
     """Opens the queue of a server over its store.
 
     readers: files that are read at a time.
     leads: whether the vectors of a shared store are to be of this process's embedder.
+    parts: the checks that a shared queue joins.
 
     Raises StoreError if a shared queue cannot be used.
     """
@@ -34,8 +43,11 @@ def open_additions(library: Library, settings: Settings, *, readers: int, leads:
         library.catalog.set_meta(EMBEDDER, library.embedder.fingerprint)
     rows, queue = JobRows(settings.database), JobQueue(settings.database)
     try:
-        return SharedAdditions(library, rows, queue, readers=readers, works=settings.server_adds)
+        additions = SharedAdditions(library, rows, queue, readers=readers, works=settings.server_adds)
     except BaseException:
         queue.close()
         rows.close()
         raise
+    if parts is not None:
+        parts.add(StorePart("workers", "procrastinate", additions.ask))
+    return additions

@@ -773,6 +773,15 @@ class Catalog(FoundTitles, Corrections):
         with self._write() as connection:
             connection.execute(KEEP, (key, value))
 
+    def first_meta(self, key: str, value: str) -> str:
+        """Stores a value of the store itself unless there is one, and returns the one that there is."""
+        with self._write() as connection:
+            connection.execute(
+                "insert into meta(key, value) values (?, ?) on conflict do nothing", (key, value)
+            )
+            found = connection.execute("select value from meta where key = ?", (key,)).fetchone()
+            return str(found[0])
+
     def change_meta(self, key: str, change: Callable[[str], str]) -> None:
         """Changes a value of the store itself, "" at first, in one step."""
         with self._write() as connection:

@@ -64,9 +64,7 @@ def _vectors(settings: Settings, catalog: Catalog) -> tuple[Place, str]:
 
 def _owner(catalog: Catalog) -> str:
     """Returns the store's name, made at the first use of a server."""
-    if not catalog.meta(OWNER):
-        catalog.set_meta(OWNER, uuid.uuid4().hex[:OWNER_CHARACTERS])
-    return str(catalog.meta(OWNER))
+    return catalog.meta(OWNER) or catalog.first_meta(OWNER, uuid.uuid4().hex[:OWNER_CHARACTERS])
 
 
 def _words(settings: Settings) -> tuple[Callable[[], WordIndex], Callable[[], WordIndex]]:

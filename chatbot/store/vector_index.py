@@ -136,6 +136,12 @@ class ChromaIndex:
             with self._place.using(self._wanted) as (_, collection):
                 collection.discard(batch)
 
+    def ask(self) -> None:
+        """Asks for one record, to learn whether the index answers. Raises IndexDamagedError, StoreError."""
+        if self.exists():
+            with self._place.using(self._wanted) as (_, collection):
+                collection.metadata_of(["0:0:0"])
+
     def count(self) -> int:
         """Returns the number of windows."""
         with self._place.using(self._wanted) as (_, collection):

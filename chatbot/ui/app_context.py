@@ -35,6 +35,8 @@ log = logging.getLogger(__name__)
 # Erasing waits for the batch that is being embedded. After this time, what answers keep of a document is left
 # to the next call.
 FORGET_SECONDS, FORGET_TICK = 120.0, 0.1
+# An opening that failed because of something that passes is retried after this time.
+RETRY_SECONDS = 2.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -104,12 +106,19 @@ class AppOpening:
     def __init__(self) -> None:
         self.context: AppContext | None = None
         self.error: ProjectError | None = None
+        self._failed_at = 0.0
         self._thread = threading.Thread(target=self._open, name="opening", daemon=True)
         self._thread.start()
 
     def wait(self, seconds: float) -> None:
         """Waits until it is open or has failed, at most `seconds`."""
         self._thread.join(seconds)
+
+    def is_to_be_retried(self, *, now: bool) -> bool:
+        """Tells whether it failed. Without `now`, only what passes counts, and not at once."""
+        return self.error is not None and (
+            now or (self.error.retryable and time.monotonic() - self._failed_at > RETRY_SECONDS)
+        )
 
     def close(self) -> None:
         """Waits for the opening to end, and closes."""
@@ -121,7 +130,7 @@ class AppOpening:
         try:
             self.context = _open_context(replace(load_settings(), open_to_others=is_open_to_others()))
         except ProjectError as error:
-            self.error = error
+            self._failed_at, self.error = time.monotonic(), error
         except Exception:
             log.exception("opening failed")
             self.error = ProjectError("The chatbot could not start.", hint="See the server's log.")
@@ -143,7 +152,9 @@ def _open_context(settings: Settings) -> AppContext:
     try:
         if settings.embeds_here:  # a remote one is only asked when somebody asks a question
             chatbot.search("What is this document about?", k=1)
-        additions = open_additions(chatbot.library, settings, readers=settings.threads + 1)
+        additions = open_additions(
+            chatbot.library, settings, readers=settings.threads + 1, parts=chatbot.parts
+        )
         threading.Thread(
             target=pick_up, args=(chatbot.library, additions), name="picking-up", daemon=True
         ).start()
@@ -198,9 +209,13 @@ _current: list[AppOpening] = []
 
 
 def opening(*, again: bool = False) -> AppOpening:
-    """Returns the process's one opening, begun at the first call. With `again` a failed one is retried."""
+    """Returns the process's one opening, begun at the first call.
+
+    One that failed is retried with `again`; and in any case after a moment, if what it lacked may be back, as
+    a database that was restarted.
+    """
     with _lock:
-        if not _current or (again and _current[0].error is not None):
+        if not _current or _current[0].is_to_be_retried(now=again):
             _current[:] = [AppOpening()]
         return _current[0]
 

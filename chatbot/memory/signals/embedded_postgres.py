@@ -25,7 +25,7 @@ from typing import Any
 
 from chatbot.memory.signals.records import SignalsError
 
-__all__ = ["EmbeddedServer"]
+__all__ = ["EmbeddedServer", "postgres_programs"]
 
 log = logging.getLogger(__name__)
 
@@ -189,7 +189,7 @@ class EmbeddedServer:
             self._starting_again.clear()
 
     def _start(self) -> None:
-        programs = _programs()
+        programs = postgres_programs()
         user = _user()
         if self._watcher is not None:
             _end(self._watcher)
@@ -296,7 +296,7 @@ class EmbeddedServer:
             return []
 
 
-def _programs() -> Path:
+def postgres_programs() -> Path:
     """The folder of initdb and postgres, of the newest version that the package holds; the package itself
     is not imported.
     """

@@ -7,6 +7,8 @@ from pathlib import Path
 
 import pytest
 
+from chatbot.errors import StoreError
+from chatbot.store.kept_copies import Copies
 from tests.chatbot.api.conftest import RULES, Api
 from tests.commands import run
 from tests.pdfs import make_pdf
@@ -96,6 +98,30 @@ def test_documents_are_compared(api: Api, tmp_path: Path) -> None:
         assert one.status_code == 422
         assert "nothing to compare" in one.json()["detail"]
         assert client.get("/api/v1/key-figures").json()["figures"] == []
+
+
+def test_each_part_says_whether_it_answers(api: Api, monkeypatch: pytest.MonkeyPatch) -> None:
+    with api.client("read") as client:
+        parts = client.get("/api/v1/health/parts").json()["parts"]
+        assert [(part["name"], part["place"], part["problem"]) for part in parts] == [
+            ("catalog", "SQLite", ""),
+            ("conversations", "SQLite", ""),
+            ("words", "tantivy", ""),
+            ("vectors", "Chroma", ""),
+            ("copies", "folder", ""),
+            ("news", "Postgres", ""),
+        ]
+        assert 'finpolicy_part_up{part="copies",place="folder"} 1.0' in client.get("/metrics").text
+
+        def fail(_: Copies, digest: str) -> bool:
+            raise StoreError(f"There is no place for {digest[:2]}.")
+
+        monkeypatch.setattr(Copies, "has", fail)
+        (copies,) = (
+            part for part in client.get("/api/v1/health/parts").json()["parts"] if part["name"] == "copies"
+        )
+        assert copies["problem"] == "There is no place for 00."
+        assert 'finpolicy_part_up{part="copies",place="folder"} 0.0' in client.get("/metrics").text
 
 
 def test_metrics_and_the_log_hold_no_content(api: Api, caplog: pytest.LogCaptureFixture) -> None:

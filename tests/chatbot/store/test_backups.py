@@ -81,7 +81,7 @@ def test_servers_dumped_while_the_chatbot_runs(
     )
     with closing(open_api_keys(settings)) as keys:
         keys.create("program", "read")
-    programs, dump = embedded_postgres._programs(), tmp_path / "store.dump"
+    programs, dump = embedded_postgres.postgres_programs(), tmp_path / "store.dump"
     with Chatbot(settings, embedder=hashing()) as chatbot:
         add_now(chatbot.library, [Upload(make_pdf(tmp_path / "Rules.pdf", RULES))])
         ask(chatbot)

@@ -1,0 +1,89 @@
+"""Asks each part that a store stands on whether it answers, and how quickly."""
+
+from __future__ import annotations
+
+import threading
+import time
+from collections.abc import Callable, Iterable
+from concurrent.futures import Future, ThreadPoolExecutor, wait
+from dataclasses import dataclass
+
+from chatbot.errors import ProjectError
+
+__all__ = ["PartCheck", "PartChecks", "StorePart"]
+
+# Seconds after which a part that has not answered is reported as down.
+SECONDS = 3.0
+MOST_AT_ONCE = 8
+
+
+@dataclass(frozen=True, slots=True)
+class StorePart:
+    """place: what it is kept in. ask: anything that it must answer; it raises ProjectError or OSError."""
+
+    name: str
+    place: str
+    ask: Callable[[], object]
+
+
+@dataclass(frozen=True, slots=True)
+class PartCheck:
+    """seconds: until it answered or failed. problem: what it said, "" if all is well."""
+
+    name: str
+    place: str
+    seconds: float
+    problem: str
+
+
+class PartChecks:
+    """Asks all parts at once. A part that still owes an answer is not asked again until it has come."""
+
+    def __init__(self, parts: Iterable[StorePart], *, seconds: float = SECONDS) -> None:
+        """seconds: to wait for answers."""
+        self._parts, self._seconds = tuple(parts), seconds
+        self._threads = ThreadPoolExecutor(MOST_AT_ONCE, thread_name_prefix="part-check")
+        self._asked: dict[str, Future[PartCheck]] = {}
+        self._lock = threading.Lock()
+
+    def add(self, part: StorePart) -> None:
+        """Asks one more part from now on."""
+        with self._lock:
+            self._parts += (part,)
+
+    def all(self) -> list[PartCheck]:
+        """Returns what each part answered, in their order."""
+        with self._lock:
+            parts = self._parts
+            for part in parts:
+                if part.name not in self._asked:
+                    self._asked[part.name] = self._threads.submit(_ask, part)
+            asked = dict(self._asked)
+        wait(asked.values(), self._seconds)
+        found = list[PartCheck]()
+        for part in parts:
+            if asked[part.name].done():
+                found.append(asked[part.name].result())
+                with self._lock:
+                    if self._asked.get(part.name) is asked[part.name]:
+                        del self._asked[part.name]
+            else:
+                problem = f"There was no answer within {self._seconds:g} seconds."
+                found.append(PartCheck(part.name, part.place, self._seconds, problem))
+        return found
+
+    def close(self) -> None:
+        """Ends the threads, without waiting for a part that does not answer."""
+        self._threads.shutdown(wait=False, cancel_futures=True)
+
+
+def _ask(part: StorePart) -> PartCheck:
+    begun = time.perf_counter()
+    problem = ""
+    try:
+        part.ask()
+    except ProjectError as error:
+        problem = error.message
+    except OSError as error:
+        problem = f"{error.strerror or type(error).__name__}."
+    return PartCheck(part.name, part.place, time.perf_counter() - begun, problem)
