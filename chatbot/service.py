@@ -98,32 +98,6 @@ class Chatbot:
     It opens the store and is its only owner until closed. Several threads may use it.
     """
 
-    def _parts(self) -> list[StorePart]:
-        settings, library = self.settings, self.library
-        database = "Postgres" if settings.database else "SQLite"
-
-        def ask_news() -> None:
-            health = self.signals.health()
-            if health.state == "failed":
-                raise StoreError(health.message)
-
-        return [
-            StorePart("catalog", database, lambda: library.catalog.meta("")),
-            StorePart("conversations", database, lambda: self._memories.read("select 1")),
-            StorePart(
-                "words",
-                "Postgres" if settings.database else "tantivy",
-                lambda: library.indexes.keywords.frequencies(("",)),
-            ),
-            StorePart(
-                "vectors", "Chroma server" if settings.chroma_url else "Chroma", library.indexes.vectors.ask
-            ),
-            StorePart(
-                "copies", "object store" if settings.files else "folder", lambda: library.copies.has("0" * 64)
-            ),
-            StorePart("news", "Postgres", ask_news),
-        ]
-
     def __init__(
         self, settings: Settings, *, embedder: Embedder | None = None, model: LLM | None = None
     ) -> None:
@@ -212,6 +186,26 @@ class Chatbot:
         self.signals.close()
         self._memories.close()
         self.library.close()
+
+    def _parts(self) -> list[StorePart]:
+        settings, library = self.settings, self.library
+        database = "Postgres" if settings.database else "SQLite"
+        return [
+            StorePart("catalog", database, lambda: library.catalog.meta("")),
+            StorePart("conversations", database, lambda: self._memories.read("select 1")),
+            StorePart(
+                "words",
+                "Postgres" if settings.database else "tantivy",
+                lambda: library.indexes.keywords.frequencies(("",)),
+            ),
+            StorePart(
+                "vectors", "Chroma server" if settings.chroma_url else "Chroma", library.indexes.vectors.ping
+            ),
+            StorePart(
+                "copies", "object store" if settings.files else "folder", lambda: library.copies.has("0" * 64)
+            ),
+            StorePart("news", "Postgres", self.signals.ping),
+        ]
 
     def __enter__(self) -> Chatbot:
         return self

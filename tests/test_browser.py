@@ -324,8 +324,10 @@ def test_hostile_text_is_shown_as_it_is_and_asks_for_nothing(page: Page, listene
         return words in place.inner_text().replace(JOINER, "")
 
     # It need not be the first that is quoted: other pages speak of levies too.
-    buttons = citations(message).all()
-    hostile = [button for button in buttons if says(button, "Hostile :red[x] $y$ <img src=x>")]
+    marks = message.locator("button.key").all()
+    hostile = [mark for mark in marks if "Hostile :red[x]" in str(mark.get_attribute("aria-label"))]
+    if not hostile[0].is_visible():
+        message.locator("details.further summary").click()
     hostile[0].click()
     dialog = page.get_by_role("dialog")
     expect(dialog.locator("img")).to_have_count(1)

@@ -49,5 +49,5 @@ def open_additions(
         rows.close()
         raise
     if parts is not None:
-        parts.add(StorePart("workers", "procrastinate", additions.ask))
+        parts.add(StorePart("workers", "procrastinate", additions.ping))
     return additions

@@ -19,11 +19,11 @@ MOST_AT_ONCE = 8
 
 @dataclass(frozen=True, slots=True)
 class StorePart:
-    """place: what it is kept in. ask: anything that it must answer; it raises ProjectError or OSError."""
+    """place: what it is kept in. ping: anything that it must answer; it raises ProjectError or OSError."""
 
     name: str
     place: str
-    ask: Callable[[], object]
+    ping: Callable[[], object]
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,7 +57,7 @@ class PartChecks:
             parts = self._parts
             for part in parts:
                 if part.name not in self._asked:
-                    self._asked[part.name] = self._threads.submit(_ask, part)
+                    self._asked[part.name] = self._threads.submit(_ping, part)
             asked = dict(self._asked)
         wait(asked.values(), self._seconds)
         found = list[PartCheck]()
@@ -77,11 +77,11 @@ class PartChecks:
         self._threads.shutdown(wait=False, cancel_futures=True)
 
 
-def _ask(part: StorePart) -> PartCheck:
+def _ping(part: StorePart) -> PartCheck:
     begun = time.perf_counter()
     problem = ""
     try:
-        part.ask()
+        part.ping()
     except ProjectError as error:
         problem = error.message
     except OSError as error:

@@ -123,7 +123,7 @@ class SharedAdditions(Additions):
             return None
         return time_left([job for job in jobs if job.id >= busy[0].id], worked)
 
-    def ask(self) -> None:
+    def ping(self) -> None:
         """Asks the queue whether anybody works at it. Raises StoreError if nobody does."""
         if not self._rows.workers():
             raise StoreError(NO_WORKER)

@@ -136,7 +136,7 @@ class ChromaIndex:
             with self._place.using(self._wanted) as (_, collection):
                 collection.discard(batch)
 
-    def ask(self) -> None:
+    def ping(self) -> None:
         """Asks for one record, to learn whether the index answers. Raises IndexDamagedError, StoreError."""
         if self.exists():
             with self._place.using(self._wanted) as (_, collection):

@@ -349,6 +349,12 @@ class Signals:
             return replace(health, state="empty", message=message, hint="Import news.")
         return replace(health, state="normal", message="The database works.")
 
+    def ping(self) -> None:
+        """Raises SignalsError unless the database answers, or the store is off."""
+        if not self._off():
+            with self._database.transaction(seconds=self.options.seconds) as connection:
+                connection.execute("select 1")
+
     def _failed(self, health: Health) -> Health:
         """The state of a store that cannot be asked, by its breaker."""
         breaker = self.breaker
