@@ -14,6 +14,7 @@ from fastapi.routing import APIRoute
 from fastapi.security import HTTPAuthorizationCredentials, HTTPBearer
 from starlette.concurrency import run_in_threadpool
 
+from chatbot.api.caller_turns import CallerTurns
 from chatbot.api.gate import Rates
 from chatbot.api.host import Host, Opened
 from chatbot.api.metrics import Metrics
@@ -61,6 +62,7 @@ class Door:
     rates: how often each caller may.
     metrics: what is counted.
     texts: web pages that were sent to sessions.
+    turns: whose long work waits.
     """
 
     host: Host
@@ -70,6 +72,7 @@ class Door:
     origins: tuple[str, ...] = ()
     telegram_secret: str = field(default="", repr=False)
     texts: SessionTexts = field(default_factory=SessionTexts)
+    turns: CallerTurns = field(default_factory=CallerTurns)
 
 
 def door_of(request: Request) -> Door:

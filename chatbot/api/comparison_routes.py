@@ -7,7 +7,7 @@ from typing import Annotated, Any
 
 from fastapi import APIRouter, Query, Request
 
-from chatbot.api.caller import Asks, Reads, opened_store
+from chatbot.api.caller import Asks, Reads, door_of, opened_store
 from chatbot.api.problems import declared
 from chatbot.api.schemas import CompareIn, Name
 from chatbot.api.streaming import run_stoppable
@@ -25,7 +25,8 @@ async def compare(request: Request, body: CompareIn, caller: Asks) -> dict[str, 
     """Asks one question of each document, and of each year if there are any."""
     chatbot = opened_store(request).chatbot
     comparison = Comparison.of(body.question, body.documents, body.years)
-    lines = await run_stoppable(request, compared_lines, chatbot, comparison, caller.owner)
+    async with door_of(request).turns.of(caller.owner):
+        lines = await run_stoppable(request, compared_lines, chatbot, comparison, caller.owner)
     return {"entries": lines}
 
 
@@ -35,7 +36,8 @@ async def key_figures(
 ) -> dict[str, Any]:
     """Reads revenue, income, debt and the like from these documents, or from all."""
     chatbot = opened_store(request).chatbot
-    sheet = await run_stoppable(request, chatbot.key_figures, document)
+    async with door_of(request).turns.of(caller.owner):
+        sheet = await run_stoppable(request, chatbot.key_figures, document)
     return {
         "figures": list(figure_lines(sheet)),
         "lacking": list(sheet.lacking),

@@ -13,7 +13,7 @@ from fastapi.sse import EventSourceResponse
 from starlette.concurrency import run_in_threadpool
 from starlette.responses import JSONResponse, Response
 
-from chatbot.api.caller import Asks, Caller, Reads, opened_store
+from chatbot.api.caller import Asks, Caller, Reads, door_of, opened_store
 from chatbot.api.chat_routes import EXTRACTIVE
 from chatbot.api.host import Opened, Question
 from chatbot.api.openai_replies import Completion, with_sources, without_images
@@ -79,7 +79,8 @@ async def embeddings(request: Request, body: EmbeddingsIn, caller: Reads) -> dic
             f"dimensions is {body.dimensions}.", hint=f"Remove it: vectors have {embedder.dimension}."
         )
     texts = body.texts
-    vectors = await run_in_threadpool(embedder.embed, texts)
+    async with door_of(request).turns.of(caller.owner):
+        vectors = await run_in_threadpool(embedder.embed, texts)
     rows = []
     for index, vector in enumerate(vectors):
         if body.encoding_format == "base64":

@@ -13,7 +13,7 @@ from mcp.server.transport_security import TransportSecuritySettings
 from starlette.requests import Request
 from starlette.types import Receive, Scope, Send
 
-from chatbot.api.caller import Caller, opened_store
+from chatbot.api.caller import Caller, door_of, opened_store
 from chatbot.api.problems import ProblemError
 from chatbot.mcp_server.protocol import build_mcp_server
 from chatbot.mcp_server.tool_list import Visitor
@@ -79,4 +79,5 @@ class McpSessions:
 def _visitor_of(context: ServerRequestContext[Any]) -> Visitor:
     request = context.request
     assert isinstance(request, Request)
-    return Visitor(opened_store(request), request.scope["state"]["caller"], is_here=False)
+    caller = request.scope["state"]["caller"]
+    return Visitor(opened_store(request), caller, is_here=False, turns=door_of(request).turns)

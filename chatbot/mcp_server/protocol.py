@@ -106,7 +106,7 @@ class _Answers:
                 f"This key may {visitor.caller.scope}, and {asked.name} needs the scope {tool.scope}. "
                 f"Make another key: {PROGRAM} keys create NAME --scope {tool.scope}"
             )
-        call = work.McpCall(visitor.store, visitor.caller, _ProgressNote(context).stage)
+        call = work.McpCall(visitor.store, visitor.caller, _ProgressNote(context).stage, visitor.turns)
         result = await tool.work(call, tool.takes.model_validate(asked.arguments or {}))
         result, png = result if isinstance(result, tuple) else (result, b"")
         shown = result.model_dump(mode="json")
@@ -160,7 +160,7 @@ class _Answers:
         named = RESOURCE.fullmatch(str(asked.uri))
         if named is None:
             raise _refusal(f"Resources are pages: {work.ADDRESS}. {LIST_HINT}")
-        call = work.McpCall(visitor.store, visitor.caller, _ProgressNote(context).stage)
+        call = work.McpCall(visitor.store, visitor.caller, _ProgressNote(context).stage, visitor.turns)
         try:
             page, _ = await work.get_page(call, forms.GetPage(document=named[1], page=int(named[2])))
         except NotFoundError as error:

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, TextIO
 from mcp.server.stdio import stdio_server
 
 from chatbot.api.caller import Caller
+from chatbot.api.caller_turns import CallerTurns
 from chatbot.mcp_server.protocol import build_mcp_server
 from chatbot.mcp_server.tool_list import Visitor
 from chatbot.memory.conversations.conversation_names import LOCAL
@@ -31,7 +32,7 @@ def run_stdio(store: Opened, read: TextIO | None = None, write: TextIO | None = 
 
 
 async def _serve(store: Opened, read: TextIO | None, write: TextIO | None) -> None:
-    visitor = Visitor(store, Caller(LOCAL, SCOPES[-1]), is_here=True)
+    visitor = Visitor(store, Caller(LOCAL, SCOPES[-1]), is_here=True, turns=CallerTurns())
 
     def visitor_of(_: ServerRequestContext[Any]) -> Visitor:
         return visitor

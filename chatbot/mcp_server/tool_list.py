@@ -9,6 +9,7 @@ from typing import Any
 from pydantic import BaseModel
 
 from chatbot.api.caller import Caller
+from chatbot.api.caller_turns import CallerTurns
 from chatbot.api.host import Opened
 from chatbot.api.schemas import JobOut
 from chatbot.mcp_server import tool_forms as forms
@@ -24,11 +25,13 @@ class Visitor:
 
     store: the open store.
     is_here: whether it is a program of this machine, so that files are given by path.
+    turns: whose long work waits.
     """
 
     store: Opened
     caller: Caller
     is_here: bool
+    turns: CallerTurns
 
 
 @dataclass(frozen=True, slots=True)

@@ -15,6 +15,7 @@ from typing import Any
 
 from chatbot.api.answer_lines import shown_answer
 from chatbot.api.caller import Caller
+from chatbot.api.caller_turns import CallerTurns
 from chatbot.api.comparison_routes import compared_lines
 from chatbot.api.document_routes import document_out, find_row, job_out
 from chatbot.api.host import Opened
@@ -61,11 +62,13 @@ class McpCall:
     store: the open store.
     caller: who calls.
     progress: tells the client which stage is reached.
+    turns: whose long work waits.
     """
 
     store: Opened
     caller: Caller
     progress: Progress
+    turns: CallerTurns
 
 
 async def ask(call: McpCall, given: AskDocuments) -> CitedAnswer:
@@ -112,10 +115,11 @@ async def compare(call: McpCall, given: CompareDocuments) -> ComparedEntries:
     comparison = Comparison.of(given.question, given.documents, given.years)
     stopped = threading.Event()
     try:
-        # Abandoned, the thread ends by itself as soon as it looks whether it is stopped.
-        lines = await asyncio.to_thread(
-            compared_lines, call.store.chatbot, comparison, call.caller.owner, stop=stopped.is_set
-        )
+        async with call.turns.of(call.caller.owner):
+            # Abandoned, the thread ends by itself as soon as it looks whether it is stopped.
+            lines = await asyncio.to_thread(
+                compared_lines, call.store.chatbot, comparison, call.caller.owner, stop=stopped.is_set
+            )
         return ComparedEntries(entries=lines)
     finally:
         stopped.set()

@@ -7,7 +7,7 @@ import logging
 import queue
 import threading
 import time
-from collections import OrderedDict
+from collections import Counter, OrderedDict
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import closing, suppress
 from dataclasses import dataclass, replace
@@ -25,8 +25,8 @@ __all__ = ["Asking", "Given", "Ready", "RunningQuestions"]
 
 log = logging.getLogger(__name__)
 
-# Questions answered at the same time. More wait their turn.
-MOST_AT_ONCE = 8
+# Questions answered at the same time, and of them one owner's. More wait their turn.
+MOST_AT_ONCE, MOST_OF_OWNER = 8, 4
 # Conversations whose last question ended without an answer, for which this is remembered here.
 MOST_CONVERSATIONS = 100
 CLOSE_SECONDS = 2.0
@@ -203,9 +203,28 @@ class _Workers:
         self._most, self._count, self._idle = most, 0, 0
         self._lock = threading.Lock()
         self._waiting: queue.SimpleQueue[tuple[Callable[[], None], threading.Event]] = queue.SimpleQueue()
+        self._owners = Counter[str]()
+        self._fewer = threading.Condition()
 
-    def run(self, work: Callable[[], None]) -> None:
-        """Has a thread do this, and waits until it is done."""
+    def run(self, work: Callable[[], None], owner: str, stopped: Callable[[], bool]) -> bool:
+        """Has a thread do this, and waits until it is done. One owner does not take all threads.
+
+        Returns False if it was stopped while it waited its turn.
+        """
+        with self._fewer:
+            while not self._fewer.wait_for(lambda: self._owners[owner] < MOST_OF_OWNER, TURN_SECONDS):
+                if stopped():
+                    return False
+            self._owners[owner] += 1
+        try:
+            self._run(work)
+            return True
+        finally:
+            with self._fewer:
+                self._owners -= Counter([owner])  # drops an owner without any
+                self._fewer.notify_all()
+
+    def _run(self, work: Callable[[], None]) -> None:
         done = threading.Event()
         self._waiting.put((work, done))
         with self._lock:
@@ -368,7 +387,10 @@ class RunningQuestions:
                     asking.give_up()
                 if asking.finished:
                     return
-                self._workers.run(partial(asking.run, self._chatbot, ask))
+                work = partial(asking.run, self._chatbot, ask)
+                if not self._workers.run(work, ask.owner, lambda: asking.stopped):
+                    asking.give_up()
+                    return
                 if asking.kept:
                     self._let_go(asking, ask)
                 self._settle(asking, ask)

@@ -26,6 +26,7 @@ from chatbot.ui.api_host import ApiRoute
 from chatbot.ui.click_order import ClickOrder
 from chatbot.ui.guard import Guard
 from chatbot.ui.network_exposure import warn_if_open
+from chatbot.ui.request_heads import bound_heads
 from chatbot.ui.sign_in import may_fetch
 from chatbot.ui.stdio_host import serve_beside
 from chatbot.ui.uploads import Uploads
@@ -123,6 +124,7 @@ def run(home: Path, *, port: int | None = None, address: str | None = None, page
     _check_place(given["server.address"], given["server.port"])
     # Streamlit would take the command for a script and look for its files beside it.
     sys.argv = [""]
+    bound_heads()
     try:
         with suppress(KeyboardInterrupt):
             if pages:

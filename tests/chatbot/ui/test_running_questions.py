@@ -14,7 +14,14 @@ from chatbot.errors import QuestionError
 from chatbot.memory.conversations.conversation_store import StoredExchange
 from chatbot.records import Answer, Event, Notice, Stage, Token
 from chatbot.store.job_rows import JobRows
-from chatbot.ui.running_questions import STOP_SECONDS, Asking, RunningQuestions
+from chatbot.ui.running_questions import (
+    MOST_AT_ONCE,
+    MOST_OF_OWNER,
+    STOP_SECONDS,
+    Asking,
+    RunningQuestions,
+)
+from tests.shared_servers import until
 
 
 class Scripted:
@@ -290,3 +297,19 @@ def test_an_answer_is_stopped_from_another_server(served: str) -> None:
     assert not again.stopped
     writing.close()
     rows.close()
+
+
+def test_one_owner_does_not_keep_others_waiting() -> None:
+    script = Scripted(Token("Three "), ANSWER)
+    running = RunningQuestions(script)
+    mine = [running.ask(Ask("How much?", owner="me")) for _ in range(MOST_AT_ONCE + 1)]
+    until(lambda: len(script.asked) == MOST_OF_OWNER)
+    other = running.ask(Ask("How much?", owner="you"))
+    until(lambda: len(script.asked) == MOST_OF_OWNER + 1)
+    assert script.asked[-1].owner == "you"
+    mine[-1].stop()
+    finish(mine[-1])
+    assert len(script.asked) == MOST_OF_OWNER + 1, "it was stopped while it waited"
+    script.go.release(len(mine))
+    for asking in (*mine, other):
+        finish(asking)

@@ -1,0 +1,45 @@
+"""One caller's long work leaves room for others."""
+
+from __future__ import annotations
+
+import threading
+from concurrent.futures import ThreadPoolExecutor
+from typing import Any
+
+import httpx
+import pytest
+
+from chatbot.api import caller_turns, comparison_routes
+from chatbot.api.caller_turns import MOST_AT_ONCE
+from tests.chatbot.api.conftest import QUESTION, RULES, Api
+from tests.shared_servers import until
+
+BODY = {"question": QUESTION, "documents": [RULES], "years": ["2023", "2024"]}
+
+
+def test_comparisons_of_a_caller_wait_while_others_are_answered(
+    api: Api, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    begun, go = list[str](), threading.Event()
+
+    def compared(chatbot: object, comparison: object, owner: str, **_: Any) -> list[object]:
+        begun.append(owner)
+        go.wait(30)
+        return []
+
+    monkeypatch.setattr(comparison_routes, "compared_lines", compared)
+    monkeypatch.setattr(caller_turns, "MOST_WAITING", MOST_AT_ONCE + 2)
+
+    def compare(client: httpx.Client) -> int:
+        return client.post("/api/v1/compare", json=BODY).status_code
+
+    with api.client("ask") as one, api.client("manage") as other, ThreadPoolExecutor(20) as threads:
+        mine = [threads.submit(compare, one) for _ in range(MOST_AT_ONCE + 2)]
+        until(lambda: len(begun) == MOST_AT_ONCE)
+        yours = threads.submit(compare, other)
+        until(lambda: len(set(begun)) == 2)
+        until(lambda: one.post("/api/v1/compare", json=BODY, timeout=5).status_code == 429)
+        assert len(begun) == MOST_AT_ONCE + 1
+        go.set()
+        assert [done.result() for done in (*mine, yours)] == [200] * (MOST_AT_ONCE + 3)
+        assert compare(one) == 200
