@@ -231,16 +231,18 @@ def test_a_conversation_answers_one_question_at_a_time() -> None:
 
 
 def test_a_stopped_question_holds_nobody_up() -> None:
-    go = threading.Event()
+    begun, go = threading.Event(), threading.Event()
 
     class Silent(Scripted):
         def ask(self, ask: Ask, *, stop: Callable[[], bool]) -> Iterator[Event]:
             if ask.question == "1?":
+                begun.set()
                 go.wait(10)  # an endpoint that does not answer
             yield KEPT
 
     asked = RunningQuestions(Silent())
     first = asked.ask(Ask("1?", conversation="c", owner="me"))
+    assert begun.wait(10)
     first.stop()
     second = asked.ask(Ask("2?", conversation="c", owner="me"))
     finish(second)
