@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
 # Looks for the system programs that tests need: Chromium for the browser tests, strace for the test that
-# watches what leaves the machine. As root on a Debian-like system it installs what is missing.
+# watches what leaves the machine and, where CI is set, Caddy for the tests of deploy/. As root on a
+# Debian-like system it installs what is missing.
 # BROWSER_INSTALL=no leaves the system alone. It never fails: without these programs those tests are skipped,
 # and this script says why.
 # Then it fetches axe-core, which judges how accessible the pages are, into .venv/, where npm and its registry
@@ -29,6 +30,8 @@ install() {
 missing=()
 find_browser >/dev/null || missing+=(chromium)
 command -v strace >/dev/null || missing+=(strace)
+# Its package also starts a server on port 80, which nobody wants who only runs tests.
+[ -z "${CI:-}" ] || command -v caddy >/dev/null || missing+=(caddy)
 if [ "${#missing[@]}" -gt 0 ] && [ "${BROWSER_INSTALL:-yes}" = yes ] &&
     [ "$(id -u)" = 0 ] && command -v apt-get >/dev/null; then
     install "${missing[@]}"
@@ -42,6 +45,9 @@ fi
 command -v strace >/dev/null ||
     echo "browser: no strace on PATH, so nobody watches what leaves the machine." \
         "With root, on Debian: apt-get install strace"
+command -v caddy >/dev/null ||
+    echo "browser: no Caddy on PATH, so what deploy/ puts together is not run." \
+        "With root, on Debian: apt-get install caddy"
 
 axe_version=4.14.1
 axe_integrity=sha512-FHfa+lmNjQZfJz1q8wKqIDwC6DExcHt/pkjNQb09a3NPjCKg2rhu5qb2S4r76ASyFNNtuFooJpZe37OgudVGtQ==

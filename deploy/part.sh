@@ -1,0 +1,101 @@
+#!/usr/bin/env bash
+# Becomes one part of the installation in deploy/Procfile: postgres, chroma, server1, server2, worker or
+# proxy. All of them listen on this machine only. Settings, beside those of docs/deploy.md:
+#   DEPLOY_DATA  the folder of everything that is kept (default: ~/.local/share/finpolicy-served)
+#   POSTGRES_PORT, CHROMA_PORT, SERVER1_PORT, SERVER2_PORT, PROXY_PORT
+set -euo pipefail
+cd "$(dirname "$0")/.."
+
+part=${1:?Name a part.}
+data=${DEPLOY_DATA:-$HOME/.local/share/finpolicy-served}
+postgres_port=${POSTGRES_PORT:-5440}
+chroma_port=${CHROMA_PORT:-8440}
+python=${PYTHON:-$PWD/.venv/bin/python}
+mkdir -p "$data"
+
+fail() {
+    printf '%s: %s\n' "$part" "$@" >&2
+    exit 1
+}
+
+# Of the system, or else of the Python package for news signals; the newest.
+postgres_programs() {
+    local found
+    found=$(ls -d /usr/lib/postgresql/*/bin 2>/dev/null | sort -V | tail -n 1)
+    [ -n "$found" ] || found=$("$python" -c 'from chatbot.memory.signals.embedded_postgres import postgres_programs
+print(postgres_programs())' 2>/dev/null)
+    [ -n "$found" ] || fail "There is no Postgres. Install it: apt-get install postgresql, or make setup-signals"
+    echo "$found"
+}
+
+# Postgres does not run as root.
+as_user() {
+    if [ "$(id -u)" = 0 ]; then
+        chown -R nobody "$data/postgres"
+        exec setpriv --reuid nobody --regid nogroup --clear-groups "$@"
+    fi
+    exec "$@"
+}
+
+# A part that needs another one waits for it, so that all can be started at once, in any order.
+wait_for() {
+    local tries
+    for ((tries = 0; tries < 300; tries++)); do
+        (exec 3<>"/dev/tcp/127.0.0.1/$1") 2>/dev/null && return
+        sleep 0.2
+    done
+    fail "Nothing answers on port $1."
+}
+
+# A home for each server and worker, and one folder of kept copies for all of them.
+prepare_home() {
+    export FINPOLICY_HOME="$data/$part"
+    mkdir -p "$FINPOLICY_HOME" "$data/documents"
+    ln -sfn "$data/documents" "$FINPOLICY_HOME/documents"
+    export FINPOLICY_DATABASE_URL="postgresql://finpolicy@127.0.0.1:$postgres_port/finpolicy"
+    export FINPOLICY_CHROMA_URL="http://127.0.0.1:$chroma_port"
+    wait_for "$postgres_port"
+    wait_for "$chroma_port"
+}
+
+case $part in
+postgres)
+    programs=$(postgres_programs)
+    folder=$data/postgres
+    if [ ! -e "$folder/made" ]; then
+        rm -rf "$folder"
+        mkdir -p "$folder"
+        (as_user "$programs/initdb" -D "$folder/data" -U finpolicy --auth=trust --encoding=UTF8 --locale=C \
+            >"$data/initdb.log" 2>&1) || fail "The database could not be made: $(tail -n 1 "$data/initdb.log")"
+        echo 'create database finpolicy' | (as_user "$programs/postgres" --single -D "$folder/data" postgres \
+            >>"$data/initdb.log" 2>&1) || fail "The database could not be made: $(tail -n 1 "$data/initdb.log")"
+        touch "$folder/made"
+    fi
+    as_user "$programs/postgres" -D "$folder/data" -c listen_addresses=127.0.0.1 -c port="$postgres_port" \
+        -c unix_socket_directories= -c max_connections=200
+    ;;
+chroma)
+    exec "$python" -c "import sys; from chromadb_rust_bindings import cli; cli(['chroma', *sys.argv[1:]])" \
+        run --path "$data/chroma" --host 127.0.0.1 --port "$chroma_port"
+    ;;
+server1 | server2)
+    prepare_home
+    port=${part^^}_PORT
+    [ "$part" = server1 ] && default=8441 || default=8442
+    exec "$python" -m chatbot serve --port "${!port:-$default}"
+    ;;
+worker)
+    prepare_home
+    exec "$python" -m chatbot worker
+    ;;
+proxy)
+    command -v caddy >/dev/null || fail "There is no Caddy. Install it: apt-get install caddy"
+    export XDG_DATA_HOME="$data/proxy" XDG_CONFIG_HOME="$data/proxy"
+    export SITE=${SITE:-https://localhost:${PROXY_PORT:-8443}}
+    export SERVERS=${SERVERS:-127.0.0.1:${SERVER1_PORT:-8441} 127.0.0.1:${SERVER2_PORT:-8442}}
+    exec caddy run --config deploy/Caddyfile --adapter caddyfile
+    ;;
+*)
+    fail "There is no such part."
+    ;;
+esac

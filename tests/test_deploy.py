@@ -1,0 +1,164 @@
+"""What deploy/ says is what the program knows; and its parts, put together, go on when one of them ends."""
+
+from __future__ import annotations
+
+import re
+import shutil
+import subprocess
+import time
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import httpx
+import pytest
+import yaml
+
+from chatbot.settings import ENVIRONMENT
+from tests.browser import ROOT
+from tests.deployment import PARTS, WELL_SECONDS, Deployment, missing, wait_until
+from tests.pdfs import make_pdf
+from tests.stores import RULES
+
+DEPLOY = ROOT / "deploy"
+QUESTION = "What is the deficit ceiling?"
+# Of libpq, object stores and the other images.
+FOREIGN = {
+    "POSTGRES_USER", "POSTGRES_DB", "POSTGRES_PASSWORD", "POSTGRES_INITDB_ARGS", "MINIO_ROOT_USER",
+    "MINIO_ROOT_PASSWORD", "AWS_ALLOW_HTTP", "AWS_ACCESS_KEY_ID", "AWS_SECRET_ACCESS_KEY", "AWS_REGION",
+    "SITE", "SERVERS",
+}  # fmt: skip
+
+
+@pytest.fixture(scope="module")
+def compose() -> dict[str, Any]:
+    loaded: dict[str, Any] = yaml.safe_load((DEPLOY / "compose.yaml").read_text("utf-8"))
+    return loaded
+
+
+@pytest.fixture(scope="module")
+def deployment(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Deployment]:
+    if why := missing():
+        pytest.skip(why)
+    # Postgres runs as another user, who must reach its folder.
+    folder = tmp_path_factory.mktemp("deployment")
+    for parent in (folder, folder.parent, folder.parent.parent):
+        parent.chmod(parent.stat().st_mode | 0o011)
+    started = Deployment(folder / "data")
+    try:
+        started.wait()
+        yield started
+    finally:
+        started.stop()
+
+
+def test_containers_and_processes_are_the_same_parts(compose: dict[str, Any]) -> None:
+    processes = re.findall(r"^([\w-]+): bash deploy/part.sh \1$", (DEPLOY / "Procfile").read_text(), re.M)
+    assert tuple(processes) == PARTS
+    # Processes share a folder of kept copies.
+    assert set(compose["services"]) == {*processes, "objects"}
+
+
+def test_images_are_pinned_and_looked_after(compose: dict[str, Any]) -> None:
+    volumes = {
+        volume.split(":")[0] for one in compose["services"].values() for volume in one.get("volumes", [])
+    }
+    for name, service in compose["services"].items():
+        assert re.fullmatch(r"finpolicy:local|[\w/]+:[\w.-]*\d+[\w.-]*", service["image"]), name
+        assert service["restart"] == "always", name
+        assert name == "worker" or service["healthcheck"]["test"][0] == "CMD", name
+        for other in service.get("depends_on", {}):
+            assert other in compose["services"]
+    assert {volume for volume in volumes if not volume.startswith(".")} == set(compose["volumes"])
+    dockerfile = (DEPLOY / "Dockerfile").read_text("utf-8")
+    assert re.search(r"^FROM python:3\.11\.\d+-slim-\w+$", dockerfile, re.M)
+
+
+def test_settings_are_known_and_secrets_are_in_one_file(compose: dict[str, Any]) -> None:
+    example = dict(re.findall(r"^(\w+)=(.+)$", (DEPLOY / "env.example").read_text("utf-8"), re.M))
+    given = {name for one in compose["services"].values() for name in one.get("environment", {})}
+    assert {*example, *given} - FOREIGN <= set(ENVIRONMENT)
+    for name, service in compose["services"].items():
+        words = " ".join([*service.get("command", []), *service.get("entrypoint", [])])
+        assert not re.search(r"password|secret|token|\$\{", words, re.I), name
+        for value in service.get("environment", {}).values():
+            assert "PASSWORD" not in str(value) or str(value).startswith("${")
+    assert "deploy/.env" in (ROOT / ".gitignore").read_text("utf-8").split()
+
+
+@pytest.mark.skipif(shutil.which("caddy") is None, reason="there is no Caddy")
+def test_the_proxy_understands_its_file(tmp_path: Path) -> None:
+    done = subprocess.run(
+        ["caddy", "validate", "--config", DEPLOY / "Caddyfile", "--adapter", "caddyfile"],
+        env={
+            "PATH": "/usr/bin:/bin",
+            "HOME": str(tmp_path),
+            "SITE": "https://localhost:9",
+            "SERVERS": "a:1 b:2",
+        },
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert done.returncode == 0, done.stderr
+
+
+def added(deployment: Deployment, client: httpx.Client, path: Path) -> str:
+    """Add a file through the proxy, and wait until both servers have it."""
+    client.post("/api/v1/documents", files={"files": (path.name, path.read_bytes())}).raise_for_status()
+
+    def there() -> bool:
+        states = [
+            {
+                row["name"]: row["state"]
+                for row in httpx.get(f"{deployment.server(number)}/api/v1/documents").json()
+            }
+            for number in (1, 2)
+        ]
+        return all(state.get(path.name) == "ready" for state in states)
+
+    wait_until(there, WELL_SECONDS, deployment.logs)
+    return path.name
+
+
+def asked(client: httpx.Client, **wanted: object) -> dict[str, Any]:
+    """The answer to QUESTION; as the proxy says, a question whose server ended is sent again."""
+    end = time.monotonic() + WELL_SECONDS
+    while True:
+        answer = client.post("/api/v1/ask", json={"question": QUESTION, **wanted})
+        if answer.status_code == 200 or time.monotonic() > end:
+            break
+        assert answer.json()["hint"] == "Send it again in a moment.", answer.text
+        time.sleep(float(answer.headers["retry-after"]))
+    found: dict[str, Any] = answer.raise_for_status().json()
+    return found
+
+
+def test_a_conversation_outlives_its_server(deployment: Deployment, tmp_path: Path) -> None:
+    with deployment.client() as client:
+        added(deployment, client, make_pdf(tmp_path / "Rules.pdf", RULES))
+        first = asked(client, conversation="talk")
+        assert first["citations"][0]["document"] == "Rules.pdf"
+        for part in ("server1", "server2"):
+            gone = deployment.kill(part)
+            assert asked(client, conversation="talk")["answer"] == first["answer"]
+            wait_until(deployment.well, WELL_SECONDS, deployment.logs)
+            assert deployment.process(part) != gone
+        said = client.get("/api/v1/conversations/talk/exchanges").json()
+        assert [(row["number"], row["state"]) for row in said] == [(n, "complete") for n in (1, 2, 3)]
+
+
+@pytest.mark.long
+@pytest.mark.parametrize("part", ["postgres", "chroma", "worker", "proxy"])
+def test_what_ends_is_started_again_and_all_is_well(
+    deployment: Deployment, part: str, tmp_path: Path
+) -> None:
+    with deployment.client() as client:
+        before = added(deployment, client, make_pdf(tmp_path / f"Before {part}.pdf", RULES))
+    deployment.kill(part)
+    wait_until(deployment.well, WELL_SECONDS, deployment.logs)
+    with deployment.client() as client:
+        after = added(deployment, client, make_pdf(tmp_path / f"After {part}.pdf", [*RULES, part]))
+        names = {row["name"] for row in client.get("/api/v1/documents").json()}
+        assert {before, after} <= names
+        assert "3.0" in asked(client, documents=[before])["answer"]
