@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# Becomes one part of the installation in deploy/Procfile: postgres, chroma, server1, server2, worker or
-# proxy. All of them listen on this machine only. Settings, beside those of docs/deploy.md:
+# Becomes one part of the installation in deploy/Procfile: postgres, chroma, server1, server2, worker1,
+# worker2 or proxy. All of them listen on this machine only. Settings, beside those of docs/deploy.md:
 #   DEPLOY_DATA  the folder of everything that is kept (default: ~/.local/share/finpolicy-served)
 #   POSTGRES_PORT, CHROMA_PORT, SERVER1_PORT, SERVER2_PORT, PROXY_PORT
 set -euo pipefail
@@ -80,11 +80,12 @@ chroma)
     ;;
 server1 | server2)
     prepare_home
+    export FINPOLICY_SERVER_ADDS=${FINPOLICY_SERVER_ADDS:-0}  # workers read what is added
     port=${part^^}_PORT
     [ "$part" = server1 ] && default=8441 || default=8442
     exec "$python" -m chatbot serve --port "${!port:-$default}"
     ;;
-worker)
+worker1 | worker2)
     prepare_home
     exec "$python" -m chatbot worker
     ;;

@@ -10,7 +10,7 @@ import ssl
 import subprocess
 import sys
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from pathlib import Path
 
 import httpx
@@ -19,7 +19,7 @@ from tests.browser import ROOT
 
 __all__ = ["PARTS", "WELL_SECONDS", "Deployment", "missing", "wait_until"]
 
-PARTS = ("postgres", "chroma", "server1", "server2", "worker", "proxy")
+PARTS = ("postgres", "chroma", "server1", "server2", "worker1", "worker2", "proxy")
 # Seconds in which everything is to be well again without a hand.
 WELL_SECONDS = 30.0
 START_SECONDS = 120.0
@@ -28,8 +28,8 @@ START_SECONDS = 120.0
 class Deployment:
     """Started at once, and ended by `stop`. DEPLOY_DATA is `data`."""
 
-    def __init__(self, data: Path, **settings: str) -> None:
-        """settings: further environment."""
+    def __init__(self, data: Path, parts: Sequence[str] = (), **settings: str) -> None:
+        """parts: those to start, default all. settings: further environment."""
         self.data = data
         names = ("POSTGRES_PORT", "CHROMA_PORT", "SERVER1_PORT", "SERVER2_PORT", "PROXY_PORT")
         self.ports = dict(zip(names, _free_ports(len(names)), strict=True))
@@ -39,7 +39,7 @@ class Deployment:
         data.mkdir(parents=True, exist_ok=True)
         with (data / "runner.log").open("ab") as log:
             self.runner = subprocess.Popen(
-                [sys.executable, "deploy/supervise.py"],
+                [sys.executable, "deploy/supervise.py", *parts],
                 cwd=ROOT,
                 env=environment,
                 stdout=log,

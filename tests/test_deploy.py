@@ -55,8 +55,9 @@ def deployment(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Deployment]
 def test_containers_and_processes_are_the_same_parts(compose: dict[str, Any]) -> None:
     processes = re.findall(r"^([\w-]+): bash deploy/part.sh \1$", (DEPLOY / "Procfile").read_text(), re.M)
     assert tuple(processes) == PARTS
-    # Processes share a folder of kept copies.
-    assert set(compose["services"]) == {*processes, "objects"}
+    # Processes share a folder of kept copies, and workers are copies of one container.
+    assert set(compose["services"]) == {*processes, "objects", "worker"} - {"worker1", "worker2"}
+    assert compose["services"]["worker"]["scale"] == 2
 
 
 def test_images_are_pinned_and_looked_after(compose: dict[str, Any]) -> None:
@@ -149,7 +150,7 @@ def test_a_conversation_outlives_its_server(deployment: Deployment, tmp_path: Pa
 
 
 @pytest.mark.long
-@pytest.mark.parametrize("part", ["postgres", "chroma", "worker", "proxy"])
+@pytest.mark.parametrize("part", ["postgres", "chroma", "worker1", "proxy"])
 def test_what_ends_is_started_again_and_all_is_well(
     deployment: Deployment, part: str, tmp_path: Path
 ) -> None:
