@@ -1,11 +1,12 @@
 """Measures how search grows with the store, in folders and on servers, over the same catalogue.
 
-    python benchmarks/scale.py [--chunks 10000 100000] [--store FOLDER] [--searches 200]
+    python benchmarks/scale.py [--chunks 10000 100000] [--store FOLDER] [--searches 200] [--plot FILE.svg]
 
-The servers are those that FINPOLICY_CHROMA_URL and FINPOLICY_DATABASE_URL name; without them only folders
-are measured. Texts are drawn by Zipf's law from 60,000 words (see benchmarks/speed.py). Vectors are real ones
-of the sample texts, repeated with noise. Each row is a process of its own. "Same pages" is the share of
-searches whose first three pages are those found in folders.
+The servers are the Postgres and the Chroma of deploy/, to which each store is moved by `finpolicy migrate`.
+A store in --store that is there already, in folders or on servers, is taken as it is. Texts are drawn by
+Zipf's law from 60,000 words (see benchmarks/speed.py). Vectors are real ones of the sample texts, repeated
+with noise. Each row is a process of its own. "Same pages" is the share of searches whose first three pages
+are those found in folders.
 """
 
 from __future__ import annotations
@@ -17,8 +18,8 @@ import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Callable, Sequence
-from dataclasses import asdict, dataclass
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import asdict, dataclass, replace
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -30,16 +31,18 @@ ROOT = Path(__file__).resolve().parent.parent
 sys.path.insert(0, str(ROOT))
 
 from benchmarks.speed import fill_large, made_queries
-from benchmarks.tables import markdown_table
+from benchmarks.tables import Panel, markdown_table, plot
 from chatbot.models.embedders import Embedder, make_embedder
 from chatbot.records import Hit
 from chatbot.service import Chatbot
 from chatbot.settings import Settings, load_settings
 from ingestion.language.terms import content_terms
+from tests.deployment import Deployment
 
 __all__ = ["Measured", "NoisyPassages", "measure"]
 
-SERVERS = ("FINPOLICY_CHROMA_URL", "FINPOLICY_CHROMA_TOKEN", "FINPOLICY_DATABASE_URL")
+ENGINES = ("postgres", "chroma")
+MOVE_SECONDS = 7_200
 # Of the noise beside a unit vector: passages of one original have cosines of about 0.8 to each other.
 NOISE = 0.5
 FIRST_PAGES = 3
@@ -75,6 +78,8 @@ class Measured:
     """What one process measured. Times in milliseconds, as (p50, p95); memory in MiB.
 
     pages: (document, page) of the first pages of each search.
+    filled_seconds: for the indexes in folders, or to move the store to servers.
+    disk: MiB of the store.
     """
 
     filled_seconds: float
@@ -84,6 +89,7 @@ class Measured:
     vectors: tuple[float, float]
     memory: float
     pages: list[list[list[Any]]]
+    disk: float = 0.0
 
 
 def main() -> None:
@@ -92,40 +98,90 @@ def main() -> None:
     options.add_argument("--chunks", type=int, nargs="+", default=[10_000, 100_000])
     options.add_argument("--store", type=Path)
     options.add_argument("--searches", type=int, default=200)
+    options.add_argument("--plot", type=Path, metavar="FILE.svg", help="draw how searches grow")
     options.add_argument("--measure", type=Path, help=argparse.SUPPRESS)
     given = options.parse_args()
     if given.measure:
         print(json.dumps(asdict(measure(given.measure, given.searches))))
         return
     with tempfile.TemporaryDirectory() as folder:
-        rows = []
+        found = dict[int, tuple[Measured, Measured]]()
         for chunks in given.chunks:
             home = (given.store or Path(folder)) / str(chunks)
             fill_large(home, chunks, NoisyPassages(make_embedder(Settings(home=home))))
-            rows += compare(home, chunks, given.searches)
-    titles = ["chunks", "engines", "filled s", "all p50", "all p95", "one p50", "one p95"]
-    titles += ["words p50", "words p95", "vectors p50", "vectors p95", "MiB", "same pages"]
-    print(markdown_table(titles, rows))
+            found[chunks] = compare(home, given.searches)
+            print(table(found), flush=True)
+    if given.plot:
+        given.plot.write_text(plot(panels(found)), "utf-8")
 
 
-def compare(home: Path, chunks: int, searches: int) -> list[list[str]]:
-    """A row for folders and, if servers are named, a row for these."""
-    in_folders = in_process(home, searches, served=False)
-    rows = [row_of(chunks, "folders", in_folders, in_folders)]
-    if any(os.environ.get(name) for name in SERVERS):
-        on_servers = in_process(home, searches, served=True)
+def table(found: Mapping[int, tuple[Measured, Measured]]) -> str:
+    """Two rows for each size."""
+    rows = []
+    for chunks, (in_folders, on_servers) in found.items():
+        rows.append(row_of(chunks, "folders", in_folders, in_folders))
         rows.append(row_of(chunks, "servers", on_servers, in_folders))
-    return rows
+    titles = ["chunks", "engines", "filled s", "all p50", "all p95", "one p50", "one p95"]
+    titles += ["words p50", "words p95", "vectors p50", "vectors p95", "MiB", "disk MiB", "same pages"]
+    return markdown_table(titles, rows)
 
 
-def in_process(home: Path, searches: int, *, served: bool) -> Measured:
+def panels(found: Mapping[int, tuple[Measured, Measured]]) -> list[Panel]:
+    """The 95th percentiles against the passages of the store."""
+    titles = {"search in all documents, p95": "everywhere", "search in one document, p95": "one_document"}
+    return [
+        Panel(title, "passages", {"folders": curve(found, 0, name), "servers": curve(found, 1, name)})
+        for title, name in titles.items()
+    ]
+
+
+def curve(found: Mapping[int, tuple[Measured, Measured]], at: int, name: str) -> list[tuple[float, float]]:
+    """(passages, seconds) of one measure's 95th percentile. at: 0 in folders, 1 on servers."""
+    return [(float(chunks), getattr(both[at], name)[1] / 1_000) for chunks, both in found.items()]
+
+
+def compare(home: Path, searches: int) -> tuple[Measured, Measured]:
+    """What is measured in folders, and on servers."""
+    clean = {name: value for name, value in os.environ.items() if not name.startswith("FINPOLICY_")}
+    clean["FINPOLICY_HOME"] = str(home)
+    in_folders = in_process(home, searches, clean)
+    in_folders = replace(in_folders, disk=size_of(home / "chroma_db"))
+    folder = home / "servers"
+    engines = Deployment(folder, ENGINES)
+    try:
+        engines.wait_for_engines()
+        begun = time.perf_counter()
+        command = [
+            sys.executable,
+            "-m",
+            "chatbot",
+            "migrate",
+            "--to",
+            engines.database,
+            "--chroma",
+            engines.chroma,
+        ]
+        subprocess.run(
+            command, cwd=ROOT, env=clean, check=True, timeout=MOVE_SECONDS, stdout=subprocess.DEVNULL
+        )
+        moved = time.perf_counter() - begun
+        served = {"FINPOLICY_DATABASE_URL": engines.database, "FINPOLICY_CHROMA_URL": engines.chroma}
+        on_servers = in_process(home, searches, {**clean, **served})
+    finally:
+        engines.stop()
+    return in_folders, replace(on_servers, filled_seconds=moved, disk=size_of(folder))
+
+
+def in_process(home: Path, searches: int, environment: Mapping[str, str]) -> Measured:
     """Measures in a process of its own."""
-    environment = {**os.environ, "FINPOLICY_HOME": str(home)}
-    if not served:
-        environment = {name: value for name, value in environment.items() if name not in SERVERS}
     command = [sys.executable, __file__, "--measure", str(home), "--searches", str(searches)]
     done = subprocess.run(command, env=environment, stdout=subprocess.PIPE, text=True, check=True)
     return Measured(**json.loads(done.stdout.splitlines()[-1]))
+
+
+def size_of(folder: Path) -> float:
+    """MiB of all files below."""
+    return sum(path.stat().st_size for path in folder.rglob("*") if path.is_file()) / 2**20
 
 
 def measure(home: Path, searches: int) -> Measured:
@@ -196,6 +252,7 @@ def row_of(chunks: int, engines: str, found: Measured, expected: Measured) -> li
         f"{found.filled_seconds:.0f}",
         *numbers,
         f"{found.memory:.0f}",
+        f"{found.disk:.0f}",
         f"{same:.1%}",
     ]
 

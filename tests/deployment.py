@@ -11,6 +11,7 @@ import subprocess
 import sys
 import time
 from collections.abc import Callable, Sequence
+from functools import partial
 from pathlib import Path
 
 import httpx
@@ -50,6 +51,19 @@ class Deployment:
     def wait(self) -> None:
         """Until the proxy and both servers answer."""
         wait_until(self.well, START_SECONDS, self.logs)
+
+    @property
+    def database(self) -> str:
+        return f"postgresql://finpolicy@127.0.0.1:{self.ports['POSTGRES_PORT']}/finpolicy"
+
+    @property
+    def chroma(self) -> str:
+        return f"http://127.0.0.1:{self.ports['CHROMA_PORT']}"
+
+    def wait_for_engines(self) -> None:
+        """Until Postgres and Chroma take connections."""
+        for name in ("POSTGRES_PORT", "CHROMA_PORT"):
+            wait_until(partial(_listens, self.ports[name]), START_SECONDS, self.logs)
 
     def well(self) -> bool:
         """Whether a question could be asked through the proxy and of each server, and every part answers."""
@@ -140,6 +154,11 @@ def _part_of(process: int) -> str:
     except OSError:
         return ""
     return next((one.removeprefix(mark).decode() for one in environment if one.startswith(mark)), "")
+
+
+def _listens(port: int) -> bool:
+    with socket.socket() as probe:
+        return probe.connect_ex(("127.0.0.1", port)) == 0
 
 
 def _free_ports(count: int) -> list[int]:
