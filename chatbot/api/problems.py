@@ -229,7 +229,7 @@ async def _invalid(request: Request, error: Exception) -> JSONResponse:
 async def _unknown(request: Request, error: Exception) -> JSONResponse:
     assert isinstance(error, HTTPException)
     hints = {
-        400: "Send JSON in UTF-8.",
+        400: "Send JSON in UTF-8, or a form of at most 1,000 files and fields.",
         404: "See /api/openapi.json for all addresses.",
         405: "See the header Allow for what it takes.",
     }
