@@ -15,7 +15,6 @@ import threading
 import time
 from collections.abc import Callable, Iterator
 from contextlib import closing, suppress
-from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
 import psycopg
@@ -34,6 +33,7 @@ from chatbot.store.catalog import Catalog
 from chatbot.store.database import NewerStoreError, Schema, Served
 from chatbot.store.postgres_database import PostgresDatabase
 from chatbot.store.postgres_faults import as_store_error
+from tests.certificates import expired_certificate
 
 SCHEMA = Schema("create table item (id integer primary key autoincrement, name text not null);\n", 1)
 PASSWORD = "Sesame-4711-open"
@@ -407,39 +407,6 @@ def encrypting(reachable: Path) -> Iterator[int]:
     yield port
     server.send_signal(signal.SIGINT)
     server.wait()
-
-
-def expired_certificate(folder: Path) -> list[Path]:
-    """The files of a certificate of this machine that was valid until yesterday, and its key."""
-    from cryptography import x509
-    from cryptography.hazmat.primitives import hashes, serialization
-    from cryptography.hazmat.primitives.asymmetric import ec
-    from cryptography.x509.oid import NameOID
-
-    key = ec.generate_private_key(ec.SECP256R1())
-    name = x509.Name([x509.NameAttribute(NameOID.COMMON_NAME, "localhost")])
-    now = datetime.now(UTC)
-    made = (
-        x509.CertificateBuilder()
-        .subject_name(name)
-        .issuer_name(name)
-        .public_key(key.public_key())
-        .serial_number(1)
-        .not_valid_before(now - timedelta(days=9))
-        .not_valid_after(now - timedelta(days=1))
-        .sign(key, hashes.SHA256())
-    )
-    files = [folder / "own.crt", folder / "own.key"]
-    files[0].write_bytes(made.public_bytes(serialization.Encoding.PEM))
-    files[1].write_bytes(
-        key.private_bytes(
-            serialization.Encoding.PEM,
-            serialization.PrivateFormat.PKCS8,
-            serialization.NoEncryption(),
-        )
-    )
-    files[1].chmod(0o600)
-    return files
 
 
 def test_the_address_decides_on_tls_and_an_expired_certificate_is_named(
