@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 import shutil
 import subprocess
+import tempfile
 import time
 from collections.abc import Iterator
 from pathlib import Path
@@ -37,19 +38,19 @@ def compose() -> dict[str, Any]:
 
 
 @pytest.fixture(scope="module")
-def deployment(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Deployment]:
+def deployment() -> Iterator[Deployment]:
     if why := missing():
         pytest.skip(why)
     # Postgres runs as another user, who must reach its folder.
-    folder = tmp_path_factory.mktemp("deployment")
-    for parent in (folder, folder.parent, folder.parent.parent):
-        parent.chmod(parent.stat().st_mode | 0o011)
+    folder = Path(tempfile.mkdtemp(prefix="deployment-"))
+    folder.chmod(0o755)
     started = Deployment(folder / "data")
     try:
         started.wait()
         yield started
     finally:
         started.stop()
+        shutil.rmtree(folder, ignore_errors=True)
 
 
 def test_containers_and_processes_are_the_same_parts(compose: dict[str, Any]) -> None:
@@ -108,17 +109,11 @@ def added(deployment: Deployment, client: httpx.Client, path: Path) -> str:
     """Add a file through the proxy, and wait until both servers have it."""
     client.post("/api/v1/documents", files={"files": (path.name, path.read_bytes())}).raise_for_status()
 
-    def there() -> bool:
-        states = [
-            {
-                row["name"]: row["state"]
-                for row in httpx.get(f"{deployment.server(number)}/api/v1/documents").json()
-            }
-            for number in (1, 2)
-        ]
-        return all(state.get(path.name) == "ready" for state in states)
+    def is_ready(number: int) -> bool:
+        rows = httpx.get(f"{deployment.server(number)}/api/v1/documents").json()
+        return (path.name, "ready") in {(row["name"], row["state"]) for row in rows}
 
-    wait_until(there, WELL_SECONDS, deployment.logs)
+    wait_until(lambda: is_ready(1) and is_ready(2), WELL_SECONDS, deployment.logs)
     return path.name
 
 
