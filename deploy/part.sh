@@ -31,6 +31,7 @@ print(postgres_programs())' 2>/dev/null)
 # Postgres does not run as root.
 as_user() {
     if [ "$(id -u)" = 0 ]; then
+        chmod a+x "$data"
         chown -R nobody "$data/postgres"
         exec setpriv --reuid nobody --regid nogroup --clear-groups "$@"
     fi
