@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import sqlite3
 import threading
+import time
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, suppress
 from pathlib import Path
@@ -243,14 +244,30 @@ class SqliteFile(SoleOwner):
         """Sets up a new connection."""
         connection.execute("pragma temp_store = memory")
         if not self._read_only:
+            # This holds for a new file, before its first write.
+            connection.execute("pragma auto_vacuum = incremental")
+            self._keep_log(connection)
             connection.executescript(
-                # The first holds for a new file.
-                "pragma auto_vacuum = incremental; pragma journal_mode = wal; pragma foreign_keys = on; "
-                "pragma secure_delete = on;"
+                "pragma foreign_keys = on; pragma secure_delete = on;"
                 f" pragma synchronous = {self._synchronous};"
             )
         elif self._schema.extends(_version_of(connection)):
             self._add_missing(connection)
+
+    def _keep_log(self, connection: sqlite3.Connection) -> None:
+        """Has the file written through a log (WAL).
+
+        While another connection does this to a new file, SQLite says at once that it is locked.
+        """
+        end = time.monotonic() + self._busy_seconds()
+        while True:
+            try:
+                connection.execute("pragma journal_mode = wal")
+                return
+            except sqlite3.OperationalError as error:
+                if error.sqlite_errorcode != sqlite3.SQLITE_BUSY or time.monotonic() > end:
+                    raise
+                time.sleep(0.01)
 
     def _read_mode(self) -> str:
         """Chooses how to open a file that cannot be written.
