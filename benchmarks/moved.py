@@ -92,20 +92,10 @@ def on_servers(home: Path, engines: Deployment, questions: QuestionSet) -> list[
 
 def migrate(home: Path, engines: Deployment, breaks: Sequence[float]) -> None:
     """Moves a store, ended after each of these seconds. Prints what was compared."""
-    command = [
-        sys.executable,
-        "-m",
-        "chatbot",
-        "migrate",
-        "--to",
-        engines.database,
-        "--chroma",
-        engines.chroma,
-    ]
     environment = {**os.environ, "FINPOLICY_HOME": str(home)}
     for seconds in breaks:
         with subprocess.Popen(
-            command, cwd=ROOT, env=environment, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL
+            engines.migration, cwd=ROOT, env=environment, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL
         ) as process:
             try:
                 print(f"ended by itself with {process.wait(seconds)} before {seconds:g} s")
@@ -113,7 +103,9 @@ def migrate(home: Path, engines: Deployment, breaks: Sequence[float]) -> None:
                 process.kill()
                 print(f"ended after {seconds:g} s")
     begun = time.perf_counter()
-    done = subprocess.run(command, cwd=ROOT, env=environment, check=True, stdout=subprocess.PIPE, text=True)
+    done = subprocess.run(
+        engines.migration, cwd=ROOT, env=environment, check=True, stdout=subprocess.PIPE, text=True
+    )
     print(done.stdout)
     print(f"the rest took {time.perf_counter() - begun:.0f} s")
 

@@ -151,18 +151,13 @@ def compare(home: Path, searches: int) -> tuple[Measured, Measured]:
     try:
         engines.wait_for_engines()
         begun = time.perf_counter()
-        command = [
-            sys.executable,
-            "-m",
-            "chatbot",
-            "migrate",
-            "--to",
-            engines.database,
-            "--chroma",
-            engines.chroma,
-        ]
         subprocess.run(
-            command, cwd=ROOT, env=clean, check=True, timeout=MOVE_SECONDS, stdout=subprocess.DEVNULL
+            engines.migration,
+            cwd=ROOT,
+            env=clean,
+            check=True,
+            timeout=MOVE_SECONDS,
+            stdout=subprocess.DEVNULL,
         )
         moved = time.perf_counter() - begun
         served = {"FINPOLICY_DATABASE_URL": engines.database, "FINPOLICY_CHROMA_URL": engines.chroma}

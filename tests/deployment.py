@@ -60,6 +60,11 @@ class Deployment:
     def chroma(self) -> str:
         return f"http://127.0.0.1:{self.ports['CHROMA_PORT']}"
 
+    @property
+    def migration(self) -> list[str]:
+        """The command that moves a store in folders to these engines."""
+        return [sys.executable, "-m", "chatbot", "migrate", "--to", self.database, "--chroma", self.chroma]
+
     def wait_for_engines(self) -> None:
         """Until Postgres and Chroma take connections."""
         for name in ("POSTGRES_PORT", "CHROMA_PORT"):

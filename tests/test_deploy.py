@@ -85,7 +85,8 @@ def test_settings_are_known_and_secrets_are_in_one_file(compose: dict[str, Any])
         assert not re.search(r"password|secret|token|\$\{", words, re.I), name
         for value in service.get("environment", {}).values():
             assert "PASSWORD" not in str(value) or str(value).startswith("${")
-    assert "deploy/.env" in (ROOT / ".gitignore").read_text("utf-8").split()
+    for file in (".gitignore", ".dockerignore"):
+        assert "deploy/.env" in (ROOT / file).read_text("utf-8").split()
 
 
 @pytest.mark.skipif(shutil.which("caddy") is None, reason="there is no Caddy")
