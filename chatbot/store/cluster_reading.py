@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import importlib.util
 import tempfile
+import threading
 from pathlib import Path
 from typing import Any
 
@@ -40,15 +41,14 @@ class Cluster:
 
     def read(self, path: Path, how: Circumstances) -> DocumentReading:
         """Reads a file; see read_document."""
-        from distributed import TimeoutError as StillRunning
-
+        # Not result(timeout=…): distributed fails if that ends in the moment in which the answer comes.
+        finished = threading.Event()
         call = self._client.submit(_read, path.read_bytes(), path.suffix, how.password, pure=False, retries=1)
+        call.add_done_callback(lambda _: finished.set())
         while not how.cancelled():
-            try:
-                reading: DocumentReading = call.result(timeout=LOOK_SECONDS)
-            except StillRunning:
-                continue
-            return reading
+            if finished.wait(LOOK_SECONDS):
+                reading: DocumentReading = call.result()
+                return reading
         call.cancel()
         raise CancelledError("Cancelled.")
 
