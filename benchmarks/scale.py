@@ -146,7 +146,8 @@ def compare(home: Path, searches: int) -> tuple[Measured, Measured]:
     clean["FINPOLICY_HOME"] = str(home)
     in_folders = in_process(home, searches, clean)
     in_folders = replace(in_folders, disk=size_of(home / "chroma_db"))
-    folder = home / "servers"
+    # Beside the home, which is private: Postgres does not run as root and must reach its folder.
+    folder = home.parent / f"{home.name}-servers"
     engines = Deployment(folder, ENGINES)
     try:
         engines.wait_for_engines()

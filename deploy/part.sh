@@ -33,6 +33,8 @@ as_user() {
     if [ "$(id -u)" = 0 ]; then
         chmod a+x "$data"
         chown -R nobody "$data/postgres"
+        setpriv --reuid nobody --regid nogroup --clear-groups test -x "$data/postgres" ||
+            fail "Postgres runs as nobody, who cannot reach $data. Set DEPLOY_DATA to a folder such as /srv/finpolicy."
         exec setpriv --reuid nobody --regid nogroup --clear-groups "$@"
     fi
     exec "$@"

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import os
 import re
 import shutil
 import subprocess
+import sys
 import tempfile
 import time
 from collections.abc import Iterator
@@ -129,6 +131,22 @@ def asked(client: httpx.Client, **wanted: object) -> dict[str, Any]:
         time.sleep(float(answer.headers["retry-after"]))
     found: dict[str, Any] = answer.raise_for_status().json()
     return found
+
+
+def test_a_folder_that_postgres_cannot_reach_is_named(tmp_path: Path) -> None:
+    if os.geteuid() or missing():
+        pytest.skip("Only as root does Postgres run as another user.")
+    tmp_path.chmod(0o700)
+    part = subprocess.run(
+        ["bash", "deploy/part.sh", "postgres"],
+        cwd=ROOT,
+        env={**os.environ, "DEPLOY_DATA": str(tmp_path / "data"), "PYTHON": sys.executable},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert part.returncode == 1
+    assert f"cannot reach {tmp_path}/data. Set DEPLOY_DATA to a folder such as" in part.stderr
 
 
 def test_a_conversation_outlives_its_server(deployment: Deployment, tmp_path: Path) -> None:
