@@ -1,12 +1,16 @@
 """Measures how search grows with the store, in folders and on servers, over the same catalogue.
 
-    python benchmarks/scale.py [--chunks 10000 100000] [--store FOLDER] [--searches 200] [--plot FILE.svg]
+    python benchmarks/scale.py [--chunks 10000 100000 1000000] [--store FOLDER] [--searches 200]
+                               [--plot FILE.svg]
 
 The servers are the Postgres and the Chroma of deploy/, to which each store is moved by `finpolicy migrate`.
-A store in --store that is there already, in folders or on servers, is taken as it is. Texts are drawn by
-Zipf's law from 60,000 words (see benchmarks/speed.py). Vectors are real ones of the sample texts, repeated
-with noise. Each row is a process of its own. "Same pages" is the share of searches whose first three pages
-are those found in folders.
+Texts are drawn by Zipf's law from 60,000 words (see benchmarks/speed.py). Vectors are real ones of the sample
+texts, repeated with noise. A store of more than 100,000 passages is one of 100,000, in folders and on
+servers, whose documents are copied with vectors of their own. A store in --store that is there already is
+taken as it is. Each row is a process of its own.
+
+"Same pages" is the share of searches whose first three pages are those found in folders. "Recall" is the
+share of the 100 nearest vectors that the index of vectors finds.
 """
 
 from __future__ import annotations
@@ -14,11 +18,13 @@ from __future__ import annotations
 import argparse
 import json
 import os
+import shutil
 import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import asdict, dataclass, replace
 from functools import partial
 from pathlib import Path
@@ -31,18 +37,23 @@ ROOT = Path(__file__).resolve().parent.parent
 sys.path.insert(0, str(ROOT))
 
 from benchmarks.speed import fill_large, made_queries
+from benchmarks.store_copies import multiply
 from benchmarks.tables import Panel, markdown_table, plot
 from chatbot.models.embedders import Embedder, make_embedder
 from chatbot.records import Hit
 from chatbot.service import Chatbot
 from chatbot.settings import Settings, load_settings
+from chatbot.store.library import Library
 from ingestion.language.terms import content_terms
 from tests.deployment import Deployment
 
 __all__ = ["Measured", "NoisyPassages", "measure"]
 
 ENGINES = ("postgres", "chroma")
-MOVE_SECONDS = 7_200
+# Passages of the largest store that is made document by document.
+MADE = 100_000
+# A file that stands beside engines whose store is complete.
+MARK = "complete"
 # Of the noise beside a unit vector: passages of one original have cosines of about 0.8 to each other.
 NOISE = 0.5
 FIRST_PAGES = 3
@@ -78,11 +89,13 @@ class Measured:
     """What one process measured. Times in milliseconds, as (p50, p95); memory in MiB.
 
     pages: (document, page) of the first pages of each search.
-    filled_seconds: for the indexes in folders, or to move the store to servers.
+    filled_seconds: to make the store in folders, or to move it to servers; 0 if it was there.
+    recall: share of the nearest vectors that are found.
     disk: MiB of the store.
     """
 
     filled_seconds: float
+    recall: float
     everywhere: tuple[float, float]
     one_document: tuple[float, float]
     words: tuple[float, float]
@@ -99,17 +112,20 @@ def main() -> None:
     options.add_argument("--store", type=Path)
     options.add_argument("--searches", type=int, default=200)
     options.add_argument("--plot", type=Path, metavar="FILE.svg", help="draw how searches grow")
-    options.add_argument("--measure", type=Path, help=argparse.SUPPRESS)
+    options.add_argument("--measure", action="store_true", help=argparse.SUPPRESS)
+    options.add_argument("--multiply", type=int, help=argparse.SUPPRESS)
     given = options.parse_args()
     if given.measure:
-        print(json.dumps(asdict(measure(given.measure, given.searches))))
+        print(json.dumps(asdict(measure(given.searches))))
+        return
+    if given.multiply:
+        multiply_store(given.multiply)
         return
     with tempfile.TemporaryDirectory() as folder:
         found = dict[int, tuple[Measured, Measured]]()
         for chunks in given.chunks:
             home = (given.store or Path(folder)) / str(chunks)
-            fill_large(home, chunks, NoisyPassages(make_embedder(Settings(home=home))))
-            found[chunks] = compare(home, given.searches)
+            found[chunks] = compare(home, chunks, given.searches)
             print(table(found), flush=True)
     if given.plot:
         given.plot.write_text(plot(panels(found)), "utf-8")
@@ -122,7 +138,16 @@ def table(found: Mapping[int, tuple[Measured, Measured]]) -> str:
         rows.append(row_of(chunks, "folders", in_folders, in_folders))
         rows.append(row_of(chunks, "servers", on_servers, in_folders))
     titles = ["chunks", "engines", "filled s", "all p50", "all p95", "one p50", "one p95"]
-    titles += ["words p50", "words p95", "vectors p50", "vectors p95", "MiB", "disk MiB", "same pages"]
+    titles += [
+        "words p50",
+        "words p95",
+        "vectors p50",
+        "vectors p95",
+        "recall",
+        "MiB",
+        "disk MiB",
+        "same pages",
+    ]
     return markdown_table(titles, rows)
 
 
@@ -140,39 +165,90 @@ def curve(found: Mapping[int, tuple[Measured, Measured]], at: int, name: str) ->
     return [(float(chunks), getattr(both[at], name)[1] / 1_000) for chunks, both in found.items()]
 
 
-def compare(home: Path, searches: int) -> tuple[Measured, Measured]:
-    """What is measured in folders, and on servers."""
+def compare(home: Path, chunks: int, searches: int) -> tuple[Measured, Measured]:
+    """What is measured in folders, and on servers. Makes what is not there yet."""
     clean = {name: value for name, value in os.environ.items() if not name.startswith("FINPOLICY_")}
     clean["FINPOLICY_HOME"] = str(home)
-    in_folders = in_process(home, searches, clean)
-    in_folders = replace(in_folders, disk=size_of(home / "chroma_db"))
-    # Beside the home, which is private: Postgres does not run as root and must reach its folder.
-    folder = home.parent / f"{home.name}-servers"
+    seconds = in_folders(home, chunks, clean)
+    folders = replace(in_process(searches, clean), filled_seconds=seconds, disk=size_of(home / "chroma_db"))
+    folder = servers_of(home)
+    with on_servers(folder, home, chunks, clean) as (seconds, served):
+        servers = replace(in_process(searches, served), filled_seconds=seconds)
+    return folders, replace(servers, disk=size_of(folder))
+
+
+def servers_of(home: Path) -> Path:
+    """Where the engines keep a store. Beside its home, which is private: Postgres does not run as root."""
+    return home.parent / f"{home.name}-servers"
+
+
+def in_folders(home: Path, chunks: int, environment: Mapping[str, str]) -> float:
+    """Makes a store, and returns the seconds that it took; 0 if it was there."""
+    begun = time.perf_counter()
+    if home.exists():
+        return 0.0
+    part = home.with_name(f"{home.name}-part")
+    shutil.rmtree(part, ignore_errors=True)
+    if chunks <= MADE:
+        fill_large(part, chunks, NoisyPassages(make_embedder(Settings(home=part))))
+    else:
+        in_folders(home.with_name(str(MADE)), MADE, environment)
+        shutil.copytree(home.with_name(str(MADE)), part)
+        run(["--multiply", str(chunks // MADE)], {**environment, "FINPOLICY_HOME": str(part)})
+    part.rename(home)
+    return time.perf_counter() - begun
+
+
+@contextmanager
+def on_servers(
+    folder: Path, home: Path, chunks: int, environment: Mapping[str, str]
+) -> Iterator[tuple[float, Mapping[str, str]]]:
+    """Starts the engines of a store, and first makes it if it is not there. Yields the seconds that this
+    took, and the environment of who uses it.
+    """
+    begun = time.perf_counter()
+    made = (folder / MARK).exists()
+    if not made and chunks > MADE:
+        smaller = home.with_name(str(MADE))
+        with on_servers(servers_of(smaller), smaller, MADE, {**environment, "FINPOLICY_HOME": str(smaller)}):
+            pass
+        shutil.rmtree(folder, ignore_errors=True)
+        shutil.copytree(servers_of(smaller), folder, ignore=shutil.ignore_patterns(MARK, "log"))
     engines = Deployment(folder, ENGINES)
+    served = {"FINPOLICY_DATABASE_URL": engines.database, "FINPOLICY_CHROMA_URL": engines.chroma}
+    served = {**environment, **served}
     try:
         engines.wait_for_engines()
-        begun = time.perf_counter()
-        subprocess.run(
-            engines.migration,
-            cwd=ROOT,
-            env=clean,
-            check=True,
-            timeout=MOVE_SECONDS,
-            stdout=subprocess.DEVNULL,
-        )
-        moved = time.perf_counter() - begun
-        served = {"FINPOLICY_DATABASE_URL": engines.database, "FINPOLICY_CHROMA_URL": engines.chroma}
-        on_servers = in_process(home, searches, {**clean, **served})
+        if not made and chunks > MADE:
+            run(["--multiply", str(chunks // MADE)], served)
+        elif not made:
+            subprocess.run(
+                engines.migration, cwd=ROOT, env=environment, check=True, stdout=subprocess.DEVNULL
+            )
+        (folder / MARK).touch()
+        yield time.perf_counter() - begun if not made else 0.0, served
     finally:
         engines.stop()
-    return in_folders, replace(on_servers, filled_seconds=moved, disk=size_of(folder))
 
 
-def in_process(home: Path, searches: int, environment: Mapping[str, str]) -> Measured:
+def multiply_store(times: int) -> None:
+    """Copies the documents of the store of the environment, and brings its indexes into step."""
+    settings = load_settings()
+    multiply(settings, NoisyPassages(make_embedder(settings)), times)
+    with Chatbot(settings) as chatbot:
+        chatbot.library.sweep()
+
+
+def run(arguments: Sequence[str], environment: Mapping[str, str]) -> str:
+    """Runs this script in a process of its own, and returns what it printed."""
+    command = [sys.executable, __file__, *arguments]
+    return subprocess.run(command, env=environment, stdout=subprocess.PIPE, text=True, check=True).stdout
+
+
+def in_process(searches: int, environment: Mapping[str, str]) -> Measured:
     """Measures in a process of its own."""
-    command = [sys.executable, __file__, "--measure", str(home), "--searches", str(searches)]
-    done = subprocess.run(command, env=environment, stdout=subprocess.PIPE, text=True, check=True)
-    return Measured(**json.loads(done.stdout.splitlines()[-1]))
+    printed = run(["--measure", "--searches", str(searches)], environment)
+    return Measured(**json.loads(printed.splitlines()[-1]))
 
 
 def size_of(folder: Path) -> float:
@@ -180,15 +256,12 @@ def size_of(folder: Path) -> float:
     return sum(path.stat().st_size for path in folder.rglob("*") if path.is_file()) / 2**20
 
 
-def measure(home: Path, searches: int) -> Measured:
-    """Brings the indexes into step with the catalogue, and measures."""
+def measure(searches: int) -> Measured:
+    """Searches in the store of the environment."""
     made = made_queries()
     queries = [f"{made[turn % len(made)]} {turn}" for turn in range(searches)]
     with Chatbot(load_settings()) as chatbot:
         library = chatbot.library
-        started = time.perf_counter()
-        library.sweep()
-        filled = time.perf_counter() - started
         names = [row.name for row in chatbot.documents()]
         for name in names[:20]:
             chatbot.search(queries[0], names=[name])
@@ -196,20 +269,34 @@ def measure(home: Path, searches: int) -> Measured:
             chatbot.search(query)
         hits = list[list[Hit]]()
         everywhere = timed([partial(chatbot.search, query) for query in queries], hits.append)
-        one = [partial(chatbot.search, query, names=names[:1]) for query in queries]
+        one = timed([partial(chatbot.search, query, names=names[:1]) for query in queries])
         terms = [content_terms(query) for query in queries]
-        by_words = [partial(library.indexes.keywords.search, words, CANDIDATES) for words in terms]
+        by_words = timed([partial(library.indexes.keywords.search, words, CANDIDATES) for words in terms])
         vectors = library.embedder.embed(queries, query=True)
-        by_vectors = [partial(library.indexes.vectors.search, vector, CANDIDATES) for vector in vectors]
-        return Measured(
-            filled,
-            everywhere,
-            timed(one),
-            timed(by_words),
-            timed(by_vectors),
-            resident(),
-            list(map(first_pages, hits)),
+        nearest = list[list[tuple[int, int, float]]]()
+        by_vectors = timed(
+            [partial(library.indexes.vectors.search, vector, CANDIDATES) for vector in vectors],
+            nearest.append,
         )
+        memory = resident()
+        recall = recall_of(library, vectors, nearest)
+    return Measured(0.0, recall, everywhere, one, by_words, by_vectors, memory, list(map(first_pages, hits)))
+
+
+def recall_of(
+    library: Library, vectors: Floats, nearest: Sequence[Sequence[tuple[int, int, float]]]
+) -> float:
+    """The share of the CANDIDATES best cosines of all passages that the index of vectors found."""
+    best = np.full((len(vectors), CANDIDATES), -1, np.float32)
+    for version in library.catalog.chunk_counts():
+        rows = [data for _, data in library.catalog.vectors(version, library.embedder.fingerprint)]
+        scores = vectors @ np.frombuffer(b"".join(rows), np.float32).reshape(-1, vectors.shape[1]).T
+        best = np.sort(np.hstack([best, scores]), axis=1)[:, -CANDIDATES:]
+    found = [
+        sum(score >= least - 1e-4 for _, _, score in ours)
+        for ours, least in zip(nearest, best[:, 0], strict=True)
+    ]
+    return float(sum(found) / best.size)
 
 
 def timed(
@@ -247,6 +334,7 @@ def row_of(chunks: int, engines: str, found: Measured, expected: Measured) -> li
         engines,
         f"{found.filled_seconds:.0f}",
         *numbers,
+        f"{found.recall:.3f}",
         f"{found.memory:.0f}",
         f"{found.disk:.0f}",
         f"{same:.1%}",
