@@ -292,11 +292,10 @@ def recall_of(
         rows = [data for _, data in library.catalog.vectors(version, library.embedder.fingerprint)]
         scores = vectors @ np.frombuffer(b"".join(rows), np.float32).reshape(-1, vectors.shape[1]).T
         best = np.sort(np.hstack([best, scores]), axis=1)[:, -CANDIDATES:]
-    found = [
-        sum(score >= least - 1e-4 for _, _, score in ours)
-        for ours, least in zip(nearest, best[:, 0], strict=True)
-    ]
-    return float(sum(found) / best.size)
+    found = 0
+    for ours, least in zip(nearest, best[:, 0], strict=True):
+        found += sum(score >= least - 1e-4 for _, _, score in ours)
+    return found / best.size
 
 
 def timed(

@@ -202,7 +202,9 @@ class Chatbot:
                 "vectors", "Chroma server" if settings.chroma_url else "Chroma", library.indexes.vectors.ping
             ),
             StorePart(
-                "copies", "object store" if settings.files else "folder", lambda: library.copies.has("0" * 64)
+                "copies",
+                "object store" if settings.objects else "folder",
+                lambda: library.copies.has("0" * 64),
             ),
             StorePart("news", "Postgres", self.signals.ping),
         ]

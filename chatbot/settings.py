@@ -284,8 +284,9 @@ ENVIRONMENT: Mapping[str, tuple[str, str]] = {
         "files",
         (
             "[Object store](#object-store) for the kept copies, such as `s3://bucket/prefix`, "
-            "`gs://bucket/prefix` or `az://container/prefix`. If unset, they are in `documents/`. Keys are "
-            "the usual ones, such as `AWS_ACCESS_KEY_ID`."
+            "`gs://bucket/prefix` or `az://container/prefix`, or a folder that all servers and workers see, "
+            "such as `/srv/share/documents`. If unset, they are in `documents/`. Keys of a store are the "
+            "usual ones, such as `AWS_ACCESS_KEY_ID`."
         ),
     ),
     "AWS_ENDPOINT_URL": (
@@ -433,8 +434,13 @@ class Settings:
 
     @property
     def documents(self) -> Path:
-        """The folder of the kept copies, each named <sha256>.pdf."""
-        return self.home / "documents"
+        """The folder of the kept copies, each named <sha256>.pdf, where they are in no object store."""
+        return Path(self.files) if self.files and not self.objects else self.home / "documents"
+
+    @property
+    def objects(self) -> str:
+        """The address of the object store that has the kept copies; "" if they are in a folder."""
+        return "" if Path(self.files).is_absolute() else self.files
 
     @property
     def origins(self) -> tuple[str, ...]:

@@ -11,7 +11,7 @@ data=${DEPLOY_DATA:-$HOME/.local/share/finpolicy-served}
 postgres_port=${POSTGRES_PORT:-5440}
 chroma_port=${CHROMA_PORT:-8440}
 python=${PYTHON:-$PWD/.venv/bin/python}
-mkdir -p "$data"
+mkdir -p "$data/documents"
 
 fail() {
     printf '%s: %s\n' "$part" "$@" >&2
@@ -50,13 +50,19 @@ wait_for() {
     fail "Nothing answers on port $1."
 }
 
-# A home for each server and worker, and one folder of kept copies for all of them.
+# A home for each server and worker, and one folder of kept copies for all of them. The addresses are in the
+# home's .env, so that they hold for commands given there too.
 prepare_home() {
+    local places
     export FINPOLICY_HOME="$data/$part"
-    mkdir -p "$FINPOLICY_HOME" "$data/documents"
-    ln -sfn "$data/documents" "$FINPOLICY_HOME/documents"
-    export FINPOLICY_DATABASE_URL="postgresql://finpolicy@127.0.0.1:$postgres_port/finpolicy"
-    export FINPOLICY_CHROMA_URL="http://127.0.0.1:$chroma_port"
+    mkdir -p "$FINPOLICY_HOME"
+    places="FINPOLICY_DATABASE_URL=postgresql://finpolicy@127.0.0.1:$postgres_port/finpolicy
+FINPOLICY_CHROMA_URL=http://127.0.0.1:$chroma_port
+FINPOLICY_FILES=$data/documents"
+    touch "$FINPOLICY_HOME/.env"
+    places+=$'\n'$(grep -vE '^FINPOLICY_(DATABASE_URL|CHROMA_URL|FILES)=' "$FINPOLICY_HOME/.env" || true)
+    echo "$places" >"$FINPOLICY_HOME/.env"
+    unset FINPOLICY_DATABASE_URL FINPOLICY_CHROMA_URL FINPOLICY_FILES
     wait_for "$postgres_port"
     wait_for "$chroma_port"
 }

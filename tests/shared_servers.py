@@ -54,10 +54,9 @@ def machine(
     """One of them. works: whether it reads documents."""
     home = folder / name
     home.mkdir(parents=True, exist_ok=True)
-    (folder / "documents").mkdir(exist_ok=True)
-    if not (home / "documents").exists():
-        (home / "documents").symlink_to(folder / "documents")
-    settings = Settings(home=home, database=database, server_adds=works)
+    documents = folder / "documents"
+    documents.mkdir(exist_ok=True)
+    settings = Settings(home=home, database=database, files=str(documents), server_adds=works)
     library = Library(settings, embedder or HashEmbedder())
     try:
         additions = open_additions(library, settings, readers=2)

@@ -360,7 +360,9 @@ def _add_migrate(commands: Any) -> None:
     back = f"or {migrate_command.EMBEDDED} for files of FINPOLICY_HOME"
     moved.add_argument("--to", metavar="URL", help=f"a Postgres, {back}, or a folder as another home")
     moved.add_argument("--chroma", metavar="URL", help=f"a Chroma server for the vectors, {back}")
-    moved.add_argument("--files", metavar="URL", help=f"an object store for the kept copies, {back}")
+    moved.add_argument(
+        "--files", metavar="URL", help=f"an object store or a folder for the kept copies, {back}"
+    )
 
 
 def _add_compress(commands: Any) -> None:

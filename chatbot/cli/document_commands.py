@@ -277,17 +277,19 @@ def _add_text(result: AddResult) -> str:
 def list_documents(options: argparse.Namespace, settings: Settings) -> int:
     from chatbot.store.catalog import NAME, Catalog, Waiting
     from chatbot.store.database import place_of
+    from chatbot.store.migration.migration_mark import refuse_unfinished
 
     place = place_of(settings, NAME)
     rows: list[DocumentRow] = []
     titles: dict[str, str] = {}
     waiting: list[Waiting] = []
     if not isinstance(place, Path) or place.exists():
-        catalog = Catalog(place, read_only=True)  # works beside a running chat and waits for nobody
-        rows = catalog.documents()
-        titles = catalog.titles()
-        waiting = catalog.waiting()
-        catalog.close()
+        # Works beside a running chat and waits for nobody.
+        with closing(Catalog(place, read_only=True)) as catalog:
+            refuse_unfinished(settings, catalog.database)
+            rows = catalog.documents()
+            titles = catalog.titles()
+            waiting = catalog.waiting()
     for row in rows:
         title = titles.get(row.name, row.name)
         fields = {field: getattr(row, field) for field in LISTED}

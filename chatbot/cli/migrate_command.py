@@ -16,7 +16,7 @@ from chatbot.settings import PROGRAM, Settings
 from ingestion.invisible_characters import visible
 
 if TYPE_CHECKING:
-    from chatbot.store.migration.store_migration import ComparedPart
+    from chatbot.store.migration.store_migration import ComparedPart, StoreMigration
 
 __all__ = ["EMBEDDED", "migrate"]
 
@@ -38,17 +38,23 @@ def migrate(options: argparse.Namespace, settings: Settings) -> int:
             hint=f"Name where it goes with --to, --chroma or --files: {PROGRAM} migrate --help",
         )
     equal = True
-    if not options.json:
-        print(f"  {'':<{WIDTHS[0]}} {'before':>{WIDTHS[1]}} {'after':>{WIDTHS[1]}}  hash", flush=True)
     with progress_bars() as progress:
         migration = StoreMigration(settings, target, [memory_part()], progress)
-        for compared in migration.run():
+        for number, compared in enumerate(migration.run()):
+            if not (number or options.json):
+                print(f"  {'':<{WIDTHS[0]}} {'before':>{WIDTHS[1]}} {'after':>{WIDTHS[1]}}  hash", flush=True)
             equal = equal and compared.equal
             emit(_line(compared), _text(compared), as_json=options.json)
-    notes = _next_steps(settings, target) if equal else _differences(was_finished=migration.was_finished)
+    if not equal:
+        notes = _differences(was_finished=migration.was_finished)
+    elif migration.without_copy:
+        notes = [*_lacking(migration, target), *_next_steps(settings, target)]
+    else:
+        first, *others = _next_steps(settings, target)
+        notes = [f"Everything is equal. {first}", *others]
     for note in notes:
         print(visible(note), file=sys.stderr)
-    return DONE if equal else FAILED
+    return DONE if equal and not migration.without_copy else FAILED
 
 
 def _target(options: argparse.Namespace, settings: Settings) -> Settings:
@@ -62,8 +68,11 @@ def _target(options: argparse.Namespace, settings: Settings) -> Settings:
         target = replace(target, home=Path(options.to).absolute(), database="")
     if options.chroma:
         target = replace(target, chroma_url="" if options.chroma == EMBEDDED else options.chroma)
-    if options.files:
-        target = replace(target, files="" if options.files == EMBEDDED else options.files)
+    if options.files == EMBEDDED:
+        target = replace(target, files="")
+    elif options.files:
+        is_address = "://" in options.files
+        target = replace(target, files=options.files if is_address else str(Path(options.files).absolute()))
     _check_addresses(settings, target)
     return target
 
@@ -107,9 +116,20 @@ def _differences(*, was_finished: bool) -> list[str]:
     return ["Not everything is equal. Stop all that use the store, and run the same command again."]
 
 
+def _lacking(migration: StoreMigration, target: Settings) -> list[str]:
+    from chatbot.store.migration.migration_mark import shown_parts
+
+    lacking = f"{migration.without_copy} of {migration.files} files"
+    return [
+        f"What was there is equal, but {lacking} have no kept copy in {shown_parts(target)[2]}.",
+        "Their pages cannot be shown or read again. If the copies are elsewhere, put them there,",
+        "or set FINPOLICY_HOME or FINPOLICY_FILES to where they are and move to an empty place.",
+    ]
+
+
 def _next_steps(settings: Settings, target: Settings) -> list[str]:
     """What to do next. No password is shown."""
-    from chatbot.store.object_files import shown_objects
+    from chatbot.store.migration.migration_mark import shown_parts
     from chatbot.store.postgres_address import shown_address
 
     shown = [
@@ -118,7 +138,7 @@ def _next_steps(settings: Settings, target: Settings) -> list[str]:
         ("FINPOLICY_CHROMA_URL", settings.chroma_url, target.chroma_url),
         ("FINPOLICY_FILES", settings.files, target.files),
     ]
-    lines = ["Everything is equal. The source is unchanged. Before the server starts again:"]
+    lines = ["The source is unchanged. Before the server starts again:"]
     for name, before, after in shown:
         if before == after:
             continue
@@ -127,7 +147,10 @@ def _next_steps(settings: Settings, target: Settings) -> list[str]:
         elif name == "FINPOLICY_DATABASE_URL":
             lines.append(f"  set {name} to the address that you gave ({shown_address(after)})")
         else:
-            lines.append(f"  set {name} to {shown_objects(after) if name == 'FINPOLICY_FILES' else after}")
+            lines.append(f"  set {name} to {shown_parts(target)[2] if name == 'FINPOLICY_FILES' else after}")
+    if (settings.documents, settings.files) == (target.documents, target.files) and not target.objects:
+        lines.append(f"The kept copies stay in {target.documents}. All servers and workers must see them:")
+        lines.append("  move them with --files to a folder that all see, or to an object store.")
     lines.append(f"Not moved: mcp.json, .env, memories/ and other files of {settings.home}.")
     if not settings.signals_database and (settings.database or (settings.store / "signals").exists()):
         lines.append("News signals are not moved either: import them again, or see docs/deploy.md.")

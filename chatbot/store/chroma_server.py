@@ -5,6 +5,7 @@ from __future__ import annotations
 import base64
 import json
 import threading
+import time
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
@@ -17,6 +18,7 @@ from chatbot.store.chroma_server_errors import (
     CollectionLostError,
     explain_answer,
     explain_connection,
+    explain_silence,
     is_lasting,
 )
 from chatbot.store.index_errors import IndexDamagedError, check_metadata
@@ -30,6 +32,8 @@ __all__ = ["ChromaServer", "ServedCollection", "ServedEngine"]
 # A search takes milliseconds; the first one after a start of the server reads its files.
 SECONDS = 30.0
 CONNECT_SECONDS = 5.0
+# Seconds in which no search asks a server again that did not answer in time: each would wait as long.
+SILENT_SECONDS = 60.0
 NAMES_PAGE = 1_000
 
 
@@ -61,6 +65,10 @@ class ChromaServer:
         except CollectionLostError:
             self.close()
             raise
+
+    def ping(self) -> None:
+        """Asks for one collection, to learn whether the server answers. Raises StoreError."""
+        self._calls.get("/collections?limit=1")
 
     def scrub(self) -> None:
         """Does nothing: the files are the server's, and `chroma vacuum` there removes what was deleted."""
@@ -135,7 +143,7 @@ class ServedCollection:
     def nearest(self, vector: Vectors, limit: int) -> list[tuple[str, float]]:
         """Returns (id, cosine) of at most `limit` records, best first. vector: (dimension,)."""
         asked = {"query_embeddings": [vector.tolist()], "n_results": limit, "include": ["distances"]}
-        found = self._calls.post(f"{self._place}/query", asked)
+        found = self._calls.post(f"{self._place}/query", asked, waits=False)
         return [
             (key, 1.0 - float(distance))
             for key, distance in zip(found["ids"][0], found["distances"][0], strict=True)
@@ -186,11 +194,15 @@ class _Calls:
         self._host, self._token, self._seconds = parts.netloc, token, seconds
         self._lock = threading.Lock()
         self._client: httpx2.Client | None = None
+        self._silent_until = 0.0
 
     def get(self, path: str) -> Any:
         return self._call("GET", path)
 
-    def post(self, path: str, given: dict[str, Any]) -> Any:
+    def post(self, path: str, given: dict[str, Any], *, waits: bool = True) -> Any:
+        """waits: False for a call that fails at once while the server is silent."""
+        if not waits and time.monotonic() < self._silent_until:
+            raise explain_silence(self._host, self._seconds)
         return self._call("POST", path, json.dumps(given).encode())
 
     def delete(self, path: str) -> None:
@@ -218,7 +230,10 @@ class _Calls:
             answer = self._connected().request(method, self._base + path, content=content)
         except (httpx2.HTTPError, RuntimeError) as error:
             # RuntimeError: closed by another thread meanwhile.
+            if isinstance(error, httpx2.ReadTimeout):
+                self._silent_until = time.monotonic() + SILENT_SECONDS
             raise explain_connection(error, self._host, self._seconds) from None
+        self._silent_until = 0.0
         if answer.is_success:
             try:
                 return answer.json()

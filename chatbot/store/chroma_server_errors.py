@@ -8,7 +8,7 @@ from chatbot.errors import StoreError
 from chatbot.store.index_errors import REPAIR, IndexDamagedError
 from ingestion.invisible_characters import one_line
 
-__all__ = ["CollectionLostError", "explain_answer", "explain_connection", "is_lasting"]
+__all__ = ["CollectionLostError", "explain_answer", "explain_connection", "explain_silence", "is_lasting"]
 
 MOST_CHARACTERS = 200
 # Of an answer that says that a server is starting, stopping or too busy.
@@ -33,11 +33,7 @@ def explain_connection(error: Exception, host: str, seconds: float) -> StoreErro
     import httpx2
 
     if isinstance(error, httpx2.TimeoutException):
-        return StoreError(
-            f"The Chroma server {host} did not answer in {seconds:g} seconds.",
-            hint="Check what keeps it busy. Search by meaning returns when it answers in time.",
-            retryable=True,
-        )
+        return explain_silence(host, seconds)
     said = one_line(str(error), MOST_CHARACTERS)
     if "CERTIFICATE_VERIFY" in said:
         return StoreError(
@@ -52,6 +48,15 @@ def explain_connection(error: Exception, host: str, seconds: float) -> StoreErro
     return _PassingError(
         f"The Chroma server {host} cannot be reached: {said}",
         hint="Start it, or check FINPOLICY_CHROMA_URL. Search by meaning returns when it answers.",
+        retryable=True,
+    )
+
+
+def explain_silence(host: str, seconds: float) -> StoreError:
+    """The failure of a call that a server did not answer in time."""
+    return StoreError(
+        f"The Chroma server {host} did not answer in {seconds:g} seconds.",
+        hint="Check what keeps it busy. Search by meaning returns when it answers in time.",
         retryable=True,
     )
 

@@ -23,7 +23,7 @@ from chatbot.store.disk_reserve import FULL, disk_is_full
 from chatbot.store.file_permissions import mend_files
 from ingestion.records import DocumentFacts
 
-__all__ = ["Copies", "KeptName", "copies_of", "files_of", "is_copy", "is_kept"]
+__all__ = ["Copies", "KeptName", "copies_of", "copy_name", "files_of", "is_copy", "is_kept"]
 
 COPY_BYTES = 1 << 20
 COPY = re.compile(r"[0-9a-f]{64}\.pdf")
@@ -123,23 +123,34 @@ class Copies:
 
     def has(self, digest: str) -> bool:
         """Tells whether there is a copy of these bytes. Raises StoreError."""
-        return self._files.size(_copy(digest)) is not None
+        return self._files.size(copy_name(digest)) is not None
 
     def size(self, digest: str) -> int:
         """Returns the size of the copy in bytes, 0 if there is none. Raises StoreError."""
-        return self._files.size(_copy(digest)) or 0
+        return self._files.size(copy_name(digest)) or 0
 
     def path(self, digest: str) -> Path:
         """Returns a path on this machine of the copy of these bytes; nothing is there if it does not exist.
 
         Raises StoreError if it cannot be fetched.
         """
-        return self._files.local(_copy(digest))
+        return self._files.local(copy_name(digest))
+
+    def path_to_read(self, digest: str) -> Path:
+        """Returns the same path of a copy that is there. Raises DocumentError, StoreError."""
+        path = self.path(digest)
+        if not path.exists():
+            raise DocumentError(
+                f"The kept copy of the file is not in {path.parent}.",
+                hint="Add the file again. Servers and workers that share a store must all see its kept "
+                "copies: name their place in FINPOLICY_FILES.",
+            )
+        return path
 
     def sound(self, digest: str) -> bool:
         """Tells whether the copy exists and has the bytes its name says. Raises StoreError."""
         try:
-            return self._files.sha256(_copy(digest)) == digest
+            return self._files.sha256(copy_name(digest)) == digest
         except OSError:
             return False
 
@@ -159,7 +170,7 @@ class Copies:
 
     def drop_damaged(self, digest: str) -> None:
         """Deletes a copy, but not its names."""
-        self._files.delete(_copy(digest))
+        self._files.delete(copy_name(digest))
 
     def mend_modes(self) -> None:
         """Closes copies that an earlier version left open to other accounts.
@@ -250,19 +261,20 @@ class Copies:
 
     def _whole(self, digest: str, size: int) -> bool:
         """Tells whether a complete copy exists already."""
-        return self._files.size(_copy(digest)) == size
+        return self._files.size(copy_name(digest)) == size
 
     def _settle(self, target: RawIOBase, partial: str, digest: str, name: str) -> None:
         """Makes a complete copy permanent and visible."""
         try:
             os.fsync(target.fileno())
             self.write_names(digest, [KeptName(name, None)])
-            self._files.put(Path(partial), _copy(digest))
+            self._files.put(Path(partial), copy_name(digest))
         except OSError as error:
             raise _not_kept(error, self._files.incoming) from error
 
 
-def _copy(digest: str) -> str:
+def copy_name(digest: str) -> str:
+    """Returns the name of the copy of these bytes."""
     return f"{digest}.pdf"
 
 
@@ -289,13 +301,15 @@ def copies_of(settings: Settings) -> Copies:
 
 def files_of(settings: Settings) -> CopyFiles:
     """Opens the files of the copies where the settings say. Raises StoreError, SettingsError."""
-    folder = settings.store / "copies" if settings.files else settings.documents
+    folder = settings.store / "copies" if settings.objects else settings.documents
+    if settings.files and not settings.objects and not folder.is_dir():
+        raise StoreError(f"There is no folder {folder} for the kept copies.", hint="Make it, or mount it.")
     try:
-        if not settings.files:
+        if not settings.objects:
             return FolderFiles(folder, alone=not settings.database)
         from chatbot.store.object_files import ObjectFiles
 
-        return ObjectFiles(settings.files, folder, endpoint=settings.files_endpoint)
+        return ObjectFiles(settings.objects, folder, endpoint=settings.files_endpoint)
     except OSError as error:
         raise StoreError(
             f"Cannot create the folder {folder}: {error.strerror}.",

@@ -66,8 +66,8 @@ KINDS = {
         False,
     ),
     "tables": (
-        "lacks tables that this program made",
-        "Restore its last backup, or take an empty database.",
+        "lacks tables that this program made, or does not let this user see them",
+        "Make the user the owner of the schemas finpolicy_…. If tables are gone, restore the last backup.",
         False,
     ),
     "damaged": ("is damaged", "Restore its last backup.", False),

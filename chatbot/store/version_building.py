@@ -202,7 +202,7 @@ class VersionBuilder:
         Reads everything of a file without text, of one that a password opens (which is not kept), and of one
         that is read again. Raises DocumentError and its subclasses.
         """
-        path = self._copies.path(taken.digest)
+        path = self._copies.path_to_read(taken.digest)
         how = self._circumstances(taken.digest, processes, progress, cancelled)
         if self.elsewhere is not None:
             return self.elsewhere(path, replace(how, password=taken.password))
@@ -296,7 +296,7 @@ class VersionBuilder:
         if stored.lacks == TABLES:
             how = replace(how, before_images=keep)
         try:
-            keep(read_document(self._copies.path(stored.sha256), how))
+            keep(read_document(self._copies.path_to_read(stored.sha256), how))
         except CancelledError:
             if cancelled():
                 raise

@@ -21,7 +21,7 @@ SCHEMA = Schema(
 NAME, SERVED = "migration", "finpolicy_migration.migration"
 SEPARATOR = " | "
 UNFINISHED = "select target, source from {} where finished_at is null"
-ASK = "select source, finished_at from migration where target = ?"
+ASK = "select target, source, finished_at from migration"
 
 
 class MigrationMark(Stored):
@@ -35,28 +35,41 @@ class MigrationMark(Stored):
     @property
     def begun(self) -> bool:
         """Whether this migration was begun before, from this source."""
-        return any(source == self._source for source, _ in self._rows())
+        return any((target, source) == (self._target, self._source) for target, source, _ in self._rows())
 
     @property
     def finished(self) -> bool:
         """Whether it was finished, and everything was equal then."""
-        return any(source == self._source and at is not None for source, at in self._rows())
+        return any(
+            (target, source) == (self._target, self._source) and at is not None
+            for target, source, at in self._rows()
+        )
 
     @property
     def unfinished_source(self) -> str:
         """The source of another migration that was begun here and not finished; "" for none."""
-        return next((source for source, at in self._rows() if at is None), "")
+        return next((source for _, source, at in self._rows() if at is None), "")
+
+    @property
+    def left_in(self) -> set[str]:
+        """Where unfinished migrations from this source, which went to other places too, have left what they
+        brought.
+        """
+        left = [target for target, source, at in self._rows() if at is None and source == self._source]
+        return {part for target in left for part in target.split(SEPARATOR)}
 
     def begin(self) -> None:
-        """Notes the begin, in place of one from another source."""
+        """Notes the begin, in place of one from another source, or of an unfinished one to other places."""
+        with self._write() as changes:
+            changes.execute("delete from migration where source = ? and finished_at is null", (self._source,))
         self._note(None)
 
     def finish(self) -> None:
         """Notes that everything is there."""
         self._note(time.time())
 
-    def _rows(self) -> list[tuple[str, float | None]]:
-        return [(row[0], row[1]) for row in self._read(ASK, (self._target,))]
+    def _rows(self) -> list[tuple[str, str, float | None]]:
+        return [(row[0], row[1], row[2]) for row in self._read(ASK)]
 
     def _note(self, finished_at: float | None) -> None:
         with self._write() as changes:
@@ -67,10 +80,10 @@ class MigrationMark(Stored):
             )
 
 
-def refuse_unfinished(settings: Settings, catalog: Database) -> None:
+def refuse_unfinished(settings: Settings, opened: Database) -> None:
     """Raises StoreError if the databases of a store were not moved here completely.
 
-    catalog: the store's, already open.
+    opened: any of them.
     """
     place = place_of(settings, NAME)
     if isinstance(place, Path):
@@ -78,10 +91,10 @@ def refuse_unfinished(settings: Settings, catalog: Database) -> None:
             return
         with closing(open_database(place, SCHEMA, read_only=True)) as file:
             rows = file.read(UNFINISHED.format("migration"))
-    elif catalog.read("select to_regclass(?) is null", (SERVED,))[0][0]:
+    elif opened.read("select to_regclass(?) is null", (SERVED,))[0][0]:
         return
     else:
-        rows = catalog.read(UNFINISHED.format(SERVED))
+        rows = opened.read(UNFINISHED.format(SERVED))
     for target, source in rows:
         if target.split(SEPARATOR)[0] != source.split(SEPARATOR)[0]:
             raise StoreError(
@@ -99,5 +112,5 @@ def shown_parts(settings: Settings) -> tuple[str, str, str]:
     return (
         shown_address(settings.database) if settings.database else str(folder),
         settings.chroma_url or str(folder / "vectors"),
-        shown_objects(settings.files) if settings.files else str(settings.documents.resolve()),
+        shown_objects(settings.objects) if settings.objects else str(settings.documents.resolve()),
     )

@@ -15,10 +15,11 @@ from chatbot.errors import StoreError
 from chatbot.models.embedders import Embedder, make_embedder
 from chatbot.settings import Settings
 from chatbot.store.catalog import NAME, Catalog
+from chatbot.store.chroma_server import ChromaServer
 from chatbot.store.database import Database, open_database, place_of
 from chatbot.store.engines import engines_of
 from chatbot.store.indexing import Indexes
-from chatbot.store.kept_copies import files_of
+from chatbot.store.kept_copies import copy_name, files_of
 from chatbot.store.migration.copy_moving import compare_copies, kept_names, move_copies
 from chatbot.store.migration.index_comparison import compare_vectors, compare_words
 from chatbot.store.migration.migration_claims import claimed
@@ -73,6 +74,8 @@ class StoreMigration:
         self._parts = [*others, *store_parts(same_vectors=not self.moves_vectors and bool(source.chroma_url))]
         # Whether it had been finished before, so that it is only compared now.
         self.was_finished = False
+        # How many files the catalogue has, and how many of them have no copy in the target.
+        self.files = self.without_copy = 0
 
     def run(self) -> Iterator[ComparedPart]:
         """Moves everything, then yields what is compared.
@@ -86,7 +89,7 @@ class StoreMigration:
             mark = opened.enter_context(closing(MigrationMark(self._source, self._target)))
             self.was_finished = mark.finished
             if not mark.begun:
-                self._refuse_what_is_there(mark.unfinished_source)
+                self._refuse_what_is_there(mark)
                 mark.begin()
             tables = self._open_tables(opened, sources)
             if not self.was_finished:
@@ -141,11 +144,17 @@ class StoreMigration:
                 found.append((f"{part.name} {shape.name}", table, counted(source, shape)))
         return found
 
-    def _refuse_what_is_there(self, unfinished_source: str) -> None:
-        """Raises StoreError if the target is not empty."""
+    def _refuse_what_is_there(self, mark: MigrationMark) -> None:
+        """Raises StoreError if the target is not empty, but for what a migration of this store brought, or if
+        its Chroma server does not answer.
+        """
         databases, _, copies = shown_parts(self._target)
+        if self.moves_vectors and self._target.chroma_url:
+            with closing(ChromaServer(self._target.chroma_url, self._target.chroma_token)) as server:
+                server.ping()
+        left_in = mark.left_in
         there = list[str]()
-        for part in self._parts if self.moves_tables else ():
+        for part in self._parts if self.moves_tables and databases not in left_in else ():
             place = place_of(self._target, part.name)
             if isinstance(place, Path) and not place.exists():
                 continue
@@ -157,9 +166,12 @@ class StoreMigration:
                 if count and name not in NEVER_EMPTY
             ]
         if there:
-            begun = f" of an unfinished migration from {unfinished_source}" if unfinished_source else ""
+            begun = (
+                f" of an unfinished migration from {mark.unfinished_source}" if mark.unfinished_source else ""
+            )
             raise StoreError(f"{databases} already holds a store{begun}: {', '.join(there)}.", hint=EMPTY)
-        if self.moves_copies and (count := len(kept_names(files_of(self._target)))):
+        is_new = self.moves_copies and copies not in left_in
+        if is_new and (count := len(kept_names(files_of(self._target)))):
             raise StoreError(f"{copies} already holds {count:,} kept files.", hint=EMPTY)
 
     # --- moving
@@ -212,6 +224,10 @@ class StoreMigration:
             closing(Catalog(place_of(self._target, NAME))) as catalog,
             closing(self._indexes(catalog)) as own,
         ):
+            digests = catalog.hashes()
+            kept = set(kept_names(files_of(self._target)))
+            self.files = len(digests)
+            self.without_copy = sum(copy_name(digest) not in kept for digest in digests)
             if self.moves_tables:
                 yield ComparedPart("index of words", *compare_words(catalog, own))
             if self.moves_vectors:

@@ -12,6 +12,7 @@ import sys
 import time
 from contextlib import closing
 from dataclasses import replace
+from functools import partial
 from operator import attrgetter
 from pathlib import Path
 from typing import Any
@@ -21,6 +22,7 @@ import pytest
 
 from chatbot.asking.question import Ask
 from chatbot.errors import StoreError
+from chatbot.memory.memory_database import open_memories
 from chatbot.memory.memory_tables import memory_part
 from chatbot.records import Answer
 from chatbot.service import Chatbot
@@ -177,8 +179,9 @@ def test_a_migration_that_is_killed_twice_goes_on_and_leads_back(
     before = kept(home)
     for last in (chance.randint(2, 12), chance.randint(14, 30)):
         broken_off(source, target, last)
-        with pytest.raises(StoreError, match="Not all of the store has been moved here"):
-            Chatbot(target, embedder=hashing())
+        for use in (partial(Chatbot, embedder=hashing()), open_memories, open_api_keys):
+            with pytest.raises(StoreError, match="Not all of the store has been moved here"):
+                use(target)
     compared = migrate(source, target)
     assert not wrong(compared)
     assert {"catalog page", "memory exchange", "api_keys api_key", "kept files"} <= {
@@ -224,6 +227,32 @@ def test_parts_are_moved_one_by_one(home: Path, servers: dict[str, Any]) -> None
         steps.append(replace(steps[-1], **endpoint, **{moved: servers[moved]}))
         assert not wrong(migrate(*steps[-2:]))
     assert dumped(steps[-1]) == dumped(steps[0])
+
+
+def test_a_place_that_was_named_wrong_can_be_named_again(
+    home: Path, servers: dict[str, Any], chroma: ServedChroma
+) -> None:
+    source = Settings(home=home)
+    target = replace(source, **servers)
+    with pytest.raises(StoreError, match="cannot be reached"):
+        migrate(source, replace(target, chroma_url="http://127.0.0.1:9"))
+    broken_off(source, replace(target, chroma_url=chroma.address.replace("127.0.0.1", "localhost")), 30)
+    assert not wrong(migrate(source, target))
+    assert dumped(target) == dumped(source)
+
+
+def test_a_broken_off_migration_lets_no_other_files_go(home: Path, served: str, tmp_path: Path) -> None:
+    source = Settings(home=home)
+    broken_off(source, replace(source, database=served), 30)
+    other = tmp_path / "shared"
+    other.mkdir()
+    (other / f"{'a' * 64}.pdf").write_bytes(b"")
+    with pytest.raises(StoreError, match=r"shared already holds 1 kept files\."):
+        migrate(source, replace(source, database=served, files=str(other)))
+    (other / f"{'a' * 64}.pdf").unlink()
+    target = replace(source, database=served, files=str(other))
+    assert not wrong(migrate(source, target))
+    assert dumped(target) == dumped(source)
 
 
 def test_what_changed_in_the_source_is_followed_until_all_is_there(

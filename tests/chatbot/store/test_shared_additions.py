@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
+import threading
 import time
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import psycopg
 import pytest
 
+from chatbot.memory.signals.embedded_postgres import EmbeddedServer
 from chatbot.store.addition_queue import NewFile
+from chatbot.store.job_queue import JobQueue
 from chatbot.store.job_rows import QUEUE
 from tests.pdfs import make_pdf
 from tests.shared_servers import machine, until
@@ -226,3 +230,36 @@ def test_a_database_that_goes_away_again_and_again_loses_nothing(tmp_path: Path,
         assert [row.state for row in server.library.catalog.stored()] == ["ready"] * 6
         assert server.library.catalog.waiting() == []
         assert server.library.indexes.keywords.counts() == server.library.catalog.chunk_counts()
+
+
+def test_a_worker_that_does_not_see_the_copies_says_so(tmp_path: Path, served: str) -> None:
+    with (
+        machine(tmp_path, served, "server", works=False) as server,
+        machine(tmp_path / "elsewhere", served, "worker"),
+    ):
+        file = make_pdf(tmp_path / "Rules.pdf", RULES)
+        (number,) = server.additions.enqueue([NewFile("Rules.pdf", file)])
+        result = server.done(number).result
+    assert result is not None
+    error = result.error or ""
+    assert error.startswith(f"The kept copy of the file is not in {tmp_path}/elsewhere/documents. Add")
+    assert "FINPOLICY_FILES" in error
+
+
+def test_processes_that_start_together_make_the_queue_once(server: EmbeddedServer) -> None:
+    address, together = server.address(), threading.Barrier(6)
+    with psycopg.connect(address, autocommit=True) as connection:
+        connection.execute("create database together")
+    empty = address.replace("dbname=postgres", "dbname=together")
+    assert empty != address
+
+    def start(_: int) -> None:
+        together.wait()
+        JobQueue(empty).close()
+
+    try:
+        with ThreadPoolExecutor(6) as pool:
+            list(pool.map(start, range(6)))
+    finally:
+        with psycopg.connect(address, autocommit=True) as connection:
+            connection.execute("drop database together with (force)")

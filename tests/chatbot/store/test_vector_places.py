@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import uuid
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -211,6 +212,17 @@ def test_a_silent_server_is_given_up_in_time() -> None:
         with pytest.raises(StoreError, match="did not answer in 0.2 seconds") as raised:
             index.count()
     assert raised.value.retryable
+
+
+def test_only_the_first_search_waits_for_a_silent_server() -> None:
+    opening = json.dumps({"id": "1", "metadata": {"fingerprint": "hand", "dimension": 3, "space": "cosine"}})
+    with AnsweringServer([(200, opening)]) as server:
+        index = index_at(ChromaServer(server.address, seconds=0.5))
+        for _ in range(5):
+            with pytest.raises(StoreError, match="did not answer in 0.5 seconds"):
+                index.search(X, 3)
+        asked = len(server.headers)
+    assert asked == 2  # for the collection, and once for the nearest
 
 
 @pytest.mark.parametrize("address", ["chroma:8000", "http://", f"http://user:{TOKEN}@host", "ftp://host"])
