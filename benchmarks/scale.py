@@ -5,9 +5,9 @@
 
 The servers are the Postgres and the Chroma of deploy/, to which each store is moved by `finpolicy migrate`.
 Texts are drawn by Zipf's law from 60,000 words (see benchmarks/speed.py). Vectors are real ones of the sample
-texts, repeated with noise. A store of more than 100,000 passages is one of 100,000, in folders and on
-servers, whose documents are copied with vectors of their own. A store in --store that is there already is
-taken as it is. Each row is a process of its own.
+texts, repeated with noise. A store of more than 100,000 passages is one of 100,000 on servers whose documents
+are copied there with vectors of their own. A store in --store that is there already is taken as it is. Each
+row is a process of its own.
 
 "Same pages" is the share of searches whose first three pages are those found in folders. "Recall" is the
 share of the 100 nearest vectors that the index of vectors finds.
@@ -50,6 +50,7 @@ from tests.deployment import Deployment
 __all__ = ["Measured", "NoisyPassages", "measure"]
 
 ENGINES = ("postgres", "chroma")
+FOLDERS, SERVERS = "folders", "servers"
 # Passages of the largest store that is made document by document.
 MADE = 100_000
 # A file that stands beside engines whose store is complete.
@@ -94,7 +95,6 @@ class Measured:
     disk: MiB of the store.
     """
 
-    filled_seconds: float
     recall: float
     everywhere: tuple[float, float]
     one_document: tuple[float, float]
@@ -102,7 +102,10 @@ class Measured:
     vectors: tuple[float, float]
     memory: float
     pages: list[list[list[Any]]]
+    filled_seconds: float = 0.0
     disk: float = 0.0
+    chunks: int = 0
+    engines: str = ""
 
 
 def main() -> None:
@@ -122,59 +125,50 @@ def main() -> None:
         multiply_store(given.multiply)
         return
     with tempfile.TemporaryDirectory() as folder:
-        found = dict[int, tuple[Measured, Measured]]()
+        found = list[Measured]()
         for chunks in given.chunks:
-            home = (given.store or Path(folder)) / str(chunks)
-            found[chunks] = compare(home, chunks, given.searches)
+            found += compare((given.store or Path(folder)) / str(chunks), chunks, given.searches)
             print(table(found), flush=True)
     if given.plot:
         given.plot.write_text(plot(panels(found)), "utf-8")
 
 
-def table(found: Mapping[int, tuple[Measured, Measured]]) -> str:
-    """Two rows for each size."""
-    rows = []
-    for chunks, (in_folders, on_servers) in found.items():
-        rows.append(row_of(chunks, "folders", in_folders, in_folders))
-        rows.append(row_of(chunks, "servers", on_servers, in_folders))
+def table(found: Sequence[Measured]) -> str:
+    """A row for each size in folders, and one on servers."""
+    folders = {one.chunks: one for one in found if one.engines == FOLDERS}
     titles = ["chunks", "engines", "filled s", "all p50", "all p95", "one p50", "one p95"]
-    titles += [
-        "words p50",
-        "words p95",
-        "vectors p50",
-        "vectors p95",
-        "recall",
-        "MiB",
-        "disk MiB",
-        "same pages",
-    ]
-    return markdown_table(titles, rows)
+    titles += ["words p50", "words p95", "vectors p50", "vectors p95"]
+    titles += ["recall", "MiB", "disk MiB", "same pages"]
+    return markdown_table(titles, [row_of(one, folders.get(one.chunks)) for one in found])
 
 
-def panels(found: Mapping[int, tuple[Measured, Measured]]) -> list[Panel]:
+def panels(found: Sequence[Measured]) -> list[Panel]:
     """The 95th percentiles against the passages of the store."""
     titles = {"search in all documents, p95": "everywhere", "search in one document, p95": "one_document"}
     return [
-        Panel(title, "passages", {"folders": curve(found, 0, name), "servers": curve(found, 1, name)})
+        Panel(title, "passages", {engines: curve(found, engines, name) for engines in (FOLDERS, SERVERS)})
         for title, name in titles.items()
     ]
 
 
-def curve(found: Mapping[int, tuple[Measured, Measured]], at: int, name: str) -> list[tuple[float, float]]:
-    """(passages, seconds) of one measure's 95th percentile. at: 0 in folders, 1 on servers."""
-    return [(float(chunks), getattr(both[at], name)[1] / 1_000) for chunks, both in found.items()]
+def curve(found: Sequence[Measured], engines: str, name: str) -> list[tuple[float, float]]:
+    """(passages, seconds) of one measure's 95th percentile."""
+    return [(float(one.chunks), getattr(one, name)[1] / 1_000) for one in found if one.engines == engines]
 
 
-def compare(home: Path, chunks: int, searches: int) -> tuple[Measured, Measured]:
-    """What is measured in folders, and on servers. Makes what is not there yet."""
+def compare(home: Path, chunks: int, searches: int) -> Iterator[Measured]:
+    """What is measured in folders, if the store is made there, and on servers. Makes what is not there."""
     clean = {name: value for name, value in os.environ.items() if not name.startswith("FINPOLICY_")}
     clean["FINPOLICY_HOME"] = str(home)
-    seconds = in_folders(home, chunks, clean)
-    folders = replace(in_process(searches, clean), filled_seconds=seconds, disk=size_of(home / "chroma_db"))
-    folder = servers_of(home)
-    with on_servers(folder, home, chunks, clean) as (seconds, served):
-        servers = replace(in_process(searches, served), filled_seconds=seconds)
-    return folders, replace(servers, disk=size_of(folder))
+    if chunks <= MADE:
+        seconds = in_folders(home, chunks)
+        measured = in_process(searches, clean)
+        disk = size_of(home / "chroma_db")
+        yield replace(measured, chunks=chunks, engines=FOLDERS, filled_seconds=seconds, disk=disk)
+    with on_servers(home, chunks, clean) as (seconds, served):
+        measured = in_process(searches, served)
+    disk = size_of(servers_of(home))
+    yield replace(measured, chunks=chunks, engines=SERVERS, filled_seconds=seconds, disk=disk)
 
 
 def servers_of(home: Path) -> Path:
@@ -182,37 +176,35 @@ def servers_of(home: Path) -> Path:
     return home.parent / f"{home.name}-servers"
 
 
-def in_folders(home: Path, chunks: int, environment: Mapping[str, str]) -> float:
+def in_folders(home: Path, chunks: int) -> float:
     """Makes a store, and returns the seconds that it took; 0 if it was there."""
     begun = time.perf_counter()
     if home.exists():
         return 0.0
     part = home.with_name(f"{home.name}-part")
     shutil.rmtree(part, ignore_errors=True)
-    if chunks <= MADE:
-        fill_large(part, chunks, NoisyPassages(make_embedder(Settings(home=part))))
-    else:
-        in_folders(home.with_name(str(MADE)), MADE, environment)
-        shutil.copytree(home.with_name(str(MADE)), part)
-        run(["--multiply", str(chunks // MADE)], {**environment, "FINPOLICY_HOME": str(part)})
+    fill_large(part, chunks, NoisyPassages(make_embedder(Settings(home=part))))
     part.rename(home)
     return time.perf_counter() - begun
 
 
 @contextmanager
 def on_servers(
-    folder: Path, home: Path, chunks: int, environment: Mapping[str, str]
+    home: Path, chunks: int, environment: Mapping[str, str]
 ) -> Iterator[tuple[float, Mapping[str, str]]]:
     """Starts the engines of a store, and first makes it if it is not there. Yields the seconds that this
     took, and the environment of who uses it.
     """
     begun = time.perf_counter()
+    folder = servers_of(home)
     made = (folder / MARK).exists()
+    if not made:
+        shutil.rmtree(folder, ignore_errors=True)
     if not made and chunks > MADE:
         smaller = home.with_name(str(MADE))
-        with on_servers(servers_of(smaller), smaller, MADE, {**environment, "FINPOLICY_HOME": str(smaller)}):
+        in_folders(smaller, MADE)
+        with on_servers(smaller, MADE, {**environment, "FINPOLICY_HOME": str(smaller)}):
             pass
-        shutil.rmtree(folder, ignore_errors=True)
         shutil.copytree(servers_of(smaller), folder, ignore=shutil.ignore_patterns(MARK, "log"))
     engines = Deployment(folder, ENGINES)
     served = {"FINPOLICY_DATABASE_URL": engines.database, "FINPOLICY_CHROMA_URL": engines.chroma}
@@ -222,11 +214,10 @@ def on_servers(
         if not made and chunks > MADE:
             run(["--multiply", str(chunks // MADE)], served)
         elif not made:
-            subprocess.run(
-                engines.migration, cwd=ROOT, env=environment, check=True, stdout=subprocess.DEVNULL
-            )
+            move = engines.migration
+            subprocess.run(move, cwd=ROOT, env=environment, check=True, stdout=subprocess.DEVNULL)
         (folder / MARK).touch()
-        yield time.perf_counter() - begun if not made else 0.0, served
+        yield 0.0 if made else time.perf_counter() - begun, served
     finally:
         engines.stop()
 
@@ -280,7 +271,7 @@ def measure(searches: int) -> Measured:
         )
         memory = resident()
         recall = recall_of(library, vectors, nearest)
-    return Measured(0.0, recall, everywhere, one, by_words, by_vectors, memory, list(map(first_pages, hits)))
+    return Measured(recall, everywhere, one, by_words, by_vectors, memory, list(map(first_pages, hits)))
 
 
 def recall_of(
@@ -323,20 +314,22 @@ def resident() -> float:
     return int(size) / 1024
 
 
-def row_of(chunks: int, engines: str, found: Measured, expected: Measured) -> list[str]:
-    """A row of the table."""
-    same = np.mean([ours == theirs for ours, theirs in zip(found.pages, expected.pages, strict=True)])
+def row_of(found: Measured, expected: Measured | None) -> list[str]:
+    """A row of the table. expected: of the same store in folders."""
     times = (*found.everywhere, *found.one_document, *found.words, *found.vectors)
-    numbers = [f"{number:.1f}" for number in times]
+    same = "–"
+    if expected:
+        pairs = zip(found.pages, expected.pages, strict=True)
+        same = f"{np.mean([ours == theirs for ours, theirs in pairs]):.1%}"
     return [
-        f"{chunks:,}",
-        engines,
+        f"{found.chunks:,}",
+        found.engines,
         f"{found.filled_seconds:.0f}",
-        *numbers,
+        *[f"{number:.1f}" for number in times],
         f"{found.recall:.3f}",
         f"{found.memory:.0f}",
         f"{found.disk:.0f}",
-        f"{same:.1%}",
+        same,
     ]
 
 
