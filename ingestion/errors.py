@@ -15,20 +15,26 @@ class ProjectError(Exception):
     message: what is wrong, quoting the offending value, put on one line.
     hint: the fix, in one sentence.
     retryable: whether the same call may succeed later.
+    details: where, and in whose words, for those who run the program: only commands and logs show it.
     """
 
-    def __init__(self, message: str, *, hint: str = "", retryable: bool = False) -> None:
+    def __init__(self, message: str, *, hint: str = "", retryable: bool = False, details: str = "") -> None:
         # The message quotes values from anywhere, and goes to logs and terminals.
-        self.message = " ".join(visible(message).split())
+        self.message, self.details = (" ".join(visible(text).split()) for text in (message, details))
         super().__init__(self.message)
         self.hint = hint
         self.retryable = retryable
 
+    @property
+    def whole_message(self) -> str:
+        """The message with its details."""
+        return f"{self.message.removesuffix('.')} ({self.details})." if self.details else self.message
+
     def __str__(self) -> str:
-        if self.message.endswith((".", "!", "?", "…")) or not self.hint:
-            ended = self.message
+        if self.whole_message.endswith((".", "!", "?", "…")) or not self.hint:
+            ended = self.whole_message
         else:
-            ended = f"{self.message}."
+            ended = f"{self.whole_message}."
         return f"{ended} {self.hint}".strip()
 
 

@@ -97,7 +97,7 @@ def _unfinished(library: Library, progress: Progress) -> Iterator[Finding]:
         if waiting or not is_full(library.folder):  # reported by `_space`
             yield Finding(
                 waiting[0] if waiting else None,
-                f"{len(waiting)} documents have no vectors yet: {error.message}",
+                f"{len(waiting)} documents have no vectors yet: {error.whole_message}",
                 error.hint,
             )
     for taken, problem in library.adding.stuck():
@@ -189,7 +189,7 @@ def _indexes(library: Library, repair: bool) -> Iterator[Finding]:
         found = [error.message]
     except StoreError as error:
         if not is_full(library.folder):
-            yield Finding(None, error.message, error.hint)
+            yield Finding(None, error.whole_message, error.hint)
         return
     if found and repair:
         library.indexes.rebuild()

@@ -83,7 +83,7 @@ def _ping(part: StorePart) -> PartCheck:
     try:
         part.ping()
     except ProjectError as error:
-        problem = error.message
+        problem = error.whole_message
     except OSError as error:
         problem = f"{error.strerror or type(error).__name__}."
     return PartCheck(part.name, part.place, time.perf_counter() - begun, problem)

@@ -146,7 +146,7 @@ class PostgresDatabase:
             except StoreError as error:
                 if error.retryable:
                     raise
-                found.append(error.message)
+                found.append(error.whole_message)
         return found[:10]
 
     def highest_number(self, table: str, column: str) -> int:

@@ -10,7 +10,7 @@ from chatbot.store.postgres_address import shown_address, without_secrets
 if TYPE_CHECKING:
     import psycopg
 
-__all__ = ["SETTING", "as_store_error", "kind_of", "refused"]
+__all__ = ["SETTING", "as_store_error", "details_of", "kind_of"]
 
 SETTING = "FINPOLICY_DATABASE_URL"
 # SQLSTATE, or its first characters: kind.
@@ -91,18 +91,17 @@ def as_store_error(error: psycopg.Error, address: str, *, late: bool = False) ->
     kind = "slow" if late else kind_of(error)
     words, hint, retryable = KINDS[kind]
     whole = kind in {"slow", "busy", "read-only"}
-    message = refused(f"The database {words}", address, None if whole else error)
-    return StoreError(message, hint=hint, retryable=retryable)
+    details = details_of(address, None if whole else error)
+    return StoreError(f"The database {words}.", hint=hint, retryable=retryable, details=details)
 
 
-def refused(what: str, address: str, error: psycopg.Error | None) -> str:
-    """Returns a sentence on what a database did, with its own words if these add anything.
+def details_of(address: str, error: psycopg.Error | None) -> str:
+    """Returns which database it was, with its own words if these add anything.
 
     error: with its words, of which secrets of the address are removed; None for nothing to add.
     """
-    message = f"{what} ({shown_address(address)})"
-    details = "" if error is None else without_secrets(str(error), address)
-    return f"{message}: {details}" if details else f"{message}."
+    said = "" if error is None else without_secrets(str(error), address)
+    return f"{shown_address(address)}: {said}" if said else shown_address(address)
 
 
 def kind_of(error: psycopg.Error) -> str:

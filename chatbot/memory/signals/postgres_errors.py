@@ -9,7 +9,7 @@ from chatbot.memory.signals.records import SignalsError
 from chatbot.settings import PROGRAM
 from chatbot.store import postgres_address
 from chatbot.store.postgres_address import shown_address
-from chatbot.store.postgres_faults import kind_of, refused
+from chatbot.store.postgres_faults import details_of, kind_of
 
 if TYPE_CHECKING:
     import psycopg
@@ -79,8 +79,11 @@ def explain(error: psycopg.Error, *, address: str, late: bool = False) -> Signal
     kind = "slow" if late else _kind(error)
     words, hint = KINDS[kind]
     whole = kind in {"slow", "read-only"}
-    message = refused(f"The signal database {words}", address, None if whole else error)
-    return SignalsError(message, kind=kind, hint=hint, retryable=kind in {"busy", "down", "slow"})
+    details = details_of(address, None if whole else error)
+    retryable = kind in {"busy", "down", "slow"}
+    return SignalsError(
+        f"The signal database {words}.", kind=kind, hint=hint, retryable=retryable, details=details
+    )
 
 
 def _kind(error: psycopg.Error) -> str:

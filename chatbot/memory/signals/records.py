@@ -35,8 +35,10 @@ class SignalsError(StoreError):
     "embedder" | "vector" | "off" | "other".
     """
 
-    def __init__(self, message: str, *, kind: str, hint: str = "", retryable: bool = False) -> None:
-        super().__init__(message, hint=hint, retryable=retryable)
+    def __init__(
+        self, message: str, *, kind: str, hint: str = "", retryable: bool = False, details: str = ""
+    ) -> None:
+        super().__init__(message, hint=hint, retryable=retryable, details=details)
         self.kind = kind
 
 

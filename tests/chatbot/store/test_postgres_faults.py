@@ -342,7 +342,8 @@ def test_what_was_down_or_refused_a_password_is_used_when_it_answers(
     with pytest.raises(StoreError, match="refused the login") as raised:
         opened(over_network(port, "Wrong-and-long"))
     assert "Wrong-and-long" not in f"{raised.value} {raised.value.__cause__} {caplog.text}"
-    assert f"owner@127.0.0.1:{port}/postgres" in raised.value.message
+    assert f"owner@127.0.0.1:{port}/postgres" in raised.value.details
+    assert raised.value.message == "The database refused the login."
     with closing(opened(over_network(port))) as database:
         put(database, "before")
         database.claim("some work")

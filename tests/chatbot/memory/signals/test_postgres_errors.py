@@ -52,7 +52,7 @@ def test_a_database_that_is_down_is_named(tmp_path: Path) -> None:
     error = find(signals)
     assert error.kind == "down"
     assert error.retryable
-    assert f"me@{tmp_path}/news" in error.message
+    assert f"me@{tmp_path}/news" in error.details
 
 
 @pytest.mark.timed
