@@ -32,6 +32,8 @@ __all__ = ["ChromaServer", "ServedCollection", "ServedEngine"]
 # A search takes milliseconds; the first one after a start of the server reads its files.
 SECONDS = 30.0
 CONNECT_SECONDS = 5.0
+# A server that is busy with other writes, or with a large index, may take longer for a thousand records.
+WRITE_SECONDS = 300.0
 # Seconds in which no search asks a server again that did not answer in time: each would wait as long.
 SILENT_SECONDS = 60.0
 NAMES_PAGE = 1_000
@@ -138,7 +140,7 @@ class ServedCollection:
             base64.b64encode(np.ascontiguousarray(vector, "<f4").tobytes()).decode() for vector in vectors
         ]
         given = {"ids": ids, "embeddings": packed, "documents": texts, "metadatas": metadata}
-        self._calls.post(f"{self._place}/upsert", given)
+        self._calls.post(f"{self._place}/upsert", given, seconds=WRITE_SECONDS)
 
     def nearest(self, vector: Vectors, limit: int) -> list[tuple[str, float]]:
         """Returns (id, cosine) of at most `limit` records, best first. vector: (dimension,)."""
@@ -199,11 +201,14 @@ class _Calls:
     def get(self, path: str) -> Any:
         return self._call("GET", path)
 
-    def post(self, path: str, given: dict[str, Any], *, waits: bool = True) -> Any:
-        """waits: False for a call that fails at once while the server is silent."""
+    def post(self, path: str, given: dict[str, Any], *, waits: bool = True, seconds: float = 0.0) -> Any:
+        """waits: False for a call that fails at once while the server is silent.
+
+        seconds: for the answer, if more than for other calls.
+        """
         if not waits and time.monotonic() < self._silent_until:
             raise explain_silence(self._host, self._seconds)
-        return self._call("POST", path, json.dumps(given).encode())
+        return self._call("POST", path, json.dumps(given).encode(), max(seconds, self._seconds))
 
     def delete(self, path: str) -> None:
         self._call("DELETE", path)
@@ -214,25 +219,27 @@ class _Calls:
         if client is not None:
             client.close()
 
-    def _call(self, method: str, path: str, content: bytes | None = None) -> Any:
+    def _call(self, method: str, path: str, content: bytes | None = None, seconds: float = 0.0) -> Any:
         """The server's answer. Raises IndexDamagedError, StoreError."""
+        seconds = seconds or self._seconds
         try:
-            return self._once(method, path, content)
+            return self._once(method, path, content, seconds)
         except StoreError as error:
             if isinstance(error, IndexDamagedError) or is_lasting(error):
                 raise
-        return self._once(method, path, content)
+        return self._once(method, path, content, seconds)
 
-    def _once(self, method: str, path: str, content: bytes | None) -> Any:
+    def _once(self, method: str, path: str, content: bytes | None, seconds: float) -> Any:
         import httpx2
 
+        timeout = httpx2.Timeout(seconds, connect=min(CONNECT_SECONDS, seconds))
         try:
-            answer = self._connected().request(method, self._base + path, content=content)
+            answer = self._connected().request(method, self._base + path, content=content, timeout=timeout)
         except (httpx2.HTTPError, RuntimeError) as error:
             # RuntimeError: closed by another thread meanwhile.
             if isinstance(error, httpx2.ReadTimeout):
                 self._silent_until = time.monotonic() + SILENT_SECONDS
-            raise explain_connection(error, self._host, self._seconds) from None
+            raise explain_connection(error, self._host, seconds) from None
         self._silent_until = 0.0
         if answer.is_success:
             try:
@@ -250,9 +257,5 @@ class _Calls:
                 if self._token:
                     # The second is Chroma's own; what stands before a server usually reads the first.
                     headers |= {"Authorization": f"Bearer {self._token}", "X-Chroma-Token": self._token}
-                self._client = httpx2.Client(
-                    headers=headers,
-                    timeout=httpx2.Timeout(self._seconds, connect=min(CONNECT_SECONDS, self._seconds)),
-                    transport=httpx2.HTTPTransport(),
-                )
+                self._client = httpx2.Client(headers=headers, transport=httpx2.HTTPTransport())
             return self._client
