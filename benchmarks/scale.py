@@ -144,11 +144,11 @@ def table(found: Sequence[Measured]) -> str:
 
 def panels(found: Sequence[Measured]) -> list[Panel]:
     """The 95th percentiles against the passages of the store."""
-    titles = {"search in all documents, p95": "everywhere", "search in one document, p95": "one_document"}
-    return [
-        Panel(title, "passages", {engines: curve(found, engines, name) for engines in (FOLDERS, SERVERS)})
-        for title, name in titles.items()
-    ]
+    drawn = []
+    for title, name in (("all documents", "everywhere"), ("one document", "one_document")):
+        curves = {engines: curve(found, engines, name) for engines in (FOLDERS, SERVERS)}
+        drawn.append(Panel(f"search in {title}, p95", "passages", curves))
+    return drawn
 
 
 def curve(found: Sequence[Measured], engines: str, name: str) -> list[tuple[float, float]]:

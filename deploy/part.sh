@@ -50,21 +50,21 @@ wait_for() {
     fail "Nothing answers on port $1."
 }
 
-# A home for each server and worker, and one folder of kept copies for all of them. The addresses are in the
-# home's .env, so that they hold for commands given there too.
+# A home for each server and worker, and one folder of kept copies for all of them, unless the environment
+# names other places. The addresses are in the home's .env, so that they hold for commands given there too.
 prepare_home() {
     local places
     export FINPOLICY_HOME="$data/$part"
     mkdir -p "$FINPOLICY_HOME"
-    places="FINPOLICY_DATABASE_URL=postgresql://finpolicy@127.0.0.1:$postgres_port/finpolicy
-FINPOLICY_CHROMA_URL=http://127.0.0.1:$chroma_port
-FINPOLICY_FILES=$data/documents"
-    touch "$FINPOLICY_HOME/.env"
+    [ -n "${FINPOLICY_DATABASE_URL:-}" ] || wait_for "$postgres_port"
+    [ -n "${FINPOLICY_CHROMA_URL:-}" ] || wait_for "$chroma_port"
+    places="FINPOLICY_DATABASE_URL=${FINPOLICY_DATABASE_URL:-postgresql://finpolicy@127.0.0.1:$postgres_port/finpolicy}
+FINPOLICY_CHROMA_URL=${FINPOLICY_CHROMA_URL:-http://127.0.0.1:$chroma_port}
+FINPOLICY_FILES=${FINPOLICY_FILES:-$data/documents}"
+    (umask 077 && touch "$FINPOLICY_HOME/.env")
     places+=$'\n'$(grep -vE '^FINPOLICY_(DATABASE_URL|CHROMA_URL|FILES)=' "$FINPOLICY_HOME/.env" || true)
     echo "$places" >"$FINPOLICY_HOME/.env"
     unset FINPOLICY_DATABASE_URL FINPOLICY_CHROMA_URL FINPOLICY_FILES
-    wait_for "$postgres_port"
-    wait_for "$chroma_port"
 }
 
 case $part in
@@ -84,6 +84,7 @@ postgres)
         -c unix_socket_directories= -c max_connections=200
     ;;
 chroma)
+    umask 077
     exec "$python" -c "import sys; from chromadb_rust_bindings import cli; cli(['chroma', *sys.argv[1:]])" \
         run --path "$data/chroma" --host 127.0.0.1 --port "$chroma_port"
     ;;
@@ -100,6 +101,8 @@ worker1 | worker2)
     ;;
 proxy)
     command -v caddy >/dev/null || fail "There is no Caddy. Install it: apt-get install caddy"
+    # Servers take whoever comes by way of localhost for a user of this machine.
+    export BIND=${BIND:-127.0.0.1 ::1}
     export XDG_DATA_HOME="$data/proxy" XDG_CONFIG_HOME="$data/proxy"
     export SITE=${SITE:-https://localhost:${PROXY_PORT:-8443}}
     export SERVERS=${SERVERS:-127.0.0.1:${SERVER1_PORT:-8441} 127.0.0.1:${SERVER2_PORT:-8442}}

@@ -302,6 +302,17 @@ class Catalog(FoundTitles, Corrections):
         )
         return {row[0] for row in rows}
 
+    def changed_at(self, name: str) -> float:
+        """Returns when a document last got a version, was replaced or removed, in seconds since the epoch; 0
+        if there is none of this name.
+        """
+        rows = self._read(
+            "select max(v.added_at), max(coalesce(d.removed_at, 0)), max(coalesce(d.replaced_at, 0))"
+            " from document d left join version v on v.document = d.id where d.name = ?",
+            (name,),
+        )
+        return max(float(when or 0.0) for when in rows[0])
+
     def hashes_of(self, name: str) -> set[str]:
         """Returns the SHA-256 of the files that the document `name` has, had before, or will have."""
         rows = self._read(

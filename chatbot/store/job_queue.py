@@ -21,7 +21,7 @@ from procrastinate.schema import SchemaManager
 
 from chatbot.errors import StoreError
 from chatbot.store.job_rows import QUEUE, SILENT_SECONDS
-from chatbot.store.postgres_address import parse_address, without_secrets
+from chatbot.store.postgres_address import KEEPALIVES, parse_address, without_secrets
 from chatbot.store.postgres_database import CONNECTING
 from chatbot.store.postgres_faults import SETTING, as_store_error
 
@@ -45,7 +45,8 @@ class JobQueue:
         """Makes the queue's tables if they are missing. Raises StoreError."""
         self._address = address
         parts = CONNECTING | parse_address(address, SETTING)
-        options = f"{parts.get('options', '')} -c search_path={QUEUE}".strip()
+        set_there = "".join(f" -c {name}={value}" for name, value in KEEPALIVES.items())
+        options = f"{parts.get('options', '')}{set_there} -c search_path={QUEUE}".strip()
         self._parts = parts | {"options": options, "application_name": QUEUE}
         # Both say of a lost connection, at length, what is said here in one line.
         for name in ("procrastinate", "psycopg.pool"):

@@ -41,6 +41,10 @@ class KeptName:
     removed_at: float | None
 
 
+def _note_nothing(_: str) -> None:
+    return
+
+
 class Copies:
     """Files <sha256>.pdf, each with a <sha256>.json of its names, in a folder or an object store.
 
@@ -64,8 +68,10 @@ class Copies:
                 hint="Set FINPOLICY_HOME to a folder you can write to.",
             ) from error
 
-    def take_file(self, path: Path, name: str) -> str:
+    def take_file(self, path: Path, name: str, *, noted: Callable[[str], None] = _note_nothing) -> str:
         """Keeps a copy of a file that is to be added as `name`, and returns its SHA-256.
+
+        noted: as for `take`.
 
         Raises DocumentError if it is not a file, cannot be read, is too large or changes meanwhile.
         """
@@ -77,18 +83,27 @@ class Copies:
             before = path.stat()
             self._check_size(before.st_size)
             with path.open("rb") as file:
-                digest = self.take(file, name, unchanged=lambda: _same(before, path.stat()))
+                digest = self.take(file, name, unchanged=lambda: _same(before, path.stat()), noted=noted)
         except OSError as error:
             raise _not_read(error) from error
         return digest
 
-    def take(self, data: BinaryIO, name: str, *, unchanged: Callable[[], bool] = lambda: True) -> str:
+    def take(
+        self,
+        data: BinaryIO,
+        name: str,
+        *,
+        unchanged: Callable[[], bool] = lambda: True,
+        noted: Callable[[str], None] = _note_nothing,
+    ) -> str:
         """Keeps a copy of the content of `data`, to be added as `name`, and returns its SHA-256.
 
         The copy becomes visible only when it is complete and on the disk, and its name is written before.
         Raises DocumentError if the content is too large, changed, or cannot be read or kept.
 
         unchanged: called at the end; False drops the copy.
+        noted: called with the SHA-256 once the copy is there. If it fails, a copy that is new is dropped, or
+            it would be taken for one that is still to be added.
         """
         digest = hashlib.sha256()
         size = 0
@@ -113,12 +128,19 @@ class Copies:
                         hint="Add it again when the copy is complete.",
                         retryable=True,
                     )
-                if not self._whole(digest.hexdigest(), size):
+                is_new = not self._whole(digest.hexdigest(), size)
+                if is_new:
                     self._settle(target, partial, digest.hexdigest(), name)
         except StoreError as error:  # of an object store
             raise DocumentError(error.message, hint=error.hint, retryable=error.retryable) from error
         finally:
             Path(partial).unlink(missing_ok=True)
+        try:
+            noted(digest.hexdigest())
+        except BaseException:
+            if is_new:
+                self.drop(digest.hexdigest())
+            raise
         return digest.hexdigest()
 
     def has(self, digest: str) -> bool:
@@ -156,8 +178,14 @@ class Copies:
 
     def all(self) -> list[str]:
         """Returns the SHA-256 of every copy, in the order in which they were taken. Raises StoreError."""
+        return list(self.times())
+
+    def times(self) -> dict[str, float]:
+        """Returns the SHA-256 of every copy and when it was taken, in seconds since the epoch, ascending.
+        Raises StoreError.
+        """
         taken = sorted((when, name) for name, when, _ in self._files.listed() if COPY.fullmatch(name))
-        return [name.removesuffix(".pdf") for _, name in taken]
+        return {name.removesuffix(".pdf"): when for when, name in taken}
 
     def total_bytes(self) -> int:
         """Returns the size of all files. Raises StoreError."""

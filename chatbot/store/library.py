@@ -813,9 +813,11 @@ class Library:
         if left or self.catalog.to_erase():
             self._erase(left)
         self.indexes.mend_refilled()
+        times = self.copies.times()
         for digest in self._unlisted():
             for name in self.copies.names(digest):
-                if name.removed_at is None:
+                # What came before the document's latest change was refused, or is no longer wanted.
+                if name.removed_at is None and self.catalog.changed_at(name.name) < times[digest]:
                     self.catalog.wait(name.name, digest, recovered=True)
 
     def _unlisted(self) -> list[str]:

@@ -7,8 +7,15 @@ from urllib.parse import quote
 from chatbot.errors import StoreError
 from ingestion.invisible_characters import one_line
 
-__all__ = ["parse_address", "shown_address", "without_secrets"]
+__all__ = ["KEEPALIVES", "parse_address", "shown_address", "without_secrets"]
 
+# For the server too: what a machine that was lost held there is free within a minute.
+KEEPALIVES = {
+    "tcp_keepalives_idle": 20,
+    "tcp_keepalives_interval": 10,
+    "tcp_keepalives_count": 3,
+    "tcp_user_timeout": 30_000,
+}
 # Enough for a server's own sentence.
 MOST_CHARACTERS = 200
 SECRETS = ("password", "sslpassword", "passfile")

@@ -12,15 +12,21 @@ from typing import TypeVar
 
 from chatbot.store.postgres_pool import PostgresConnection, PostgresPool
 
-__all__ = ["Claims"]
+__all__ = ["LOCKED", "Claims", "claim_key"]
 
 T = TypeVar("T")
 CLAIM_EACH = "select pg_try_advisory_lock(hashtextextended(work, 0)) from unnest(%s::text[]) work"
 RELEASE = "select pg_advisory_unlock(hashtextextended(%s, 0))"
-CLAIMED = """select work from unnest(%s::text[]) work where exists (select 1 from pg_locks
+LOCKED = """select 1 from pg_locks
     where locktype = 'advisory' and objsubid = 1 and granted and pid != pg_backend_pid()
     and database = (select oid from pg_database where datname = current_database())
-    and (classid::bigint << 32) | objid::bigint = hashtextextended(work, 0))"""
+    and (classid::bigint << 32) | objid::bigint = hashtextextended({}, 0)"""
+CLAIMED = f"select work from unnest(%s::text[]) work where exists ({LOCKED.format('work')})"
+
+
+def claim_key(schema: str, work: str) -> str:
+    """Returns what is locked for some work."""
+    return f"{schema} {work}"
 
 
 class Claims:
@@ -70,7 +76,7 @@ class Claims:
                     self._connection.execute("select pg_advisory_unlock_all()")
 
     def _key(self, work: str) -> str:
-        return f"{self._name} {work}"
+        return claim_key(self._name, work)
 
     def _ask(self, ask: Callable[[PostgresConnection], T]) -> T:
         """Asks, over a new connection if the old one broke; what was claimed before is then claimed again."""

@@ -17,7 +17,7 @@ from chatbot.store.database import (
     Served,
     statements,
 )
-from chatbot.store.postgres_address import parse_address, shown_address
+from chatbot.store.postgres_address import KEEPALIVES, parse_address, shown_address
 from chatbot.store.postgres_claims import Claims
 from chatbot.store.postgres_faults import SETTING, as_store_error
 from chatbot.store.postgres_pool import PostgresConnection, PostgresPool
@@ -268,8 +268,7 @@ class PostgresDatabase:
         from chatbot.store.postgres_values import adapt
 
         connection = psycopg.connect(
-            **self._parts,  # type: ignore[arg-type]  # all of them text
-            application_name=self._name,
+            **(self._parts | {"application_name": self._name}),  # type: ignore[arg-type]  # all of them text
             autocommit=True,
         )
         try:
@@ -285,9 +284,10 @@ class PostgresDatabase:
                     hint="Create it with the encoding UTF8.",
                 )
             adapt(connection)
+            kept_alive = "".join(f" set {name} = {value};" for name, value in KEEPALIVES.items())
             connection.execute(
-                f"set search_path to {self._name}; set statement_timeout = '{STATEMENT_SECONDS}s';"
-                f" set lock_timeout = '{LOCK_SECONDS}s';"
+                f"{kept_alive} set search_path to {self._name};"
+                f" set statement_timeout = '{STATEMENT_SECONDS}s'; set lock_timeout = '{LOCK_SECONDS}s';"
                 f" set idle_in_transaction_session_timeout = '{HALTED_SECONDS}s'".encode()
             )
         except BaseException:

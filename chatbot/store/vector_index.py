@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import re
 import threading
 from collections import Counter, OrderedDict
 from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -18,6 +19,7 @@ from chatbot.store.index_errors import REPAIR, IndexDamagedError
 from chatbot.store.vector_engine import Place, Record, Scalar, Vectors, Wanted
 
 __all__ = [
+    "NOBODYS",
     "ChromaIndex",
     "IndexDamagedError",
     "IndexedPassage",
@@ -32,6 +34,9 @@ Value = TypeVar("Value")
 BATCH = 1_000
 # How the names of collections begin.
 PREFIX = "passages-"
+# Of a window: version, ordinal and number. Others who use the same server may have put in anything else.
+OWN_ID = re.compile(r"\d{1,18}:\d{1,18}:\d{1,9}", re.ASCII)
+NOBODYS = -1
 # Ids read in one call when all are counted.
 PAGE = 20_000
 
@@ -119,8 +124,9 @@ class ChromaIndex:
                 )
         best: dict[tuple[int, int], float] = {}
         for key, score in found:
-            version, ordinal, _ = map(int, key.split(":"))
-            best.setdefault((version, ordinal), score)
+            if OWN_ID.fullmatch(key):
+                version, ordinal, _ = map(int, key.split(":"))
+                best.setdefault((version, ordinal), score)
         return [(version, ordinal, score) for (version, ordinal), score in best.items()]
 
     def remove(self, versions: Iterable[int]) -> None:
@@ -153,11 +159,12 @@ class ChromaIndex:
             return collection.vectors_of(ids)
 
     def counts(self) -> dict[int, int]:
-        """Returns version -> number of its windows."""
+        """Returns version -> number of its windows; NOBODYS -> of records that this program did not make."""
         counts: Counter[int] = Counter()
         with self._place.using(self._wanted) as (_, collection):
             for offset in range(0, collection.count(), PAGE):
-                counts.update(int(key.split(":")[0]) for key in collection.ids(limit=PAGE, offset=offset))
+                ids = collection.ids(limit=PAGE, offset=offset)
+                counts.update(int(key.split(":")[0]) if OWN_ID.fullmatch(key) else NOBODYS for key in ids)
         return dict(counts)
 
     def names(self, versions: Iterable[int]) -> dict[int, str]:

@@ -133,18 +133,22 @@ class VersionBuilder:
         Raises DocumentError for an impossible name, or if the copy cannot be kept.
         """
         name = display_name(name)
+        waiting = list[int]()
+
+        def note(digest: str) -> None:
+            with self._lock:
+                waiting.append(self._catalog.wait(name, digest))
+                if not self._copies.has(digest):  # erased with a document of these bytes at this very moment
+                    self._catalog.stop_waiting(waiting[0])
+                    raise DocumentError(
+                        "The file was erased while it was being added.", hint="Add it again.", retryable=True
+                    )
+
         if isinstance(source, Path):
-            digest = self._copies.take_file(source, name)
+            digest = self._copies.take_file(source, name, noted=note)
         else:
-            digest = self._copies.take(source, name)
-        with self._lock:
-            waiting = self._catalog.wait(name, digest)
-            if not self._copies.has(digest):  # erased with a document of the same bytes at this very moment
-                self._catalog.stop_waiting(waiting)
-                raise DocumentError(
-                    "The file was erased while it was being added.", hint="Add it again.", retryable=True
-                )
-        return Taken(name, digest, waiting, password)
+            digest = self._copies.take(source, name, noted=note)
+        return Taken(name, digest, waiting[0], password)
 
     def left(self) -> list[Taken]:
         """Returns what an earlier process took and did not add, except what waits for the user.

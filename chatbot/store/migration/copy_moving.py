@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import shutil
 import tempfile
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Collection, Iterator
 from pathlib import Path
 
 from chatbot.store.copy_files import CopyFiles
@@ -24,15 +24,21 @@ def kept_names(files: CopyFiles) -> list[str]:
     return sorted(name for name, _, _ in files.listed() if is_kept(name))
 
 
-def move_copies(source: CopyFiles, target: CopyFiles, told: Told) -> None:
-    """Copies what the target lacks or has otherwise, and deletes what the source does not have.
+def move_copies(
+    source: CopyFiles, target: CopyFiles, told: Told, *, former: Collection[str] = frozenset()
+) -> None:
+    """Copies what the target lacks or has otherwise, and deletes what the source does not have any more.
+
+    former: the SHA-256 of what an earlier attempt may have brought. Other files of the target are somebody
+        else's.
 
     A file becomes visible in the target when it is complete. told: of the files so far. Raises StoreError,
     OSError.
     """
     names = kept_names(source)
     for name in set(kept_names(target)) - set(names):
-        target.delete(name)
+        if name.partition(".")[0] in former:
+            target.delete(name)
     for done, name in enumerate(names, 1):
         if is_copy(name):
             same = target.size(name) == source.size(name)

@@ -8,14 +8,14 @@ from contextlib import ExitStack, closing, contextmanager
 
 from chatbot.errors import StoreError
 from chatbot.settings import Settings
-from chatbot.store.catalog import NAME, SCHEMA
+from chatbot.store.catalog import SCHEMA
 from chatbot.store.database import Database, Served, open_database
 from chatbot.store.lock import StoreLock
+from chatbot.store.migration.migration_mark import CLAIMING, WORK
 from chatbot.store.postgres_address import shown_address
 
 __all__ = ["claimed"]
 
-WORK = "migration"
 # Connections of servers and commands; one of them is this process's own, which holds the claim.
 OTHERS = """select count(*) from pg_stat_activity where application_name like 'finpolicy%'
     and datname = current_database() and pid != pg_backend_pid()"""
@@ -34,7 +34,7 @@ def claimed(stores: Sequence[Settings]) -> Iterator[None]:
         for folder in sorted({store.store for store in stores}):
             held.callback(_release, StoreLock(folder / "store.lock"))
         for address in sorted({store.database for store in stores} - {""}):
-            database = open_database(Served(address, NAME), SCHEMA)
+            database = open_database(Served(address, CLAIMING), SCHEMA)
             held.enter_context(closing(database))
             _claim(database, address)
         yield

@@ -5,18 +5,22 @@ from __future__ import annotations
 import time
 from contextlib import closing
 from pathlib import Path
+from typing import Any
 
 from chatbot.errors import StoreError
 from chatbot.settings import Settings
 from chatbot.store.database import Database, Schema, Stored, open_database, place_of
+from chatbot.store.postgres_claims import LOCKED, claim_key
 
-__all__ = ["MigrationMark", "refuse_unfinished", "shown_parts"]
+__all__ = ["CLAIMING", "WORK", "MigrationMark", "refuse_unfinished", "shown_parts"]
 
 SCHEMA = Schema(
     "create table migration (target text primary key, source text not null, finished_at real) without rowid;"
     "\n",
     1,
 )
+# What a migration claims in each database that it reads or writes, and by which store.
+WORK, CLAIMING = "migration", "catalog"
 # Of the database; and its table as other schemas of a Postgres name it.
 NAME, SERVED = "migration", "finpolicy_migration.migration"
 SEPARATOR = " | "
@@ -80,20 +84,19 @@ class MigrationMark(Stored):
             )
 
 
-def refuse_unfinished(settings: Settings, opened: Database) -> None:
-    """Raises StoreError if the databases of a store were not moved here completely.
+def refuse_unfinished(settings: Settings, opened: Database, *, moving: bool = False) -> None:
+    """Raises StoreError if the databases of a store were not moved here completely, or are being moved.
 
     opened: any of them.
+    moving: whether a migration asks, which is told only of what was not moved completely.
     """
     place = place_of(settings, NAME)
+    rows: list[tuple[Any, ...]] = []
     if isinstance(place, Path):
-        if not place.exists():
-            return
-        with closing(open_database(place, SCHEMA, read_only=True)) as file:
-            rows = file.read(UNFINISHED.format("migration"))
-    elif opened.read("select to_regclass(?) is null", (SERVED,))[0][0]:
-        return
-    else:
+        if place.exists():
+            with closing(open_database(place, SCHEMA, read_only=True)) as file:
+                rows = file.read(UNFINISHED.format("migration"))
+    elif opened.read("select to_regclass(?) is not null", (SERVED,))[0][0]:
         rows = opened.read(UNFINISHED.format(SERVED))
     for target, source in rows:
         if target.split(SEPARATOR)[0] != source.split(SEPARATOR)[0]:
@@ -101,6 +104,13 @@ def refuse_unfinished(settings: Settings, opened: Database) -> None:
                 f"Not all of the store has been moved here from {source.split(SEPARATOR)[0]}.",
                 hint="Give the same `migrate` command again, or use the store where it was.",
             )
+    claim = claim_key(f"finpolicy_{CLAIMING}", WORK)
+    if settings.database and not moving and opened.read(LOCKED.format("?"), (claim,)):
+        raise StoreError(
+            "The store is being moved.",
+            hint="Wait until the migration has ended, then try again.",
+            retryable=True,
+        )
 
 
 def shown_parts(settings: Settings) -> tuple[str, str, str]:

@@ -122,7 +122,7 @@ class StoreMigration:
                 f"There is no store in {shown_parts(self._source)[0]}.",
                 hint="Set FINPOLICY_HOME or FINPOLICY_DATABASE_URL to the store that is to be moved.",
             )
-        refuse_unfinished(self._source, found[NAME])
+        refuse_unfinished(self._source, found[NAME], moving=True)
         return found
 
     def _open_tables(
@@ -178,6 +178,8 @@ class StoreMigration:
     # --------------------------------------------------------------------------------------------------------
 
     def _move(self, tables: Sequence[tuple[str, MovedTable, int]]) -> None:
+        with closing(Catalog(place_of(self._target, NAME))) as catalog:
+            former = catalog.hashes()
         surplus = sum(table.delete_surplus() for _, table, _ in reversed(tables))
         for what, table, rows in tables:
             table.copy(self._telling(what, "moving", rows))
@@ -186,7 +188,8 @@ class StoreMigration:
                 table.delete_surplus()
         if self.moves_copies:
             source, target = files_of(self._source), files_of(self._target)
-            move_copies(source, target, self._telling("copies", "moving", len(kept_names(source))))
+            told = self._telling("copies", "moving", len(kept_names(source)))
+            move_copies(source, target, told, former=former)
         with (
             closing(Catalog(place_of(self._target, NAME))) as catalog,
             closing(self._indexes(catalog)) as own,

@@ -800,3 +800,38 @@ def test_a_store_is_indexed_anew_when_the_language_learns_a_word(
     assert again.indexes.keywords.frequencies([word]) == {word: 1}
     assert again.indexes.keywords.frequencies(["dezemb"]) == {"dezemb": 0}
     again.close()
+
+
+def test_a_file_that_was_refused_does_not_come_back(
+    tmp_path: Path, rules: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with closing(open_library(tmp_path / "home")) as library:
+        add_here(library, [Upload(rules)])
+        second = make_pdf(tmp_path / "Second.pdf", SECOND)
+        with monkeypatch.context() as patch:
+            patch.setattr(library.catalog, "wait", fail)
+            for file in (second, rules):  # the copy of the latter was there before
+                with pytest.raises(StoreError, match="gone"):
+                    library.adding.take(file, "Rules.pdf")
+        assert len(kept_pdfs(tmp_path / "home")) == 1
+    with closing(open_library(tmp_path / "home")) as library:
+        assert library.catalog.waiting() == []
+        assert "three per cent" in first_texts(library)["Rules.pdf"]
+
+
+def test_a_copy_from_before_the_latest_change_is_not_added(tmp_path: Path, rules: Path) -> None:
+    with closing(open_library(tmp_path / "home")) as library:
+        library.copies.take_file(make_pdf(tmp_path / "Second.pdf", SECOND), "Rules.pdf")
+        add_here(library, [Upload(rules)])
+    with closing(open_library(tmp_path / "home")) as library:
+        assert library.catalog.waiting() == []
+        library.remove("Rules.pdf")
+        time.sleep(0.05)  # the clock of a file system has larger steps
+        third = make_pdf(tmp_path / "Third.pdf", [*FIRST, *SECOND])
+        digest = library.copies.take_file(third, "Rules.pdf")
+    with closing(open_library(tmp_path / "home")) as library:
+        assert [waiting.sha256 for waiting in library.catalog.waiting()] == [digest]
+
+
+def fail(*_: object) -> int:
+    raise StoreError("The database is gone.")

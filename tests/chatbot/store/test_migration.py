@@ -30,11 +30,13 @@ from chatbot.settings import Settings
 from chatbot.store.api_keys import open_api_keys
 from chatbot.store.catalog import SCHEMA, Catalog
 from chatbot.store.database import Served, open_database, place_of
+from chatbot.store.kept_copies import files_of
 from chatbot.store.library import Upload
 from chatbot.store.migration import table_copying
 from chatbot.store.migration.row_values import normalised, summary_of
 from chatbot.store.migration.store_migration import ComparedPart, StoreMigration
 from chatbot.store.migration.table_shapes import shapes_of
+from tests.commands import run
 from tests.fakes import HashEmbedder
 from tests.pdfs import make_pdf
 from tests.served_chroma import ServedChroma
@@ -255,6 +257,20 @@ def test_a_broken_off_migration_lets_no_other_files_go(home: Path, served: str, 
     assert dumped(target) == dumped(source)
 
 
+def test_what_another_store_brought_meanwhile_stays(
+    home: Path, served: str, objects: ServedObjects, tmp_path: Path
+) -> None:
+    source = Settings(home=home)
+    files = f"s3://{objects.bucket}/{tmp_path.name}"
+    target = replace(source, database=served, files=files, files_endpoint=objects.endpoint)
+    broken_off(source, target, 30)
+    theirs = files_of(target)
+    (partial_file := tmp_path / "other.partial").write_bytes(b"x")
+    theirs.put(partial_file, f"{'a' * 64}.json")
+    assert [one.what for one in wrong(migrate(source, target))] == ["kept files"]
+    assert theirs.read(f"{'a' * 64}.json") == b"x"
+
+
 def test_what_changed_in_the_source_is_followed_until_all_is_there(
     home: Path, served: str, tmp_path: Path
 ) -> None:
@@ -328,6 +344,10 @@ def test_a_server_or_another_migration_is_refused(
         other.claim("migration")
         with pytest.raises(StoreError, match="Another migration uses the database"):
             migrate(source, target)
+        # Nor does anybody begin to use what is being moved.
+        for command in (["keys", "list"], ["list"], ["conversations"], ["search", "debt"]):
+            done = run(elsewhere.home, *command, FINPOLICY_DATABASE_URL=served)
+            assert "The store is being moved. Wait until" in done.stderr
 
 
 def test_a_row_has_one_hash_whatever_engine_it_comes_from() -> None:

@@ -13,8 +13,8 @@ import pytest
 from chatbot.errors import SettingsError, StoreError
 from chatbot.store.chroma_folder import ChromaFolder
 from chatbot.store.chroma_server import ChromaServer
-from chatbot.store.vector_engine import Place
-from chatbot.store.vector_index import ChromaIndex, IndexDamagedError, IndexedPassage, Vectors
+from chatbot.store.vector_engine import Place, Scalar
+from chatbot.store.vector_index import NOBODYS, ChromaIndex, IndexDamagedError, IndexedPassage, Vectors
 from tests.answering_server import AnsweringServer
 from tests.served_chroma import ServedChroma
 
@@ -230,3 +230,18 @@ def test_an_address_that_is_none_is_refused_without_quoting_it(address: str) -> 
     with pytest.raises(SettingsError, match="FINPOLICY_CHROMA_URL") as raised:
         ChromaServer(address)
     assert TOKEN not in f"{raised.value} {raised.value.hint}"
+
+
+def test_records_of_others_are_passed_over(opened: Open, index: ChromaIndex) -> None:
+    with index._place.using(index._wanted) as (_, collection):
+        strange: dict[str, Scalar] = {
+            "version": 7,
+            "ordinal": 0,
+            "document": "x",
+            "page": 1,
+            "page_label": "",
+            "method": "text",
+        }
+        collection.upsert([(key, X, "x", strange) for key in ("hello", "7:0", "a:b:c", "1:2:3:4", "²:0:0")])
+    assert [hit[:2] for hit in index.search(X, 8)] == [(7, 0), (7, 1)]
+    assert index.counts() == {7: 3, NOBODYS: 5}
