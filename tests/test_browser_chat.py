@@ -161,6 +161,7 @@ def test_an_answer_is_copied_and_its_question_asked_otherwise(browser: Browser, 
         expect(questions.nth(1)).to_have_text(ANCHOR)
 
 
+@pytest.mark.long
 def test_what_was_asked_by_a_button_is_stopped_from_another_tab(browser: Browser, home: Path) -> None:
     """home: owned by the server of the other tests; this one has its copy."""
 

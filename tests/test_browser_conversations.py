@@ -133,6 +133,7 @@ def opens_its_page(page: Page) -> None:
     close_dialog(page)
 
 
+@pytest.mark.long
 def test_an_answer_outlives_refresh_stop_and_server(browser: Browser, home: Path) -> None:
     stopped, interrupted = Say(endlessly, delay=0.08), Say(endlessly, delay=0.08)
     answers: list[Behaviour] = [Say(slowly, delay=0.08), slowly, stopped, interrupted, slowly]
@@ -292,6 +293,7 @@ setTimeout(() => box.dispatchEvent(new KeyboardEvent('keydown', \
 }"""
 
 
+@pytest.mark.long
 def test_what_is_asked_just_after_a_click_stands_where_the_click_led(
     browser: Browser, server: Server
 ) -> None:
@@ -318,6 +320,7 @@ def test_what_is_asked_just_after_a_click_stands_where_the_click_led(
         expect(questions(page)).not_to_have_text([f"And {SECRET}"])
 
 
+@pytest.mark.long
 def test_a_private_conversation_leaves_nothing(browser: Browser, home: Path) -> None:
     with Server(home) as server, Visitor(browser, server.url) as page:
         press(page, "Private conversation")

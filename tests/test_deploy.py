@@ -164,7 +164,13 @@ def test_a_conversation_outlives_its_server(deployment: Deployment, tmp_path: Pa
 
 
 @pytest.mark.long
-@pytest.mark.parametrize("part", ["postgres", "chroma", "worker1", "proxy"])
+@pytest.mark.parametrize(
+    "part",
+    [
+        "postgres",
+        *(pytest.param(part, marks=pytest.mark.long) for part in ("chroma", "worker1", "proxy")),
+    ],
+)
 def test_what_ends_is_started_again_and_all_is_well(
     deployment: Deployment, part: str, tmp_path: Path
 ) -> None:
