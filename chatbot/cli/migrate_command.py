@@ -148,7 +148,7 @@ def _next_steps(settings: Settings, target: Settings) -> list[str]:
             lines.append(f"  set {name} to the address that you gave ({shown_address(after)})")
         else:
             lines.append(f"  set {name} to {shown_parts(target)[2] if name == 'FINPOLICY_FILES' else after}")
-    if (settings.documents, settings.files) == (target.documents, target.files) and not target.objects:
+    if target.database and not target.files and settings.documents == target.documents:
         lines.append(f"The kept copies stay in {target.documents}. All servers and workers must see them:")
         lines.append("  move them with --files to a folder that all see, or to an object store.")
     lines.append(f"Not moved: mcp.json, .env, memories/ and other files of {settings.home}.")

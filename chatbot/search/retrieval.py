@@ -163,8 +163,9 @@ class _Scope:
         keep = {}
         for version, ordinals in chosen.items():
             chunk_pages = self.documents[version].chunk_pages
-            there = [ordinal for ordinal in ordinals if ordinal < len(chunk_pages)]
-            keep[version] = _on_the_same_pages(chunk_pages, there)
+            # An index may name what is not there: others can write to a shared server.
+            if there := [ordinal for ordinal in ordinals if ordinal < len(chunk_pages)]:
+                keep[version] = _on_the_same_pages(chunk_pages, there)
         for version in self._named():
             keep[version] = np.arange(self.documents[version].chunks)
         return replace(self, keep=keep, more=more)

@@ -813,11 +813,12 @@ class Library:
         if left or self.catalog.to_erase():
             self._erase(left)
         self.indexes.mend_refilled()
-        times = self.copies.times()
-        for digest in self._unlisted():
+        unlisted = self._unlisted()
+        times = self.copies.times() if unlisted else {}
+        for digest in unlisted:
             for name in self.copies.names(digest):
                 # What came before the document's latest change was refused, or is no longer wanted.
-                if name.removed_at is None and self.catalog.changed_at(name.name) < times[digest]:
+                if name.removed_at is None and self.catalog.changed_at(name.name) < times.get(digest, 0.0):
                     self.catalog.wait(name.name, digest, recovered=True)
 
     def _unlisted(self) -> list[str]:

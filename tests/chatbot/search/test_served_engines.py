@@ -14,6 +14,7 @@ from chatbot.errors import StoreError
 from chatbot.search.retrieval import Query, Retriever
 from chatbot.store.doctor import examine
 from chatbot.store.library import Library, Upload
+from chatbot.store.vector_index import IndexedPassage
 from tests.chatbot.store.libraries import open_library
 from tests.engines import StoresDatabase
 from tests.pdfs import make_pdf
@@ -123,6 +124,20 @@ def test_words_answer_while_the_vectors_server_is_down(
             found(served, QUESTIONS[0], "vector")
     finally:
         chroma.start()
+    assert found(served, QUESTIONS[0]) == before
+
+
+def test_what_others_put_into_the_collection_is_passed_over_and_repaired(served: Library) -> None:
+    before = found(served, QUESTIONS[0])
+    (vector,) = served.embedder.embed([QUESTIONS[0]], query=True)
+    version = next(iter(served.scope([])))
+    vectors = served.indexes.vectors
+    vectors.upsert([IndexedPassage(version, 77, vector[None], "x", "x", 1, "", "text")])
+    assert found(served, QUESTIONS[0], "vector")
+    assert found(served, QUESTIONS[0])[0] == before[0]
+    assert served.indexes.differences()
+    assert list(examine(served, repair=True))
+    assert served.indexes.differences() == []
     assert found(served, QUESTIONS[0]) == before
 
 
