@@ -9,7 +9,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from chatbot.store.term_scores import BESIDE, LABEL, Rows
+from chatbot.store.joint_lexicon import JointRows
+from chatbot.store.term_scores import BESIDE, LABEL
 
 __all__ = [
     "BEST_COSINE",
@@ -76,9 +77,10 @@ WEIGHTS = Weights()
 
 @dataclass(frozen=True, slots=True)
 class ScoreInputs:
-    """What speaks for the pages of one document.
+    """What speaks for the pages of one document, or of several, whose pages are counted on with an empty one
+    after each document.
 
-    chunk_pages: (chunks,) physical page of each chunk.
+    chunk_pages: (chunks,) page of each chunk, 1-based.
     cosines: (chunks,) in [-1, 1], -1 where there is no vector.
     chunk_words: (chunks,) BM25 as a share of the most the query could score.
     page_words: (pages,) the same.
@@ -101,9 +103,9 @@ class ScoreInputs:
 class PageScores:
     """One row for each page that has chunks.
 
-    pages: (n,) physical numbers.
+    pages: (n,) counted as in ScoreInputs.
     total: (n,) scores.
-    best: (n,) ordinal of the best chunk.
+    best: (n,) index of the best chunk.
     parts: name -> (n,) what each kind of evidence scores.
     """
 
@@ -151,7 +153,7 @@ def _highest(values: Floats, chunk_pages: NDArray[np.int64], pages: NDArray[np.i
     return out
 
 
-def rows_about(rows: Rows, weights: Mapping[str, float], related: Sequence[str], pages: int) -> Floats:
+def rows_about(rows: JointRows, weights: Mapping[str, float], related: Sequence[str], pages: int) -> Floats:
     """(pages,) 0-1: the best table row of each page by the question's words in its label, which count less
     in its sections, heads and caption.
 
@@ -172,7 +174,7 @@ def rows_about(rows: Rows, weights: Mapping[str, float], related: Sequence[str],
 
 
 def measure_rows(
-    rows: Rows, wanted: Sequence[Sequence[Sequence[str]]], years: Sequence[str], pages: int
+    rows: JointRows, wanted: Sequence[Sequence[Sequence[str]]], years: Sequence[str], pages: int
 ) -> Floats:
     """(pages,) 0-1: how well a page's rows are those of the measures that are wanted, on average over them.
 
@@ -193,7 +195,7 @@ def measure_rows(
     return total / np.float32(max(len(wanted), 1))
 
 
-def _share_for_years(rows: Rows, years: Sequence[str]) -> NDArray[np.float64]:
+def _share_for_years(rows: JointRows, years: Sequence[str]) -> NDArray[np.float64]:
     """(rows,) what each row keeps of its score: less where it has columns of years, and none of these."""
     shares = np.ones(len(rows.pages))
     if not years:
@@ -205,7 +207,7 @@ def _share_for_years(rows: Rows, years: Sequence[str]) -> NDArray[np.float64]:
     return shares
 
 
-def _rows_with(rows: Rows, phrase: Sequence[str]) -> NDArray[np.int32]:
+def _rows_with(rows: JointRows, phrase: Sequence[str]) -> NDArray[np.int64]:
     """The rows whose labels have every term."""
     found = rows.having(phrase[0], LABEL)
     for term in phrase[1:]:
@@ -213,7 +215,7 @@ def _rows_with(rows: Rows, phrase: Sequence[str]) -> NDArray[np.int32]:
     return found
 
 
-def _best_of_page(scores: Floats, row_pages: NDArray[np.int32], pages: int) -> Floats:
+def _best_of_page(scores: Floats, row_pages: NDArray[np.int64], pages: int) -> Floats:
     out = np.zeros(pages, np.float32)
     np.maximum.at(out, row_pages - 1, scores)
     return out

@@ -6,9 +6,9 @@ It chooses no chat model.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Collection, Generator, Iterable, Sequence
+from collections.abc import Callable, Collection, Generator, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from functools import cache, partial
+from functools import partial
 from itertools import chain
 from typing import TYPE_CHECKING
 
@@ -35,6 +35,7 @@ from chatbot.search.reranking import Reranked, rerank
 from chatbot.search.retrieval import Query, Retriever
 from chatbot.search.routing import document_parts, named_share, years_of
 from chatbot.search.spelling import corrected_spelling
+from chatbot.store.joint_lexicon import total_frequencies
 from chatbot.store.library import Library
 from chatbot.store.term_scores import Lexicon
 from ingestion.language.measures import Measure
@@ -140,11 +141,10 @@ class Finder:
         if len(versions) > MOST_READ:  # a word that one of them has is no slip
             return query
 
-        @cache
-        def frequency(term: str) -> int:
-            return sum(self._library.terms(version).pages.frequency(term) for version in versions)
+        def frequencies(of: Collection[str]) -> Mapping[str, int]:
+            return total_frequencies([self._library.terms(version).pages for version in versions], of)
 
-        return corrected_spelling(query, frequency)
+        return corrected_spelling(query, frequencies)
 
     def with_names(self, asked: Understanding, names: Sequence[str]) -> Understanding:
         """What is asked, with the names that were typed without a capital.

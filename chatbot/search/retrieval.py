@@ -20,29 +20,17 @@ from chatbot.models.cosine_scale import as_minilms
 from chatbot.records import Hit, Understanding
 from chatbot.search.editions import Listed, asks_for_older, newer_bonus
 from chatbot.search.fusion import Fused, LongQuery, QueryChunk, search_chunks
-from chatbot.search.page_scores import (
-    WEIGHTS,
-    PageScores,
-    ScoreInputs,
-    Weights,
-    measure_rows,
-    rows_about,
-    score_pages,
-)
-from chatbot.search.question_terms import measures_of, operands_of, terms_of, understand
+from chatbot.search.joint_evidence import JointDocuments, KeptDocument
+from chatbot.search.page_scores import WEIGHTS, PageScores, Weights, score_pages
+from chatbot.search.question_terms import understand
 from chatbot.search.routing import route, years_of
+from chatbot.search.scored_question import ScoredQuestion, TermWeights
 from chatbot.store.catalog import StoredChunk
+from chatbot.store.joint_lexicon import total_frequencies
 from chatbot.store.library import Library
-from chatbot.store.term_scores import K1, Lexicon, inverse_frequency
+from chatbot.store.term_scores import inverse_frequency
 from chatbot.store.vector_index import Matrix
-from ingestion.language.measures import Measure, related_words
 from ingestion.language.terms import content_terms
-from ingestion.pages.kinds import (
-    CONTENTS,
-    INDEX_OF_STATEMENTS,
-    PRIMARY_STATEMENTS,
-    RISK_FACTORS_OR_BOILERPLATE,
-)
 from ingestion.records import DocumentFacts
 
 __all__ = ["MODES", "MOST_HITS", "Query", "Retriever"]
@@ -60,25 +48,12 @@ MOST_CHUNKS_WITHOUT_INDEX = 150_000
 # the new pages follow the earlier ones.
 CANDIDATES, MORE_CANDIDATES = 100, 4
 MOST_HITS = 10_000
-# From this share of a question's weight on, the question counts as being about its measures and nothing else.
-WHOLE = 0.5
-# What a page of a wanted kind gets that is not a primary statement.
-OTHER_KINDS = 0.25
 # What a term adds that the question itself does not use: a term by which documents print its measure, and a
 # term that may stand for one of its words.
 PRINTED_SHARE = 0.4
 RELATED_SHARE = 0.3
-# A question with one of these terms wants the pages that list every danger or clause. For other questions
-# such pages keep only a share of their score.
-ABOUT_RISKS = frozenset(
-    content_terms(
-        "risk risks legal litigation lawsuit audit auditor exhibit clause contract agreement signed"
-    )
-)
 Floats = NDArray[np.float32]
 Ordinals = NDArray[np.int64]
-# page -> its kinds.
-PageKinds = Mapping[int, Sequence[str]]
 # (version, page).
 PageKey = tuple[int, int]
 # (version, ordinal, score).
@@ -177,82 +152,6 @@ class _Scope:
         sizes = np.cumsum([document.chunks for _, document in named])
         count = int(np.searchsorted(sizes, MOST_EXACT_CHUNKS, side="right"))
         return [version for version, _ in named[:count]]
-
-
-@dataclass(frozen=True, slots=True)
-class _TermWeights:
-    """Inverse document frequencies.
-
-    own: of the question's terms.
-    meant: a share of that of other terms that may stand for them.
-    """
-
-    own: Mapping[str, float]
-    meant: Mapping[str, float]
-
-    def share(self, lexicon: Lexicon) -> Floats:
-        """BM25 of each unit as a share of the most that the question's own terms could score."""
-        total = sum(self.own.values())
-        most = max(total * (K1 + 1), 1e-9)
-        scores = lexicon.scores({**self.meant, **self.own})
-        shares: Floats = scores / np.float32(most)
-        return np.minimum(shares, 1.0)
-
-
-class _ScoredQuestion:
-    """A question in the form in which pages are scored for it.
-
-    words: its terms.
-    printed: terms by which documents print its measures.
-    related: relatives of its own terms.
-    of_measures: terms by which its measures are asked for and printed.
-    phrases: for each measure the labels of its rows.
-    years: those asked for, as terms.
-    """
-
-    def __init__(
-        self, understanding: Understanding, vector: Floats | None, years: tuple[int, ...] | None = None
-    ) -> None:
-        self.understanding, self.vector = understanding, vector
-        measures = measures_of(understanding)
-        self.words = content_terms(understanding.subject) or content_terms(understanding.query)
-        related = chain.from_iterable(map(related_words, self.words))
-        self.related = tuple(dict.fromkeys(related))
-        phrases = chain.from_iterable(measure.printed for measure in measures)
-        self.printed = tuple(dict.fromkeys(chain.from_iterable(phrases)))
-        self.of_measures = terms_of(measures)
-        # A statement's rows are labelled with the measure itself. Rows for a budget's limits, targets and
-        # growth stand in tables of many kinds.
-        self.phrases = [measure.printed for measure in operands_of(measures) if _is_stated(measure)]
-        if years is None:
-            years = understanding.years
-        self.years = tuple(map(str, years))
-
-    def share_of_measures(self, lexicon: Lexicon) -> np.float32:
-        """0-1: how much of the question, by the rarity of its words in this document, is its measures. From
-        WHOLE on it counts as all.
-
-        "Spending on the motorway" is about a motorway, "Acme's net income" about net income: a name that is
-        on every page says nothing.
-        """
-        units = len(lexicon.lengths)
-        rarity = {}
-        for word in self.words:
-            if not word.isdecimal():
-                rarity[word] = inverse_frequency(units, lexicon.frequency(word))
-        in_all = sum(rarity.values())
-        of_measures = [weight for word, weight in rarity.items() if word in self.of_measures]
-        share = sum(of_measures) / max(in_all, 1e-9)
-        return np.float32(min(1.0, share / WHOLE))
-
-    def in_document(self, own: Sequence[int]) -> _ScoredQuestion:
-        """The same question with "last year" counted from the latest of the document's own years."""
-        steps = self.understanding.relative_years
-        if not own or not steps or self.understanding.years:
-            return self
-        latest = max(own)
-        years = tuple(latest + step for step in steps)
-        return _ScoredQuestion(self.understanding, self.vector, years)
 
 
 class _Row(NamedTuple):
@@ -370,7 +269,7 @@ class Retriever:
             vector = query.vector
         else:
             vector = None
-        question = _ScoredQuestion(understanding, vector)
+        question = ScoredQuestion(understanding, vector)
         in_reach = self._scope(query, understanding)
         names = {version: document.name for version, document in in_reach.documents.items()}
         ranking = _Ranking(names, [], {})
@@ -411,19 +310,20 @@ class Retriever:
         return _Scope(found)
 
     def _rows(
-        self, query: Query, question: _ScoredQuestion, scope: _Scope, term_weights: _TermWeights
+        self, query: Query, question: ScoredQuestion, scope: _Scope, term_weights: TermWeights
     ) -> Iterator[_Row]:
         """A row for each page that is scored and has anything in its favour."""
-        weights = _of_mode(query)
         if scope.keep is None:
             versions: Iterable[int] = scope.documents
         else:
             versions = scope.keep
+        together: dict[tuple[int, ...], list[int]] = {}
         for version in versions:
             document = scope.documents[version]
-            in_document = question.in_document(document.years)
-            scored = self._score(version, in_document, scope, term_weights, weights)
-            yield from _rows(version, scored, document.bonus)
+            if document.chunks:
+                together.setdefault(question.years_in(document.years), []).append(version)
+        for years, of_years in together.items():
+            yield from self._score(of_years, question.of_years(years), scope, term_weights, _of_mode(query))
 
     def _newest(
         self, query: Query, understanding: Understanding, documents: Documents
@@ -539,7 +439,7 @@ class Retriever:
             found += [(version, ordinal, float(cosine)) for ordinal, cosine in enumerate(cosines)]
         return found
 
-    def _term_weights(self, question: _ScoredQuestion, scope: _Scope) -> _TermWeights:
+    def _term_weights(self, question: ScoredQuestion, scope: _Scope) -> TermWeights:
         """Inverse document frequencies over the chunks in reach: of the question's own terms, and smaller
         ones of terms that it means.
         """
@@ -551,9 +451,7 @@ class Retriever:
         else:
             lexicons = [self._library.terms(version).chunks for version in scope.documents]
             count = sum(len(lexicon.lengths) for lexicon in lexicons)
-            frequencies = {}
-            for word in words:
-                frequencies[word] = sum(lexicon.frequency(word) for lexicon in lexicons)
+            frequencies = total_frequencies(lexicons, words)
 
         rarity = {word: inverse_frequency(count, min(count, frequencies[word])) for word in words}
         own = {word: rarity[word] for word in question.words}
@@ -562,64 +460,48 @@ class Retriever:
             for word in of_kind:
                 if word not in own:
                     meant[word] = share * rarity[word]
-        return _TermWeights(own, meant)
+        return TermWeights(own, meant)
 
     def _score(
         self,
-        version: int,
-        question: _ScoredQuestion,
+        versions: Sequence[int],
+        question: ScoredQuestion,
         scope: _Scope,
-        term_weights: _TermWeights,
+        term_weights: TermWeights,
         weights: Weights,
-    ) -> PageScores | None:
-        """The scores of the pages of one version; None where it has no chunks."""
-        chunk_pages = scope.documents[version].chunk_pages
-        if not len(chunk_pages):
-            return None
-        if scope.keep is not None:
-            only = scope.keep[version]
-            kept = only
-        else:
-            only = None
-            kept = np.arange(len(chunk_pages))
-        if question.vector is not None:
-            cosines = self._cosines(version, question.vector, scope, only)
-        else:
-            cosines = np.full(len(kept), -1.0, np.float32)
-        terms = self._library.terms(version)
-        pages = len(terms.pages.lengths)
-        kinds = self._library.page_kinds(version)
-        of_measures = question.share_of_measures(terms.chunks)
-        chunk_words = term_weights.share(terms.chunks)
-        page_words = term_weights.share(terms.pages)
-        rows = rows_about(terms.rows, term_weights.own, question.related, pages)
-        measures = measure_rows(terms.rows, question.phrases, question.years, pages)
-        of_kind = _of_kind(kinds, question.understanding.kinds, pages)
-        if question.of_measures:
-            of_kind = of_measures * of_kind
-        if ABOUT_RISKS.isdisjoint(question.words):
-            boilerplate = weights.boilerplate
-        else:
-            boilerplate = 1.0
-        evidence = ScoreInputs(
-            chunk_pages=chunk_pages[kept],
-            cosines=cosines,
-            chunk_words=chunk_words[kept],
-            page_words=page_words,
-            rows=rows,
-            measures=of_measures * measures,
-            periods=_having(terms.pages, question.years, pages),
-            kinds=of_kind,
-            kept=_kept(kinds, boilerplate, weights.contents, pages),
-        )
-        scored = score_pages(evidence, weights)
-        return replace(scored, best=kept[scored.best])
+    ) -> Iterator[_Row]:
+        """The pages of these versions, which have chunks, that have anything in their favour."""
+        documents = JointDocuments([self._kept_document(version, scope) for version in versions])
+        cosines = [self._cosines(version, question.vector, scope) for version in versions]
+        on_scale = as_minilms(self._library.embedder.fingerprint, np.concatenate(cosines))
+        scored = score_pages(documents.evidence(question, term_weights, weights, on_scale), weights)
+        places = documents.places_of(scored)
+        bonuses = np.array([scope.documents[version].bonus for version in versions])
+        totals = (scored.total + bonuses[places.owners]).tolist()
+        for at in np.flatnonzero(scored.total > 0).tolist():
+            owner, page, ordinal = places.owners[at], places.pages[at], places.ordinals[at]
+            yield _Row(totals[at], versions[owner], int(page), int(ordinal), scored, at)
 
-    def _cosines(self, version: int, vector: Floats, scope: _Scope, only: Ordinals | None) -> Floats:
-        """The cosines of a version's chunks, on MiniLM's scale. only: ordinals, None for all."""
+    def _kept_document(self, version: int, scope: _Scope) -> KeptDocument:
+        document = scope.documents[version]
+        if scope.keep is None:
+            ordinals = np.arange(document.chunks)
+        else:
+            ordinals = scope.keep[version]
+        terms, kinds = self._library.terms(version), self._library.page_kinds(version)
+        return KeptDocument(terms, kinds, ordinals, document.chunk_pages[ordinals])
+
+    def _cosines(self, version: int, vector: Floats | None, scope: _Scope) -> Floats:
+        """The cosines of a version's chunks that are scored; -1 without a vector."""
+        if scope.keep is None:
+            only = None
+        else:
+            only = scope.keep[version]
+        count = scope.documents[version].chunks
+        if vector is None:
+            return np.full(count if only is None else len(only), -1.0, np.float32)
         matrix = scope.vectors.get(version) or self._library.matrix(version)
-        cosines = matrix.cosines(vector, scope.documents[version].chunks, only)
-        return as_minilms(self._library.embedder.fingerprint, cosines)
+        return matrix.cosines(vector, count, only)
 
     def _hit(self, row: _Row, ranking: _Ranking) -> Hit:
         weights = ranking.own
@@ -687,62 +569,12 @@ def _nearest_first(chunk: FoundChunk) -> tuple[float, int, int]:
     return -score, version, ordinal
 
 
-def _is_stated(measure: Measure) -> bool:
-    """Whether a measure stands in a primary statement."""
-    return not set(PRIMARY_STATEMENTS).isdisjoint(measure.kinds)
-
-
 def _of_mode(query: Query) -> Weights:
     if query.mode == "vector":
         return query.weights.only("vector")
     if query.mode == "keyword":
         return replace(query.weights, vector=0.0)
     return query.weights
-
-
-def _rows(version: int, scored: PageScores | None, bonus: float) -> Iterator[_Row]:
-    """A row for each page that has anything in its favour."""
-    if scored is None:
-        return
-    totals = scored.total.tolist()
-    pages = scored.pages.tolist()
-    best_chunks = scored.best.tolist()
-    for at, total in enumerate(totals):
-        if total > 0:
-            yield _Row(total + bonus, version, pages[at], best_chunks[at], scored, at)
-
-
-def _having(lexicon: Lexicon, words: Sequence[str], pages: int) -> Floats:
-    """(pages,) the share of these words that each page has; 0 without words."""
-    out = np.zeros(pages, np.float32)
-    for word in words:
-        units, _ = lexicon.postings(word)
-        out[units] += 1.0 / len(words)
-    return out
-
-
-def _of_kind(kinds: PageKinds, wanted: Sequence[str], pages: int) -> Floats:
-    """(pages,) 1 where a page is a wanted statement, less where it is of another wanted kind: a filing has
-    one balance sheet, a budget has many pages of forecasts and summaries.
-    """
-    out = np.zeros(pages, np.float32)
-    statements = set(wanted).intersection(PRIMARY_STATEMENTS)
-    out[_places_of(kinds, set(wanted))] = OTHER_KINDS
-    out[_places_of(kinds, statements)] = 1.0
-    return out
-
-
-def _places_of(kinds: PageKinds, wanted: set[str]) -> list[int]:
-    """0-based places of the pages that are of a wanted kind."""
-    return [page - 1 for page, of_page in kinds.items() if not wanted.isdisjoint(of_page)]
-
-
-def _kept(kinds: PageKinds, boilerplate: float, contents: float, pages: int) -> Floats:
-    """(pages,) the share of its score that each page keeps."""
-    out = np.ones(pages, np.float32)
-    out[_places_of(kinds, {RISK_FACTORS_OR_BOILERPLATE})] = boilerplate
-    out[_places_of(kinds, {CONTENTS, INDEX_OF_STATEMENTS})] = contents
-    return out
 
 
 def _on_the_same_pages(chunk_pages: Ordinals, ordinals: Sequence[int]) -> Ordinals:

@@ -28,6 +28,8 @@ _COMMON = frozenset(
     """.split()
 )
 _FEWEST_LETTERS = 3
+# Documents whose names are kept as they are understood: each question looks at all of them.
+_MOST_KEPT = 20_000
 _SURE_INITIALS = 4
 # "Indian" is of India, "Japanese" of Japan, "Malaysian" of Malaysia: worth 1 of 220 questions.
 _OF_COUNTRIES = ("n", "an", "ian", "ese", "ish")
@@ -38,6 +40,7 @@ _LINKS = frozenset("of the and for on in to".split())
 BY_INITIALS = 0.9
 
 
+@lru_cache(maxsize=_MOST_KEPT)
 def document_parts(name: str) -> tuple[str, ...]:
     """The parts of a document's name that may name whom or what it is about, case-folded, in order."""
     stem = name.rsplit(".", 1)[0]
@@ -165,6 +168,7 @@ def _initials(words: Sequence[str]) -> Iterator[str]:
                 break
 
 
+@lru_cache(maxsize=_MOST_KEPT)
 def years_of(name: str, facts: DocumentFacts) -> tuple[int, ...]:
     """The years a document is about, as it states or its name has them."""
     text = facts.period or re.sub(r"[_\s]+", " ", name)

@@ -8,8 +8,8 @@ so is a name.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator
-from itertools import islice
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
+from itertools import chain
 
 from chatbot.models.tokens import count_tokens
 from ingestion.language.terms import STOP_WORDS, terms
@@ -23,36 +23,36 @@ LETTERS = "abcdefghijklmnopqrstuvwxyz"
 SHORTEST = 6
 LONGEST = 24
 MOST = 2
+Frequencies = Callable[[Collection[str]], Mapping[str, int]]
 
 
-def corrected_spelling(query: str, frequency: Callable[[str], int]) -> str:
-    """The query with slips corrected, else as it is. frequency: on how many pages a term stands."""
-    found = (match for match in WORD.finditer(query) if _is_slip(match, frequency))
-    slips = list(islice(found, MOST + 1))
+def corrected_spelling(query: str, frequencies: Frequencies) -> str:
+    """The query with slips corrected, else as it is. frequencies: on how many pages each of some terms
+    stands.
+    """
+    unusual = list(filter(_is_unusual, WORD.finditer(query)))
+    often = _often((match[0] for match in unusual), frequencies)
+    slips = [match for match in unusual if not often[match[0]]]
     if not 0 < len(slips) <= MOST:
         return query
     for match in reversed(slips):
-        meant = _meant(match[0].casefold(), frequency)
+        meant = _meant(match[0].casefold(), frequencies)
         if meant:
             query = f"{query[: match.start()]}{meant}{query[match.end() :]}"
     return query
 
 
-def _meant(slip: str, frequency: Callable[[str], int]) -> str:
+def _meant(slip: str, frequencies: Frequencies) -> str:
     """The word that a slip stands for, "" where there is none."""
-    often = {}
-    for word in set(_near(slip)):
-        count = _frequency(word, frequency)
-        if count:
-            often[word] = count
+    often = _often(_near(slip), frequencies)
     # All forms of a stem are equally frequent; only those that are words count.
-    words = sorted(word for word in often if count_tokens(f" {word}") == 1)
+    words = sorted(word for word, count in often.items() if count and count_tokens(f" {word}") == 1)
     return max(words, key=often.__getitem__, default="")
 
 
-def _is_slip(match: re.Match[str], frequency: Callable[[str], int]) -> bool:
-    """Whether neither the documents nor the two hundred thousand most common pieces of words have a word; a
-    capital begins a name.
+def _is_unusual(match: re.Match[str]) -> bool:
+    """Whether a word is none of the two hundred thousand most common pieces of words, and no name, which
+    begins with a capital.
     """
     word = match[0]
     if not SHORTEST <= len(word) <= LONGEST:
@@ -63,11 +63,17 @@ def _is_slip(match: re.Match[str], frequency: Callable[[str], int]) -> bool:
         return False
     if count_tokens(f" {word.capitalize()}") == 1:  # a name without its capital
         return False
-    return not _frequency(word, frequency) and count_tokens(f" {word}") > 1
+    return count_tokens(f" {word}") > 1
 
 
-def _frequency(word: str, frequency: Callable[[str], int]) -> int:
-    return max(map(frequency, terms(word)), default=0)
+def _often(words: Iterable[str], frequencies: Frequencies) -> dict[str, int]:
+    """On how many pages each word stands, by its most frequent term."""
+    found = {word: terms(word) for word in words}
+    counts = frequencies(set(chain.from_iterable(found.values())))
+    often = {}
+    for word, of_word in found.items():
+        often[word] = max((counts[term] for term in of_word), default=0)
+    return often
 
 
 def _near(word: str) -> Iterator[str]:

@@ -7,7 +7,7 @@ import zlib
 from array import array
 from bisect import bisect_left
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -22,6 +22,7 @@ __all__ = [
     "Lexicon",
     "RowTerms",
     "Rows",
+    "inverse_frequencies",
     "inverse_frequency",
     "lexicon_of",
     "pack_terms",
@@ -78,14 +79,20 @@ class Lexicon:
         at = int(np.searchsorted(units, unit))
         return at < len(units) and int(units[at]) == unit
 
-    def scores(self, weights: Mapping[str, float]) -> NDArray[np.float32]:
-        """Returns BM25 of each unit, (units,), for query terms with their inverse document frequencies."""
-        out = np.zeros(len(self.lengths), np.float32)
-        for term, weight in weights.items():
-            units, counts = self.postings(term)
-            if len(units):
-                out[units] += weight * counts * (K1 + 1) / (counts + self.norms[units])
-        return out
+    def places(self, keys: NDArray[np.int64]) -> Iterator[tuple[int, int, int]]:
+        """Yields the terms that there are, as (index in `keys`, first posting, past the last).
+
+        keys: hashes of terms, see `hashes`.
+        """
+        hashes = np.asarray(self.hashes, np.int64)
+        if not len(hashes):
+            return
+        at = np.minimum(hashes.searchsorted(keys), len(hashes) - 1)
+        (there,) = (hashes[at] == keys).nonzero()
+        rows = self.rows[at[there]]
+        yield from zip(
+            there.tolist(), self.starts[rows].tolist(), self.starts[rows + 1].tolist(), strict=True
+        )
 
     @property
     def size(self) -> int:
@@ -132,11 +139,6 @@ class Rows:
     labels: NDArray[np.int32]
     dated: NDArray[np.bool_]
 
-    def having(self, term: str, least: float) -> NDArray[np.int32]:
-        """Returns the rows, ascending, that have `term` with at least this count."""
-        units, counts = self.lexicon.postings(term)
-        return units[counts >= least]
-
 
 @dataclass(frozen=True, slots=True)
 class DocumentTerms:
@@ -154,7 +156,13 @@ class DocumentTerms:
 
 def inverse_frequency(units: int, having: int) -> float:
     """Returns BM25's weight of a term, above 0: ln(1 + (N - n + 0.5) / (n + 0.5))."""
-    return float(np.log1p((units - having + 0.5) / (having + 0.5)))
+    return float(inverse_frequencies(np.array(units), np.array(having)))
+
+
+def inverse_frequencies(units: NDArray[np.int64], having: NDArray[np.int64]) -> NDArray[np.float64]:
+    """Returns the same for several collections of units."""
+    weights: NDArray[np.float64] = np.log1p((units - having + 0.5) / (having + 0.5))
+    return weights
 
 
 def terms_of(chunk: Chunk | StoredChunk) -> list[str]:

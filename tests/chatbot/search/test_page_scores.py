@@ -16,7 +16,8 @@ from chatbot.search.page_scores import (
     rows_about,
     score_pages,
 )
-from chatbot.store.term_scores import Rows, RowTerms, pack_terms, unpack_terms
+from chatbot.store.joint_lexicon import JointRows
+from chatbot.store.term_scores import RowTerms, pack_terms, unpack_terms
 
 FLAT = Weights(vector=2, chunk_words=1, page_words=1, rows=0, measures=0, periods=0, kinds=0, neighbours=0)
 
@@ -47,8 +48,9 @@ def evidence(
     )
 
 
-def rows_of(*rows: RowTerms) -> Rows:
-    return unpack_terms(pack_terms([], [], rows)).rows
+def rows_of(*rows: RowTerms) -> JointRows:
+    terms = {term for row in rows for term in (*row.label, *row.beside, *row.caption)}
+    return JointRows([unpack_terms(pack_terms([], [], rows)).rows], [0], terms)
 
 
 def test_a_page_scores_its_best_parts_and_names_its_best_chunk() -> None:

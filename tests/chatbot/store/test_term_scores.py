@@ -6,6 +6,7 @@ from pathlib import Path
 import pytest
 
 from chatbot.errors import StoreError
+from chatbot.store.joint_lexicon import JointLexicon, JointRows, starts_of
 from chatbot.store.mapped_terms import mapped
 from chatbot.store.term_scores import (
     BESIDE,
@@ -13,6 +14,7 @@ from chatbot.store.term_scores import (
     K1,
     LABEL,
     B,
+    Lexicon,
     Rows,
     RowTerms,
     inverse_frequency,
@@ -25,8 +27,13 @@ CHUNKS = [["debt", "rule", "debt"], ["revenue"], []]
 
 def having(rows: Rows, term: str, place: float) -> list[int]:
     """The rows that have a term in a place at least as telling."""
-    found: list[int] = rows.having(term, place).tolist()
-    return found
+    return list(JointRows([rows], [0], [term]).having(term, place))
+
+
+def scores(lexicon: Lexicon, weights: dict[str, float]) -> list[float]:
+    """What each unit scores."""
+    starts = starts_of([len(lexicon.lengths)])
+    return list(JointLexicon([lexicon], starts, weights).scores(weights))
 
 
 def test_scores_follow_the_formula() -> None:
@@ -37,8 +44,7 @@ def test_scores_follow_the_formula() -> None:
     mean = 4 / 3
     length = 1 - B + B * 3 / mean
     expected = weight * 2 * (K1 + 1) / (2 + K1 * length)
-    scores = chunks.scores({"debt": weight}).tolist()
-    assert scores == pytest.approx([expected, 0, 0])
+    assert scores(chunks, {"debt": weight}) == pytest.approx([expected, 0, 0])
     assert weight == pytest.approx(math.log(1 + 2.5 / 1.5))
     assert pages.frequency("debt") == 1
     assert chunks.has("rule", 0)
@@ -47,12 +53,11 @@ def test_scores_follow_the_formula() -> None:
 
 def test_unknown_terms_and_no_units_score_nothing() -> None:
     nothing = unpack_terms(pack_terms([], [], []))
-    assert nothing.chunks.scores({"debt": 1.0}).shape == (0,)
-    assert nothing.pages.scores({}).shape == (0,)
+    assert scores(nothing.chunks, {"debt": 1.0}) == []
+    assert scores(nothing.pages, {}) == []
     assert having(nothing.rows, "debt", 0) == []
     kept = unpack_terms(pack_terms(CHUNKS, [], []))
-    scores = kept.chunks.scores({"zebra": 1.0})
-    assert scores.tolist() == [0, 0, 0]
+    assert scores(kept.chunks, {"zebra": 1.0}) == [0, 0, 0]
 
 
 def test_terms_on_the_disk_are_the_same(tmp_path: Path) -> None:
@@ -62,7 +67,7 @@ def test_terms_on_the_disk_are_the_same(tmp_path: Path) -> None:
         there = mapped(kept, tmp_path)
         assert there.size == kept.size
         for term in ("debt", "rule", "asset", "zebra"):
-            assert there.chunks.scores({term: 1.0}).tolist() == kept.chunks.scores({term: 1.0}).tolist()
+            assert scores(there.chunks, {term: 1.0}) == scores(kept.chunks, {term: 1.0})
             assert there.pages.frequency(term) == kept.pages.frequency(term)
             assert having(there.rows, term, LABEL) == having(kept.rows, term, LABEL)
         assert there.rows.pages.tolist() == kept.rows.pages.tolist()
@@ -83,7 +88,7 @@ def test_a_row_keeps_the_most_telling_place_of_each_term() -> None:
     assert kept.pages.tolist() == [4, 5]
     assert kept.labels.tolist() == [2, 2]
     assert kept.dated.tolist() == [True, True]
-    assert kept.lexicon.scores({}).shape == (2,)
+    assert scores(kept.lexicon, {}) == [0, 0]
     assert having(kept, "total", LABEL) == [0, 1]
     assert having(kept, "asset", LABEL) == [0]
     assert having(kept, "2024", LABEL) == []
