@@ -157,16 +157,17 @@ class Catalog(FoundTitles, Corrections):
             "select active_version, name from document where removed_at is null and active_version is "
             "not null order by id desc"
         )
-        wanted = set(names)
-        return dict(reversed({row[0]: row[1] for row in rows if not wanted or row[1] in wanted}.items()))
+        return _named(rows, names)
 
-    def stamps(self) -> dict[int, tuple[str, ...]]:
-        """Returns version id -> what changes when a live version is read further or corrected."""
+    def active_stamps(self, names: Sequence[str] = ()) -> tuple[dict[int, str], dict[int, tuple[str, ...]]]:
+        """Returns the same, and version id -> what changes when a live version is read further or corrected,
+        for all of them.
+        """
         rows = self._read(
-            f"select v.id, {LACKS}, coalesce({PERIOD}, ''), coalesce({STATUS}, '') from document d"
-            " join version v on v.id = d.active_version where d.removed_at is null order by v.id"
+            f"select v.id, d.name, {LACKS}, coalesce({PERIOD}, ''), coalesce({STATUS}, '') from document d"
+            " join version v on v.id = d.active_version where d.removed_at is null order by d.id desc"
         )
-        return {row[0]: row[1:] for row in rows}
+        return _named(rows, names), {row[0]: row[2:] for row in rows}
 
     def names(self) -> list[str]:
         """Returns the names of all live documents in the order they were added."""
@@ -815,6 +816,12 @@ class Catalog(FoundTitles, Corrections):
 def _below(prefix: str) -> tuple[str, str]:
     """Returns the bounds of the keys that begin with a prefix."""
     return prefix, f"{prefix}\U0010ffff"
+
+
+def _named(newest_first: Sequence[Sequence[Any]], names: Sequence[str]) -> dict[int, str]:
+    """Version id -> name of rows that begin with both: those in `names`, all if it is empty."""
+    wanted = set(names)
+    return dict(reversed({row[0]: row[1] for row in newest_first if not wanted or row[1] in wanted}.items()))
 
 
 def _version(row: Sequence[Any]) -> Version:

@@ -179,9 +179,11 @@ class Library:
         else:
             there_are = set[str]()
         names = [name if name in there_are else known_as(name) for name in names]
-        active = self.catalog.active(names)
         if self._settings.database:
-            self._follow_others()
+            active, stamps = self.catalog.active_stamps(names)
+            self._follow_others(stamps)
+        else:
+            active = self.catalog.active(names)
         there = sorted(there_are)
         missing = [name for name in names if name not in there]
         if missing:
@@ -548,10 +550,9 @@ class Library:
         for cache in (self._matrices, self._terms, self._chunk_pages, self._kinds, self._facts):
             cache.drop(version)
 
-    def _follow_others(self) -> None:
+    def _follow_others(self, stamps: dict[int, tuple[str, ...]]) -> None:
         """Forgets of versions what another server has changed, which reads further and corrects too."""
-        stamps, before = self.catalog.stamps(), self._stamps
-        self._stamps = stamps
+        before, self._stamps = self._stamps, stamps
         for version in stamps.keys() & before.keys():
             if stamps[version] != before[version]:
                 self._forget(version)
