@@ -1,4 +1,4 @@
-"""Gathers what speaks for the pages of several documents at once: one by one takes ten times as long."""
+"""Gathers what speaks for the pages of many documents at once, in a quarter of the time of one by one."""
 
 from __future__ import annotations
 
