@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
+from functools import lru_cache
 from itertools import chain
 
 import numpy as np
@@ -20,7 +21,6 @@ from chatbot.store.term_scores import Lexicon
 from ingestion.chunks import split_page
 from ingestion.language.language_detection import is_foreign
 from ingestion.language.terms import terms
-from ingestion.records import DocumentFacts
 
 __all__ = ["as_known", "is_about", "known_terms", "listed", "named_documents", "opens_with", "topic_likeness"]
 
@@ -37,12 +37,7 @@ ACROSS = 0.1
 
 def listed(library: Library) -> dict[str, Listed]:
     """The documents that are there, by name."""
-    found = {}
-    for row in library.catalog.documents():
-        if row.removed_at is None:
-            facts = DocumentFacts(row.period, row.status)
-            found[row.name] = Listed(row.name, row.title, facts)
-    return found
+    return {name: Listed(name, title, facts) for name, title, facts in library.catalog.described()}
 
 
 def known_terms(library: Library, asked: Understanding, names: Sequence[str]) -> Callable[[str], bool]:
@@ -102,8 +97,13 @@ def _called(scope: Mapping[int, str], name: str) -> frozenset[int]:
     return frozenset(version for version, share in shares.items() if share == most)
 
 
-def _about(library: Library, versions: Iterable[int], name: str) -> frozenset[int]:
-    return frozenset(version for version in versions if is_about(library, version, name))
+def _about(library: Library, scope: Mapping[int, str], name: str) -> frozenset[int]:
+    titles = {document: title for document, title, _ in library.catalog.described()}
+    found = set()
+    for version, document in scope.items():
+        if _says(library, version, name) or _is_called(document, titles.get(document), name):
+            found.add(version)
+    return frozenset(found)
 
 
 def _mentioning(library: Library, versions: Iterable[int], name: str) -> frozenset[int]:
@@ -138,18 +138,28 @@ def is_about(library: Library, version: int, name: str) -> bool:
     """
     if version < 0:
         return False
-    pages = library.terms(version).pages
-    if opens_with(library, version, name):
-        return True
-    if _is_common(pages, name):
+    if _says(library, version, name):
         return True
     stored = library.catalog.version(version)
-    if stored is None:
-        return False
-    if named_share(document_parts(stored.document), name) > 0:
+    return stored is not None and _is_called(stored.document, stored.title, name)
+
+
+def _says(library: Library, version: int, name: str) -> bool:
+    """Whether a document has a name on its first pages, or on so many that it is about it."""
+    return opens_with(library, version, name) or _is_common(library.terms(version).pages, name)
+
+
+def _is_called(document: str, title: str | None, name: str) -> bool:
+    """Whether a file's name says some of a name, or its title all."""
+    if named_share(document_parts(document), name) > 0:
         return True
-    words = set(name_words(name))
-    return bool(words) and words.issubset(terms(stored.title or ""))
+    words = name_words(name)
+    return bool(words) and _title_terms(title or "").issuperset(words)
+
+
+@lru_cache(maxsize=20_000)  # of all documents, at each question with a name
+def _title_terms(title: str) -> frozenset[str]:
+    return frozenset(terms(title))
 
 
 def _is_common(pages: Lexicon, name: str) -> bool:

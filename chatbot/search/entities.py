@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable
+from functools import lru_cache
 
 from chatbot.records import Understanding
 from chatbot.search.question_terms import measures_of, terms_of
@@ -55,9 +56,10 @@ def names_of(asked: Understanding) -> list[str]:
     return [name for group in named_together(asked) for name in group]
 
 
-def name_words(name: str) -> list[str]:
+@lru_cache(maxsize=1_000)  # of a question, for each document
+def name_words(name: str) -> tuple[str, ...]:
     """The terms of a name, without numbers."""
-    return [word for word in content_terms(spelled_out(name)) if not word.isdecimal()]
+    return tuple(word for word in content_terms(spelled_out(name)) if not word.isdecimal())
 
 
 def topic_of(asked: Understanding, common: Callable[[str], bool]) -> str:

@@ -19,6 +19,9 @@ from chatbot.store.contents import (
     KEY_SCHEMA,
     LACKS,
     OF_A_VERSION,
+    PAGE_INDEXES,
+    READ_BY_OCR,
+    WITH_PROBLEM,
     StoredChunk,
     StoredPage,
 )
@@ -70,8 +73,8 @@ create table erased (sha256 text primary key) without rowid;
 """
     + CONTENTS_SCHEMA
 )
-ADDED_TABLES = CORRECTION_SCHEMA + KEY_SCHEMA + INCOMPLETE_SCHEMA + TITLE_SCHEMA
-SCHEMA = Schema(TABLES + ADDED_TABLES, 7, ADDED_TABLES, extendable=4)
+ADDED_TABLES = CORRECTION_SCHEMA + KEY_SCHEMA + INCOMPLETE_SCHEMA + TITLE_SCHEMA + PAGE_INDEXES
+SCHEMA = Schema(TABLES + ADDED_TABLES, 8, ADDED_TABLES, extendable=4)
 # Comes before the SHA-256 of a file in the keys of `meta`.
 SEEN, QUOTED = "seen:", "quoted:"
 BELOW = "where key > ? and key < ?"
@@ -350,8 +353,8 @@ class Catalog(FoundTitles, Corrections):
         rows = self._read(
             f"""select d.name, v.sha256, v.title, v.state, v.pages, v.chunks, v.embedded_upto, v.added_at,
                 d.removed_at,
-                      (select count(*) from page where version = v.id and method in ('ocr', 'text+ocr')),
-                      (select count(*) from page where version = v.id and problem is not null), d.replaced_at,
+                      (select count(*) from page where version = v.id and {READ_BY_OCR}),
+                      (select count(*) from page where version = v.id and {WITH_PROBLEM}), d.replaced_at,
                       (select name from document where active_version = v.id and id < d.id and removed_at is
                       null order by id limit 1), v.protected,
                       {PERIOD}, {STATUS}, {LACKS},
@@ -381,6 +384,14 @@ class Catalog(FoundTitles, Corrections):
             )
             for row in rows
         ]
+
+    def described(self) -> list[tuple[str, str | None, DocumentFacts]]:
+        """Returns (name, title, facts) of all live documents in the order they were added."""
+        rows = self._read(
+            f"select d.name, v.title, {PERIOD}, {STATUS} from document d"
+            " join version v on v.id = d.active_version where d.removed_at is null order by d.id"
+        )
+        return [(row[0], title_line(row[1]), DocumentFacts(row[2], row[3])) for row in rows]
 
     # --- adding and replacing
     # ---------------------------------------------------------------------------------------------------

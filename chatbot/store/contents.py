@@ -23,6 +23,9 @@ __all__ = [
     "INCOMPLETE_SCHEMA",
     "KEY_SCHEMA",
     "LACKS",
+    "PAGE_INDEXES",
+    "READ_BY_OCR",
+    "WITH_PROBLEM",
     "Contents",
     "Refilled",
     "StoredChunk",
@@ -47,6 +50,13 @@ ordinal integer not null, data blob not null,
 create table lexicon (version integer primary key references version(id), data blob not null);
 create table draft (sha256 text not null, number integer not null, data blob not null, primary key (sha256,
 number)) without rowid;
+"""
+READ_BY_OCR = "method in ('ocr', 'text+ocr')"
+WITH_PROBLEM = "problem is not null"
+# Of pages that are counted whenever documents are listed: to count them otherwise is to read all pages.
+PAGE_INDEXES = f"""
+create index page_read_by_ocr on page(version, method) where {READ_BY_OCR};
+create index page_with_problem on page(version, problem) where {WITH_PROBLEM};
 """
 # The chunks by what is embedded of them.
 KEY_SCHEMA = """

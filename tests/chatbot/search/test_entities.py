@@ -40,7 +40,7 @@ def test_names_stand_in_groups_without_periods_measures_and_amounts(question: st
 
 def test_numbers_are_no_words_of_a_name() -> None:
     words = name_words("Vision Plan")
-    assert words != []
+    assert words != ()
     assert name_words("Vision 2030 Plan") == words
 
 

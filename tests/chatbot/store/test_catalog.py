@@ -1,19 +1,21 @@
 """The catalogue's connections: as many as threads that live, none for those that ended, none closed while
-it is used.
+it is used. And the indexes by which documents are listed.
 """
 
 from __future__ import annotations
 
 import os
+import sqlite3
 import threading
 import time
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from chatbot.errors import StoreError
-from chatbot.store.catalog import Catalog
+from chatbot.store.catalog import SCHEMA, Catalog
 from chatbot.store.database import Schema
 from chatbot.store.sqlite_file import SqliteFile
 
@@ -74,3 +76,35 @@ def test_a_transaction_ends_before_the_file_is_closed(tmp_path: Path) -> None:
     again = SqliteFile(tmp_path / "some.sqlite3", ONE)
     assert again.read("select n from one") == [(1,)]
     again.close()
+
+
+def test_listing_documents_reads_no_page(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    catalog = Catalog(tmp_path / "catalog.sqlite3")
+    asked = list[str]()
+    read = catalog._read
+
+    def noted(statement: str, *arguments: Any) -> list[Any]:
+        asked.append(statement)
+        return read(statement, *arguments)
+
+    monkeypatch.setattr(catalog, "_read", noted)
+    catalog.documents()
+    plan = " ".join(row[3] for row in read(f"explain query plan {asked[0]}"))
+    assert "page_read_by_ocr" in plan
+    assert "page_with_problem" in plan
+    assert "SEARCH page USING PRIMARY KEY" not in plan
+    catalog.close()
+
+
+def test_a_store_from_before_has_the_indexes_too(tmp_path: Path) -> None:
+    path = tmp_path / "catalog.sqlite3"
+    Catalog(path).close()
+    connection = sqlite3.connect(path)
+    connection.executescript("drop index page_read_by_ocr; pragma user_version = 7;")
+    catalog = Catalog(path)
+    catalog.documents()
+    catalog.close()
+    there = connection.execute("select name from sqlite_master where name = 'page_read_by_ocr'").fetchall()
+    assert there == [("page_read_by_ocr",)]
+    assert connection.execute("pragma user_version").fetchone() == (SCHEMA.version,)
+    connection.close()
