@@ -26,7 +26,7 @@ from chatbot.store.database import (
     place_of,
     statements,
 )
-from chatbot.store.migration.migration_mark import refuse_unfinished
+from chatbot.store.migration.migration_mark import unless_unfinished
 from chatbot.store.sqlite_file import SqliteFile
 
 __all__ = [
@@ -221,13 +221,7 @@ def open_memories(settings: Settings) -> tuple[MemoryDatabase, Path | None]:
     """
     place = place_of(settings, NAME)
     try:
-        memories = MemoryDatabase(place)
-        try:
-            refuse_unfinished(settings, memories.database)
-        except BaseException:
-            memories.close()
-            raise
-        return memories, None
+        return unless_unfinished(settings, MemoryDatabase(place)), None
     except DamagedError as error:
         path = settings.store / f"{NAME}.sqlite3"
         aside = set_aside(path, f"{DAMAGED}-{time.strftime('%Y%m%d-%H%M%S')}")

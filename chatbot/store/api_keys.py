@@ -12,7 +12,7 @@ from chatbot.errors import NotFoundError, StoreError, UsageError
 from chatbot.settings import PROGRAM, Settings
 from chatbot.store.database import Schema, Stored, open_database, place_of
 from chatbot.store.file_permissions import make_private
-from chatbot.store.migration.migration_mark import refuse_unfinished
+from chatbot.store.migration.migration_mark import unless_unfinished
 from ingestion.invisible_characters import one_line
 
 __all__ = ["PREFIX", "SCOPES", "ApiKey", "ApiKeys", "open_api_keys"]
@@ -139,13 +139,7 @@ def open_api_keys(settings: Settings) -> ApiKeys:
                 f"The store {place.parent} cannot be written: {error.strerror}.",
                 hint="Set FINPOLICY_HOME to a folder you can write to.",
             ) from error
-    database = open_database(place, SCHEMA)
-    try:
-        refuse_unfinished(settings, database)
-    except BaseException:
-        database.close()
-        raise
-    return ApiKeys(database)
+    return unless_unfinished(settings, ApiKeys(open_database(place, SCHEMA)))
 
 
 def _digest(text: str) -> str:

@@ -29,7 +29,7 @@ from chatbot.store.indexing import Indexes
 from chatbot.store.kept_copies import copies_of
 from chatbot.store.lock import StoreLock
 from chatbot.store.mapped_terms import mapped
-from chatbot.store.migration.migration_mark import refuse_unfinished
+from chatbot.store.migration.migration_mark import unless_unfinished
 from chatbot.store.missing_vectors import EarlyVectors, make_vectors
 from chatbot.store.term_scores import DocumentTerms, unpack_terms
 from chatbot.store.vector_index import LeastRecentlyUsed, Matrix, matrix_of
@@ -117,12 +117,7 @@ class Library:
         settings = self._settings
         embedder = self.embedder
         self.copies = copies_of(settings)
-        self.catalog = Catalog(place_of(settings, NAME))
-        try:
-            refuse_unfinished(settings, self.catalog.database)
-        except BaseException:
-            self.catalog.close()
-            raise
+        self.catalog = unless_unfinished(settings, Catalog(place_of(settings, NAME)))
         self.indexes = Indexes(self.catalog, engines_of(settings, self.catalog), embedder)
         self._early = EarlyVectors(self.catalog, embedder)
         self.adding = VersionBuilder(self.catalog, self.copies, self.indexes, self._changing)

@@ -5,15 +5,16 @@ from __future__ import annotations
 import time
 from contextlib import closing
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 from chatbot.errors import StoreError
 from chatbot.settings import Settings
 from chatbot.store.database import Database, Schema, Stored, open_database, place_of
 from chatbot.store.postgres_claims import LOCKED, claim_key
 
-__all__ = ["CLAIMING", "WORK", "MigrationMark", "refuse_unfinished", "shown_parts"]
+__all__ = ["CLAIMING", "WORK", "MigrationMark", "refuse_unfinished", "shown_parts", "unless_unfinished"]
 
+Opened = TypeVar("Opened", bound=Stored)
 SCHEMA = Schema(
     "create table migration (target text primary key, source text not null, finished_at real) without rowid;"
     "\n",
@@ -111,6 +112,16 @@ def refuse_unfinished(settings: Settings, opened: Database, *, moving: bool = Fa
             hint="Wait until the migration has ended, then try again.",
             retryable=True,
         )
+
+
+def unless_unfinished(settings: Settings, opened: Opened) -> Opened:
+    """Returns a part of a store that was opened. Closes it and raises as refuse_unfinished does."""
+    try:
+        refuse_unfinished(settings, opened.database)
+    except BaseException:
+        opened.close()
+        raise
+    return opened
 
 
 def shown_parts(settings: Settings) -> tuple[str, str, str]:
