@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from chatbot.store.vector_engine import DATABASE, TENANT, Record, Scalar, Vectors
+from chatbot.store.vector_engine import CONFIGURATION, DATABASE, TENANT, Record, Scalar, Vectors
 
 __all__ = ["EmbeddedCollection", "EmbeddedEngine", "blank", "written_at"]
 
@@ -47,8 +47,8 @@ class EmbeddedEngine:
 
     def collection(self, name: str, metadata: dict[str, Scalar]) -> EmbeddedCollection:
         """Returns the collection of this name; creates it in cosine space with this metadata if missing."""
-        configuration = json.dumps({"hnsw": {"space": "cosine"}})
-        found = self._bindings.create_collection(name, configuration, None, metadata, True, TENANT, DATABASE)
+        made = json.dumps(CONFIGURATION)
+        found = self._bindings.create_collection(name, made, None, metadata, True, TENANT, DATABASE)
         return EmbeddedCollection(self._bindings, str(found.id), dict(found.metadata or {}))
 
     def names(self) -> list[str]:

@@ -22,7 +22,7 @@ from chatbot.store.chroma_server_errors import (
     is_lasting,
 )
 from chatbot.store.index_errors import IndexDamagedError, check_metadata
-from chatbot.store.vector_engine import DATABASE, TENANT, Record, Scalar, Vectors, Wanted
+from chatbot.store.vector_engine import CONFIGURATION, DATABASE, TENANT, Record, Scalar, Vectors, Wanted
 
 if TYPE_CHECKING:
     import httpx2
@@ -106,7 +106,7 @@ class ServedEngine:
             {
                 "name": name,
                 "metadata": metadata,
-                "configuration": {"hnsw": {"space": "cosine"}},
+                "configuration": CONFIGURATION,
                 "get_or_create": True,
             },
         )

@@ -82,6 +82,20 @@ def test_scores_are_cosines_and_a_chunk_counts_once(index: ChromaIndex) -> None:
     assert index.count() == 3
 
 
+def test_nearly_all_of_the_nearest_are_found(opened: Open) -> None:
+    """With Chroma's own ef_search it is 95 %."""
+    draw, dimension, count = np.random.default_rng(0), 64, 3_000
+    drawn = draw.standard_normal((count, dimension)).astype(np.float32)
+    rows = drawn / np.linalg.norm(drawn, axis=1, keepdims=True)
+    index = opened("many", dimension)
+    index.upsert(passage(number, row[None]) for number, row in enumerate(rows))
+    found = 0
+    for query in rows[:20]:
+        nearest = set(np.argsort(-rows @ query)[:100].tolist())
+        found += len(nearest.intersection(ordinal for _, ordinal, _ in index.search(query, 100)))
+    assert found > 0.97 * 20 * 100
+
+
 def test_upsert_replaces_and_remove_removes(index: ChromaIndex) -> None:
     index.upsert([passage(0, Y[None])])
     assert index.count() == 3
