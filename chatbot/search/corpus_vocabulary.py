@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import replace
 from functools import lru_cache
 from itertools import chain
@@ -97,13 +97,10 @@ def _called(scope: Mapping[int, str], name: str) -> frozenset[int]:
     return frozenset(version for version, share in shares.items() if share == most)
 
 
-def _about(library: Library, scope: Mapping[int, str], name: str) -> frozenset[int]:
-    titles = {document: title for document, title, _ in library.catalog.described()}
-    found = set()
-    for version, document in scope.items():
-        if _says(library, version, name) or _is_called(document, titles.get(document), name):
-            found.add(version)
-    return frozenset(found)
+def _about(library: Library, versions: Collection[int], name: str) -> frozenset[int]:
+    said = {version for version in versions if _says(library, version, name)}
+    others = library.catalog.called(set(versions) - said)
+    return frozenset(said.union(version for version, called in others.items() if _is_called(*called, name)))
 
 
 def _mentioning(library: Library, versions: Iterable[int], name: str) -> frozenset[int]:
@@ -140,8 +137,7 @@ def is_about(library: Library, version: int, name: str) -> bool:
         return False
     if _says(library, version, name):
         return True
-    stored = library.catalog.version(version)
-    return stored is not None and _is_called(stored.document, stored.title, name)
+    return any(_is_called(*called, name) for called in library.catalog.called([version]).values())
 
 
 def _says(library: Library, version: int, name: str) -> bool:
@@ -149,15 +145,15 @@ def _says(library: Library, version: int, name: str) -> bool:
     return opens_with(library, version, name) or _is_common(library.terms(version).pages, name)
 
 
-def _is_called(document: str, title: str | None, name: str) -> bool:
+def _is_called(document: str, title: str, name: str) -> bool:
     """Whether a file's name says some of a name, or its title all."""
     if named_share(document_parts(document), name) > 0:
         return True
     words = name_words(name)
-    return bool(words) and _title_terms(title or "").issuperset(words)
+    return bool(words) and _title_terms(title).issuperset(words)
 
 
-@lru_cache(maxsize=20_000)  # of all documents, at each question with a name
+@lru_cache(maxsize=200_000)  # asked for each document
 def _title_terms(title: str) -> frozenset[str]:
     return frozenset(terms(title))
 

@@ -303,7 +303,7 @@ def _agree(words: frozenset[str], others: frozenset[str]) -> bool:
     return _tells(words & others)
 
 
-@lru_cache(maxsize=40_000)  # each of the names and titles in reach is compared with every other
+@lru_cache(maxsize=200_000)  # each of the names and titles in reach is compared with every other
 def _words(name: str) -> frozenset[str]:
     """The words of a name or title that are the same in all editions: with figures ("10" of a form) but
     without years, dates and versions.

@@ -56,7 +56,7 @@ def names_of(asked: Understanding) -> list[str]:
     return [name for group in named_together(asked) for name in group]
 
 
-@lru_cache(maxsize=1_000)  # of a question, for each document
+@lru_cache(maxsize=1_000)  # asked for each document
 def name_words(name: str) -> tuple[str, ...]:
     """The terms of a name, without numbers."""
     return tuple(word for word in content_terms(spelled_out(name)) if not word.isdecimal())

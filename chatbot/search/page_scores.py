@@ -215,7 +215,7 @@ def _rows_with(rows: JointRows, phrase: Sequence[str]) -> NDArray[np.int64]:
     return found
 
 
-def _best_of_page(scores: Floats, row_pages: NDArray[np.int64], pages: int) -> Floats:
+def _best_of_page(scores: Floats, row_pages: NDArray[np.int32], pages: int) -> Floats:
     out = np.zeros(pages, np.float32)
     np.maximum.at(out, row_pages - 1, scores)
     return out

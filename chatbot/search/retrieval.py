@@ -48,6 +48,8 @@ MOST_CHUNKS_WITHOUT_INDEX = 150_000
 # the new pages follow the earlier ones.
 CANDIDATES, MORE_CANDIDATES = 100, 4
 MOST_HITS = 10_000
+# Documents scored at the same time: more take no less time each, but their terms are all in memory.
+SCORED_TOGETHER = 200
 # What a term adds that the question itself does not use: a term by which documents print its measure, and a
 # term that may stand for one of its words.
 PRINTED_SHARE = 0.4
@@ -323,7 +325,10 @@ class Retriever:
             if document.chunks:
                 together.setdefault(question.years_in(document.years), []).append(version)
         for years, of_years in together.items():
-            yield from self._score(of_years, question.of_years(years), scope, term_weights, _of_mode(query))
+            asked = question.of_years(years)
+            for first in range(0, len(of_years), SCORED_TOGETHER):
+                part = of_years[first : first + SCORED_TOGETHER]
+                yield from self._score(part, asked, scope, term_weights, _of_mode(query))
 
     def _newest(
         self, query: Query, understanding: Understanding, documents: Documents

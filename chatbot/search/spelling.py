@@ -8,7 +8,7 @@ so is a name.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterator, Mapping
 from itertools import chain
 
 from chatbot.models.tokens import count_tokens
@@ -31,7 +31,9 @@ def corrected_spelling(query: str, frequencies: Frequencies) -> str:
     stands.
     """
     unusual = list(filter(_is_unusual, WORD.finditer(query)))
-    often = _often((match[0] for match in unusual), frequencies)
+    if not unusual:
+        return query
+    often = _often({match[0] for match in unusual}, frequencies)
     slips = [match for match in unusual if not often[match[0]]]
     if not 0 < len(slips) <= MOST:
         return query
@@ -44,15 +46,15 @@ def corrected_spelling(query: str, frequencies: Frequencies) -> str:
 
 def _meant(slip: str, frequencies: Frequencies) -> str:
     """The word that a slip stands for, "" where there is none."""
-    often = _often(_near(slip), frequencies)
+    often = _often(set(_near(slip)), frequencies)
     # All forms of a stem are equally frequent; only those that are words count.
     words = sorted(word for word, count in often.items() if count and count_tokens(f" {word}") == 1)
     return max(words, key=often.__getitem__, default="")
 
 
 def _is_unusual(match: re.Match[str]) -> bool:
-    """Whether a word is none of the two hundred thousand most common pieces of words, and no name, which
-    begins with a capital.
+    """Whether a word may be a slip: it is plain, neither short nor long, nobody's, no name, which begins with
+    a capital, and none of the two hundred thousand most common pieces of words.
     """
     word = match[0]
     if not SHORTEST <= len(word) <= LONGEST:
@@ -66,7 +68,7 @@ def _is_unusual(match: re.Match[str]) -> bool:
     return count_tokens(f" {word}") > 1
 
 
-def _often(words: Iterable[str], frequencies: Frequencies) -> dict[str, int]:
+def _often(words: Collection[str], frequencies: Frequencies) -> dict[str, int]:
     """On how many pages each word stands, by its most frequent term."""
     found = {word: terms(word) for word in words}
     counts = frequencies(set(chain.from_iterable(found.values())))

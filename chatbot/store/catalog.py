@@ -6,11 +6,14 @@ The catalogue is the authority: the indexes can be rebuilt from it.
 from __future__ import annotations
 
 import json
+import logging
 import time
 from collections.abc import Callable, Collection, Iterable, Sequence
 from dataclasses import dataclass
+from itertools import islice
 from typing import Any
 
+from chatbot.errors import StoreError
 from chatbot.records import DocumentRow
 from chatbot.store.contents import (
     CONTENTS_SCHEMA,
@@ -26,7 +29,7 @@ from chatbot.store.contents import (
     StoredPage,
 )
 from chatbot.store.corrections import CORRECTION_SCHEMA, PERIOD, STATUS, Corrections
-from chatbot.store.database import Place, Schema, Transaction, open_database
+from chatbot.store.database import Place, Schema, Transaction, open_database, statements
 from chatbot.store.disk_reserve import LITTLE_SPACE
 from chatbot.store.found_titles import TITLE_SCHEMA, FoundTitles
 from ingestion.invisible_characters import title_line
@@ -45,6 +48,7 @@ __all__ = [
     "vectors_of",
 ]
 
+log = logging.getLogger(__name__)
 # Of the database.
 NAME = "catalog"
 # A document's active version is searched, and the one before it can be restored for a while. Several
@@ -73,8 +77,9 @@ create table erased (sha256 text primary key) without rowid;
 """
     + CONTENTS_SCHEMA
 )
-ADDED_TABLES = CORRECTION_SCHEMA + KEY_SCHEMA + INCOMPLETE_SCHEMA + TITLE_SCHEMA + PAGE_INDEXES
-SCHEMA = Schema(TABLES + ADDED_TABLES, 8, ADDED_TABLES, extendable=4)
+ADDED_TABLES = CORRECTION_SCHEMA + KEY_SCHEMA + INCOMPLETE_SCHEMA + TITLE_SCHEMA
+SCHEMA = Schema(TABLES + ADDED_TABLES, 7, ADDED_TABLES, extendable=4)
+VERSIONS_AT_ONCE = 1_000
 # Comes before the SHA-256 of a file in the keys of `meta`.
 SEEN, QUOTED = "seen:", "quoted:"
 BELOW = "where key > ? and key < ?"
@@ -163,8 +168,8 @@ class Catalog(FoundTitles, Corrections):
         return _named(rows, names)
 
     def active_stamps(self, names: Sequence[str] = ()) -> tuple[dict[int, str], dict[int, tuple[str, ...]]]:
-        """Returns the same, and version id -> what changes when a live version is read further or corrected,
-        for all of them.
+        """Returns what `active` does, and version id -> what changes when a live version is read further or
+        corrected, for all of them.
         """
         rows = self._read(
             f"select v.id, d.name, {LACKS}, coalesce({PERIOD}, ''), coalesce({STATUS}, '') from document d"
@@ -189,6 +194,19 @@ class Catalog(FoundTitles, Corrections):
             (version,),
         )
         return next((_version(row) for row in rows), None)
+
+    def called(self, versions: Iterable[int]) -> dict[int, tuple[str, str]]:
+        """Returns version id -> (document name, the file's own title or "") of those of these that exist."""
+        found = dict[int, tuple[str, str]]()
+        left = iter(sorted(versions))
+        while part := list(islice(left, VERSIONS_AT_ONCE)):
+            ids = ", ".join(str(int(version)) for version in part)
+            rows = self._read(
+                "select v.id, coalesce(d.name, ''), coalesce(v.title, '') from version v"
+                f" left join document d on d.id = v.document where v.id in ({ids})"
+            )
+            found.update((row[0], (row[1], row[2])) for row in rows)
+        return found
 
     def digest_of(self, version: int) -> str:
         """Returns the SHA-256 of a version's file, "" if the version is gone."""
@@ -384,6 +402,15 @@ class Catalog(FoundTitles, Corrections):
             )
             for row in rows
         ]
+
+    def add_indexes(self) -> None:
+        """Makes the indexes that a store of an earlier program lacks. All works without them, but slower."""
+        try:
+            for statement in statements(PAGE_INDEXES):
+                with self._write() as connection:
+                    connection.execute(statement)
+        except StoreError as error:
+            log.warning("Listing documents takes longer, for an index could not be made: %s", error)
 
     def described(self) -> list[tuple[str, str | None, DocumentFacts]]:
         """Returns (name, title, facts) of all live documents in the order they were added."""
@@ -830,7 +857,9 @@ def _below(prefix: str) -> tuple[str, str]:
 
 
 def _named(newest_first: Sequence[Sequence[Any]], names: Sequence[str]) -> dict[int, str]:
-    """Version id -> name of rows that begin with both: those in `names`, all if it is empty."""
+    """Version id -> name of rows that begin with both, those in `names`, all if it is empty; of several names
+    the one added first.
+    """
     wanted = set(names)
     return dict(reversed({row[0]: row[1] for row in newest_first if not wanted or row[1] in wanted}.items()))
 

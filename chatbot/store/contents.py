@@ -53,10 +53,10 @@ number)) without rowid;
 """
 READ_BY_OCR = "method in ('ocr', 'text+ocr')"
 WITH_PROBLEM = "problem is not null"
-# Of pages that are counted whenever documents are listed: to count them otherwise is to read all pages.
+# Of pages that are counted whenever documents are listed: without these, all pages are read for it.
 PAGE_INDEXES = f"""
-create index page_read_by_ocr on page(version, method) where {READ_BY_OCR};
-create index page_with_problem on page(version, problem) where {WITH_PROBLEM};
+create index if not exists page_read_by_ocr on page(version, method) where {READ_BY_OCR};
+create index if not exists page_with_problem on page(version, problem) where {WITH_PROBLEM};
 """
 # The chunks by what is embedded of them.
 KEY_SCHEMA = """

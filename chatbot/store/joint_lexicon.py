@@ -26,10 +26,9 @@ def total_frequencies(lexicons: Sequence[Lexicon], terms: Collection[str]) -> di
     wanted = list(dict.fromkeys(terms))
     keys = _hashes_of(wanted)
     totals = [0] * len(wanted)
-    if wanted:
-        for lexicon in lexicons:
-            for at, first, last in lexicon.places(keys):
-                totals[at] += last - first
+    for lexicon in lexicons:
+        for at, first, last in lexicon.places(keys):
+            totals[at] += last - first
     return dict(zip(wanted, totals, strict=True))
 
 
@@ -70,7 +69,7 @@ class JointLexicon:
         """BM25 of each unit, (units,), for query terms with their inverse document frequencies."""
         size = int(self._starts[-1])
         norms = np.ones(size, np.float32)
-        for first, lexicon in zip(self._starts.tolist(), self._lexicons, strict=False):
+        for first, lexicon in zip(self._starts[:-1].tolist(), self._lexicons, strict=True):
             norms[first : first + len(lexicon.norms)] = lexicon.norms
         out = np.zeros(size, np.float32)
         for term, weight in weights.items():
@@ -103,7 +102,7 @@ class JointRows:
         starts = starts_of([len(of_one.pages) for of_one in rows])
         self.lexicon = JointLexicon([of_one.lexicon for of_one in rows], starts, terms)
         before = zip(rows, first_pages, strict=True)
-        self.pages: Numbers = np.concatenate([of_one.pages + first for of_one, first in before])
+        self.pages = np.concatenate([of_one.pages + first for of_one, first in before])
         self.labels = np.concatenate([of_one.labels for of_one in rows])
         self.dated = np.concatenate([of_one.dated for of_one in rows])
 

@@ -9,6 +9,7 @@ from bisect import bisect_left
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -64,14 +65,10 @@ class Lexicon:
     lengths: NDArray[np.float32]
     norms: NDArray[np.float32]
 
-    def postings(self, term: str) -> tuple[NDArray[np.int32], NDArray[np.float32]]:
-        """Returns the units that have `term`, ascending, and how often; both empty if none has it."""
-        at = self._at(term)
-        return self.units[at], self.counts[at]
-
     def frequency(self, term: str) -> int:
         """Returns how many units have `term`."""
-        return len(self.postings(term)[0])
+        at = self._at(term)
+        return int(at.stop - at.start)
 
     def has(self, term: str, unit: int) -> bool:
         """Tells whether the unit has `term`."""
@@ -156,13 +153,12 @@ class DocumentTerms:
 
 def inverse_frequency(units: int, having: int) -> float:
     """Returns BM25's weight of a term, above 0: ln(1 + (N - n + 0.5) / (n + 0.5))."""
-    return float(inverse_frequencies(np.array(units), np.array(having)))
+    return float(inverse_frequencies(units, having))
 
 
-def inverse_frequencies(units: NDArray[np.int64], having: NDArray[np.int64]) -> NDArray[np.float64]:
-    """Returns the same for several collections of units."""
-    weights: NDArray[np.float64] = np.log1p((units - having + 0.5) / (having + 0.5))
-    return weights
+def inverse_frequencies(units: Any, having: Any) -> Any:
+    """Returns the same for several collections of units, or a term's in each. units, having: (n,) or int."""
+    return np.log1p((units - having + 0.5) / (having + 0.5))
 
 
 def terms_of(chunk: Chunk | StoredChunk) -> list[str]:

@@ -27,8 +27,9 @@ Vectors = NDArray[np.float32]
 Scalar = str | int | float | bool
 # (id, vector, text, metadata).
 Record = tuple[str, Vectors, str, dict[str, Scalar]]
-# How collections are made. Of 20,417 passages of real filings a search for 100 finds 99 % of the nearest, in
-# 4 ms; with Chroma's own ef_search of 100 it finds 91 %, in 2 ms.
+# How new collections are made; those that are there keep what they have. Among 20,417 passages of real
+# documents a search for 100 finds 99 % of the nearest, in 4 ms; with Chroma's own ef_search of 100 it finds
+# 91 %, in 2 ms.
 CONFIGURATION = {"hnsw": {"space": "cosine", "ef_search": 400}}
 # The default of every client of Chroma.
 TENANT, DATABASE = "default_tenant", "default_database"

@@ -15,10 +15,11 @@ from typing import Any
 import pytest
 
 from chatbot.errors import StoreError
-from chatbot.store.catalog import SCHEMA, Catalog
+from chatbot.store.catalog import Catalog
 from chatbot.store.database import Schema
 from chatbot.store.sqlite_file import SqliteFile
 
+INDEXES = "select name from sqlite_master where sql like 'create index page%' order by name"
 ONE = Schema("create table one (n integer);\n", 1)
 COUNTING = (
     "with recursive counted(n) as (select 1 union all select n + 1 from counted where n < 2000000) select "
@@ -80,6 +81,7 @@ def test_a_transaction_ends_before_the_file_is_closed(tmp_path: Path) -> None:
 
 def test_listing_documents_reads_no_page(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     catalog = Catalog(tmp_path / "catalog.sqlite3")
+    catalog.add_indexes()
     asked = list[str]()
     read = catalog._read
 
@@ -98,13 +100,26 @@ def test_listing_documents_reads_no_page(tmp_path: Path, monkeypatch: pytest.Mon
 
 def test_a_store_from_before_has_the_indexes_too(tmp_path: Path) -> None:
     path = tmp_path / "catalog.sqlite3"
-    Catalog(path).close()
-    connection = sqlite3.connect(path)
-    connection.executescript("drop index page_read_by_ocr; pragma user_version = 7;")
     catalog = Catalog(path)
-    catalog.documents()
+    connection = sqlite3.connect(path)
+    assert connection.execute(INDEXES).fetchall() == []
+    catalog.add_indexes()
+    catalog.add_indexes()
     catalog.close()
-    there = connection.execute("select name from sqlite_master where name = 'page_read_by_ocr'").fetchall()
-    assert there == [("page_read_by_ocr",)]
-    assert connection.execute("pragma user_version").fetchone() == (SCHEMA.version,)
+    assert connection.execute(INDEXES).fetchall() == [("page_read_by_ocr",), ("page_with_problem",)]
     connection.close()
+
+
+def test_a_store_without_room_for_an_index_is_used_without(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    catalog = Catalog(tmp_path / "catalog.sqlite3")
+
+    def full() -> None:
+        raise StoreError("The disk is full.")
+
+    monkeypatch.setattr(catalog, "_write", full)
+    catalog.add_indexes()
+    assert "The disk is full" in caplog.text
+    assert catalog.documents() == []
+    catalog.close()

@@ -787,7 +787,7 @@ def test_a_store_is_indexed_anew_when_the_language_learns_a_word(
     (number,) = library.catalog.active(["a.pdf"])
     packed = library.catalog.lexicon(number)
     word = terms("Dezember")[0]
-    assert library.terms(number).chunks.postings(word)[0].size
+    assert library.terms(number).chunks.frequency(word)
     assert library.indexes.keywords.frequencies([word]) == {word: 1}
     unknown = [["dezemb"]]  # as before the word was known
     library.catalog.new_lexicon(number, pack_terms(unknown, unknown, []))
