@@ -181,16 +181,16 @@ def newer_notice(older: Listed, newer: Listed) -> str:
     return f"There is a newer document in this series, {_called(newer)}. This answer uses {_called(older)}."
 
 
-def newer_bonus(documents: Sequence[Listed]) -> Mapping[str, float]:
+@lru_cache(maxsize=4)  # asked anew at each question
+def newer_bonus(documents: tuple[tuple[str, DocumentFacts], ...]) -> Mapping[str, float]:
     """Name -> NEWER_BONUS for the newest of each series of two or more in reach, unless it is a draft or a
-    proposal.
+    proposal. documents: (name, facts).
     """
-    series: dict[tuple[bool, frozenset[str]], list[Listed]] = defaultdict(list)
-    for document in documents:
-        series[False, _words(document.name)].append(document)
-        series[True, _words(document.title or "")].append(document)
+    series: dict[frozenset[str], list[Listed]] = defaultdict(list)
+    for name, facts in documents:
+        series[_words(name)].append(Listed(name, None, facts))
     found = {}
-    for (_, words), group in series.items():
+    for words, group in series.items():
         if len(group) < 2 or not any(map(str.isalpha, words)):
             continue
         newest = _newest(group)

@@ -137,11 +137,11 @@ class Finder:
 
     def corrected_spelling(self, query: str, names: Sequence[str]) -> str:
         """The query with typing slips corrected by the words of the documents that are asked, () for all."""
-        versions = list(self._library.scope(names))
-        if len(versions) > MOST_READ:  # a word that one of them has is no slip
-            return query
 
         def frequencies(of: Collection[str]) -> Mapping[str, int]:
+            versions = self._library.scope(names)
+            if len(versions) > MOST_READ:  # a word that one of them has is no slip
+                return dict.fromkeys(of, 1)
             return total_frequencies([self._library.terms(version).pages for version in versions], of)
 
         return corrected_spelling(query, frequencies)

@@ -37,18 +37,22 @@ def pending_content(
     without: versions that are spoken of elsewhere. used: the versions whose pages are used, where a notice is
     for their answer, and is then of them alone unless the documents were chosen.
     """
+    to_come = library.catalog.to_come()
+    unfinished = set[int]()
+    if used is not None:
+        unfinished = {version.id for version in library.without_vectors()}
+    if not to_come and not unfinished:
+        return None
     scope = {
         version: name
         for version, name in library.scope(names).items()
         if version not in without and (names or used is None or version in used)
     }
     pending = []
-    if used is not None:
-        unfinished = {version.id for version in library.without_vectors()}
-        if waiting := sorted(name for version, name in scope.items() if version in unfinished):
-            pending.append(f"{WORDS_ONLY}{listed(waiting)}")
+    if waiting := sorted(name for version, name in scope.items() if version in unfinished):
+        pending.append(f"{WORDS_ONLY}{listed(waiting)}")
     tables, images = [], []
-    for version, (lacks, count) in library.catalog.to_come().items():
+    for version, (lacks, count) in to_come.items():
         if version not in scope:
             continue
         if lacks == TABLES:

@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 from chatbot.errors import QuestionError, StoreError
 from chatbot.models.cosine_scale import as_minilms
 from chatbot.records import Hit, Understanding
-from chatbot.search.editions import Listed, asks_for_older, newer_bonus
+from chatbot.search.editions import asks_for_older, newer_bonus
 from chatbot.search.fusion import Fused, LongQuery, QueryChunk, search_chunks
 from chatbot.search.joint_evidence import JointDocuments, KeptDocument
 from chatbot.search.page_scores import WEIGHTS, PageScores, Weights, score_pages
@@ -340,8 +340,7 @@ class Retriever:
             return {}
         if asks_for_older(understanding.query):
             return {}
-        listed = [Listed(name, None, facts) for name, facts in documents.values()]
-        return newer_bonus(listed)
+        return newer_bonus(tuple(documents.values()))
 
     def beginnings(self, version: int, name: str, pages: Collection[int]) -> list[Hit]:
         """These pages of a document, each with its first chunk. name: of the document."""

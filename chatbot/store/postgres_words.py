@@ -74,14 +74,22 @@ class PostgresWords:
         `words`. Raises StoreError.
         """
         _, chunks, length, _ = self._state()
+        mean = max(1.0, length / max(1, chunks))
+        frequencies = self.frequencies(words)
+        return best_chunks(words, frequencies, self._postings, chunks=chunks, length=mean, limit=limit)
+
+    def _postings(self, words: Sequence[str], blocks: Sequence[int] | None) -> dict[str, FoundWord]:
         by_number = {word_number(word): word for word in words}
+        if blocks is None:
+            where, arguments = "", [list(by_number)]
+        else:
+            where, arguments = " and block = any(?::bigint[])", [list(by_number), list(blocks)]
         rows = self._database.read(
             "select word, string_agg(int8send(block) || int4send(octet_length(counts)), ''), "
-            "string_agg(counts, '') from posting where word = any(?::bigint[]) group by word",
-            (list(by_number),),
+            f"string_agg(counts, '') from posting where word = any(?::bigint[]){where} group by word",
+            arguments,
         )
-        found = {by_number[number]: FoundWord(heads, postings) for number, heads, postings in rows}
-        return best_chunks(words, found, chunks=chunks, length=max(1.0, length / max(1, chunks)), limit=limit)
+        return {by_number[number]: FoundWord(heads, postings) for number, heads, postings in rows}
 
     def frequencies(self, words: Iterable[str]) -> dict[str, int]:
         """Returns word -> how many chunks of all documents have it. Raises StoreError."""

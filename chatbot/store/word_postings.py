@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import hashlib
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -28,6 +28,8 @@ HEAD = np.dtype([("block", ">i8"), ("size", ">i4")])
 MOST_COUNT, MOST_LENGTH = 255, 65_535
 # tantivy knows lengths up to 40 exactly, and of longer ones four bits: these are counted from here.
 EXACT_LENGTH = 24
+# Words in more chunks than this are read for the blocks that matter alone.
+COMMON = 20_000
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,7 +48,7 @@ class PackedWords:
 
 @dataclass(frozen=True, slots=True)
 class FoundWord:
-    """All postings of a word.
+    """The postings of a word, all or those of some blocks.
 
     heads: bytes of HEAD, one for each block.
     postings: bytes of POSTING, in the order of the blocks.
@@ -55,10 +57,9 @@ class FoundWord:
     heads: bytes
     postings: bytes
 
-    @property
-    def frequency(self) -> int:
-        """The number of chunks that have it."""
-        return len(self.postings) // POSTING_BYTES
+
+# (words, blocks) -> the postings of those that have any, in these blocks, in all for None.
+Read = Callable[[Sequence[str], Sequence[int] | None], Mapping[str, FoundWord]]
 
 
 def word_number(word: str) -> int:
@@ -87,34 +88,90 @@ def pack_words(version: int, chunks: Iterable[Sequence[str]]) -> PackedWords:
 
 
 def best_chunks(
-    words: Sequence[str], found: Mapping[str, FoundWord], *, chunks: int, length: float, limit: int
+    words: Sequence[str],
+    frequencies: Mapping[str, int],
+    read: Read,
+    *,
+    chunks: int,
+    length: float,
+    limit: int,
 ) -> list[tuple[int, int, float]]:
     """Returns (version, ordinal, BM25) of the `limit` best chunks for these words, the best first.
 
-    found: the postings of those words that have any.
+    Of a common word only the blocks are read where it can still lift a chunk among the best: MaxScore, Turtle
+    and Flood, "Query Evaluation: Strategies and Optimizations" (1995).
+
+    frequencies: word -> the number of chunks that have it. read: gives the postings of words.
     chunks: the number of all chunks. length: of a chunk in words, on average.
     """
-    rare = sorted((word for word in words if word in found), key=lambda word: found[word].frequency)
+    rare = sorted((word for word in words if frequencies[word]), key=frequencies.__getitem__)
     counted = Counter(rare[:MOST_TERMS])
     if not counted:
         return []
-    heads = {word: np.frombuffer(found[word].heads, HEAD) for word in counted}
-    blocks = np.unique(np.concatenate([head["block"] for head in heads.values()])).astype(np.int64)
-    scores = np.zeros(len(blocks) << BLOCK_BITS)
+    weights = {}
     for word, times in counted.items():
-        postings = np.frombuffer(found[word].postings, POSTING)
-        starts = np.searchsorted(blocks, heads[word]["block"].astype(np.int64)) << BLOCK_BITS
-        places = np.repeat(starts, heads[word]["size"] // POSTING_BYTES) + postings["place"]
-        counts = postings["count"].astype(np.float32)
-        norms = np.float32(K1) * (1 - B + B * postings["length"].astype(np.float32) / np.float32(length))
-        weight = times * inverse_frequency(chunks, len(postings)) * (K1 + 1)
-        scores[places] += weight * counts / (counts + norms)
-    at = _highest(scores, limit)
-    keys = (blocks[at >> BLOCK_BITS] << BLOCK_BITS) | (at & ((1 << BLOCK_BITS) - 1))
-    return [
-        (key >> ORDINAL_BITS, key & ((1 << ORDINAL_BITS) - 1), score)
-        for key, score in zip(keys.tolist(), scores[at].tolist(), strict=True)
-    ]
+        weights[word] = times * inverse_frequency(chunks, frequencies[word]) * (K1 + 1)
+    common = [word for word in list(counted)[1:] if frequencies[word] > COMMON]
+    scored = _Scored(weights, length)
+    scored.add(read([word for word in counted if word not in common], None))
+    for at, word in enumerate(common):
+        # A word adds less than its weight.
+        scored.keep(limit, sum(weights[left] for left in common[at:]))
+        scored.add(read([word], scored.kept))
+    return scored.best(limit)
+
+
+class _Scored:
+    """The scores of chunks, word by word.
+
+    kept: the only blocks that count, None for all.
+    """
+
+    def __init__(self, weights: Mapping[str, float], length: float) -> None:
+        self._weights, self._length = weights, length
+        self._blocks = np.zeros(0, np.int64)
+        self._scores = np.zeros((0, 1 << BLOCK_BITS))
+        self.kept: list[int] | None = None
+
+    def add(self, found: Mapping[str, FoundWord]) -> None:
+        """Adds what words give, in the order of the weights."""
+        heads = {word: np.frombuffer(found[word].heads, HEAD) for word in self._weights if word in found}
+        blocks = np.unique(np.concatenate([self._blocks, *(head["block"] for head in heads.values())]))
+        scores = np.zeros((len(blocks), 1 << BLOCK_BITS))
+        scores[np.searchsorted(blocks, self._blocks)] = self._scores
+        self._blocks, self._scores = blocks, scores
+        flat = scores.reshape(-1)
+        for word, head in heads.items():
+            postings = np.frombuffer(found[word].postings, POSTING)
+            starts = np.searchsorted(blocks, head["block"].astype(np.int64)) << BLOCK_BITS
+            places = np.repeat(starts, head["size"] // POSTING_BYTES) + postings["place"]
+            counts = postings["count"].astype(np.float32)
+            lengths = postings["length"].astype(np.float32)
+            norms = np.float32(K1) * (1 - B + B * lengths / np.float32(self._length))
+            flat[places] += self._weights[word] * counts / (counts + norms)
+
+    def keep(self, limit: int, more: float) -> None:
+        """Drops the blocks none of whose chunks can be among the `limit` best, where each chunk can gain less
+        than `more`; none if a chunk that has no score yet could.
+        """
+        there = self._scores[self._scores > 0]
+        if len(there) < limit:
+            return
+        least = np.partition(there, len(there) - limit)[len(there) - limit]
+        if more < least:
+            kept = self._scores.max(axis=1) >= least - more
+            self._blocks, self._scores = self._blocks[kept], self._scores[kept]
+            self.kept = self._blocks.tolist()
+
+    def best(self, limit: int) -> list[tuple[int, int, float]]:
+        """(version, ordinal, score) of the best chunks."""
+        scores = self._scores.reshape(-1)
+        at = _highest(scores, limit)
+        keys = (self._blocks[at >> BLOCK_BITS] << BLOCK_BITS) | (at & ((1 << BLOCK_BITS) - 1))
+        return [
+            (key >> ORDINAL_BITS, key & ((1 << ORDINAL_BITS) - 1), score)
+            for key, score in zip(keys.tolist(), scores[at].tolist(), strict=True)
+        ]
 
 
 def _highest(scores: NDArray[np.float64], limit: int) -> NDArray[np.int64]:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+
 import pytest
 
 from chatbot.search.editions import (
@@ -117,11 +119,16 @@ def test_who_asks_for_a_documents_own_year_is_not_told_of_newer_ones() -> None:
     assert superseded(there, used, (2019,)) == ()
 
 
+def bonuses(*documents: Listed) -> Mapping[str, float]:
+    """What their pages gain."""
+    return newer_bonus(tuple((document.name, document.facts) for document in documents))
+
+
 def test_the_bonus_is_for_the_newest_of_each_series_and_for_no_draft() -> None:
     draft = listed("Valmora_Procurement_Policy_2026_draft.pdf", "2026", "draft")
-    assert newer_bonus([OLD, NEW, BUDGET]) == {NEW.name: NEWER_BONUS}
-    assert newer_bonus([OLD, NEW, draft]) == {}
-    assert newer_bonus([BUDGET]) == {}
+    assert bonuses(OLD, NEW, BUDGET) == {NEW.name: NEWER_BONUS}
+    assert bonuses(OLD, NEW, draft) == {}
+    assert bonuses(BUDGET) == {}
 
 
 ABOUT_BEFORE = """

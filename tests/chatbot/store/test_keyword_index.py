@@ -1,17 +1,19 @@
 """The keyword index: candidates, replacing, removing, reopening, and any text as a query."""
 
 import random
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
+from chatbot.store import word_postings
 from chatbot.store.database import Served, open_database
 from chatbot.store.keyword_index import KeywordIndex
 from chatbot.store.postgres_words import WORDS, PostgresWords
 from chatbot.store.word_index import WordIndex
+from chatbot.store.word_postings import FoundWord
 
 
 def on_postgres(address: str) -> PostgresWords:
@@ -110,3 +112,31 @@ def test_an_interrupted_change_leaves_the_former_words(served: str, monkeypatch:
 @settings(suppress_health_check=[HealthCheck.function_scoped_fixture], max_examples=50)
 def test_any_words_may_be_searched(index: WordIndex, words: list[str]) -> None:
     assert isinstance(index.search(words, 5), list)
+
+
+def test_common_words_are_read_only_where_they_matter(served: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    chance = random.Random(7)
+    words = [f"w{rank}" for rank in range(300)]
+    shares = [1 / (rank + 1) for rank in range(300)]
+    index = on_postgres(served)
+    for version in range(1, 41):
+        index.add(version, [chance.choices(words, shares, k=20) for _ in range(30)])
+    read = index._postings
+    narrowed = list[int]()
+
+    def noted(of: Sequence[str], blocks: Sequence[int] | None) -> dict[str, FoundWord]:
+        if blocks is not None:
+            narrowed.append(len(blocks))
+        return read(of, blocks)
+
+    monkeypatch.setattr(index, "_postings", noted)
+    for turn in range(60):
+        asked = [*chance.choices(words, shares, k=3), words[turn * 4]]
+        for limit in (1, 5, 40, 2_000):
+            monkeypatch.setattr(word_postings, "COMMON", 100_000)
+            whole = index.search(asked, limit)
+            monkeypatch.setattr(word_postings, "COMMON", 30)
+            assert index.search(asked, limit) == whole
+    index.close()
+    assert len(narrowed) > 20
+    assert min(narrowed) <= 20
