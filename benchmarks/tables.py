@@ -103,7 +103,9 @@ def _panel(panel: Panel, left: float, width: float) -> str:
         parts.append(f'<text x="{left - 6:.0f}" y="{y + 4:.1f}" text-anchor="end">{10.0**decade:g} s</text>')
     for x in xs:
         parts.append(f'<path class="grid" d="M{across(x):.1f} {TOP}v{height}"/>')
-        parts.append(f'<text x="{across(x):.1f}" y="{TOP + height + 18}" text-anchor="middle">{x:g}</text>')
+        parts.append(
+            f'<text x="{across(x):.1f}" y="{TOP + height + 18}" text-anchor="middle">{_short(x)}</text>'
+        )
     parts.append(
         f'<text x="{left + width / 2:.0f}" y="{HEIGHT - 8}" '
         f'text-anchor="middle">{_escaped(panel.x_name)}</text>'
@@ -117,6 +119,12 @@ def _panel(panel: Panel, left: float, width: float) -> str:
             )
         parts.extend(f'<circle cx="{x}" cy="{y}" r="3" fill="{colour}"/>' for x, y in places)
     return "\n".join(parts)
+
+
+def _short(number: float) -> str:
+    if number >= 1_000_000:
+        return f"{number / 1_000_000:g}M"
+    return f"{number:g}"
 
 
 def _escaped(text: str) -> str:
