@@ -255,6 +255,7 @@ def focused(page: Page) -> str:
     return " ".join(said.split())
 
 
+@pytest.mark.long
 def test_the_keyboard_goes_everywhere(browser: Browser, server: Server) -> None:
     with Visitor(browser, server.url) as page:
         box = page.get_by_label("Ask about the documents")

@@ -80,6 +80,7 @@ def expect_no_chat(page: Page) -> None:
     expect(page.get_by_label("Ask about the documents")).to_have_count(0)
 
 
+@pytest.mark.long
 def test_nothing_is_shown_before_and_a_person_is_the_same_on_two_browsers(
     browser: Browser, server: Server, provider: IdentityProvider
 ) -> None:

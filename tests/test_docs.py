@@ -254,10 +254,13 @@ def folder(samples: Path, tmp_path: Path) -> Path:
     return tmp_path
 
 
-PAGES_WITH_COMMANDS = list(filter(console_blocks, PAGES))
+PAGES_WITH_COMMANDS = [
+    pytest.param(page, id=name(page), marks=[pytest.mark.long] if page.name == "commands.md" else [])
+    for page in filter(console_blocks, PAGES)
+]
 
 
-@pytest.mark.parametrize("path", PAGES_WITH_COMMANDS, ids=name)
+@pytest.mark.parametrize("path", PAGES_WITH_COMMANDS)
 def test_commands_show_what_their_page_says(path: Path, folder: Path, request: pytest.FixtureRequest) -> None:
     blocks = console_blocks(path)
     if not any("$ finpolicy add " in block.text for block in blocks):
