@@ -251,11 +251,18 @@ class VersionBuilder:
             self._catalog.fill(version, reading, chunks, lexicon)
             self._indexes.add_words(version, words)
             self._catalog.searchable(version)
+            stored = self._catalog.version(version)
+            if stored is None:
+                # The database went away and the claim with it, so another process took the version for one
+                # that nobody is adding. The file waits on.
+                raise StoreError(
+                    f"{taken.name} was dropped while it was being added.",
+                    hint="Add it again.",
+                    retryable=True,
+                )
             self._catalog.stop_waiting(taken.waiting)
             self._catalog.forget_drafts()
             self.write_names({taken.digest, *([before.sha256] if before else [])})
-            stored = self._catalog.version(version)
-            assert stored is not None
             result = self._result(stored, taken.name, "replaced" if before else "added")
             if result.chunks or reading.lacks:
                 return result

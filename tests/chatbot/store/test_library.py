@@ -71,6 +71,26 @@ def names(library: Library) -> list[str]:
     return [row.name for row in library.catalog.documents()]
 
 
+def test_a_version_that_another_process_erased_meanwhile_can_be_added_again(
+    library: Library, rules: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """As when the database is restarted, which ends the claim of whoever adds."""
+    searchable = library.catalog.searchable
+
+    def erased(version: int) -> None:
+        library.catalog.erase([version])
+        searchable(version)
+
+    with monkeypatch.context() as patched:
+        patched.setattr(library.catalog, "searchable", erased)
+        (result,) = add_now(library, [Upload(rules)])
+        assert result.error is not None
+        assert "dropped while it was being added" in result.error
+        assert result.retryable
+    (result,) = add_now(library, [Upload(rules)])
+    assert result.status == "added"
+
+
 def test_adding_indexes_keeps_a_copy_and_ends_ready(library: Library, home: Path, rules: Path) -> None:
     (result,) = add_now(library, [Upload(rules)])
     assert result.status == "added"
