@@ -200,7 +200,7 @@ class _Workers:
     """
 
     def __init__(self, most: int) -> None:
-        self._most, self._count, self._idle = most, 0, 0
+        self._most, self._count, self._tasks = most, 0, 0
         self._lock = threading.Lock()
         self._waiting: queue.SimpleQueue[tuple[Callable[[], None], threading.Event]] = queue.SimpleQueue()
         self._owners = Counter[str]()
@@ -228,21 +228,20 @@ class _Workers:
         done = threading.Event()
         self._waiting.put((work, done))
         with self._lock:
-            if self._waiting.qsize() > self._idle and self._count < self._most:
+            self._tasks += 1  # those waiting and those begun: an idle thread may have taken one just now
+            if self._count < min(self._tasks, self._most):
                 self._count += 1
                 threading.Thread(target=self._work, name=f"answering-{self._count}", daemon=True).start()
         done.wait()
 
     def _work(self) -> None:
         while True:
-            with self._lock:
-                self._idle += 1
             work, done = self._waiting.get()
-            with self._lock:
-                self._idle -= 1
             try:
                 work()
             finally:
+                with self._lock:
+                    self._tasks -= 1
                 done.set()
 
 

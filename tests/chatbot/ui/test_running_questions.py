@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 import threading
 import time
 from collections.abc import Callable, Iterator
@@ -315,3 +316,23 @@ def test_one_owner_does_not_keep_others_waiting() -> None:
     script.go.release(len(mine))
     for asking in (*mine, other):
         finish(asking)
+
+
+def answer_all_at_once() -> None:
+    script = Scripted(Token("Three "), ANSWER)
+    running = RunningQuestions(script)
+    asked = [running.ask(Ask("How much?", owner=str(number))) for number in range(MOST_AT_ONCE)]
+    until(lambda: len(script.asked) == MOST_AT_ONCE)
+    script.go.release(MOST_AT_ONCE)
+    for asking in asked:
+        finish(asking)
+
+
+def test_no_question_waits_while_a_thread_is_free() -> None:
+    interval = sys.getswitchinterval()
+    sys.setswitchinterval(1e-6)  # so that the threads meet at every point
+    try:
+        for _ in range(30):
+            answer_all_at_once()
+    finally:
+        sys.setswitchinterval(interval)
