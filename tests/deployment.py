@@ -137,12 +137,14 @@ class Deployment:
             self.runner.wait()
 
 
-def wait_until(so: Callable[[], bool], seconds: float, logs: Callable[[], str] = str) -> float:
-    """Look until it is so. Returns the seconds that it took. Raises AssertionError."""
+def wait_until(
+    so: Callable[[], bool], seconds: float, logs: Callable[[], str] = str, *, every: float = 0.1
+) -> float:
+    """Look every so many seconds until it is so. Returns the seconds that it took. Raises AssertionError."""
     begun = time.monotonic()
     while not so():
         assert time.monotonic() - begun < seconds, f"not within {seconds:g} s\n{logs()}"
-        time.sleep(0.1)
+        time.sleep(every)
     return time.monotonic() - begun
 
 
