@@ -172,6 +172,7 @@ class Spoken:
         self._question = question
         self._words = comparable_words(text)
         self._starts = [figure.start for figure in figures]
+        self._outflows = [found.start() for found in _OUTFLOW.finditer(text)]
         self._mark = _first_mark(text, question)
         self._asked_periods = periods_in(question)
         self._asked = label_words(question[:MOST_SAID])
@@ -332,6 +333,9 @@ class Spoken:
             return False
         start = max(scope.start, figure.start - SENSE_REACH)
         end = min(scope.end, figure.end + SENSE_REACH)
+        nearest = bisect_left(self._outflows, start)
+        if nearest == len(self._outflows) or self._outflows[nearest] >= end:
+            return False
         around = _TWO_WAY.sub(" ", self._text[start:end])
         return _OUTFLOW.search(around) is not None
 
