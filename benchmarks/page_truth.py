@@ -140,7 +140,8 @@ def _key_figure(_: int, check: Check, product: Product) -> str:
     found = [
         row
         for row in rows
-        if row["measure"].casefold() == check["measure"].casefold()
+        # "Government revenue" is the revenue of a budget.
+        if row["measure"].casefold().endswith(check["measure"].casefold())
         and row["value"] is not None
         # "2024" is the year, not a part of it.
         and re.fullmatch(f"(?:FY ?)?(?:{check['period']})", row["period"], re.IGNORECASE)
