@@ -12,6 +12,7 @@ from typing import Any
 
 import chatbot
 from chatbot.cli import (
+    archive_commands,
     audit_command,
     compare_command,
     conversation_commands,
@@ -248,6 +249,7 @@ def _parser(serve: Command | None, mcp: Command | None = None) -> argparse.Argum
     _add_memory(commands)
     _add_keys(commands)
     _add_migrate(commands)
+    _add_archives(commands)
     _add_compress(commands)
     return parser
 
@@ -363,6 +365,16 @@ def _add_migrate(commands: Any) -> None:
     moved.add_argument(
         "--files", metavar="URL", help=f"an object store or a folder for the kept copies, {back}"
     )
+
+
+def _add_archives(commands: Any) -> None:
+    text = "write all that users made into one archive, which later versions import"
+    export = _command(commands, "export", archive_commands.export, text)
+    export.add_argument("file", metavar="FILE", type=Path)
+    export.add_argument("--with-documents", action="store_true", help="with the documents' files")
+    text = "add what an archive of `export` holds to the store; nothing that is there is lost"
+    taken = _command(commands, "import", archive_commands.import_archive, text)
+    taken.add_argument("file", metavar="FILE", type=Path)
 
 
 def _add_compress(commands: Any) -> None:

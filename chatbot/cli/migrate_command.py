@@ -153,5 +153,5 @@ def _next_steps(settings: Settings, target: Settings) -> list[str]:
         lines.append("  move them with --files to a folder that all see, or to an object store.")
     lines.append(f"Not moved: mcp.json, .env, memories/ and other files of {settings.home}.")
     if not settings.signals_database and (settings.database or (settings.store / "signals").exists()):
-        lines.append("News signals are not moved either: import them again, or see docs/deploy.md.")
+        lines.append("News signals are not moved either: take them along with `export` and `import`.")
     return lines

@@ -292,9 +292,10 @@ class MemoryService:
     def forget_erased(self) -> None:
         """Remove the text of erased documents from stored answers.
 
-        A document with a kept copy is not erased, even if a lost catalogue does not know it.
+        A document with a kept copy is not erased, even if a lost catalogue does not know it; nor is one of an
+        imported archive.
         """
-        known = self._catalog.hashes()
+        known = self._catalog.hashes().union(self._catalog.remembered())
         try:
             copies = copies_of(self._settings).all()
         except StoreError as error:

@@ -16,7 +16,7 @@ from chatbot.settings import PROGRAM
 from chatbot.store.database import Database, NewerStoreError, Place
 from chatbot.store.migration.moved_parts import MovedPart
 
-__all__ = ["memory_part"]
+__all__ = ["ALL", "memory_part"]
 
 ALL = (
     case_file.TABLES,

@@ -32,7 +32,7 @@ from chatbot.user_settings import (
     in_own_words,
 )
 
-__all__ = ["TABLES", "UserModel", "UserSettingsStore"]
+__all__ = ["MODEL_NAMES", "TABLES", "UserModel", "UserSettingsStore"]
 
 log = logging.getLogger(__name__)
 

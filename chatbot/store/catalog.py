@@ -32,6 +32,7 @@ from chatbot.store.corrections import CORRECTION_SCHEMA, PERIOD, STATUS, Correct
 from chatbot.store.database import Place, Schema, Transaction, open_database, statements
 from chatbot.store.disk_reserve import LITTLE_SPACE
 from chatbot.store.found_titles import TITLE_SCHEMA, FoundTitles
+from chatbot.store.remembered_documents import REMEMBERED_SCHEMA, RememberedDocuments
 from ingestion.invisible_characters import title_line
 from ingestion.records import NO_FACTS, DocumentFacts
 
@@ -77,8 +78,8 @@ create table erased (sha256 text primary key) without rowid;
 """
     + CONTENTS_SCHEMA
 )
-ADDED_TABLES = CORRECTION_SCHEMA + KEY_SCHEMA + INCOMPLETE_SCHEMA + TITLE_SCHEMA
-SCHEMA = Schema(TABLES + ADDED_TABLES, 7, ADDED_TABLES, extendable=4)
+ADDED_TABLES = CORRECTION_SCHEMA + KEY_SCHEMA + INCOMPLETE_SCHEMA + TITLE_SCHEMA + REMEMBERED_SCHEMA
+SCHEMA = Schema(TABLES + ADDED_TABLES, 8, ADDED_TABLES, extendable=4)
 VERSIONS_AT_ONCE = 1_000
 # Comes before the SHA-256 of a file in the keys of `meta`.
 SEEN, QUOTED = "seen:", "quoted:"
@@ -143,7 +144,7 @@ class Waiting:
     recovered: bool
 
 
-class Catalog(FoundTitles, Corrections):
+class Catalog(FoundTitles, RememberedDocuments, Corrections):
     """The catalogue of one store.
 
     Any thread may read. Writes happen one at a time, and each public method is one transaction.
@@ -560,6 +561,23 @@ class Catalog(FoundTitles, Corrections):
             connection.execute("update version set coming = 0 where document = ?", (document,))
             _flip(connection, document, version)
 
+    def recall_names(self, version: Version) -> bool:
+        """Gives a stored version the names that its bytes have in an imported archive, unless other documents
+        have them. Returns whether there were any.
+        """
+        remembered = self.remembered().get(version.sha256, [])
+        if not remembered:
+            return False
+        with self._write() as connection:
+            for name, removed_at in remembered:
+                if connection.execute("select 1 from document where name = ?", (name,)).fetchone() is None:
+                    _flip(connection, _document(connection, name), version.id)
+                    connection.execute(
+                        "update document set removed_at = ? where name = ?", (removed_at, name)
+                    )
+            connection.execute("delete from remembered where sha256 = ?", (version.sha256,))
+        return True
+
     def repoint(self, old: int, new: int) -> None:
         """Replaces a version by a newer reading of the same bytes wherever it is live or can be restored.
 
@@ -618,6 +636,7 @@ class Catalog(FoundTitles, Corrections):
                 "insert into erased select sha256 from waiting where name = ? on conflict do nothing", (name,)
             )
             waited = connection.execute("delete from waiting where name = ?", (name,)).rowcount
+            waited += connection.execute("delete from remembered where name = ?", (name,)).rowcount
             return connection.execute("delete from document where name = ?", (name,)).rowcount + waited > 0
 
     def erase(self, versions: Sequence[int]) -> None:
@@ -692,10 +711,11 @@ class Catalog(FoundTitles, Corrections):
         """Notes that the copies of these files are gone."""
         with self._write() as connection:
             connection.executemany("delete from erased where sha256 = ?", ((sha256,) for sha256 in hashes))
-            known = "(select sha256 from version union select sha256 from waiting)"
-            connection.execute(f"delete from erased where sha256 in {known}")
+            known = "select sha256 from version union select sha256 from waiting"
+            connection.execute(f"delete from erased where sha256 in ({known})")
             connection.execute(FORGET_DRAFTS)
-            connection.execute(f"delete from correction where sha256 not in {known}")
+            remembered = "select sha256 from remembered"
+            connection.execute(f"delete from correction where sha256 not in ({known} union {remembered})")
 
     # --- what waits
     # --------------------------------------------------------------------------------------------------------

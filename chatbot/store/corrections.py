@@ -8,7 +8,15 @@ from __future__ import annotations
 from chatbot.store.database import Stored
 from ingestion.records import NO_FACTS, DocumentFacts
 
-__all__ = ["CORRECTION_SCHEMA", "PERIOD", "STATUS", "Corrections", "correction_from", "correction_to"]
+__all__ = [
+    "CORRECTION_SCHEMA",
+    "FORGET_TITLES",
+    "PERIOD",
+    "STATUS",
+    "Corrections",
+    "correction_from",
+    "correction_to",
+]
 
 # null: as the document says. "": none, whatever the document says.
 CORRECTION_SCHEMA = """

@@ -11,7 +11,7 @@ from pathlib import Path
 from chatbot.errors import StoreError
 from chatbot.store.file_permissions import make_private, mend_folder
 
-__all__ = ["StoreLock"]
+__all__ = ["StoreLock", "release"]
 
 # Of a pid, and the command if it is one that takes no others in.
 HOLDER_BYTES = 40
@@ -74,3 +74,8 @@ class StoreLock:
         """
         with contextlib.suppress(OSError):
             os.pwrite(self._file, holder.ljust(HOLDER_BYTES).encode(), 0)
+
+
+def release(lock: StoreLock) -> None:
+    """Releases a store in which nothing of what the holder before left was settled."""
+    lock.close(settled=not lock.left_behind)

@@ -262,6 +262,7 @@ class VersionBuilder:
                 )
             self._catalog.stop_waiting(taken.waiting)
             self._catalog.forget_drafts()
+            self._catalog.recall_names(stored)
             self.write_names({taken.digest, *([before.sha256] if before else [])})
             result = self._result(stored, taken.name, "replaced" if before else "added")
             if result.chunks or reading.lacks:

@@ -187,7 +187,15 @@ def test_several_commands_run_at_once(home: Path) -> None:
         assert not done.stderr
 
 
-@pytest.mark.parametrize("command", [("rebuild",), ("migrate", "--to", "elsewhere")])
+def test_an_archive_is_written_meanwhile_where_the_command_was_given(home: Path, tmp_path: Path) -> None:
+    done = run_in(tmp_path, home, "export", "all.zip", "--json")
+    assert [line["kind"] for line in lines(done)][:2] == ["keys", "documents"]
+    assert (tmp_path / "all.zip").stat().st_mode & 0o777 == 0o600
+
+
+@pytest.mark.parametrize(
+    "command", [("rebuild",), ("migrate", "--to", "elsewhere"), ("import", "elsewhere.zip")]
+)
 def test_what_needs_the_store_alone_names_the_server(home: Path, command: tuple[str, ...]) -> None:
     done = run(home, *command)
     assert done.returncode == 3

@@ -60,6 +60,8 @@ __all__ = [
     "DAY",
     "KEPT_DAYS",
     "NEIGHBOURS",
+    "OF_FILE",
+    "SHARED",
     "CaseHealth",
     "CaseQuery",
     "CaseRow",

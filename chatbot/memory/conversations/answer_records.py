@@ -8,7 +8,7 @@ import zlib
 from collections.abc import Callable, Collection, Mapping
 from dataclasses import replace
 from functools import cache
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from chatbot.records import Answer, Hit
 from chatbot.serialize import answer_record
@@ -18,10 +18,13 @@ if TYPE_CHECKING:
 
 __all__ = [
     "CITED",
+    "answer_in",
     "cited_text",
     "pack_answer",
+    "packed",
     "page_named",
     "unpack_answer",
+    "unpacked",
     "with_versions",
     "without_versions",
 ]
@@ -45,23 +48,39 @@ def pack_answer(answer: Answer, files: Mapping[int, str]) -> bytes:
     files: SHA-256 of the file of each version that it refers to.
     """
     digests = {str(version): digest for version, digest in files.items()}
-    record = {"answer": answer_record(answer), "files": digests}
+    return packed({"answer": answer_record(answer), "files": digests})
+
+
+def packed(record: Mapping[str, Any]) -> bytes:
+    """The record of an answer as it is stored."""
     text = json.dumps(record, ensure_ascii=False)
     return zlib.compress(text.encode("utf-8", "replace"), 6)
 
 
 def unpack_answer(data: bytes) -> tuple[Answer, dict[int, str]]:
     """(answer, files) as pack_answer got them. Raises ValueError for any other data."""
+    return answer_in(unpacked(data))
+
+
+def unpacked(data: bytes) -> dict[str, Any]:
+    """The record of an answer: {"answer", "files"}. Raises ValueError for other data."""
     try:
         unpacking = zlib.decompressobj()
         text = unpacking.decompress(data, LONGEST_RECORD)
         if unpacking.unconsumed_tail or not unpacking.eof:
             raise ValueError("it is incomplete or too long")
         record = json.loads(text)
+        return {"answer": record["answer"], "files": record["files"]}
+    except (zlib.error, TypeError, KeyError, RecursionError) as error:
+        raise ValueError(str(error)) from error
+
+
+def answer_in(record: Mapping[str, Any]) -> tuple[Answer, dict[int, str]]:
+    """(answer, files) of such a record. Raises ValueError if it holds anything else."""
+    try:
         answer = _adapter().validate_python(record["answer"])
-        files = {int(version): str(digest) for version, digest in record["files"].items()}
-        return answer, files
-    except (zlib.error, TypeError, AttributeError, KeyError, RecursionError) as error:
+        return answer, {int(version): str(digest) for version, digest in record["files"].items()}
+    except (TypeError, AttributeError, KeyError, RecursionError) as error:
         raise ValueError(str(error)) from error
 
 

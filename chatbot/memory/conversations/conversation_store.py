@@ -29,6 +29,7 @@ from chatbot.records import Answer, Exchange, Usage
 from chatbot.store.vector_index import Vectors
 
 __all__ = [
+    "CONVERSATION_ID",
     "KEPT_DAYS",
     "TABLES",
     "WINDOW",

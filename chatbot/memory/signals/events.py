@@ -33,14 +33,18 @@ __all__ = [
     "Search",
     "change_signal",
     "count_events",
+    "event_of",
+    "every_event",
     "keep_items",
     "keep_readings",
+    "keep_removed",
     "keep_vectors",
     "list_assets",
     "list_events",
     "pending_events",
     "remove_event",
     "remove_older",
+    "removed_news",
     "search_by_keywords",
     "search_by_vector",
     "timeline",
@@ -235,6 +239,48 @@ def _searched(
         reading = _reading(signal)
         found.append(RecalledEvent(event, similarity, by, source, link, text, published, reading))
     return found
+
+
+def every_event(connection: Connection, most: int, *, after: int = 0) -> list[tuple[Any, ...]]:
+    """(event, text, tellings, readings) of the events with a number above `after`, by number.
+
+    A telling is [source, number, link, seconds since the epoch], the first one first; a reading has the
+    values of NewsReading.
+    """
+    return connection.execute(
+        """SELECT e.id, e.content_text,
+            (SELECT json_agg(json_build_array(t.source, t.source_message_id, t.link,
+            extract(epoch FROM t.published_at)) ORDER BY t.published_at, t.source, t.source_message_id)
+                FROM news_sources t WHERE t.news_event_id = e.id),
+            (SELECT json_agg(json_build_array(s.summary, s.assets, s.action, s.confidence,
+            s.analyser) ORDER BY s.id) FROM ai_signals s WHERE s.news_event_id = e.id)
+        FROM news_events e WHERE e.id > %s ORDER BY e.id LIMIT %s""",
+        [after, most],
+    ).fetchall()
+
+
+def event_of(connection: Connection, text: str) -> tuple[int, list[NewsReading]]:
+    """(number of the event with this text, its readings); 0 if there is none."""
+    rows = connection.execute(
+        """SELECT e.id, s.summary, s.assets, s.action, s.confidence, s.analyser FROM news_events e
+        LEFT JOIN ai_signals s ON s.news_event_id = e.id WHERE e.content_hash = %s ORDER BY s.id""",
+        [news_hash(text)],
+    ).fetchall()
+    return (rows[0][0] if rows else 0), [_reading(signal) for _, *signal in rows if signal[0] is not None]
+
+
+def removed_news(connection: Connection) -> list[tuple[str, float]]:
+    """(hash of the text, when it was removed in seconds since the epoch) of removed news, in order."""
+    return connection.execute(
+        "SELECT content_hash, extract(epoch FROM removed_at)::double precision FROM removed_news ORDER BY 1"
+    ).fetchall()
+
+
+def keep_removed(connection: Connection, digest: str, at: float) -> bool:
+    """Note that news was removed; False if that is known. News that is there stays there."""
+    statement = """INSERT INTO removed_news (content_hash, removed_at) SELECT %s, to_timestamp(%s)
+        WHERE NOT EXISTS (SELECT FROM news_events WHERE content_hash = %s) ON CONFLICT DO NOTHING"""
+    return bool(connection.execute(statement, [digest, at, digest]).rowcount)
 
 
 def list_events(connection: Connection, most: int, *, search: str = "", asset: str = "") -> list[EventRow]:

@@ -210,6 +210,27 @@ class Signals:
         self._known = None
         return self._embed(Imported(), lambda stage, done: None)
 
+    @contextmanager
+    def archived(self) -> Iterator[Connection | None]:
+        """A transaction to read all that is stored; None if there is nothing. Raises SignalsError."""
+        if not self.state.imported:
+            yield None
+            return
+        with self._database.transaction(seconds=IMPORT_SECONDS) as connection:
+            state = store_state(connection)
+            if state.version:
+                check_tables(state)
+            yield connection if state.version else None
+
+    @contextmanager
+    def importing(self) -> Iterator[Connection]:
+        """A transaction to store news of an archive, which the next import embeds. Raises SignalsError."""
+        with self._writing() as connection:
+            migrate(connection, self._embedder.fingerprint, self._embedder.dimension)
+            yield connection
+        self._known = None
+        self._switch.change(imported=True)
+
     # --- signals out
     # --------------------------------------------------------------------------------------------------------
 

@@ -29,7 +29,7 @@ from chatbot.search.subwindow_embedding import embed_subwindows
 from chatbot.store.database import Transaction
 from chatbot.store.vector_index import matrix_of
 
-__all__ = ["RecalledSituation", "SituationHealth", "SituationMemory", "Situations"]
+__all__ = ["RecalledSituation", "SituationHealth", "SituationMemory", "Situations", "insert_situation"]
 
 # Situations embedded and stored at a time.
 BATCH = 100
@@ -140,7 +140,7 @@ class Situations:
             for position, text in enumerate(cleaned):
                 advised_at = times.get(text, now - position / 1_000)
                 advice.append((edited.key, text, advised_at))
-            _insert(connection, edited, advice)
+            insert_situation(connection, edited, advice)
         self._shared.compact()
         self._make_vectors()
         return edited.key
@@ -155,7 +155,7 @@ class Situations:
                 for situation in situations:
                     # A situation from a file may be older than what is stored.
                     advice = [(situation.key, text, situation.at) for text in situation.recommendations]
-                    _insert(connection, situation, advice)
+                    insert_situation(connection, situation, advice)
             self._make_vectors(progress)
         return [situation.key for situation in situations]
 
@@ -363,7 +363,9 @@ def _holds(situation: Situation, search: str) -> bool:
     return holds_words("\n".join(texts), search)
 
 
-def _insert(connection: Transaction, situation: Situation, advice: Iterable[tuple[str, str, float]]) -> None:
+def insert_situation(
+    connection: Transaction, situation: Situation, advice: Iterable[tuple[str, str, float]]
+) -> None:
     """Store a situation unless it is there, and its advice: (key, recommendation, time)."""
     statement = (
         "insert into situation (key, owner, scope, situation) values (?, ?, ?, ?) on conflict do nothing"

@@ -10,7 +10,7 @@ from chatbot.errors import StoreError
 from chatbot.settings import Settings
 from chatbot.store.catalog import SCHEMA
 from chatbot.store.database import Database, Served, open_database
-from chatbot.store.lock import StoreLock
+from chatbot.store.lock import StoreLock, release
 from chatbot.store.migration.migration_mark import CLAIMING, WORK
 from chatbot.store.postgres_address import shown_address
 
@@ -32,16 +32,12 @@ def claimed(stores: Sequence[Settings]) -> Iterator[None]:
     """
     with ExitStack() as held:
         for folder in sorted({store.store for store in stores}):
-            held.callback(_release, StoreLock(folder / "store.lock"))
+            held.callback(release, StoreLock(folder / "store.lock"))
         for address in sorted({store.database for store in stores} - {""}):
             database = open_database(Served(address, CLAIMING), SCHEMA)
             held.enter_context(closing(database))
             _claim(database, address)
         yield
-
-
-def _release(lock: StoreLock) -> None:
-    lock.close(settled=not lock.left_behind)
 
 
 def _claim(database: Database, address: str) -> None:

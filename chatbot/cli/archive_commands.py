@@ -1,0 +1,90 @@
+"""Runs the commands that export all that users made, and import it."""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from contextlib import AbstractContextManager, closing
+from typing import TYPE_CHECKING
+
+from chatbot.cli.exit_codes import DONE, FAILED
+from chatbot.cli.output import emit, progress_bars
+from chatbot.cli.served_command import refuse_beside_a_server, served
+from chatbot.errors import ProjectError, StoreError
+from chatbot.settings import PROGRAM, Settings
+from chatbot.store.document_names import listed
+
+if TYPE_CHECKING:
+    from chatbot.memory.archive.archive_export import OpenedStore, Tally
+
+__all__ = ["export", "import_archive"]
+
+NOT_EXPORTED = "Not in it: settings of the environment, .env, mcp.json, memories/ and private conversations."
+WITHOUT_COPIES = "The documents themselves are not in it: copy documents/ too, or use --with-documents."
+TO_READ = f"The documents are read when the server starts, or now: {PROGRAM} doctor"
+ABSENT = "files of documents are not here. Add them: they get their names and corrections back."
+KEYS = f"The imported API keys work from now on. Check them: {PROGRAM} keys list"
+
+
+def export(options: argparse.Namespace, settings: Settings) -> int:
+    from chatbot.memory.archive.archive_export import export_store
+
+    if not (settings.database or any(settings.store.glob("*.sqlite3"))):
+        raise StoreError(
+            f"There is no store in {settings.store}.",
+            hint="Set FINPOLICY_HOME or FINPOLICY_DATABASE_URL to the store that is to be exported.",
+        )
+    complete = True
+    with _opened(settings) as store, progress_bars() as progress:
+        try:
+            for tally in export_store(store, options.file, progress, with_documents=options.with_documents):
+                complete = complete and not tally.skipped
+                _tell(tally, "exported", as_json=options.json)
+        except OSError as error:
+            raise ProjectError(
+                f"{options.file} cannot be written: {error.strerror}.", hint="Check the path and the disk."
+            ) from error
+    notes = [NOT_EXPORTED] if options.with_documents else [NOT_EXPORTED, WITHOUT_COPIES]
+    print("\n".join(notes), file=sys.stderr)
+    return DONE if complete else FAILED
+
+
+def import_archive(options: argparse.Namespace, settings: Settings) -> int:
+    from chatbot.memory.archive.archive_file import ArchiveReader
+    from chatbot.memory.archive.archive_import import StoreImport
+
+    refuse_beside_a_server("import")
+    with closing(ArchiveReader(options.file)) as archive, _opened(settings) as store:
+        done: dict[str, int] = {}
+        with progress_bars() as progress:
+            for tally in StoreImport(store, archive, progress).run():
+                done[tally.kind] = tally.done
+                _tell(tally, "imported", as_json=options.json)
+        absent = [digest for digest in store.catalog.remembered() if store.catalog.holding(digest) is None]
+    if done.get("keys"):
+        print(KEYS, file=sys.stderr)
+    if done.get("copies"):
+        print(TO_READ, file=sys.stderr)
+    elif absent and done.get("documents"):
+        print(f"{len(absent):,} {ABSENT}", file=sys.stderr)
+    return DONE
+
+
+def _opened(settings: Settings) -> AbstractContextManager[OpenedStore]:
+    """Opens the store; beside the server that runs the command, its databases once more."""
+    from chatbot.memory.archive.archive_export import opened_store
+
+    command = served()
+    return opened_store(settings, command.store.chatbot.signals if command else None)
+
+
+def _tell(tally: Tally, verb: str, *, as_json: bool) -> None:
+    skipped = {reason: len(names) for reason, names in tally.skipped.items()}
+    line = {"kind": tally.kind, verb: tally.done, "skipped": sum(skipped.values()), "reasons": skipped}
+    text = f"{tally.kind}: {tally.done:,} {verb}"
+    if verb == "imported":
+        line["there"] = tally.there
+        text += f", {tally.there:,} already there"
+    for reason, names in tally.skipped.items():
+        text += f"\n  {len(names):,} skipped, {reason}: {listed([name[:60] for name in names])}"
+    emit(line, text, as_json=as_json)

@@ -1,0 +1,274 @@
+"""Reads and writes archives: a zip of files of JSON lines, and a manifest with their sizes and hashes.
+
+An archive that is read is untrusted: nothing is unpacked, and every size is limited. This module knows no
+kind of record.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import io
+import os
+import re
+import struct
+import tempfile
+import zipfile
+import zlib
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import IO, Any, BinaryIO, cast
+
+from pydantic import BaseModel, ConfigDict, ValidationError
+
+from chatbot.errors import NotFoundError, ProjectError
+from chatbot.settings import PROGRAM
+
+__all__ = ["DOCUMENT", "FORMAT", "ArchiveError", "ArchiveReader", "ArchiveWriter", "Manifest", "why_invalid"]
+
+# Of the archives that are written. A later version of the program reads all formats from 1 on.
+FORMAT = 1
+MANIFEST = "manifest.json"
+DOCUMENT = re.compile(r"documents/([0-9a-f]{64})\.pdf")
+LINES = re.compile(r"([a-z_]{1,40})\.jsonl")
+# The most bytes of a line, which no answer has with all its evidence; of the manifest; of the zip's own list.
+LONGEST_LINE = LONGEST_MANIFEST = LONGEST_LIST = 64 * 2**20
+# How many times its compressed size a file may have, and how many bytes in any case. Text has 10 times.
+MOST_RATIO, ANY_BYTES = 200, 2**20
+AT_ONCE = 2**20
+# The record at the end of a zip, the one before it in a large zip, and where each has the list's length.
+END, END_BYTES, LARGE_END, ALL_BYTES = b"PK\5\6", 22, b"PK\6\6", 98
+LENGTH, LARGE_LENGTH = ALL_BYTES - END_BYTES + 12, 40
+AGAIN = f"Copy it again, or make it anew with `{PROGRAM} export`. Nothing was imported."
+UPDATE = "Update the program, then import it. Nothing was imported."
+
+
+class ArchiveError(ProjectError):
+    """An archive that cannot be read. The message names the file in it, and the line."""
+
+    def __init__(self, message: str, *, hint: str = AGAIN) -> None:
+        super().__init__(message, hint=hint)
+
+
+class Member(BaseModel):
+    """A file of an archive. lines: 0 for what has none. bytes, sha256: of its content."""
+
+    model_config = ConfigDict(strict=True, frozen=True)
+    name: str
+    lines: int
+    bytes: int
+    sha256: str
+
+
+class Manifest(BaseModel):
+    """What an archive says of itself.
+
+    program: the version that made it.
+    made_at: seconds since the epoch.
+    keys_given: the highest number that an API key ever had.
+    """
+
+    model_config = ConfigDict(strict=True, frozen=True)
+    format: int
+    program: str = ""
+    made_at: float = 0.0
+    keys_given: int = 0
+    members: tuple[Member, ...] = ()
+
+
+class ArchiveWriter:
+    """An archive while it is written. It is in its place when all of it is; only its owner may read it."""
+
+    def __init__(self, path: Path) -> None:
+        """Raises OSError."""
+        self._path = path
+        handle, partial = tempfile.mkstemp(dir=path.parent, prefix="export-", suffix=".partial")
+        self._partial, self._file = Path(partial), os.fdopen(handle, "w+b")
+        self._zip = zipfile.ZipFile(self._file, "w", zipfile.ZIP_DEFLATED)
+        self._members: list[Member] = []
+
+    def add(self, name: str, parts: Iterable[bytes], *, of_lines: bool = True) -> int:
+        """Writes a file and returns the number of its parts. of_lines: whether each part is a line."""
+        info = zipfile.ZipInfo(name)
+        info.compress_type = zipfile.ZIP_DEFLATED if of_lines else zipfile.ZIP_STORED
+        digest, count, size = hashlib.sha256(), 0, 0
+        with self._zip.open(info, "w", force_zip64=True) as file:
+            for part in parts:
+                file.write(part)
+                digest.update(part)
+                count, size = count + 1, size + len(part)
+        lines = count if of_lines else 0
+        self._members.append(Member(name=name, lines=lines, bytes=size, sha256=digest.hexdigest()))
+        return count
+
+    def finish(self, manifest: Manifest) -> None:
+        """Puts the archive in its place, in place of a former one. Raises OSError."""
+        whole = manifest.model_copy(update={"members": tuple(self._members)})
+        self._zip.writestr(zipfile.ZipInfo(MANIFEST), whole.model_dump_json(indent=1))
+        self._zip.close()
+        self._file.flush()
+        os.fsync(self._file.fileno())
+        os.replace(self._partial, self._path)
+
+    def close(self) -> None:
+        """Deletes what is not finished."""
+        self._file.close()
+        self._partial.unlink(missing_ok=True)
+
+
+class ArchiveReader:
+    """An archive that is open to be read.
+
+    manifest: what it says of itself.
+    members: its files by name, each named in the manifest, of a known form and of a size that can be.
+    """
+
+    def __init__(self, path: Path) -> None:
+        """Raises NotFoundError if it cannot be opened, ArchiveError for whatever is wrong with it."""
+        try:
+            self._file, self._shown = path.open("rb"), path.name
+        except OSError as error:
+            raise NotFoundError(
+                f"{path} cannot be read: {error.strerror}.", hint="Check the path."
+            ) from error
+        try:
+            with _explained(path.name):
+                self._check_end()
+                self._zip = zipfile.ZipFile(self._file)
+                self.manifest = self._read_manifest()
+                self.members = {member.name: member for member in self.manifest.members}
+                self._check_members()
+        except BaseException:
+            self.close()
+            raise
+
+    def close(self) -> None:
+        """Closes the file."""
+        self._file.close()
+
+    def lines(self, name: str) -> Iterator[tuple[int, bytes]]:
+        """Yields (number from 1, line) of a file, and checks all of it at its end. Raises ArchiveError."""
+        number = 0
+        with self.opened(name) as content:
+            while line := content.readline(LONGEST_LINE + 1):
+                number += 1
+                if len(line) > LONGEST_LINE:
+                    raise ArchiveError(f"{name}, line {number}: it has more than {LONGEST_LINE:,} bytes.")
+                yield number, line
+        if number != self.members[name].lines:
+            raise ArchiveError(
+                f"{name} has {number:,} lines, but {MANIFEST} says {self.members[name].lines:,}."
+            )
+
+    @contextmanager
+    def opened(self, name: str) -> Iterator[BinaryIO]:
+        """Opens a file. What is not read of it is read at the end, to check all of it. Raises
+        ArchiveError.
+        """
+        with _explained(name), self._zip.open(name) as file:
+            hashed = _HashedFile(file)
+            content = io.BufferedReader(hashed, AT_ONCE)
+            yield cast(BinaryIO, content)
+            while content.read(AT_ONCE):
+                pass
+        if hashed.digest.hexdigest() != self.members[name].sha256:
+            raise ArchiveError(f"{name} is damaged or was changed: {MANIFEST} has another hash for it.")
+
+    # --- inside
+    # --------------------------------------------------------------------------------------------------------
+
+    def _check_end(self) -> None:
+        """Refuses a list of files that would not fit into memory, before anything reads it."""
+        size = self._file.seek(0, io.SEEK_END)
+        self._file.seek(max(0, size - ALL_BYTES))
+        tail = self._file.read().rjust(ALL_BYTES, b"\0")
+        if not tail[-END_BYTES:].startswith(END):
+            raise ArchiveError(f"{self._shown} is no archive, or its end is missing.")
+        ((length,), (large,)) = (
+            struct.unpack_from("<L", tail, LENGTH),
+            struct.unpack_from("<Q", tail, LARGE_LENGTH),
+        )
+        if (large if tail.startswith(LARGE_END) else length) > LONGEST_LIST:
+            raise ArchiveError("It lists more files than any archive has.")
+
+    def _read_manifest(self) -> Manifest:
+        if MANIFEST not in self._zip.namelist():
+            raise ArchiveError(f"It has no {MANIFEST}, so it is no archive of this program.")
+        with self._zip.open(MANIFEST) as file:
+            data = file.read(LONGEST_MANIFEST + 1)
+        if len(data) > LONGEST_MANIFEST:
+            raise ArchiveError(f"{MANIFEST} has more than {LONGEST_MANIFEST:,} bytes.")
+        try:
+            manifest = Manifest.model_validate_json(data)
+        except ValidationError as error:
+            raise ArchiveError(f"{MANIFEST}: {why_invalid(error)}.") from error
+        if not 1 <= manifest.format <= FORMAT:
+            message = f"It has format {manifest.format}, but this program reads formats up to {FORMAT}."
+            raise ArchiveError(message, hint=UPDATE)
+        return manifest
+
+    def _check_members(self) -> None:
+        infos = {info.filename: info for info in self._zip.infolist() if info.filename != MANIFEST}
+        if len(infos) + 1 != len(self._zip.infolist()) or len(self.members) != len(self.manifest.members):
+            raise ArchiveError("It has a file twice.")
+        if odd := sorted(infos.keys() ^ self.members.keys()):
+            raise ArchiveError(f"{odd[0][:80]!r} is in the archive or in {MANIFEST}, but not in both.")
+        if sum(info.compress_size for info in infos.values()) > os.fstat(self._file.fileno()).st_size:
+            raise ArchiveError("Its files overlap.")
+        for name, info in infos.items():
+            shown = repr(name[:80])
+            if not (LINES.fullmatch(name) or DOCUMENT.fullmatch(name)):
+                raise ArchiveError(f"{shown} is no name of a file in an archive.")
+            if info.flag_bits & 1 or info.compress_type not in (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED):
+                raise ArchiveError(f"{shown} is encrypted, or compressed in a way that is not read.")
+            if info.file_size != self.members[name].bytes:
+                raise ArchiveError(f"{shown} has {info.file_size:,} bytes, but {MANIFEST} says otherwise.")
+            if info.file_size > MOST_RATIO * info.compress_size + ANY_BYTES:
+                raise ArchiveError(f"{shown} would grow to {info.file_size:,} bytes, which is no text.")
+
+
+class _HashedFile(io.RawIOBase):
+    """A file whose content is hashed as it is read."""
+
+    def __init__(self, file: IO[bytes]) -> None:
+        self._file, self.digest = file, hashlib.sha256()
+
+    def readable(self) -> bool:
+        return True
+
+    def readinto(self, buffer: Any) -> int:
+        data = self._file.read(len(buffer))
+        self.digest.update(data)
+        buffer[: len(data)] = data
+        return len(data)
+
+
+def why_invalid(error: Exception) -> str:
+    """Returns what is wrong with a record, and in which field. Nothing of a value that no model takes is
+    quoted.
+    """
+    if not isinstance(error, ValidationError):
+        return str(getattr(error, "message", error))
+    first = error.errors(include_url=False, include_input=False, include_context=False)[0]
+    field = ".".join(map(str, first["loc"]))[:80]
+    if first["type"] == "extra_forbidden":
+        return f"it has the field {field!r}, which this version of the program does not know"
+    return f"{field}: {first['msg']}" if field else str(first["msg"])
+
+
+@contextmanager
+def _explained(name: str) -> Iterator[None]:
+    """Raises ArchiveError for what the zip's own reader finds wrong."""
+    try:
+        yield
+    except (
+        zipfile.BadZipFile,
+        zlib.error,
+        EOFError,
+        NotImplementedError,
+        RuntimeError,
+        struct.error,
+    ) as error:
+        raise ArchiveError(f"{name} is damaged: {error}.") from error
+    except OSError as error:
+        raise ArchiveError(f"{name} cannot be read: {error.strerror}.") from error

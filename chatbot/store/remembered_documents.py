@@ -1,0 +1,45 @@
+"""Keeps the names of documents that an imported archive has and whose files are not here yet."""
+
+from __future__ import annotations
+
+from chatbot.store.database import Stored
+
+__all__ = ["EVERY_NAME", "REMEMBERED_SCHEMA", "RememberedDocuments"]
+
+REMEMBERED_SCHEMA = """
+create table remembered (sha256 text not null, name text not null, title text, added_at real not null,
+removed_at real, primary key (sha256, name)) without rowid;
+"""
+# Every name of every file, whether the file is here or not. One that was removed or replaced says when.
+EVERY_NAME = """
+select sha256, name, max(title) as title, min(added_at) as added_at,
+    case when count(*) = count(removed_at) then max(removed_at) end as removed_at
+from (
+    select v.sha256, d.name, t.title, v.added_at, d.removed_at
+        from document d join version v on v.id = d.active_version or (v.coming = 1 and v.document = d.id)
+        left join found_title t on t.version = v.id where v.state != 'reading'
+    union all select v.sha256, d.name, t.title, v.added_at, d.replaced_at
+        from document d join version v on v.id = d.previous_version
+        left join found_title t on t.version = v.id
+    union all select sha256, name, null, added_at, null from waiting
+    union all select sha256, name, title, added_at, removed_at from remembered
+) as every group by sha256, name"""
+
+
+class RememberedDocuments(Stored):
+    """The names that wait for their files, by SHA-256."""
+
+    def remembered(self) -> dict[str, list[tuple[str, float | None]]]:
+        """Returns SHA-256 -> (name, when it was removed or replaced, None for neither) of what waits."""
+        found: dict[str, list[tuple[str, float | None]]] = {}
+        rows = self._read("select sha256, name, removed_at from remembered order by removed_at is not null")
+        for digest, name, removed_at in rows:
+            found.setdefault(digest, []).append((name, removed_at))
+        return found
+
+    def forget_removed(self, before: float) -> None:
+        """Forgets what was removed or replaced before that time, in seconds since the epoch."""
+        old = "from remembered where removed_at < ?"
+        if self._read(f"select 1 {old} limit 1", (before,)):
+            with self._write() as connection:
+                connection.execute(f"delete {old}", (before,))
