@@ -1,6 +1,7 @@
 """Reads amounts and scale lines in financial prose and tables.
 
-`number_styles` decides how figures are written, `figures` finds amounts and `spelled` amounts in words; `not_amounts` masks what must not be taken for one.
+`figures` finds amounts and `spelled` amounts in words; `number_styles` decides how figures are written, and
+`not_amounts` masks what must not be taken for one.
 `scale_marks` finds the lines that scale a table's cells, and `cell_marks` tells which of them scales a cell.
 """
 
@@ -15,7 +16,7 @@ from ingestion.language.numbers.figures import (
     same_value,
     units_agree,
 )
-from ingestion.language.numbers.number_styles import NumberStyle, page_style, table_styles
+from ingestion.language.numbers.number_styles import NumberStyle, own_style, page_style, table_styles
 from ingestion.language.numbers.scale_marks import ScaleMark, governing_mark, passage_scale, scale_marks
 
 __all__ = [
@@ -29,6 +30,7 @@ __all__ = [
     "magnitude",
     "mark_beside",
     "mark_of_table",
+    "own_style",
     "page_style",
     "passage_scale",
     "same_value",

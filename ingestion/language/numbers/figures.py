@@ -41,7 +41,7 @@ from ingestion.language.numbers.spelled import find_spelled
 from ingestion.language.periods import Period, find_periods
 from ingestion.language.scales import BARE_LETTER_SCALE, LETTER_SCALE, LETTER_SCALES, SCALE_WORD, scale_of
 from ingestion.language.sentences import sentence_spans
-from ingestion.language.units import BASIS, GAP, MINUS, PERCENT, POINTS, SPACE, UNIT_AHEAD
+from ingestion.language.units import BASIS, GAP, MINUS, PERCENT, POINTS, SPACE
 from ingestion.language.vocabulary import either
 
 __all__ = ["Figure", "cell_figure", "find_figures", "magnitude", "same_value", "units_agree"]

@@ -267,7 +267,7 @@ def page_style(text: str, tables: Sequence[Table] = ()) -> NumberStyle:
                 if len(printed) < 2 or not any(map(str.isdigit, printed)):
                     continue
                 new = cell_in_english(printed, own)
-                if new != _rewritten(printed, style):
+                if new != printed:
                     rewritten.setdefault(printed, new)
     cells = sorted(rewritten.items(), key=lambda pair: -len(pair[0]))
     return replace(style, cells=tuple(cells))
