@@ -13,6 +13,7 @@ from itertools import pairwise
 from chatbot.evidence.figure_names import label_words, periods_in
 from chatbot.evidence.weak_cache import WeakCache
 from chatbot.evidence.word_runs import comparable_words
+from ingestion.language.language_detection import is_foreign
 from ingestion.language.numbers import (
     NumberStyle,
     ScaleMark,
@@ -74,6 +75,7 @@ class TableView:
     around: words of caption and unit.
     other_periods: those of the caption.
     all_digits: each row's cells as `digits` gives them.
+    foreign: whether the page is in another language, so that an English answer cannot name its rows.
     once: keeps what was worked out about the table.
     """
 
@@ -87,6 +89,7 @@ class TableView:
     column_periods: tuple[tuple[Period, ...], ...]
     other_periods: tuple[Period, ...]
     all_digits: tuple[tuple[str, ...], ...]
+    foreign: bool
     once: WeakCache = field(default_factory=WeakCache)
 
     def text(self, row: int, column: int) -> str:
@@ -226,7 +229,8 @@ def read_tables(tables: Sequence[Table], page_text: str) -> TablesOfPage:
     spans = tuple((start, end) for start, end, _ in cells)
     starts = tuple(start for start, _ in spans)
     places = tuple(place for *_, place in cells)
-    views = tuple(_view(table, table_styles(table, page_text)) for table in tables)
+    foreign = bool(tables) and is_foreign(page_text)
+    views = tuple(_view(table, table_styles(table, page_text), foreign=foreign) for table in tables)
     return TablesOfPage(views, starts, spans, places, _names(tables))
 
 
@@ -244,7 +248,7 @@ def _names(tables: Sequence[Table]) -> frozenset[tuple[str, str]]:
     return frozenset(found)
 
 
-def _view(table: Table, styles: Sequence[NumberStyle]) -> TableView:
+def _view(table: Table, styles: Sequence[NumberStyle], *, foreign: bool) -> TableView:
     rows = [_named(row.label, row.section) for row in table.rows]
     heads = [_named_head(head) for head in table.heads]
     full = tuple(head.words | head.beside for head in heads)
@@ -265,6 +269,7 @@ def _view(table: Table, styles: Sequence[NumberStyle]) -> TableView:
         tuple(map(periods_in, table.heads)),
         periods_in(table.caption),
         tuple(_row_digits(row, styles) for row in table.rows),
+        foreign,
     )
 
 

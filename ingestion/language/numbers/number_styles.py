@@ -60,10 +60,11 @@ _LEGEND = re.compile(
     re.IGNORECASE,
 )
 _OTHER_MINUS = re.compile(rf"(?<![\w)])(?:[{MINUS}]|\()[0-9]")
-_IN_ANGLES = re.compile(rf"<(?P<inside>{_BETWEEN}[0-9][0-9.,'’ ]*%?)>")
-_IN_SQUARES = re.compile(rf"\s*\[(?P<inside>{_BETWEEN}[0-9][0-9.,'’{_APART} ]*%?)\](?P<rest>[\s%]*)")
+_INSIDE = rf"{_BETWEEN}[0-9][0-9.,{_APART} ]*%?"
+_IN_ANGLES = re.compile(rf"<(?P<inside>{_INSIDE})>")
+_IN_SQUARES = re.compile(rf"\s*\[{_INSIDE}\][\s%]*")
 _SQUARE_LEGEND = re.compile(r"\bsquare brackets\b|\[\s*\](?!\()", re.IGNORECASE)
-_MINUS_BEHIND = re.compile(rf"(?<=[0-9%])(?P<blank> ?)[{MINUS}](?=\s*\Z)")
+_MINUS_BEHIND = re.compile(rf"(?<=[0-9%])(?P<blank> ?)[{MINUS}](?=\s*%?\s*\Z)")
 _SIDE = re.compile(rf"(?<=[0-9)])(?P<blank>{SPACE}?)(?P<side>{SIDES})")
 _DEBIT = re.compile(rf"[0-9]\)?{SPACE}?(?:DR|Dr)\b|\b[Dd]ebits?\b")
 _INDIAN = re.compile(r"[₹`]|\b(?:Rs|INR|[Rr]upees?|[Ll]akhs?|[Cc]rores?)\b")
@@ -286,10 +287,10 @@ def table_styles(table: Table, page_text: str) -> tuple[NumberStyle, ...]:
     arrows = _are_arrows(page_text)
     styles = []
     for column, own in zip(columns, found, strict=True):
-        spaced = sum(_SPACED.search(text) is not None for text in column)
-        apart = own["4"] + own["?,"] + own["?."]
         decimal = _decimal(own, of_table, on_page, page_text)
-        styles.append(NumberStyle(decimal, bool(spaced) and not apart, sides, squares, arrows))
+        otherwise = own["4"] + sum(own[f"?{mark}"] for mark in ".," if mark != decimal)
+        spaces = not otherwise and any(map(_SPACED.search, column))
+        styles.append(NumberStyle(decimal, spaces, sides, squares, arrows))
     return tuple(styles)
 
 
