@@ -84,7 +84,7 @@ The yield was 25 basis points, or 0.25 percentage points, higher.
 0.5                    | -          | Costs rose by half of the total.
 -40×1e6                | -          | Minus 40 million was booked.
 -0.8 %; 1.2            | 2022       | It was -0.8 per cent (2022: 1.2).
--                      | -          | Sales were 1.234.567 by law.
+1234567                | -          | Sales were 1.234.567 by law.
 7.5 %                  | -          | The share is 7½ per cent.
 7×1e6                  | -          | There were two pillars and seven million users.
 -                      | -          | Para. 2.3.1 of the M.o.U. is clear.

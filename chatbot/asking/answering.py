@@ -111,6 +111,11 @@ CLOSEST, LONGEST_QUOTE = "Closest passage, on page {page} of “{document}”: {
 HAD_SAID = " It had written: "
 # The notice that an average is asked for and the answer only has figures to work it out from.
 NO_AVERAGE = "The average was not calculated. The answer quotes what the pages say."
+# The notice that a cited figure may be read in two ways.
+IN_DOUBT = (
+    "The page does not show how some of these figures are to be read: where their decimals begin, or whether "
+    "they are negative. Nothing was calculated from them."
+)
 # The notice that a model's answer is put after the documents' own words.
 NOTHING_FOUND = (
     "Nothing in the chat model's answer was found in its pages. The documents' own words come first."
@@ -593,7 +598,8 @@ class Answering:
         average = ""
         if answer.model == "extractive" and leaves_average_out(asked.prompt.question, answer.text):
             average = NO_AVERAGE
-        return (*left_out(asked.understanding, asked.known), *filter(None, [other, average]))
+        doubt = IN_DOUBT if any(_is_in_doubt(answer.citations, hit) for hit in quoted) else ""
+        return (*left_out(asked.understanding, asked.known), *filter(None, [other, average, doubt]))
 
     def _with_confidence(self, citation: Citation) -> Citation:
         """The citation with how surely its own words were read, rather than its page as a whole.
@@ -609,6 +615,13 @@ class Answering:
         except KeyError:  # erased meanwhile
             return citation
         return replace(citation, confidence=confidence_of(words, citation.start, citation.end))
+
+
+def _is_in_doubt(citations: Sequence[Citation], hit: Hit) -> bool:
+    """Whether what is cited of a page has a figure that may be read in two ways."""
+    spans = [(cited.start, cited.end) for cited in citations if cited.page == hit.page]
+    doubted = [placed.figure for placed in page_of(hit).figures.all if placed.figure.other is not None]
+    return any(start <= figure.start < end for figure in doubted for start, end in spans)
 
 
 def _calls(parts: Sequence[str], name: str) -> bool | None:

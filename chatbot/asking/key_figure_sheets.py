@@ -100,7 +100,7 @@ class KeyFigureSheets:
             own = self._library.facts(version).period or ""
             covers = [hit.page_text for hit in pages[:COVER_PAGES]]
             return replace(found, own=own, year_end=found.year_end or fiscal_month(covers))
-        return DocumentFigures(name, version, families=found.families, remark=NO_FIGURES)
+        return DocumentFigures(name, version, families=found.families, remark=found.remark or NO_FIGURES)
 
     def _pages(self, version: int, name: str) -> list[Hit]:
         """All pages of a version with their tables and kinds, in order."""

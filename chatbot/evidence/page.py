@@ -6,9 +6,12 @@ some 10 ms, and of a hundred added pages one is ever cited.
 
 from __future__ import annotations
 
+from collections.abc import Collection
+from dataclasses import replace
 from functools import cached_property, lru_cache
+from itertools import chain
 
-from chatbot.evidence.page_figures import FiguresOfPage, read_figures
+from chatbot.evidence.page_figures import FiguresOfPage, digits_of, read_figures
 from chatbot.evidence.page_sentences import Stems, read_stems, whole_sentences
 from chatbot.evidence.passages import Passage, read_passages
 from chatbot.evidence.printed_rows import has_line, plain_lines, rows_printed
@@ -16,10 +19,12 @@ from chatbot.evidence.table_cells import TablesOfPage, TableView, read_tables
 from chatbot.evidence.weak_cache import WeakCache
 from chatbot.evidence.word_runs import Words, comparable_words
 from chatbot.records import Hit
+from ingestion.language.language_detection import is_foreign
+from ingestion.language.numbers import Figure, NumberStyle, find_figures, magnitude, own_style, page_style
 from ingestion.language.sentences import sentence_around, sentence_spans
 from ingestion.records import Table
 
-__all__ = ["PageEvidence", "forget_pages", "page_of"]
+__all__ = ["PageEvidence", "figures_said", "forget_pages", "page_of"]
 
 # Pages of the last few questions; each is looked at once per statement and figure.
 MOST_PAGES = 128
@@ -55,7 +60,12 @@ class PageEvidence:
     @cached_property
     def tables(self) -> TablesOfPage:
         """Its tables, by their cells."""
-        return read_tables(self.printed_tables)
+        return read_tables(self.printed_tables, self.text)
+
+    @cached_property
+    def style(self) -> NumberStyle:
+        """How its figures are written."""
+        return page_style(self.text, self.printed_tables)
 
     @cached_property
     def passages(self) -> list[Passage]:
@@ -75,7 +85,7 @@ class PageEvidence:
     @cached_property
     def figures(self) -> FiguresOfPage:
         """Its figures, each with the readings that its surroundings allow."""
-        return read_figures(self.text, self.context, self.words, self.tables)
+        return read_figures(self.text, self.context, self.words, self.tables, self.style)
 
     def sentence_around(self, start: int, end: int) -> tuple[int, int]:
         """(start, end) of the sentence around a figure of the page; a semicolon ends a sentence too."""
@@ -96,6 +106,38 @@ class PageEvidence:
 
 def _sentence_around(text: str, start: int, end: int) -> tuple[int, int]:
     return sentence_around(text, start, end, reach=SENTENCE_REACH, also=";")
+
+
+def figures_said(text: str, pages: Collection[PageEvidence]) -> list[Figure]:
+    """The figures of a text about some pages.
+
+    What the text copies is read as the pages have it. Its other figures have the text's own style. One that
+    may be read in two ways is read as the one that the pages have, unless text and pages are English.
+    """
+    cells = {printed: rewritten for page in pages for printed, rewritten in page.style.cells}
+    style = replace(
+        own_style(text),
+        spaces=any(page.style.spaces for page in pages),
+        credits=any(page.style.credits for page in pages),
+        cells=tuple(sorted(cells.items(), key=lambda pair: -len(pair[0]))),
+    )
+    figures = find_figures(text, style)
+    if is_foreign(text) or any(page.style.decimal != "." for page in pages):
+        return [_as_on_pages(figure, pages) for figure in figures]
+    return figures
+
+
+def _as_on_pages(figure: Figure, pages: Collection[PageEvidence]) -> Figure:
+    if figure.other is None:
+        return figure
+    other = replace(figure, value=figure.other, decimals=0 if figure.decimals else 3, other=None)
+    placed = chain.from_iterable(page.figures.by_digits.get(digits_of(other), ()) for page in pages)
+    sizes = {_size(reading) for one in placed for reading in one.readings}
+    return other if _size(other) in sizes and _size(figure) not in sizes else figure
+
+
+def _size(figure: Figure) -> str:
+    return f"{abs(magnitude(figure)):.12g}"
 
 
 def page_of(hit: Hit) -> PageEvidence:

@@ -12,7 +12,15 @@ from typing import NamedTuple
 from chatbot.evidence.table_cells import CellPlace, TablesOfPage
 from chatbot.evidence.word_runs import Words
 from ingestion.language.currencies import LETTERS
-from ingestion.language.numbers import Figure, ScaleMark, find_figures, governing_mark, scale_marks
+from ingestion.language.numbers import (
+    Figure,
+    NumberStyle,
+    ScaleMark,
+    cell_figure,
+    find_figures,
+    governing_mark,
+    scale_marks,
+)
 from ingestion.language.numbers.spelled import NUMBER_WORDS
 from ingestion.language.periods import YEAR
 from ingestion.language.units import MINUS
@@ -26,9 +34,11 @@ _PERCENT_SAID = re.compile(r"%|per ?cent|percent|\brates?\b|\bratio|\bmargin|\bs
 _DIGITS = re.compile("[0-9]++")
 _SPACED_RUN = re.compile(r"(?<![0-9.,])[0-9]{1,3}(?: [0-9]{3}){1,40}+(?![0-9])")
 _LETTER_MONEY = re.compile(
-    rf"(?<![A-Za-z0-9.,])(?P<letter>{either(LETTERS)})(?P<whole>[0-9]{{2,6}}+)(?:\."
-    rf"(?P<cents>[0-9]{{1,2}}+))?(?![A-Za-z0-9.,]*[0-9A-Za-z])"
+    rf"(?<![A-Za-z0-9.,])(?P<letter>{either(LETTERS)})(?P<amount>[0-9]{{2,6}}+(?:\.[0-9]{{1,2}}+)?)"
+    r"(?![A-Za-z0-9.,]*[0-9A-Za-z])"
 )
+_SIGN_BEFORE = re.compile(rf"[{MINUS}(] ?\Z")
+_SPACED = NumberStyle(".", spaces=True)
 _SPACED_DASH = re.compile(f"[{MINUS}] ")
 _YEAR_CELL = re.compile(rf"(?<![\w.,/-]){YEAR}(?![\w/-]|[.,][0-9])")
 _WORD_NUMBER = re.compile(rf"\b(?:{either(NUMBER_WORDS)})\b", re.IGNORECASE)
@@ -129,15 +139,17 @@ def digits_of(figure: Figure) -> str:
     return f"{abs(figure.value):.14e}".split("e")[0].replace(".", "").rstrip("0")
 
 
-def read_figures(text: str, context: str, words: Words, tables: TablesOfPage) -> FiguresOfPage:
-    """The figures of a page. context: what is above it in its document. words: the page's."""
+def read_figures(
+    text: str, context: str, words: Words, tables: TablesOfPage, style: NumberStyle
+) -> FiguresOfPage:
+    """The figures of a page. context: what is above it in its document. words, tables, style: the page's."""
     found = scale_marks(text)
     scales = [mark for mark in found if mark.scale > 1]
     kinds = [mark for mark in found if mark.scale == 1]
     default = next((mark for mark in reversed(scale_marks(context)) if mark.scale > 1), None)
     marks = _Marks(scales, kinds, default)
     percent_said = _PERCENT_SAID.search(text) is not None
-    figures = find_figures(text)
+    figures = find_figures(text, style)
     others = [figure for figure in _other_readings(text, figures) if _can_be_figure(figure, tables)]
     placed = [_on_page(text, words, figure, (marks, tables), percent_said) for figure in (*figures, *others)]
     by_digits: dict[str, list[OnPage]] = defaultdict(list)
@@ -233,13 +245,14 @@ def _other_readings(text: str, figures: Sequence[Figure]) -> list[Figure]:
     That is "9 905" as 9905, a year-like cell "2042", "R560" and "twelve". They may overlap. figures: those it
     claims, in order.
     """
-    found = [_plain(text, start, end) for start, end in _spaced_windows(text)]
-    found += [_plain(text, match.start(), match.end()) for match in _YEAR_CELL.finditer(text)]
+    found = list(filter(None, (_read_alone(text, *window) for window in _spaced_windows(text))))
+    for match in _YEAR_CELL.finditer(text):
+        found.append(Figure(match[0], match.start(), match.end(), float(match[0])))
     for match in _LETTER_MONEY.finditer(text):
-        cents = match["cents"] or ""
-        value = float(f"{match['whole']}.{cents or 0}")
-        unit = LETTERS[match["letter"]]
-        found.append(Figure(match[0], match.start(), match.end(), value, unit, decimals=len(cents)))
+        amount = _read_alone(text, *match.span("amount"))
+        if amount:
+            unit = LETTERS[match["letter"]]
+            found.append(replace(amount, text=match[0], start=match.start(), unit=unit))
     ends = [figure.end for figure in figures]
     for match in _WORD_NUMBER.finditer(text):
         claimed = bisect_left(ends, match.end())
@@ -249,13 +262,14 @@ def _other_readings(text: str, figures: Sequence[Figure]) -> list[Figure]:
     return found
 
 
-def _plain(text: str, start: int, end: int) -> Figure:
-    written = text[start:end]
-    sign = text[max(0, start - 2) : start].rstrip(" ")[-1:]
-    value = float(written.replace(" ", ""))
-    if sign in ("-", "\u2212", "("):
-        value *= -1
-    return Figure(written, start, end, value)
+def _read_alone(text: str, start: int, end: int) -> Figure | None:
+    """The figure of these digits with the sign before them, whatever stands around them."""
+    sign = _SIGN_BEFORE.search(text, max(0, start - 2), start)
+    figure = cell_figure(text[start:end], _SPACED)
+    if figure is None:
+        return None
+    value = -figure.value if sign else figure.value
+    return replace(figure, start=start, end=end, value=value)
 
 
 def _spaced_windows(text: str) -> Iterator[tuple[int, int]]:

@@ -13,8 +13,16 @@ from itertools import pairwise
 from chatbot.evidence.figure_names import label_words, periods_in
 from chatbot.evidence.weak_cache import WeakCache
 from chatbot.evidence.word_runs import comparable_words
-from ingestion.language.currencies import DRAWN_SIGNS
-from ingestion.language.numbers import ScaleMark, mark_beside, mark_of_table, stated_mark
+from ingestion.language.language_detection import is_foreign
+from ingestion.language.numbers import (
+    NumberStyle,
+    ScaleMark,
+    cell_figure,
+    mark_beside,
+    mark_of_table,
+    stated_mark,
+    table_styles,
+)
 from ingestion.language.periods import Period
 from ingestion.records import Row, Table
 
@@ -67,6 +75,7 @@ class TableView:
     around: words of caption and unit.
     other_periods: those of the caption.
     all_digits: each row's cells as `digits` gives them.
+    foreign: whether the page is in another language, so that an English answer cannot name its rows.
     once: keeps what was worked out about the table.
     """
 
@@ -80,6 +89,7 @@ class TableView:
     column_periods: tuple[tuple[Period, ...], ...]
     other_periods: tuple[Period, ...]
     all_digits: tuple[tuple[str, ...], ...]
+    foreign: bool
     once: WeakCache = field(default_factory=WeakCache)
 
     def text(self, row: int, column: int) -> str:
@@ -207,8 +217,8 @@ def _is_no_percentage(row: Row, column: int) -> bool:
     return any(other is not None and "%" in other.text for other in row.cells)
 
 
-def read_tables(tables: Sequence[Table]) -> TablesOfPage:
-    """The tables, prepared for finding cells."""
+def read_tables(tables: Sequence[Table], page_text: str) -> TablesOfPage:
+    """The tables of a page, prepared for finding cells."""
     cells: list[tuple[int, int, CellPlace]] = []
     for number, table in enumerate(tables):
         for row, line in enumerate(table.rows):
@@ -219,7 +229,9 @@ def read_tables(tables: Sequence[Table]) -> TablesOfPage:
     spans = tuple((start, end) for start, end, _ in cells)
     starts = tuple(start for start, _ in spans)
     places = tuple(place for *_, place in cells)
-    return TablesOfPage(tuple(map(_view, tables)), starts, spans, places, _names(tables))
+    foreign = bool(tables) and is_foreign(page_text)
+    views = tuple(_view(table, table_styles(table, page_text), foreign=foreign) for table in tables)
+    return TablesOfPage(views, starts, spans, places, _names(tables))
 
 
 def _names(tables: Sequence[Table]) -> frozenset[tuple[str, str]]:
@@ -236,7 +248,7 @@ def _names(tables: Sequence[Table]) -> frozenset[tuple[str, str]]:
     return frozenset(found)
 
 
-def _view(table: Table) -> TableView:
+def _view(table: Table, styles: Sequence[NumberStyle], *, foreign: bool) -> TableView:
     rows = [_named(row.label, row.section) for row in table.rows]
     heads = [_named_head(head) for head in table.heads]
     full = tuple(head.words | head.beside for head in heads)
@@ -256,19 +268,20 @@ def _view(table: Table) -> TableView:
         row_periods,
         tuple(map(periods_in, table.heads)),
         periods_in(table.caption),
-        tuple(map(_row_digits, table.rows)),
+        tuple(_row_digits(row, styles) for row in table.rows),
+        foreign,
     )
 
 
-def _row_digits(row: Row) -> tuple[str, ...]:
-    return tuple(_digits(cell.text if cell else "") for cell in row.cells)
+def _row_digits(row: Row, styles: Sequence[NumberStyle]) -> tuple[str, ...]:
+    cells = zip(row.cells, styles, strict=False)
+    return tuple(_digits(cell.text, style) if cell else "" for cell, style in cells)
 
 
-def _digits(text: str) -> str:
-    digits = "".join(_DIGIT.findall(text))
-    if digits and text.lstrip(f" {DRAWN_SIGNS}")[:1] in "(-−–":
-        return f"-{digits}"
-    return digits
+def _digits(text: str, style: NumberStyle) -> str:
+    figure = cell_figure(text, style)
+    sign = "-" if figure and figure.value < 0 else ""
+    return sign + "".join(_DIGIT.findall(text))
 
 
 def _named(text: str, section: str) -> Named:

@@ -7,9 +7,10 @@ from collections.abc import Sequence
 from functools import lru_cache
 
 from ingestion.language.currencies import CODES, DRAWN_SIGNS, LETTER_SIGNS
+from ingestion.language.numbers.number_styles import NUMERAL, SIDES, TRIANGLES
 from ingestion.language.periods import FISCAL, QUARTER_MARK, YEAR
 from ingestion.language.scales import SCALE_TERMS
-from ingestion.language.units import UNIT_TERMS
+from ingestion.language.units import MINUS, UNIT_TERMS
 from ingestion.language.vocabulary import either, words
 from ingestion.records import Word
 
@@ -30,22 +31,24 @@ __all__ = [
 
 # Longer words are no figures. Their kinds are not cached.
 LONGEST_FIGURE = 32
-_NUMBER = r"(?:\d[\d,.'’]*|[.,]\d+)"
+_NUMBER = rf"(?:{re.sub('[?]P<[a-z]+>', '?:', NUMERAL)}\.?|[.,][0-9]+)"
 _CURRENCY = rf"(?:[A-Z]{{0,3}}[{DRAWN_SIGNS}]|{either((*LETTER_SIGNS, *CODES))})"
 _FIGURE = re.compile(
-    rf"[(\[]?[-−–+~<>≤≥]?{_CURRENCY}?[(\[]?[-−–+]?{_NUMBER}(?:[-–]{_NUMBER}(?<=[\d][.]\d)|[-–]{_NUMBER}%)?"
-    r"(?:[%)\]]|bps?|pp|\)?pts?|[xX](?!\w)|[a-zA-Z](?![a-zA-Z]))?[%)\]]*(?:\*{1,3}|[†‡§#¹²³⁴⁵⁶⁷⁸⁹⁰]{1,2}"
-    r"|\([a-z\d]\)|/\d|\[\d\])?(?:/[-–=])?[,;]?"
+    rf"[(\[]?[{MINUS}+~<>≤≥{TRIANGLES}]?{_CURRENCY}?[(\[]?[{MINUS}+]?{_NUMBER}(?:[-–]{_NUMBER}(?<=[\d][.]\d)|[-–]{_NUMBER}%)?"
+    r"(?:[%)\]]|bps?|pp|\)?pts?|[xX](?!\w)|[a-zA-Z](?![a-zA-Z]))?[%)\]>]*(?:\*{1,3}|[†‡§#¹²³⁴⁵⁶⁷⁸⁹⁰]{1,2}"
+    rf"|\([a-z\d]\)|/\d|\[\d\])?(?:/[-–=]|[{MINUS}])?[,;]?"
 )
 _NOTHING = re.compile(
     r"-{1,3}%?|[–—―−‒]{1,2}%?|\.{2,3}|…|[nN][./]?[aA]\.?|NA|[nN]il|NIL|[nN]\.?[mM]\.?|\*", re.ASCII
 )
 _CURRENCY_ALONE = re.compile(rf"[(\[]?[-−–]?{_CURRENCY}[(\[]?")
-_AFTER = re.compile(r"%|[)\]]{1,2}%?|%[)\]]|pp|bps?|\)?pts?\.?")
-_BEFORE = re.compile(r"[(\[]|[-−–+]\(?|\(-")
+_AFTER = re.compile(rf"%|[)\]>]{{1,2}}%?|%[)\]]|pp|bps?|\)?pts?\.?|{SIDES}")
+_BEFORE = re.compile(rf"[(\[<{TRIANGLES}]|[{MINUS}+]\(?|\(-")
 _LEADER = re.compile(r"[.…·_]{4,}|[….·]\s?[….·]{3,}")
-GROUP = re.compile(r"\d{3}(?:[.,]\d{1,3})?[)%\]]*(?:\*{1,2})?")
-OPEN_GROUP = re.compile(rf"[(\[]?[-−–+]?(?:[A-Z]{{0,2}}[{DRAWN_SIGNS}])?[(]?[-−–]?\d{{1,3}}")
+GROUP = re.compile(rf"\d{{3}}(?:[.,]\d{{1,3}})?[)%\]>]*(?:[{MINUS}]|\*{{1,2}})?")
+OPEN_GROUP = re.compile(
+    rf"[(\[<{TRIANGLES}]?[{MINUS}+]?(?:[A-Z]{{0,2}}[{DRAWN_SIGNS}])?[(]?[{MINUS}]?\d{{1,3}}"
+)
 _PERIOD = re.compile(
     rf"{YEAR}(?:[-–/](?:\d\d|{YEAR}))?(?:[a-zA-Z]|\([A-Za-z\d]{{1,3}}\)|[*†‡¹²³]|RE|BE)?"
     rf"|[1-4](?:st|nd|rd|th)|(?:{FISCAL}|{QUARTER_MARK}|H[12])[ '’:-]?(?:\d\d|{YEAR})?(?:[-–/]\d\d)?"
@@ -67,7 +70,7 @@ _MEASURES = UNIT_TERMS | SCALE_TERMS | words("day days month months year years")
 _BETWEEN = frozenset(("to", "or", "and", "/", "+"))
 DIGITS = frozenset("0123456789,.")
 # Dashes that may be a minus. The long dash never is.
-SIGNS = {"-", "−", "–"}
+SIGNS = frozenset(MINUS)
 
 
 @lru_cache(maxsize=4096)

@@ -35,7 +35,7 @@ from chatbot.evidence.figure_names import (
     period_beside,
     periods_in,
 )
-from chatbot.evidence.page import PageEvidence, page_of
+from chatbot.evidence.page import PageEvidence, figures_said, page_of
 from chatbot.evidence.page_figures import OnPage, digits_of
 from chatbot.evidence.table_cells import CellPlace
 from chatbot.evidence.word_runs import common_end, comparable_words
@@ -130,10 +130,10 @@ def check_numbers(text: str, scope_of: Callable[[int], Scope], prompt: Prompt) -
     question, under another scale, unit or kind, or more exactly than the answer has it without calling it
     rounded.
     """
-    figures = find_figures(text)
+    views = {key: page_of(hit) for key, hit in prompt.sources.items()}
+    figures = figures_said(text, views.values())
     questioned = find_figures(prompt.question)
     spoken = Spoken(text, figures, prompt.question)
-    views = {key: page_of(hit) for key, hit in prompt.sources.items()}
     places = _places_of(prompt)
     row_numbers = _row_numbers(text, figures)
     scopes: list[Scope] = []

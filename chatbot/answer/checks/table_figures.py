@@ -92,7 +92,7 @@ def _of_other_row(view: TableView, mention: Mention, place: CellPlace) -> str:
     if named is None:
         # A word of the row, its section or what is said above the table is enough.
         words = mine.words | mine.beside | view.around
-        if not mention.nearby or words & mention.nearby[-1]:
+        if not mention.nearby or words & mention.nearby[-1] or view.foreign:
             return ""
         return f"its value is in the {view.row_shown(place.row)}, which the answer does not name"
     if named == place.row or mine.words <= mention.behind:

@@ -24,7 +24,7 @@ from chatbot.answer.citations.quotation_lookup import (
     row_behind_head,
     unquoted_passage,
 )
-from chatbot.evidence.page import PageEvidence, page_of
+from chatbot.evidence.page import PageEvidence, figures_said, page_of
 from chatbot.evidence.page_sentences import parted, stems_of
 from chatbot.evidence.word_runs import (
     MIN_QUOTE_WORDS,
@@ -36,7 +36,7 @@ from chatbot.evidence.word_runs import (
 )
 from chatbot.records import FINE, REWORDED, Citation, Hit, NumberCheck, Prompt
 from ingestion.language.list_items import SAFE_ITEM
-from ingestion.language.numbers import Figure, find_figures
+from ingestion.language.numbers import Figure
 from ingestion.language.sentences import sentence_spans
 
 __all__ = ["check_answer", "with_short_keys"]
@@ -146,7 +146,7 @@ def check_answer(
     marks = _marks(text, prompt)
     answer = _Answer(text, marks, prompt, sorted(uncited))
     numbers = check_numbers(answer.blanked, answer.scope, prompt)
-    figures = find_figures(answer.blanked)
+    figures = figures_said(answer.blanked, [page_of(hit) for hit in prompt.sources.values()])
     answer.figures = [
         _JudgedFigure(figure.start, check.status, check.text)
         for figure, check in zip(figures, numbers, strict=True)
@@ -413,7 +413,7 @@ class _Answer:
             return True
         if not statuses or not statuses <= FINE:
             return False
-        return any(figures_stating(figure, view) for figure in find_figures(statement))
+        return any(figures_stating(figure, view) for figure in figures_said(statement, [view]))
 
     def _word_unsaid(self, mark: _Mark) -> str:
         """A verb or a cause in the statement at the mark that none of the pages cited together has."""
@@ -497,7 +497,7 @@ class _Answer:
             return True
         asked = stems_of(parted(self.prompt.question))
         if statuses:
-            clauses = _with_figures_beside(clauses, tuple(find_figures(text)))
+            clauses = _with_figures_beside(clauses, tuple(figures_said(text, views)))
         not_said = [clause for clause in clauses if not _is_said(clause, views, asked)]
         if not not_said:
             return True
@@ -616,7 +616,7 @@ class _Answer:
             return (-1, -1), NOTHING_STATED, ""
         if quotations := self._quotations_without_names(start, end, hit):
             return _of_quotations(statement, words, quotations, view)
-        figures = find_figures(statement)
+        figures = figures_said(statement, [view])
         span = unquoted_passage(words, figures, view)
         if span is None:
             stated = all(figures_stating(figure, view) for figure in figures)
@@ -787,7 +787,7 @@ def _with_figures_beside(clauses: list[Clause], figures: tuple[Figure, ...]) -> 
 
 def _first_stated(statement: str, view: PageEvidence) -> Figure | None:
     """The place on a page of the first figure of a statement that the page has."""
-    for figure in find_figures(statement):
+    for figure in figures_said(statement, [view]):
         if places := figures_stating(figure, view):
             return places[0]
     return None

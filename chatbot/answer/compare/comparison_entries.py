@@ -9,9 +9,10 @@ from chatbot.answer.citations.citation_keys import KEYS_IN_BRACKETS
 from chatbot.answer.compare.comparison_figures import Part, derived_figure, stated
 from chatbot.answer.compare.measure_match import EXACT, MeasureQuery, fits, names
 from chatbot.comparison import Entry, EntryPlace, Nearest
+from chatbot.evidence.page import figures_said, page_of
 from chatbot.records import MODEL_TEXT, Answer, NumberCheck, Understanding
 from ingestion.language.measures import measure_named, words_for
-from ingestion.language.numbers import Figure, find_figures
+from ingestion.language.numbers import Figure
 from ingestion.language.periods import Period, find_periods, periods_agree
 
 __all__ = ["read_entry"]
@@ -104,7 +105,7 @@ def _parts(answer: Answer) -> Iterator[Part]:
 
 def _checked_figures(answer: Answer, text: str) -> list[tuple[Figure, NumberCheck | None]]:
     """The answer's figures that are not blanked out, each with its check. text: as _supported_text has it."""
-    figures = find_figures(answer.text)
+    figures = figures_said(answer.text, [page_of(hit) for hit in answer.considered])
     checks: Sequence[NumberCheck | None] = answer.numbers
     if len(figures) != len(checks):
         checks = [None] * len(figures)

@@ -23,11 +23,11 @@ from chatbot.answer.compare.measure_match import (
 )
 from chatbot.answer.tables.cell_lookup import stated_unit, states_percent
 from chatbot.comparison import Quantity
+from chatbot.evidence.page import page_of
 from chatbot.records import FINE, Answer, Citation, Hit, NumberCheck
 from ingestion.language.currencies import MONEY
 from ingestion.language.numbers import (
     Figure,
-    find_figures,
     governing_mark,
     passage_scale,
     scale_marks,
@@ -292,7 +292,7 @@ def _page_currency(hit: Hit) -> str | None:
 
     Tables write it in their first row only.
     """
-    units = {figure.unit for figure in find_figures(hit.page_text)}
+    units = {placed.figure.unit for placed in page_of(hit).figures.all}
     units |= {mark.unit for mark in scale_marks(hit.page_text)}
     currencies = [unit for unit in units if unit in MONEY]
     return currencies[0] if len(currencies) == 1 else None

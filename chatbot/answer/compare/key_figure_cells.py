@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import re
 from dataclasses import dataclass, replace
 
@@ -36,8 +37,7 @@ class RowPlace:
 
 
 def key_figure_of(name: str, period: FigurePeriod, cell: FoundCell, place: RowPlace) -> KeyFigure:
-    """The figure of a cell. name: of its measure."""
-    figure = find_figures(cell.text)[0]
+    """The figure of a cell, not-a-number where its page does not tell its value. name: of its measure."""
     hit, row = place.hit, place.row
     unit = "%" if cell.percent else _money(cell, place)
     if name == PER_SHARE_MEASURE:
@@ -49,7 +49,7 @@ def key_figure_of(name: str, period: FigurePeriod, cell: FoundCell, place: RowPl
         _signed(name, cell),
         unit,
         cell.scale,
-        figure.decimals,
+        cell.figure.decimals,
         cell.label,
         short_head(cell.head),
         cell.unit,
@@ -63,7 +63,7 @@ def key_figure_of(name: str, period: FigurePeriod, cell: FoundCell, place: RowPl
 def _money(cell: FoundCell, place: RowPlace) -> str | None:
     """The currency of a cell as a sign: its own, its unit's, that of other cells of its table, its page's."""
     table = place.table
-    own = find_figures(cell.text)[0].unit
+    own = cell.figure.unit
     if own in MONEY:
         return short_sign(own)
     for text in (cell.head, cell.label, cell.unit, table.unit, table.caption):
@@ -84,6 +84,8 @@ def _money(cell: FoundCell, place: RowPlace) -> str | None:
 
 def _signed(name: str, cell: FoundCell) -> float:
     """A value with the sign that its row's name gives it: a "Net loss" of 5 is less than zero."""
+    if not cell.certain:
+        return math.nan
     label = plain_label(cell.label)
     if name.startswith(MAY_BE_BELOW_ZERO) and BELOW_ZERO.search(label) and not EITHER_SIDE.search(label):
         return -abs(cell.value)

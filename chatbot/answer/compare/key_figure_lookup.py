@@ -6,6 +6,7 @@ it: a wrong figure in a sheet is worse than none.
 
 from __future__ import annotations
 
+import math
 import re
 from collections import Counter
 from collections.abc import Iterator, Sequence
@@ -36,6 +37,7 @@ from ingestion.records import Row, Table
 
 __all__ = ["document_figures"]
 
+IN_DOUBT = "page {page} does not show how some of its figures are to be read, so they are left out"
 CAPITAL = "capital expenditure"
 # Measures that are percentages of nothing else; the others are amounts, or shares of the economy.
 RATES = frozenset({"economic growth", "inflation", "unemployment"})
@@ -77,7 +79,10 @@ def document_figures(document: str, version: int, pages: Sequence[Hit], remark: 
         else:
             figures += _of_budget(measure, pages)
     figures += balance_sheet_debt(statements[BALANCE])
-    found = tuple(_in_one_time(figures))
+    doubted = [cell.page for figure in figures for cell in figure.cells if math.isnan(cell.value)]
+    if doubted:
+        remark = remark or IN_DOUBT.format(page=min(doubted))
+    found = tuple(_in_one_time([figure for figure in figures if not math.isnan(figure.value)]))
     return DocumentFigures(document, version, found, families, remark, year_end=_year_end(found))
 
 

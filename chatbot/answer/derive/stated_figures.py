@@ -162,10 +162,13 @@ def find_stated(key: str, hit: Hit, *, first: int = 0) -> list[StatedFigure]:
     """The figures of a page's sentences in order. first: the number of the page's first sentence."""
     orders = orders_of(hit)
     found: list[StatedFigure] = []
-    for at, (text, head) in enumerate(page_of(hit).whole_sentences):
+    page = page_of(hit)
+    for at, (text, head) in enumerate(page.whole_sentences):
         if text in orders or not _is_statement(text):
             continue
-        figures = find_figures(text)
+        figures = find_figures(text, page.style)
+        if any(figure.other is not None for figure in figures):  # its value cannot be told
+            continue
         if 0 < len(figures) <= MOST_FIGURES:
             place = _Place(key, text, head, first + at, figures, find_periods(text))
             found.extend(_stated(place))

@@ -10,7 +10,15 @@ from chatbot.answer.citations.citation_keys import escape_keys
 from chatbot.evidence.passages import verbatim
 from chatbot.records import Hit
 from ingestion.language.measures import Measure
-from ingestion.language.numbers import find_figures, for_row, mark_of_table, passage_scale, stated_mark
+from ingestion.language.numbers import (
+    Figure,
+    cell_figure,
+    for_row,
+    mark_of_table,
+    passage_scale,
+    stated_mark,
+    table_styles,
+)
 from ingestion.language.opposites import PLANNED
 from ingestion.language.periods import find_periods
 from ingestion.language.terms import terms
@@ -25,6 +33,7 @@ __all__ = [
     "as_amounts",
     "cell_of",
     "columns_by_year",
+    "figure_in",
     "find_cell",
     "is_planned",
     "limit_column",
@@ -124,6 +133,7 @@ class FoundCell:
     unit: the unit of the heading above the row, else the table's unit line, else its caption's, without its
         exceptions; "" without one.
     percent: it is a percentage, by its own sign or by that unit.
+    figure: the figure as it was read.
 
     Citation keys that a document prints are made inert in all texts.
     """
@@ -136,7 +146,13 @@ class FoundCell:
     value: float
     scale: float
     unit: str
-    percent: bool = False
+    percent: bool
+    figure: Figure
+
+    @property
+    def certain(self) -> bool:
+        """Whether the page tells the value of the figure; nothing is worked out from another."""
+        return self.figure.other is None
 
 
 def as_amounts(*cells: FoundCell) -> tuple[FoundCell, ...]:
@@ -344,13 +360,19 @@ def _asked_columns(table: Table, columns: list[int], asked: Collection[str]) -> 
     return [column for column in columns if not is_planned(table.heads[column])]
 
 
+def figure_in(table: Table, row: Row, column: int, page_text: str) -> Figure | None:
+    """The figure of a row in a column, None where there is none."""
+    cell = row.cells[column] if 0 <= column < len(row.cells) else None
+    if cell is None:
+        return None
+    return cell_figure(cell.text, table_styles(table, page_text)[column])
+
+
 def cell_of(key: str, hit: Hit, table: Table, row: Row, column: int) -> FoundCell | None:
     """The figure of a row in a column, None where there is none. key: of its page."""
-    found = row.cells[column] if column < len(row.cells) else None
-    figures = find_figures(found.text) if found else []
-    if found is None or not figures:
+    figure = figure_in(table, row, column, hit.page_text)
+    if figure is None:
         return None
-    figure = figures[0]
     is_percentage = figure.percent is not None or PERCENT.search(row.label) is not None
     stated = "" if is_percentage else stated_unit(table, row, column)
     mark = for_row(stated_mark(stated), row)
@@ -362,10 +384,16 @@ def cell_of(key: str, hit: Hit, table: Table, row: Row, column: int) -> FoundCel
         scale, _ = passage_scale(hit.page_text)
     if PER_SHARE.search(f"{row.section} {row.label}"):
         scale, stated = 1.0, ""
-    label, head, text = map(escape_keys, (row.label, table.heads[column], found.text))
+    label, head, text = map(escape_keys, (row.label, table.heads[column], _printed(row, column)))
     whole = escape_keys(verbatim(row, hit.page_text))
     unit = escape_keys(stated.strip("() "))
-    return FoundCell(key, label, head, text, whole, figure.value, figure.scale * scale, unit, percent)
+    value = figure.value
+    return FoundCell(key, label, head, text, whole, value, figure.scale * scale, unit, percent, figure)
+
+
+def _printed(row: Row, column: int) -> str:
+    cell = row.cells[column]
+    return cell.text if cell else ""
 
 
 def stated_unit(table: Table, row: Row, column: int | None = None) -> str:

@@ -8,14 +8,12 @@ import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
-from chatbot.answer.tables.cell_lookup import TOTALS, CellQuery, FoundCell, find_cell
+from chatbot.answer.tables.cell_lookup import TOTALS, CellQuery, FoundCell, figure_in, find_cell
 from chatbot.answer.tables.table_wording import Worked, operand
 from chatbot.records import Hit
 from ingestion.language.measures import Measure, measure_named
-from ingestion.language.numbers import find_figures
 from ingestion.language.terms import terms
 from ingestion.pages.kinds import PRIMARY_STATEMENTS
-from ingestion.records import Row, Table
 
 __all__ = ["MissingError", "Task", "printed_as_such", "work_out"]
 
@@ -64,7 +62,7 @@ _Fetch = Callable[[str, int], _Term]
 
 
 class MissingError(Exception):
-    """An operand that no table of the pages states."""
+    """An operand that no table of the pages states, or not so that its value can be told."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -95,6 +93,13 @@ class Task:
         if self._is_one_of_several(found, query):
             raise MissingError(measure.name)
         self.labels.append(found.label)
+        return found
+
+    def operand(self, measure: Measure, year: int) -> FoundCell:
+        """The same for a figure that something is worked out from. Raises MissingError."""
+        found = self.cell(measure, year)
+        if not found.certain:
+            raise MissingError(measure.name)
         return found
 
     def _is_one_of_several(self, found: FoundCell, query: CellQuery) -> bool:
@@ -144,7 +149,7 @@ def work_out(measure: Measure, year: int, task: Task) -> Worked:
     Raises MissingError where an operand is missing, or the scale of one of several is not known.
     """
     if not measure.formula:
-        stated = task.cell(measure, year)
+        stated = task.operand(measure, year)
         amount = stated.value * stated.scale
         return Worked(amount, stated.text, (stated,))
     operands = _Operands(measure, task)
@@ -178,7 +183,7 @@ class _Operands:
             worked = work_out(measure, year, self._task)
             self.cells.extend(worked.cells)
             return worked.value, f"({worked.written})"
-        found = self._task.cell(measure, year)
+        found = self._task.operand(measure, year)
         # One row is never two measures: "Income before income taxes" is not also the taxes.
         if self._letters.setdefault(found, letter) != letter:
             raise MissingError(letter)
@@ -196,29 +201,23 @@ def _check_whole(cells: Sequence[FoundCell], task: Task) -> None:
     """
     first = cells[0]
     used = {(cell.label, cell.text) for cell in cells}
-    for table in task.sources[first.key].tables:
+    page = task.sources[first.key]
+    for table in page.tables:
         if all(row.label != first.label for row in table.rows):
             continue
         for row in table.rows:
             if not _is_debt(row.label):
                 continue
-            for text in _texts_under(first.head, table, row):
-                if (row.label, text) not in used and find_figures(text):
+            for column, cell in enumerate(row.cells):
+                if cell is None or table.heads[column] != first.head or (row.label, cell.text) in used:
+                    continue
+                if figure_in(table, row, column, page.page_text):
                     raise MissingError(row.label)
     if len(used) < len(cells):
         raise MissingError(first.label)
     columns = {(cell.key, cell.head) for cell in cells}
     if len(columns) > 1:
         raise MissingError(first.label)
-
-
-def _texts_under(head: str, table: Table, row: Row) -> set[str]:
-    """What a row has in the columns of a head."""
-    texts = set()
-    for column, cell in enumerate(row.cells):
-        if cell and table.heads[column] == head:
-            texts.add(cell.text)
-    return texts
 
 
 def _is_debt(label: str) -> bool:

@@ -19,6 +19,7 @@ from chatbot.answer.tables.cell_lookup import (
     as_amounts,
     cell_of,
     columns_by_year,
+    figure_in,
     is_planned,
     limit_column,
 )
@@ -46,7 +47,6 @@ from chatbot.answer.verdict import (
 )
 from chatbot.records import Hit, Prompt, Understanding
 from ingestion.language.currencies import CURRENCY_TERMS
-from ingestion.language.numbers import find_figures
 from ingestion.language.opposites import MOVES, TOLD_LESS, TOLD_MORE
 from ingestion.language.periods import find_periods, without_periods
 from ingestion.language.scales import SCALE_TERMS
@@ -396,7 +396,7 @@ class _Found:
         if year not in self.columns:
             raise _NoCellError
         cell = cell_of(self.key, self.hit, self.table, self.row, self.columns[year])
-        if cell is None:
+        if cell is None or not cell.certain:
             raise _NoCellError
         return cell
 
@@ -512,7 +512,9 @@ def _adds_up(part: _Found, at: int, place: int) -> bool:
     The figures are those of the newest column. at, place: of the part and of the row below.
     """
     column = part.columns[max(part.columns)]
-    values = [_value(row, column) for row in part.table.rows[: place + 1]]
+    rows = part.table.rows[: place + 1]
+    figures = [figure_in(part.table, row, column, part.hit.page_text) for row in rows]
+    values = [figure.value if figure and figure.other is None else None for figure in figures]
     total = values[place]
     if total is None:
         return False
@@ -526,14 +528,6 @@ def _adds_up(part: _Found, at: int, place: int) -> bool:
         if difference <= ROUNDED * len(block):
             return True
     return False
-
-
-def _value(row: Row, column: int) -> float | None:
-    if not 0 <= column < len(row.cells):
-        return None
-    cell = row.cells[column]
-    figures = find_figures(cell.text) if cell else []
-    return figures[0].value if figures else None
 
 
 def _row(
@@ -695,7 +689,7 @@ def _check_alike(*cells: FoundCell) -> None:
     They differ in scale, kind or currency, or a head says more than another year: "Q4 2018" beside "2019".
     """
     kinds = {(cell.scale, cell.percent) for cell in cells}
-    currencies = {figure.unit for cell in cells for figure in find_figures(cell.text)[:1]} - {None}
+    currencies = {cell.figure.unit for cell in cells} - {None}
     heads = {_head_terms(cell) for cell in cells}
     worded = heads - {frozenset()}
     if len(kinds) > 1 or len(currencies) > 1 or len(worded) > 1:
@@ -761,7 +755,7 @@ def _planned_and_actual(found: _Found, years: Sequence[int]) -> tuple[FoundCell,
     if len(planned) != 1:
         raise _NoCellError
     plan = cell_of(found.key, found.hit, found.table, found.row, planned[0])
-    if plan is None or plan.head == actual.head:
+    if plan is None or not plan.certain or plan.head == actual.head:
         raise _NoCellError
     if (plan.scale, plan.percent) != (actual.scale, actual.percent):
         raise _NoCellError

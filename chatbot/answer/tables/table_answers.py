@@ -356,14 +356,14 @@ def _stated(
 
 def _settles(cell: FoundCell, question: str, task: Task) -> bool:
     """Whether a figure may decide a question by yes or no."""
-    return task.settles and not is_other(cell.label, question)
+    return task.settles and cell.certain and not is_other(cell.label, question)
 
 
 def _growth(measure: Measure, years: Sequence[int], question: str, task: Task) -> Iterator[str]:
     """How a measure moved from the first year to the last. Raises MissingError."""
     first, last = min(years), max(years)
-    before = task.cell(measure, first)
-    after = task.cell(measure, last)
+    before = task.operand(measure, first)
+    after = task.operand(measure, last)
     if before.scale != after.scale or before.percent != after.percent:
         raise MissingError(measure.name)
     if _is_part_of_year(before) != _is_part_of_year(after):
@@ -399,7 +399,7 @@ def _difference(before: FoundCell, after: FoundCell, change: float) -> str:
     if after.percent:
         return f"{formula} = {change:.{decimals}f} percentage points"
     difference = f"{formula} = {number_text(change, decimals)}"
-    if before.value <= 0:  # on a base below zero a percentage means nothing
+    if before.value <= 0 or after.value < 0:  # a percentage means nothing below zero
         return difference
     growth = 100 * change / before.value
     base = before.text

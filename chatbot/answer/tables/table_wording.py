@@ -10,7 +10,6 @@ from chatbot.answer.tables.cell_lookup import FoundCell, is_planned
 from chatbot.answer.verdict import Amount
 from ingestion.language.currencies import CURRENCY, DRAWN_SIGNS, currency_of
 from ingestion.language.measures import Measure
-from ingestion.language.numbers import find_figures
 from ingestion.language.periods import find_periods
 from ingestion.language.scales import SCALE_NAMES
 from ingestion.language.sentences import within_sentence
@@ -72,9 +71,8 @@ def amount(cell: FoundCell) -> Amount:
 
 def _currency(cell: FoundCell) -> str | None:
     """The currency printed with a figure, else that of its table's unit; None without one."""
-    figures = find_figures(cell.text)
-    if figures and figures[0].unit:
-        return figures[0].unit
+    if cell.figure.unit:
+        return cell.figure.unit
     of_table = re.search(CURRENCY, cell.unit)
     return currency_of(of_table[0]) if of_table else None
 
@@ -149,9 +147,7 @@ def stated_value(cell: FoundCell) -> str:
     """A cell's figure with its scale, or its per cent."""
     if cell.percent:
         return cell.text if "%" in cell.text else f"{cell.text}%"
-    figures = find_figures(cell.text)
-    written = figures[0].scale if figures else 1.0
-    name = SCALE_NAMES.get(cell.scale / written) if written else None
+    name = SCALE_NAMES.get(cell.scale / cell.figure.scale)
     return f"{cell.text} {name}" if name else cell.text
 
 
@@ -221,7 +217,7 @@ def _small(word: re.Match[str]) -> str:
 
 def decimals_of(cells: Sequence[FoundCell]) -> int:
     """As many decimals as the operands show."""
-    return max(figure.decimals for cell in cells for figure in find_figures(cell.text)[:1])
+    return max(cell.figure.decimals for cell in cells)
 
 
 def number_text(value: float, decimals: int) -> str:

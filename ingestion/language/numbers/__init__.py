@@ -1,27 +1,41 @@
 """Reads amounts and scale lines in financial prose and tables.
 
-`figures` finds amounts and `spelled` amounts in words; `not_amounts` masks what must not be taken for one.
+`figures` finds amounts and `spelled` amounts in words; `number_styles` decides how figures are written, and
+`not_amounts` masks what must not be taken for one.
 `scale_marks` finds the lines that scale a table's cells, and `cell_marks` tells which of them scales a cell.
 """
 
 from __future__ import annotations
 
 from ingestion.language.numbers.cell_marks import for_row, mark_beside, mark_of_table, stated_mark
-from ingestion.language.numbers.figures import Figure, find_figures, magnitude, same_value, units_agree
+from ingestion.language.numbers.figures import (
+    Figure,
+    cell_figure,
+    find_figures,
+    magnitude,
+    same_value,
+    units_agree,
+)
+from ingestion.language.numbers.number_styles import NumberStyle, own_style, page_style, table_styles
 from ingestion.language.numbers.scale_marks import ScaleMark, governing_mark, passage_scale, scale_marks
 
 __all__ = [
     "Figure",
+    "NumberStyle",
     "ScaleMark",
+    "cell_figure",
     "find_figures",
     "for_row",
     "governing_mark",
     "magnitude",
     "mark_beside",
     "mark_of_table",
+    "own_style",
+    "page_style",
     "passage_scale",
     "same_value",
     "scale_marks",
     "stated_mark",
+    "table_styles",
     "units_agree",
 ]

@@ -1,8 +1,8 @@
 """Finds the amounts of financial prose and tables, with their units, scales and periods.
 
-Only ASCII digits are read. Plain spaces group thousands only beside a currency or a scale word ("RM 1 234
-567", "9 905 million") or within a sentence ("of 9 300 nurses"), because "136 218 263" is more often three
-cells than one number; no-break and thin spaces always group. "1.234.567" is taken for a section number.
+Only ASCII digits are read, as `number_styles` rewrites them. Without a style that says more, plain spaces
+group thousands only beside a currency or a scale word ("RM 1 234 567", "9 905 million") or within a sentence
+("of 9 300 nurses"), because "136 218 263" is more often three cells than one number.
 
 The file is longer than 300 lines because sign, brackets, currency, scale and unit are one decision.
 """
@@ -28,14 +28,23 @@ from ingestion.language.currencies import (
     family_of,
 )
 from ingestion.language.numbers.not_amounts import masked
+from ingestion.language.numbers.number_styles import (
+    BEHIND,
+    DOUBTED,
+    SURE,
+    NumberStyle,
+    cell_in_english,
+    in_english,
+    own_style,
+)
 from ingestion.language.numbers.spelled import find_spelled
 from ingestion.language.periods import Period, find_periods
 from ingestion.language.scales import BARE_LETTER_SCALE, LETTER_SCALE, LETTER_SCALES, SCALE_WORD, scale_of
 from ingestion.language.sentences import sentence_spans
-from ingestion.language.units import BASIS, GAP, MINUS, PERCENT, POINTS, SPACE, UNIT_AHEAD
+from ingestion.language.units import BASIS, GAP, MINUS, PERCENT, POINTS, SPACE
 from ingestion.language.vocabulary import either
 
-__all__ = ["Figure", "find_figures", "magnitude", "same_value", "units_agree"]
+__all__ = ["Figure", "cell_figure", "find_figures", "magnitude", "same_value", "units_agree"]
 
 
 _VULGAR = {
@@ -63,17 +72,17 @@ _NUMBER = re.compile(
     rf"{_TOUCHING}|(?<=[A-Z]{{3}})|(?<=\W[{_LETTERS}])|(?<=\A[{_LETTERS}]))"
     r"(?:(?P<mixed>(?:[0-9]{1,2}[- ])?[1357](?:/[248](?![0-9/])(?=\s{0,2}(?i:per|%|to\b|and\b|point))"
     r"|⁄[248](?![0-9])))"
-    rf"|(?P<spaced>[0-9]{{1,3}}(?: [0-9]{{3}}){{1,4}}+(?! ?[0-9]))(?P<spaced_decimals>\.[0-9]{{1,12}}+)?"
+    rf"|(?P<spaced>[0-9]{{1,3}}(?: [0-9]{{3}}){{1,4}}+(?! ?[0-9]))(?:\.[0-9]{{1,12}}+)?"
     r"|(?P<whole>[0-9]{1,3}(?:,[0-9]{3}){1,5}+(?![0-9])|[0-9]{1,2}(?:,[0-9]{2}(?=,)){1,6}+,[0-9]{3}(?![0-9])"
-    "|[0-9]{1,3}(?:[\u00a0\u2007\u2009\u202f][0-9]{3}){1,5}+(?![0-9])"
-    r"|[0-9]{1,3}(?:['’][0-9]{3}){1,5}+(?![0-9])|[0-9]++)"
-    rf"(?:(?P<decimals>\.[0-9]++)|(?P<comma>,[0-9]{{1,2}}+(?![0-9,]))(?={UNIT_AHEAD})"
-    rf"|(?P<vulgar>[¼½¾⅓⅔⅛⅜⅝⅞]))?"
+    r"|[0-9]++)(?:(?P<decimals>\.[0-9]++)|(?P<vulgar>[¼½¾⅓⅔⅛⅜⅝⅞]))?"
     r"|(?<![A-Za-z])(?P<point>\.[0-9]++)|(?P<fraction>[¼½¾⅓⅔⅛⅜⅝⅞]))"
 )
+# Digits with one mark that may set thousands or decimals apart.
+_EITHER = re.compile(r"[1-9][0-9]{0,2}[.,][0-9]{3}")
+_TURNED = str.maketrans(",.", ".,")
 _FIRST_GROUP = re.compile(r"(?P<whole>[0-9]++)(?P<decimals>\.[0-9]++)?")
 _BEFORE = re.compile(
-    rf"(?P<outer>\( ?)?(?P<minus>\([{MINUS}]\)|[{MINUS}])?(?P<space> ?)(?P<currency>{CURRENCY}"
+    rf"(?P<outer>\( ?)?(?P<minus>\([{MINUS}]\)|[{MINUS}]|{SURE} {{0,2}})?(?P<space> ?)(?P<currency>{CURRENCY}"
     rf"|(?<!\w)(?:{either(LETTERS)})(?=\Z))?{GAP}"
     rf"(?P<minus2>[{MINUS}])?(?P<inner>\( ?)?\Z"
 )
@@ -167,6 +176,7 @@ class Figure:
     period: as written nearby, or None.
     percent: "percent", "points" (percentage and basis points) or None.
     decimals: digits shown after the point.
+    other: the value that it may have as well, where its place does not tell which; None where it is certain.
     """
 
     text: str
@@ -178,6 +188,7 @@ class Figure:
     period: str | None = None
     percent: str | None = None
     decimals: int = 0
+    other: float | None = None
 
     @property
     def bare(self) -> bool:
@@ -185,29 +196,57 @@ class Figure:
         return self.scale == 1.0 and self.percent is None and self.unit != "x"
 
 
-def find_figures(text: str) -> list[Figure]:
+def find_figures(text: str, style: NumberStyle | None = None) -> list[Figure]:
     """All amounts and counts in order, without overlap. Never raises.
 
     Years, dates, references, list numbers and citation keys are not amounts. In words, only amounts with a
     unit, durations and fractions are found: "four per cent", "nine years", "three fifths".
+
+    style: of the page that the text is of; the text's own without one.
     """
-    return list(_figures_of(text))
+    style = style or own_style(text)
+    return list(_figures_of(text, in_english(text, style), style.decimal, style.spaces))
+
+
+def cell_figure(text: str, style: NumberStyle) -> Figure | None:
+    """The first figure of a cell, None where it has none. style: of its column."""
+    english = cell_in_english(text, style)
+    figures = _figures_of(text, english, style.decimal, style.spaces)
+    return figures[0] if figures else None
 
 
 @lru_cache(maxsize=256)  # the checks of one answer look into the same sentences again and again
-def _figures_of(text: str) -> tuple[Figure, ...]:
-    amounts = masked(text)
+def _figures_of(text: str, english: str, decimal: str, spaces: bool) -> tuple[Figure, ...]:
+    """english: the text as `number_styles` rewrites it. decimal, spaces: of its style."""
+    amounts = masked(english)
     letters = _letters_of_money(amounts)
     found: list[Figure] = []
     position = floor = 0
     while match := _NUMBER.search(amounts, position):
-        figure, position = _read((text, amounts), match, floor, letters)
+        digits = match if spaces else _digits(amounts, match)
+        figure, position = _read((text, amounts), digits, floor, letters)
         if figure is not None:
-            found.append(figure)
+            found.append(_doubted(figure, match, (text, amounts), decimal))
             floor = figure.end
     if spelled := list(_spelled(text, amounts)):
         found = sorted([*found, *spelled], key=lambda figure: figure.start)
     return tuple(_with_periods(_sharing_units(found, text), text))
+
+
+def _doubted(figure: Figure, match: re.Match[str], texts: tuple[str, str], decimal: str) -> Figure:
+    """The figure with the other value that it may have. match: all digits that may be its own. texts: as
+    `_read` has them.
+    """
+    sign = -1 if figure.value < 0 else 1
+    source, text = texts
+    if DOUBTED in text[max(0, figure.start - 3) : figure.end + 3]:
+        return replace(figure, other=-figure.value)
+    if match["spaced"] and match.end() > figure.end:
+        return replace(figure, other=sign * float(match["spaced"].replace(" ", "")))
+    if not decimal and _EITHER.fullmatch(match[0]) and source.startswith(match[0], match.start()):
+        turned = match[0].translate(_TURNED).replace(",", "")
+        return replace(figure, other=sign * float(turned))
+    return figure
 
 
 def _letters_of_money(text: str) -> frozenset[str]:
@@ -293,7 +332,7 @@ class _Tail(NamedTuple):
     """What follows the digits.
 
     inside: where it ends within brackets that close there, else the same as end.
-    closed: whether brackets around the number close.
+    closed: what closes brackets around the number, or stands for a minus behind it; "" for neither.
     """
 
     unit: str | None
@@ -301,21 +340,20 @@ class _Tail(NamedTuple):
     percent: str | None
     inside: int
     end: int
-    closed: bool
+    closed: str
 
 
 def _read(
-    texts: tuple[str, str], match: re.Match[str], floor: int, letters: frozenset[str]
+    texts: tuple[str, str], digits: re.Match[str], floor: int, letters: frozenset[str]
 ) -> tuple[Figure | None, int]:
-    """The figure whose digits are matched in the masked text, None where it is none, and where to search on.
+    """The figure with some digits of the masked text, None where it is none, and where to search on.
 
     texts: the source and the masked text.
     floor: where the figure before ends.
     letters: letters that are a currency elsewhere in the text.
     """
     source, text = texts
-    before = _before(text, match.start(), floor)
-    digits = _digits(text, match, before)
+    before = _before(text, digits.start(), floor)
     value, decimals = _value(digits)
     tail = _tail(text, digits.end(), before)
     if math.isnan(value) or _is_name(text, before, tail):
@@ -344,9 +382,9 @@ def _read(
     return Figure(written, start, end, value, unit, tail.scale, None, tail.percent, decimals), end
 
 
-def _digits(text: str, match: re.Match[str], before: re.Match[str]) -> re.Match[str]:
+def _digits(text: str, match: re.Match[str]) -> re.Match[str]:
     """The digits that belong together: of groups with spaces between them maybe only the first."""
-    if not match["spaced"] or before["currency"]:
+    if not match["spaced"] or _before(text, match.start(), 0)["currency"]:
         return match
     if _scaled_or_money(text, match.end()) or _counts(text, match):
         return match
@@ -374,17 +412,18 @@ def _tail(text: str, position: int, before: re.Match[str]) -> _Tail:
     """Unit and scale, inside or behind closing brackets: "(2.0%)", "(2.0)%", "(91.5) million"."""
     following = text[position : position + 4].lstrip()[:1]
     if following.isdigit() or following in ",;":
-        return _Tail(None, 1.0, None, position, position, False)  # a shortcut for rows of cells
+        return _Tail(None, 1.0, None, position, position, "")  # a shortcut for rows of cells
     has_currency = bool(before["currency"])
     unit, scale, percent, end = _unit_after(text, position, has_currency)
     is_open = before["outer"] or before["inner"]
-    if not is_open or not text[end : end + 2].lstrip(" ").startswith(")"):
-        return _Tail(unit, scale, percent, end, end, False)
+    closing = text[end : end + 2].lstrip(" ")[:1]
+    if closing != BEHIND and not (is_open and closing == ")"):
+        return _Tail(unit, scale, percent, end, end, "")
     inside = end
-    end = text.index(")", end) + 1
+    end = text.index(closing, end) + 1
     if unit is None and scale == 1.0:
         unit, scale, percent, end = _unit_after(text, end, has_currency)
-    return _Tail(unit, scale, percent, inside, end, True)
+    return _Tail(unit, scale, percent, inside, end, closing)
 
 
 def _is_name(text: str, before: re.Match[str], tail: _Tail) -> bool:
@@ -422,13 +461,13 @@ def _counts(text: str, match: re.Match[str]) -> bool:
     return _COUNTING.search(text, max(0, match.start() - 20), match.start()) is not None
 
 
-def _start(before: re.Match[str], closed: bool) -> int:
-    """Where a negative figure begins: at its bracket, sign or currency."""
+def _start(before: re.Match[str], closed: str) -> int:
+    """Where a negative figure begins: at its bracket, sign, currency or digits."""
     parts = ["minus", "currency", "minus2"]
     if closed:
         parts = ["outer", *parts, "inner"]
     written = [part for part in parts if before[part]]
-    return before.start(written[0])
+    return before.start(written[0]) if written else before.end()
 
 
 def _value(match: re.Match[str]) -> tuple[float, int]:
@@ -442,10 +481,7 @@ def _value(match: re.Match[str]) -> tuple[float, int]:
     if form in ("fraction", "vulgar"):
         whole = re.sub("[^0-9]", "", written)
         return float(whole or 0) + _VULGAR[written[-1]], 2
-    if form == "comma":
-        whole, _, decimals = written.rpartition(",")
-    else:
-        whole, _, decimals = written.partition(".")
+    whole, _, decimals = written.partition(".")
     if not whole.isdigit():
         whole = re.sub("[^0-9]", "", whole) or "0"
     if len(whole) > _LONGEST or len(decimals) > _LONGEST:
@@ -499,6 +535,8 @@ def _money(match: re.Match[str] | None) -> str | None:
 
 def _negative(text: str, before: re.Match[str], tail: _Tail) -> bool | None:
     """Whether the figure is negative; None where brackets only number items, as in "(3) faster returns"."""
+    if tail.closed == BEHIND or (before["minus"] or "")[:1] == SURE:
+        return True
     if tail.closed:
         return _bracket_negative(text, before, tail)
     if before["minus2"]:
