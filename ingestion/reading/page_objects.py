@@ -1,0 +1,217 @@
+"""Lists all that is drawn on a page that PDFium has open, in the order of drawing; knows no text.
+
+Calls PDFium by plain addresses: its Python objects take three times as long, and a page may have thousands.
+"""
+
+from __future__ import annotations
+
+import ctypes
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from itertools import repeat
+from typing import Any
+
+import numpy as np
+import pypdfium2.raw as raw
+from numpy.typing import NDArray
+
+__all__ = ["PageObjects", "Sides", "address_of", "corners_of"]
+
+Sides = NDArray[np.float64]
+Numbers = Sequence[int] | NDArray[np.intp]
+# PDF's (a, b, c, d, e, f): x' = ax + cy + e, y' = bx + dy + f.
+Matrix = tuple[float, float, float, float, float, float]
+AS_IS: Matrix = (1.0, 0.0, 0.0, 1.0, 0.0, 0.0)
+# How deep forms within forms are searched; only machines, such as an attacker's, nest them deeper.
+DEEPEST = 4
+# Objects of one page that are listed: a page of drawings has some thousands, a bomb has millions.
+MOST_OBJECTS = 20_000
+# Points of a clip that are looked at.
+MOST_CLIP_POINTS = 40
+EVERYWHERE = (-1e9, -1e9, 1e9, 1e9)
+
+
+def _direct(function: Any, result: Any, *arguments: Any) -> Any:
+    address = ctypes.cast(function, ctypes.c_void_p).value
+    return ctypes.PYFUNCTYPE(result, *arguments)(address)
+
+
+_ADDRESS, _NUMBER = ctypes.c_void_p, ctypes.c_int
+_object = _direct(raw.FPDFPage_GetObject, _ADDRESS, _ADDRESS, _NUMBER)
+_inner_object = _direct(raw.FPDFFormObj_GetObject, _ADDRESS, _ADDRESS, ctypes.c_ulong)
+_kind = _direct(raw.FPDFPageObj_GetType, _NUMBER, _ADDRESS)
+_mode = _direct(raw.FPDFTextObj_GetTextRenderMode, _NUMBER, _ADDRESS)
+_bounds = _direct(raw.FPDFPageObj_GetBounds, _NUMBER, *[_ADDRESS] * 5)
+_fill = _direct(raw.FPDFPageObj_GetFillColor, _NUMBER, *[_ADDRESS] * 5)
+_clip = _direct(raw.FPDFPageObj_GetClipPath, _ADDRESS, _ADDRESS)
+_clips = _direct(raw.FPDFClipPath_CountPaths, _NUMBER, _ADDRESS)
+_marks = _direct(raw.FPDFPageObj_CountMarks, _NUMBER, _ADDRESS)
+
+
+def address_of(pointer: Any) -> int:
+    """The address of what PDFium points to, 0 for nothing."""
+    return ctypes.cast(pointer, ctypes.c_void_p).value or 0
+
+
+def corners_of(text_page: Any, index: int) -> tuple[float, float, float, float]:
+    """(left, top, right, bottom) of a character's tight box, in points."""
+    left, right, bottom, top = (ctypes.c_double() for _ in range(4))
+    raw.FPDFText_GetCharBox(text_page, index, left, right, bottom, top)
+    return left.value, top.value, right.value, bottom.value
+
+
+@dataclass(slots=True)
+class PageObjects:
+    """The objects of a page and of the forms on it, in the order of drawing.
+
+    handles: their addresses. kinds: FPDF_PAGEOBJ_… of each. frames: the matrix of the form that an object is
+    in, AS_IS where it is in none. whole: whether none were left out.
+    """
+
+    handles: list[int] = field(default_factory=list)
+    kinds: NDArray[np.int64] = field(default_factory=lambda: np.zeros(0, np.int64))
+    frames: list[Matrix] = field(default_factory=list)
+    whole: bool = True
+
+    @classmethod
+    def of(cls, page: Any) -> PageObjects:
+        """The objects of an open page, at most MOST_OBJECTS."""
+        made = cls()
+        kinds: list[int] = []
+        made._gather(_object, address_of(page.raw), raw.FPDFPage_CountObjects(page), AS_IS, kinds)
+        made.kinds = np.array(kinds, np.int64)
+        return made
+
+    def _gather(
+        self, get: Any, owner: int, count: int, frame: Matrix, kinds: list[int], depth: int = 1
+    ) -> None:
+        room = MOST_OBJECTS - len(self.handles)
+        self.whole = self.whole and count <= room
+        found = list(map(get, repeat(owner), range(min(count, room))))
+        of_found = list(map(_kind, found))
+        start = 0
+        forms = [at for at, kind in enumerate(of_found) if kind == raw.FPDF_PAGEOBJ_FORM]
+        for at in [*forms, len(found)]:
+            self.handles += found[start:at]
+            self.frames += repeat(frame, at - start)
+            kinds += of_found[start:at]
+            start = at + 1
+            if at < len(found) and depth < DEEPEST:
+                form = _pointer(found[at])
+                inner = _within(_matrix_of(form), frame)
+                self._gather(
+                    _inner_object, found[at], raw.FPDFFormObj_CountObjects(form), inner, kinds, depth + 1
+                )
+
+    def of_kind(self, *kinds: int) -> NDArray[np.intp]:
+        """The numbers of the objects of these kinds."""
+        return np.flatnonzero(np.isin(self.kinds, kinds))
+
+    def is_on_page(self, number: int) -> bool:
+        """Whether an object stands on the page itself, in no form."""
+        return self.frames[number] is AS_IS
+
+    def matrix(self, number: int) -> Matrix:
+        """How an object is turned, sized and moved on the page."""
+        return _within(_matrix_of(self.pointer(number)), self.frames[number])
+
+    def clip(self, number: int) -> Sides:
+        """(left, bottom, right, top) of what the outlines that cut an object leave, in points of the page."""
+        return _moved(_clip_of(self.pointer(number)), self.frames[number])
+
+    def is_filled(self, number: int) -> bool:
+        """Whether a path is filled."""
+        fill, stroke = ctypes.c_int(), ctypes.c_int()
+        raw.FPDFPath_GetDrawMode(self.pointer(number), fill, stroke)
+        return bool(fill.value)
+
+    def pointer(self, number: int) -> Any:
+        """An object as PDFium's functions take it."""
+        return _pointer(self.handles[number])
+
+    def sides(self, numbers: Numbers) -> Sides:
+        """(left, bottom, right, top) of each of some objects, in points of the page."""
+        sides = self._four(_bounds, numbers, np.float32).astype(np.float64)
+        for row, number in enumerate(numbers):
+            if self.frames[number] is not AS_IS:
+                sides[row] = _moved(sides[row], self.frames[number])
+        return sides
+
+    def colours(self, numbers: Numbers) -> NDArray[np.int64]:
+        """(red, green, blue, opacity), 0-255, of what some objects are filled with."""
+        return self._four(_fill, numbers, np.uint32).astype(np.int64)
+
+    def modes(self, numbers: Numbers) -> NDArray[np.int64]:
+        """How the letters of some texts are drawn, 3 for not at all."""
+        return np.fromiter(map(_mode, self._some(numbers)), np.int64, len(numbers))
+
+    def clips(self, numbers: Numbers) -> NDArray[np.int64]:
+        """By how many outlines each of some objects is cut."""
+        return np.fromiter(map(_clips, map(_clip, self._some(numbers))), np.int64, len(numbers))
+
+    def marks(self, numbers: Numbers) -> NDArray[np.int64]:
+        """How many marks, such as of a layer, each of some objects has."""
+        return np.fromiter(map(_marks, self._some(numbers)), np.int64, len(numbers))
+
+    def _some(self, numbers: Numbers) -> list[int]:
+        if len(numbers) == len(self.handles):
+            return self.handles
+        handles = self.handles
+        return [handles[number] for number in numbers]
+
+    def _four(self, read: Any, numbers: Numbers, kind: Any) -> NDArray[Any]:
+        """Four values of each of some objects, as a function of PDFium gives them by four addresses."""
+        values = np.zeros((len(numbers), 4), kind)
+        first = values.ctypes.data
+        end = first + values.nbytes
+        places = (range(first + offset, end, 16) for offset in (0, 4, 8, 12))
+        for _ in map(read, self._some(numbers), *places):
+            pass
+        return values
+
+
+def _clip_of(item: Any) -> tuple[float, float, float, float]:
+    """(left, bottom, right, top) of what the outlines that cut an object leave, in its own points."""
+    clip = raw.FPDFPageObj_GetClipPath(item)
+    x, y = ctypes.c_float(), ctypes.c_float()
+    left, bottom, right, top = EVERYWHERE
+    for path in range(raw.FPDFClipPath_CountPaths(clip)):
+        corners = []
+        for index in range(min(MOST_CLIP_POINTS, raw.FPDFClipPath_CountPathSegments(clip, path))):
+            raw.FPDFPathSegment_GetPoint(raw.FPDFClipPath_GetPathSegment(clip, path, index), x, y)
+            corners.append((x.value, y.value))
+        if 0 < len(corners) < MOST_CLIP_POINTS:
+            xs, ys = zip(*corners, strict=True)
+            left, bottom = max(left, min(xs)), max(bottom, min(ys))
+            right, top = min(right, max(xs)), min(top, max(ys))
+    return left, bottom, right, top
+
+
+def _pointer(handle: int) -> Any:
+    return ctypes.cast(handle, raw.FPDF_PAGEOBJECT)
+
+
+def _matrix_of(item: Any) -> Matrix:
+    found = raw.FS_MATRIX()
+    raw.FPDFPageObj_GetMatrix(item, found)
+    return found.a, found.b, found.c, found.d, found.e, found.f
+
+
+def _within(inner: Matrix, outer: Matrix) -> Matrix:
+    """The matrix that does `inner` and then `outer`."""
+    a, b, c, d, e, f = inner
+    oa, ob, oc, od, oe, of = outer
+    across = (a * oa + b * oc, a * ob + b * od)
+    down = (c * oa + d * oc, c * ob + d * od)
+    moved = (e * oa + f * oc + oe, e * ob + f * od + of)
+    return (*across, *down, *moved)
+
+
+def _moved(sides: Sequence[float], matrix: Matrix) -> Sides:
+    """The sides of a box in a form as sides on the page."""
+    left, bottom, right, top = sides
+    a, b, c, d, e, f = matrix
+    corners = [(x, y) for x in (left, right) for y in (bottom, top)]
+    across = [a * x + c * y + e for x, y in corners]
+    up = [b * x + d * y + f for x, y in corners]
+    return np.array((min(across), min(up), max(across), max(up)))
