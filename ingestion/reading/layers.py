@@ -9,6 +9,9 @@ from typing import Any
 
 __all__ = ["has_hidden_layers"]
 
+# What shows content while a layer is off.
+CONDITIONS = (b"/AllOff", b"/AnyOff", b"/VE")
+
 
 def has_hidden_layers(path: Path, reader: Callable[[], Any]) -> bool:
     """Whether a PDF that opens has layers of which one may be off.
@@ -18,7 +21,7 @@ def has_hidden_layers(path: Path, reader: Callable[[], Any]) -> bool:
     with path.open("rb") as file, mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ) as data:
         if data.find(b"/OCProperties") < 0 and (data.find(b"/Catalog") >= 0 or data.find(b"/ObjStm") < 0):
             return False
-        conditional = data.find(b"/OCMD") >= 0
+        conditional = any(data.find(word) >= 0 for word in CONDITIONS)
     try:
         properties = reader().trailer["/Root"].get("/OCProperties")
         if properties is None:

@@ -6,16 +6,28 @@ Calls PDFium by plain addresses: its Python objects take three times as long, an
 from __future__ import annotations
 
 import ctypes
-from collections.abc import Sequence
+import math
+from collections import deque
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from itertools import repeat
+from operator import itemgetter
 from typing import Any
 
 import numpy as np
 import pypdfium2.raw as raw
 from numpy.typing import NDArray
 
-__all__ = ["PageObjects", "Sides", "address_of", "corners_of"]
+__all__ = [
+    "EVERYWHERE",
+    "MOST_OBJECTS",
+    "PageObjects",
+    "Sides",
+    "corners_of",
+    "letter_sides",
+    "loose_boxes",
+    "owners_of",
+]
 
 Sides = NDArray[np.float64]
 Numbers = Sequence[int] | NDArray[np.intp]
@@ -41,16 +53,41 @@ _object = _direct(raw.FPDFPage_GetObject, _ADDRESS, _ADDRESS, _NUMBER)
 _inner_object = _direct(raw.FPDFFormObj_GetObject, _ADDRESS, _ADDRESS, ctypes.c_ulong)
 _kind = _direct(raw.FPDFPageObj_GetType, _NUMBER, _ADDRESS)
 _mode = _direct(raw.FPDFTextObj_GetTextRenderMode, _NUMBER, _ADDRESS)
+_font_size = _direct(raw.FPDFTextObj_GetFontSize, _NUMBER, _ADDRESS, _ADDRESS)
+_matrix = _direct(raw.FPDFPageObj_GetMatrix, _NUMBER, _ADDRESS, _ADDRESS)
 _bounds = _direct(raw.FPDFPageObj_GetBounds, _NUMBER, *[_ADDRESS] * 5)
 _fill = _direct(raw.FPDFPageObj_GetFillColor, _NUMBER, *[_ADDRESS] * 5)
+_draw_mode = _direct(raw.FPDFPath_GetDrawMode, _NUMBER, *[_ADDRESS] * 3)
 _clip = _direct(raw.FPDFPageObj_GetClipPath, _ADDRESS, _ADDRESS)
 _clips = _direct(raw.FPDFClipPath_CountPaths, _NUMBER, _ADDRESS)
-_marks = _direct(raw.FPDFPageObj_CountMarks, _NUMBER, _ADDRESS)
+_loose_box = _direct(raw.FPDFText_GetLooseCharBox, _NUMBER, _ADDRESS, _NUMBER, _ADDRESS)
+_owner = _direct(raw.FPDFText_GetTextObject, _ADDRESS, _ADDRESS, _NUMBER)
 
 
-def address_of(pointer: Any) -> int:
-    """The address of what PDFium points to, 0 for nothing."""
-    return ctypes.cast(pointer, ctypes.c_void_p).value or 0
+def loose_boxes(text_page: Any) -> Callable[[int], list[float]]:
+    """Gives (left, top, right, bottom) in points of a character in its line, while the text page is open;
+    nothing for one that has no place."""
+    box = (ctypes.c_float * 4)()
+    owner, there = _address(text_page), ctypes.addressof(box)
+
+    def read(index: int) -> list[float]:
+        return box[:] if _loose_box(owner, index, there) else []
+
+    return read
+
+
+def letter_sides(text_page: Any, indexes: Sequence[int]) -> Sides:
+    """(left, bottom, right, top) in its line of each of some characters, in points."""
+    values = np.zeros((len(indexes), 4), np.float32)
+    first = values.ctypes.data
+    places = range(first, first + values.nbytes, 16)
+    deque(map(_loose_box, repeat(_address(text_page)), indexes, places), 0)
+    return values[:, (0, 3, 2, 1)].astype(np.float64)
+
+
+def owners_of(text_page: Any, indexes: Sequence[int]) -> list[int | None]:
+    """The address of the text object that sets each of some characters."""
+    return list(map(_owner, repeat(_address(text_page)), indexes))
 
 
 def corners_of(text_page: Any, index: int) -> tuple[float, float, float, float]:
@@ -78,7 +115,7 @@ class PageObjects:
         """The objects of an open page, at most MOST_OBJECTS."""
         made = cls()
         kinds: list[int] = []
-        made._gather(_object, address_of(page.raw), raw.FPDFPage_CountObjects(page), AS_IS, kinds)
+        made._gather(_object, _address(page), raw.FPDFPage_CountObjects(page), AS_IS, kinds)
         made.kinds = np.array(kinds, np.int64)
         return made
 
@@ -105,25 +142,38 @@ class PageObjects:
 
     def of_kind(self, *kinds: int) -> NDArray[np.intp]:
         """The numbers of the objects of these kinds."""
-        return np.flatnonzero(np.isin(self.kinds, kinds))
+        wanted = self.kinds == kinds[0]
+        for kind in kinds[1:]:
+            wanted |= self.kinds == kind
+        return np.flatnonzero(wanted)
 
     def is_on_page(self, number: int) -> bool:
         """Whether an object stands on the page itself, in no form."""
         return self.frames[number] is AS_IS
 
-    def matrix(self, number: int) -> Matrix:
-        """How an object is turned, sized and moved on the page."""
-        return _within(_matrix_of(self.pointer(number)), self.frames[number])
+    def sizes(self, numbers: Numbers) -> NDArray[np.float64]:
+        """The size of the letters of each of some texts, in points."""
+        size, matrix, found = ctypes.c_float(), (ctypes.c_float * 6)(), []
+        there, turned = ctypes.addressof(size), ctypes.addressof(matrix)
+        for number in numbers:
+            _font_size(self.handles[number], there)
+            _matrix(self.handles[number], turned)
+            _, _, across, up, _, _ = _within((*matrix[:],), self.frames[number])
+            found.append(size.value * math.hypot(across, up))
+        return np.array(found)
 
     def clip(self, number: int) -> Sides:
         """(left, bottom, right, top) of what the outlines that cut an object leave, in points of the page."""
         return _moved(_clip_of(self.pointer(number)), self.frames[number])
 
-    def is_filled(self, number: int) -> bool:
-        """Whether a path is filled."""
+    def filled(self, numbers: Numbers) -> NDArray[np.bool_]:
+        """Whether each of some paths is filled."""
         fill, stroke = ctypes.c_int(), ctypes.c_int()
-        raw.FPDFPath_GetDrawMode(self.pointer(number), fill, stroke)
-        return bool(fill.value)
+        there, beside = ctypes.addressof(fill), ctypes.addressof(stroke)
+        found = np.zeros(len(numbers), bool)
+        for row, handle in enumerate(self._some(numbers)):
+            found[row] = _draw_mode(handle, there, beside) and fill.value
+        return found
 
     def pointer(self, number: int) -> Any:
         """An object as PDFium's functions take it."""
@@ -132,9 +182,10 @@ class PageObjects:
     def sides(self, numbers: Numbers) -> Sides:
         """(left, bottom, right, top) of each of some objects, in points of the page."""
         sides = self._four(_bounds, numbers, np.float32).astype(np.float64)
-        for row, number in enumerate(numbers):
-            if self.frames[number] is not AS_IS:
-                sides[row] = _moved(sides[row], self.frames[number])
+        if self.frames.count(AS_IS) < len(self.frames):
+            for row, number in enumerate(numbers):
+                if not self.is_on_page(number):
+                    sides[row] = _moved(sides[row], self.frames[number])
         return sides
 
     def colours(self, numbers: Numbers) -> NDArray[np.int64]:
@@ -149,15 +200,23 @@ class PageObjects:
         """By how many outlines each of some objects is cut."""
         return np.fromiter(map(_clips, map(_clip, self._some(numbers))), np.int64, len(numbers))
 
-    def marks(self, numbers: Numbers) -> NDArray[np.int64]:
-        """How many marks, such as of a layer, each of some objects has."""
-        return np.fromiter(map(_marks, self._some(numbers)), np.int64, len(numbers))
+    def is_on_layer(self, number: int) -> bool:
+        """Whether an object may be on a layer: it is marked so, or is in a form, which may be."""
+        if not self.is_on_page(number):
+            return True
+        item, name, length = self.pointer(number), (ctypes.c_ushort * 3)(), ctypes.c_ulong()
+        for index in range(raw.FPDFPageObj_CountMarks(item)):
+            mark = raw.FPDFPageObj_GetMark(item, index)
+            if raw.FPDFPageObjMark_GetName(mark, name, 6, length) and bytes(name)[:4] == b"O\0C\0":
+                return True
+        return False
 
-    def _some(self, numbers: Numbers) -> list[int]:
+    def _some(self, numbers: Numbers) -> Sequence[int]:
         if len(numbers) == len(self.handles):
             return self.handles
-        handles = self.handles
-        return [handles[number] for number in numbers]
+        if len(numbers) < 2:
+            return [self.handles[number] for number in numbers]
+        return itemgetter(*numbers)(self.handles)
 
     def _four(self, read: Any, numbers: Numbers, kind: Any) -> NDArray[Any]:
         """Four values of each of some objects, as a function of PDFium gives them by four addresses."""
@@ -165,8 +224,7 @@ class PageObjects:
         first = values.ctypes.data
         end = first + values.nbytes
         places = (range(first + offset, end, 16) for offset in (0, 4, 8, 12))
-        for _ in map(read, self._some(numbers), *places):
-            pass
+        deque(map(read, self._some(numbers), *places), 0)
         return values
 
 
@@ -185,6 +243,10 @@ def _clip_of(item: Any) -> tuple[float, float, float, float]:
             left, bottom = max(left, min(xs)), max(bottom, min(ys))
             right, top = min(right, max(xs)), min(top, max(ys))
     return left, bottom, right, top
+
+
+def _address(item: Any) -> int:
+    return ctypes.cast(item.raw, ctypes.c_void_p).value or 0
 
 
 def _pointer(handle: int) -> Any:

@@ -23,7 +23,7 @@ from ingestion.ocr.text_quality import is_unreadable, normalise, normalised_line
 from ingestion.reading.annotations import Annotation, annotations_of, attached_files, draw_missing, said_of
 from ingestion.reading.image_areas import finest, picture_places
 from ingestion.reading.layers import has_hidden_layers
-from ingestion.reading.page_objects import PageObjects, corners_of
+from ingestion.reading.page_objects import PageObjects, corners_of, loose_boxes
 from ingestion.reading.seen import ShownPage, kept_of, told, unseen_of
 from ingestion.records import DocumentInfo, Line, Rect, Word
 from ingestion.tables.ruling_lines import Rules, drawn_rules
@@ -34,6 +34,7 @@ if TYPE_CHECKING:
 __all__ = ["PdfFile"]
 
 Part = TypeVar("Part", Line, Word)
+Place = Callable[[float, float, float, float], Rect]
 
 # A raster beyond this many pixels is not made: 40 megapixels is A3 at 450 dpi, and one page in memory stays
 # under 160 MB.
@@ -290,31 +291,29 @@ class PdfFile:
         text_page = opened.page.get_textpage()
         try:
             plain = str(text_page.get_text_range())[:MOST_CHARACTERS]
-            plain, indexes = self._without_unseen(opened, text_page, plain)
-            yield plain, _Boxes(opened.page, text_page, plain, indexes)
+            place = _placing(opened.page)
+            indexes = _indexes(text_page, plain)
+            plain, indexes = self._without_unseen(opened, text_page, plain, indexes)
+            yield plain, _Boxes(text_page, indexes, place)
         finally:
             text_page.close()
 
     def _without_unseen(
-        self, opened: _OpenPage, text_page: pdfium.PdfTextPage, plain: str
-    ) -> tuple[str, list[int] | None]:
-        """What a person sees of a page's text, and of each of its characters PDFium's index, None where all
-        of it is seen."""
-        indexes: list[int] | None = None
+        self, opened: _OpenPage, text_page: pdfium.PdfTextPage, plain: str, indexes: Sequence[int]
+    ) -> tuple[str, Sequence[int]]:
+        """What a person sees of a page's text, and of each of its characters PDFium's index."""
         if opened.unseen is None:
             notes = opened.annotations
             covers = [note.sides for note in notes if note.covers]
             struck = [part for note in notes for part in note.struck]
-            shown = ShownPage(
-                opened.page, text_page, opened.objects, _placing(opened.page), self._layered, covers, struck
-            )
-            opened.unseen = unseen_of(shown, plain, partial(_indexes, text_page, plain))
+            place = _placing(opened.page)
+            shown = ShownPage(opened.page, text_page, opened.objects, place, self._layered, covers, struck)
+            opened.unseen = unseen_of(shown, plain, indexes)
             opened.told = told(plain, opened.unseen)
-        if opened.unseen:
-            indexes = _indexes(text_page, plain)
-            kept = kept_of(plain, opened.unseen)
-            plain, indexes = "".join(plain[at] for at in kept), [indexes[at] for at in kept]
-        return plain, indexes
+        if not opened.unseen:
+            return plain, indexes
+        kept = kept_of(plain, opened.unseen)
+        return "".join(plain[at] for at in kept), [indexes[at] for at in kept]
 
     def _refuse_placeholder(self) -> None:
         """Raise DocumentError where the only page asks to wait for another program to draw the document."""
@@ -436,53 +435,42 @@ class _Boxes:
     included.
     """
 
-    def __init__(
-        self, page: pdfium.PdfPage, text_page: pdfium.PdfTextPage, plain: str, indexes: Sequence[int] | None
-    ) -> None:
-        """plain: the text. indexes: of each of its characters PDFium's, None where it is all of PDFium's."""
-        self._text_page, self._indexes = text_page, indexes
-        # PDFium's text leaves out characters that it counts; only then must each place be asked for.
-        self._in_step = text_page.count_chars() == len(plain)
-        self._place = _placing(page)
-        self._box = raw.FS_RECTF()
-
-    def _index(self, at: int) -> int:
-        if self._indexes is not None:
-            return self._indexes[at]
-        return at if self._in_step else int(raw.FPDFText_GetCharIndexFromTextIndex(self._text_page, at))
+    def __init__(self, text_page: pdfium.PdfTextPage, indexes: Sequence[int], place: Place) -> None:
+        """indexes: PDFium's index of each character of the text."""
+        self._text_page = text_page
+        self._indexes = indexes
+        self._place = place
+        self._loose_box = loose_boxes(text_page)
 
     def tight(self, at: int) -> Rect:
-        """The box of a character without the blank around it."""
-        return self._place(*corners_of(self._text_page, self._index(at)))
+        """The box around the ink of one character, without area where it was made up."""
+        corners = corners_of(self._text_page, self._indexes[at])
+        return self._place(*corners) if any(corners) else Rect(0.0, 0.0, 0.0, 0.0)
 
     def around(self, start: int, end: int) -> Rect:
-        """The box around the first and last character of plain[start:end], which stand on one line."""
-        text_page = self._text_page
-        box = self._box
-        get = raw.FPDFText_GetLooseCharBox
-        first, last = self._index(start), self._index(end - 1)
-        if not get(text_page, first, box):
+        """The box around the first and last character of a stretch of the text, which stand on one line."""
+        first = self._indexes[start]
+        last = self._indexes[end - 1]
+        box = self._loose_box(first)
+        if not box:
             return Rect(0.0, 0.0, 0.0, 0.0)
-        left = box.left
-        top = box.top
-        right = box.right
-        bottom = box.bottom
-        if last != first and get(text_page, last, box):
-            left = min(left, box.left)
-            top = max(top, box.top)
-            right = max(right, box.right)
-            bottom = min(bottom, box.bottom)
+        left, top, right, bottom = box
+        if last != first and (box := self._loose_box(last)):
+            left = min(left, box[0])
+            top = max(top, box[1])
+            right = max(right, box[2])
+            bottom = min(bottom, box[3])
         return self._place(left, top, right, bottom)
 
 
-def _indexes(text_page: pdfium.PdfTextPage, plain: str) -> list[int]:
-    """PDFium's index of each character of its text."""
+def _indexes(text_page: pdfium.PdfTextPage, plain: str) -> Sequence[int]:
+    """PDFium's index of each character of its text, which leaves out some that it counts."""
     if text_page.count_chars() == len(plain):
-        return list(range(len(plain)))
+        return range(len(plain))
     return [raw.FPDFText_GetCharIndexFromTextIndex(text_page, at) for at in range(len(plain))]
 
 
-def _placing(page: pdfium.PdfPage) -> Callable[[float, float, float, float], Rect]:
+def _placing(page: pdfium.PdfPage) -> Place:
     """Points of a page to fractions of it as shown: PDFium's own mapping is linear, so three points tell
     it.
     """
@@ -495,7 +483,13 @@ def _placing(page: pdfium.PdfPage) -> Callable[[float, float, float, float], Rec
         y0 = origin_y + (b * left + d * top) / 100
         x1 = origin_x + (a * right + c * bottom) / 100
         y1 = origin_y + (b * right + d * bottom) / 100
-        return Rect(_share(min(x0, x1)), _share(min(y0, y1)), _share(max(x0, x1)), _share(max(y0, y1)))
+        if x0 > x1:
+            x0, x1 = x1, x0
+        if y0 > y1:
+            y0, y1 = y1, y0
+        if x0 < 0.0 or y0 < 0.0 or x1 > 1.0 or y1 > 1.0:
+            return Rect(_share(x0), _share(y0), _share(x1), _share(y1))
+        return Rect(x0, y0, x1, y1)
 
     return place
 
