@@ -196,7 +196,8 @@ class Page:
     cannot be had again cheaply. lines: in the order of the text. tables: in reading order. problem: why this
     page was not read, None where it was. running: offsets of running heads and feet. kinds: what the page is,
     see `page_kinds`. instructions: offsets of text that addresses its reader as a machine, NAMED among them
-    where the PDF's own label of the page does, or its title (first page).
+    where the PDF's own label of the page does, or its title (first page). remarks: sentences about what is
+    in the file and not in the text, such as words that nobody sees.
     """
 
     number: int
@@ -212,6 +213,7 @@ class Page:
     running: tuple[tuple[int, int], ...] = ()
     kinds: tuple[str, ...] = ()
     instructions: tuple[tuple[int, int], ...] = ()
+    remarks: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -234,7 +236,8 @@ class Chunk:
 @dataclass(frozen=True, slots=True)
 class PageReport:
     """How one page fared. number: physical, 1-based; characters: of normalised text; problem: None where it
-    was read; tables, instructions: how many tables, and stretches of text that address a machine."""
+    was read; tables, instructions: how many tables, and stretches of text that address a machine; remarks: as
+    in Page."""
 
     number: int
     label: str | None
@@ -245,3 +248,4 @@ class PageReport:
     problem: str | None
     tables: int = 0
     instructions: int = 0
+    remarks: tuple[str, ...] = ()

@@ -6,19 +6,25 @@ from __future__ import annotations
 
 import ctypes
 import io
+import re
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager, suppress
-from functools import partial
+from contextlib import closing, contextmanager, suppress
+from functools import cached_property, partial
 from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
+import numpy as np
 import pypdfium2 as pdfium
 import pypdfium2.raw as raw
 
 from ingestion.errors import DocumentError, EncryptedError
 from ingestion.ocr.text_quality import is_unreadable, normalise, normalised_lines, normalised_words
+from ingestion.reading.annotations import Annotation, annotations_of, attached_files, draw_missing, said_of
 from ingestion.reading.image_areas import finest, picture_places
+from ingestion.reading.layers import has_hidden_layers
+from ingestion.reading.page_objects import PageObjects, corners_of, loose_boxes
+from ingestion.reading.seen import ShownPage, kept_of, told, unseen_of
 from ingestion.records import DocumentInfo, Line, Rect, Word
 from ingestion.tables.ruling_lines import Rules, drawn_rules
 
@@ -28,6 +34,7 @@ if TYPE_CHECKING:
 __all__ = ["PdfFile"]
 
 Part = TypeVar("Part", Line, Word)
+Place = Callable[[float, float, float, float], Rect]
 
 # A raster beyond this many pixels is not made: 40 megapixels is A3 at 450 dpi, and one page in memory stays
 # under 160 MB.
@@ -45,6 +52,10 @@ LONGEST_METADATA = 400
 DRAWINGS_OF_A_TEXT = 60
 # Steps a page side is divided into when PDFium maps points to fractions: finer than a pixel at 1,000 dpi.
 DEVICE = 100_000
+# Where an entry stands that has no place on its page.
+MIDDLE = Rect(0.0, 0.4, 1.0, 0.41)
+# What the page of a form says that Adobe's programs draw themselves.
+PLACEHOLDER = re.compile(r"\s*Please wait\.{3}\s+If this message is not eventually replaced")
 # Of a file's own bookmarks.
 OUTLINE_DEPTH, MOST_BOOKMARKS, LONGEST_BOOKMARK = 2, 500, 200
 
@@ -60,10 +71,12 @@ class PdfFile:
         self.password = password
         self._pypdf: Any = None
         self._pdfium: pdfium.PdfDocument | None = None
-        self._kept: tuple[int, pdfium.PdfPage] | None = None
+        self._kept: _OpenPage | None = None
+        self._layered = False
         _check_header(path)
         try:
             self._pdfium = pdfium.PdfDocument(str(path), password=password)
+            self._pdfium.init_forms()
             self._encrypted = raw.FPDF_GetSecurityHandlerRevision(self._pdfium.raw) != -1
             count = len(self._pdfium)
         except pdfium.PdfiumError as error:
@@ -71,6 +84,8 @@ class PdfFile:
         if count < 1:
             raise DocumentError("The PDF has no pages.", hint="Export it again from its source.")
         self.count = count
+        self._refuse_placeholder()
+        self._layered = has_hidden_layers(path, self._reader)
 
     def info(self) -> DocumentInfo:
         """Page count, title and the file's own page labels, as they stand in the file."""
@@ -126,19 +141,39 @@ class PdfFile:
 
     def glyphs(self, number: int) -> list[tuple[str, Rect]]:
         """Every character of a page with its box, in text order. Empty where PDFium cannot read the page."""
-        page = self._page(number)
-        if page is None:
-            return []
-        text_page = page.get_textpage()
         try:
-            count = min(text_page.count_chars(), MOST_CHARACTERS)
-            place = _placing(page)
-            return [
-                (chr(raw.FPDFText_GetUnicode(text_page, i)), place(*_corners(text_page, i)))
-                for i in range(count)
-            ]
-        finally:
-            text_page.close()
+            with self._plain(number) as (plain, boxes):
+                printed = [(character, boxes.tight(at)) for at, character in enumerate(plain)]
+        except pdfium.PdfiumError:
+            return []
+        return printed + self.additions(number)
+
+    def additions(self, number: int) -> list[tuple[str, Rect]]:
+        """Lines of text that page `number` has beside its text layer, each with its place: values of fields,
+        notes, names of attached files, on the first page those of the whole document too."""
+        opened = self._open(number)
+        if opened is None:
+            return []
+        files = [(f"[attached file, not read] {name}", MIDDLE) for name in self._files(number)]
+        if not opened.annotations:
+            return files
+        with closing(opened.page.get_textpage()) as text_page:
+            said = said_of(opened.annotations, lambda sides: str(text_page.get_text_bounded(*sides)))
+        place = _placing(opened.page)
+        return [(text, place(left, top, right, bottom)) for text, (left, bottom, right, top) in said] + files
+
+    def remarks(self, number: int) -> list[str]:
+        """What the readers of page `number` should know: words of its text layer that nobody sees or that are
+        struck through, and on the first page files that are attached."""
+        files = [f"The attached file “{name}” is not read." for name in self._files(number)]
+        opened = self._open(number)
+        if opened is not None and opened.unseen is None:
+            with suppress(pdfium.PdfiumError), self._plain(number):
+                pass
+        return [*(opened.told if opened else ()), *files]
+
+    def _files(self, number: int) -> list[str]:
+        return attached_files(self._pdfium) if number == 1 and self._pdfium is not None else []
 
     def image(self, number: int, dpi: int) -> Image:
         """The page as it is shown, at `dpi` or as many as MOST_PIXELS allows. Raises DocumentError where
@@ -148,6 +183,7 @@ class PdfFile:
             raise DocumentError(f"Page {number} cannot be drawn.", hint="Repair or re-export the PDF.")
         try:
             page = self._pdfium[number - 1]
+            draw_missing(page)
             width, height = page.get_size()
             scale = min(dpi / 72, (MOST_PIXELS / max(1.0, width * height)) ** 0.5)
             image = page.render(scale=scale, draw_annots=True).to_pil()
@@ -163,13 +199,13 @@ class PdfFile:
         """Dots per inch at which page `number` is read by OCR: READING_DPI, more where a small page holds
         a finer image.
         """
-        page = self._page(number)
-        if page is None:
+        opened = self._open(number)
+        if opened is None:
             return READING_DPI
-        width, height = page.get_size()
+        width, height = opened.page.get_size()
         enough = 72 * (READING_PIXELS / max(1.0, width * height)) ** 0.5
         return (
-            max(READING_DPI, round(min(72 * finest(page), enough)))
+            max(READING_DPI, round(min(72 * finest(opened.objects), enough)))
             if enough > SMALL_PAGE * READING_DPI
             else READING_DPI
         )
@@ -178,11 +214,11 @@ class PdfFile:
         """Where page `number` has images that seem to show text beyond its text layer. Empty where PDFium
         cannot read the page.
         """
-        page = self._page(number)
-        if page is None:
+        opened = self._open(number)
+        if opened is None:
             return ()
         try:
-            places = picture_places(page, _placing(page))
+            places = picture_places(opened.objects, _placing(opened.page))
             if places:
                 return tuple(self._with_text(number, places))
             return ()
@@ -191,9 +227,9 @@ class PdfFile:
 
     def rules(self, number: int) -> Rules:
         """The lines drawn on page `number`; none where PDFium cannot read it."""
-        page = self._page(number)
-        if page is not None:
-            return drawn_rules(page, _placing(page))
+        opened = self._open(number)
+        if opened is not None:
+            return drawn_rules(opened.page, _placing(opened.page), opened.objects)
         return Rules()
 
     def _with_text(self, number: int, places: Sequence[Rect]) -> Iterator[Rect]:
@@ -209,35 +245,30 @@ class PdfFile:
     def may_show_text(self, number: int) -> bool:
         """False where a page has neither an image, nor drawings enough to carry text that its text layer
         lacks, nor letters that the layer has no meaning for."""
-        page = self._page(number)
-        if page is None:
+        opened = self._open(number)
+        if opened is None:
             return False
-        drawings, letters = 0, False
+        kinds = opened.objects.kinds
+        drawings = np.isin(kinds, (raw.FPDF_PAGEOBJ_PATH, raw.FPDF_PAGEOBJ_SHADING)).sum()
+        if raw.FPDF_PAGEOBJ_IMAGE in kinds or drawings >= DRAWINGS_OF_A_TEXT:
+            return True
+        letters = raw.FPDF_PAGEOBJ_TEXT in kinds
         try:
-            for item in page.get_objects(max_depth=4):
-                if item.type == raw.FPDF_PAGEOBJ_IMAGE or drawings >= DRAWINGS_OF_A_TEXT:
-                    return True
-                drawings += item.type in (raw.FPDF_PAGEOBJ_PATH, raw.FPDF_PAGEOBJ_SHADING)
-                letters = letters or item.type == raw.FPDF_PAGEOBJ_TEXT
             return letters and is_unreadable(self._pdfium_lines(number)[0])
         except pdfium.PdfiumError:
             return letters
 
-    def _page(self, number: int) -> pdfium.PdfPage | None:
+    def _open(self, number: int) -> _OpenPage | None:
         """A page, open until another is asked for: its text, its rules and its pictures are, one after the
         other. None where PDFium cannot read it."""
-        if self._kept is None or self._kept[0] != number:
+        if self._kept is None or self._kept.number != number:
             if self._kept is not None:
-                self._kept[1].close()
+                self._kept.page.close()
                 self._kept = None
             with suppress(pdfium.PdfiumError):
                 if self._pdfium is not None:
-                    self._kept = (number, self._pdfium[number - 1])
-                else:
-                    self._kept = None
-        if self._kept is not None:
-            return self._kept[1]
-        return None
+                    self._kept = _OpenPage(number, self._pdfium[number - 1], self._pdfium.formenv)
+        return self._kept
 
     def _pdfium_lines(self, number: int) -> tuple[str, list[Line]]:
         with self._plain(number) as (plain, boxes):
@@ -254,15 +285,47 @@ class PdfFile:
     @contextmanager
     def _plain(self, number: int) -> Iterator[tuple[str, _Boxes]]:
         """A page's text as PDFium gives it, and its boxes. Raises PdfiumError."""
-        page = self._page(number)
-        if page is None:
+        opened = self._open(number)
+        if opened is None:
             raise pdfium.PdfiumError("not open")
-        text_page = page.get_textpage()
+        text_page = opened.page.get_textpage()
         try:
             plain = str(text_page.get_text_range())[:MOST_CHARACTERS]
-            yield plain, _Boxes(page, text_page, plain)
+            place = _placing(opened.page)
+            indexes = _indexes(text_page, plain)
+            plain, indexes = self._without_unseen(opened, text_page, plain, indexes)
+            yield plain, _Boxes(text_page, indexes, place)
         finally:
             text_page.close()
+
+    def _without_unseen(
+        self, opened: _OpenPage, text_page: pdfium.PdfTextPage, plain: str, indexes: Sequence[int]
+    ) -> tuple[str, Sequence[int]]:
+        """What a person sees of a page's text, and of each of its characters PDFium's index."""
+        if opened.unseen is None:
+            notes = opened.annotations
+            covers = [note.sides for note in notes if note.covers]
+            struck = [part for note in notes for part in note.struck]
+            place = _placing(opened.page)
+            shown = ShownPage(opened.page, text_page, opened.objects, place, self._layered, covers, struck)
+            opened.unseen = unseen_of(shown, plain, indexes)
+            opened.told = told(plain, opened.unseen)
+        if not opened.unseen:
+            return plain, indexes
+        kept = kept_of(plain, opened.unseen)
+        return "".join(plain[at] for at in kept), [indexes[at] for at in kept]
+
+    def _refuse_placeholder(self) -> None:
+        """Raise DocumentError where the only page asks to wait for another program to draw the document."""
+        opened = self._open(1) if self.count == 1 else None
+        if opened is None or any(note.name or note.value for note in opened.annotations):
+            return
+        text = opened.page.get_textpage().get_text_range()
+        if self._pdfium.get_formtype() == raw.FORMTYPE_XFA_FULL or PLACEHOLDER.match(text):
+            raise DocumentError(
+                "The file holds a form (XFA) that only Adobe's programs show; its page only says so.",
+                hint="Open it in Adobe Reader, print it to a PDF, and add that.",
+            )
 
     def _open_with_pypdf(self, error: pdfium.PdfiumError) -> int:
         """How many pages pypdf finds. What it can decrypt, PDFium gets as plain bytes, so that pages are
@@ -292,9 +355,13 @@ class PdfFile:
         form first (SASLprep), and files whose strings are encrypted otherwise than their streams."""
         if self._pypdf is None:
             import pypdf
+            from pypdf import PasswordType
 
             reader = pypdf.PdfReader(self.path)
-            if reader.is_encrypted and not reader.decrypt(self.password or ""):
+            password = self.password or ""
+            opened = reader.decrypt(password) if reader.is_encrypted else PasswordType.USER_PASSWORD
+            # An empty owner password opens nothing for those whom the user's password keeps out.
+            if not opened or (opened == PasswordType.OWNER_PASSWORD and not password):
                 raise self._needs_password()
             self._pypdf = reader
         return self._pypdf
@@ -340,43 +407,70 @@ def _decoded(read: Callable[[], str]) -> str | None:
         return None
 
 
+class _OpenPage:
+    """A page that PDFium has open, with what was found on it.
+
+    unseen: offset in PDFium's text -> why nobody sees the character, None until it is known. told: the same
+    in words.
+    """
+
+    def __init__(self, number: int, page: pdfium.PdfPage, form: Any) -> None:
+        self.number, self.page, self._form = number, page, form
+        self.unseen: dict[int, str] | None = None
+        self.told: list[str] = []
+
+    @cached_property
+    def objects(self) -> PageObjects:
+        """All that the page draws."""
+        return PageObjects.of(self.page)
+
+    @cached_property
+    def annotations(self) -> list[Annotation]:
+        """Its annotations."""
+        return annotations_of(self.page, self._form)
+
+
 class _Boxes:
     """Boxes of stretches of one page's text as fractions of the shown page, rotation and crop box
     included.
     """
 
-    def __init__(self, page: pdfium.PdfPage, text_page: pdfium.PdfTextPage, plain: str) -> None:
-        """plain: the page's text as PDFium gives it."""
+    def __init__(self, text_page: pdfium.PdfTextPage, indexes: Sequence[int], place: Place) -> None:
+        """indexes: PDFium's index of each character of the text."""
         self._text_page = text_page
-        # PDFium's text leaves out characters that it counts; only then must each place be asked for.
-        self._in_step = text_page.count_chars() == len(plain)
-        self._place = _placing(page)
-        self._box = raw.FS_RECTF()
+        self._indexes = indexes
+        self._place = place
+        self._loose_box = loose_boxes(text_page)
+
+    def tight(self, at: int) -> Rect:
+        """The box around the ink of one character, without area where it was made up."""
+        corners = corners_of(self._text_page, self._indexes[at])
+        return self._place(*corners) if any(corners) else Rect(0.0, 0.0, 0.0, 0.0)
 
     def around(self, start: int, end: int) -> Rect:
-        """The box around the first and last character of plain[start:end], which stand on one line."""
-        text_page = self._text_page
-        box = self._box
-        get = raw.FPDFText_GetLooseCharBox
-        if self._in_step:
-            first, last = (start, end - 1)
-        else:
-            first, last = (raw.FPDFText_GetCharIndexFromTextIndex(text_page, at) for at in (start, end - 1))
-        if not get(text_page, first, box):
+        """The box around the first and last character of a stretch of the text, which stand on one line."""
+        first = self._indexes[start]
+        last = self._indexes[end - 1]
+        box = self._loose_box(first)
+        if not box:
             return Rect(0.0, 0.0, 0.0, 0.0)
-        left = box.left
-        top = box.top
-        right = box.right
-        bottom = box.bottom
-        if last != first and get(text_page, last, box):
-            left = min(left, box.left)
-            top = max(top, box.top)
-            right = max(right, box.right)
-            bottom = min(bottom, box.bottom)
+        left, top, right, bottom = box
+        if last != first and (box := self._loose_box(last)):
+            left = min(left, box[0])
+            top = max(top, box[1])
+            right = max(right, box[2])
+            bottom = min(bottom, box[3])
         return self._place(left, top, right, bottom)
 
 
-def _placing(page: pdfium.PdfPage) -> Callable[[float, float, float, float], Rect]:
+def _indexes(text_page: pdfium.PdfTextPage, plain: str) -> Sequence[int]:
+    """PDFium's index of each character of its text, which leaves out some that it counts."""
+    if text_page.count_chars() == len(plain):
+        return range(len(plain))
+    return [raw.FPDFText_GetCharIndexFromTextIndex(text_page, at) for at in range(len(plain))]
+
+
+def _placing(page: pdfium.PdfPage) -> Place:
     """Points of a page to fractions of it as shown: PDFium's own mapping is linear, so three points tell
     it.
     """
@@ -389,16 +483,15 @@ def _placing(page: pdfium.PdfPage) -> Callable[[float, float, float, float], Rec
         y0 = origin_y + (b * left + d * top) / 100
         x1 = origin_x + (a * right + c * bottom) / 100
         y1 = origin_y + (b * right + d * bottom) / 100
-        return Rect(_share(min(x0, x1)), _share(min(y0, y1)), _share(max(x0, x1)), _share(max(y0, y1)))
+        if x0 > x1:
+            x0, x1 = x1, x0
+        if y0 > y1:
+            y0, y1 = y1, y0
+        if x0 < 0.0 or y0 < 0.0 or x1 > 1.0 or y1 > 1.0:
+            return Rect(_share(x0), _share(y0), _share(x1), _share(y1))
+        return Rect(x0, y0, x1, y1)
 
     return place
-
-
-def _corners(text_page: pdfium.PdfTextPage, index: int) -> tuple[float, float, float, float]:
-    """(left, top, right, bottom) of a character's tight box, in points."""
-    left, right, bottom, top = (ctypes.c_double() for _ in range(4))
-    raw.FPDFText_GetCharBox(text_page, index, left, right, bottom, top)
-    return left.value, top.value, right.value, bottom.value
 
 
 def _shown(page: pdfium.PdfPage, x: float, y: float) -> tuple[float, float]:

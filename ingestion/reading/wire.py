@@ -31,7 +31,7 @@ AWAITED = "awaited"
 DIGITS = 5
 # Characters of a caption, a head or a label; a table's introduction may be a whole sentence.
 LONGEST_NAME = 1_000
-NOT_PLAIN = {"words", "lines", "tables", "running", "kinds", "instructions"}
+NOT_PLAIN = {"words", "lines", "tables", "running", "kinds", "instructions", "remarks"}
 PLAIN = [field.name for field in fields(Page) if field.name not in NOT_PLAIN]
 
 
@@ -48,6 +48,7 @@ def page_to(page: Page) -> Values:
     values["running"] = page.running
     values["kinds"] = page.kinds
     values["instructions"] = page.instructions
+    values["remarks"] = page.remarks
     values["words"] = words_to(page.words)
     values["lines"] = [(line.start, line.end, *box_to(line.box)) for line in page.lines]
     values["tables"] = tables_to(page.tables)
@@ -60,6 +61,7 @@ def page_from(values: Values) -> Page:
     made["running"] = _spans_from(values["running"])
     made["kinds"] = tuple(values["kinds"])
     made["instructions"] = _spans_from(values["instructions"])
+    made["remarks"] = tuple(map(str, values["remarks"]))
     made["words"] = words_from(values["words"])
     made["lines"] = tuple(Line(start, end, Rect(*box)) for start, end, *box in values["lines"])
     made["tables"] = tables_from(values["tables"])

@@ -22,7 +22,7 @@ from ingestion.ocr.text_quality import needs_reading_again
 from ingestion.reading.forkserver import serve
 from ingestion.reading.formats import open_document
 from ingestion.reading.wire import AWAITED, box_to, page_from, page_to, write_message
-from ingestion.records import Page, Rect
+from ingestion.records import Line, Page, Rect, Word
 
 __all__ = ["answer", "main"]
 
@@ -73,7 +73,7 @@ def _serve(requests: BinaryIO, answers: BinaryIO) -> None:
 def _answer_text(file: Any, request: dict[str, Any]) -> dict[str, Any]:
     number = request["page"]
     text, method, lines = file.text(number)
-    page = Page(number, text, method=method, lines=tuple(lines))
+    page = _completed(file, Page(number, text, method=method, lines=tuple(lines)))
     return {"read": page_to(page), "unread": needs_reading_again(text)}
 
 
@@ -85,7 +85,7 @@ def _answer_page(file: Any, request: dict[str, Any]) -> dict[str, Any]:
     text, method, words = file.words(number)
     tables = find_tables(text, words, partial(file.rules, number))
     lines = lines_of(text, words)
-    page = Page(number, text, method=method, lines=lines, tables=tuple(tables))
+    page = _completed(file, Page(number, text, method=method, lines=lines, tables=tuple(tables)))
     pictures = [box_to(box) for box in file.pictures(number)]
     return {"read": page_to(page), "unread": needs_reading_again(text), "pictures": pictures}
 
@@ -95,7 +95,7 @@ def _answer_ocr(file: Any, request: dict[str, Any]) -> dict[str, Any]:
     from ingestion.reading.layout import lines_of
 
     number = request["page"]
-    nothing = {"read": page_to(Page(number, "", method="none"))}
+    nothing = {"read": page_to(_completed(file, Page(number, "", method="none")))}
     if not file.may_show_text(number):
         return nothing
     reading = read_image(_reading_image(file, number))
@@ -104,7 +104,23 @@ def _answer_ocr(file: Any, request: dict[str, Any]) -> dict[str, Any]:
     text, words = reading.text, reading.words
     page = Page(number, text, method="ocr", confidence=reading.confidence, words=words)
     tables = tables_of(text, words, reading.turned)
-    return {"read": page_to(replace(page, lines=lines_of(text, words), tables=tables))}
+    return {"read": page_to(_completed(file, replace(page, lines=lines_of(text, words), tables=tables)))}
+
+
+def _completed(file: Any, page: Page) -> Page:
+    """The page with what it says beside its text layer, and what its readers should know."""
+    text, lines, words = page.text.rstrip(), [*page.lines], [*page.words]
+    for said, place in file.additions(page.number):
+        text += "\n\n" if text == page.text.rstrip() else "\n"
+        start = len(text)
+        text += said
+        lines.append(Line(start, len(text), place))
+        if page.words:
+            words.append(Word(said, place, None, start, len(text)))
+    if len(lines) == len(page.lines):
+        text = page.text
+    remarks = tuple(file.remarks(page.number))
+    return replace(page, text=text, lines=tuple(lines), words=tuple(words), remarks=remarks)
 
 
 def _answer_pictures(file: Any, request: dict[str, Any]) -> dict[str, Any]:

@@ -10,12 +10,11 @@ from typing import Any
 
 import pypdfium2.raw as raw
 
+from ingestion.reading.page_objects import PageObjects
 from ingestion.records import Rect
 
 __all__ = ["Rules", "drawn_rules", "no_rules"]
 
-# A page with more objects is not searched. A page of drawings has some thousands, a hostile one has millions.
-MOST_OBJECTS = 20_000
 # The most rules of one page that are kept. A table of a whole page, each side of each cell drawn by itself,
 # has some two thousand.
 MOST_RULES = 6_000
@@ -51,10 +50,10 @@ def no_rules() -> Rules:
     return Rules()
 
 
-def drawn_rules(page: Any, place: Place) -> Rules:
+def drawn_rules(page: Any, place: Place, objects: PageObjects) -> Rules:
     """Returns the straight level and upright lines, thin boxes and outlines of boxes on a page.
 
-    There are none if the page has more than MOST_OBJECTS objects.
+    There are none if the page has more objects than are listed.
 
     place: turns (left, top, right, bottom) in points into a rectangle of the page as shown.
     """
@@ -62,7 +61,7 @@ def drawn_rules(page: Any, place: Place) -> Rules:
     down: list[Rect] = []
     width = raw.FPDF_GetPageWidthF(page)
     height = raw.FPDF_GetPageHeightF(page)
-    for sides in islice(_lines(page), MOST_RULES):
+    for sides in islice(_lines(objects), MOST_RULES):
         box = place(*sides)
         level = box.width * width > box.height * height
         if level:
@@ -72,26 +71,21 @@ def drawn_rules(page: Any, place: Place) -> Rules:
     return Rules(tuple(across), tuple(down))
 
 
-def _lines(page: Any) -> Iterator[Sides]:
+def _lines(objects: PageObjects) -> Iterator[Sides]:
     """Yields (left, top, right, bottom) of each rule in points."""
-    bounds = [ctypes.c_float() for _ in range(4)]
-    count = raw.FPDFPage_CountObjects(page)
     points_left = MOST_POINTS_OF_PAGE
-    if count > MOST_OBJECTS:
+    if not objects.whole:
         return
-    for index in range(count):
-        item = raw.FPDFPage_GetObject(page, index)
-        if raw.FPDFPageObj_GetType(item) != raw.FPDF_PAGEOBJ_PATH:
-            continue
-        if not raw.FPDFPageObj_GetBounds(item, *bounds):
-            continue
-        left, bottom, right, top = (side.value for side in bounds)
+    paths = [number for number in objects.of_kind(raw.FPDF_PAGEOBJ_PATH) if objects.is_on_page(number)]
+    for number, (left, bottom, right, top) in zip(paths, objects.sides(paths).tolist(), strict=True):
         width = right - left
         height = top - bottom
         if min(width, height) <= THICKEST:
             if max(width, height) >= SHORTEST:
                 yield left, top, right, bottom
-        elif _is_stroked(item):
+            continue
+        item = objects.pointer(number)
+        if _is_stroked(item):
             points_left -= raw.FPDFPath_CountSegments(item)
             if points_left < 0:
                 return

@@ -1,0 +1,279 @@
+"""Lists all that is drawn on a page that PDFium has open, in the order of drawing; knows no text.
+
+Calls PDFium by plain addresses: its Python objects take three times as long, and a page may have thousands.
+"""
+
+from __future__ import annotations
+
+import ctypes
+import math
+from collections import deque
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from itertools import repeat
+from operator import itemgetter
+from typing import Any
+
+import numpy as np
+import pypdfium2.raw as raw
+from numpy.typing import NDArray
+
+__all__ = [
+    "EVERYWHERE",
+    "MOST_OBJECTS",
+    "PageObjects",
+    "Sides",
+    "corners_of",
+    "letter_sides",
+    "loose_boxes",
+    "owners_of",
+]
+
+Sides = NDArray[np.float64]
+Numbers = Sequence[int] | NDArray[np.intp]
+# PDF's (a, b, c, d, e, f): x' = ax + cy + e, y' = bx + dy + f.
+Matrix = tuple[float, float, float, float, float, float]
+AS_IS: Matrix = (1.0, 0.0, 0.0, 1.0, 0.0, 0.0)
+# How deep forms within forms are searched; only machines, such as an attacker's, nest them deeper.
+DEEPEST = 4
+# Objects of one page that are listed: a page of drawings has some thousands, a bomb has millions.
+MOST_OBJECTS = 20_000
+# Points of a clip that are looked at.
+MOST_CLIP_POINTS = 40
+EVERYWHERE = (-1e9, -1e9, 1e9, 1e9)
+
+
+def _direct(function: Any, result: Any, *arguments: Any) -> Any:
+    address = ctypes.cast(function, ctypes.c_void_p).value
+    return ctypes.PYFUNCTYPE(result, *arguments)(address)
+
+
+_ADDRESS, _NUMBER = ctypes.c_void_p, ctypes.c_int
+_object = _direct(raw.FPDFPage_GetObject, _ADDRESS, _ADDRESS, _NUMBER)
+_inner_object = _direct(raw.FPDFFormObj_GetObject, _ADDRESS, _ADDRESS, ctypes.c_ulong)
+_kind = _direct(raw.FPDFPageObj_GetType, _NUMBER, _ADDRESS)
+_mode = _direct(raw.FPDFTextObj_GetTextRenderMode, _NUMBER, _ADDRESS)
+_font_size = _direct(raw.FPDFTextObj_GetFontSize, _NUMBER, _ADDRESS, _ADDRESS)
+_matrix = _direct(raw.FPDFPageObj_GetMatrix, _NUMBER, _ADDRESS, _ADDRESS)
+_bounds = _direct(raw.FPDFPageObj_GetBounds, _NUMBER, *[_ADDRESS] * 5)
+_fill = _direct(raw.FPDFPageObj_GetFillColor, _NUMBER, *[_ADDRESS] * 5)
+_draw_mode = _direct(raw.FPDFPath_GetDrawMode, _NUMBER, *[_ADDRESS] * 3)
+_clip = _direct(raw.FPDFPageObj_GetClipPath, _ADDRESS, _ADDRESS)
+_clips = _direct(raw.FPDFClipPath_CountPaths, _NUMBER, _ADDRESS)
+_loose_box = _direct(raw.FPDFText_GetLooseCharBox, _NUMBER, _ADDRESS, _NUMBER, _ADDRESS)
+_owner = _direct(raw.FPDFText_GetTextObject, _ADDRESS, _ADDRESS, _NUMBER)
+
+
+def loose_boxes(text_page: Any) -> Callable[[int], list[float]]:
+    """Gives (left, top, right, bottom) in points of a character in its line, while the text page is open;
+    nothing for one that has no place."""
+    box = (ctypes.c_float * 4)()
+    owner, there = _address(text_page), ctypes.addressof(box)
+
+    def read(index: int) -> list[float]:
+        return box[:] if _loose_box(owner, index, there) else []
+
+    return read
+
+
+def letter_sides(text_page: Any, indexes: Sequence[int]) -> Sides:
+    """(left, bottom, right, top) in its line of each of some characters, in points."""
+    values = np.zeros((len(indexes), 4), np.float32)
+    first = values.ctypes.data
+    places = range(first, first + values.nbytes, 16)
+    deque(map(_loose_box, repeat(_address(text_page)), indexes, places), 0)
+    return values[:, (0, 3, 2, 1)].astype(np.float64)
+
+
+def owners_of(text_page: Any, indexes: Sequence[int]) -> list[int | None]:
+    """The address of the text object that sets each of some characters."""
+    return list(map(_owner, repeat(_address(text_page)), indexes))
+
+
+def corners_of(text_page: Any, index: int) -> tuple[float, float, float, float]:
+    """(left, top, right, bottom) of a character's tight box, in points."""
+    left, right, bottom, top = (ctypes.c_double() for _ in range(4))
+    raw.FPDFText_GetCharBox(text_page, index, left, right, bottom, top)
+    return left.value, top.value, right.value, bottom.value
+
+
+@dataclass(slots=True)
+class PageObjects:
+    """The objects of a page and of the forms on it, in the order of drawing.
+
+    handles: their addresses. kinds: FPDF_PAGEOBJ_… of each. frames: the matrix of the form that an object is
+    in, AS_IS where it is in none. whole: whether none were left out.
+    """
+
+    handles: list[int] = field(default_factory=list)
+    kinds: NDArray[np.int64] = field(default_factory=lambda: np.zeros(0, np.int64))
+    frames: list[Matrix] = field(default_factory=list)
+    whole: bool = True
+
+    @classmethod
+    def of(cls, page: Any) -> PageObjects:
+        """The objects of an open page, at most MOST_OBJECTS."""
+        made = cls()
+        kinds: list[int] = []
+        made._gather(_object, _address(page), raw.FPDFPage_CountObjects(page), AS_IS, kinds)
+        made.kinds = np.array(kinds, np.int64)
+        return made
+
+    def _gather(
+        self, get: Any, owner: int, count: int, frame: Matrix, kinds: list[int], depth: int = 1
+    ) -> None:
+        room = MOST_OBJECTS - len(self.handles)
+        self.whole = self.whole and count <= room
+        found = list(map(get, repeat(owner), range(min(count, room))))
+        of_found = list(map(_kind, found))
+        start = 0
+        forms = [at for at, kind in enumerate(of_found) if kind == raw.FPDF_PAGEOBJ_FORM]
+        for at in [*forms, len(found)]:
+            self.handles += found[start:at]
+            self.frames += repeat(frame, at - start)
+            kinds += of_found[start:at]
+            start = at + 1
+            if at < len(found) and depth < DEEPEST:
+                form = _pointer(found[at])
+                inner = _within(_matrix_of(form), frame)
+                self._gather(
+                    _inner_object, found[at], raw.FPDFFormObj_CountObjects(form), inner, kinds, depth + 1
+                )
+
+    def of_kind(self, *kinds: int) -> NDArray[np.intp]:
+        """The numbers of the objects of these kinds."""
+        wanted = self.kinds == kinds[0]
+        for kind in kinds[1:]:
+            wanted |= self.kinds == kind
+        return np.flatnonzero(wanted)
+
+    def is_on_page(self, number: int) -> bool:
+        """Whether an object stands on the page itself, in no form."""
+        return self.frames[number] is AS_IS
+
+    def sizes(self, numbers: Numbers) -> NDArray[np.float64]:
+        """The size of the letters of each of some texts, in points."""
+        size, matrix, found = ctypes.c_float(), (ctypes.c_float * 6)(), []
+        there, turned = ctypes.addressof(size), ctypes.addressof(matrix)
+        for number in numbers:
+            _font_size(self.handles[number], there)
+            _matrix(self.handles[number], turned)
+            _, _, across, up, _, _ = _within((*matrix[:],), self.frames[number])
+            found.append(size.value * math.hypot(across, up))
+        return np.array(found)
+
+    def clip(self, number: int) -> Sides:
+        """(left, bottom, right, top) of what the outlines that cut an object leave, in points of the page."""
+        return _moved(_clip_of(self.pointer(number)), self.frames[number])
+
+    def filled(self, numbers: Numbers) -> NDArray[np.bool_]:
+        """Whether each of some paths is filled."""
+        fill, stroke = ctypes.c_int(), ctypes.c_int()
+        there, beside = ctypes.addressof(fill), ctypes.addressof(stroke)
+        found = np.zeros(len(numbers), bool)
+        for row, handle in enumerate(self._some(numbers)):
+            found[row] = _draw_mode(handle, there, beside) and fill.value
+        return found
+
+    def pointer(self, number: int) -> Any:
+        """An object as PDFium's functions take it."""
+        return _pointer(self.handles[number])
+
+    def sides(self, numbers: Numbers) -> Sides:
+        """(left, bottom, right, top) of each of some objects, in points of the page."""
+        sides = self._four(_bounds, numbers, np.float32).astype(np.float64)
+        if self.frames.count(AS_IS) < len(self.frames):
+            for row, number in enumerate(numbers):
+                if not self.is_on_page(number):
+                    sides[row] = _moved(sides[row], self.frames[number])
+        return sides
+
+    def colours(self, numbers: Numbers) -> NDArray[np.int64]:
+        """(red, green, blue, opacity), 0-255, of what some objects are filled with."""
+        return self._four(_fill, numbers, np.uint32).astype(np.int64)
+
+    def modes(self, numbers: Numbers) -> NDArray[np.int64]:
+        """How the letters of some texts are drawn, 3 for not at all."""
+        return np.fromiter(map(_mode, self._some(numbers)), np.int64, len(numbers))
+
+    def clips(self, numbers: Numbers) -> NDArray[np.int64]:
+        """By how many outlines each of some objects is cut."""
+        return np.fromiter(map(_clips, map(_clip, self._some(numbers))), np.int64, len(numbers))
+
+    def is_on_layer(self, number: int) -> bool:
+        """Whether an object may be on a layer: it is marked so, or is in a form, which may be."""
+        if not self.is_on_page(number):
+            return True
+        item, name, length = self.pointer(number), (ctypes.c_ushort * 3)(), ctypes.c_ulong()
+        for index in range(raw.FPDFPageObj_CountMarks(item)):
+            mark = raw.FPDFPageObj_GetMark(item, index)
+            if raw.FPDFPageObjMark_GetName(mark, name, 6, length) and bytes(name)[:4] == b"O\0C\0":
+                return True
+        return False
+
+    def _some(self, numbers: Numbers) -> Sequence[int]:
+        if len(numbers) == len(self.handles):
+            return self.handles
+        if len(numbers) < 2:
+            return [self.handles[number] for number in numbers]
+        return itemgetter(*numbers)(self.handles)
+
+    def _four(self, read: Any, numbers: Numbers, kind: Any) -> NDArray[Any]:
+        """Four values of each of some objects, as a function of PDFium gives them by four addresses."""
+        values = np.zeros((len(numbers), 4), kind)
+        first = values.ctypes.data
+        end = first + values.nbytes
+        places = (range(first + offset, end, 16) for offset in (0, 4, 8, 12))
+        deque(map(read, self._some(numbers), *places), 0)
+        return values
+
+
+def _clip_of(item: Any) -> tuple[float, float, float, float]:
+    """(left, bottom, right, top) of what the outlines that cut an object leave, in its own points."""
+    clip = raw.FPDFPageObj_GetClipPath(item)
+    x, y = ctypes.c_float(), ctypes.c_float()
+    left, bottom, right, top = EVERYWHERE
+    for path in range(raw.FPDFClipPath_CountPaths(clip)):
+        corners = []
+        for index in range(min(MOST_CLIP_POINTS, raw.FPDFClipPath_CountPathSegments(clip, path))):
+            raw.FPDFPathSegment_GetPoint(raw.FPDFClipPath_GetPathSegment(clip, path, index), x, y)
+            corners.append((x.value, y.value))
+        if 0 < len(corners) < MOST_CLIP_POINTS:
+            xs, ys = zip(*corners, strict=True)
+            left, bottom = max(left, min(xs)), max(bottom, min(ys))
+            right, top = min(right, max(xs)), min(top, max(ys))
+    return left, bottom, right, top
+
+
+def _address(item: Any) -> int:
+    return ctypes.cast(item.raw, ctypes.c_void_p).value or 0
+
+
+def _pointer(handle: int) -> Any:
+    return ctypes.cast(handle, raw.FPDF_PAGEOBJECT)
+
+
+def _matrix_of(item: Any) -> Matrix:
+    found = raw.FS_MATRIX()
+    raw.FPDFPageObj_GetMatrix(item, found)
+    return found.a, found.b, found.c, found.d, found.e, found.f
+
+
+def _within(inner: Matrix, outer: Matrix) -> Matrix:
+    """The matrix that does `inner` and then `outer`."""
+    a, b, c, d, e, f = inner
+    oa, ob, oc, od, oe, of = outer
+    across = (a * oa + b * oc, a * ob + b * od)
+    down = (c * oa + d * oc, c * ob + d * od)
+    moved = (e * oa + f * oc + oe, e * ob + f * od + of)
+    return (*across, *down, *moved)
+
+
+def _moved(sides: Sequence[float], matrix: Matrix) -> Sides:
+    """The sides of a box in a form as sides on the page."""
+    left, bottom, right, top = sides
+    a, b, c, d, e, f = matrix
+    corners = [(x, y) for x in (left, right) for y in (bottom, top)]
+    across = [a * x + c * y + e for x, y in corners]
+    up = [b * x + d * y + f for x, y in corners]
+    return np.array((min(across), min(up), max(across), max(up)))
