@@ -15,7 +15,7 @@ from chatbot.store.database import Stored, Transaction
 from ingestion.document import DocumentReading
 from ingestion.invisible_characters import label_line
 from ingestion.reading.wire import page_from, page_to, tables_from, tables_to, words_from, words_to
-from ingestion.records import Chunk, Page, PageReport, Table, Word
+from ingestion.records import Chunk, Line, Page, PageReport, Table, Word
 
 __all__ = [
     "CONTENTS_SCHEMA",
@@ -98,6 +98,7 @@ class StoredPage:
 
     running, instructions: offsets, as in Page.
     words: the words read by OCR.
+    lines: (), for the places of other lines are not kept.
     """
 
     number: int
@@ -109,6 +110,7 @@ class StoredPage:
     running: tuple[tuple[int, int], ...]
     instructions: tuple[tuple[int, int], ...] = ()
     words: tuple[Word, ...] = ()
+    lines: tuple[Line, ...] = ()
 
     @property
     def body(self) -> str:

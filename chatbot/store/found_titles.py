@@ -1,7 +1,8 @@
 """Keeps the titles that were found in the documents, and finds those that are not kept yet.
 
-Documents that were added before titles were found get theirs from their stored pages, the first time that
-they are asked for. A title is found anew when its pages, its period or the rules change.
+A title is found when a document is read, for only then it is known how large its lines are set. Where the
+rules or the period have changed since, it is found anew in the stored pages, the first time that it is asked
+for.
 """
 
 from __future__ import annotations
@@ -13,9 +14,12 @@ from typing import NamedTuple
 from chatbot.errors import StoreError
 from chatbot.store.contents import LACKS, Contents
 from chatbot.store.corrections import PERIOD
+from chatbot.store.database import Transaction
 from chatbot.store.document_names import told_apart
+from ingestion.document import DocumentReading
 from ingestion.pages.document_titles import TITLE_RULES, document_title
 from ingestion.pages.title_text import READ_PAGES, name_title
+from ingestion.records import Chunk
 
 __all__ = ["TITLE_SCHEMA", "FoundTitles"]
 
@@ -52,6 +56,19 @@ class FoundTitles(Contents):
         found.update(sought)
         titles = {row.name: found[row.version] or name_title(row.name) for row in rows}
         return told_apart(titles, {row.name: row.period for row in rows})
+
+    def _fill(
+        self,
+        connection: Transaction,
+        version: int,
+        reading: DocumentReading,
+        chunks: Sequence[Chunk],
+        lexicon: bytes,
+    ) -> None:
+        super()._fill(connection, version, reading, chunks, lexicon)
+        said = connection.execute(f"select coalesce({PERIOD}, '') from version v where v.id = ?", (version,))
+        title = document_title(reading.pages[:READ_PAGES], reading.info.title, said.fetchall()[0][0])
+        connection.execute("insert into found_title values (?, ?, ?)", (version, title, TITLE_RULES))
 
     def _titled(self) -> Sequence[_Titled]:
         rows = self._read(

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 
 from ingestion.invisible_characters import one_line
 from ingestion.language.months import DATED_MONTH
@@ -21,13 +21,14 @@ from ingestion.pages.issuers import (
     registrant,
     without_legal_form,
 )
+from ingestion.pages.title_setting import GOES_BEFORE, GOES_ON, SetPage, set_apart
 from ingestion.pages.title_text import LONGEST_TITLE, TextPage, Written, cover_lines, fit_title, is_sound
 from ingestion.reading.formats import is_named_like_a_document
 
 __all__ = ["TITLE_RULES", "document_title"]
 
 # Goes up when these rules find other titles.
-TITLE_RULES = 1
+TITLE_RULES = 2
 # What filings are called by the number of their form.
 FORMS = {
     "10-K": "annual report",
@@ -61,6 +62,8 @@ QUARTER = re.compile(
     re.I,
 )
 QUARTERS = ("first", "second", "third", "fourth")
+# Letters of a small word in a name: "of", "and".
+MOST_SMALL_LETTERS = 3
 RELEASE_WITHIN = 3_000
 HEADLINES = 10
 SPEECH = re.compile(
@@ -84,6 +87,8 @@ JOINED_KINDS = (
 TITLE_WORD = re.compile(rf"(?<!\w)(?:{'|'.join(KINDS)})(?!\w)|{'|'.join(JOINED_KINDS)}", re.I)
 TITLE_WITHIN = 14
 FEWEST_HEADS = 3
+# Lines at the top of a cover among which its largest heading is looked for.
+LARGE_WITHIN = 6
 # A title above prose: at most this long, and the line below at least that long.
 LONGEST_HEADING, SHORTEST_PROSE = 110, 70
 MOST_WORDS, FEWEST_WORDS = 16, 3
@@ -99,11 +104,6 @@ NO_TITLE = re.compile(
 AMOUNT = re.compile(r"\d[.,]\d{2}\b|[\[\]]")
 PURSUANT = re.compile(r"\bpursuant to\b", re.I)
 SENTENCE_END = re.compile(r"[.;:,!?]$|[。؛،]$")
-# What goes on with a title: its wrapped line ends with a small word, or the next one begins with one.
-GOES_ON = re.compile(
-    r"(?:\b(?:of|on|for|the|and|to|in|by|de|du|des|la|et|y|für|und|der|di|della|do|da)|[-–—:&,])$", re.I
-)
-GOES_BEFORE = re.compile(r"^(?:of|on|for|and|to|in|de|du|des|et|y|für|und|&)\b", re.I)
 BYLINE = re.compile(
     r"[\s,]+(?:by|delivered|presented|submitted|prepared|as delivered|tabled)\b"
     r"(?=\s(?:by|the|to|at|on|hon)|$).*$",
@@ -150,7 +150,7 @@ GENERAL = re.compile(
 )
 
 
-def document_title(pages: Sequence[TextPage], own: str | None, period: str | None) -> str:
+def document_title(pages: Sequence[SetPage], own: str | None, period: str | None) -> str:
     """The title of a document on one line of at most LONGEST_TITLE characters, "" where none is sure.
 
     pages: in order, the first of them at least. own: the file's own title. period: what it is about, as in
@@ -166,18 +166,23 @@ def document_title(pages: Sequence[TextPage], own: str | None, period: str | Non
 
 
 def _found(
-    pages: Sequence[TextPage], lines: Sequence[str], written: Written, own: str, period: str
+    pages: Sequence[SetPage], lines: Sequence[str], written: Written, own: str, period: str
 ) -> Iterator[str]:
     """Titles of the document, the surest first."""
     cover = " ".join(lines)
+    setting = set_apart(pages)
     yield _filing(cover, lines, written, period)
-    yield _release(cover, lines, written, period)
+    yield _release(cover, _blanked(lines, setting.prose), written, period)
     yield _speech(cover, lines, written, period)
-    body = list(filter(written.has, map(written.mended, cover_lines(pages, running=False))))
+    mended = {line: written.mended(line) for line in cover_lines(pages, running=False)}
+    body = list(filter(written.has, mended.values()))
+    apart = _blanked(body, {mended.get(line, "") for line in setting.prose})
+    sizes = {mended[line]: size for line, size in setting.sizes.items() if mended.get(line) in body}
     heads = _heads(pages)
     editions = [head for head in heads if re.search(YEAR, head) and not MONTH_OF.search(head)]
-    above = _above_prose(body, written)
-    for name in (_own(own, written), *editions, _named(body), above, *heads, _alone(pages, body)):
+    above = _above_prose(body, apart, written)
+    titles = (_named(list(sizes)), _largest(apart, sizes), _named(apart), above, *heads, _alone(pages, apart))
+    for name in (_own(own, written), *editions, *titles):
         title = _trimmed(written.mended(name))
         if _tells(title):
             title = _capital(written.lowered(title))
@@ -213,7 +218,7 @@ def _release(cover: str, lines: Sequence[str], written: Written, period: str) ->
     who = ""
     for at, line in enumerate(lines[:HEADLINES]):
         found = RESULTS.search(" ".join(lines[at : at + 2]))
-        if found and found.end() <= len(line) + 1:
+        if found and found.end() <= len(line) + 1 and _is_name(found["who"]):
             who = found["who"]
             break
     if not who and TOLD_RESULTS.search(head) and PART_OF_YEAR.search(head):
@@ -221,6 +226,15 @@ def _release(cover: str, lines: Sequence[str], written: Written, period: str) ->
     if not who:
         return ""
     return f"{_said(who, written)}, earnings release {_quarter(head, period)}"
+
+
+def _is_name(who: str) -> bool:
+    """Whether what stands before "reports" is a name: no word but its first begins small, and "Annual" is not
+    its last, as in "Acme – Annual Report"."""
+    words = who.split()
+    if any(word[0].islower() and len(word) > MOST_SMALL_LETTERS for word in words[1:]):
+        return False
+    return not GENERAL.fullmatch(words[-1])
 
 
 def _quarter(text: str, period: str) -> str:
@@ -283,7 +297,8 @@ def _joined(lines: Sequence[str], at: int) -> str:
     while last + 1 < len(lines) and last - first < 3:
         wrapped = GOES_ON.search(lines[last]) or GOES_BEFORE.match(lines[last + 1])
         alone = len(WORD_OF.findall(lines[last + 1])) == 1 and TITLE_WORD.fullmatch(lines[last + 1])
-        if not (wrapped or alone) or not _is_part(lines[last + 1]):
+        goes_on = lines[last + 1][:1].islower() and len(lines[last].split()) > MOST_SMALL
+        if not (wrapped or alone or goes_on) or not _is_part(lines[last + 1]):
             break
         last += 1
     return " ".join(lines[first : last + 1])
@@ -320,9 +335,32 @@ def _heads(pages: Sequence[TextPage]) -> list[str]:
     return [head for head in heads if TITLE_WORD.search(head) and _is_heading(head)][:2]
 
 
-def _above_prose(lines: Sequence[str], written: Written) -> str:
-    """A heading of several words that the document begins with and that prose follows, "" without one."""
-    for at, line in enumerate(lines[:3]):
+def _blanked(lines: Sequence[str], prose: Collection[str]) -> list[str]:
+    """Lines with nothing in the places of those of running text."""
+    return ["" if line in prose else line for line in lines]
+
+
+def _largest(lines: Sequence[str], sizes: Mapping[str, float]) -> str:
+    """The largest heading of several words at the top, with what it is wrapped into; "" without one.
+
+    lines: of the cover. sizes: of those that are set larger than the text.
+    """
+    top = [line for line in lines if line][:LARGE_WITHIN]
+    headings = [
+        line
+        for line in top
+        if line in sizes and len(WORD_OF.findall(line)) >= FEWEST_WORDS and _is_heading(line)
+    ]
+    first = max(headings, key=lambda line: sizes[line], default="")
+    return _joined(top, top.index(first)) if first else ""
+
+
+def _above_prose(lines: Sequence[str], apart: Sequence[str], written: Written) -> str:
+    """A heading of several words that the document begins with and that prose follows, "" without one.
+
+    apart: the lines, with nothing in the places of running text.
+    """
+    for at, line in enumerate(apart[:3]):
         if len(WORD_OF.findall(line)) < FEWEST_WORDS or not _is_heading(line) or not written.knows(line):
             continue
         below = lines[at + 1] if at + 1 < len(lines) else ""

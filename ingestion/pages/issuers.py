@@ -40,7 +40,7 @@ NO_NAME = re.compile(
 MOST_NAME_LINES = 3
 # With a legal form behind them these call no company by its name: "our Company", "Parent Corporation".
 NO_COMPANY = frozenset(
-    "our the this that its each such any other another parent holding a an no state".split()
+    "our the this that its each such any other another parent holding group a an no state".split()
 )
 # What stands before the name of a country, a state or a city.
 OF_A_PLACE = re.compile(
@@ -103,7 +103,11 @@ def registrant(lines: Sequence[str]) -> str:
 def company_alone(lines: Sequence[str]) -> str:
     """The first of these lines that is a company's name, by its legal form; "" for none."""
     named = (line for line in lines if _may_be_name(line) and AT_THE_END.search(line))
-    return next(named, "")
+    return next(filter(_is_company, named), "")
+
+
+def _is_company(name: str) -> bool:
+    return without_legal_form(name).casefold() not in NO_COMPANY
 
 
 def _may_be_name(line: str) -> bool:
@@ -128,7 +132,7 @@ def company_in(written: Written, head: str) -> str:
     if found := WITH_TICKER.search(" ".join(head.split())):
         return found["name"]
     found_names = (found[0] for found in WITH_LEGAL_FORM.finditer(written.text[:SEARCHED]))
-    names = Counter(name for name in found_names if without_legal_form(name).casefold() not in NO_COMPANY)
+    names = Counter(filter(_is_company, found_names))
     for name, count in names.most_common(1):
         if count >= COMPANY_NAMED and len(name) <= LONGEST_NAME:
             return name

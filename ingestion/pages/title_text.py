@@ -10,23 +10,27 @@ from __future__ import annotations
 import re
 import unicodedata
 from collections import Counter
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from functools import cached_property, lru_cache
-from typing import Protocol
+from typing import Protocol, TypeVar
 
 from ingestion.invisible_characters import one_line
 from ingestion.prompt_injection.injections import find_instructions
 from ingestion.reading.formats import is_named_like_a_document
 
 __all__ = [
+    "COVER_LINES",
     "LONGEST_TITLE",
     "READ_PAGES",
     "TextPage",
     "Written",
     "cover_lines",
+    "cover_pages",
     "fit_title",
+    "is_shouted",
     "is_sound",
     "name_title",
+    "tidied",
 ]
 
 LONGEST_TITLE = 90
@@ -71,6 +75,9 @@ class TextPage(Protocol):
     def text(self) -> str: ...
     @property
     def running(self) -> tuple[tuple[int, int], ...]: ...
+
+
+AnyPage = TypeVar("AnyPage", bound=TextPage)
 
 
 class Written:
@@ -184,13 +191,19 @@ def cover_lines(pages: Sequence[TextPage], *, running: bool = True) -> list[str]
     running: whether running heads and feet are among them.
     """
     lines: list[str] = []
+    for page in cover_pages(pages):
+        lines += _lines_of(page, running=running)
+    return lines[:COVER_LINES]
+
+
+def cover_pages(pages: Sequence[AnyPage]) -> Iterator[AnyPage]:
+    """The cover, and the pages after it while there is little on them."""
     there = 0
     for page in [page for page in pages[: 3 * COVER_PAGES] if page.text.strip()][:COVER_PAGES]:
-        lines += _lines_of(page, running=running)
+        yield page
         there += sum(map(str.isalpha, page.text))
         if there >= COVER_LETTERS:
-            break
-    return lines[:COVER_LINES]
+            return
 
 
 def _lines_of(page: TextPage, *, running: bool) -> Iterator[str]:
@@ -198,11 +211,12 @@ def _lines_of(page: TextPage, *, running: bool) -> Iterator[str]:
     for start, end in () if running else reversed(page.running):
         text = text[:start] + "\n" + text[end:]
     for line in text.split("\n"):
-        yield from _tidied(RULES.split(line[:LONGEST_LINE]))
+        yield from tidied(line)
 
 
-def _tidied(parts: Iterable[str]) -> Iterator[str]:
-    for part in parts:
+def tidied(line: str) -> Iterator[str]:
+    """The parts of a line that rules and points do not part, each without the marks around it."""
+    for part in RULES.split(line[:LONGEST_LINE]):
         line = re.sub(r"\s+(?=[,;:.](?:\s|$))", "", one_line(part))
         line = line.strip(" \"'“”•·|")
         if any(map(str.isalnum, line)):

@@ -11,7 +11,8 @@ import pytest
 from chatbot.store.catalog import SCHEMA, Catalog
 from chatbot.store.document_names import told_apart, with_names
 from chatbot.store.library import Library
-from ingestion.records import DocumentFacts
+from ingestion.document import DocumentReading
+from ingestion.records import DocumentFacts, DocumentInfo, Line, Page, Rect
 from tests.chatbot.store.libraries import add_pages, open_library
 
 pytestmark = pytest.mark.usefixtures("engine")
@@ -37,11 +38,31 @@ def kept(library: Library) -> list[tuple[str, ...]]:
     return library.catalog._read("select title from found_title order by version")
 
 
-def test_a_title_is_found_when_it_is_asked_for_and_kept(library: Library) -> None:
-    assert kept(library) == []
-    assert library.catalog.titles() == {"bb_2025.pdf": TITLE}
+def test_a_title_is_found_when_a_document_is_read_and_kept(library: Library) -> None:
     assert kept(library) == [(TITLE,)]
     assert library.catalog.titles() == {"bb_2025.pdf": TITLE}
+
+
+def test_the_size_of_a_title_counts_which_is_known_only_while_a_document_is_read(library: Library) -> None:
+    lines = [
+        "Fees and Charges 2025",
+        "Open to all who live here",
+        "The Board reviews this policy once a year and reports to the Committee",
+        "on what it finds, which it has done since.",
+    ]
+    found = []
+    for heights in ((0.03, 0.01, 0.01, 0.01), (0.01, 0.01, 0.01, 0.01)):
+        boxes = [Rect(0.1, 0.1 * at, 0.8, 0.1 * at + height) for at, height in enumerate(heights, 1)]
+        starts = ["\n".join(lines).index(line) for line in lines]
+        placed = tuple(
+            Line(start, start + len(line), box) for start, line, box in zip(starts, lines, boxes, strict=True)
+        )
+        page = Page(1, "\n".join(lines), lines=placed)
+        reading = DocumentReading(DocumentInfo(1, None, (None,), False), (page,))
+        version = library.catalog.begin(f"{heights[0]}.pdf", f"{heights[0]:064}", None, protected=False)
+        library.catalog.fill(version, reading, [], b"")
+        found.append(kept(library)[-1])
+    assert found == [("Fees and Charges 2025",), ("Open to all who live here",)]
 
 
 def test_a_document_without_a_title_has_its_name_tidied(library: Library, tmp_path: Path) -> None:

@@ -8,11 +8,12 @@ from collections.abc import Sequence
 from pathlib import Path
 
 import pytest
+from reportlab.pdfgen.canvas import Canvas
 
 from ingestion.document import read_text
 from ingestion.pages.document_titles import document_title
 from ingestion.pages.title_text import LONGEST_TITLE
-from ingestion.records import Page
+from ingestion.records import Line, Page, Rect
 from tests.case_rows import case_rows
 from tests.pdfs import make_pdf
 
@@ -194,6 +195,86 @@ financebench2/PAYPAL_2023Q2_10Q.pdf | PayPal Holdings, quarterly report June 30,
 def test_real_documents(shared: Path, file: str, title: str) -> None:
     reading = read_text(shared / file)
     assert document_title(reading.pages, reading.info.title, reading.facts.period) == title
+
+
+PROSE = """
+The Board reviews this policy once a year and reports to the Audit Committee on compliance
+with it. Officers must keep records of every approval for seven years. The Treasurer may
+delegate the authority to sign in writing, and the Auditor reports on each such delegation.
+""".strip().split("\n")
+Drawn = Sequence[tuple[float, str]]
+
+
+def drawn(path: Path, lines: Drawn) -> str:
+    """The title of a page of lines, each with its size; no line has the file's own title."""
+    canvas = Canvas(str(path), pagesize=(595, 842), invariant=1)
+    top = 780.0
+    for size, line in lines:
+        canvas.setFont("Helvetica", size)
+        canvas.drawString(60, top, line)
+        top -= 1.4 * size
+    canvas.save()
+    reading = read_text(path)
+    return document_title(reading.pages, reading.info.title, reading.facts.period)
+
+
+SENTENCES = case_rows("""
+# an excerpt that begins within a paragraph, whose lines begin small, with a capital or with a name
+During the audit of direct awards, the report also looked in detail at the plans of the offices | of
+Chartered by the State of Norland, Karsk Savings Bank, formerly the Annual Report Bank, is | the oldest
+Financial Policy Committee Members and the Government of Norland reviewed the Budget Report | Government
+The report is one. The policy is another | of them
+the annual budget report of the county was reviewed by its council and adopted in the policy | of
+# sentences with words of releases
+Exempt purchases are reported to the Board each quarter. | The
+Purchases below the limit are reported to the Board each quarter with the results of the year | by
+""")
+
+
+@pytest.mark.parametrize(("first", "second"), SENTENCES)
+def test_a_running_sentence_is_no_title(tmp_path: Path, first: str, second: str) -> None:
+    wrapped = f"{second} the offices that were asked to report on them, and all of their reports and"
+    lines = [(10.0, line) for line in (first, wrapped, *PROSE)]
+    assert drawn(tmp_path / "excerpt.pdf", lines) == ""
+    pages = [Page(1, "\n".join(line for _, line in lines))]
+    if not first.startswith("Financial"):  # in capitals it is told by its size alone
+        assert document_title(pages, None, None) == ""
+
+
+LARGE = case_rows("""
+Delegation of Financial Authority 2025 | Delegation of Financial Authority 2025
+Fees and Charges | Fees and Charges
+Rules for the sale of land of Harrow / and of woods | Rules for the sale of land of Harrow and of woods
+Harrow County: Annual Declaration | Harrow County: Annual Declaration
+PROCUREMENT CODE OF THE COUNTY | Procurement Code of the County
+Meridian Palm Berhad - Annual Report 2024 | Meridian Palm Berhad – Annual Report 2024
+""")
+
+
+@pytest.mark.parametrize(("title", "found"), LARGE)
+def test_a_title_is_set_larger_than_the_text(tmp_path: Path, title: str, found: str) -> None:
+    lines = [*((15.0, line) for line in title.split(" / ")), *((10.0, line) for line in PROSE)]
+    assert drawn(tmp_path / "large.pdf", lines) == found
+
+
+def test_a_title_in_the_size_of_the_text_stands_apart_from_it(tmp_path: Path) -> None:
+    lines = [(10.0, line) for line in ("Guidelines on Internal Audit", *PROSE)]
+    assert drawn(tmp_path / "small.pdf", lines) == "Guidelines on Internal Audit"
+
+
+def test_text_in_columns_is_not_large_because_its_columns_are_out_of_step() -> None:
+    lines = [
+        "A county reports what it owes and a county that owes nothing reports that in its report",
+        *PROSE,
+    ]
+    text = "\n".join(lines)
+    heights = (0.03, 0.01, 0.01, 0.01)
+    placed: list[Line] = []
+    for line, height in zip(lines, heights, strict=True):
+        start = text.index(line)
+        top = 0.1 + 0.05 * len(placed)
+        placed.append(Line(start, start + len(line), Rect(0.1, top, 0.9, top + height)))
+    assert document_title([Page(1, text, lines=tuple(placed))], None, None) == ""
 
 
 def test_time_grows_with_the_text_and_not_faster() -> None:
