@@ -767,7 +767,7 @@ class Additions:
         """
         if any(job.busy for job in self.jobs()):
             return
-        for version in self._library.catalog.read_by_older():
+        for version in self._library.read_by_older():
             if version.id not in self._given_up and not version.protected:
                 self._given_up.add(version.id)
                 with suppress(ProjectError):  # such as a missing copy, which `doctor` names
