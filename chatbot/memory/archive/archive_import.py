@@ -29,6 +29,8 @@ __all__ = ["StoreImport"]
 
 RECORDS: tuple[type[ArchivedRecord], ...] = (KeyRecord, *CATALOG_RECORDS, *MEMORY_RECORDS, *NEWS_RECORDS)
 KINDS = {record.kind: record for record in RECORDS}
+# How much smaller a store is than an archive's files, at most: it packs each answer.
+PACKED = 4
 OTHER = "it is different here, and stays as it is here"
 NO_NUMBER = "another API key has its number here, or had it; make a new key"
 OF_OTHER_KEY = "it belongs to an API key whose number another key has here"
@@ -52,6 +54,10 @@ class StoreImport:
         """Yields what became of each kind. Raises ArchiveError, after which nothing was changed, and
         StoreError.
         """
+        size, free = self._archive.size, self._store.memories.database.free_bytes()
+        if size > PACKED * free:
+            message = f"It holds {size:,} bytes, but only {free:,} are free on the disk."
+            raise ArchiveError(message, hint="Make room, then import it. Nothing was imported.")
         for record in KINDS.values():
             self._check(record)
         yield self._import_keys()

@@ -224,15 +224,31 @@ def test_what_the_manifest_says_of_a_file_is_checked(
     assert said in refused(store, path, tmp_path)
 
 
-def test_bombs_are_refused_before_they_grow(store: Settings, tmp_path: Path) -> None:
-    path = write(tmp_path / "bomb.zip", {"exchanges.jsonl": b"0" * 300 * 2**20})
-    assert "would grow to 314,572,800 bytes" in refused(store, path, tmp_path)
-    # One that says it is small ends where it says, and has another hash.
-    listed = zipfile.ZipFile(path).getinfo("exchanges.jsonl")
-    small = path.read_bytes().replace(struct.pack("<L", listed.file_size), struct.pack("<L", 100))
-    small = small.replace(b'"bytes": 314572800', b'"bytes": 100      ')
-    path.write_bytes(small)
-    assert "exchanges.jsonl" in refused(store, path, tmp_path) or "manifest" in refused(store, path, tmp_path)
+def test_bombs_do_no_harm(store: Settings, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    zeros = b"0" * 300 * 2**20
+    path = write(tmp_path / "bomb.zip", {"exchanges.jsonl": zeros})
+    assert path.stat().st_size < 2**20
+    assert refused(store, path, tmp_path) == "exchanges.jsonl, line 1: it has more than 67,108,864 bytes."
+    # One that says it is small ends where it says.
+    small = path.read_bytes().replace(struct.pack("<L", len(zeros)), struct.pack("<L", 100))
+    path.write_bytes(small.replace(b'"bytes": 314572800', b'"bytes": 100      '))
+    assert refused(store, path, tmp_path)
+    # One of records that are sound, but more than the disk has room for.
+    many = b"".join(json.dumps(SETTING | {"owner": str(at)}).encode() + b"\n" for at in range(9_000))
+    monkeypatch.setattr("chatbot.store.sqlite_file.free_bytes", lambda folder: 100_000)
+    path = write(tmp_path / "large.zip", {"settings.jsonl": many})
+    assert "bytes, but only 100,000 are free on the disk." in refused(store, path, tmp_path)
+
+
+def test_what_repeats_itself_without_end_is_no_bomb(store: Settings, tmp_path: Path) -> None:
+    with opened(store) as chatbot:
+        for _ in range(50):
+            number = chatbot.conversations.start("mine", "How much? " * 2_000)
+            chatbot.conversations.write("mine", number, "Three. " * 20_000, owner="local", state="stopped")
+    export(store, tmp_path / "same.zip")
+    assert sum(map(len, lines_of(tmp_path / "same.zip")["exchanges"])) > 50
+    taken = import_into(Settings(home=tmp_path / "other"), tmp_path / "same.zip")
+    assert taken["exchanges"].done == 51
 
 
 def test_a_list_of_files_that_fits_into_no_memory_is_not_read(store: Settings, tmp_path: Path) -> None:
