@@ -26,10 +26,21 @@ from ingestion.reading.reader import LOOK_SECONDS, Reader
 from ingestion.records import NAMED, NO_FACTS, DocumentFacts, DocumentInfo, Page, Rect, Row, Table
 from ingestion.tables.detection import continue_tables
 
-__all__ = ["IMAGES", "TABLES", "Circumstances", "DocumentReading", "read_document", "read_text"]
+__all__ = [
+    "IMAGES",
+    "READER_VERSION",
+    "TABLES",
+    "Circumstances",
+    "DocumentReading",
+    "read_document",
+    "read_text",
+]
 
 Result = TypeVar("Result")
 
+# Raised when other text, figures or tables are read of the same file than before. Documents that were read by
+# an earlier one are then read again.
+READER_VERSION = 2
 # A file that ends its reader so often was made for it; a file with more than ten times the text of the
 # longest budget volumes is no document.
 MOST_DEATHS = 5

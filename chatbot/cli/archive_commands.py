@@ -19,9 +19,10 @@ if TYPE_CHECKING:
 
 __all__ = ["export", "import_archive"]
 
-NOT_EXPORTED = "Not in it: settings of the environment, .env, mcp.json, memories/ and private conversations."
-WITHOUT_COPIES = "The documents themselves are not in it: copy documents/ too, or use --with-documents."
-TO_READ = f"The documents are read when the server starts, or now: {PROGRAM} doctor"
+NOT_EXPORTED = (
+    "Not in it: settings of the environment, .env, mcp.json, memories/ and private conversations.\n"
+    "The files of the documents are not in it either: copy documents/ too."
+)
 ABSENT = "files of documents are not here. Add them: they get their names and corrections back."
 KEYS = f"The imported API keys work from now on. Check them: {PROGRAM} keys list"
 
@@ -37,15 +38,14 @@ def export(options: argparse.Namespace, settings: Settings) -> int:
     complete = True
     with _opened(settings) as store, progress_bars() as progress:
         try:
-            for tally in export_store(store, options.file, progress, with_documents=options.with_documents):
+            for tally in export_store(store, options.file, progress):
                 complete = complete and not tally.skipped
                 _tell(tally, "exported", as_json=options.json)
         except OSError as error:
             raise ProjectError(
                 f"{options.file} cannot be written: {error.strerror}.", hint="Check the path and the disk."
             ) from error
-    notes = [NOT_EXPORTED] if options.with_documents else [NOT_EXPORTED, WITHOUT_COPIES]
-    print("\n".join(notes), file=sys.stderr)
+    print(NOT_EXPORTED, file=sys.stderr)
     return DONE if complete else FAILED
 
 
@@ -63,9 +63,7 @@ def import_archive(options: argparse.Namespace, settings: Settings) -> int:
         absent = [digest for digest in store.catalog.remembered() if store.catalog.holding(digest) is None]
     if done.get("keys"):
         print(KEYS, file=sys.stderr)
-    if done.get("copies"):
-        print(TO_READ, file=sys.stderr)
-    elif absent and done.get("documents"):
+    if absent and done.get("documents"):
         print(f"{len(absent):,} {ABSENT}", file=sys.stderr)
     return DONE
 

@@ -371,7 +371,6 @@ def _add_archives(commands: Any) -> None:
     text = "write all that users made into one archive, which later versions import"
     export = _command(commands, "export", archive_commands.export, text)
     export.add_argument("file", metavar="FILE", type=Path)
-    export.add_argument("--with-documents", action="store_true", help="with the documents' files")
     text = "add what an archive of `export` holds to the store; nothing that is there is lost"
     taken = _command(commands, "import", archive_commands.import_archive, text)
     taken.add_argument("file", metavar="FILE", type=Path)

@@ -755,8 +755,24 @@ class Additions:
                         ]
                         if self._lacking:
                             return min(self._lacking, key=lambda version: version.lacks != TABLES)
+                        if not self._only_own:
+                            self._begin_older()
                 self._changed.wait()
             return None
+
+    def _begin_older(self) -> None:
+        """Queues one document to be read again that an earlier version of the program has read.
+
+        Only if nothing else is to be done, and each once until the next start.
+        """
+        if any(job.busy for job in self.jobs()):
+            return
+        for version in self._library.read_by_older():
+            if version.id not in self._given_up and not version.protected:
+                self._given_up.add(version.id)
+                with suppress(ProjectError):  # such as a missing copy, which `doctor` names
+                    self.read_again(version.document)
+                    return
 
     def _completed(self, lacking: set[int]) -> bool:
         """Finishes the jobs that lack nothing any more, whoever read it. Returns whether there were any.

@@ -24,6 +24,7 @@ from chatbot.store.contents import (
     OF_A_VERSION,
     PAGE_INDEXES,
     READ_BY_OCR,
+    READER_SCHEMA,
     WITH_PROBLEM,
     StoredChunk,
     StoredPage,
@@ -33,6 +34,7 @@ from chatbot.store.database import Place, Schema, Transaction, open_database, st
 from chatbot.store.disk_reserve import LITTLE_SPACE
 from chatbot.store.found_titles import TITLE_SCHEMA, FoundTitles
 from chatbot.store.remembered_documents import REMEMBERED_SCHEMA, RememberedDocuments
+from ingestion.document import READER_VERSION
 from ingestion.invisible_characters import title_line
 from ingestion.records import NO_FACTS, DocumentFacts
 
@@ -78,7 +80,8 @@ create table erased (sha256 text primary key) without rowid;
 """
     + CONTENTS_SCHEMA
 )
-ADDED_TABLES = CORRECTION_SCHEMA + KEY_SCHEMA + INCOMPLETE_SCHEMA + TITLE_SCHEMA + REMEMBERED_SCHEMA
+ADDED_TABLES = CORRECTION_SCHEMA + KEY_SCHEMA + INCOMPLETE_SCHEMA + TITLE_SCHEMA
+ADDED_TABLES += REMEMBERED_SCHEMA + READER_SCHEMA
 SCHEMA = Schema(TABLES + ADDED_TABLES, 8, ADDED_TABLES, extendable=4)
 VERSIONS_AT_ONCE = 1_000
 # Comes before the SHA-256 of a file in the keys of `meta`.
@@ -246,6 +249,12 @@ class Catalog(FoundTitles, RememberedDocuments, Corrections):
     def incomplete(self) -> list[Version]:
         """Returns the versions that are not fully read, oldest first."""
         return _once_each(self._versions(f"{WANTED} and v.id in (select version from incomplete)", ()))
+
+    def read_by_older(self) -> list[Version]:
+        """Returns the complete live versions that an earlier reader has read, oldest first."""
+        reader = "coalesce((select r.reader from read_by r where r.version = v.id), 1)"
+        condition = f"d.active_version = v.id and d.removed_at is null and v.state = 'ready' and {LACKS} = ''"
+        return _once_each(self._versions(f"{condition} and {reader} < ?", (READER_VERSION,)))
 
     def to_come(self) -> dict[int, tuple[str, int]]:
         """Returns version id -> (what it lacks, pages whose images are still to be read) of incomplete

@@ -12,7 +12,7 @@ from itertools import islice
 from typing import Any
 
 from chatbot.store.database import Stored, Transaction
-from ingestion.document import DocumentReading
+from ingestion.document import READER_VERSION, DocumentReading
 from ingestion.invisible_characters import label_line
 from ingestion.reading.wire import page_from, page_to, tables_from, tables_to, words_from, words_to
 from ingestion.records import Chunk, Line, Page, PageReport, Table, Word
@@ -24,6 +24,7 @@ __all__ = [
     "KEY_SCHEMA",
     "LACKS",
     "PAGE_INDEXES",
+    "READER_SCHEMA",
     "READ_BY_OCR",
     "WITH_PROBLEM",
     "Contents",
@@ -70,10 +71,14 @@ INCOMPLETE_SCHEMA = """
 create table incomplete (version integer primary key references version(id), lacks text not null,
 to_come integer not null);
 """
+# The reader that has read a version; 1 where none is noted.
+READER_SCHEMA = """
+create table read_by (version integer primary key references version(id), reader integer not null);
+"""
 # What a version v still lacks, "" for nothing.
 LACKS = "coalesce((select i.lacks from incomplete i where i.version = v.id), '')"
 # Tables with the content of one version, in the order in which it can be deleted.
-OF_A_VERSION = ("found_title", "incomplete", "vector", "lexicon", "chunk_key", "chunk", "page")
+OF_A_VERSION = ("read_by", "found_title", "incomplete", "vector", "lexicon", "chunk_key", "chunk", "page")
 # Files that are not yet fully read.
 READ = "select sha256 from waiting union select v.sha256 from version v join incomplete i on i.version = v.id"
 FORGET_DRAFTS = f"delete from draft where sha256 not in ({READ})"
@@ -233,6 +238,7 @@ class Contents(Stored):
         keys = ((chunk_key(c.context, c.text), version, c.ordinal) for c in chunks)
         connection.executemany("insert into chunk_key values (?, ?, ?)", keys)
         connection.execute("insert into lexicon values (?, ?)", (version, lexicon))
+        connection.execute("insert into read_by values (?, ?)", (version, READER_VERSION))
         connection.execute(
             "update version set pages = ?, chunks = ? where id = ?",
             (len(reading.pages), len(chunks), version),

@@ -19,6 +19,9 @@ __all__ = ["LITTLE_SPACE", "Finding", "examine", "glance"]
 # indexes, and as much again for its copy.
 LITTLE_SPACE = 500 * 2**20
 REPAIR = f"Run `{PROGRAM} doctor --repair`."
+READ_ANEW = (
+    f"The server reads it again when it has nothing else to do. To do it now, {REPAIR[0].lower()}{REPAIR[1:]}"
+)
 Progress = Callable[[str, str, int, int], None]
 
 
@@ -45,7 +48,7 @@ def examine(
     """
     yield from _unfinished(library, progress)
     yield from _catalogue(library)
-    for check in (_versions, _copies, _indexes):
+    for check in (_versions, _copies, _indexes, _readings):
         found = list(check(library, repair))
         if repair and any(finding.mended for finding in found):
             library.resume(progress=progress)
@@ -179,6 +182,18 @@ def _copies(library: Library, repair: bool) -> Iterator[Finding]:
             f"the copy {digest}.pdf belongs to no document",
             "Run `restore` or `remove --purge` with its name, or delete the file.",
         )
+
+
+def _readings(library: Library, repair: bool) -> Iterator[Finding]:
+    """Finds documents that an earlier version of the program has read."""
+    for row in library.catalog.read_by_older():
+        finding = Finding(row.document, "an earlier version of the program has read it", READ_ANEW)
+        if not library.copies.has(row.sha256):
+            yield replace(finding, fix="Its file is missing. Add it again.")
+        elif row.protected:
+            yield replace(finding, fix=f"Run `{PROGRAM} rebuild --passwords FILE.tsv` with its password.")
+        else:
+            yield _read_again(library, finding, row.id) if repair else finding
 
 
 def _indexes(library: Library, repair: bool) -> Iterator[Finding]:

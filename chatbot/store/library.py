@@ -26,7 +26,7 @@ from chatbot.store.document_names import known_as
 from chatbot.store.documents_folder import BROKEN_OFF, UnaddedFile, note_copies_of, unread
 from chatbot.store.engines import engines_of
 from chatbot.store.indexing import Indexes
-from chatbot.store.kept_copies import KeptName, copies_of
+from chatbot.store.kept_copies import copies_of
 from chatbot.store.lock import StoreLock
 from chatbot.store.mapped_terms import mapped
 from chatbot.store.migration.migration_mark import unless_unfinished
@@ -437,6 +437,10 @@ class Library:
         """Returns live or coming versions that are not fully read, oldest first."""
         return self.catalog.incomplete()
 
+    def read_by_older(self) -> list[Version]:
+        """Returns live versions that an earlier version of the program has read; see Catalog."""
+        return self.catalog.read_by_older()
+
     def complete(
         self,
         version: int,
@@ -810,33 +814,22 @@ class Library:
         if left or self.catalog.to_erase():
             self._erase(left)
         self.indexes.mend_refilled()
-        remembered = self._recall_names()
+        self._recall_names()
         unlisted = self._unlisted()
         times = self.copies.times() if unlisted else {}
         for digest in unlisted:
-            if digest in remembered and not self.copies.names(digest):
-                with suppress(DocumentError):  # on a full disk
-                    self.copies.write_names(digest, remembered[digest])
             for name in self.copies.names(digest):
                 # What came before the document's latest change was refused, or is no longer wanted.
                 if name.removed_at is None and self.catalog.changed_at(name.name) < times.get(digest, 0.0):
                     self.catalog.wait(name.name, digest, recovered=True)
 
-    def _recall_names(self) -> dict[str, list[KeptName]]:
-        """Gives documents that are here the names that an imported archive has for them.
-
-        Returns those of other files, by SHA-256, that no document has.
-        """
+    def _recall_names(self) -> None:
+        """Gives documents that are here the names that an imported archive has for them."""
         self.catalog.forget_removed(time.time() - UNDO_DAYS * 86_400)
-        remembered = self.catalog.remembered()
-        for digest in remembered:
+        for digest in self.catalog.remembered():
             held = self.catalog.holding(digest)
             if held is not None and self.catalog.recall_names(held):
                 self.adding.write_names({digest})
-        free = dict[str, list[KeptName]]()
-        for digest, rows in self.catalog.remembered().items():
-            free[digest] = [KeptName(*row) for row in rows if not self.catalog.changed_at(row[0])]
-        return free
 
     def _unlisted(self) -> list[str]:
         """Returns the kept copies that the catalogue does not know, in the order in which they were taken.

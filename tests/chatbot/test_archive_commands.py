@@ -31,7 +31,7 @@ def test_a_line_for_each_kind_and_the_archive_for_its_owner_alone(home: Path, tm
     assert done.returncode == 0, done.stderr
     made = by_kind(done.stdout)
     assert made["exchanges"] == {"kind": "exchanges", "exported": 1, "skipped": 0, "reasons": {}}
-    assert "The documents themselves are not in it" in done.stderr
+    assert "The files of the documents are not in it either" in done.stderr
     assert (tmp_path / "all.zip").stat().st_mode & 0o777 == 0o600
     assert [path.name for path in tmp_path.glob("*") if path.name != "home"] == ["all.zip"]
     other = tmp_path / "other"
@@ -51,19 +51,6 @@ def test_a_line_for_each_kind_and_the_archive_for_its_owner_alone(home: Path, tm
     assert again.stderr == ""
     shown = run(other, "conversations", "talk", "--json")
     assert json.loads(shown.stdout)["question"] == "What is the deficit ceiling?"
-
-
-def test_documents_go_along_and_are_read_by_doctor(home: Path, tmp_path: Path) -> None:
-    done = run(home, "export", tmp_path / "all.zip", "--with-documents")
-    assert done.returncode == 0, done.stderr
-    assert "copies: 1 exported" in done.stdout
-    other = tmp_path / "other"
-    taken = run(other, "import", tmp_path / "all.zip")
-    assert "copies: 1 imported" in taken.stdout
-    assert "The documents are read when the server starts, or now:" in taken.stderr
-    assert run(other, "doctor").returncode == 0
-    listed = run(other, "list", "--json")
-    assert json.loads(listed.stdout)["document"] == "Rules.pdf"
 
 
 def test_what_cannot_be_done_is_refused(home: Path, tmp_path: Path) -> None:

@@ -4,9 +4,8 @@ from __future__ import annotations
 
 import json
 import time
-from collections import defaultdict
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import ExitStack, closing, contextmanager
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import ExitStack, closing, contextmanager, suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TypeVar
@@ -15,13 +14,18 @@ import chatbot
 from chatbot.errors import ProjectError, StoreError
 from chatbot.memory.archive.archive_file import FORMAT, ArchiveWriter, Manifest, why_invalid
 from chatbot.memory.archive.archive_records import (
+    CATALOG_RECORDS,
+    MEMORY_RECORDS,
+    NEWS_RECORDS,
     ArchivedRecord,
+    KeyRecord,
     NewsRecord,
+    Read,
     Reading,
     RemovedNewsRecord,
+    SkippedError,
     Telling,
 )
-from chatbot.memory.archive.archived_kinds import CATALOG_KINDS, KEYS, MEMORY_KINDS, Kind, Read
 from chatbot.memory.legacy_files import take_over
 from chatbot.memory.memory_database import MemoryDatabase, open_memories
 from chatbot.memory.memory_tables import ALL
@@ -34,7 +38,6 @@ from chatbot.settings import Settings
 from chatbot.store.api_keys import open_api_keys
 from chatbot.store.catalog import NAME, Catalog
 from chatbot.store.database import Database, place_of
-from chatbot.store.kept_copies import copies_of, copy_name
 from chatbot.store.lock import StoreLock, release
 from chatbot.store.migration.migration_mark import unless_unfinished
 
@@ -43,7 +46,7 @@ __all__ = ["OpenedStore", "Tally", "export_store", "opened_store"]
 Model = TypeVar("Model", bound=ArchivedRecord)
 # Called with (kind, "exporting", "checking" or "importing", done, all).
 Progress = Callable[[str, str, int, int], None]
-NEWS_AT_ONCE, BYTES_AT_ONCE = 200, 2**20
+NEWS_AT_ONCE = 200
 
 
 @dataclass(slots=True)
@@ -53,7 +56,11 @@ class Tally:
     kind: str
     done: int = 0
     there: int = 0
-    skipped: defaultdict[str, list[str]] = field(default_factory=lambda: defaultdict(list))
+    skipped: dict[str, list[str]] = field(default_factory=dict)
+
+    def skip(self, reason: str, called: str) -> None:
+        """Counts a record that was left out."""
+        self.skipped.setdefault(reason, []).append(called)
 
 
 @dataclass(frozen=True, slots=True)
@@ -97,59 +104,53 @@ def opened_store(settings: Settings, signals: Signals | None = None) -> Iterator
         yield OpenedStore(settings, catalog, memories, keys.database, signals)
 
 
-def export_store(
-    store: OpenedStore, path: Path, progress: Progress, *, with_documents: bool = False
-) -> Iterator[Tally]:
+def export_store(store: OpenedStore, path: Path, progress: Progress) -> Iterator[Tally]:
     """Writes an archive, and yields what is in it of each kind. It is in its place at the end.
 
-    with_documents: whether the kept copies of the documents go into it too. Raises StoreError, OSError.
+    Raises StoreError, OSError.
     """
     with closing(ArchiveWriter(path)) as writer:
-        databases = ((store.keys, (KEYS,)), (store.catalog.database, CATALOG_KINDS))
-        for database, kinds in (*databases, (store.memories.database, MEMORY_KINDS)):
-            for kind in kinds:
-                tally = Tally(kind.name)
-                tally.done = writer.add(f"{kind.name}.jsonl", _lines(kind, database.read, tally, progress))
+        databases = ((store.catalog.database, CATALOG_RECORDS), (store.memories.database, MEMORY_RECORDS))
+        for database, records in ((store.keys, (KeyRecord,)), *databases):
+            for record in records:
+                tally = Tally(record.kind)
+                lines = _lines(record, database.read, tally, progress)
+                tally.done = writer.add(f"{record.kind}.jsonl", lines)
                 yield tally
-        yield from _news(store.signals, writer)
-        if with_documents:
-            yield _documents(store, writer, progress)
+        with store.signals.archived() as connection:
+            found: tuple[Iterable[ArchivedRecord], ...] = ((), ())
+            if connection is not None:
+                found = (_every_event(connection), _removed(connection))
+            for record, news in zip(NEWS_RECORDS, found, strict=True):
+                yield Tally(record.kind, writer.add(f"{record.kind}.jsonl", (one.line() for one in news)))
         given = store.keys.highest_number("api_key", "id")
         writer.finish(
             Manifest(format=FORMAT, program=chatbot.__version__, made_at=time.time(), keys_given=given)
         )
 
 
-def _lines(kind: Kind, read: Read, tally: Tally, progress: Progress) -> Iterator[bytes]:
-    ((total,),) = read(f"select count(*) from ({kind.source}) as listed", ())
-    for done, row in enumerate(kind.rows(read), 1):
+def _lines(record: type[ArchivedRecord], read: Read, tally: Tally, progress: Progress) -> Iterator[bytes]:
+    ((total,),) = read(f"select count(*) from ({record.select(record.keys)}) as every", ())
+    for done, row in enumerate(record.rows(read), 1):
+        called = " ".join(str(row[key]) for key in record.keys)
         try:
-            line = kind.record_of(row).line()
-        except (ValueError, TypeError, AttributeError) as error:
-            tally.skipped[why_invalid(error)].append(f"{row[0]} {row[1]}")
+            found = record.of_row(row)
+            with suppress(SkippedError):  # by this version; a later one may take it
+                found.check()
+        except (ValueError, TypeError, ProjectError) as error:
+            tally.skip(why_invalid(error), called)
         else:
-            yield line
-        progress(kind.name, "exporting", done, max(done, total))
-
-
-def _news(signals: Signals, writer: ArchiveWriter) -> Iterator[Tally]:
-    with signals.archived() as connection:
-        for name, records in (
-            ("news", _every_event(connection) if connection else ()),
-            ("removed_news", _removed(connection) if connection else ()),
-        ):
-            yield Tally(name, writer.add(f"{name}.jsonl", (record.line() for record in records)))
+            yield found.line()
+        progress(record.kind, "exporting", done, max(done, total))
 
 
 def _every_event(connection: Connection) -> Iterator[ArchivedRecord]:
     after = 0
     while rows := events.every_event(connection, NEWS_AT_ONCE, after=after):
-        for after, text, tellings, readings in rows:  # noqa: B007
-            yield NewsRecord(
-                text=text,
-                tellings=tuple(_named(Telling, telling) for telling in tellings or ()),
-                readings=tuple(_named(Reading, reading) for reading in readings or ()),
-            )
+        for _, text, tellings, readings in rows:
+            told, read = _each(Telling, tellings), _each(Reading, readings)
+            yield NewsRecord(text=text, tellings=told, readings=read)
+        after = rows[-1][0]
 
 
 def _removed(connection: Connection) -> Iterator[ArchivedRecord]:
@@ -157,22 +158,7 @@ def _removed(connection: Connection) -> Iterator[ArchivedRecord]:
         yield RemovedNewsRecord(sha256=digest, removed_at=at)
 
 
-def _documents(store: OpenedStore, writer: ArchiveWriter, progress: Progress) -> Tally:
-    copies, tally = copies_of(store.settings), Tally("copies")
-    digests = sorted(store.catalog.hashes())
-    for digest in digests:
-        try:
-            with copies.path_to_read(digest).open("rb") as file:
-                parts = iter(lambda: file.read(BYTES_AT_ONCE), b"")
-                writer.add(f"documents/{copy_name(digest)}", parts, of_lines=False)
-        except ProjectError as error:
-            tally.skipped[error.message].append(digest)
-            continue
-        tally.done += 1
-        progress(tally.kind, "exporting", tally.done, len(digests))
-    return tally
-
-
-def _named(model: type[Model], values: Sequence[object]) -> Model:
-    """A record of values in the order of its fields."""
-    return model.model_validate_json(json.dumps(dict(zip(model.model_fields, values, strict=True))))
+def _each(model: type[Model], rows: Sequence[Sequence[object]] | None) -> tuple[Model, ...]:
+    """Records of values in the order of their fields."""
+    values = [dict(zip(model.model_fields, row, strict=True)) for row in rows or ()]
+    return tuple(model.model_validate_json(json.dumps(one)) for one in values)

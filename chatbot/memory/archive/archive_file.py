@@ -17,24 +17,21 @@ import zlib
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import IO, Any, BinaryIO, cast
+from typing import cast
 
 from pydantic import BaseModel, ConfigDict, ValidationError
 
 from chatbot.errors import NotFoundError, ProjectError
 from chatbot.settings import PROGRAM
 
-__all__ = ["DOCUMENT", "FORMAT", "ArchiveError", "ArchiveReader", "ArchiveWriter", "Manifest", "why_invalid"]
+__all__ = ["FORMAT", "ArchiveError", "ArchiveReader", "ArchiveWriter", "Manifest", "why_invalid"]
 
 # Of the archives that are written. A later version of the program reads all formats from 1 on.
 FORMAT = 1
 MANIFEST = "manifest.json"
-DOCUMENT = re.compile(r"documents/([0-9a-f]{64})\.pdf")
 LINES = re.compile(r"([a-z_]{1,40})\.jsonl")
 # The most bytes of a line, which no answer has with all its evidence; of the manifest; of the zip's own list.
 LONGEST_LINE = LONGEST_MANIFEST = LONGEST_LIST = 64 * 2**20
-# How many times its compressed size a file may have, and how many bytes in any case. Text has 10 times.
-MOST_RATIO, ANY_BYTES = 200, 2**20
 AT_ONCE = 2**20
 # The record at the end of a zip, the one before it in a large zip, and where each has the list's length.
 END, END_BYTES, LARGE_END, ALL_BYTES = b"PK\5\6", 22, b"PK\6\6", 98
@@ -51,7 +48,7 @@ class ArchiveError(ProjectError):
 
 
 class Member(BaseModel):
-    """A file of an archive. lines: 0 for what has none. bytes, sha256: of its content."""
+    """A file of an archive. bytes, sha256: of its content."""
 
     model_config = ConfigDict(strict=True, frozen=True)
     name: str
@@ -87,18 +84,17 @@ class ArchiveWriter:
         self._zip = zipfile.ZipFile(self._file, "w", zipfile.ZIP_DEFLATED)
         self._members: list[Member] = []
 
-    def add(self, name: str, parts: Iterable[bytes], *, of_lines: bool = True) -> int:
-        """Writes a file and returns the number of its parts. of_lines: whether each part is a line."""
+    def add(self, name: str, lines: Iterable[bytes]) -> int:
+        """Writes a file and returns the number of its lines."""
         info = zipfile.ZipInfo(name)
-        info.compress_type = zipfile.ZIP_DEFLATED if of_lines else zipfile.ZIP_STORED
+        info.compress_type = zipfile.ZIP_DEFLATED
         digest, count, size = hashlib.sha256(), 0, 0
         with self._zip.open(info, "w", force_zip64=True) as file:
-            for part in parts:
-                file.write(part)
-                digest.update(part)
-                count, size = count + 1, size + len(part)
-        lines = count if of_lines else 0
-        self._members.append(Member(name=name, lines=lines, bytes=size, sha256=digest.hexdigest()))
+            for line in lines:
+                file.write(line)
+                digest.update(line)
+                count, size = count + 1, size + len(line)
+        self._members.append(Member(name=name, lines=count, bytes=size, sha256=digest.hexdigest()))
         return count
 
     def finish(self, manifest: Manifest) -> None:
@@ -142,37 +138,30 @@ class ArchiveReader:
             self.close()
             raise
 
+    @property
+    def size(self) -> int:
+        """The bytes of all files, unpacked."""
+        return sum(member.bytes for member in self.members.values())
+
     def close(self) -> None:
         """Closes the file."""
         self._file.close()
 
     def lines(self, name: str) -> Iterator[tuple[int, bytes]]:
         """Yields (number from 1, line) of a file, and checks all of it at its end. Raises ArchiveError."""
-        number = 0
-        with self.opened(name) as content:
+        number, digest, member = 0, hashlib.sha256(), self.members[name]
+        with _explained(name), self._zip.open(name) as file:
+            content = io.BufferedReader(cast(io.RawIOBase, file), AT_ONCE)
             while line := content.readline(LONGEST_LINE + 1):
                 number += 1
                 if len(line) > LONGEST_LINE:
                     raise ArchiveError(f"{name}, line {number}: it has more than {LONGEST_LINE:,} bytes.")
+                digest.update(line)
                 yield number, line
-        if number != self.members[name].lines:
-            raise ArchiveError(
-                f"{name} has {number:,} lines, but {MANIFEST} says {self.members[name].lines:,}."
-            )
-
-    @contextmanager
-    def opened(self, name: str) -> Iterator[BinaryIO]:
-        """Opens a file. What is not read of it is read at the end, to check all of it. Raises
-        ArchiveError.
-        """
-        with _explained(name), self._zip.open(name) as file:
-            hashed = _HashedFile(file)
-            content = io.BufferedReader(hashed, AT_ONCE)
-            yield cast(BinaryIO, content)
-            while content.read(AT_ONCE):
-                pass
-        if hashed.digest.hexdigest() != self.members[name].sha256:
+        if digest.hexdigest() != member.sha256:
             raise ArchiveError(f"{name} is damaged or was changed: {MANIFEST} has another hash for it.")
+        if number != member.lines:
+            raise ArchiveError(f"{name} has {number:,} lines, but {MANIFEST} says {member.lines:,}.")
 
     # --- inside
     # --------------------------------------------------------------------------------------------------------
@@ -217,30 +206,12 @@ class ArchiveReader:
             raise ArchiveError("Its files overlap.")
         for name, info in infos.items():
             shown = repr(name[:80])
-            if not (LINES.fullmatch(name) or DOCUMENT.fullmatch(name)):
+            if not LINES.fullmatch(name):
                 raise ArchiveError(f"{shown} is no name of a file in an archive.")
             if info.flag_bits & 1 or info.compress_type not in (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED):
                 raise ArchiveError(f"{shown} is encrypted, or compressed in a way that is not read.")
             if info.file_size != self.members[name].bytes:
                 raise ArchiveError(f"{shown} has {info.file_size:,} bytes, but {MANIFEST} says otherwise.")
-            if info.file_size > MOST_RATIO * info.compress_size + ANY_BYTES:
-                raise ArchiveError(f"{shown} would grow to {info.file_size:,} bytes, which is no text.")
-
-
-class _HashedFile(io.RawIOBase):
-    """A file whose content is hashed as it is read."""
-
-    def __init__(self, file: IO[bytes]) -> None:
-        self._file, self.digest = file, hashlib.sha256()
-
-    def readable(self) -> bool:
-        return True
-
-    def readinto(self, buffer: Any) -> int:
-        data = self._file.read(len(buffer))
-        self.digest.update(data)
-        buffer[: len(data)] = data
-        return len(data)
 
 
 def why_invalid(error: Exception) -> str:

@@ -2,38 +2,40 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator
 from datetime import UTC, datetime
 from typing import Any
 
-from chatbot.errors import DocumentError, ProjectError
+from chatbot.errors import ProjectError
 from chatbot.memory.archive.archive_export import OpenedStore, Progress, Tally
-from chatbot.memory.archive.archive_file import DOCUMENT, ArchiveError, ArchiveReader, why_invalid
+from chatbot.memory.archive.archive_file import ArchiveError, ArchiveReader, why_invalid
 from chatbot.memory.archive.archive_records import (
+    CATALOG_RECORDS,
+    MEMORY_RECORDS,
+    NEWS_RECORDS,
     ArchivedRecord,
     ConversationRecord,
     KeyRecord,
-    NewsRecord,
-    RemovedNewsRecord,
+    SkippedError,
 )
-from chatbot.memory.archive.archived_kinds import CATALOG_KINDS, KEYS, MEMORY_KINDS, Kind, SkippedError
 from chatbot.memory.cases.case_store import hidden
 from chatbot.memory.signals import events
 from chatbot.memory.signals.news_sources import news_hash
 from chatbot.memory.signals.postgres import Connection
 from chatbot.memory.signals.records import NewsItem, NewsReading
 from chatbot.store.database import Transaction
-from chatbot.store.document_names import free_name
-from chatbot.store.kept_copies import KeptName, copies_of
 
 __all__ = ["StoreImport"]
 
-KINDS = {kind.name: kind for kind in (KEYS, *CATALOG_KINDS, *MEMORY_KINDS)}
-# News is in another database, so its records have no Kind.
-NEWS: dict[str, type[ArchivedRecord]] = {"news": NewsRecord, "removed_news": RemovedNewsRecord}
+RECORDS: tuple[type[ArchivedRecord], ...] = (KeyRecord, *CATALOG_RECORDS, *MEMORY_RECORDS, *NEWS_RECORDS)
+KINDS = {record.kind: record for record in RECORDS}
+# How much smaller a store is than an archive's files, at most: it packs each answer.
+PACKED = 4
 OTHER = "it is different here, and stays as it is here"
-OF_KEY = re.compile(r"key-(\d{1,15})")
+NO_NUMBER = "another API key has its number here, or had it; make a new key"
+OF_OTHER_KEY = "it belongs to an API key whose number another key has here"
+NOT_HERE = "its conversation is not in the archive, or belongs to somebody else here"
+UNKNOWN = "this version of the program does not know it"
 
 
 class StoreImport:
@@ -45,33 +47,32 @@ class StoreImport:
 
     def __init__(self, store: OpenedStore, archive: ArchiveReader, progress: Progress) -> None:
         self._store, self._archive, self._progress = store, archive, progress
-        # Number of a key in the archive -> its number here; and numbers that other keys have here.
-        self._numbers, self._taken = dict[int, int](), set[int]()
-        # What stands for a key in the names of ratings -> its owner's name.
-        self._keys, self._conversations = dict[str, str](), set[str]()
+        # Owners that are keys here which the archive does not have, and what stands for them.
+        self._others, self._conversations = set[str](), set[str]()
 
     def run(self) -> Iterator[Tally]:
         """Yields what became of each kind. Raises ArchiveError, after which nothing was changed, and
         StoreError.
         """
-        for name in [*KINDS, *NEWS]:
-            self._check(name)
-        for name, digest in self._copies():
-            if self._archive.members[name].sha256 != digest:
-                raise ArchiveError(f"{name} is not named by its hash.")
-            with self._archive.opened(name):
-                pass  # which checks all of it
+        size, free = self._archive.size, self._store.memories.database.free_bytes()
+        if size > PACKED * free:
+            message = f"It holds {size:,} bytes, but only {free:,} are free on the disk."
+            raise ArchiveError(message, hint="Make room, then import it. Nothing was imported.")
+        for record in KINDS.values():
+            self._check(record)
         yield self._import_keys()
-        with self._store.catalog.database.write() as transaction:
-            tallies = [self._merge(kind, transaction) for kind in CATALOG_KINDS]
-        yield from tallies
-        with self._store.memories.write() as transaction:
-            tallies = [self._merge(kind, transaction) for kind in MEMORY_KINDS]
-        yield from tallies
-        yield from self._unknown()
-        if copies := self._copies():
-            yield self._import_copies(copies)
-        if any(self._lines(name) for name in NEWS):
+        databases = (
+            (self._store.catalog.database, CATALOG_RECORDS),
+            (self._store.memories.database, MEMORY_RECORDS),
+        )
+        for database, records in databases:
+            with database.write() as transaction:
+                tallies = [self._merge(record, transaction) for record in records]
+            yield from tallies
+        for name, member in self._archive.members.items():
+            if (kind := name.removesuffix(".jsonl")) not in KINDS:
+                yield Tally(kind, skipped={UNKNOWN: [name] * member.lines})
+        if any(self._lines(record.kind) for record in NEWS_RECORDS):
             with self._store.signals.importing() as connection:
                 tallies = [self._import_news(connection), self._import_removed(connection)]
             yield from tallies
@@ -79,164 +80,97 @@ class StoreImport:
     # --- reading
     # --------------------------------------------------------------------------------------------------------
 
-    def _lines(self, name: str) -> int:
-        member = self._archive.members.get(f"{name}.jsonl")
+    def _lines(self, kind: str) -> int:
+        member = self._archive.members.get(f"{kind}.jsonl")
         return member.lines if member else 0
 
-    def _records(self, name: str, phase: str = "importing") -> Iterator[tuple[int, Any]]:
+    def _records(self, kind: str, phase: str = "importing") -> Iterator[tuple[int, Any]]:
         """Yields (number of the line, record). Raises ArchiveError."""
-        member = f"{name}.jsonl"
-        model = NEWS.get(name) or KINDS[name].record
+        member = f"{kind}.jsonl"
         for number, line in self._archive.lines(member) if member in self._archive.members else ():
             try:
-                yield number, model.model_validate_json(line)
+                record = KINDS[kind].model_validate_json(line)
             except ValueError as error:
-                raise _at_line(member, number, why_invalid(error)) from error
-            self._progress(name, phase, number, max(number, self._lines(name)))
+                raise _at_line(kind, number, error) from error
+            yield number, record
+            self._progress(kind, phase, number, max(number, self._lines(kind)))
 
-    def _check(self, name: str) -> None:
+    def _check(self, of: type[ArchivedRecord]) -> None:
         """Reads all records of a kind, before anything is stored."""
         seen = set[int]()
-        for number, record in self._records(name, "checking"):
+        for number, record in self._records(of.kind, "checking"):
             try:
-                if kind := KINDS.get(name):
-                    kind.check(record)
-                    key = hash(kind.key_of(record))
-                    if key in seen:
-                        raise ValueError("it stands there twice")
-                    seen.add(key)
+                names = [record.key()] if of.keys else []
+                if of is KeyRecord:
+                    names.append(record.id)
+                if seen.intersection(map(hash, names)):
+                    raise ValueError("it stands there twice")
+                seen.update(map(hash, names))
+                record.check()
             except SkippedError:
                 continue
-            except (ValueError, ProjectError) as error:
-                raise _at_line(f"{name}.jsonl", number, why_invalid(error)) from error
-
-    def _unknown(self) -> Iterator[Tally]:
-        """Names what a later version of the program has put into the archive."""
-        for name, member in self._archive.members.items():
-            kind = name.removesuffix(".jsonl")
-            if kind != name and kind not in KINDS and kind not in NEWS:
-                tally = Tally(kind)
-                tally.skipped["this version of the program does not know it"] = [name] * member.lines
-                yield tally
-
-    def _copies(self) -> list[tuple[str, str]]:
-        """(name, SHA-256) of the documents in the archive."""
-        return [(name, found[1]) for name in self._archive.members if (found := DOCUMENT.fullmatch(name))]
+            except (ValueError, RecursionError, ProjectError) as error:
+                raise _at_line(of.kind, number, error) from error
 
     # --- storing
     # --------------------------------------------------------------------------------------------------------
 
-    def _merge(self, kind: Kind, transaction: Transaction) -> Tally:
-        tally = Tally(kind.name)
-        for _, record in self._records(kind.name):
-            called = " ".join(map(str, kind.key_of(record)))
+    def _merge(self, of: type[ArchivedRecord], transaction: Transaction) -> Tally:
+        tally = Tally(of.kind)
+        for _, record in self._records(of.kind):
             try:
-                record = self._of_owner(record)
-                self._store_one(kind, transaction, record, tally)
+                self._put(transaction, record, tally)
             except SkippedError as error:
-                tally.skipped[str(error)].append(called)
+                tally.skip(str(error), " ".join(map(str, record.key())))
         return tally
 
-    def _store_one(self, kind: Kind, transaction: Transaction, record: Any, tally: Tally) -> None:
-        if kind.of_conversation and record.conversation not in self._conversations:
-            raise SkippedError("its conversation is not in the archive, or belongs to somebody else here")
-        kind.check(record)
-        there: Any = kind.find(transaction, record)
+    def _put(self, transaction: Transaction, record: Any, tally: Tally) -> None:
+        self._refuse_other_key(record)
+        if record.of_conversation and record.conversation not in self._conversations:
+            raise SkippedError(NOT_HERE)
+        record.check()
+        there = record.there(transaction)
         if isinstance(record, ConversationRecord) and (there is None or there.owner == record.owner):
             self._conversations.add(record.id)
-        if there is None or kind.newer(record, there):
-            kind.insert(transaction, record)
+        if there is None or record.is_later(there):
+            record.put(transaction)
             tally.done += 1
-        elif kind.alike(record, there):
+        elif record.says(there):
             tally.there += 1
         else:
             raise SkippedError(OTHER)
 
-    def _of_owner(self, record: Any) -> Any:
-        """The record with the numbers that the API's keys have here in place of those in the archive."""
-        changes: dict[str, Any] = {}
-        fields = type(record).model_fields
-        if "owner" in fields:
-            changes["owner"] = self._owner(record.owner)
-        for name in {"id", "conversation"} & fields.keys():
-            owner, dot, rest = getattr(record, name).rpartition(".")
-            changes[name] = f"{self._owner(owner)}{dot}{rest}"
-        if "shelf" in fields:
-            owner, dot, rest = record.shelf.partition(".")
-            changes["shelf"] = f"{self._shelf(owner)}{dot}{rest}"
-            if isinstance(by := record.case.get("by"), str):
-                changes["case"] = record.case | {"by": self._shelf(by)}
-        return record.model_copy(update=changes)
-
-    def _owner(self, owner: str) -> str:
-        if not (found := OF_KEY.fullmatch(owner)):
-            return owner
-        number = int(found[1])
-        if number not in self._numbers and number in self._taken:
-            raise SkippedError("it belongs to an API key that is gone, whose number another key has here")
-        return f"key-{self._numbers.get(number, number)}"
-
-    def _shelf(self, name: str) -> str:
-        """What stands for the owner of ratings here. The archive does not say who it is."""
-        return hidden(self._owner(self._keys[name])) if name in self._keys else name
-
     def _import_keys(self) -> Tally:
-        """Stores the keys of the API. One whose number was given here before gets another."""
-        tally, keys = Tally(KEYS.name), self._store.keys
+        """Stores the keys of the API, whose numbers their owners' names have."""
+        tally, keys, same = Tally(KeyRecord.kind), self._store.keys, set[int]()
         given = keys.highest_number("api_key", "id")
-        records = dict[int, KeyRecord]()
-        for line, record in self._records(KEYS.name):
-            if record.number in records:
-                raise _at_line("keys.jsonl", line, "another key has its number")
-            records[record.number] = record
-        highest = max(given, self._archive.manifest.keys_given, *records)
         with keys.write() as transaction:
-            for record in records.values():
-                row = transaction.execute(
-                    "select id from api_key where digest = ?", (record.digest,)
-                ).fetchone()
-                if row is not None:
-                    self._numbers[record.number] = int(row[0])
+            for _, record in self._records(KeyRecord.kind):
+                there = record.there(transaction)
+                if there is None and record.id > given:
+                    record.put(transaction)
+                    tally.done += 1
+                elif there is not None and record.says(there):
                     tally.there += 1
+                else:
+                    tally.skip(NO_NUMBER, record.name)
                     continue
-                number = record.number
-                if number <= given or number in self._numbers.values():
-                    number = highest = highest + 1
-                KEYS.insert(transaction, record.model_copy(update={"number": number}))
-                self._numbers[record.number] = number
-                tally.done += 1
-            self._taken = {row[0] for row in transaction.execute("select id from api_key").fetchall()}
-        owners = [f"key-{number}" for number in self._taken.union(self._numbers)]
-        self._keys = {hidden(owner): owner for owner in owners}
+                same.add(record.id)
+            here = {row[0] for row in transaction.execute("select id from api_key").fetchall()}
+            skipped = {record.id for _, record in self._records(KeyRecord.kind)} - same
+        owners = {f"key-{number}" for number in (here - same) | skipped}
+        self._others = owners.union(map(hidden, owners))
+        highest = max(self._archive.manifest.keys_given, *here, 0)
         if highest > given:
             keys.number_from("api_key", "id", highest)
         return tally
 
-    def _import_copies(self, members: list[tuple[str, str]]) -> Tally:
-        """Keeps the copies, which are read as those of a store whose catalogue was lost."""
-        tally, copies = Tally("copies"), copies_of(self._store.settings)
-        names = self._store.catalog.remembered()
-        for done, (name, digest) in enumerate(members, 1):
-            if copies.has(digest):
-                tally.there += 1
-            elif not names.get(digest):
-                tally.skipped["no record names it"].append(digest)
-            else:
-                free = [KeptName(self._free(called), at) for called, at in names[digest]]
-                try:
-                    with self._archive.opened(name) as file:
-                        copies.take(file, free[0].name)
-                    copies.write_names(digest, free)
-                    tally.done += 1
-                except DocumentError as error:
-                    tally.skipped[error.message].append(digest)
-            self._progress("copies", "importing", done, len(members))
-        return tally
-
-    def _free(self, name: str) -> str:
-        """The name, or one like it that no document here has."""
-        taken = self._store.catalog.names()
-        return free_name(name, taken) if name in taken else name
+    def _refuse_other_key(self, record: Any) -> None:
+        """Raises SkippedError for what would come to another key than in the archive."""
+        names = [str(getattr(record, name, "")) for name in ("owner", "id", "conversation", "shelf")]
+        owners = {names[0], *(name.rpartition(".")[0] for name in names[1:]), names[3].partition(".")[0]}
+        if owners & self._others:
+            raise SkippedError(OF_OTHER_KEY)
 
     def _import_news(self, connection: Connection) -> Tally:
         tally = Tally("news")
@@ -250,28 +184,25 @@ class StoreImport:
             readings = [NewsReading(**reading.model_dump()) for reading in record.readings]
             counts = events.keep_items(connection, items)
             event, there = events.event_of(connection, record.text)
-            if not event:
-                tally.skipped["it was removed here"].append(news_hash(record.text)[:16])
-                continue
-            if not there:
+            is_new = bool(counts["events"] or counts["tellings"])
+            if event and readings and not there:
                 events.keep_readings(connection, [(event, reading) for reading in readings])
-            if counts["events"] or counts["tellings"] or (readings and not there):
+                is_new = True
+            if is_new:
                 tally.done += 1
-            elif readings == there:
+            elif event and readings == there:
                 tally.there += 1
             else:
-                tally.skipped[OTHER].append(news_hash(record.text)[:16])
+                tally.skip(OTHER if event else "it was removed here", news_hash(record.text)[:16])
         return tally
 
     def _import_removed(self, connection: Connection) -> Tally:
         tally = Tally("removed_news")
         for _, record in self._records("removed_news"):
-            if events.keep_removed(connection, record.sha256, record.removed_at):
-                tally.done += 1
-            else:
-                tally.there += 1
+            is_new = events.keep_removed(connection, record.sha256, record.removed_at)
+            tally.done, tally.there = tally.done + is_new, tally.there + (not is_new)
         return tally
 
 
-def _at_line(member: str, number: int, why: str) -> ArchiveError:
-    return ArchiveError(f"{member}, line {number}: {why.rstrip('.')}.")
+def _at_line(kind: str, number: int, error: Exception) -> ArchiveError:
+    return ArchiveError(f"{kind}.jsonl, line {number}: {why_invalid(error).rstrip('.')}.")

@@ -1,35 +1,56 @@
-"""Defines the records of an archive of format 1: what users made, in plain fields.
+"""Defines the records of an archive of format 1: what users made, and where a store has it in its tables.
 
-They do not follow the tables of a store. A field more needs a default; any other change is another format.
+The fields do not follow the tables. A further field needs a default; any other change is another format.
 """
 
 from __future__ import annotations
 
 import json
-from typing import Annotated, Any, Literal, TypeAlias
+from collections.abc import Callable, Iterator, Sequence
+from typing import Annotated, Any, ClassVar, Literal, Self, TypeAlias
 
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field, StringConstraints
 
+from chatbot.errors import SettingsError
+from chatbot.memory.cases.case_file import own_case
+from chatbot.memory.cases.case_store import OF_FILE, SHARED
+from chatbot.memory.cases.records import Case, read_case
+from chatbot.memory.conversations.answer_records import answer_in, packed, unpacked
+from chatbot.memory.conversations.conversation_names import PRIVATE
+from chatbot.memory.conversations.conversation_store import CONVERSATION_ID
+from chatbot.memory.situations.situation_store import insert_situation
+from chatbot.memory.situations.situation_types import Situation, new_situation
+from chatbot.memory.user_settings_store import MODEL_NAMES
+from chatbot.store.corrections import FORGET_TITLES
+from chatbot.store.database import Transaction
+from chatbot.store.document_names import display_name
+from chatbot.store.migration.table_shapes import quoted
+from chatbot.store.remembered_documents import EVERY_NAME
+from chatbot.user_settings import BY_NAME, check_value
 from ingestion.invisible_characters import visible
 
 __all__ = [
+    "CATALOG_RECORDS",
+    "MEMORY_RECORDS",
+    "NEWS_RECORDS",
     "ArchivedRecord",
     "ConversationRecord",
-    "CorrectionRecord",
-    "DocumentRecord",
-    "ExchangeRecord",
     "KeyRecord",
-    "NewsRatingRecord",
     "NewsRecord",
-    "RatingRecord",
+    "Read",
     "Reading",
     "RemovedNewsRecord",
-    "SettingRecord",
-    "SituationRecord",
-    "SummaryRecord",
-    "SwitchRecord",
+    "SkippedError",
     "Telling",
 ]
+
+Row: TypeAlias = tuple[Any, ...]
+Read: TypeAlias = Callable[[str, Sequence[Any]], list[Row]]
+ROWS_AT_ONCE = 200
+
+
+class SkippedError(Exception):
+    """A record that is sound but cannot be put into this store, with the reason."""
 
 
 def _on_one_line(text: str) -> str:
@@ -38,120 +59,255 @@ def _on_one_line(text: str) -> str:
     return text
 
 
-def _without_nul(text: str) -> str:
-    return text.replace("\0", "\ufffd")
-
-
-# A name, and what somebody wrote, which is escaped wherever it is shown. No text in a Postgres holds NUL.
-Name: TypeAlias = Annotated[str, StringConstraints(max_length=1_000), AfterValidator(_on_one_line)]
-Given: TypeAlias = Annotated[
+# A name; and what somebody wrote, which is escaped wherever it is shown. No text in a Postgres holds NUL.
+Name: TypeAlias = Annotated[
     str, StringConstraints(min_length=1, max_length=1_000), AfterValidator(_on_one_line)
 ]
-Text: TypeAlias = Annotated[str, AfterValidator(_without_nul)]
+Text: TypeAlias = Annotated[str, AfterValidator(lambda text: text.replace("\0", "\ufffd"))]
 Digest: TypeAlias = Annotated[str, StringConstraints(pattern=r"^[0-9a-f]{64}$")]
-# Seconds since the epoch, up to the year 2096 as for conversations; a count.
-Seconds: TypeAlias = Annotated[float, Field(ge=0, le=4e9, allow_inf_nan=False)]
-Count: TypeAlias = Annotated[int, Field(ge=0, lt=2**53)]
+# Seconds since the epoch, as far as keys may be valid; a number; an amount.
+Seconds: TypeAlias = Annotated[float, Field(ge=0, le=1e11, allow_inf_nan=False)]
+Number: TypeAlias = Annotated[int, Field(ge=0, lt=2**53)]
 Amount: TypeAlias = Annotated[float, Field(ge=0, allow_inf_nan=False)]
 
 
 class ArchivedRecord(BaseModel):
-    """A line of an archive."""
+    """A line of an archive.
+
+    kind: what the file is called that has these records.
+    table: where they are put, if `put` does not say otherwise.
+    query: selects all of them with columns named like the fields; by default those of the table.
+    more: further columns of it, for `keys`, `order` and `of_row`.
+    keys, order: columns that name a record, and those by which they are read, if these are others.
+    of_conversation: whether a record is a part of a conversation.
+    """
 
     model_config = ConfigDict(strict=True, extra="forbid", frozen=True)
+    kind: ClassVar[str]
+    table: ClassVar[str] = ""
+    query: ClassVar[str] = ""
+    more: ClassVar[tuple[str, ...]] = ()
+    keys: ClassVar[tuple[str, ...]] = ()
+    order: ClassVar[tuple[str, ...]] = ()
+    of_conversation: ClassVar[bool] = False
 
     def line(self) -> bytes:
         """The record as a line of JSON with its line end."""
         return json.dumps(self.model_dump(), ensure_ascii=False).encode() + b"\n"
 
+    @classmethod
+    def select(cls, columns: Sequence[str], keys: Sequence[str] = (), compared: str = "") -> str:
+        """The statement for records by values of keys."""
+        where = f" where ({quoted(keys)}) {compared} ({', '.join('?' * len(keys))})" if compared else ""
+        return f"select {quoted(columns)} from ({cls.query or f'select * from {cls.table}'}) as listed{where}"
+
+    @classmethod
+    def rows(cls, read: Read) -> Iterator[dict[str, Any]]:
+        """Yields all rows, by column, a few at a time. Raises StoreError."""
+        columns, order, after = [*cls.model_fields, *cls.more], cls.order or cls.keys, ()
+        rest = f" order by {quoted(order)} limit {ROWS_AT_ONCE}"
+        while rows := read(cls.select(columns, order, ">" if after else "") + rest, after):
+            found = [dict(zip(columns, row, strict=True)) for row in rows]
+            yield from found
+            after = tuple(found[-1][column] for column in order)
+
+    @classmethod
+    def of_row(cls, values: dict[str, Any]) -> Self:
+        """The record of a row. Raises ValueError for a damaged one."""
+        for name, field in cls.model_fields.items():
+            if field.annotation is bool:
+                values[name] = bool(values[name])
+        return cls.model_validate({name: values[name] for name in cls.model_fields})
+
+    def key(self) -> Row:
+        """The values that name it."""
+        return tuple(getattr(self, name) for name in self.keys)
+
+    def there(self, transaction: Transaction) -> Self | None:
+        """What a store has under its keys. Raises ValueError if that is damaged."""
+        columns = [*type(self).model_fields, *self.more]
+        row = transaction.execute(self.select(columns, self.keys, "="), self.key()).fetchone()
+        return self.of_row(dict(zip(columns, row, strict=True))) if row else None
+
+    def check(self) -> None:
+        """Raises ProjectError or ValueError if no store has such a record, SkippedError if only this version
+        takes none.
+        """
+
+    def put(self, transaction: Transaction) -> None:
+        """Puts it into the tables, in place of one with the same keys."""
+        values = self.model_dump()
+        changed = ", ".join(f"{name} = excluded.{name}" for name in values if name not in self.keys)
+        transaction.execute(
+            f"insert into {self.table} ({', '.join(values)}) values ({', '.join('?' * len(values))})"
+            f" on conflict ({', '.join(self.keys)}) do update set {changed}",
+            tuple(values.values()),
+        )
+
+    def is_later(self, there: Any) -> bool:
+        """Whether it is later than another of its keys, for kinds that have a time."""
+        return False
+
+    def says(self, there: Any) -> bool:
+        """Whether another one of its keys says the same."""
+        return bool(self.line() == there.line())
+
 
 class KeyRecord(ArchivedRecord):
     """A key of the API. digest: SHA-256 of the key, all that is kept of it."""
 
-    number: Annotated[int, Field(ge=1, lt=2**53)]
-    name: Given
+    kind, table, keys, order = "keys", "api_key", ("digest",), ("id",)
+    id: Annotated[int, Field(ge=1, lt=2**53)]
+    name: Name
     digest: Digest
     scope: Literal["read", "ask", "manage"]
     created_at: Seconds
-    expires_at: Annotated[float, Field(ge=0, le=1e11, allow_inf_nan=False)] | None
+    expires_at: Seconds | None
     used_at: Seconds | None
+
+    def says(self, there: Any) -> bool:
+        """Whether it has the same number, to which its conversations belong."""
+        return bool(self.id == there.id)
 
 
 class DocumentRecord(ArchivedRecord):
     """A name of a file. sha256: of its bytes. title: as found in it. removed_at: None if it is in use."""
 
+    kind, table, keys, query = "documents", "remembered", ("sha256", "name"), EVERY_NAME
     sha256: Digest
-    name: Given
+    name: Name
     title: Text | None
     added_at: Seconds
     removed_at: Seconds | None
+
+    def check(self) -> None:
+        if display_name(self.name) != self.name:
+            raise ValueError("its name is a path or has characters that no document's name has")
+
+    def says(self, there: Any) -> bool:
+        return (self.removed_at is None) == (there.removed_at is None)
 
 
 class CorrectionRecord(ArchivedRecord):
     """What a user says of a file. None: as the file says. "": nothing, whatever the file says."""
 
+    kind, table, keys = "corrections", "correction", ("sha256",)
     sha256: Digest
-    period: Name | None
-    status: Name | None
+    period: Text | None
+    status: Text | None
+
+    def put(self, transaction: Transaction) -> None:
+        super().put(transaction)
+        transaction.execute(FORGET_TITLES, (self.sha256,))
 
 
 class ConversationRecord(ArchivedRecord):
-    """A conversation; see ConversationRow. off: the memories that are switched off in it."""
+    """A conversation; see ConversationRow. off: the memories that are switched off in it, with blanks."""
 
-    id: Given
-    owner: Given
+    kind, table, keys = "conversations", "conversation", ("id",)
+    id: Name
+    owner: Name
     begun_at: Seconds
     changed_at: Seconds
     title: Text | None
     deleted_at: Seconds | None
     compresses: bool
     recalls_others: bool
-    off: tuple[Name, ...]
+    off: Text
+
+    def check(self) -> None:
+        of_owner, dot, _ = self.id.rpartition(".")
+        if self.id.startswith(PRIVATE) or not CONVERSATION_ID.fullmatch(self.id):
+            raise ValueError("its id is none that a conversation has")
+        if dot and of_owner != self.owner:
+            raise ValueError("its id is that of another owner")
+
+    def is_later(self, there: Any) -> bool:
+        return bool(self.owner == there.owner and self.changed_at > there.changed_at)
 
 
-class Details(ArchivedRecord):
-    """An answer in full, and the SHA-256 of the files that it refers to, by the numbers that it has for
-    them.
-    """
+class Details(BaseModel):
+    """An answer in full, and the SHA-256 of the files that it refers to, by its numbers for them."""
 
+    model_config = ArchivedRecord.model_config
     answer: dict[str, Any]
     files: dict[Annotated[str, StringConstraints(pattern=r"^-?\d{1,18}$")], Digest]
 
 
-class Spent(ArchivedRecord):
-    """What a chat model used for an answer; see Usage."""
-
-    prompt_tokens: Count
-    answer_tokens: Count
-    estimated: bool
-    seconds: Amount
-    first_seconds: Amount
-    cost: Amount | None
-
-
 class ExchangeRecord(ArchivedRecord):
-    """A question and its answer; see StoredExchange. shortened: tokens of the conversation before it, those
-    kept of them, and the messages that were shortened.
+    """A question and its answer; see StoredExchange.
+
+    full_tokens, kept_tokens, chunks: of the conversation before it, if it was shortened; see Compression.
+    prompt_tokens and what follows: what a chat model used for it; see Usage.
     """
 
-    conversation: Given
+    kind, keys, of_conversation = "exchanges", ("conversation", "number"), True
+    query = """select e.conversation, e.number, e."user" as question, e.assistant as answer, e.at, e.state,
+        e.cited, e.full_tokens, e.kept_tokens, e.chunks, d.answer as details, s.prompt_tokens,
+        s.answer_tokens, s.estimated, s.seconds, s.first_seconds, s.cost from exchange e
+        left join detail d on d.conversation = e.conversation and d.number = e.number
+        left join spent s on s.conversation = e.conversation and s.number = e.number"""
+    conversation: Name
     number: Annotated[int, Field(ge=1, lt=2**31)]
     question: Text
     answer: Text
     at: Seconds
-    state: Literal["answering", "complete", "stopped", "failed", "interrupted"]
+    state: Literal["complete", "stopped", "failed", "interrupted"]
     cited: Text | None
-    shortened: tuple[Count | None, Count | None, Count | None]
+    full_tokens: Number | None
+    kept_tokens: Number | None
+    chunks: Number | None
     details: Details | None
-    spent: Spent | None
+    prompt_tokens: Number | None
+    answer_tokens: Number | None
+    estimated: Annotated[int, Field(ge=0, le=1)] | None
+    seconds: Amount | None
+    first_seconds: Amount | None
+    cost: Amount | None
+
+    @classmethod
+    def of_row(cls, values: dict[str, Any]) -> Self:
+        if values["details"] is not None:
+            try:
+                values["details"] = unpacked(values["details"])
+                answer_in(values["details"])
+            except ValueError:  # they are damaged, and nobody can read them; the words are not
+                values["details"] = None
+        if values["state"] == "answering":  # of an archive nobody goes on with it
+            values["state"] = "interrupted"
+        return super().of_row(values)
+
+    def check(self) -> None:
+        if self.details is not None:
+            answer_in(self.details.model_dump())
+        spent = (self.prompt_tokens, self.answer_tokens, self.estimated, self.seconds, self.first_seconds)
+        if None in spent and set(spent) != {None}:
+            raise ValueError("it lacks some of what a chat model used for it")
+
+    def put(self, transaction: Transaction) -> None:
+        *values, details, prompt, answer, estimated, seconds, first, cost = self.model_dump().values()
+        transaction.execute(
+            'insert into exchange (conversation, number, "user", assistant, at, state, cited, full_tokens,'
+            " kept_tokens, chunks) values (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
+            values,
+        )
+        if details is not None:
+            insert = "insert into detail (conversation, number, answer) values (?, ?, ?)"
+            transaction.execute(insert, (*self.key(), packed(details)))
+            files = [(digest, *self.key()) for digest in set(details["files"].values())]
+            transaction.executemany("insert into source values (?, ?, ?)", files)
+        if prompt is not None:
+            used = (*self.key(), prompt, answer, estimated, seconds, first, cost)
+            transaction.execute("insert into spent values (?, ?, ?, ?, ?, ?, ?, ?)", used)
 
 
 class SummaryRecord(ArchivedRecord):
     """A summary of the exchanges with these numbers."""
 
-    conversation: Given
-    last: Count
-    first: Count
+    kind, table, keys, of_conversation = "summaries", "summary", ("conversation", "last"), True
+    conversation: Name
+    last: Number
+    first: Number
     text: Text
     model: Text
 
@@ -161,41 +317,100 @@ class RatingRecord(ArchivedRecord):
     "shared". case: as `memory cases export` writes it.
     """
 
+    kind, more, keys, order = "ratings", ("id", "number"), ("shelf", "id"), ("number",)
+    query = f"""select number, shelf, id, cast(line as blob) as "case" from rated_answer
+        where shelf != '{OF_FILE}'"""
     shelf: Annotated[str, StringConstraints(pattern=r"^(shared|[0-9a-f]{32}(\.deleted)?)$")]
     case: dict[str, Any]
+
+    @classmethod
+    def of_row(cls, values: dict[str, Any]) -> Self:
+        return super().of_row(values | {"case": json.loads(values["case"])})
+
+    def read(self) -> Case:
+        """The case. Raises ValueError."""
+        return own_case(read_case(json.dumps(self.case).encode(), 0), shared=self.shelf == SHARED)
+
+    def key(self) -> Row:
+        return self.shelf, self.read().id
+
+    def is_later(self, there: Any) -> bool:
+        return bool(self.read().at > there.read().at)
+
+    def put(self, transaction: Transaction) -> None:
+        transaction.execute("delete from rated_answer where shelf = ? and id = ?", self.key())
+        line = json.dumps(self.case, ensure_ascii=False).encode() + b"\n"
+        transaction.execute(
+            "insert into rated_answer (shelf, id, line) values (?, ?, ?)", (*self.key(), line)
+        )
 
 
 class SituationRecord(ArchivedRecord):
     """A situation, what was advised in it, and when."""
 
-    owner: Given
+    kind, table, more, keys = (
+        "situations",
+        "situation join advice using (key)",
+        ("key",),
+        ("key", "recommendation"),
+    )
+    owner: Name
     scope: Text
     situation: Text
     recommendation: Text
     at: Seconds
 
+    def read(self) -> Situation:
+        """The situation. Raises UsageError."""
+        return new_situation(self.owner, self.scope, (self.situation, self.recommendation), self.at)
+
+    def key(self) -> Row:
+        return self.read().key, *self.read().recommendations
+
+    def is_later(self, there: Any) -> bool:
+        return bool(self.at > there.at)
+
+    def put(self, transaction: Transaction) -> None:
+        insert_situation(
+            transaction, self.read(), [(self.read().key, self.read().recommendations[0], self.at)]
+        )
+
 
 class SettingRecord(ArchivedRecord):
-    """A setting that a user chose."""
+    """A setting that a user chose. value: as JSON."""
 
-    owner: Given
-    name: Given
-    value: bool | int | float | Text
+    kind, table, keys = "settings", "preference", ("owner", "name")
+    owner: Name
+    name: Name
+    value: Text
+
+    def check(self) -> None:
+        value = json.loads(self.value)
+        try:
+            if self.name in BY_NAME:
+                check_value(self.name, value)
+            elif self.name not in MODEL_NAMES or not isinstance(value, str):
+                raise SkippedError("this version has no such setting")
+        except SettingsError as error:
+            raise SkippedError(error.message.rstrip(".")) from error
 
 
 class SwitchRecord(ArchivedRecord):
-    """A switch of the whole server."""
+    """A switch of the whole server: whether news signals are on."""
 
-    name: Literal["news signals"]
+    kind, table, keys = "switches", "signal_state", ("name",)
+    query = "select name, value from signal_state where name = 'on'"
+    name: Literal["on"]
     value: bool
 
 
 class NewsRatingRecord(ArchivedRecord):
     """A rating of an answer that had news of a source in it."""
 
-    owner: Given
-    conversation: Given
-    number: Count
+    kind, table, keys = "news_ratings", "source_rating", ("owner", "conversation", "number", "source")
+    owner: Name
+    conversation: Name
+    number: Number
     source: Text
     helpful: bool
 
@@ -206,7 +421,7 @@ class Telling(ArchivedRecord):
     source: Text
     number: Text
     link: Text
-    at: Seconds
+    at: Annotated[float, Field(ge=0, le=4e9, allow_inf_nan=False)]
 
 
 class Reading(ArchivedRecord):
@@ -220,8 +435,9 @@ class Reading(ArchivedRecord):
 
 
 class NewsRecord(ArchivedRecord):
-    """News with all its tellings, the first one first, and its readings."""
+    """News with all its tellings, the first one first, and its readings. It is in no table of the store's."""
 
+    kind = "news"
     text: Text
     tellings: Annotated[tuple[Telling, ...], Field(min_length=1)]
     readings: tuple[Reading, ...]
@@ -230,5 +446,20 @@ class NewsRecord(ArchivedRecord):
 class RemovedNewsRecord(ArchivedRecord):
     """The hash of news that somebody removed; no import of a file brings it back."""
 
+    kind = "removed_news"
     sha256: Digest
     removed_at: Seconds
+
+
+CATALOG_RECORDS: tuple[type[ArchivedRecord], ...] = (DocumentRecord, CorrectionRecord)
+MEMORY_RECORDS: tuple[type[ArchivedRecord], ...] = (
+    ConversationRecord,
+    ExchangeRecord,
+    SummaryRecord,
+    RatingRecord,
+    SituationRecord,
+    SettingRecord,
+    SwitchRecord,
+    NewsRatingRecord,
+)
+NEWS_RECORDS: tuple[type[ArchivedRecord], ...] = (NewsRecord, RemovedNewsRecord)

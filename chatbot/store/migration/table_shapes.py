@@ -9,7 +9,7 @@ from dataclasses import dataclass
 
 from chatbot.store.database import statements
 
-__all__ = ["TableShape", "shapes_of"]
+__all__ = ["TableShape", "quoted", "shapes_of"]
 
 
 @dataclass(frozen=True, slots=True)

@@ -137,6 +137,9 @@ class Script:
             self.unembedded.remove((version, name))
             self.done.append(f"embedded {name}")
 
+    def read_by_older(self) -> list[Version]:
+        return []
+
     def incomplete(self) -> list[Version]:
         return [
             Version(number, name, name, "ready", None, 1, 1, 1, None, False, lacks="tables")

@@ -105,10 +105,10 @@ def given_keys(settings: Settings, *names: str, revoked: int = 0) -> list[str]:
         return [text for text, _ in made]
 
 
-def export(settings: Settings, path: Path, **options: bool) -> dict[str, Tally]:
+def export(settings: Settings, path: Path) -> dict[str, Tally]:
     """Export a store, and return what became of each kind."""
     with opened_store(settings) as store:
-        return {tally.kind: tally for tally in export_store(store, path, _tell_nobody, **options)}
+        return {tally.kind: tally for tally in export_store(store, path, _tell_nobody)}
 
 
 def import_into(settings: Settings, path: Path) -> dict[str, Tally]:
