@@ -42,6 +42,7 @@ from chatbot.records import (
     Answer,
     Citation,
     Event,
+    Hit,
     ModelFailure,
     Notice,
     PageRef,

@@ -7,7 +7,8 @@ from collections.abc import Sequence
 from functools import lru_cache
 
 from ingestion.language.currencies import CODES, DRAWN_SIGNS, LETTER_SIGNS
-from ingestion.language.numbers.number_styles import NUMERAL, SIDES, TRIANGLES
+from ingestion.language.numbers import cell_figure
+from ingestion.language.numbers.number_styles import NUMERAL, SIDES, TRIANGLES, UNDECIDED
 from ingestion.language.periods import FISCAL, QUARTER_MARK, YEAR
 from ingestion.language.scales import SCALE_TERMS
 from ingestion.language.units import MINUS, UNIT_TERMS
@@ -31,13 +32,14 @@ __all__ = [
 
 # Longer words are no figures. Their kinds are not cached.
 LONGEST_FIGURE = 32
-_NUMBER = rf"(?:{re.sub('[?]P<[a-z]+>', '?:', NUMERAL)}\.?|[.,][0-9]+)"
+_NUMBER = rf"(?:{re.sub('[?]P<[a-z]+>', '?:', NUMERAL)}\.?|(?<![A-Za-z])\.[0-9]+)"
 _CURRENCY = rf"(?:[A-Z]{{0,3}}[{DRAWN_SIGNS}]|{either((*LETTER_SIGNS, *CODES))})"
 _FIGURE = re.compile(
     rf"[(\[]?[{MINUS}+~<>≤≥{TRIANGLES}]?{_CURRENCY}?[(\[]?[{MINUS}+]?{_NUMBER}(?:[-–]{_NUMBER}(?<=[\d][.]\d)|[-–]{_NUMBER}%)?"
     r"(?:[%)\]]|bps?|pp|\)?pts?|[xX](?!\w)|[a-zA-Z](?![a-zA-Z]))?[%)\]>]*(?:\*{1,3}|[†‡§#¹²³⁴⁵⁶⁷⁸⁹⁰]{1,2}"
     rf"|\([a-z\d]\)|/\d|\[\d\])?(?:/[-–=]|[{MINUS}])?[,;]?"
 )
+_PLAIN = re.compile(rf"[(-]?{_NUMBER}[)%]?")
 _NOTHING = re.compile(
     r"-{1,3}%?|[–—―−‒]{1,2}%?|\.{2,3}|…|[nN][./]?[aA]\.?|NA|[nN]il|NIL|[nN]\.?[mM]\.?|\*", re.ASCII
 )
@@ -76,10 +78,10 @@ SIGNS = frozenset(MINUS)
 @lru_cache(maxsize=4096)
 def _kind(text: str) -> str:
     """Returns the kind of a short word, as `words_kind` does."""
-    if _FIGURE.fullmatch(text):
-        if text[-1] in ",;":
-            return "w"
+    if GROUP.fullmatch(text):
         return "v"
+    if _FIGURE.fullmatch(text):
+        return "v" if text[-1] not in ",;" and _is_read(text) else "w"
     if _NOTHING.fullmatch(text):
         return "d"
     if _CURRENCY_ALONE.fullmatch(text):
@@ -91,6 +93,11 @@ def _kind(text: str) -> str:
     if _LEADER.fullmatch(text):
         return "l"
     return "w"
+
+
+def _is_read(text: str) -> bool:
+    """Whether the reader of figures reads a word; it reads all that are just digits with their marks."""
+    return bool(_PLAIN.fullmatch(text)) or is_period(text) or cell_figure(text, UNDECIDED) is not None
 
 
 def words_kind(text: str) -> str:

@@ -15,6 +15,7 @@ from functools import lru_cache
 
 from ingestion.language.language_detection import is_foreign
 from ingestion.language.periods import YEAR
+from ingestion.language.scales import BARE_LETTER_SCALE
 from ingestion.language.units import MINUS, SPACE, UNIT_AHEAD
 from ingestion.records import Table
 
@@ -38,11 +39,11 @@ __all__ = [
 _APART = "'’\u00a0\u2007\u2008\u2009\u200a\u202f"
 # The digits of one number with their separators; a pattern with named groups.
 NUMERAL = (
-    rf"(?:(?P<apart>[0-9]{{1,3}}(?:[{_APART}][0-9]{{3}})++(?:[.,][0-9]++)?(?![0-9]))"
-    r"|(?P<commas>[0-9]{1,3}(?:,[0-9]{3})++(?:\.[0-9]++)?(?![0-9]))"
-    r"|(?P<points>[0-9]{1,3}(?:\.[0-9]{3})++(?:,[0-9]++)?(?![0-9]))"
-    r"|(?P<lakhs>[0-9]{1,2}(?:,[0-9]{2}(?=,))++,[0-9]{3}(?:\.[0-9]++)?(?![0-9]))"
-    r"|(?P<plain>[0-9]++(?:[.,][0-9]++)?))"
+    rf"(?:(?P<apart>[1-9][0-9]{{0,2}}(?:[{_APART}][0-9]{{3}})++(?:[.,][0-9]++)?(?![0-9]))"
+    r"|(?P<commas>[1-9][0-9]{0,2}(?:,[0-9]{3})++(?:\.[0-9]++)?(?![0-9]))"
+    r"|(?P<points>[1-9][0-9]{0,2}(?:\.[0-9]{3})++(?:,[0-9]++)?(?![0-9]))"
+    r"|(?P<lakhs>[1-9][0-9]?(?:,[0-9]{2}(?=,))++,[0-9]{3}(?:\.[0-9]++)?(?![0-9]))"
+    r"|(?P<plain>(?:0|[1-9][0-9]*+)(?:[.,][0-9]++)?))"
 )
 TRIANGLES = "△▲▽▼"
 SIDES = r"(?:CR|DR|Cr|Dr)\b\.?"
@@ -65,6 +66,8 @@ _IN_ANGLES = re.compile(rf"<(?P<inside>{_INSIDE})>")
 _IN_SQUARES = re.compile(rf"\s*\[{_INSIDE}\][\s%]*")
 _SQUARE_LEGEND = re.compile(r"\bsquare brackets\b|\[\s*\](?!\()", re.IGNORECASE)
 _MINUS_BEHIND = re.compile(rf"(?<=[0-9%])(?P<blank> ?)[{MINUS}](?=\s*%?\s*\Z)")
+# "5.0p" is provisional. "x" and the letters of scales are units.
+_MARK_BEHIND = re.compile(rf"(?<=[0-9%])(?!{BARE_LETTER_SCALE}|x)[a-z](?=\s*\Z)")
 _SIDE = re.compile(rf"(?<=[0-9)])(?P<blank>{SPACE}?)(?P<side>{SIDES})")
 _DEBIT = re.compile(rf"[0-9]\)?{SPACE}?(?:DR|Dr)\b|\b[Dd]ebits?\b")
 _INDIAN = re.compile(r"[₹`]|\b(?:Rs|INR|[Rr]upees?|[Ll]akhs?|[Cc]rores?)\b")
@@ -129,6 +132,7 @@ def cell_in_english(text: str, style: NumberStyle) -> str:
     if squares:
         mark = SURE if style.squares else DOUBTED
         text = text.replace("[", mark, 1).replace("]", BEHIND if style.squares else " ", 1)
+    text = _MARK_BEHIND.sub(" ", text)
     text = _MINUS_BEHIND.sub(rf"{BEHIND}\g<blank>", text)
     if style.credits:
         text = _SIDE.sub(_side, text)
@@ -189,7 +193,7 @@ def _form(match: re.Match[str]) -> str:
     if match["apart"]:
         return marks[-1] if marks[-1] in ".," else ""
     if len(marks) == 1:
-        return marks if written[0] == "0" else f"?{marks}"
+        return f"?{marks}"
     return "," if match["points"] else "."
 
 
