@@ -24,6 +24,7 @@ from chatbot.store.contents import (
     OF_A_VERSION,
     PAGE_INDEXES,
     READ_BY_OCR,
+    REMARK_SCHEMA,
     WITH_PROBLEM,
     StoredChunk,
     StoredPage,
@@ -77,8 +78,8 @@ create table erased (sha256 text primary key) without rowid;
 """
     + CONTENTS_SCHEMA
 )
-ADDED_TABLES = CORRECTION_SCHEMA + KEY_SCHEMA + INCOMPLETE_SCHEMA + TITLE_SCHEMA
-SCHEMA = Schema(TABLES + ADDED_TABLES, 7, ADDED_TABLES, extendable=4)
+ADDED_TABLES = CORRECTION_SCHEMA + KEY_SCHEMA + INCOMPLETE_SCHEMA + TITLE_SCHEMA + REMARK_SCHEMA
+SCHEMA = Schema(TABLES + ADDED_TABLES, 8, ADDED_TABLES, extendable=4)
 VERSIONS_AT_ONCE = 1_000
 # Comes before the SHA-256 of a file in the keys of `meta`.
 SEEN, QUOTED = "seen:", "quoted:"

@@ -165,7 +165,7 @@ class PdfFile:
     def remarks(self, number: int) -> list[str]:
         """What the readers of page `number` should know: words of its text layer that nobody sees or that are
         struck through, and on the first page files that are attached."""
-        files = [f"The attached file “{name}” is not read." for name in self._files(number)]
+        files = [f"the attached file “{name}”" for name in self._files(number)]
         opened = self._open(number)
         if opened is not None and opened.unseen is None:
             with suppress(pdfium.PdfiumError), self._plain(number):
