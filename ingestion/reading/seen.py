@@ -302,22 +302,23 @@ class _Judge:
             view = _View(self._shown, self._sides[drawn + undrawn])
             changes = view.without({self._owners[number] for number in drawn})
             hidden = [number for number in drawn if not self._shows(view, changes, number)]
-            hidden += self._not_shown(view, undrawn)
+            found.update(self._not_shown(view, undrawn))
             found.update((number, texts.reasons[self._owners[number]]) for number in hidden)
         return found
 
-    def _not_shown(self, view: _View, numbers: Sequence[int]) -> Iterator[int]:
-        """Those of some letters that are not drawn and that nothing else shows: no scan, no drawing."""
+    def _not_shown(self, view: _View, numbers: Sequence[int]) -> Iterator[tuple[int, str]]:
+        """Those of some letters that are not drawn and that nothing else shows, no scan and no drawing, each
+        with why."""
         left = []
         for word in self.words(numbers):
             if self._is_blotted(view, word):
-                yield from word
+                yield from ((number, COVERED) for number in word)
             else:
                 left += word
         for _, run in groupby(left, lambda number: bisect(self._breaks, self.at[number])):
             line = list(run)
             if 2 * sum(self._is_shown(view, number) for number in line) < len(line):
-                yield from line
+                yield from ((number, self._texts.reasons[self._owners[number]]) for number in line)
 
     def struck(self, lines: Sequence[int]) -> Iterator[int]:
         """The letters that lines go through which are seen, and those that annotations strike."""
