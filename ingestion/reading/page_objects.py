@@ -105,21 +105,18 @@ class PageObjects:
     ) -> None:
         room = MOST_OBJECTS - len(self.handles)
         self.whole = self.whole and count <= room
-        found = list(map(get, repeat(owner), range(min(count, room))))
-        of_found = list(map(_kind, found))
-        start = 0
-        forms = [at for at, kind in enumerate(of_found) if kind == raw.FPDF_PAGEOBJ_FORM]
-        for at in [*forms, len(found)]:
-            self.handles += found[start:at]
-            self.frames += repeat(frame, at - start)
-            kinds += of_found[start:at]
-            start = at + 1
-            if at < len(found) and depth < DEEPEST:
-                form = _pointer(found[at])
-                inner = _within(_matrix_of(form), frame)
+        for handle in map(get, repeat(owner), range(min(count, room))):
+            kind = _kind(handle)
+            if kind == raw.FPDF_PAGEOBJ_FORM and depth < DEEPEST:
+                form = _pointer(handle)
+                within = _within(_matrix_of(form), frame)
                 self._gather(
-                    _inner_object, found[at], raw.FPDFFormObj_CountObjects(form), inner, kinds, depth + 1
+                    _inner_object, handle, raw.FPDFFormObj_CountObjects(form), within, kinds, depth + 1
                 )
+            else:
+                self.handles.append(handle)
+                self.frames.append(frame)
+                kinds.append(kind)
 
     def of_kind(self, *kinds: int) -> NDArray[np.intp]:
         """The numbers of the objects of these kinds."""
@@ -134,7 +131,19 @@ class PageObjects:
 
     def clip(self, number: int) -> Sides:
         """(left, bottom, right, top) of what the outlines that cut an object leave, in points of the page."""
-        return _moved(_clip_of(self.pointer(number)), self.frames[number])
+        clip = raw.FPDFPageObj_GetClipPath(self.pointer(number))
+        x, y = ctypes.c_float(), ctypes.c_float()
+        sides = np.array(EVERYWHERE)
+        for path in range(raw.FPDFClipPath_CountPaths(clip)):
+            count = raw.FPDFClipPath_CountPathSegments(clip, path)
+            corners = []
+            for index in range(count if count < MOST_CLIP_POINTS else 0):
+                raw.FPDFPathSegment_GetPoint(raw.FPDFClipPath_GetPathSegment(clip, path, index), x, y)
+                corners.append((x.value, y.value))
+            if corners:
+                sides[:2] = np.maximum(sides[:2], np.min(corners, 0))
+                sides[2:] = np.minimum(sides[2:], np.max(corners, 0))
+        return _moved(sides, self.frames[number])
 
     def is_filled(self, number: int) -> bool:
         """Whether a path is filled."""
@@ -182,23 +191,6 @@ class PageObjects:
         places = (range(first + offset, end, 16) for offset in (0, 4, 8, 12))
         deque(map(read, self._some(numbers), *places), 0)
         return values
-
-
-def _clip_of(item: Any) -> tuple[float, float, float, float]:
-    """(left, bottom, right, top) of what the outlines that cut an object leave, in its own points."""
-    clip = raw.FPDFPageObj_GetClipPath(item)
-    x, y = ctypes.c_float(), ctypes.c_float()
-    left, bottom, right, top = EVERYWHERE
-    for path in range(raw.FPDFClipPath_CountPaths(clip)):
-        corners = []
-        for index in range(min(MOST_CLIP_POINTS, raw.FPDFClipPath_CountPathSegments(clip, path))):
-            raw.FPDFPathSegment_GetPoint(raw.FPDFClipPath_GetPathSegment(clip, path, index), x, y)
-            corners.append((x.value, y.value))
-        if 0 < len(corners) < MOST_CLIP_POINTS:
-            xs, ys = zip(*corners, strict=True)
-            left, bottom = max(left, min(xs)), max(bottom, min(ys))
-            right, top = min(right, max(xs)), min(top, max(ys))
-    return left, bottom, right, top
 
 
 def _address(item: Any) -> int:

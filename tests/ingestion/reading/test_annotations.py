@@ -171,7 +171,9 @@ def test_a_value_that_is_not_shown_is_not_read(tmp_path: Path, values: dict[str,
 
 
 def test_a_signature_says_whether_it_is_there(tmp_path: Path) -> None:
-    (page,) = read_document(add_widget(tmp_path / "a.pdf", {"/FT": NameObject("/Sig")})).pages
+    (page,) = read_document(
+        add_widget(tmp_path / "a.pdf", {"/T": TextStringObject("s"), "/FT": NameObject("/Sig")})
+    ).pages
     assert entries(page) == ["[field] Borrowing limit: not signed."]
 
 
