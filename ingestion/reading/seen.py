@@ -102,8 +102,10 @@ def unseen_of(shown: ShownPage, plain: str, indexes: Sequence[int]) -> dict[int,
     for word in judge.words(range(len(judge.at))):
         reasons = [hidden[number] for number in word if number in hidden]
         if reasons and any(plain[judge.at[number]].isdigit() for number in word):
-            # What is left of a figure is another figure.
+            # What is left of a figure is another figure; what is left of a word at an edge can be read.
             hidden.update(dict.fromkeys(word, reasons[0]))
+        elif reasons and reasons[0] in (CLIPPED, OUTSIDE) and 2 * len(reasons) < len(word):
+            hidden = {number: reason for number, reason in hidden.items() if number not in word}
     for number in judge.struck(lines[:MOST_STRIKES]):
         hidden.setdefault(number, STRUCK)
     return {judge.at[number]: reason for number, reason in hidden.items()}

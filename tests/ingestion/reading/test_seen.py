@@ -314,6 +314,21 @@ def test_a_figure_of_which_a_part_is_covered_goes_whole(tmp_path: Path) -> None:
     assert read(drawn(tmp_path / "a.pdf", draw))[0] == "The loss was euros."
 
 
+@pytest.mark.parametrize(
+    ("words", "left"), [("the whole part", "the whole part"), ("the sum 2,400", "the sum")]
+)
+def test_a_word_at_the_edge_of_an_outline_stays_whole_and_a_figure_goes(
+    tmp_path: Path, words: str, left: str
+) -> None:
+    def draw(canvas: Canvas) -> None:
+        path = canvas.beginPath()
+        path.rect(40, 600, 20 + canvas.stringWidth(words[:-1], "Helvetica", 11), 200)
+        canvas.clipPath(path, stroke=0)
+        canvas.drawString(60, 700, words)
+
+    assert read(drawn(tmp_path / "a.pdf", draw))[0].strip() == left
+
+
 @pytest.mark.parametrize("state", ["off", "base state", "form", "on"])
 def test_a_layer_that_is_off_is_not_read(tmp_path: Path, state: str) -> None:
     path = tmp_path / "a.pdf"
