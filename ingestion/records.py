@@ -196,8 +196,8 @@ class Page:
     cannot be had again cheaply. lines: in the order of the text. tables: in reading order. problem: why this
     page was not read, None where it was. running: offsets of running heads and feet. kinds: what the page is,
     see `page_kinds`. instructions: offsets of text that addresses its reader as a machine, NAMED among them
-    where the PDF's own label of the page does, or its title (first page). remarks: sentences about what is
-    in the file and not in the text, such as words that nobody sees.
+    where the PDF's own label of the page does, or its title (first page). remarks: what is in the file and
+    not in the text, such as words that nobody sees, each as told to users.
     """
 
     number: int

@@ -25,6 +25,7 @@ from chatbot.store.contents import (
     PAGE_INDEXES,
     READ_BY_OCR,
     READER_SCHEMA,
+    REMARK_SCHEMA,
     WITH_PROBLEM,
     StoredChunk,
     StoredPage,
@@ -81,7 +82,7 @@ create table erased (sha256 text primary key) without rowid;
     + CONTENTS_SCHEMA
 )
 ADDED_TABLES = CORRECTION_SCHEMA + KEY_SCHEMA + INCOMPLETE_SCHEMA + TITLE_SCHEMA
-ADDED_TABLES += REMEMBERED_SCHEMA + READER_SCHEMA
+ADDED_TABLES += REMEMBERED_SCHEMA + READER_SCHEMA + REMARK_SCHEMA
 SCHEMA = Schema(TABLES + ADDED_TABLES, 8, ADDED_TABLES, extendable=4)
 VERSIONS_AT_ONCE = 1_000
 # Comes before the SHA-256 of a file in the keys of `meta`.

@@ -26,6 +26,7 @@ __all__ = [
     "PAGE_INDEXES",
     "READER_SCHEMA",
     "READ_BY_OCR",
+    "REMARK_SCHEMA",
     "WITH_PROBLEM",
     "Contents",
     "Refilled",
@@ -75,10 +76,26 @@ to_come integer not null);
 READER_SCHEMA = """
 create table read_by (version integer primary key references version(id), reader integer not null);
 """
+# What is in the files and not in the texts of their pages; of pages with none there is no row.
+REMARK_SCHEMA = """
+create table remark (version integer not null references version(id), number integer not null,
+remarks text not null,
+    primary key (version, number)) without rowid;
+"""
 # What a version v still lacks, "" for nothing.
 LACKS = "coalesce((select i.lacks from incomplete i where i.version = v.id), '')"
 # Tables with the content of one version, in the order in which it can be deleted.
-OF_A_VERSION = ("read_by", "found_title", "incomplete", "vector", "lexicon", "chunk_key", "chunk", "page")
+OF_A_VERSION = (
+    "read_by",
+    "found_title",
+    "incomplete",
+    "vector",
+    "lexicon",
+    "chunk_key",
+    "chunk",
+    "remark",
+    "page",
+)
 # Files that are not yet fully read.
 READ = "select sha256 from waiting union select v.sha256 from version v join incomplete i on i.version = v.id"
 FORGET_DRAFTS = f"delete from draft where sha256 not in ({READ})"
@@ -231,6 +248,8 @@ class Contents(Stored):
     ) -> None:
         rows = (_page_row(version, page) for page in reading.pages)
         connection.executemany("insert into page values (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)", rows)
+        remarks = ((version, page.number, json.dumps(page.remarks)) for page in reading.pages if page.remarks)
+        connection.executemany("insert into remark values (?, ?, ?)", remarks)
         connection.executemany(
             "insert into chunk values (?, ?, ?, ?, ?, ?)",
             ((version, c.ordinal, c.page, c.start, c.end, c.context) for c in chunks),
@@ -338,15 +357,22 @@ class Contents(Stored):
             ),
             (version,),
         )
+        remarks = self.remarks(version)
         return [
             replace(
                 PageReport(*row[:7]),
                 label=label_line(row[1]),
                 tables=len(_unpacked(row[7]) or ()),
                 instructions=len(json.loads(row[8])),
+                remarks=remarks.get(row[0], ()),
             )
             for row in rows
         ]
+
+    def remarks(self, version: int) -> dict[int, tuple[str, ...]]:
+        """Returns page number -> what is in the file and not in the page's text, for pages with some."""
+        rows = self._read("select number, remarks from remark where version = ? order by number", (version,))
+        return {row[0]: tuple(json.loads(row[1])) for row in rows}
 
     def chunks(self, version: int, *, start: int = 0, limit: int = 2**62) -> list[StoredChunk]:
         """Returns chunks of a version by ordinal, from `start`, at most `limit`."""

@@ -265,9 +265,7 @@ class VersionBuilder:
             self._catalog.recall_names(stored)
             self.write_names({taken.digest, *([before.sha256] if before else [])})
             result = self._result(stored, taken.name, "replaced" if before else "added")
-            if result.chunks or reading.lacks:
-                return result
-            return replace(result, warning=NO_TEXT)
+            return replace(result, warning=self._left_out(stored.id, result, reading.lacks))
 
     def complete(
         self,
@@ -343,18 +341,27 @@ class VersionBuilder:
         if stored is None:
             return result
         now = self._result(stored, result.document, result.status)
-        if now.chunks or stored.lacks:
-            warning = result.warning
-        else:
-            warning = NO_TEXT
         return replace(
             result,
             pages=now.pages,
             chunks=now.chunks,
             ocr_pages=now.ocr_pages,
             failed_pages=now.failed_pages,
-            warning=warning,
+            warning=self._left_out(version, now, stored.lacks) or result.warning,
             lacks=now.lacks,
+        )
+
+    def _left_out(self, version: int, result: AddResult, lacks: str) -> str | None:
+        """Says what of a version's file is not in its text, None where all is."""
+        if not (result.chunks or lacks):
+            return NO_TEXT
+        remarks = self._catalog.remarks(version)
+        if not remarks:
+            return None
+        page, (remark, *_) = next(iter(remarks.items()))
+        more = sum(map(len, remarks.values())) - 1
+        return f"Not read: page {page}, {remark}" + (
+            f" and {more:,} more (see its page report)" if more else ""
         )
 
     def _circumstances(

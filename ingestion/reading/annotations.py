@@ -9,6 +9,7 @@ import ctypes
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import partial
+from textwrap import wrap
 from typing import Any
 
 import pypdfium2.raw as raw
@@ -25,32 +26,14 @@ LONGEST_VALUE, LONGEST_LABEL, LONGEST_ENTRIES = 2_000, 80, 20_000
 LARGEST_TEXT = 1_000_000
 # Points above a field, and of a field's height, in which its label stands.
 LABEL_HEIGHT = 16.0
+# Points of letters that are drawn where a file does not say how.
+FONT_SIZE = 10.0
 HIDDEN = raw.FPDF_ANNOT_FLAG_HIDDEN | raw.FPDF_ANNOT_FLAG_NOVIEW
 PASSWORD = 1 << 13
-# Annotations that are drawn over the page, and those that a person writes a note in.
-STRIKES = (raw.FPDF_ANNOT_STRIKEOUT,)
-COVERS = (
-    raw.FPDF_ANNOT_CIRCLE,
-    raw.FPDF_ANNOT_FREETEXT,
-    raw.FPDF_ANNOT_INK,
-    raw.FPDF_ANNOT_POLYGON,
-    raw.FPDF_ANNOT_REDACT,
-    raw.FPDF_ANNOT_SQUARE,
-    raw.FPDF_ANNOT_STAMP,
-    raw.FPDF_ANNOT_WIDGET,
-)
-NOTES = (
-    *COVERS[:-1],
-    *STRIKES,
-    raw.FPDF_ANNOT_CARET,
-    raw.FPDF_ANNOT_HIGHLIGHT,
-    raw.FPDF_ANNOT_LINE,
-    raw.FPDF_ANNOT_POLYLINE,
-    raw.FPDF_ANNOT_SQUIGGLY,
-    raw.FPDF_ANNOT_TEXT,
-    raw.FPDF_ANNOT_UNDERLINE,
-)
-READ = {*NOTES, *COVERS, raw.FPDF_ANNOT_FILEATTACHMENT}
+# Links say nothing, and popups repeat what the note that they belong to says.
+UNREAD = (raw.FPDF_ANNOT_LINK, raw.FPDF_ANNOT_POPUP)
+TICKS = (raw.FPDF_FORMFIELD_CHECKBOX, raw.FPDF_FORMFIELD_RADIOBUTTON)
+CHOICES = (raw.FPDF_FORMFIELD_COMBOBOX, raw.FPDF_FORMFIELD_LISTBOX)
 
 # (left, bottom, right, top) in points.
 Sides = tuple[float, float, float, float]
@@ -58,28 +41,15 @@ Sides = tuple[float, float, float, float]
 
 @dataclass(frozen=True, slots=True)
 class Annotation:
-    """One annotation that is shown. kind: FPDF_ANNOT_…. parts: the stretches of text that it strikes. text:
-    its note, or the name of its file. field: the type of a field, else 0; name and value are the field's."""
+    """One annotation that is shown. kind: FPDF_ANNOT_…. struck: the stretches of text that it strikes. text:
+    its note, the name of its file, or the value of a field. name, field: of a field its name and type."""
 
     kind: int
     sides: Sides
-    parts: tuple[Sides, ...] = ()
-    text: str = ""
-    field: int = 0
+    text: str
+    struck: tuple[Sides, ...] = ()
     name: str = ""
-    value: str = ""
-
-    @property
-    def covers(self) -> bool:
-        """Whether it may hide what stands under it."""
-        return self.kind in COVERS
-
-    @property
-    def struck(self) -> tuple[Sides, ...]:
-        """The stretches of text that it strikes."""
-        if self.kind in STRIKES:
-            return self.parts or (self.sides,)
-        return ()
+    field: int = 0
 
 
 def annotations_of(page: Any, form: Any) -> list[Annotation]:
@@ -88,7 +58,7 @@ def annotations_of(page: Any, form: Any) -> list[Annotation]:
     for index in range(min(raw.FPDFPage_GetAnnotCount(page), MOST_ANNOTATIONS)):
         item = raw.FPDFPage_GetAnnot(page, index)
         kind = raw.FPDFAnnot_GetSubtype(item)
-        if kind in READ and not raw.FPDFAnnot_GetFlags(item) & HIDDEN:
+        if kind not in UNREAD and not raw.FPDFAnnot_GetFlags(item) & HIDDEN:
             found.append(_annotation(item, kind, form))
         raw.FPDFPage_CloseAnnot(item)
     return found
@@ -98,58 +68,51 @@ def _annotation(item: Any, kind: int, form: Any) -> Annotation:
     box = raw.FS_RECTF()
     raw.FPDFAnnot_GetRect(item, box)
     sides = (box.left, box.bottom, box.right, box.top)
-    if kind == raw.FPDF_ANNOT_WIDGET:
-        return _field(item, sides, form)
+    own = partial(raw.FPDFAnnot_GetStringValue, item)
     if kind == raw.FPDF_ANNOT_FILEATTACHMENT:
         file = raw.FPDFAnnot_GetFileAttachment(item)
-        return Annotation(kind, sides, text=_text(partial(raw.FPDFAttachment_GetName, file)))
-    parts = tuple(_parts(item)) if kind in STRIKES else ()
-    return Annotation(kind, sides, parts, _text(partial(raw.FPDFAnnot_GetStringValue, item, b"Contents")))
+        return Annotation(kind, sides, _text(partial(raw.FPDFAttachment_GetName, file)))
+    if kind != raw.FPDF_ANNOT_WIDGET:
+        struck = (*_parts(item, sides),) if kind == raw.FPDF_ANNOT_STRIKEOUT else ()
+        return Annotation(kind, sides, _text(partial(own, b"Contents")), struck)
+    field = max(0, raw.FPDFAnnot_GetFormFieldType(form, item)) if form else 0
+    if not field:  # a field without its form, as badly joined files have
+        name = _text(partial(own, b"TU")) or _text(partial(own, b"T"))
+        return Annotation(kind, sides, _text(partial(own, b"V")), name=name)
+    name = _text(partial(raw.FPDFAnnot_GetFormFieldAlternateName, form, item))
+    name = name or _text(partial(raw.FPDFAnnot_GetFormFieldName, form, item)).rpartition(".")[2]
+    return Annotation(kind, sides, _value(item, form, field), (), name, field)
 
 
-def _parts(item: Any) -> Iterator[Sides]:
+def _parts(item: Any, sides: Sides) -> Iterator[Sides]:
+    """The stretches of text that an annotation marks."""
     corners = raw.FS_QUADPOINTSF()
-    for index in range(min(raw.FPDFAnnot_CountAttachmentPoints(item), MOST_ANNOTATIONS)):
+    count = min(raw.FPDFAnnot_CountAttachmentPoints(item), MOST_ANNOTATIONS)
+    for index in range(count):
         if raw.FPDFAnnot_GetAttachmentPoints(item, index, corners):
             xs = (corners.x1, corners.x2, corners.x3, corners.x4)
             ys = (corners.y1, corners.y2, corners.y3, corners.y4)
             yield min(xs), min(ys), max(xs), max(ys)
+    if not count:
+        yield sides
 
 
-def _field(item: Any, sides: Sides, form: Any) -> Annotation:
-    """A form's field. Its value is "" where it has none to be read."""
-    kind = max(0, raw.FPDFAnnot_GetFormFieldType(form, item)) if form else 0
-    made = partial(Annotation, raw.FPDF_ANNOT_WIDGET, sides, field=kind)
-    if not kind:  # a field without its form, as badly joined files have
-        own = partial(raw.FPDFAnnot_GetStringValue, item)
-        return made(
-            name=_text(partial(own, b"TU")) or _text(partial(own, b"T")), value=_text(partial(own, b"V"))
-        )
-    name = _text(partial(raw.FPDFAnnot_GetFormFieldAlternateName, form, item))
-    if not name:
-        name = _text(partial(raw.FPDFAnnot_GetFormFieldName, form, item)).rpartition(".")[2]
-    return made(name=name, value=_value(item, form, kind))
-
-
-def _value(item: Any, form: Any, kind: int) -> str:
-    if kind == raw.FPDF_FORMFIELD_CHECKBOX:
+def _value(item: Any, form: Any, field: int) -> str:
+    """The value of a field, "" where it has none to be read."""
+    if field == raw.FPDF_FORMFIELD_CHECKBOX:
         return "ticked" if raw.FPDFAnnot_IsChecked(form, item) else "not ticked"
-    if kind == raw.FPDF_FORMFIELD_RADIOBUTTON:
-        if raw.FPDFAnnot_IsChecked(form, item):
-            return _text(partial(raw.FPDFAnnot_GetFormFieldExportValue, form, item)) or "chosen"
-        return ""
-    if kind == raw.FPDF_FORMFIELD_SIGNATURE:
+    if field == raw.FPDF_FORMFIELD_SIGNATURE:
         return "signed; the signature was not checked" if raw.FPDFAnnot_HasKey(item, b"V") else "not signed"
-    if raw.FPDFAnnot_GetFormFieldFlags(form, item) & PASSWORD and kind == raw.FPDF_FORMFIELD_TEXTFIELD:
+    if field == raw.FPDF_FORMFIELD_RADIOBUTTON:
+        read = raw.FPDFAnnot_GetFormFieldExportValue if raw.FPDFAnnot_IsChecked(form, item) else None
+        return _text(partial(read, form, item)) if read else ""
+    hidden = field == raw.FPDF_FORMFIELD_TEXTFIELD and raw.FPDFAnnot_GetFormFieldFlags(form, item) & PASSWORD
+    if hidden or field == raw.FPDF_FORMFIELD_PUSHBUTTON:
         return ""
-    if kind in (raw.FPDF_FORMFIELD_COMBOBOX, raw.FPDF_FORMFIELD_LISTBOX):
-        count = min(raw.FPDFAnnot_GetOptionCount(form, item), MOST_ANNOTATIONS)
-        chosen = [index for index in range(count) if raw.FPDFAnnot_IsOptionSelected(form, item, index)]
-        if chosen:
-            return ", ".join(_text(partial(raw.FPDFAnnot_GetOptionLabel, form, item, at)) for at in chosen)
-    if kind == raw.FPDF_FORMFIELD_PUSHBUTTON:
-        return ""
-    return _text(partial(raw.FPDFAnnot_GetFormFieldValue, form, item))
+    count = min(raw.FPDFAnnot_GetOptionCount(form, item), MOST_ANNOTATIONS) if field in CHOICES else 0
+    chosen = [at for at in range(count) if raw.FPDFAnnot_IsOptionSelected(form, item, at)]
+    labels = ", ".join(_text(partial(raw.FPDFAnnot_GetOptionLabel, form, item, at)) for at in chosen)
+    return labels or _text(partial(raw.FPDFAnnot_GetFormFieldValue, form, item))
 
 
 def attached_files(document: Any) -> list[str]:
@@ -167,10 +130,10 @@ def said_of(annotations: Sequence[Annotation], bounded: Callable[[Sides], str]) 
     bounded: the text that is printed within some sides.
     """
     found: list[tuple[str, Sides]] = []
-    length = 0
     widgets = [other.sides for other in annotations if other.kind == raw.FPDF_ANNOT_WIDGET]
+    length = 0
     for annotation in annotations:
-        text = _line(annotation, widgets, bounded)
+        text = annotation.text and _line(annotation, widgets, bounded)
         length += len(text)
         if text and length <= LONGEST_ENTRIES:
             found.append((text, annotation.sides))
@@ -181,67 +144,48 @@ def _line(annotation: Annotation, widgets: Sequence[Sides], bounded: Callable[[S
     if annotation.kind == raw.FPDF_ANNOT_FILEATTACHMENT:
         return f"[attached file, not read] {annotation.text}"
     if annotation.kind != raw.FPDF_ANNOT_WIDGET:
-        if not annotation.text or annotation.text in one_line(bounded(annotation.sides), most=LONGEST_VALUE):
-            return ""
-        return f"[note] {annotation.text}"
-    if not annotation.value:
-        return ""
+        printed = one_line(bounded(annotation.sides), most=LONGEST_VALUE)
+        return "" if annotation.text in printed else f"[note] {annotation.text}"
     near = _printed_label(annotation, widgets, bounded)
     if annotation.field == raw.FPDF_FORMFIELD_RADIOBUTTON:
-        return f"[field] {annotation.name}: {near or annotation.value}"
-    return f"[field] {near or annotation.name or 'without a name'}: {annotation.value}"
+        return f"[field] {annotation.name}: {near or annotation.text}"
+    return f"[field] {near or annotation.name or 'without a name'}: {annotation.text}"
 
 
 def _printed_label(annotation: Annotation, widgets: Sequence[Sides], bounded: Callable[[Sides], str]) -> str:
-    """What is printed left of a field, right of a button, or else above it; up to the next field."""
+    """What is printed left of a field up to the next, right of a button, or else above it."""
     left, bottom, right, top = annotation.sides
     low = max(bottom, top - LABEL_HEIGHT)
-    level = [other for other in widgets if other[1] < top and other[3] > low and other != annotation.sides]
+    level = [other for other in widgets if other[1] < top and other[3] > low]
     before = max((other[2] for other in level if other[2] <= left + 1), default=-1e5)
     after = min((other[0] for other in level if other[0] >= right - 1), default=1e5)
-    sides = [(before, low, left, top), (left, top, right, top + LABEL_HEIGHT)]
-    if annotation.field in (raw.FPDF_FORMFIELD_CHECKBOX, raw.FPDF_FORMFIELD_RADIOBUTTON):
-        beside = (right, low, after, top)
-        sides = (
-            [beside, sides[0]] if annotation.field == raw.FPDF_FORMFIELD_RADIOBUTTON else [sides[0], beside]
-        )
-    for place in sides:
+    places = [(before, low, left, top), (left, top, right, top + LABEL_HEIGHT)]
+    if annotation.field in TICKS:
+        places.insert(annotation.field == raw.FPDF_FORMFIELD_CHECKBOX, (right, low, after, top))
+    for place in places:
         label = one_line(bounded(place), most=10 * LONGEST_LABEL).strip(" :._")
         if any(map(str.isalpha, label)):
-            if len(label) > LONGEST_LABEL:
-                label = label[-LONGEST_LABEL:].partition(" ")[2]
-            return label
+            return label if len(label) <= LONGEST_LABEL else label[-LONGEST_LABEL:].partition(" ")[2]
     return ""
 
 
 def draw_missing(page: Any) -> None:
     """Give typed-in notes that have no appearance one, so that PDFium draws them too."""
-    box = raw.FS_RECTF()
     for index in range(min(raw.FPDFPage_GetAnnotCount(page), MOST_ANNOTATIONS)):
         item = raw.FPDFPage_GetAnnot(page, index)
         if raw.FPDFAnnot_GetSubtype(item) == raw.FPDF_ANNOT_FREETEXT and not raw.FPDFAnnot_HasKey(
             item, b"AP"
         ):
-            raw.FPDFAnnot_GetRect(item, box)
-            text = _text(partial(raw.FPDFAnnot_GetStringValue, item, b"Contents"))
-            _set_appearance(item, text, box)
+            note = _annotation(item, raw.FPDF_ANNOT_FREETEXT, None)
+            left, bottom, right, top = note.sides
+            lines = wrap(note.text, max(1, int((right - left) / FONT_SIZE * 2))) or [""]
+            size = max(1.0, min(FONT_SIZE, (top - bottom) / len(lines) / 1.2))
+            shown = " T* ".join(f"<{line.encode('cp1252', 'replace').hex()}> Tj" for line in lines)
+            at = f"{size * 1.2:.1f} TL {left + 2:.1f} {top - size:.1f} Td"
+            drawn = f"BT /Helv {size:.1f} Tf {at} {shown} ET\0".encode("utf-16-le")
+            appearance = (ctypes.c_ushort * (len(drawn) // 2)).from_buffer_copy(drawn)
+            raw.FPDFAnnot_SetAP(item, raw.FPDF_ANNOT_APPEARANCEMODE_NORMAL, appearance)
         raw.FPDFPage_CloseAnnot(item)
-
-
-def _set_appearance(item: Any, text: str, box: Any) -> None:
-    lines: list[str] = [""]
-    size = 10.0
-    for word in text.split(" "):
-        if lines[-1] and (len(lines[-1]) + len(word)) * size / 2 > box.right - box.left:
-            lines.append("")
-        lines[-1] = f"{lines[-1]} {word}".strip()
-    size = max(1.0, min(size, (box.top - box.bottom) / len(lines) / 1.2))
-    shown = ["".join(f"{byte:02x}" for byte in line.encode("cp1252", "replace")) for line in lines]
-    drawn = " T* ".join(f"<{line}> Tj" for line in shown)
-    start = f"BT /Helv {size:.1f} Tf {size * 1.2:.1f} TL {box.left + 2:.1f} {box.top - size:.1f} Td"
-    stream = f"{start} {drawn} ET".encode("utf-16-le") + b"\0\0"
-    buffer = ctypes.create_string_buffer(stream)
-    raw.FPDFAnnot_SetAP(item, raw.FPDF_ANNOT_APPEARANCEMODE_NORMAL, ctypes.cast(buffer, raw.FPDF_WIDESTRING))
 
 
 def _text(read: Callable[[Any, int], int]) -> str:

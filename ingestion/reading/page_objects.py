@@ -6,7 +6,6 @@ Calls PDFium by plain addresses: its Python objects take three times as long, an
 from __future__ import annotations
 
 import ctypes
-import math
 from collections import deque
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
@@ -18,16 +17,7 @@ import numpy as np
 import pypdfium2.raw as raw
 from numpy.typing import NDArray
 
-__all__ = [
-    "EVERYWHERE",
-    "MOST_OBJECTS",
-    "PageObjects",
-    "Sides",
-    "corners_of",
-    "letter_sides",
-    "loose_boxes",
-    "owners_of",
-]
+__all__ = ["EVERYWHERE", "MOST_OBJECTS", "PageObjects", "Sides", "corners_of", "letters_of", "loose_boxes"]
 
 Sides = NDArray[np.float64]
 Numbers = Sequence[int] | NDArray[np.intp]
@@ -53,11 +43,8 @@ _object = _direct(raw.FPDFPage_GetObject, _ADDRESS, _ADDRESS, _NUMBER)
 _inner_object = _direct(raw.FPDFFormObj_GetObject, _ADDRESS, _ADDRESS, ctypes.c_ulong)
 _kind = _direct(raw.FPDFPageObj_GetType, _NUMBER, _ADDRESS)
 _mode = _direct(raw.FPDFTextObj_GetTextRenderMode, _NUMBER, _ADDRESS)
-_font_size = _direct(raw.FPDFTextObj_GetFontSize, _NUMBER, _ADDRESS, _ADDRESS)
-_matrix = _direct(raw.FPDFPageObj_GetMatrix, _NUMBER, _ADDRESS, _ADDRESS)
 _bounds = _direct(raw.FPDFPageObj_GetBounds, _NUMBER, *[_ADDRESS] * 5)
 _fill = _direct(raw.FPDFPageObj_GetFillColor, _NUMBER, *[_ADDRESS] * 5)
-_draw_mode = _direct(raw.FPDFPath_GetDrawMode, _NUMBER, *[_ADDRESS] * 3)
 _clip = _direct(raw.FPDFPageObj_GetClipPath, _ADDRESS, _ADDRESS)
 _clips = _direct(raw.FPDFClipPath_CountPaths, _NUMBER, _ADDRESS)
 _loose_box = _direct(raw.FPDFText_GetLooseCharBox, _NUMBER, _ADDRESS, _NUMBER, _ADDRESS)
@@ -76,18 +63,12 @@ def loose_boxes(text_page: Any) -> Callable[[int], list[float]]:
     return read
 
 
-def letter_sides(text_page: Any, indexes: Sequence[int]) -> Sides:
-    """(left, bottom, right, top) in its line of each of some characters, in points."""
-    values = np.zeros((len(indexes), 4), np.float32)
-    first = values.ctypes.data
-    places = range(first, first + values.nbytes, 16)
-    deque(map(_loose_box, repeat(_address(text_page)), indexes, places), 0)
-    return values[:, (0, 3, 2, 1)].astype(np.float64)
-
-
-def owners_of(text_page: Any, indexes: Sequence[int]) -> list[int | None]:
-    """The address of the text object that sets each of some characters."""
-    return list(map(_owner, repeat(_address(text_page)), indexes))
+def letters_of(text_page: Any, indexes: Sequence[int]) -> tuple[list[int | None], Sides]:
+    """The addresses of the text objects that set some characters, and (left, bottom, right, top) of each
+    character in its line, in points."""
+    owners = list(map(_owner, repeat(_address(text_page)), indexes))
+    boxes = [box or [0.0] * 4 for box in map(loose_boxes(text_page), indexes)]
+    return owners, np.array(boxes).reshape(-1, 4)[:, (0, 3, 2, 1)]
 
 
 def corners_of(text_page: Any, index: int) -> tuple[float, float, float, float]:
@@ -124,21 +105,18 @@ class PageObjects:
     ) -> None:
         room = MOST_OBJECTS - len(self.handles)
         self.whole = self.whole and count <= room
-        found = list(map(get, repeat(owner), range(min(count, room))))
-        of_found = list(map(_kind, found))
-        start = 0
-        forms = [at for at, kind in enumerate(of_found) if kind == raw.FPDF_PAGEOBJ_FORM]
-        for at in [*forms, len(found)]:
-            self.handles += found[start:at]
-            self.frames += repeat(frame, at - start)
-            kinds += of_found[start:at]
-            start = at + 1
-            if at < len(found) and depth < DEEPEST:
-                form = _pointer(found[at])
-                inner = _within(_matrix_of(form), frame)
+        for handle in map(get, repeat(owner), range(min(count, room))):
+            kind = _kind(handle)
+            if kind == raw.FPDF_PAGEOBJ_FORM and depth < DEEPEST:
+                form = _pointer(handle)
+                within = _within(_matrix_of(form), frame)
                 self._gather(
-                    _inner_object, found[at], raw.FPDFFormObj_CountObjects(form), inner, kinds, depth + 1
+                    _inner_object, handle, raw.FPDFFormObj_CountObjects(form), within, kinds, depth + 1
                 )
+            else:
+                self.handles.append(handle)
+                self.frames.append(frame)
+                kinds.append(kind)
 
     def of_kind(self, *kinds: int) -> NDArray[np.intp]:
         """The numbers of the objects of these kinds."""
@@ -151,29 +129,27 @@ class PageObjects:
         """Whether an object stands on the page itself, in no form."""
         return self.frames[number] is AS_IS
 
-    def sizes(self, numbers: Numbers) -> NDArray[np.float64]:
-        """The size of the letters of each of some texts, in points."""
-        size, matrix, found = ctypes.c_float(), (ctypes.c_float * 6)(), []
-        there, turned = ctypes.addressof(size), ctypes.addressof(matrix)
-        for number in numbers:
-            _font_size(self.handles[number], there)
-            _matrix(self.handles[number], turned)
-            _, _, across, up, _, _ = _within((*matrix[:],), self.frames[number])
-            found.append(size.value * math.hypot(across, up))
-        return np.array(found)
-
     def clip(self, number: int) -> Sides:
         """(left, bottom, right, top) of what the outlines that cut an object leave, in points of the page."""
-        return _moved(_clip_of(self.pointer(number)), self.frames[number])
+        clip = raw.FPDFPageObj_GetClipPath(self.pointer(number))
+        x, y = ctypes.c_float(), ctypes.c_float()
+        sides = np.array(EVERYWHERE)
+        for path in range(raw.FPDFClipPath_CountPaths(clip)):
+            count = raw.FPDFClipPath_CountPathSegments(clip, path)
+            corners = []
+            for index in range(count if count < MOST_CLIP_POINTS else 0):
+                raw.FPDFPathSegment_GetPoint(raw.FPDFClipPath_GetPathSegment(clip, path, index), x, y)
+                corners.append((x.value, y.value))
+            if corners:
+                sides[:2] = np.maximum(sides[:2], np.min(corners, 0))
+                sides[2:] = np.minimum(sides[2:], np.max(corners, 0))
+        return _moved(sides, self.frames[number])
 
-    def filled(self, numbers: Numbers) -> NDArray[np.bool_]:
-        """Whether each of some paths is filled."""
+    def is_filled(self, number: int) -> bool:
+        """Whether a path is filled."""
         fill, stroke = ctypes.c_int(), ctypes.c_int()
-        there, beside = ctypes.addressof(fill), ctypes.addressof(stroke)
-        found = np.zeros(len(numbers), bool)
-        for row, handle in enumerate(self._some(numbers)):
-            found[row] = _draw_mode(handle, there, beside) and fill.value
-        return found
+        raw.FPDFPath_GetDrawMode(self.pointer(number), fill, stroke)
+        return bool(fill.value)
 
     def pointer(self, number: int) -> Any:
         """An object as PDFium's functions take it."""
@@ -200,17 +176,6 @@ class PageObjects:
         """By how many outlines each of some objects is cut."""
         return np.fromiter(map(_clips, map(_clip, self._some(numbers))), np.int64, len(numbers))
 
-    def is_on_layer(self, number: int) -> bool:
-        """Whether an object may be on a layer: it is marked so, or is in a form, which may be."""
-        if not self.is_on_page(number):
-            return True
-        item, name, length = self.pointer(number), (ctypes.c_ushort * 3)(), ctypes.c_ulong()
-        for index in range(raw.FPDFPageObj_CountMarks(item)):
-            mark = raw.FPDFPageObj_GetMark(item, index)
-            if raw.FPDFPageObjMark_GetName(mark, name, 6, length) and bytes(name)[:4] == b"O\0C\0":
-                return True
-        return False
-
     def _some(self, numbers: Numbers) -> Sequence[int]:
         if len(numbers) == len(self.handles):
             return self.handles
@@ -226,23 +191,6 @@ class PageObjects:
         places = (range(first + offset, end, 16) for offset in (0, 4, 8, 12))
         deque(map(read, self._some(numbers), *places), 0)
         return values
-
-
-def _clip_of(item: Any) -> tuple[float, float, float, float]:
-    """(left, bottom, right, top) of what the outlines that cut an object leave, in its own points."""
-    clip = raw.FPDFPageObj_GetClipPath(item)
-    x, y = ctypes.c_float(), ctypes.c_float()
-    left, bottom, right, top = EVERYWHERE
-    for path in range(raw.FPDFClipPath_CountPaths(clip)):
-        corners = []
-        for index in range(min(MOST_CLIP_POINTS, raw.FPDFClipPath_CountPathSegments(clip, path))):
-            raw.FPDFPathSegment_GetPoint(raw.FPDFClipPath_GetPathSegment(clip, path, index), x, y)
-            corners.append((x.value, y.value))
-        if 0 < len(corners) < MOST_CLIP_POINTS:
-            xs, ys = zip(*corners, strict=True)
-            left, bottom = max(left, min(xs)), max(bottom, min(ys))
-            right, top = min(right, max(xs)), min(top, max(ys))
-    return left, bottom, right, top
 
 
 def _address(item: Any) -> int:

@@ -165,7 +165,7 @@ class PdfFile:
     def remarks(self, number: int) -> list[str]:
         """What the readers of page `number` should know: words of its text layer that nobody sees or that are
         struck through, and on the first page files that are attached."""
-        files = [f"The attached file “{name}” is not read." for name in self._files(number)]
+        files = [f"the attached file “{name}”" for name in self._files(number)]
         opened = self._open(number)
         if opened is not None and opened.unseen is None:
             with suppress(pdfium.PdfiumError), self._plain(number):
@@ -304,7 +304,7 @@ class PdfFile:
         """What a person sees of a page's text, and of each of its characters PDFium's index."""
         if opened.unseen is None:
             notes = opened.annotations
-            covers = [note.sides for note in notes if note.covers]
+            covers = [note.sides for note in notes]
             struck = [part for note in notes for part in note.struck]
             place = _placing(opened.page)
             shown = ShownPage(opened.page, text_page, opened.objects, place, self._layered, covers, struck)
@@ -318,7 +318,7 @@ class PdfFile:
     def _refuse_placeholder(self) -> None:
         """Raise DocumentError where the only page asks to wait for another program to draw the document."""
         opened = self._open(1) if self.count == 1 else None
-        if opened is None or any(note.name or note.value for note in opened.annotations):
+        if opened is None or any(note.name for note in opened.annotations):
             return
         text = opened.page.get_textpage().get_text_range()
         if self._pdfium.get_formtype() == raw.FORMTYPE_XFA_FULL or PLACEHOLDER.match(text):

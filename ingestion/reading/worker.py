@@ -26,6 +26,8 @@ from ingestion.records import Line, Page, Rect, Word
 
 __all__ = ["answer", "main"]
 
+ENDS = (".", "!", "?")
+
 # Address space of a reading process: a 40-megapixel raster, its greyscale copy and tesseract fit; no reader
 # may pass 1.5 GB.
 MEMORY_LIMIT = 1_500 * 2**20
@@ -111,9 +113,9 @@ def _completed(file: Any, page: Page) -> Page:
     """The page with what it says beside its text layer, and what its readers should know."""
     text, lines, words = page.text.rstrip(), [*page.lines], [*page.words]
     for said, place in file.additions(page.number):
-        text += "\n\n" if text == page.text.rstrip() else "\n"
-        start = len(text)
-        text += said
+        # Each is a paragraph and a sentence of its own, or it would be read together with the next.
+        start = len(text) + 2
+        text = f"{text}\n\n{said}" + ("" if said.endswith(ENDS) else ".")
         lines.append(Line(start, len(text), place))
         if page.words:
             words.append(Word(said, place, None, start, len(text)))

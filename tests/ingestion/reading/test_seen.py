@@ -1,0 +1,445 @@
+from __future__ import annotations
+
+import io
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+from PIL import Image
+from pypdf import PdfReader, PdfWriter
+from pypdf.generic import (
+    ArrayObject,
+    DictionaryObject,
+    FloatObject,
+    NameObject,
+    TextStringObject,
+)
+from reportlab.lib.utils import ImageReader
+from reportlab.pdfgen.canvas import Canvas
+
+from ingestion.reading.pdf import PdfFile
+from tests.pdfs import make_scan
+
+SIZE = (595, 842)
+SEEN = "The fee is 40 euros from 2025."
+HIDDEN = "The fee is 90 euros from 2024."
+Draw = Callable[[Canvas], None]
+
+
+def drawn(path: Path, draw: Draw) -> Path:
+    canvas = Canvas(str(path), pagesize=SIZE, invariant=1)
+    canvas.setFont("Helvetica", 11)
+    draw(canvas)
+    canvas.save()
+    return path
+
+
+def read(path: Path, number: int = 1) -> tuple[str, list[str]]:
+    """The text of a page, and what is left out of it."""
+    file = PdfFile(path)
+    text = file.text(number)[0]
+    assert file.words(number)[0] == text
+    assert "".join(glyph for glyph, _ in file.glyphs(number)).split() == text.split()
+    return text, file.remarks(number)
+
+
+def both(canvas: Canvas, *, y: float = 700) -> None:
+    canvas.drawString(60, y, SEEN)
+    canvas.drawString(60, y - 40, HIDDEN)
+
+
+def white_on_white(canvas: Canvas) -> None:
+    canvas.drawString(60, 700, SEEN)
+    canvas.setFillColorRGB(1, 1, 1)
+    canvas.drawString(60, 660, HIDDEN)
+
+
+def nearly_white(canvas: Canvas) -> None:
+    canvas.drawString(60, 700, SEEN)
+    canvas.setFillColorRGB(0.97, 0.97, 0.98)
+    canvas.drawString(60, 660, HIDDEN)
+
+
+def black_on_black(canvas: Canvas) -> None:
+    canvas.rect(50, 650, 400, 30, fill=1)
+    both(canvas)
+
+
+def white_on_a_white_image(canvas: Canvas) -> None:
+    canvas.drawImage(picture((255, 255, 255)), 50, 640, 400, 40)
+    white_on_white(canvas)
+
+
+def not_drawn(canvas: Canvas) -> None:
+    canvas.drawString(60, 700, SEEN)
+    canvas.drawString(60, 660, HIDDEN, mode=3)
+
+
+def as_clip_alone(canvas: Canvas) -> None:
+    canvas.drawString(60, 700, SEEN)
+    canvas.drawString(60, 660, HIDDEN, mode=7)
+
+
+def transparent(canvas: Canvas) -> None:
+    canvas.drawString(60, 700, SEEN)
+    canvas.setFillAlpha(0)
+    canvas.drawString(60, 660, HIDDEN)
+
+
+def tiny(canvas: Canvas) -> None:
+    canvas.drawString(60, 700, SEEN)
+    canvas.setFont("Helvetica", 0.6)
+    canvas.drawString(60, 660, HIDDEN)
+
+
+def beyond_the_page(canvas: Canvas) -> None:
+    canvas.drawString(60, 700, SEEN)
+    canvas.drawString(60, 900, HIDDEN)
+
+
+def cropped(canvas: Canvas) -> None:
+    canvas.setCropBox((0, 680, 595, 842))
+    both(canvas)
+
+
+def under_a_black_box(canvas: Canvas) -> None:
+    both(canvas)
+    canvas.rect(55, 655, 300, 16, stroke=0, fill=1)
+
+
+def under_a_white_box(canvas: Canvas) -> None:
+    both(canvas)
+    canvas.setFillColorRGB(1, 1, 1)
+    canvas.rect(55, 655, 300, 16, stroke=0, fill=1)
+
+
+def under_an_image(canvas: Canvas) -> None:
+    both(canvas)
+    canvas.drawImage(picture((20, 60, 90)), 55, 655, 300, 16)
+
+
+def clipped(canvas: Canvas) -> None:
+    canvas.drawString(60, 700, SEEN)
+    path = canvas.beginPath()
+    path.rect(60, 400, 200, 100)
+    canvas.clipPath(path, stroke=0)
+    canvas.drawString(60, 660, HIDDEN)
+
+
+def white_in_a_form(canvas: Canvas) -> None:
+    canvas.drawString(60, 700, SEEN)
+    canvas.beginForm("secret")
+    canvas.setFont("Helvetica", 11)
+    canvas.setFillColorRGB(1, 1, 1)
+    canvas.drawString(60, 660, HIDDEN)
+    canvas.endForm()
+    canvas.doForm("secret")
+
+
+def struck_by_a_line(canvas: Canvas) -> None:
+    both(canvas)
+    canvas.line(60, 664, 60 + canvas.stringWidth(HIDDEN, "Helvetica", 11), 664)
+
+
+def struck_by_a_thin_box(canvas: Canvas) -> None:
+    both(canvas)
+    canvas.rect(60, 663, canvas.stringWidth(HIDDEN, "Helvetica", 11), 1, stroke=0, fill=1)
+
+
+def picture(colour: tuple[int, int, int]) -> ImageReader:
+    buffer = io.BytesIO()
+    Image.new("RGB", (120, 40), colour).save(buffer, "PNG")
+    buffer.seek(0)
+    return ImageReader(buffer)
+
+
+@pytest.mark.parametrize(
+    ("draw", "reason"),
+    [
+        (white_on_white, "in the colour of the ground"),
+        (nearly_white, "in the colour of the ground"),
+        (black_on_black, "in the colour of the ground"),
+        (white_on_a_white_image, "in the colour of the ground"),
+        (white_in_a_form, "in the colour of the ground"),
+        (not_drawn, "not drawn"),
+        (as_clip_alone, "not drawn"),
+        (transparent, "in a transparent colour"),
+        (tiny, "too small"),
+        (beyond_the_page, "outside"),
+        (cropped, "outside"),
+        (under_a_black_box, "under a box"),
+        (under_a_white_box, "under a box"),
+        (under_an_image, "under an image"),
+        (clipped, "cut off"),
+        (struck_by_a_line, "struck through"),
+        (struck_by_a_thin_box, "struck through"),
+    ],
+    ids=lambda value: getattr(value, "__name__", None),
+)
+def test_words_that_nobody_sees_are_left_out_and_told(tmp_path: Path, draw: Draw, reason: str) -> None:
+    text, remarks = read(drawn(tmp_path / "a.pdf", draw))
+    assert text.strip() == SEEN
+    (remark,) = remarks
+    assert remark.startswith(f"7 words {reason}")
+    assert HIDDEN in remark
+
+
+def white_on_a_dark_box(canvas: Canvas) -> None:
+    canvas.setFillColorRGB(0.1, 0.2, 0.4)
+    canvas.rect(50, 600, 400, 200, stroke=0, fill=1)
+    canvas.setFillColorRGB(1, 1, 1)
+    both(canvas)
+
+
+def white_on_a_dark_image(canvas: Canvas) -> None:
+    canvas.drawImage(picture((20, 60, 90)), 50, 600, 400, 200)
+    canvas.setFillColorRGB(1, 1, 1)
+    both(canvas)
+
+
+def light_grey(canvas: Canvas) -> None:
+    canvas.setFillColorRGB(0.8, 0.8, 0.8)
+    both(canvas)
+
+
+def black_on_a_shaded_row(canvas: Canvas) -> None:
+    canvas.setFillColorRGB(0.85, 0.9, 1)
+    canvas.rect(50, 600, 400, 200, stroke=0, fill=1)
+    canvas.setFillColorRGB(0, 0, 0)
+    both(canvas)
+
+
+def under_a_frame(canvas: Canvas) -> None:
+    both(canvas)
+    canvas.rect(50, 640, 400, 100, stroke=1, fill=0)
+
+
+def under_a_tint(canvas: Canvas) -> None:
+    both(canvas)
+    canvas.setFillColorRGB(1, 1, 0)
+    canvas.setFillAlpha(0.4)
+    canvas.rect(50, 640, 400, 100, stroke=0, fill=1)
+
+
+def beside_a_black_box(canvas: Canvas) -> None:
+    both(canvas)
+    canvas.rect(55, 672, 300, 24, stroke=0, fill=1)
+
+
+def underlined(canvas: Canvas) -> None:
+    both(canvas)
+    canvas.line(60, 658, 60 + canvas.stringWidth(HIDDEN, "Helvetica", 11), 658)
+
+
+def between_rules(canvas: Canvas) -> None:
+    both(canvas)
+    for y in (650, 675, 692, 714):
+        canvas.line(50, y, 545, y)
+
+
+def on_a_rule_of_a_table(canvas: Canvas) -> None:
+    both(canvas)
+    canvas.line(20, 664, 575, 664)
+
+
+def with_an_unseen_line(canvas: Canvas) -> None:
+    both(canvas)
+    canvas.setStrokeColorRGB(1, 1, 1)
+    canvas.setFillColorRGB(0, 0, 0)
+    canvas.setStrokeAlpha(0)
+    canvas.line(60, 664, 60 + canvas.stringWidth(HIDDEN, "Helvetica", 11), 664)
+
+
+def small_print(canvas: Canvas) -> None:
+    canvas.setFont("Helvetica", 4)
+    both(canvas)
+
+
+def outlined(canvas: Canvas) -> None:
+    canvas.drawString(60, 700, SEEN, mode=1)
+    canvas.drawString(60, 660, HIDDEN, mode=2)
+
+
+def in_a_wide_clip(canvas: Canvas) -> None:
+    path = canvas.beginPath()
+    path.rect(40, 600, 500, 200)
+    canvas.clipPath(path, stroke=0)
+    both(canvas)
+
+
+@pytest.mark.parametrize(
+    "draw",
+    [
+        white_on_a_dark_box,
+        white_on_a_dark_image,
+        light_grey,
+        black_on_a_shaded_row,
+        under_a_frame,
+        under_a_tint,
+        beside_a_black_box,
+        underlined,
+        between_rules,
+        on_a_rule_of_a_table,
+        with_an_unseen_line,
+        small_print,
+        outlined,
+        in_a_wide_clip,
+    ],
+)
+def test_words_that_are_seen_stay(tmp_path: Path, draw: Draw) -> None:
+    text, remarks = read(drawn(tmp_path / "a.pdf", draw))
+    assert text.split() == [*SEEN.split(), *HIDDEN.split()]
+    assert remarks == []
+
+
+def test_a_struck_word_in_a_line_goes_and_the_inserted_one_stays(tmp_path: Path) -> None:
+    def draw(canvas: Canvas) -> None:
+        canvas.drawString(60, 700, "Purchases above 25,000 40,000 euros need three quotations.")
+        before = canvas.stringWidth("Purchases above ", "Helvetica", 11)
+        width = canvas.stringWidth("25,000", "Helvetica", 11)
+        canvas.line(60 + before, 703, 60 + before + width, 703)
+        canvas.line(60 + before + width + 3, 698, 60 + before + 2 * width + 3, 698)
+
+    text, remarks = read(drawn(tmp_path / "a.pdf", draw))
+    assert text == "Purchases above 40,000 euros need three quotations."
+    assert remarks == ["1 word struck through: “25,000”"]
+
+
+def test_a_figure_of_which_a_part_is_covered_goes_whole(tmp_path: Path) -> None:
+    def draw(canvas: Canvas) -> None:
+        canvas.drawString(60, 700, "The loss was 218,430 euros.")
+        left = 60 + canvas.stringWidth("The loss was 218,", "Helvetica", 11)
+        canvas.rect(left, 696, canvas.stringWidth("430", "Helvetica", 11), 14, stroke=0, fill=1)
+
+    assert read(drawn(tmp_path / "a.pdf", draw))[0] == "The loss was euros."
+
+
+@pytest.mark.parametrize(
+    ("words", "left"), [("the whole part", "the whole part"), ("the sum 2,400", "the sum")]
+)
+def test_a_word_at_the_edge_of_an_outline_stays_whole_and_a_figure_goes(
+    tmp_path: Path, words: str, left: str
+) -> None:
+    def draw(canvas: Canvas) -> None:
+        path = canvas.beginPath()
+        path.rect(40, 600, 20 + canvas.stringWidth(words[:-1], "Helvetica", 11), 200)
+        canvas.clipPath(path, stroke=0)
+        canvas.drawString(60, 700, words)
+
+    assert read(drawn(tmp_path / "a.pdf", draw))[0].strip() == left
+
+
+@pytest.mark.parametrize("state", ["off", "base state", "form", "on"])
+def test_a_layer_that_is_off_is_not_read(tmp_path: Path, state: str) -> None:
+    path = tmp_path / "a.pdf"
+    canvas = Canvas(str(path), pagesize=SIZE, invariant=1, pageCompression=0)
+    canvas.setFont("Helvetica", 11)
+    canvas.drawString(60, 700, SEEN)
+    if state == "form":
+        canvas.beginForm("layer")
+        canvas.setFont("Helvetica", 11)
+        canvas.drawString(60, 660, HIDDEN)
+        canvas.endForm()
+        canvas.doForm("layer")
+    else:
+        canvas._code.append("/OC /Layer BDC")
+        canvas.drawString(60, 660, HIDDEN)
+        canvas._code.append("EMC")
+    canvas.save()
+    writer = PdfWriter(clone_from=PdfReader(path))
+    group = writer._add_object(
+        DictionaryObject(
+            {NameObject("/Type"): NameObject("/OCG"), NameObject("/Name"): TextStringObject("L")}
+        )
+    )
+    default = DictionaryObject()
+    if state == "base state":
+        default[NameObject("/BaseState")] = NameObject("/OFF")
+    elif state != "on":
+        default[NameObject("/OFF")] = ArrayObject([group])
+    writer._root_object[NameObject("/OCProperties")] = DictionaryObject(
+        {NameObject("/OCGs"): ArrayObject([group]), NameObject("/D"): default}
+    )
+    resources = writer.pages[0]["/Resources"].get_object()
+    if state == "form":
+        next(iter(resources["/XObject"].values())).get_object()[NameObject("/OC")] = group
+    resources[NameObject("/Properties")] = DictionaryObject({NameObject("/Layer"): group})
+    writer.write(path)
+    text, remarks = read(path)
+    assert (HIDDEN in text) == (state == "on")
+    assert SEEN in text
+    assert [remark.split(":")[0] for remark in remarks] == (
+        [] if state == "on" else ["7 words on a layer that is off"]
+    )
+
+
+def with_layer(path: Path, *, extra: Draw = lambda canvas: None) -> Path:
+    """A scan of two sentences with its words over it as a text layer that is not drawn."""
+    scan = make_scan(path.with_name("scan.pdf"), [f"{SEEN}\n{HIDDEN}"])
+    image = PdfReader(scan).pages[0].images[0].image
+    assert image is not None
+    buffer = io.BytesIO()
+    image.save(buffer, "PNG")
+    buffer.seek(0)
+
+    def draw(canvas: Canvas) -> None:
+        canvas.drawImage(ImageReader(buffer), 0, 0, *SIZE)
+        canvas.drawString(60, 780, SEEN, mode=3)
+        canvas.drawString(62, 767, HIDDEN, mode=3)
+        extra(canvas)
+
+    return drawn(path, draw)
+
+
+def test_the_text_layer_of_a_scan_stays(tmp_path: Path) -> None:
+    text, remarks = read(with_layer(tmp_path / "a.pdf"))
+    assert text.split() == [*SEEN.split(), *HIDDEN.split()]
+    assert remarks == []
+
+
+def test_words_of_a_scans_layer_under_a_black_box_go(tmp_path: Path) -> None:
+    path = with_layer(tmp_path / "a.pdf", extra=lambda canvas: canvas.rect(55, 762, 300, 14, fill=1))
+    text, remarks = read(path)
+    assert text.strip() == SEEN
+    assert remarks == [f"7 words under a box: “{HIDDEN}”"]
+
+
+def test_words_of_a_scans_layer_where_the_scan_is_blank_go(tmp_path: Path) -> None:
+    def extra(canvas: Canvas) -> None:
+        canvas.drawString(60, 300, "The fee is 70 euros.", mode=3)
+
+    text, remarks = read(with_layer(tmp_path / "a.pdf", extra=extra))
+    assert "70" not in text
+    assert HIDDEN in text
+    assert len(remarks) == 1
+
+
+@pytest.mark.parametrize("subtype", ["/StrikeOut", "/Underline", "/Highlight"])
+def test_only_a_striking_annotation_strikes(tmp_path: Path, subtype: str) -> None:
+    path = drawn(tmp_path / "a.pdf", both)
+    writer = PdfWriter(clone_from=PdfReader(path))
+    corners = (60, 672, 230, 672, 60, 657, 230, 657)
+    note = DictionaryObject(
+        {
+            NameObject("/Type"): NameObject("/Annot"),
+            NameObject("/Subtype"): NameObject(subtype),
+            NameObject("/Rect"): ArrayObject(map(FloatObject, (60, 657, 230, 672))),
+            NameObject("/QuadPoints"): ArrayObject(map(FloatObject, corners)),
+        }
+    )
+    writer.pages[0][NameObject("/Annots")] = ArrayObject([writer._add_object(note)])
+    writer.write(path)
+    text, remarks = read(path)
+    assert (HIDDEN in text) == (subtype != "/StrikeOut")
+    assert bool(remarks) == (subtype == "/StrikeOut")
+
+
+def test_a_page_of_very_many_boxes_is_read_in_time(tmp_path: Path) -> None:
+    def draw(canvas: Canvas) -> None:
+        for row in range(60):
+            canvas.drawString(60, 830 - 13 * row, f"Row {row} of the schedule")
+        for number in range(9_000):
+            canvas.rect(number % 500, number % 800, 5, 5, stroke=0, fill=1)
+
+    text, _ = read(drawn(tmp_path / "a.pdf", draw))
+    assert "Row" in text
