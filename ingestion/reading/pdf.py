@@ -19,6 +19,7 @@ import pypdfium2.raw as raw
 from ingestion.errors import DocumentError, EncryptedError
 from ingestion.ocr.text_quality import is_unreadable, normalise, normalised_lines, normalised_words
 from ingestion.reading.image_areas import finest, picture_places
+from ingestion.reading.raised_marks import with_raised_marks
 from ingestion.records import DocumentInfo, Line, Rect, Word
 from ingestion.tables.ruling_lines import Rules, drawn_rules
 
@@ -241,12 +242,12 @@ class PdfFile:
 
     def _pdfium_lines(self, number: int) -> tuple[str, list[Line]]:
         with self._plain(number) as (plain, boxes):
-            text, spans = normalised_lines(plain)
+            text, spans = normalised_lines(with_raised_marks(plain, boxes.around))
             return text, [Line(start, end, boxes.around(*of)) for start, end, of in spans]
 
     def _pdfium_words(self, number: int) -> tuple[str, list[Word]]:
         with self._plain(number) as (plain, boxes):
-            text, spans = normalised_words(plain)
+            text, spans = normalised_words(with_raised_marks(plain, boxes.around))
             return text, [
                 Word(text[start:end], boxes.around(*of), None, start, end) for start, end, of in spans
             ]

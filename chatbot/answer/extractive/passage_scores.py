@@ -143,6 +143,11 @@ class QuestionProfile:
         return sum(weight for word, weight in self.weights.items() if word in words)
 
 
+def _terms(passage: Passage) -> set[str]:
+    """The words of a passage and of its footnotes."""
+    return set(terms(" ".join([passage.text, *passage.notes])))
+
+
 def _words_of_documents(names: Sequence[str], documents: Collection[str]) -> set[str]:
     """The words of those names of a question that are in a document's name."""
     called: set[str] = set()
@@ -156,7 +161,7 @@ def _rarity(words: Sequence[str], passages: Sequence[Passage]) -> dict[str, floa
     """The inverse document frequency of each of some words that a passage has."""
     having: Counter[str] = Counter()
     for passage in passages:
-        having.update({*terms(passage.text), *terms(passage.head)})
+        having.update({*_terms(passage), *terms(passage.head)})
     rarity: dict[str, float] = {}
     for word in words:
         if having[word]:
@@ -187,7 +192,7 @@ def _score(signs: Mapping[str, float]) -> float:
 def signs_of(question: QuestionProfile, found: ScoredPassage) -> dict[str, float]:
     """What speaks for and against a passage, by the names of WEIGHTS; each within 0-1."""
     passage = found.passage
-    words = set(terms(passage.text))
+    words = _terms(passage)
     related = question.related & words
     misses_figure = question.asked.form == "figure" and not _has_figure(question, words)
     signs: dict[str, float] = {}
