@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 
 from chatbot.evidence.footnotes import SIGNS, begins_note, marks_in
 from ingestion.language.currencies import CURRENCY, CURRENCY_NAME, DRAWN_SIGNS
@@ -88,7 +88,7 @@ def read_blocks(text: str) -> Iterator[tuple[str, bool]]:
     for at, line in enumerate(lines):
         following = lines[at + 1] if at + 1 < len(lines) else ""
         row = _is_row(line, prose, following)
-        if prose and (row or begins_note(line) in notes or _begins_block(prose, lines, at)):
+        if prose and (row or _is_note(line, prose[0], notes) or _begins_block(prose, lines, at)):
             yield " ".join(prose), False
             prose = []
         if row:
@@ -97,6 +97,12 @@ def read_blocks(text: str) -> Iterator[tuple[str, bool]]:
             prose.append(line)
     if prose:
         yield " ".join(prose), False
+
+
+def _is_note(line: str, first: str, notes: Collection[str]) -> bool:
+    """Whether a line begins a note: its mark is referred to, or follows that of the note in `first`."""
+    mark, before = begins_note(line), begins_note(first)
+    return mark in notes or (mark.isdigit() and before in notes and before == str(int(mark) - 1))
 
 
 def _begins_block(prose: Sequence[str], lines: Sequence[str], at: int) -> bool:

@@ -31,6 +31,8 @@ __all__ = [
 RELATED_WEIGHT = 0.6
 # What a word of the earlier question counts where a follow-up stands behind it.
 CARRIED = 0.3
+# What a word counts that only a footnote of the passage has.
+NOTED = 0.5
 # Letters from which a name is not in a file's name by chance.
 SHORTEST_CALLED = 4
 # Fewer different terms make a fragment of a layout, such as a footer or a chart's legend.
@@ -143,11 +145,6 @@ class QuestionProfile:
         return sum(weight for word, weight in self.weights.items() if word in words)
 
 
-def _terms(passage: Passage) -> set[str]:
-    """The words of a passage and of its footnotes."""
-    return set(terms(" ".join([passage.text, *passage.notes])))
-
-
 def _words_of_documents(names: Sequence[str], documents: Collection[str]) -> set[str]:
     """The words of those names of a question that are in a document's name."""
     called: set[str] = set()
@@ -161,7 +158,7 @@ def _rarity(words: Sequence[str], passages: Sequence[Passage]) -> dict[str, floa
     """The inverse document frequency of each of some words that a passage has."""
     having: Counter[str] = Counter()
     for passage in passages:
-        having.update({*_terms(passage), *terms(passage.head)})
+        having.update({*terms(passage.text), *terms(passage.head)})
     rarity: dict[str, float] = {}
     for word in words:
         if having[word]:
@@ -192,11 +189,12 @@ def _score(signs: Mapping[str, float]) -> float:
 def signs_of(question: QuestionProfile, found: ScoredPassage) -> dict[str, float]:
     """What speaks for and against a passage, by the names of WEIGHTS; each within 0-1."""
     passage = found.passage
-    words = _terms(passage)
+    words = set(terms(passage.text))
+    noted = set(terms(" ".join(passage.notes)))
     related = question.related & words
     misses_figure = question.asked.form == "figure" and not _has_figure(question, words)
     signs: dict[str, float] = {}
-    signs["words"] = question.weight_of(words)
+    signs["words"] = question.weight_of(words) + NOTED * question.weight_of(noted - words)
     signs["head"] = question.weight_of(_head_words(passage) - words)
     signs["related"] = min(1.0, len(related) / max(1, len(question.words)))
     signs["likeness"] = min(1.0, max(0.0, found.likeness))

@@ -16,19 +16,18 @@ from ingestion.language.terms import content_terms, terms
 
 __all__ = ["whole_quotations"]
 
-# Notes that an answer gets.
-MOST_NOTES = 4
+# Notes that an answer gets, and the share of the missing words that makes one the answer.
+MOST_NOTES, MOST_OF = 4, 0.5
 
 
 def whole_quotations(text: str, prompt: Prompt, page: Callable[[Hit, int], Hit]) -> tuple[str, Prompt]:
     """The answer, and the prompt with the pages that it cites beside its own.
 
-    A note that has words of the question which the rest of the answer lacks comes first.
+    A note comes first that has most of the question's words which its sentence or row lacks.
 
     page: gives the page of a hit's document with a number. Raises KeyError if it was erased meanwhile.
     """
     asked = set(content_terms(prompt.search_query))
-    said = set(terms(text))
     first: list[str] = []
     pieces: list[str] = []
     added: list[str] = []
@@ -47,7 +46,8 @@ def whole_quotations(text: str, prompt: Prompt, page: Callable[[Hit, int], Hit])
             if note in text or note in added or len(added) >= MOST_NOTES:
                 continue
             added.append(note)
-            is_asked = not asked.isdisjoint(set(terms(note)) - said)
+            lacking = asked.difference(terms(segment))
+            is_asked = len(lacking.intersection(terms(note))) > MOST_OF * len(lacking)
             (first if is_asked else pieces).append(f" {escape_keys(note)} {key}")
     whole = "".join([*pieces, text[end:]])
     return " ".join([*(note.strip() for note in first), whole.lstrip() if first else whole]), prompt
