@@ -276,11 +276,9 @@ class Answering:
         return self._as_answer(prompt, found, model)
 
     def _page(self, hit: Hit, number: int) -> Hit:
-        """Another page of a hit's document."""
+        """Another page of a hit's document, the hit itself if that page was erased meanwhile."""
         found = Retriever(self._library).beginnings(hit.version, hit.document, [number])
-        if not found:
-            raise KeyError((hit.version, number))
-        return found[0]
+        return next(iter(found), hit)
 
     def _as_answer(self, prompt: Prompt, found: CheckedText, model: str) -> Answer:
         citations = tuple(map(self._with_confidence, found.citations))

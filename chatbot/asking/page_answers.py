@@ -29,8 +29,8 @@ from ingestion.records import Table
 __all__ = ["PageAnswers"]
 
 NOTHING_CITED = "No answer here quotes a passage yet. Ask something about the documents first."
-# Words of a page that are quoted, and rows that have one citation.
-MOST_WORDS, ROWS_TOGETHER = 350, 6
+# Words of a page that are quoted.
+MOST_WORDS = 350
 # Documents that are looked through for a sentence that was said, and its fewest words.
 MOST_SEARCHED, FEWEST_WORDS = 50, 4
 
@@ -88,12 +88,12 @@ class PageAnswers:
             return _missing(question, f"{title} has {pages}, and no page {kind}{place.page}.")
         hit = self._hit(version, name, number)
         where = f"age {number} of {title}"
-        other = labels.get(str(number), number)
-        printed = [f"printed {report[number - 1].label}"] if report[number - 1].label else []
+        label, other = report[number - 1].label, labels.get(str(number), number)
+        notes = [f"printed {label}"] if label and label != str(number) else []
         if other != number and not place.printed:
-            where += f" ({'; '.join([*printed, f'the printed {number} is page {other}'])})"
-        elif printed and report[number - 1].label != str(number):
-            where += f" ({printed[0]})"
+            notes.append(f"the printed {number} is page {other}")
+        if notes:
+            where += f" ({'; '.join(notes)})"
         if hit is None:
             return _missing(question, f"No text could be read on p{where}.")
         if place.unit == "page":
@@ -101,10 +101,11 @@ class PageAnswers:
         parts = _parts(hit, place.unit)
         at = place.number - 1 if place.number > 0 else len(parts) + place.number
         if not 0 <= at < len(parts):
-            count = f"are {len(parts)} {place.unit}s" if len(parts) > 1 else f"is one {place.unit}"
-            return _missing(question, f"There {count if parts else f'is no {place.unit}'} on p{where}.")
+            return _missing(question, f"There is no such {place.unit} on p{where}; it has {len(parts)}.")
         lead = f"{place.unit.capitalize()} {at + 1} of {len(parts)} on p{where}:"
-        return self._quoted(question, hit, [parts[at]], lead)
+        if place.unit == "table":
+            lead += f"\n{_heads(hit.tables[at])}"
+        return self._quoted(question, hit, parts[at], lead)
 
     def _beside(self, place: PagePlace, question: str, version: int, cited: _Cited) -> Answer:
         """The answer with what stands before or after the passage that was quoted last."""
@@ -123,7 +124,7 @@ class PageAnswers:
             return _missing(question, f"No {place.unit} was found {side} the passage that was quoted last.")
         side = "Next" if step > 0 else "Previous"
         lead = f"{side} {place.unit}, on page {page} of {self._title(cited.document)}:"
-        return self._quoted(question, hit, [parts[at]], lead)
+        return self._quoted(question, hit, parts[at], lead)
 
     def _page(self, hit: Hit, place: PagePlace) -> list[str]:
         """The text of a page in pieces, or the sentences that sum it up."""
@@ -139,7 +140,7 @@ class PageAnswers:
         prompt = self._prompt(question, hit)
         key = next(iter(prompt.sources))
         shown = [part if part == LEFT_OUT else f"{escape_keys(part)} [{key}]" for part in parts]
-        answer = self._answering.checked(prompt, "\n\n".join(shown), "extractive")
+        answer = self._answering.checked(prompt, "\n".join(shown), "extractive")
         return replace(
             answer,
             text=f"{escape_keys(lead)}\n\n{answer.text}",
@@ -176,26 +177,20 @@ class PageAnswers:
 
 
 def _pieces(hit: Hit) -> Iterator[str]:
-    """The text of a page, paragraph by paragraph, as far as there is room."""
+    """The paragraphs and rows of a page, headings with what follows them, as far as there is room."""
     room = MOST_WORDS
     above: list[str] = []
-    rows: list[str] = []
-    for block, is_row in [*read_blocks(hit.body or hit.page_text), ("", False)]:
-        if rows and (not is_row or len(rows) == ROWS_TOGETHER):
-            yield "\n".join(rows)
-            rows = []
+    for block, is_row in read_blocks(hit.body or hit.page_text):
         room -= len(block.split())
         if room < 0:
             yield LEFT_OUT
             return
-        if is_row:
-            rows += [*above, block]
+        above.append(block)
+        if is_row or not is_head(block):
+            yield "\n".join(above)
             above = []
-        elif block and is_head(block):
-            above.append(block)
-        elif block or above:
-            yield "\n".join([*above, block]).strip()
-            above = []
+    if above:
+        yield "\n".join(above)
 
 
 def _physical(place: PagePlace, labels: Mapping[str, int], count: int) -> int:
@@ -208,26 +203,27 @@ def _physical(place: PagePlace, labels: Mapping[str, int], count: int) -> int:
     return number
 
 
-def _parts(hit: Hit, unit: str) -> list[str]:
-    """The tables, paragraphs or sentences of a page, in order, each as it is quoted."""
+def _parts(hit: Hit, unit: str) -> list[list[str]]:
+    """The tables, paragraphs or sentences of a page, in order, each in the pieces that are quoted."""
     if unit == "table":
-        return [_rows(table, hit.page_text) for table in hit.tables]
+        return [[verbatim(row, hit.page_text) for row in table.rows] for table in hit.tables]
     evidence = page_of(hit)
     if unit == "sentence":
         found = [sentence for sentence, _ in evidence.whole_sentences]
     else:
         blocks = read_blocks(evidence.body)
         found = [block for block, is_row in blocks if not is_row and not is_head(block)]
-    return [part for part in found if part not in evidence.notes.values()]
+    return [[part] for part in found if part not in evidence.notes.values()]
 
 
-def _rows(table: Table, text: str) -> str:
-    return "\n".join(verbatim(row, text) for row in table.rows)
+def _heads(table: Table) -> str:
+    """What stands above the rows of a table."""
+    return " · ".join(filter(None, (table.caption, table.unit, " | ".join(table.heads))))
 
 
-def _is_in(quote: str, part: str) -> bool:
+def _is_in(quote: str, part: Sequence[str]) -> bool:
     """Whether a quotation and a part of a page have each other's words."""
-    one, other = " ".join(quote.split()), " ".join(part.split())
+    one, other = " ".join(quote.split()), " ".join(" ".join(part).split())
     return one in other or other in one
 
 

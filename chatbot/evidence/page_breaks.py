@@ -47,14 +47,11 @@ def _gap(before: Sequence[str], after: Sequence[str]) -> tuple[int, int, str, st
     """
     above = [at for at, line in enumerate(before[: notes_begin(before)]) if line.strip()]
     below = [at for at, line in enumerate(after) if line.strip()]
-    shared = 0
-    while shared < min(MOST_SHARED, len(above), len(below)) and _are_alike(
-        before[above[shared]], after[below[shared]]
-    ):
-        shared += 1
-    above, below = above[shared:], below[shared:]
-    while above and below and len(below) > 1 and _are_alike(before[above[-1]], after[below[-1]]):
-        above, below = above[:-1], below[:-1]
+    edges = _edges(before) & _edges(after)
+    while above and line_shape(before[above[-1]]) in edges:
+        above.pop()
+    while below and line_shape(after[below[0]]) in edges:
+        below.pop(0)
     if not above or not below or is_finished(before[above[-1]], also=":;"):
         return None
     first = [before[at].strip() for at in above[-MOST_LINES:]]
@@ -69,8 +66,10 @@ def _gap(before: Sequence[str], after: Sequence[str]) -> tuple[int, int, str, st
     return above[-1], below[0], tail, head
 
 
-def _are_alike(line: str, other: str) -> bool:
-    return line_shape(line) == line_shape(other)
+def _edges(lines: Sequence[str]) -> set[str]:
+    """The shapes of the lines at the edges of a page, where the next one has them too if they run."""
+    shapes = [line_shape(line) for line in lines if line.strip()]
+    return {*shapes[:MOST_SHARED], *shapes[-MOST_SHARED:]}
 
 
 def _goes_over(tail: str, head: str, lines: Sequence[str]) -> bool:
