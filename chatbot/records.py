@@ -6,7 +6,7 @@ They are hits, the prompt, citations, number checks, the answer and the events w
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
 from ingestion.invisible_characters import label_line
@@ -85,6 +85,7 @@ class Hit:
     text: the best chunk, verbatim.
     page_text: the whole page.
     body: the page without running headers and footers.
+    beside: the bodies of the pages before and after it, "" for none.
     version: the stored version that holds the page; below 0 for a text from outside the store.
     context: as in Chunk.
     tables, kinds, instructions: the page's, as in Page.
@@ -102,6 +103,7 @@ class Hit:
     text: str
     page_text: str = field(repr=False, default="")
     body: str = field(repr=False, default="")
+    beside: tuple[str, str] = field(repr=False, default=("", ""))
     context: str = ""
     score: float = 0.0
     scores: Mapping[str, float] = field(default_factory=dict)
@@ -248,6 +250,14 @@ class Prompt:
     messages: tuple[tuple[str, str], ...]
     nonce: str
     earlier: tuple[tuple[str, str], ...] = ()
+
+    def with_source(self, hit: Hit) -> tuple[str, Prompt]:
+        """(the key of a page, the prompt with that page among its sources)."""
+        for key, source in self.sources.items():
+            if (source.version, source.page) == (hit.version, hit.page):
+                return key, self
+        key = f"S{len(self.sources) + 1}-{self.nonce}"
+        return key, replace(self, sources={**self.sources, key: hit})
 
 
 # What is shown for each way a citation can stand on its page, the surest first.

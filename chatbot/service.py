@@ -23,6 +23,7 @@ from chatbot.asking.memory_context import MemoryContext
 from chatbot.asking.model_roles import ChatModels
 from chatbot.asking.model_summary import ModelSummary
 from chatbot.asking.multi_document import MultiDocument
+from chatbot.asking.page_answers import PageAnswers
 from chatbot.asking.question import Ask, checked
 from chatbot.asking.side_by_side import SideBySide
 from chatbot.asking.whole_document import WholeDocument
@@ -157,7 +158,14 @@ class Chatbot:
         whole = WholeDocument(
             self.library, self.finder, self.answering, context_tokens=settings.context_tokens
         )
-        talking = DirectAnswers(self.library, self.lending, whole)
+        pages = PageAnswers(
+            self.library,
+            self.finder,
+            self.answering,
+            self.lending,
+            context_tokens=settings.context_tokens,
+        )
+        talking = DirectAnswers(self.library, self.lending, whole, pages)
         several = MultiDocument(self.finder, self.answering, context_tokens=settings.context_tokens)
         self.tools = ToolServers(settings, settings.home)
         self._asker = Asker(

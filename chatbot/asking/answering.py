@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import re
 import time
-from collections.abc import Callable, Generator, Iterator, Sequence
+from collections.abc import Callable, Collection, Generator, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from typing import TYPE_CHECKING, Any
@@ -26,6 +26,7 @@ from chatbot.answer.citations.named_pages import uncited_pages
 from chatbot.answer.derive.arithmetic import work_out
 from chatbot.answer.extractive.main_points import main_points
 from chatbot.answer.extractive.passage_answers import Likeness, extract_answer, says_again
+from chatbot.answer.extractive.whole_quotations import whole_quotations
 from chatbot.answer.prompt import size_of, sources_of, without_rules
 from chatbot.answer.tables.operations import by_operation
 from chatbot.answer.tables.table_answers import compute_answer, leaves_average_out
@@ -53,7 +54,7 @@ from chatbot.records import (
     Usage,
 )
 from chatbot.search.corpus_vocabulary import is_about, known_terms, listed, opens_with, topic_likeness
-from chatbot.search.editions import superseded
+from chatbot.search.editions import amended_notice, amendments_of, superseded
 from chatbot.search.fusion import embed_query, mean_vector
 from chatbot.search.refusal import (
     SearchEvidence,
@@ -64,6 +65,7 @@ from chatbot.search.refusal import (
     unnamed,
     why_not,
 )
+from chatbot.search.retrieval import Query, Retriever
 from chatbot.search.routing import document_parts
 from chatbot.store.library import Library
 from ingestion.language.periods import without_periods
@@ -161,6 +163,7 @@ class PromptedQuestion:
     shorter: makes another prompt for a model to which that one is too long.
     waited: gets the seconds to the model's first word and returns the notices that follow from it.
     cost: gets what a model used and returns what it costs, None without prices.
+    names: of the documents that are asked, () for all.
     """
 
     prompt: Prompt
@@ -179,6 +182,7 @@ class PromptedQuestion:
     shorter: Callable[[], Prompt] | None = None
     waited: Callable[[float], Sequence[Notice]] = lambda _: ()
     cost: Callable[[Usage], float | None] = lambda _: None
+    names: Sequence[str] = ()
 
 
 class Answering:
@@ -224,7 +228,15 @@ class Answering:
         computed = remembered or self._computed(prompt, understanding)
         known = self._known(prompt, understanding, names)
         asked = PromptedQuestion(
-            prompt, understanding, vector, computed, known, avoid=avoid, beside=beside, hasty=hasty
+            prompt,
+            understanding,
+            vector,
+            computed,
+            known,
+            avoid=avoid,
+            beside=beside,
+            hasty=hasty,
+            names=names,
         )
         if remembered:
             return asked
@@ -246,7 +258,12 @@ class Answering:
             answer = yield from self._answer(asked, model, stop)
         cited = {citation.document for citation in answer.citations if citation.document}
         newer = superseded(listed(self._library), cited, asked.understanding.years)
-        answer = replace(answer, superseded=newer)
+        amended = [
+            amended_notice(name, other)
+            for name, other in self._amendments(asked, cited)
+            if other not in cited
+        ]
+        answer = replace(answer, superseded=(*newer, *amended))
         for sentence in (*self._lacking(asked, answer), *_pages_unchecked(answer), *answer.superseded):
             yield Notice(sentence)
         return answer
@@ -257,10 +274,16 @@ class Answering:
         model: who wrote it.
         """
         if model == "extractive":
+            text, prompt = whole_quotations(text, prompt, self._page)
             found = check_quoted(text, prompt)
         else:
             found = check_statements(text, prompt)
         return self._as_answer(prompt, found, model)
+
+    def _page(self, hit: Hit, number: int) -> Hit:
+        """Another page of a hit's document, the hit itself if that page was erased meanwhile."""
+        found = Retriever(self._library).beginnings(hit.version, hit.document, [number])
+        return next(iter(found), hit)
 
     def _as_answer(self, prompt: Prompt, found: CheckedText, model: str) -> Answer:
         citations = tuple(map(self._with_confidence, found.citations))
@@ -439,8 +462,43 @@ class Answering:
         verdict = self._verdict(asked, answer)
         if verdict:
             answer = self.checked(asked.prompt, f"{verdict} {text}", "extractive")
-        yield Token(with_whole_keys(answer.text, asked.prompt))
+        answer = self._with_amendments(asked, answer)
+        yield Token(with_whole_keys(answer.text, answer.prompt or asked.prompt))
         return answer
+
+    def _amendments(self, asked: PromptedQuestion, cited: Collection[str]) -> list[tuple[str, str]]:
+        """(a document that is cited, a later one that amends it)."""
+        titles = self._library.catalog.titles()
+        documents = [
+            replace(one, title=titles.get(name, name)) for name, one in listed(self._library).items()
+        ]
+        return [(name, other) for name in sorted(cited) for other in amendments_of(name, documents)]
+
+    def _with_amendments(self, asked: PromptedQuestion, answer: Answer) -> Answer:
+        """The answer with what documents in reach say of the same that amend those which it cites first."""
+        scope = set(self._library.scope(asked.names).values())
+        prompt = answer.prompt or asked.prompt
+        first, gap, rest = with_whole_keys(answer.text, prompt).partition("\n\n")
+        keys = {key.strip("[]") for key in KEYS_IN_BRACKETS.findall(first)}
+        cited = {prompt.sources[key].document for key in keys if key in prompt.sources}
+        mode = "keyword" if asked.vector is None else "hybrid"
+        said = first
+        for name, other in self._amendments(asked, cited):
+            if other in cited or other not in scope:
+                continue
+            hits = Retriever(self._library).search(
+                Query(prompt.search_query, asked.vector, (other,), mode, understanding=asked.understanding)
+            )
+            for hit in hits[:1]:
+                key, prompt = prompt.with_source(hit)
+                likeness = self.likeness(asked.vector)
+                own = replace(prompt, sources={key: hit})
+                quoted = extract_answer(own, asked.understanding, likeness=likeness).partition("\n\n")[0]
+                if _shares_words(quoted, asked.understanding.subject):
+                    said += f"\n{amended_notice(name, other)}\n{quoted}"
+        if said == first:
+            return answer
+        return self.checked(prompt, f"{said}{gap}{rest}", "extractive")
 
     def _verdict(self, asked: PromptedQuestion, answer: Answer) -> str:
         """The yes or no with which an answer in the documents' own words begins.
@@ -579,9 +637,7 @@ class Answering:
             return ""
         first, _, _ = text.partition("\n\n")
         words = " ".join(KEYS_IN_BRACKETS.sub("", first).split())
-        question_terms = set(content_terms(of_any_year.subject))
-        shared_terms = question_terms & set(terms(words))
-        if len(shared_terms) <= LEAST_CLOSE * len(question_terms) or orders_of(hit):
+        if not _shares_words(words, of_any_year.subject) or orders_of(hit):
             return ""
         if len(words) <= LONGEST_QUOTE:
             quote = words
@@ -623,6 +679,12 @@ def _is_in_doubt(citations: Sequence[Citation], hit: Hit) -> bool:
     spans = [(cited.start, cited.end) for cited in citations if cited.page == hit.page]
     doubted = [placed.figure for placed in page_of(hit).figures.all if placed.figure.other is not None]
     return any(start <= figure.start < end for figure in doubted for start, end in spans)
+
+
+def _shares_words(text: str, question: str) -> bool:
+    """Whether a passage has more than LEAST_CLOSE of a question's words."""
+    asked = set(content_terms(question))
+    return len(asked.intersection(terms(text))) > LEAST_CLOSE * len(asked)
 
 
 def _calls(parts: Sequence[str], name: str) -> bool | None:

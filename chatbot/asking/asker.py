@@ -108,6 +108,11 @@ class Asker:
         if not (ask.documents or ask.texts):
             yield from self._alone(replace(ask, question=question), index, started, stop)
             return
+        placed = None if ask.texts else self.talking.placed(question, ask)
+        if placed:
+            yield Stage("searching")
+            yield from self._told_at_once(placed, ask, index, started)
+            return
         yield from self._from_sources(question, ask, exchanges, stop, index=index, started=started)
 
     def _from_sources(

@@ -8,11 +8,13 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from chatbot.asking.memory_context import MemoryContext
+from chatbot.asking.page_answers import PageAnswers
 from chatbot.asking.question import Ask
 from chatbot.asking.small_talk import about_conversation, about_documents, small_talk
 from chatbot.asking.whole_document import DocumentPages, WholeDocument
 from chatbot.records import GUIDE, Answer, Exchange, Understanding
 from chatbot.search.intents import OF_CONVERSATION, WHOLE, Intent, intent_of
+from chatbot.search.places import place_of
 from chatbot.store.document_names import with_names
 from chatbot.store.library import Library
 
@@ -27,8 +29,10 @@ NOTHING_TO_EXPLAIN = "There is no answer to explain yet. Ask something about the
 class DirectAnswers:
     """Answers without a search. Safe to use from several threads."""
 
-    def __init__(self, library: Library, lending: MemoryContext, whole: WholeDocument) -> None:
-        self._library, self._lending, self._whole = library, lending, whole
+    def __init__(
+        self, library: Library, lending: MemoryContext, whole: WholeDocument, pages: PageAnswers
+    ) -> None:
+        self._library, self._lending, self._whole, self._pages = library, lending, whole, pages
 
     def intent(self, question: str, names: Sequence[str]) -> Intent | None:
         """What a message asks for other than what the documents say; None if it asks that.
@@ -40,14 +44,24 @@ class DirectAnswers:
         def known(term: str) -> bool:
             return any(self._library.terms(version).pages.frequency(term) for version in scope)
 
-        titles = self._library.catalog.titles()
-        named = {name: titles[name] for name in scope.values() if name in titles}
+        message, documents = self._named(question, names)
         return intent_of(
-            with_names(question, named),
-            documents=list(scope.values()),
+            message,
+            documents=documents,
             known=known,
             heading=lambda said: self._whole.heading(names, said),
         )
+
+    def placed(self, question: str, ask: Ask) -> Answer | None:
+        """What stands in the place that a message asks for, None for any other. Raises NotFoundError."""
+        place = place_of(*self._named(question, ask.names))
+        return self._pages.answer(place, question, ask) if place else None
+
+    def _named(self, question: str, names: Sequence[str]) -> tuple[str, list[str]]:
+        """(the question with names in place of titles, the names of the documents in reach)."""
+        titles = self._library.catalog.titles()
+        called = list(self._library.scope(names).values())
+        return with_names(question, {name: titles[name] for name in called if name in titles}), called
 
     def before(self, ask: Ask) -> list[Exchange]:
         """The earlier exchanges of the conversation that are about documents, oldest first.

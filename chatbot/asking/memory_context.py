@@ -22,7 +22,7 @@ from chatbot.memory.memory_service import Before, MemoryService
 from chatbot.memory.situations.advice import Advice, advice_of
 from chatbot.memory.situations.situation_layer import SituationLayer
 from chatbot.memory.situations.situation_store import Situations
-from chatbot.records import MEMORY, Answer, Event, Exchange, Recall, Token
+from chatbot.records import MEMORY, Answer, Citation, Event, Exchange, Recall, Token
 from chatbot.search.corpus_vocabulary import listed
 from chatbot.search.editions import is_older
 from chatbot.search.follow_up.rules import standalone_query
@@ -70,9 +70,13 @@ class MemoryContext:
 
     def cited(self, ask: Ask) -> frozenset[str]:
         """The documents that the last answer of the conversation cites."""
+        return frozenset(filter(None, (citation.document for citation in self.citations(ask))))
+
+    def citations(self, ask: Ask) -> tuple[Citation, ...]:
+        """The citations of the last answer of the conversation that has any."""
         if ask.conversation and ask.history is None:
-            return self._memory.cited(ask.conversation, ask.owner)
-        return frozenset()
+            return self._memory.citations(ask.conversation, ask.owner)
+        return ()
 
     def searched(self, exchange: Exchange, ask: Ask) -> str:
         """What was searched for an exchange of the conversation: its question as it stands alone."""

@@ -23,7 +23,7 @@ from ingestion.language.numbers import find_figures
 from ingestion.pages.kinds import CONTENTS, PRIMARY_STATEMENTS
 from ingestion.prompt_injection.injections import find_instructions
 
-__all__ = ["WHICH", "DocumentPages", "WholeDocument"]
+__all__ = ["POINTS", "WHICH", "DocumentPages", "WholeDocument", "which_document"]
 
 # The form of an answer that asks which of several documents is meant.
 WHICH = "which"
@@ -146,7 +146,9 @@ class WholeDocument:
             # A title of one word may be any word.
             names = sorted(scope.values())
             called = [name if " " not in titles.get(name, "") else titles[name] for name in names]
-            return None if is_chapter else _which(question, called)
+            if is_chapter:
+                return None
+            return which_document(question, called, "Summarise {}")
         ((version, name),) = scope.items()
         document = self._document(version, name)
         part = None
@@ -300,9 +302,12 @@ def _block(head: str, lines: Sequence[str]) -> list[str]:
     return []
 
 
-def _which(question: str, titles: Sequence[str]) -> Answer:
-    """The question which document is meant."""
-    text = f"Which document? Name one, such as “Summarise {titles[0]}”, or choose it under “Search in”:\n"
+def which_document(
+    question: str, titles: Sequence[str], example: str = "What does page 1 of {} say?"
+) -> Answer:
+    """The question which document is meant. titles: one at least."""
+    said = example.format(titles[0])
+    text = f"Which document? Name one, such as “{said}”, or choose it under “Search in”:\n"
     text += "\n".join(f"• {title}" for title in titles[:MOST_LISTED])
     if len(titles) > MOST_LISTED:
         text += f"\n… and {len(titles) - MOST_LISTED:,} more"

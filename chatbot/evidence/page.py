@@ -6,11 +6,13 @@ some 10 ms, and of a hundred added pages one is ever cited.
 
 from __future__ import annotations
 
-from collections.abc import Collection
+from collections.abc import Collection, Mapping
 from dataclasses import replace
 from functools import cached_property, lru_cache
 from itertools import chain
 
+from chatbot.evidence.footnotes import begins_note
+from chatbot.evidence.page_breaks import body_with_breaks
 from chatbot.evidence.page_figures import FiguresOfPage, digits_of, read_figures
 from chatbot.evidence.page_sentences import Stems, read_stems, whole_sentences
 from chatbot.evidence.passages import Passage, read_passages
@@ -35,7 +37,7 @@ class PageEvidence:
     """A page with everything that is read from it.
 
     text: as printed.
-    body: without running heads and feet.
+    body: without running heads and feet; see body_with_breaks.
     context: what is above the page in its document.
     named: the document's name with the context.
     """
@@ -71,6 +73,11 @@ class PageEvidence:
     def passages(self) -> list[Passage]:
         """The passages that can be quoted of it."""
         return read_passages(self.body, self.text, self.printed_tables)
+
+    @cached_property
+    def notes(self) -> Mapping[str, str]:
+        """Its footnotes, by their marks."""
+        return {begins_note(passage.text): passage.text for passage in self.passages if passage.is_note}
 
     @cached_property
     def whole_sentences(self) -> list[tuple[str, str]]:
@@ -143,9 +150,8 @@ def _size(figure: Figure) -> str:
 def page_of(hit: Hit) -> PageEvidence:
     """The hit's page, kept for the next question; made of its chunk if the page's text is missing."""
     text = hit.page_text or hit.text
-    return _page(
-        text, hit.body or hit.page_text, hit.context, hit.document, hit.tables if hit.page_text else ()
-    )
+    body = body_with_breaks(hit.body or hit.page_text, *hit.beside)
+    return _page(text, body, hit.context, hit.document, hit.tables if hit.page_text else ())
 
 
 def forget_pages() -> None:

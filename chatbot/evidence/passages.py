@@ -7,6 +7,7 @@ from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import islice, pairwise, takewhile
 
+from chatbot.evidence.footnotes import begins_note, marks_in, notes_in, referred_to
 from chatbot.evidence.text_blocks import CAPTION, SPEAKER, YEAR_SAID, is_head, read_blocks
 from chatbot.records import Hit
 from ingestion.language.list_items import LINE_ITEM
@@ -55,6 +56,8 @@ class Passage:
     lead: the sentence that announces its list or its rows.
     skips: whether there are other items or rows between it and its lead.
     follows: whether nothing is between it and the passage before it.
+    notes: the footnotes to which it refers, or the heads of its table.
+    is_note: whether it is one of these.
     """
 
     text: str
@@ -68,6 +71,8 @@ class Passage:
     lead: str = ""
     skips: bool = False
     follows: bool = False
+    notes: tuple[str, ...] = ()
+    is_note: bool = False
 
 
 def read_passages(body: str, text: str, tables: Sequence[Table]) -> list[Passage]:
@@ -80,7 +85,22 @@ def read_passages(body: str, text: str, tables: Sequence[Table]) -> list[Passage
     printed = "\n".join(["", *known, ""])
     prose = _without_tables(_blocks_as_passages(body), known, printed)
     listed = _with_their_lists(_with_who_asks(prose))
-    return [replace(passage, at=at) for at, passage in enumerate([*_without(printed, listed), *rows])]
+    found = _with_notes([*_without(printed, listed), *rows], body)
+    return [replace(passage, at=at) for at, passage in enumerate(found)]
+
+
+def _with_notes(found: Sequence[Passage], body: str) -> Sequence[Passage]:
+    """The passages, each with the footnotes to which it refers."""
+    notes = notes_in([passage.text for passage in found if not passage.is_row], body)
+    if not notes:
+        return found
+    whole = []
+    for passage in found:
+        own = referred_to(passage.text, notes)
+        if passage.table:
+            own += referred_to(" ".join([passage.table.caption, *passage.table.heads]), notes)
+        whole.append(replace(passage, notes=tuple(own), is_note=passage.text in notes.values()))
+    return whole
 
 
 def _blocks_as_passages(body: str) -> list[Passage]:
@@ -91,7 +111,9 @@ def _blocks_as_passages(body: str) -> list[Passage]:
     group = ""
     pending: list[str] = []
     blocks = list(read_blocks(body))
+    marks = marks_in(body)
     for (block, is_row), (following, row_follows) in pairwise([*blocks, ("", False)]):
+        is_note = begins_note(block) in marks
         if is_row:
             if table and _heads_group(pending):
                 group = pending[0]
@@ -101,14 +123,15 @@ def _blocks_as_passages(body: str) -> list[Passage]:
             elif not table and found and _announces(found[-1].text):
                 table = found[-1].text[-LONGEST_ROW:]  # the sentence that announces the rows
             found.append(Passage(block, f"{table} {group}".strip(), True, follows=not pending))
-        elif is_head(block) and not _leads_list(block, following, row_follows):
+        elif not is_note and is_head(block) and not _leads_list(block, following, row_follows):
             pending.append(block)
             continue
         else:
             heading = pending[-1] if pending else heading
             table = ""
             item = LINE_ITEM.match(block) is not None
-            for at, sentence in enumerate(_sentences(block)):
+            of_block = [block] if is_note else _sentences(block)
+            for at, sentence in enumerate(of_block):
                 follows = at > 0 or not pending
                 found.append(Passage(sentence, heading, False, is_item=item, follows=follows))
         pending = []

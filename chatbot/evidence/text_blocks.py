@@ -5,11 +5,12 @@ from __future__ import annotations
 import re
 from collections.abc import Collection, Iterator, Sequence
 
+from chatbot.evidence.footnotes import SIGNS, begins_note, marks_in
 from ingestion.language.currencies import CURRENCY, CURRENCY_NAME, DRAWN_SIGNS
 from ingestion.language.list_items import DRAWN_AS, LINE_ITEM
 from ingestion.language.periods import FISCAL, YEAR
 from ingestion.language.scales import SCALE_WORD
-from ingestion.language.sentences import sentences
+from ingestion.language.sentences import RAISED, sentences
 
 __all__ = [
     "CAPTION",
@@ -17,6 +18,7 @@ __all__ = [
     "ROW_FIGURE",
     "SPEAKER",
     "YEAR_SAID",
+    "goes_on",
     "is_head",
     "is_title",
     "read_blocks",
@@ -46,9 +48,6 @@ LEADER = re.compile(r"(?:\. ?){5}|\u2026{2}")
 COUNTED = re.compile(r"\(([2-9]|[b-h])\)\s")
 # The number of a paragraph: "158. In the new regime", "III.14 In its meeting", "2.3.1 Revenue".
 PARAGRAPH_NUMBER = re.compile(r"(?:\d{1,3}\.|[IVXL]{1,6}\.\d{1,3}|\d{1,2}(?:\.\d{1,2}){1,3})\s+(?=[A-Z])")
-# A footnote at its line's beginning, and the mark that refers to it: "2 The limit is fixed", "left out.2".
-FOOTNOTE = re.compile(r"(\d{1,2})\s(?=[A-Z])")
-FOOTNOTE_MARK = re.compile(r"[a-z)][.,;:”]?(\d{1,2})(?=\s)")
 # A speaker in a transcript: "CHAIR LOWE.", "MARY ANN HOLT:".
 SPEAKER = re.compile(r"(?:[A-Z][A-Z.'’-]{1,30} ){0,4}[A-Z][A-Z'’-]{1,30}[.:] ")
 # What may be among the figures of a row: figures, units, dashes, notes, and words for an empty cell.
@@ -84,12 +83,12 @@ def read_blocks(text: str) -> Iterator[tuple[str, bool]]:
     stripped = map(str.strip, text.translate(DRAWN_AS).split("\n"))
     # Entries of a table of contents say nothing.
     lines = [line for line in stripped if not LEADER.search(line)]
-    notes = set(FOOTNOTE_MARK.findall(text))
+    notes = marks_in(text)
     prose: list[str] = []
     for at, line in enumerate(lines):
         following = lines[at + 1] if at + 1 < len(lines) else ""
         row = _is_row(line, prose, following)
-        if prose and (row or _is_footnote(line, notes) or _begins_block(prose, lines, at)):
+        if prose and (row or _is_note(line, prose[0], notes) or _begins_block(prose, lines, at)):
             yield " ".join(prose), False
             prose = []
         if row:
@@ -100,10 +99,10 @@ def read_blocks(text: str) -> Iterator[tuple[str, bool]]:
         yield " ".join(prose), False
 
 
-def _is_footnote(line: str, notes: Collection[str]) -> bool:
-    """Whether a line begins a footnote. notes: the numbers that the page's text refers to."""
-    note = FOOTNOTE.match(line)
-    return note is not None and note[1] in notes
+def _is_note(line: str, first: str, notes: Collection[str]) -> bool:
+    """Whether a line begins a note: its mark is referred to, or follows that of the note in `first`."""
+    mark, before = begins_note(line), begins_note(first)
+    return mark in notes or (mark.isdigit() and before in notes and before == str(int(mark) - 1))
 
 
 def _begins_block(prose: Sequence[str], lines: Sequence[str], at: int) -> bool:
@@ -141,9 +140,9 @@ def is_head(text: str) -> bool:
     """
     if len(YEAR_SAID.sub(" ", text).split()) > MOST_HEAD_WORDS or len(text) > LONGEST_HEAD:
         return False
-    if text.endswith((".", ";", ",")):
+    if text.rstrip(SIGNS).endswith((".", ";", ",")):
         return False
-    return not LINE_ITEM.match(text) and not _goes_on(text)
+    return not LINE_ITEM.match(text) and not goes_on(text)
 
 
 def is_title(text: str) -> bool:
@@ -154,7 +153,7 @@ def is_title(text: str) -> bool:
     return is_head(text) and _is_titled(text) and not FIGURE_SAID.search(YEAR_SAID.sub(" ", text))
 
 
-def _goes_on(text: str) -> bool:
+def goes_on(text: str) -> bool:
     """Whether the text ends where no sentence, label or heading can end."""
     last = text.split()[-1:] or [""]
     return last[0].endswith((",", "-")) or last[0].casefold() in _GOES_ON
@@ -182,7 +181,7 @@ def _is_row(line: str, prose: Sequence[str], following: str) -> bool:
     if figures > 1 and not label:
         return True
     label_text = " ".join(label)
-    is_open = _goes_on(label_text)
+    is_open = goes_on(label_text)
     if figures > 1:
         return not is_open or figures > 2
     goes_on_below = following[:1].islower()
@@ -215,7 +214,9 @@ def _is_value(word: str) -> bool:
     return bool(
         ROW_FIGURE.fullmatch(word)
         or _UNIT.fullmatch(word)
-        or re.fullmatch(r"[(\[]?[-−]?[^\w\s]{0,3}\d[\d,./]*(?:[^\w\s]{0,3}|[a-z*†‡])", word)
+        or re.fullmatch(
+            rf"[(\[]?[-−]?[^\w\s]{{0,3}}\d[\d,./]*(?:[^\w\s]{{0,3}}|[a-z*†‡]|[{RAISED}]{{1,2}})", word
+        )
     )
 
 
@@ -223,7 +224,7 @@ def _continues(line: str, prose: Sequence[str]) -> bool:
     """Whether the line goes on with the sentence before it."""
     if not prose or prose[-1].endswith(_ENDS):
         return False
-    return line[:1].islower() or _goes_on(prose[-1]) or len(prose) > 1
+    return line[:1].islower() or goes_on(prose[-1]) or len(prose) > 1
 
 
 def _ends_block(prose: Sequence[str], lines: Sequence[str], at: int) -> bool:
@@ -237,7 +238,7 @@ def _ends_block(prose: Sequence[str], lines: Sequence[str], at: int) -> bool:
     first = line[:1]
     if first.isalnum() and not first.isupper() and not first.isdigit():
         return False
-    ended = last.endswith(_ENDS)
+    ended = last.rstrip(SIGNS).endswith(_ENDS)
     if not ended and GOES_ON_WITH.match(line):
         return False
     width = _width(lines, at)

@@ -25,7 +25,7 @@ from chatbot.memory.layers import MemoryLayer, label_of, most_notes
 from chatbot.models.chat import LLM
 from chatbot.models.embedders import Embedder
 from chatbot.models.tokens import count_tokens
-from chatbot.records import Answer, Compression, Event, Exchange, Note, Notice, Recall, Token, Usage
+from chatbot.records import Answer, Citation, Compression, Event, Exchange, Note, Notice, Recall, Token, Usage
 from chatbot.settings import Settings
 from chatbot.store.catalog import Catalog
 from chatbot.store.kept_copies import copies_of
@@ -105,15 +105,14 @@ class MemoryService:
             return tuple(said.exchange for said in given)
         return ()
 
-    def cited(self, conversation: str, owner: str) -> frozenset[str]:
-        """The documents that the last answer cites; none if it cannot be read."""
+    def citations(self, conversation: str, owner: str) -> tuple[Citation, ...]:
+        """The citations of the last answer that has any; none if it cannot be read."""
         with suppress(StoreError, NotFoundError):
             for said in reversed(self._conversations.given(conversation, owner)):
                 kept = self._conversations.answer(conversation, said.number, owner)
                 if kept and kept[0].citations:
-                    documents = [citation.document for citation in kept[0].citations]
-                    return frozenset(filter(None, documents))
-        return frozenset()
+                    return kept[0].citations
+        return ()
 
     def searched(self, exchange: Exchange, conversation: str, owner: str) -> str:
         """What was searched for an exchange of a conversation; for the last one with that question."""

@@ -22,6 +22,8 @@ from ingestion.records import NO_FACTS, DocumentFacts
 __all__ = [
     "NEWER_BONUS",
     "Listed",
+    "amended_notice",
+    "amendments_of",
     "asks_for_older",
     "is_older",
     "newer_bonus",
@@ -78,6 +80,12 @@ YEARS = re.compile(
 VERSION = re.compile(
     r"(?<![A-Za-z])(?:v|ver|version|rev|revision|ed|edition)[ _.-]?\d{1,3}(?:\.\d{1,3})?(?!\w)", re.I
 )
+# What a document calls itself that changes another one, and words beside these that name no document.
+AMENDMENT = re.compile(r"\b(?:amendments?|amending|to amend|addendum|corrigendum)\b", re.I)
+BESIDE_AMENDMENT = frozenset(
+    "amendment amendments amending amend addendum corrigendum to a an and on for by no number first second "
+    "third fourth fifth section article".split()
+)
 OLDER = re.compile(
     r"\b(?:old(?:er|est)?|previous(?:ly)?|earlier|former(?:ly)?|prior|preceding|before (?:that|this|then"
     r"|it)|superseded|replaced|original(?:ly)?|used to|"
@@ -121,6 +129,37 @@ def newer_of(name: str, documents: Sequence[Listed]) -> str | None:
     if newer:
         return max(newer, key=_by_age).name
     return None
+
+
+def amendments_of(name: str, documents: Sequence[Listed]) -> list[str]:
+    """The names of the later documents whose titles say that they amend the document of this name, the latest
+    last.
+
+    Such a title has all words of the other's title but years and kinds of edition. It may lack those of the
+    issuer if there is no other document that it could mean. documents: with their titles as they are shown.
+    """
+    own = _named(name, documents)
+    if own is None or _amends(own):
+        return []
+    others = [other for other in documents if not _amends(other)]
+    found = []
+    for other in filter(_amends, documents):
+        meant = [one for one in others if _is_of(other, one)] or [one for one in others if _is_of(one, other)]
+        is_meant = own in meant and (len(meant) == 1 or _is_of(other, own))
+        is_earlier = bool(_age(other)[0]) and _age(other)[:2] < _age(own)[:2]
+        if is_meant and not is_earlier:
+            found.append(other)
+    return [other.name for other in sorted(found, key=_by_age)]
+
+
+def _amends(document: Listed) -> bool:
+    return AMENDMENT.search(document.title or "") is not None
+
+
+def _is_of(whole: Listed, part: Listed) -> bool:
+    """Whether a title has all words of another's, which tell what it is about."""
+    words = _words(part.title or "") - BESIDE_AMENDMENT
+    return len(words) > 1 and _tells(words) and words <= _words(whole.title or "")
 
 
 def _named(name: str, documents: Sequence[Listed]) -> Listed | None:
@@ -179,6 +218,11 @@ def asks_for_older(question: str) -> bool:
 def newer_notice(older: Listed, newer: Listed) -> str:
     """A sentence that says that an answer rests on the older of two documents."""
     return f"There is a newer document in this series, {_called(newer)}. This answer uses {_called(older)}."
+
+
+def amended_notice(name: str, amendment: str) -> str:
+    """A sentence that says that an answer rests on a document which another one amends."""
+    return f"A later document, {amendment}, amends {name}."
 
 
 @lru_cache(maxsize=4)  # asked anew at each question

@@ -20,7 +20,7 @@ from pathlib import Path
 from chatbot.search.routing import document_parts, named_share
 from ingestion.language.terms import STOP_WORDS, terms
 
-__all__ = ["OF_CONVERSATION", "WHOLE", "Intent", "intent_of"]
+__all__ = ["DOCUMENT", "OF_CONVERSATION", "WHOLE", "Intent", "intent_of", "without_document"]
 
 WORDINGS = Path(__file__).with_name("intents.tsv")
 # Intents that ask for a document as a whole, or for a part of it.
@@ -135,7 +135,7 @@ def intent_of(
     if len(message.split()) > MOST_WORDS:
         return None
     plain = " ".join(message.replace("’", "'").split())
-    named, text = _without_document(plain, documents)
+    named, text = without_document(plain, documents)
     model = _model()
     # A document's parts are looked through only where something is asked of one.
     if model.telling[CHAPTER].isdisjoint(_features(_words(text))):
@@ -200,7 +200,7 @@ def _model() -> _Model:
     whole = set[tuple[str, ...]]()
     for line in WORDINGS.read_text(encoding="utf-8").splitlines():
         kind, _, wording = line.partition("\t")
-        _, text = _without_document(wording, ["DOC"])
+        _, text = without_document(wording, ["DOC"])
         text, _ = _without_part(text, _heading_of_wording)
         found = _words(text)
         count[kind] += 1
@@ -258,7 +258,7 @@ def _features(words: Sequence[str]) -> Iterator[str]:
         yield f"{word} {following}"
 
 
-def _without_document(message: str, documents: Iterable[str]) -> tuple[str, str]:
+def without_document(message: str, documents: Iterable[str]) -> tuple[str, str]:
     """(the document that a message names, by all of its file's name or by what tells it from others, "" where
     it names several alike or none; the message with a mark in the place of that name).
     """

@@ -520,7 +520,9 @@ class Retriever:
 
     def _as_hit(self, name: str, chunk: StoredChunk, score: float, parts: Mapping[str, float]) -> Hit:
         catalog = self._library.catalog
-        page = catalog.pages(chunk.version, [chunk.page])[chunk.page]
+        before, after = chunk.page - 1, chunk.page + 1
+        pages = catalog.pages(chunk.version, [before, chunk.page, after])
+        page = pages[chunk.page]
         tables = catalog.tables(chunk.version, chunk.page)
         kinds = self._library.page_kinds(chunk.version)
         return Hit(
@@ -535,6 +537,10 @@ class Retriever:
             text=chunk.text,
             page_text=page.text,
             body=page.body,
+            beside=(
+                pages[before].body if before in pages else "",
+                pages[after].body if after in pages else "",
+            ),
             context=chunk.context,
             score=round(score, 6),
             scores={name: round(value, 4) for name, value in parts.items()},

@@ -16,6 +16,7 @@ from ingestion.language.scales import LETTER_SCALES, SHORT_SCALES
 __all__ = [
     "LONGEST_SENTENCE",
     "PLACES",
+    "RAISED",
     "is_finished",
     "sentence_around",
     "sentence_spans",
@@ -34,8 +35,11 @@ LOOK_BACK = 40
 # Citations that may follow a stop one after the other.
 MOST_CITATIONS = 5
 
+# Digits of a note's mark that is set raised.
+RAISED = "⁰¹²³⁴⁵⁶⁷⁸⁹"
 BOUNDARY = re.compile(
-    r"(?<![.!?…])(?P<stop>[.!?…]++)(?P<closed>[\"'”’)\]»*_]*+)(?P<note>[0-9]{1,3}(?=\s+[\"“‘(]?[A-Z]))?+"
+    r"(?<![.!?…])(?P<stop>[.!?…]++)(?P<closed>[\"'”’)\]»*_]*+)"
+    rf"(?P<note>[{RAISED}]{{1,3}}+|[0-9]{{1,3}}(?=\s+[\"“‘(]?[A-Z]))?+"
     r"(?=\s|[\[(]|$)|(?P<full>[。！？｡।॥؟۔]++)[」』”’）)】\"'*_]*+|(?P<line>\n)\s*+"
 )
 BLANKS = re.compile(r"\s*+")
@@ -50,7 +54,7 @@ CITATION = re.compile(
 # The end of a text that is a sentence's end too; a note's mark may stand behind the stop. Behind the mark of
 # a list item a word may follow, "; and".
 FINISHED = re.compile(
-    r"(?:[.!?…]|(?<=[^\W\d_]{3}[.!?…])[0-9]{1,3}|[。！？｡।॥؟۔])[\"'”’»)\]」』）】*_]*+\s*+\Z"
+    rf"(?:[.!?…][{RAISED}]{{0,3}}|(?<=[^\W\d_]{{3}}[.!?…])[0-9]{{1,3}}|[。！？｡।॥؟۔])[\"'”’»)\]」』）】*_]*+\s*+\Z"
 )
 CITED_LAST = re.compile(r"[(\[][^()\[\]\n]{0,80}[)\]][.;]?\Z")
 JOINED = re.compile(r"(?: (?:and|or))?\s*\Z")
@@ -234,7 +238,7 @@ def _is_boundary(text: str, match: re.Match[str], end: int, start: int) -> bool:
         return True
     if not text[end - 1].isspace() and follows == end:  # "4.5 million.(see below"
         return False
-    if match["note"]:
+    if match["note"] and match["note"][0] not in RAISED:
         return _is_noted(text, match, start)
     if text.count("\n", match.end(), follows) > 1:
         return True

@@ -12,6 +12,7 @@ import Stemmer
 
 from ingestion.language.months import MONTH_WORDS, MONTHS, month_number
 from ingestion.language.periods import FISCAL, YEAR
+from ingestion.language.sentences import RAISED
 from ingestion.language.vocabulary import either
 
 __all__ = ["STOP_WORDS", "content_terms", "initials_behind", "spelled_out", "terms", "terms_version"]
@@ -26,6 +27,8 @@ YEAR_RANGE = re.compile(rf"\b({YEAR})\s?[-/–]\s?(\d{{2}})\b")
 MONTH_OF_YEAR = re.compile(
     rf"\b{MONTH_BEGINS}({either(MONTH_WORDS)})\.?[-–'’ ]{{1,2}}['’]?(\d\d)\b(?![-.,/]\d)", re.I
 )
+# Marks of notes are no digits of a figure: "45³".
+WITHOUT_MARKS = dict.fromkeys(map(ord, RAISED), " ")
 INITIALS = re.compile(r"\(([A-Z][A-Z&]{1,9})\)")
 LONGEST_TERM = 40
 # Snowball's C library keeps its state in the object, so only one word at a time may be stemmed; the results
@@ -67,7 +70,7 @@ def spelled_out(text: str) -> str:
 
     "FY18" becomes 2018, "2024-25" both years, "Sept" september.
     """
-    text = unicodedata.normalize("NFKC", text)
+    text = unicodedata.normalize("NFKC", text.translate(WITHOUT_MARKS))
     text = YEAR_RANGE.sub(lambda m: f" {m.group(1)} {m.group(1)[:2]}{m.group(2)} ", text)
     text = YEAR_PREFIX.sub(lambda m: f" {m.group(1) if len(m.group(1)) == 4 else '20' + m.group(1)} ", text)
     text = MONTH_OF_YEAR.sub(_month_and_year, text)

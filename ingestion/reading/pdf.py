@@ -24,6 +24,7 @@ from ingestion.reading.annotations import Annotation, annotations_of, attached_f
 from ingestion.reading.image_areas import finest, picture_places
 from ingestion.reading.layers import has_hidden_layers
 from ingestion.reading.page_objects import PageObjects, corners_of, loose_boxes
+from ingestion.reading.raised_marks import with_raised_marks
 from ingestion.reading.seen import ShownPage, kept_of, told, unseen_of
 from ingestion.records import DocumentInfo, Line, Rect, Word
 from ingestion.tables.ruling_lines import Rules, drawn_rules
@@ -272,12 +273,12 @@ class PdfFile:
 
     def _pdfium_lines(self, number: int) -> tuple[str, list[Line]]:
         with self._plain(number) as (plain, boxes):
-            text, spans = normalised_lines(plain)
+            text, spans = normalised_lines(with_raised_marks(plain, boxes.around))
             return text, [Line(start, end, boxes.around(*of)) for start, end, of in spans]
 
     def _pdfium_words(self, number: int) -> tuple[str, list[Word]]:
         with self._plain(number) as (plain, boxes):
-            text, spans = normalised_words(plain)
+            text, spans = normalised_words(with_raised_marks(plain, boxes.around))
             return text, [
                 Word(text[start:end], boxes.around(*of), None, start, end) for start, end, of in spans
             ]

@@ -183,7 +183,7 @@ def _candidates(prompt: Prompt, meant: Understanding) -> list[_Candidate]:
     for key, hit in prompt.sources.items():
         page = page_of(hit).passages
         for passage in page:
-            if _is_title(passage):
+            if _is_title(passage) or passage.is_note:  # it comes with what refers to it
                 continue
             if meant.form == "list" or not _is_long_list(passage):
                 found.append(_Candidate(key, passage, page))
@@ -408,7 +408,7 @@ def _goes_on(passage: Passage, *, is_wide: bool) -> bool:
 
 def _begins_anew(passage: Passage, *, is_wide: bool) -> bool:
     """Whether a passage does not go with the one before it. is_wide: items and paragraphs may."""
-    if passage.is_row or not passage.follows:
+    if passage.is_row or passage.is_note or not passage.follows:
         return True
     if not is_wide and passage.is_item and LINE_ITEM.match(passage.text):
         return True

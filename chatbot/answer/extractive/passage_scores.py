@@ -31,6 +31,8 @@ __all__ = [
 RELATED_WEIGHT = 0.6
 # What a word of the earlier question counts where a follow-up stands behind it.
 CARRIED = 0.3
+# What a word counts that only a footnote of the passage has.
+NOTED = 0.5
 # Letters from which a name is not in a file's name by chance.
 SHORTEST_CALLED = 4
 # Fewer different terms make a fragment of a layout, such as a footer or a chart's legend.
@@ -188,10 +190,11 @@ def signs_of(question: QuestionProfile, found: ScoredPassage) -> dict[str, float
     """What speaks for and against a passage, by the names of WEIGHTS; each within 0-1."""
     passage = found.passage
     words = set(terms(passage.text))
+    noted = set(terms(" ".join(passage.notes)))
     related = question.related & words
     misses_figure = question.asked.form == "figure" and not _has_figure(question, words)
     signs: dict[str, float] = {}
-    signs["words"] = question.weight_of(words)
+    signs["words"] = question.weight_of(words) + NOTED * question.weight_of(noted - words)
     signs["head"] = question.weight_of(_head_words(passage) - words)
     signs["related"] = min(1.0, len(related) / max(1, len(question.words)))
     signs["likeness"] = min(1.0, max(0.0, found.likeness))

@@ -9,6 +9,7 @@ import pytest
 from chatbot.search.editions import (
     NEWER_BONUS,
     Listed,
+    amendments_of,
     asks_for_older,
     newer_bonus,
     newer_notice,
@@ -36,6 +37,49 @@ def read_listed(text: str) -> Listed:
     name, *others = text.split(", ")
     period, status, title, *_ = (None if part == "-" else part for part in [*others, "-", "-", "-"])
     return listed(name, period, status, title=title)
+
+
+AMENDED = case_rows("""
+Reserve Policy of Quill County 2022, 2022 | Quill County: First Amendment to the Reserve Policy 2024, 2024
+Finance Act 2020, 2020                    | Finance (Amendment) Act 2024, 2024
+Investment Policy 2021, 2021              | Amendment No. 2 to the Investment Policy
+Quill County Reserve Policy 2022, 2022    | First Amendment to the Reserve Policy 2024, 2024
+Quill Investment Guidelines, -            | Addendum to the Investment Guidelines of Quill, 2023
+Travel and Hotel Rules 2024, 2024         | Act to amend the Travel and Hotel Rules 2024, 2024
+""")
+
+
+def titled(said: str) -> Listed:
+    title, _, period = said.partition(", ")
+    return listed(f"{title.casefold()}.pdf", None if period in ("", "-") else period, title=title)
+
+
+@pytest.mark.parametrize(("older", "later"), AMENDED)
+def test_a_later_document_that_names_a_title_amends_it(older: str, later: str) -> None:
+    own, other, beside = titled(older), titled(later), titled("Loan Policy of Norland 2021, 2021")
+    assert amendments_of(own.name, [own, other, beside]) == [other.name]
+    assert amendments_of(other.name, [own, other, beside]) == []
+    assert amendments_of(beside.name, [own, other, beside]) == []
+
+
+NOT_AMENDED = case_rows("""
+# the other is the text with its amendments, is older, or amends something else
+Reserve Policy of Quill County 2022, 2022 | Reserve Policy of Quill County (amended) 2024, 2024
+Reserve Policy of Quill County 2025, 2025 | First Amendment to the Reserve Policy of Quill County 2024, 2024
+Reserve Policy of Quill County 2022, 2022 | First Amendment to the Loan Policy of Quill County 2024, 2024
+Annual Report 2022, 2022                  | Amendment to the Annual Report 2024, 2024
+""")
+
+
+@pytest.mark.parametrize(("own", "other"), NOT_AMENDED)
+def test_no_other_document_amends_it(own: str, other: str) -> None:
+    assert amendments_of(titled(own).name, [titled(own), titled(other)]) == []
+
+
+def test_an_amendment_that_could_be_of_two_issuers_is_of_neither() -> None:
+    own, other = titled("Quill County Reserve Policy 2022, 2022"), titled("Karsk Reserve Policy 2021, 2021")
+    amendment = titled("First Amendment to the Reserve Policy 2024, 2024")
+    assert amendments_of(own.name, [own, other, amendment]) == []
 
 
 def test_the_later_period_of_a_series_is_newer() -> None:

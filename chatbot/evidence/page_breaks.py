@@ -1,0 +1,89 @@
+"""Joins sentences that go on over a page break, past running lines and notes, with a mark at the break.
+
+A page's body then has the whole sentence. What stands behind AHEAD, or before BEHIND, is on the page after
+or before it. Neither sign is a character of any text.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+
+from chatbot.evidence.footnotes import notes_begin
+from chatbot.evidence.text_blocks import CAPTION, PARAGRAPH_NUMBER, goes_on, is_title, read_blocks
+from ingestion.language.list_items import LINE_ITEM
+from ingestion.language.sentences import is_finished, sentences
+from ingestion.pages.margins import line_shape
+
+__all__ = ["AHEAD", "BEHIND", "BREAK", "body_with_breaks"]
+
+AHEAD, BEHIND = "\ufdd0", "\ufdd1"
+BREAK = re.compile(rf"\s*([{AHEAD}{BEHIND}])\s*")
+# Lines at either edge that two pages may share, and lines in which a sentence ends or begins.
+MOST_SHARED, MOST_LINES = 4, 12
+# Words of a sentence that may go on with a capital, and the share of the measure that its last line fills.
+FEWEST_WORDS, FULL = 6, 0.85
+
+
+def body_with_breaks(body: str, before: str, after: str) -> str:
+    """A page's body with all of its first and its last sentence.
+
+    before, after: the bodies of the pages beside it, "" for none.
+    """
+    lines = body.split("\n")
+    if gap := _gap(lines, after.split("\n")):
+        last, _, _, head = gap
+        lines[last] = f"{lines[last]} {AHEAD} {head}"
+    if gap := _gap(before.split("\n"), body.split("\n")):
+        _, first, tail, _ = gap
+        lines[first] = f"{tail} {BEHIND} {lines[first].lstrip()}"
+    return "\n".join(lines)
+
+
+def _gap(before: Sequence[str], after: Sequence[str]) -> tuple[int, int, str, str] | None:
+    """Where a sentence goes over from one page to the next, None where none does.
+
+    (its last line on the first page, its first on the second, what stands of it on the first, on the second).
+    """
+    above = [at for at, line in enumerate(before[: notes_begin(before)]) if line.strip()]
+    below = [at for at, line in enumerate(after) if line.strip()]
+    edges = _edges(before) & _edges(after)
+    while above and line_shape(before[above[-1]]) in edges:
+        above.pop()
+    while below and line_shape(after[below[0]]) in edges:
+        below.pop(0)
+    if not above or not below or is_finished(before[above[-1]], also=":;"):
+        return None
+    first = [before[at].strip() for at in above[-MOST_LINES:]]
+    second = [after[at].strip() for at in below[:MOST_LINES]]
+    *_, (tail, is_row) = read_blocks("\n".join(first))
+    head, is_row_too = next(read_blocks("\n".join(second)), ("", True))
+    if is_row or is_row_too or not tail or not head:
+        return None
+    tail, head = sentences(tail)[-1], sentences(head)[0]
+    if not _goes_over(tail, head, first):
+        return None
+    return above[-1], below[0], tail, head
+
+
+def _edges(lines: Sequence[str]) -> set[str]:
+    """The shapes of the lines at the edges of a page, where the next one has them too if they run."""
+    shapes = [line_shape(line) for line in lines if line.strip()]
+    return {*shapes[:MOST_SHARED], *shapes[-MOST_SHARED:]}
+
+
+def _goes_over(tail: str, head: str, lines: Sequence[str]) -> bool:
+    """Whether a sentence that one page leaves open goes on with what the next one begins with.
+
+    lines: the last ones of the first page.
+    """
+    if is_title(tail) and not goes_on(tail):
+        return False
+    if head[0].islower() or head[0] in ",;)":
+        return len(tail.split()) > 1
+    if LINE_ITEM.match(head) or CAPTION.match(head) or PARAGRAPH_NUMBER.match(head) or is_title(head):
+        return False
+    if goes_on(tail):
+        return True
+    is_full = len(lines[-1]) >= FULL * max(map(len, lines))
+    return is_full and len(tail.split()) >= FEWEST_WORDS and is_finished(head)

@@ -1,0 +1,65 @@
+"""Sentences that go on over a page break are read whole, and nothing else is joined."""
+
+from __future__ import annotations
+
+import pytest
+
+from chatbot.evidence.page_breaks import AHEAD, BEHIND, body_with_breaks
+from chatbot.evidence.passages import read_passages
+from ingestion.language.sentences import sentences
+from tests.case_rows import case_rows
+
+TEXT = "Budget holders are responsible for the budgets of services and report on them.\n"
+
+OVER = case_rows("""
+A holder may move funds up to a limit of | 75,000 pounds in a year. More needs a vote.
+A holder may move funds to another centre if the | board of the county agrees. It meets in May.
+A holder asks the Treasurer and then, in the spring, also the Audit | Committee in May. It is public.
+Funds are moved in March, in June and in trans- | ferred form in May. It is public.
+A holder may move funds up to a limit of\\n1 As amended. | 75,000 pounds in a year.
+""")
+
+
+@pytest.mark.parametrize(("end", "begin"), OVER)
+def test_a_sentence_has_the_rest_of_it_from_the_next_page(end: str, begin: str) -> None:
+    rest = sentences(begin)[0]
+    last, gap, note = end.partition("\\n")
+    above = TEXT.replace("services", "services.1 They") if note else TEXT
+    first = above + "\n".join([last, note] if gap else [last])
+    whole = body_with_breaks(first, "", begin)
+    assert f"{last} {AHEAD} {rest}" in whole
+    on_next = body_with_breaks(f"{begin}\n{TEXT}", first, "")
+    assert f"{last} {BEHIND} {begin}" in on_next
+    for page in (whole, on_next):
+        assert any(last in passage.text and rest in passage.text for passage in read_passages(page, page, []))
+
+
+def test_running_lines_that_two_pages_share_are_passed_over() -> None:
+    first = f"County Rules\nPage 1 of 2\n{TEXT}A holder may move funds up to a limit of\nPrinted in 2024"
+    second = "County Rules\nPage 2 of 2\n75,000 pounds in a year. More needs a vote.\nPrinted in 2024"
+    assert f"limit of {AHEAD} 75,000 pounds in a year.\nPrinted" in body_with_breaks(first, "", second)
+    assert f"limit of {BEHIND} 75,000 pounds in a year. More" in body_with_breaks(second, first, "")
+
+
+APART = case_rows("""
+The sentence ends with the page. | The next one begins here.
+The sentence ends with the page.¹ | the list goes on
+The limits are: | (a) 75,000 pounds
+It has three parts; | 75,000 pounds is one.
+Chapter 4 Transfers of Funds | The holder may move funds.
+Total 4,120 3,980 | 75,000 pounds in a year.
+The holder may move funds. Signed | Table 4 Limits of transfers
+It was adopted in May | Annex
+""")
+
+
+@pytest.mark.parametrize(("end", "begin"), APART)
+def test_what_is_whole_stays_as_it_is(end: str, begin: str) -> None:
+    first = f"{TEXT}{end}"
+    assert body_with_breaks(first, "", begin) == first
+    assert body_with_breaks(begin, first, "") == begin
+
+
+def test_a_page_alone_stays_as_it_is() -> None:
+    assert body_with_breaks(TEXT, "", "") == TEXT
+    assert body_with_breaks("", "", "") == ""
