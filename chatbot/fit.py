@@ -122,7 +122,7 @@ def _is_found(answer: Answer, asked: Understanding, cited: list[tuple[Citation, 
         return False
     # A passage with years of its own is about no other.
     years = _years(quotes) or _years(" ".join(f"{hit.facts.period or ''} {_name(hit)}" for _, hit in cited))
-    if not set(asked.years) <= years:
+    if not set(asked.years) <= years or asked.other_period(quotes):
         return False
     if asked.form == "figure":
         return any(check.status in FINE for check in answer.numbers)

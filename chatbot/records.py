@@ -5,12 +5,13 @@ They are hits, the prompt, citations, number checks, the answer and the events w
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
 from ingestion.invisible_characters import label_line
-from ingestion.language.periods import Period, find_periods
+from ingestion.language.periods import Period, find_periods, nearest_other
 from ingestion.records import NO_FACTS, DocumentFacts, Table
 
 if TYPE_CHECKING:
@@ -192,6 +193,10 @@ class Compression:
     whole_from: int = 0
 
 
+# What an answer begins with whose figures are of another period than the one asked for.
+OTHER_PERIOD = re.compile(r"\AFor [^:\n]{1,90}, not [^:\n]{1,60}: ")
+
+
 @dataclass(frozen=True, slots=True)
 class Understanding:
     """What a question asks, found by rules.
@@ -228,6 +233,15 @@ class Understanding:
         A fiscal year such as 2025-26 is one period, although `years` has both of its years.
         """
         return find_periods(self.subject)
+
+    def other_period(self, text: str) -> tuple[Period, Period] | None:
+        """The period asked for and that of a text, where a figure of the text may not be given for it.
+
+        What an answer says of that itself does not count.
+        """
+        if self.form != "figure" and not self.measures:
+            return None
+        return nearest_other(self.periods, find_periods(OTHER_PERIOD.sub("", text)))
 
 
 @dataclass(frozen=True, slots=True)

@@ -13,7 +13,7 @@ from dataclasses import dataclass, replace
 
 from ingestion.language.numbers import Figure, find_figures
 from ingestion.language.opposites import DENIALS, DOUBTS, HOLDINGS, MOVES, OPPOSITES, QUALIFIERS, TOLD_LESS
-from ingestion.language.periods import find_periods
+from ingestion.language.periods import PART_CODE, find_periods
 from ingestion.language.sentences import is_finished
 from ingestion.language.terms import content_terms, terms
 
@@ -99,7 +99,7 @@ AGAINST_PLAN = re.compile(
 _AGAINST = re.compile(rf"{AGAINST_PLAN.pattern}|\bthan (?:\w+ )?(?:forecast|estimate|expect)", re.IGNORECASE)
 # A plan is no answer to what happened.
 _PAST = re.compile(r"\W*(?:and |so |but )?(?:was|were|did|has|have|had)\b", re.IGNORECASE)
-_QUARTER = re.compile(r"\b(?:Q[1-4]|[1-4]Q|H[12])\b")
+_QUARTER = re.compile(rf"\b{PART_CODE}\b")
 _BEFORE = re.compile(r"\bthan\b.{0,20}\b(?:year|before|earlier|previous|last|prior)\b", re.IGNORECASE)
 _THAN = re.compile(r"\bthan\b", re.IGNORECASE)
 

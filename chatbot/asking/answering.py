@@ -28,6 +28,7 @@ from chatbot.answer.extractive.main_points import main_points
 from chatbot.answer.extractive.passage_answers import Likeness, extract_answer, says_again
 from chatbot.answer.extractive.whole_quotations import whole_quotations
 from chatbot.answer.prompt import size_of, sources_of, without_rules
+from chatbot.answer.tables.cell_lookup import by_year
 from chatbot.answer.tables.operations import by_operation
 from chatbot.answer.tables.table_answers import compute_answer, leaves_average_out
 from chatbot.answer.verdict import NO, UNSAID, YES, asks_yes_or_no, by_sentence
@@ -69,7 +70,7 @@ from chatbot.search.retrieval import Query, Retriever
 from chatbot.search.routing import document_parts
 from chatbot.store.library import Library
 from ingestion.language.periods import without_periods
-from ingestion.language.sentences import sentences
+from ingestion.language.sentences import sentences, within_sentence
 from ingestion.language.terms import content_terms, terms
 from ingestion.pages.highlights import confidence_of
 
@@ -423,6 +424,12 @@ class Answering:
             if passage.row and passage.table:
                 row_text = " ".join([passage.head, passage.text, *passage.table.heads])
                 rows.append((passage.row.label, row_text))
+        for table in (table for hit in hits for table in hit.tables):
+            turned = by_year(table)
+            if turned is not table:
+                rows += [
+                    (row.label, " ".join([table.caption, row.label, *turned.heads])) for row in turned.rows
+                ]
         evidence = SearchEvidence(hits, asked.known, with_heads, bool(asked.computed), likeness, rows)
         return refusal_evidence(asked.understanding, evidence)
 
@@ -458,6 +465,7 @@ class Answering:
                 text = other
         if not text:
             return self._refusal(asked, "not_in_excerpts")
+        text = f"{_other_period(asked.understanding, text)}{text}"
         answer = self.checked(asked.prompt, text, "extractive")
         verdict = self._verdict(asked, answer)
         if verdict:
@@ -685,6 +693,12 @@ def _shares_words(text: str, question: str) -> bool:
     """Whether a passage has more than LEAST_CLOSE of a question's words."""
     asked = set(content_terms(question))
     return len(asked.intersection(terms(text))) > LEAST_CLOSE * len(asked)
+
+
+def _other_period(asked: Understanding, text: str) -> str:
+    """What an answer begins with whose figures are of another period than the one asked for; else ""."""
+    other = asked.other_period(text.partition("\n\n")[0])
+    return f"For {within_sentence(other[1].said)}, not {other[0].said}: " if other else ""
 
 
 def _calls(parts: Sequence[str], name: str) -> bool | None:

@@ -13,7 +13,7 @@ from dataclasses import dataclass, replace
 from chatbot.answer.citations.citation_keys import KEYS_IN_BRACKETS, escape_keys
 from chatbot.answer.compare.comparison_entries import read_entry
 from chatbot.answer.prompt import Request, build_prompt
-from chatbot.answer.tables.cell_lookup import PART_OF_YEAR
+from chatbot.answer.tables.cell_lookup import asks_part
 from chatbot.asking.answering import Answering
 from chatbot.comparison import Entry, EntryPlace
 from chatbot.comparison.changes import change_between
@@ -198,7 +198,7 @@ class MultiDocument:
         Nothing if fewer than two can be compared.
         """
         sign = _sign(question)
-        read = [(side, self._entry(prompt, side)) for side in sides if not PART_OF_YEAR.search(side.text)]
+        read = [(side, self._entry(prompt, side)) for side in sides if not asks_part(side.text)]
         known = [(side, entry) for side, entry in read if _has_sure_figure(entry)]
         groups = [_comparable(candidate, known) for candidate in known]
         alike = max(groups, key=len, default=[])

@@ -43,7 +43,7 @@ def fiscal_text(period: str, month: int) -> str:
     It is the period itself if the month is 0, or if the period is not one year.
     """
     found = find_periods(period)
-    if not month or len(found) != 1 or found[0].kind == "quarter":
+    if not month or len(found) != 1 or found[0].is_part:
         return period
     if found[0].end_year - found[0].start_year > LONGEST_YEAR:
         return period

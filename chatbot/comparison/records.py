@@ -200,7 +200,7 @@ def question_without_years(question: str) -> tuple[str, tuple[str, ...]]:
             years.append(year_written(period.text.split()[-1]))
         except QuestionError:
             return question, ()
-        if period.kind == "quarter":
+        if period.is_part:
             return question, ()
     without = LAST_YEAR.sub("", stem)
     if len(years) == 1 and not find_periods(without):
@@ -215,7 +215,7 @@ def year_written(text: str) -> str:
     """
     written = text.strip().replace("/", "-").replace("–", "-")
     periods = find_periods(written)
-    if len(periods) != 1 or periods[0].text != written or periods[0].kind == "quarter" or len(written) > 12:
+    if len(periods) != 1 or periods[0].text != written or periods[0].is_part or len(written) > 12:
         raise QuestionError(
             f"“{text.strip()[:20]}” is not a year.", hint="Write a year such as 2024, 2024-25 or FY2024."
         )

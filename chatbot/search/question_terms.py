@@ -10,7 +10,7 @@ from chatbot.records import Understanding
 from ingestion.language.currencies import CURRENCY_TERMS
 from ingestion.language.measures import Measure, find_measures, find_statements, measure_named, spelled_out
 from ingestion.language.months import MONTH
-from ingestion.language.periods import FISCAL, RELATIVE_YEARS, find_periods
+from ingestion.language.periods import FISCAL, PART_ALONE, RELATIVE_YEARS, find_periods, without_periods
 from ingestion.language.sentences import sentences
 from ingestion.language.terms import terms
 
@@ -93,10 +93,7 @@ MOST_YEARS = 20
 _NAME = re.compile(
     r"(?<![.?!:] )(?<!^)\b(?:[A-Z][\w&'’.-]*[\w]|[A-Z])(?:[ -](?:(?:of|the|and|&) )?[A-Z][\w&'’.-]*)*"
 )
-_PERIOD_NAME = re.compile(
-    rf"[\d,.-]+|(?:{FISCAL}|H|Q)[ '’]?\d{{0,4}}(?:[-/]\d{{2,4}})?"
-    rf"|{MONTH}"
-)
+_PERIOD_WORD = re.compile(rf"[\d,.-]+|{FISCAL}|[HQ]|{MONTH}", re.IGNORECASE)
 _NAMES_THEM = re.compile(r"\W*(?:list|name|enumerate)\b", re.IGNORECASE)
 _NO_NAMES = (
     frozenset("us usa uk eu u.s u.s. i'd fy q1 q2 q3 q4 gdp cpi what which how does is".split())
@@ -209,13 +206,18 @@ def _years(subject: str) -> tuple[int, ...]:
     return tuple(sorted(years))
 
 
+def _is_period(name: str) -> bool:
+    rest = PART_ALONE.sub(" ", without_periods(name))
+    return all(map(_PERIOD_WORD.fullmatch, rest.split()))
+
+
 def _names(subject: str, measures: Sequence[Measure]) -> tuple[str, ...]:
     """Names as written, without those of measures ("EBITDA") and of periods ("H1", "FY24-25")."""
     of_measures = terms_of(measures)
     names = []
     for match in _NAME.finditer(subject):
         name = match[0].removesuffix("'s").removesuffix("’s")
-        if name.casefold() in _NO_NAMES or _PERIOD_NAME.fullmatch(name):
+        if name.casefold() in _NO_NAMES or _is_period(name):
             continue
         if not of_measures.issuperset(terms(spelled_out(name))):
             names.append(name)

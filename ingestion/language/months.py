@@ -14,7 +14,7 @@ MONTHS: tuple[str, ...] = tuple(name for name, *_ in _ROWS)
 SHORT_MONTHS = frozenset(word for _, short, *_ in _ROWS for word in short.split())
 _FORMS = [(name, *short.split(), *others.split()) for name, short, others, _ in _ROWS]
 _NUMBERS: Mapping[str, int] = {word: number for number, forms in enumerate(_FORMS, 1) for word in forms}
-_DATED = [word for *_, dated in _ROWS for word in dated.split()]
+_DATED = {word: number for number, (*_, dated) in enumerate(_ROWS, 1) for word in dated.split()}
 # Every word that is read as a month in any text.
 MONTH_WORDS = frozenset(_NUMBERS)
 
@@ -23,9 +23,10 @@ MONTH_NAME = f"(?:{either(MONTHS)})"
 # As a sentence has it, with a capital.
 MONTH = rf"(?:{either(word.capitalize() for word in _NUMBERS)})(?![a-z])"
 # In the date of a document, in any language of the table.
-DATED_MONTH = rf"(?:{either([*_NUMBERS, *_DATED])})\.?"
+DATED_MONTH = rf"(?:{either([*_NUMBERS, *_DATED])})\b\.?"
 
 
 def month_number(word: str) -> int:
     """The number, 1 to 12, of a month in any case and form. Raises KeyError for other words."""
-    return _NUMBERS[word.casefold().rstrip(".")]
+    written = word.casefold().rstrip(".")
+    return _NUMBERS.get(written) or _DATED[written]

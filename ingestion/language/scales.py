@@ -10,6 +10,8 @@ __all__ = [
     "BARE_LETTER_SCALE",
     "LETTER_SCALE",
     "LETTER_SCALES",
+    "MARK_SCALE",
+    "MARK_SCALES",
     "SCALES",
     "SCALE_NAMES",
     "SCALE_TERMS",
@@ -42,6 +44,9 @@ LETTER_SCALE = f"[{''.join(LETTER_SCALES)}]"
 BARE_LETTER_SCALE = f"[{''.join(_of('bare'))}]"
 SHORT_SCALE = rf"(?:{either(SHORT_SCALES)})"
 SCALE_WORD = rf"(?:{WHOLE_SCALE}s?|{SHORT_SCALE})"
+# Every word and letter that scales beside a currency: "NOK mill.", "$mm", "TEUR".
+MARK_SCALES: Mapping[str, float] = {**SCALES, **LETTER_SCALES, **_of("mark")}
+MARK_SCALE = rf"(?:{SCALE_WORD}|{either(MARK_SCALES)})"
 ZEROS = r"(?:['’‘]?000['’]?s|['’‘]000)"
 
 

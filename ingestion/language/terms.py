@@ -11,22 +11,18 @@ from threading import Lock
 import Stemmer
 
 from ingestion.language.months import MONTH_WORDS, MONTHS, month_number
-from ingestion.language.periods import FISCAL, YEAR
+from ingestion.language.periods import FISCAL, Period, find_periods
 from ingestion.language.sentences import RAISED
 from ingestion.language.vocabulary import either
 
 __all__ = ["STOP_WORDS", "content_terms", "initials_behind", "spelled_out", "terms", "terms_version"]
 
 TOKEN = re.compile(r"\d[\d,]*(?:\.\d+)?|[^\W\d_]+(?:['’][^\W\d_]+)*")
-# Of FY2018, FY18 and CY2019 the year is searched; 2024-25 and 2024/25 stand for both years.
-YEAR_PREFIX = re.compile(rf"\b(?=[fc]){FISCAL}\s?'?(\d{{2}}(?:\d{{2}})?)\b", re.I)
+# Of FY2018 the year is searched, and of 2024-25, 9M24 and 31.12.24 the years in full.
+YEAR_PREFIX = re.compile(rf"\b{FISCAL}\s{{0,3}}'?(?=\d)", re.I)
+SHORT_YEAR = re.compile(r"(?<!\d)\d\d(?!\d)")
+# Checking first for the letters that months begin with takes a third of the time.
 MONTH_BEGINS = f"(?=[{''.join(sorted({word[0] for word in MONTH_WORDS}))}])"
-YEAR_RANGE = re.compile(rf"\b({YEAR})\s?[-/–]\s?(\d{{2}})\b")
-# The month of a year as tables have it: "Mar-26", "Sept '25". Checking first for the letters that months
-# begin with takes a third of the time.
-MONTH_OF_YEAR = re.compile(
-    rf"\b{MONTH_BEGINS}({either(MONTH_WORDS)})\.?[-–'’ ]{{1,2}}['’]?(\d\d)\b(?![-.,/]\d)", re.I
-)
 # Marks of notes are no digits of a figure: "45³".
 WITHOUT_MARKS = dict.fromkeys(map(ord, RAISED), " ")
 INITIALS = re.compile(r"\(([A-Z][A-Z&]{1,9})\)")
@@ -71,9 +67,10 @@ def spelled_out(text: str) -> str:
     "FY18" becomes 2018, "2024-25" both years, "Sept" september.
     """
     text = unicodedata.normalize("NFKC", text.translate(WITHOUT_MARKS))
-    text = YEAR_RANGE.sub(lambda m: f" {m.group(1)} {m.group(1)[:2]}{m.group(2)} ", text)
-    text = YEAR_PREFIX.sub(lambda m: f" {m.group(1) if len(m.group(1)) == 4 else '20' + m.group(1)} ", text)
-    text = MONTH_OF_YEAR.sub(_month_and_year, text)
+    if SHORT_YEAR.search(text):
+        for period in reversed(find_periods(text)):
+            text = f"{text[: period.start]}{_in_full(period)}{text[period.end :]}"
+    text = YEAR_PREFIX.sub(" ", text)
     text = SHORT_MONTH.sub(lambda m: f"{_month(m.group(1))} ", text)
     return text
 
@@ -86,7 +83,11 @@ def terms_version() -> str:
     """
     months = (f"{word} {word.capitalize()}-24" for word in sorted(MONTH_WORDS))
     probe = " ".join(
-        [*months, *sorted(STOP_WORDS), "FY18 CY2019 2024-25 1,577 deficits policies the Treasury's"]
+        [
+            *months,
+            *sorted(STOP_WORDS),
+            "FY18 CY2019 2024-25 1,577 9M24 31.12.24 deficits policies the Treasury's",
+        ]
     )
     return sha256(" ".join(terms(probe)).encode()).hexdigest()[:16]
 
@@ -105,18 +106,16 @@ def _month(name: str) -> str:
     return MONTHS[month_number(name) - 1]
 
 
-def _month_and_year(match: re.Match[str]) -> str:
-    if _may_be_year(match):
-        return f" {_month(match.group(1))} 20{match.group(2)} "
-    return match.group(0)
-
-
-def _may_be_year(match: re.Match[str]) -> bool:
-    """Whether the two digits behind a month are a year.
-
-    After a blank a day is more likely: "Mar 26" is a date, but "Mar-26" and "Mar '26" are months.
-    """
-    return any(mark in match[0] for mark in "-–'’")
+def _in_full(period: Period) -> str:
+    """A period with its years in four digits."""
+    short = list(SHORT_YEAR.finditer(period.text))
+    if not short or re.search(rf"{period.end_year}", period.text):
+        return period.text
+    *others, last = short
+    before, behind = period.text[: last.start()], period.text[last.end() :]
+    if others and period.start_year < period.end_year:  # "FY 23/24"
+        before = f"{period.text[: others[-1].start()]} {period.start_year} "
+    return f" {before} {period.end_year} {behind} "
 
 
 @lru_cache(maxsize=200_000)

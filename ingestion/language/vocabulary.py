@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import re
+from collections import Counter
 from collections.abc import Iterable
 from pathlib import Path
 
-__all__ = ["either", "table", "words"]
+__all__ = ["either", "groups_of", "numbered", "table", "words"]
 
 _FOLDER = Path(__file__).parent
+_GROUP = re.compile(r"\(\?P<(\w+)>")
 
 
 def table(name: str) -> list[list[str]]:
@@ -32,3 +34,19 @@ def either(alternatives: Iterable[str]) -> str:
     """
     longest_first = sorted(dict.fromkeys(alternatives), key=len, reverse=True)
     return "|".join(map(re.escape, longest_first))
+
+
+def numbered(pattern: str) -> str:
+    """A pattern with a number behind the name of each of its groups, so that no name comes twice."""
+    counts: Counter[str] = Counter()
+
+    def name(match: re.Match[str]) -> str:
+        counts[match[1]] += 1
+        return f"(?P<{match[1]}_{counts[match[1]]}>"
+
+    return _GROUP.sub(name, pattern)
+
+
+def groups_of(match: re.Match[str]) -> dict[str, str]:
+    """What the groups of such a pattern hold, by their names without numbers; those that hold something."""
+    return {name.rpartition("_")[0]: text for name, text in match.groupdict().items() if text}

@@ -8,7 +8,7 @@ from collections.abc import Iterator, Sequence
 
 from ingestion.language.currencies import DRAWN_SIGNS
 from ingestion.language.months import DATED_MONTH
-from ingestion.language.periods import FISCAL, QUARTER_MARK, YEAR
+from ingestion.language.periods import FISCAL, YEAR, YEAR_PART, find_periods
 from ingestion.records import DocumentFacts, Page
 
 __all__ = ["STATUSES", "as_period", "document_facts", "period_in", "status_in"]
@@ -28,7 +28,7 @@ HEADED_PAGES = 40
 PERIOD = re.compile(
     rf"(?<![\w.,/#{DRAWN_SIGNS}-])(?:{FISCAL} ?)?(?P<first>{YEAR})\s?(?:[-–—/]|to"
     rf"|through)\s?(?P<last>{YEAR}|\d{{2}})(?![\w/-]|[.,]\d)"
-    rf"|(?<![\w.,/#{DRAWN_SIGNS}-])(?:{FISCAL} ?)?(?P<year>{YEAR})(?:[ -]?{QUARTER_MARK})?(?![\w/-]|[.,]\d)"
+    rf"|(?<![\w.,/#{DRAWN_SIGNS}-])(?:{FISCAL} ?)?(?P<year>{YEAR})(?:[ -]?{YEAR_PART})?(?![\w/-]|[.,]\d)"
     rf"|(?<!\w){FISCAL} ?'?(?P<short>\d{{2}})(?!\w)",
     re.I,
 )
@@ -39,28 +39,11 @@ DATE = re.compile(
     ),
     re.I,
 )
-# "For the fiscal year ended June 30, 2024", "fiscal year from 1 April 2025 to 31 March 2026", "results for
-# the fourth quarter of 2022".
-ENDED = re.compile(
-    (
-        rf"\b(?:for|of)\s(?:the|its|our)\s(?:\w{{1,10}}\s){{0,2}}?(?:year|quarter|half|period|months"
-        rf"|weeks)\s(?:ended|ending)\s(?:on\s)?(?:[\w.]{{1,10}},?\s){{0,2}}?(?:\d{{1,2}},?\s)?"
-        rf"(?P<year>{YEAR})\b"
-    ),
-    re.I,
-)
+# "Fiscal year from 1 April 2025 to 31 March 2026".
 FROM_TO = re.compile(
     (
         rf"\b(?:year|period)\s(?:from\s)?\d{{1,2}}\s{DATED_MONTH}\s(?P<first>{YEAR})\s(?:to|until|-"
         rf"|–)\s\d{{1,2}}\s{DATED_MONTH}\s(?P<last>{YEAR})\b"
-    ),
-    re.I,
-)
-PART = r"(?:first|second|third|fourth|full)[ -](?:quarter|half|year)"
-QUARTER = re.compile(
-    (
-        rf"\b(?P<year>{YEAR})\s{PART}\b|\b{PART}\s(?:of\s|fiscal\s){{0,2}}(?P<of>{YEAR})\b"
-        rf"|\b{QUARTER_MARK}\s(?P<q>{YEAR})\b"
     ),
     re.I,
 )
@@ -281,11 +264,11 @@ def _declared(cover: str) -> str:
     flat = " ".join(cover.split())
     if found := FROM_TO.search(flat):
         return _period(found["first"], found["last"])
-    found = ENDED.search(flat) or QUARTER.search(flat)
-    if found:
-        years = found.groupdict().values()
-        return next(filter(None, years), "")
-    return ""
+    periods = find_periods(flat)
+    # "For the fiscal year ended June 30, 2024", "results for the fourth quarter of 2022"
+    ended = [period for period in periods if period.months and period.month]
+    named = ended or [period for period in periods if period.is_part]
+    return str(named[0].end_year) if named else ""
 
 
 def _of_lines(heads: Sequence[str], tops: Sequence[str], titles: Sequence[str]) -> str:

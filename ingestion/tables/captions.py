@@ -6,6 +6,7 @@ import re
 from collections.abc import Sequence
 
 from ingestion.language.currencies import CURRENCY, CURRENCY_NAME, DRAWN_SIGNS
+from ingestion.language.numbers import stated_mark
 from ingestion.language.scales import LETTER_SCALE, SCALE_WORD, SHORT_SCALE, WHOLE_SCALE
 from ingestion.language.sentences import sentences
 from ingestion.tables.columns import row_values
@@ -81,7 +82,10 @@ def is_bare_unit(text: str) -> bool:
     """Whether a text is nothing but a unit, which may be the head of a single column: "Per cent", "$m"."""
     if len(text) > LONGEST_BARE_UNIT:
         return False
-    return bool(BARE_UNIT.fullmatch(text) or UNIT_LINE.fullmatch(text))
+    if BARE_UNIT.fullmatch(text) or UNIT_LINE.fullmatch(text):
+        return True
+    mark = stated_mark(text)
+    return mark is not None and mark.end - mark.start >= len(text.strip("()[] ."))
 
 
 def caption_of(lines: Sequence[VisualLine], top: int, floor: int) -> tuple[str, list[str], int]:
@@ -118,7 +122,8 @@ def caption_of(lines: Sequence[VisualLine], top: int, floor: int) -> tuple[str, 
         if CAPTION.match(text):
             break
     caption = " ".join(texts)
-    return caption, [*units, *bracketed_units(caption)], start
+    last = caption.rpartition(", ")[2]  # "Main aggregates, per cent of GDP"
+    return caption, [*units, *bracketed_units(caption), *filter(is_bare_unit, [last])], start
 
 
 def _is_prose(text: str) -> bool:

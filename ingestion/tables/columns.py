@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 from itertools import pairwise
 
 from ingestion.language.currencies import DRAWN_SIGNS
+from ingestion.language.periods import YEARLESS
 from ingestion.language.scales import WHOLE_SCALE
 from ingestion.records import Across, Word
 from ingestion.tables.lines import Piece, VisualLine, text_piece
@@ -28,11 +29,12 @@ ALIGNED_SHARE = 0.6
 
 # What stands to the left of years that are heads: "Years ended December 31,", "(in millions)".
 HEAD_LABEL = re.compile(
-    rf"^\(|\b(?:years?|fiscal|months|quarters?|periods?|weeks) end(?:ed|ing)\b|\b(?:as (?:of|at)|at"
-    rf"|in) [\w.{DRAWN_SIGNS}']+,?$"
+    rf"^\(|\b{YEARLESS}|\b(?:as (?:of|at)|at|in) [\w.{DRAWN_SIGNS}']+,?$"
     rf"|\b(?:{WHOLE_SCALE}s?)\b",
     re.IGNORECASE,
 )
+# Words of one head, however wide their gaps.
+ONE_PERIOD = re.compile(YEARLESS, re.IGNORECASE)
 # Heads so close that they look like one text each stand over their column to within this many letters.
 PARTED = 1.3
 # Or twice as many, if the gaps between them are wider than the widest one inside by the first of these, and
@@ -211,7 +213,7 @@ def parted(piece: Piece, columns: Sequence[Column], letter: float) -> list[Piece
     Returns the piece itself if it is one head.
     """
     over = [column for column in columns if column.overlap(piece) > 0]
-    if len(over) < 2 or len(piece.words) < len(over):
+    if len(over) < 2 or len(piece.words) < len(over) or ONE_PERIOD.fullmatch(piece.text):
         return [piece]
     parts = list(map(text_piece, _groups(piece, over)))
     if len(parts) < len(over):

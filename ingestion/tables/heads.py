@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import combinations, product
 
-from ingestion.language.months import MONTH_NAME
+from ingestion.language.periods import YEARLESS
 from ingestion.records import Across, Down
 from ingestion.tables.captions import CAPTION, caption_of, is_bare_unit, is_unit
 from ingestion.tables.columns import Column, head_row, parted, row_values
@@ -33,11 +33,7 @@ ALIGNED = 0.12
 SPAN_GAP = 0.25
 SEPARATOR = " > "
 # Texts over the labels that belong to the years over the values: "Years ended December 31,", "At 30 June".
-PERIOD_LABEL = re.compile(
-    r"(?:for )?(?:the )?[\w-]* ?(?:years?|quarters?|months|weeks|periods?) end(?:ed|ing)\b[\w ,]*"
-    rf"|(?:as (?:of|at) |at )?(?:\d{{1,2}} )?{MONTH_NAME}(?: \d{{1,2}})?,?",
-    re.IGNORECASE,
-)
+PERIOD_LABEL = re.compile(YEARLESS, re.IGNORECASE)
 LONGEST_PERIOD = 60
 
 

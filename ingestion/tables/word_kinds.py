@@ -9,7 +9,7 @@ from functools import lru_cache
 from ingestion.language.currencies import CODES, DRAWN_SIGNS, LETTER_SIGNS
 from ingestion.language.numbers import cell_figure
 from ingestion.language.numbers.number_styles import NUMERAL, SIDES, TRIANGLES, UNDECIDED
-from ingestion.language.periods import FISCAL, QUARTER_MARK, YEAR
+from ingestion.language.periods import FISCAL, PERIOD, YEAR, YEAR_PART
 from ingestion.language.scales import SCALE_TERMS
 from ingestion.language.units import MINUS, UNIT_TERMS
 from ingestion.language.vocabulary import either, words
@@ -44,6 +44,8 @@ _NOTHING = re.compile(
     r"-{1,3}%?|[–—―−‒]{1,2}%?|\.{2,3}|…|[nN][./]?[aA]\.?|NA|[nN]il|NIL|[nN]\.?[mM]\.?|\*", re.ASCII
 )
 _CURRENCY_ALONE = re.compile(rf"[(\[]?[-−–]?{_CURRENCY}[(\[]?")
+# "000s" and "$000" scale figures and are none.
+_ZEROS = re.compile(rf"{_CURRENCY}['’‘]?000s?|['’‘]?000['’]?s|['’‘]000")
 _AFTER = re.compile(rf"%|[)\]>]{{1,2}}%?|%[)\]]|pp|bps?|\)?pts?\.?|{SIDES}")
 _BEFORE = re.compile(rf"[(\[<{TRIANGLES}]|[{MINUS}+]\(?|\(-")
 _LEADER = re.compile(r"[.…·_]{4,}|[….·]\s?[….·]{3,}")
@@ -52,8 +54,8 @@ OPEN_GROUP = re.compile(
     rf"[(\[<{TRIANGLES}]?[{MINUS}+]?(?:[A-Z]{{0,2}}[{DRAWN_SIGNS}])?[(]?[{MINUS}]?\d{{1,3}}"
 )
 _PERIOD = re.compile(
-    rf"{YEAR}(?:[-–/](?:\d\d|{YEAR}))?(?:[a-zA-Z]|\([A-Za-z\d]{{1,3}}\)|[*†‡¹²³]|RE|BE)?"
-    rf"|[1-4](?:st|nd|rd|th)|(?:{FISCAL}|{QUARTER_MARK}|H[12])[ '’:-]?(?:\d\d|{YEAR})?(?:[-–/]\d\d)?"
+    rf"(?:{PERIOD}|{YEAR}(?:[-–/](?:\d\d|{YEAR}))?)(?:[a-zA-Z]|\([A-Za-z\d]{{1,3}}\)|[*†‡¹²³]|RE|BE)?"
+    rf"|[1-4](?:st|nd|rd|th)|(?i:{YEAR_PART}|{FISCAL})"
 )
 BROKEN = re.compile("[\ufffe\u0002\u00ad]")
 MARK = re.compile(r"\(?(?:\d{1,2}|[a-z]|[ivx]{1,4})\)?(?:[,(]\(?(?:\d{1,2}|[a-z])\)?){0,2}|[*†‡§]{1,3}")
@@ -78,6 +80,8 @@ SIGNS = frozenset(MINUS)
 @lru_cache(maxsize=4096)
 def _kind(text: str) -> str:
     """Returns the kind of a short word, as `words_kind` does."""
+    if _ZEROS.fullmatch(text):
+        return "w"
     if GROUP.fullmatch(text):
         return "v"
     if _FIGURE.fullmatch(text):
@@ -149,8 +153,9 @@ def span_of(words: Sequence[Word]) -> tuple[int, int]:
     return start, end
 
 
+@lru_cache(maxsize=4096)
 def is_period(text: str) -> bool:
-    """Whether a word names a period: 2024, 2024-25, FY2019, Q3, 2025e."""
+    """Whether a text names a period: 2024, 2024-25, FY2019, Q3, 2025e, 31.12.2024, 9M24."""
     if len(text) > LONGEST_FIGURE:
         return False
     return bool(_PERIOD.fullmatch(text.rstrip(",;")))

@@ -247,7 +247,7 @@ def _result(claim: Claim, verdict: _Verdict, key: str | None) -> NumberCheck:
     figure = claim.figure
     periods = claim.mention.periods
     if len(periods) == 1:
-        period: str | None = periods[0].text
+        period: str | None = periods[0].said
     else:
         period = verdict.period or figure.period
     shown = key.split("-")[0] if key else None

@@ -304,7 +304,7 @@ def _of_other_period(view: TableView, mention: Mention, place: CellPlace, fittin
     fits.
     """
     periods = view.periods(place.row, place.column)
-    shown = " and ".join(period.text for period in periods[:2])
+    shown = " and ".join(period.said for period in periods[:2])
     objection = f"its value is for {shown}, not {mention.periods[0].text}"
     others = [column for column, fit in fitting.items() if fit > 0]
     if len(others) == 1:

@@ -6,7 +6,7 @@ import math
 import re
 from dataclasses import dataclass, replace
 
-from chatbot.answer.tables.cell_lookup import FoundCell
+from chatbot.answer.tables.cell_lookup import FoundCell, printed_row
 from chatbot.answer.tables.table_wording import short_head
 from chatbot.comparison.key_figure_records import FigurePeriod, KeyFigure
 from chatbot.evidence.passages import verbatim
@@ -38,7 +38,7 @@ class RowPlace:
 
 def key_figure_of(name: str, period: FigurePeriod, cell: FoundCell, place: RowPlace) -> KeyFigure:
     """The figure of a cell, not-a-number where its page does not tell its value. name: of its measure."""
-    hit, row = place.hit, place.row
+    hit, row = place.hit, printed_row(place.row, cell.start, place.hit)
     unit = "%" if cell.percent else _money(cell, place)
     if name == PER_SHARE_MEASURE:
         cell = replace(cell, scale=1.0, unit="")

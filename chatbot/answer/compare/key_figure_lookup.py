@@ -14,7 +14,7 @@ from dataclasses import replace
 
 from chatbot.answer.compare.balance_sheet_debt import balance_sheet_debt
 from chatbot.answer.compare.key_figure_cells import PER_SHARE_MEASURE, RowPlace, key_figure_of
-from chatbot.answer.compare.key_figure_periods import column_periods, day_in, month_of
+from chatbot.answer.compare.key_figure_periods import column_periods, day_in
 from chatbot.answer.compare.statement_pages import (
     BALANCE,
     STATEMENTS,
@@ -22,7 +22,7 @@ from chatbot.answer.compare.statement_pages import (
     has_kind,
     statement_pages,
 )
-from chatbot.answer.tables.cell_lookup import FoundCell, cell_of
+from chatbot.answer.tables.cell_lookup import FoundCell, by_year, cell_of
 from chatbot.comparison.key_figure_records import (
     A_DAY,
     OF_GDP,
@@ -33,6 +33,7 @@ from chatbot.comparison.key_figure_records import (
 )
 from chatbot.records import Hit
 from ingestion.language.key_figure_names import KeyMeasure, key_measures, plain_label
+from ingestion.language.periods import find_periods
 from ingestion.records import Row, Table
 
 __all__ = ["document_figures"]
@@ -89,7 +90,7 @@ def document_figures(document: str, version: int, pages: Sequence[Hit], remark: 
 def _year_end(figures: Sequence[KeyFigure]) -> int:
     """The month in which the columns of years end, 0 where their heads name none."""
     heads = [figure.head for figure in figures if figure.period.months == WHOLE_YEAR]
-    counts = Counter(month for month in map(month_of, heads) if month)
+    counts = Counter(period.month for head in heads for period in find_periods(head) if period.month)
     return counts.most_common(1)[0][0] if counts else 0
 
 
@@ -136,7 +137,7 @@ def _best_row(measure: KeyMeasure, places: Sequence[RowPlace], *, share: bool) -
 
 def _rows(measure: KeyMeasure, hit: Hit) -> Iterator[RowPlace]:
     """The rows of a page that are called what the measure is called."""
-    for table in hit.tables:
+    for table in map(by_year, hit.tables):
         for row in table.rows:
             rank = _rank(measure, row, table, hit)
             if rank is not None and _is_of_kind(measure, row, hit):

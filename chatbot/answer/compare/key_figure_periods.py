@@ -7,24 +7,12 @@ from collections.abc import Sequence
 
 from chatbot.answer.tables.cell_lookup import is_planned
 from chatbot.comparison.key_figure_records import A_DAY, WHOLE_YEAR, FigurePeriod
-from ingestion.language.months import MONTH, MONTHS, month_number
-from ingestion.language.periods import Period, find_periods
+from ingestion.language.months import MONTHS
+from ingestion.language.periods import PART_ALONE, Period, find_periods, head_period
 from ingestion.records import Table
 
-__all__ = ["column_periods", "day_in", "month_of"]
+__all__ = ["column_periods", "day_in"]
 
-# Months of the weeks that a quarter, a half or a year may have.
-WEEKS = {"12": 3, "13": 3, "14": 3, "16": 3, "24": 6, "26": 6, "27": 6, "36": 9, "39": 9, "40": 9}
-NUMBERS = {"three": 3, "six": 6, "nine": 9, "twelve": 12, "thirteen": 3, "twenty-six": 6, "thirty-nine": 9}
-SPAN = re.compile(
-    r"\b(?:(?P<months>three|six|nine|twelve|3|6|9|12)[ -]months?"
-    r"|(?P<weeks>1[2346]|2[467]|36|39|40|5[23]|thirteen|twenty-six|thirty-nine)[ -]weeks?"
-    r"|(?P<quarter>quarters?\b|q[1-4]\b|[1-4]q\b))",
-    re.IGNORECASE,
-)
-QUARTER = re.compile(r"\bq([1-4])\b|\b([1-4])q\b|\b(first|second|third|fourth) quarter\b", re.IGNORECASE)
-ORDINALS = {"first": 1, "second": 2, "third": 3, "fourth": 4}
-MONTH_WORD = re.compile(rf"\b(?:{MONTH})", re.IGNORECASE)
 # No amount of the year stands under such a head.
 NO_AMOUNT = re.compile(
     r"%|\bper ?cent|\bpercent|\bchange|\bvariance|\bincrease|\bdecrease|\bvs\b|\bversus\b|\bdifference"
@@ -101,38 +89,34 @@ def _heads_above(table: Table, page_text: str) -> list[str]:
     text = page_text[max(0, table.rows[0].start - ABOVE) : table.rows[0].start]
     above = " ".join(text.split())
     periods = find_periods(above)[-count:]
-    starts = [max(0, periods[0].start - FURTHEST), *(period.end for period in periods)] if periods else []
-    pieces = [above[start : period.end] for start, period in zip(starts, periods, strict=False)]
-    if len(set(pieces)) < count or any(len(piece) > FURTHEST for piece in pieces[1:]):
+    ends = [max(0, periods[0].start - FURTHEST), *(period.end for period in periods)] if periods else []
+    between = [above[end : period.start] for end, period in zip(ends, periods, strict=False)]
+    pieces = [f"{gap}{period.text}" for gap, period in zip(between, periods, strict=True)]
+    if len(set(pieces)) < count or any(len(gap) > FURTHEST for gap in between[1:]):
         return []
-    spans = [found.start() for found in SPAN.finditer(above, 0, periods[0].start)]
-    before = above[spans[-1] : periods[0].start] if spans else ""
-    return [f"{before} {piece}" for piece in pieces]
+    parts = [found[0] for found in PART_ALONE.finditer(above, 0, periods[0].start)]
+    return [" ".join((*parts[-1:], piece)) for piece in pieces]
 
 
 def _period_of(head: str, caption: str, *, day: bool) -> FigurePeriod | None:
     """The one time that a head names."""
-    periods = find_periods(head)
-    spans = {(period.start_year, period.end_year) for period in periods}
-    if len(spans) != 1:
+    period = head_period(head, "" if day else caption)
+    if period is None or period.end_year - period.start_year > LONGEST_YEAR:
         return None
-    period = periods[0]
-    if period.end_year - period.start_year > LONGEST_YEAR:
-        return None
-    month = month_of(head)
     if day:
-        return _day(period, month)
-    months = _months_of(head) or _months_of(caption) or WHOLE_YEAR
-    if period.kind == "quarter":
-        months = 3
-    if months == WHOLE_YEAR:
+        return _day(period, period.month)
+    if not period.is_part:
         return FigurePeriod(_year_text(period), period.start_year, period.end_year)
-    quarter = period.quarter or _quarter_of(head)
-    if months == 3 and quarter and not month:
-        return FigurePeriod(f"Q{quarter} {period.end_year}", period.start_year, period.end_year, months)
+    month = period.month
     to = f" to {MONTHS[month - 1].capitalize()}" if month else ""
-    text = f"{months} months{to} {period.end_year}"
-    return FigurePeriod(text, period.end_year, period.end_year, months, month)
+    text = f"{period.months} months{to} {period.end_year}"
+    if period.quarter and not month:
+        text = f"Q{period.quarter} {period.end_year}"
+    elif period.part > 1 and not month:
+        text = f"H{period.part} {period.end_year}"
+    elif period.months < 0:
+        text = f"YTD {period.end_year}"
+    return FigurePeriod(text, period.end_year, period.end_year, period.months, month)
 
 
 def _day(period: Period, month: int) -> FigurePeriod:
@@ -153,36 +137,6 @@ def _ends_with(period: FigurePeriod, day: FigurePeriod) -> bool:
     if period.months == WHOLE_YEAR:
         return True
     return period.month == day.month > 0
-
-
-def _months_of(text: str) -> int:
-    """How many months a text names, 0 for none."""
-    found = SPAN.search(text)
-    if found is None:
-        return 0
-    if found["quarter"]:
-        return 3
-    if found["weeks"]:
-        written = found["weeks"].lower()
-        return NUMBERS.get(written) or WEEKS.get(written, WHOLE_YEAR)
-    written = found["months"].lower()
-    return NUMBERS.get(written) or int(written)
-
-
-def _quarter_of(text: str) -> int:
-    """The quarter that a text names, 1 to 4, 0 for none."""
-    found = QUARTER.search(text)
-    if found is None:
-        return 0
-    if found[3]:
-        return ORDINALS[found[3].lower()]
-    return int(found[1] or found[2])
-
-
-def month_of(text: str) -> int:
-    """The last month that a text names, 0 for none."""
-    found = MONTH_WORD.findall(text)
-    return month_number(found[-1]) if found else 0
 
 
 def _year_text(period: Period) -> str:

@@ -286,8 +286,8 @@ def _span(slot: Slot) -> tuple[int, int, str]:
     period = slot.period
     if period is None:
         return (0, 0, "")
-    quarter = period.text if period.kind == "quarter" else ""
-    return (period.start_year, period.end_year, quarter)
+    part = period.text if period.is_part else ""
+    return (period.start_year, period.end_year, part)
 
 
 def _are_of_several_times(slots: tuple[Slot, ...]) -> bool:

@@ -27,7 +27,7 @@ from ingestion.language.list_items import LINE_ITEM
 from ingestion.language.measures import measure_named
 from ingestion.language.months import MONTH
 from ingestion.language.numbers import mark_beside, mark_of_table
-from ingestion.language.periods import Period, find_periods
+from ingestion.language.periods import Period, find_periods, head_period
 from ingestion.language.scales import SCALE_NAMES
 from ingestion.language.sentences import is_finished, sentence_spans, sentences
 from ingestion.language.terms import content_terms, terms
@@ -495,6 +495,8 @@ def row_in_a_sentence(passage: Passage, asked: Understanding) -> str:
         return ""
     if asks_share(asked.subject) and not all("%" in figure for figure in figures):
         return ""
+    if len(pairs) == 1 and head_period(passage.row.label):  # the years name the rows
+        return in_a_sentence(pairs[0][0], [(figures[0], passage.row.label)], asked.whose)
     named = _named(passage, passage.row, asked)
     return in_a_sentence(named, [(figure, head) for head, figure in pairs], asked.whose)
 

@@ -8,7 +8,7 @@ from collections import Counter
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 
-from chatbot.evidence.figure_names import agreement
+from chatbot.evidence.figure_names import SAME_PERIOD, agreement
 from chatbot.evidence.passages import Passage
 from chatbot.evidence.text_blocks import ROW_FIGURE, YEAR_SAID
 from chatbot.records import Understanding
@@ -201,7 +201,7 @@ def signs_of(question: QuestionProfile, found: ScoredPassage) -> dict[str, float
     signs["page"] = found.page
     signs["no_figure"] = float(misses_figure)
     signs["percentage"] = float(_has_share(question, passage))
-    signs["years_in_head"] = float(_has_years_in_head(question, passage))
+    signs["years_in_head"] = _years_in_head(question, passage)
     signs["other_years"] = float(_has_other_years(question, passage))
     signs["label"] = _share_of_label(question, passage)
     signs["question"] = float(passage.text.endswith("?"))
@@ -235,12 +235,13 @@ def _has_share(question: QuestionProfile, passage: Passage) -> bool:
     return question.wants_share and _PERCENTAGE.search(passage.text) is not None
 
 
-def _has_years_in_head(question: QuestionProfile, passage: Passage) -> bool:
+def _years_in_head(question: QuestionProfile, passage: Passage) -> float:
+    """How well the periods above a passage fit those asked for, 0-1."""
     heads = [passage.head]
     if passage.table is not None:
         heads += passage.table.heads
     periods = find_periods(" ".join(heads))
-    return agreement(question.periods, periods) > 0
+    return agreement(question.periods, periods) / SAME_PERIOD
 
 
 def _has_other_years(question: QuestionProfile, passage: Passage) -> bool:

@@ -20,7 +20,7 @@ from ingestion.language.numbers import (
     table_styles,
 )
 from ingestion.language.opposites import PLANNED
-from ingestion.language.periods import find_periods
+from ingestion.language.periods import PART_ALONE, Period, find_periods, head_period, stands_for
 from ingestion.language.terms import terms
 from ingestion.pages.kinds import PRIMARY_STATEMENTS
 from ingestion.records import Row, Table
@@ -31,6 +31,8 @@ __all__ = [
     "CellQuery",
     "FoundCell",
     "as_amounts",
+    "asks_part",
+    "by_year",
     "cell_of",
     "columns_by_year",
     "figure_in",
@@ -38,6 +40,7 @@ __all__ = [
     "is_planned",
     "limit_column",
     "newest_year",
+    "printed_row",
     "stated_unit",
     "states_percent",
 ]
@@ -76,12 +79,10 @@ PER_SHARE = re.compile(r"\bper\b.{0,20}\bshare\b", re.IGNORECASE)
 CHANGE = re.compile(
     r"%|\bchange|\bvariance|\bincrease|\bdecrease|\bgrowth|\bvs\b|\bversus\b|\bdifference", re.IGNORECASE
 )
+# The fewest rows that are named by years if a table has its years in rows.
+FEWEST_YEARS = 2
 # A fiscal year ends in the calendar year it begins in or in the next.
 LONGEST_YEAR = 1
-# Under the head of fewer months stands no amount of the whole year.
-PART_OF_YEAR = re.compile(
-    r"\b(?:three|six|nine|3|6|9) months\b|\bquarters?\b|\bQ[1-4]\b|\b(?:13|26|39) weeks\b", re.IGNORECASE
-)
 # Rates and shares, whose changes are in points. "5% notes" is a name, "Targets, 2024 to 2028 Per cent of GDP"
 # a unit.
 PERCENT = re.compile(
@@ -134,6 +135,7 @@ class FoundCell:
         exceptions; "" without one.
     percent: it is a percentage, by its own sign or by that unit.
     figure: the figure as it was read.
+    start: of the figure in its page's text.
 
     Citation keys that a document prints are made inert in all texts.
     """
@@ -148,6 +150,7 @@ class FoundCell:
     unit: str
     percent: bool
     figure: Figure
+    start: int = -1
 
     @property
     def certain(self) -> bool:
@@ -187,7 +190,7 @@ def find_cell(wanted: CellQuery, sources: Mapping[str, Hit]) -> FoundCell | None
     best: FoundCell | None = None
     best_score = 0.0
     for rank, (key, hit) in enumerate(_pages(wanted.measure, sources).items()):
-        for table in hit.tables:
+        for table in map(by_year, hit.tables):
             column = _column(table, wanted.year)
             if column is None:
                 continue
@@ -208,7 +211,7 @@ def newest_year(sources: Sequence[Hit]) -> int | None:
     last = max(own, default=None)
     years: list[int] = []
     for hit in sources:
-        for table in hit.tables:
+        for table in map(by_year, hit.tables):
             years.extend(year for head in table.heads for year in _years(head))
     return max((year for year in years if last is None or year <= last), default=None)
 
@@ -273,34 +276,58 @@ def _is_year(term: str) -> bool:
     return len(term) == 4 and term.isdecimal() and term[:2] in {"19", "20"}
 
 
-def _year_of(head: str) -> int | None:
+def by_year(table: Table) -> Table:
+    """A table with its years over the columns: turned where they name the rows instead.
+
+    The rows of a turned table have no place of their own on the page.
+    """
+    rows = [row for row in table.rows if any(row.cells)]
+    if any(map(find_periods, table.heads)) or len(rows) < FEWEST_YEARS:
+        return table
+    if not all(head_period(row.label) for row in rows):
+        return table
+    columns = zip(table.heads, zip(*(row.cells for row in rows), strict=False), strict=False)
+    turned = tuple(Row(head, cells) for head, cells in columns if head)
+    return replace(table, heads=tuple(row.label for row in rows), rows=turned)
+
+
+def printed_row(row: Row, start: int, hit: Hit) -> Row:
+    """The row that a page prints a cell in, which is another one where its table was turned.
+
+    start: of the cell in the page's text.
+    """
+    if row.start >= 0:
+        return row
+    rows = (other for table in hit.tables for other in table.rows)
+    return next((other for other in rows if other.start <= start < other.end), row)
+
+
+def asks_part(text: str) -> bool:
+    """Whether a text is about a part of a year or about single months."""
+    return PART_ALONE.search(text) is not None or any(period.is_part for period in find_periods(text))
+
+
+def _year_of(head: str, above: str, part: Period | None) -> int | None:
     """The one year that a head names, of a fiscal year the one it ends in.
 
-    None where it names none, or several.
+    None where it names none, or several, or a part of a year other than the one wanted.
     """
-    spans = {(period.start_year, period.end_year) for period in find_periods(head)}
-    if not spans:
-        spans = {(year, year) for year in _years(head)}
-    if len(spans) != 1:
-        return None
-    first, last = spans.pop()
-    return last if last - first <= LONGEST_YEAR else None
+    period = head_period(head, above)
+    if period is not None:
+        is_wanted = stands_for(part, period) if part else not period.is_part
+        return period.end_year if is_wanted and period.end_year - period.start_year <= LONGEST_YEAR else None
+    years = set() if find_periods(head) or part else set(_years(head))
+    return years.pop() if len(years) == 1 else None
 
 
-def _dated_columns(table: Table) -> Iterator[tuple[int, int]]:
-    """(column, year) of each column with amounts of one year."""
+def _dated_columns(table: Table, part: Period | None = None) -> Iterator[tuple[int, int]]:
+    """(column, year) of each column with amounts of one year, or of a part of it."""
     for column, head in enumerate(table.heads):
         if CHANGE.search(head):
             continue
-        year = _year_of(head)
+        year = _year_of(head, table.caption, part)
         if year:
             yield column, year
-
-
-def _of_whole_year(table: Table, columns: list[int]) -> list[int]:
-    """Those of some columns that are of a whole year; all, where none is."""
-    whole = [column for column in columns if not PART_OF_YEAR.search(table.heads[column])]
-    return whole or columns
 
 
 def _column(table: Table, year: int | None) -> int | None:
@@ -311,12 +338,14 @@ def _column(table: Table, year: int | None) -> int | None:
     dated = dict(_dated_columns(table))
     if year is None:
         year = max(dated.values(), default=None)
-    columns = _of_whole_year(table, [column for column, found in dated.items() if found == year])
+    columns = [column for column, found in dated.items() if found == year]
     return columns[0] if len(columns) == 1 else None
 
 
 def is_planned(head: str) -> bool:
-    """Whether a column has what was meant to be rather than what was, "Budget 2024"."""
+    """Whether a column has what was meant to be rather than what was, "Budget 2024" or "24E"."""
+    if any(period.basis not in ("", "actual") for period in find_periods(head)):
+        return True
     return not PLANNED.isdisjoint(re.findall(r"[a-z]+", head.casefold()))
 
 
@@ -333,18 +362,17 @@ def limit_column(table: Table, row: Row) -> int | None:
     return columns[0]
 
 
-def columns_by_year(table: Table, asked: Collection[str] = ()) -> dict[int, int]:
-    """Year -> the one column whose head names it.
+def columns_by_year(table: Table, asked: Collection[str] = (), part: Period | None = None) -> dict[int, int]:
+    """Year -> the one column whose head names it, or the same part of it as `part`.
 
     Of several that do, the one that has a word of `asked` is taken, else the one that is no plan. Years that
     are still in doubt are left out.
     """
     of_year: dict[int, list[int]] = {}
-    for column, year in _dated_columns(table):
+    for column, year in _dated_columns(table, part):
         of_year.setdefault(year, []).append(column)
     chosen: dict[int, int] = {}
-    for year, found in of_year.items():
-        columns = _of_whole_year(table, found)
+    for year, columns in of_year.items():
         if len(columns) > 1:
             columns = _asked_columns(table, columns, asked)
         if len(columns) == 1:
@@ -384,16 +412,13 @@ def cell_of(key: str, hit: Hit, table: Table, row: Row, column: int) -> FoundCel
         scale, _ = passage_scale(hit.page_text)
     if PER_SHARE.search(f"{row.section} {row.label}"):
         scale, stated = 1.0, ""
-    label, head, text = map(escape_keys, (row.label, table.heads[column], _printed(row, column)))
-    whole = escape_keys(verbatim(row, hit.page_text))
+    cell = row.cells[column]
+    printed, start = (cell.text, cell.start) if cell else ("", -1)
+    label, head, text = map(escape_keys, (row.label, table.heads[column], printed))
+    whole = escape_keys(verbatim(printed_row(row, start, hit), hit.page_text))
     unit = escape_keys(stated.strip("() "))
     value = figure.value
-    return FoundCell(key, label, head, text, whole, value, figure.scale * scale, unit, percent, figure)
-
-
-def _printed(row: Row, column: int) -> str:
-    cell = row.cells[column]
-    return cell.text if cell else ""
+    return FoundCell(key, label, head, text, whole, value, figure.scale * scale, unit, percent, figure, start)
 
 
 def stated_unit(table: Table, row: Row, column: int | None = None) -> str:

@@ -17,6 +17,7 @@ from chatbot.answer.tables.cell_lookup import (
     OTHER,
     FoundCell,
     as_amounts,
+    by_year,
     cell_of,
     columns_by_year,
     figure_in,
@@ -48,7 +49,7 @@ from chatbot.answer.verdict import (
 from chatbot.records import Hit, Prompt, Understanding
 from ingestion.language.currencies import CURRENCY_TERMS
 from ingestion.language.opposites import MOVES, TOLD_LESS, TOLD_MORE
-from ingestion.language.periods import find_periods, without_periods
+from ingestion.language.periods import Period, find_periods, without_periods
 from ingestion.language.scales import SCALE_TERMS
 from ingestion.language.terms import content_terms, initials_behind, terms
 from ingestion.records import Row, Table
@@ -318,7 +319,8 @@ def decided_by(key: str, hit: Hit, table: Table, row: Row, asked: Understanding)
     if not _is_about(hit, table, row, asked):
         return ""
     question = asked.subject
-    found = _Found(key, hit, table, row, columns_by_year(table, content_terms(question)))
+    columns = columns_by_year(table, content_terms(question), _part_of(asked.periods))
+    found = _Found(key, hit, table, row, columns)
     if bound_of(question) is not None and not asks_move(question):
         kind = "bound"
     else:
@@ -432,12 +434,18 @@ class _RowQuery:
     asked: those that name the row.
     others: a row called "other" is meant.
     within: words of its table, empty where any table will do.
+    part: the part of a year that is asked for.
     """
 
     words: frozenset[str]
     asked: frozenset[str]
     others: bool
     within: frozenset[str]
+    part: Period | None
+
+
+def _part_of(periods: Sequence[Period]) -> Period | None:
+    return next((period for period in periods if period.is_part), None)
 
 
 def _topic(text: str) -> frozenset[str]:
@@ -539,7 +547,7 @@ def _row(
     """
     words = frozenset(content_terms(without_periods(topic)))
     asked = _topic(topic) - named or _topic(topic)
-    query = _RowQuery(words, asked, bool(ASKS_OTHER.search(topic)), within)
+    query = _RowQuery(words, asked, bool(ASKS_OTHER.search(topic)), within, _part_of(find_periods(topic)))
     scored = sorted(_scored_rows(query, sources), key=lambda pair: -pair[0])
     if not scored:
         return None
@@ -553,9 +561,10 @@ def _row(
 def _scored_rows(query: _RowQuery, sources: Mapping[str, Hit]) -> Iterator[tuple[float, _Found]]:
     """The rows that may be meant, each with its score."""
     for key, hit in sources.items():
-        labels = _row_terms(hit.tables)
-        for table in hit.tables:
-            columns = columns_by_year(table, query.words | query.within)
+        tables = list(map(by_year, hit.tables))
+        labels = _row_terms(tables)
+        for table in tables:
+            columns = columns_by_year(table, query.words | query.within, query.part)
             if not columns:
                 continue
             around = frozenset(terms(" ".join([table.caption, *table.heads])))

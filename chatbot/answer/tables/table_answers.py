@@ -14,9 +14,10 @@ from itertools import pairwise
 
 from chatbot.answer.tables.cell_lookup import (
     ASKS_OTHER,
-    PART_OF_YEAR,
     FoundCell,
     as_amounts,
+    asks_part,
+    by_year,
     columns_by_year,
     newest_year,
 )
@@ -78,10 +79,7 @@ _OVER_YEARS = re.compile(
 )
 _BETTER_OR_WORSE = re.compile(r"improv|better|worse", re.IGNORECASE)
 _YEAR_END = re.compile(r"\b(?:year|period)[ -]end\b|\b(?:closing|ending) balances?\b", re.IGNORECASE)
-_PART = re.compile(
-    PART_OF_YEAR.pattern + r"|\b(?:half|first|second|third|fourth)[ -](?:half|quarter)\b|\bH[12]\b|\bmonth",
-    re.IGNORECASE,
-)
+_MONTH = re.compile(r"\bmonth", re.IGNORECASE)
 # The most years in an average, and the most that are stated or worked out one by one.
 MOST_YEARS = 10
 MOST_STATED = 4
@@ -122,7 +120,7 @@ def compute_answer(prompt: Prompt, asked: Understanding) -> str:
         return ""
     if asked.form not in {"figure", "yes_no", "passage"}:
         return ""
-    if _PART.search(asked.subject):
+    if asks_part(asked.subject) or _MONTH.search(asked.subject):
         return ""
     sources = {key: hit for key, hit in prompt.sources.items() if hit.version == first.version}
     task = _task(asked, measures, sources, first.document)
@@ -189,7 +187,7 @@ def _asks_for_narrower(
 
 def _tables(sources: _Sources) -> Iterator[Table]:
     for hit in sources.values():
-        yield from hit.tables
+        yield from map(by_year, hit.tables)
 
 
 def _phrases(measures: Iterable[Measure]) -> Iterator[tuple[str, ...]]:
@@ -366,8 +364,6 @@ def _growth(measure: Measure, years: Sequence[int], question: str, task: Task) -
     after = task.operand(measure, last)
     if before.scale != after.scale or before.percent != after.percent:
         raise MissingError(measure.name)
-    if _is_part_of_year(before) != _is_part_of_year(after):
-        raise MissingError(measure.name)
     before, after = as_amounts(before, after)
     verdict = ""
     if _settles(after, question, task):
@@ -380,10 +376,6 @@ def _growth(measure: Measure, years: Sequence[int], question: str, task: Task) -
     move = f"{name} {_direction(change)} from {start} to {end}"
     yield f"{verdict} {move}: {_difference(before, after, change)}.".strip()
     yield from said([after, before])
-
-
-def _is_part_of_year(cell: FoundCell) -> bool:
-    return PART_OF_YEAR.search(cell.head) is not None
 
 
 def _direction(change: float) -> str:

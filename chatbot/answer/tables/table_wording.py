@@ -137,10 +137,11 @@ def short_head(head: str) -> str:
 
     A line that goes on after its comma is one line with the next.
     """
-    joined = head.replace(", > ", ", ")
-    lines = [" ".join(line.strip(", ").split()) for line in joined.split(" > ")]
-    short = lines[-1] if find_periods(lines[-1]) else ", ".join(lines)
-    return _TORN.sub("", short)
+    start = head.rfind(" > ") + 1
+    start = min([start, *(period.start for period in find_periods(head)[-1:] if period.end > start)])
+    short = head[start:] if find_periods(head[start:]) else head
+    lines = [" ".join(line.strip(", ").split()) for line in short.replace(", > ", ", ").split(" > ")]
+    return _TORN.sub("", ", ".join(lines).strip(" >"))
 
 
 def stated_value(cell: FoundCell) -> str:

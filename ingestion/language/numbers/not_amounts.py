@@ -83,11 +83,12 @@ _NOT_AMOUNTS = tuple(
 
 def masked(text: str) -> str:
     """The text, at equal length, with everything that only looks like an amount blanked out."""
+    periods = find_periods(text)
     for pattern in _NOT_AMOUNTS:
         text = pattern.sub(lambda match: "\0" * len(match[0]), text)
     pieces: list[str] = []
     position = 0
-    for period in find_periods(text):
+    for period in periods:
         pieces += [text[position : period.start], "\0" * (period.end - period.start)]
         position = period.end
     return "".join([*pieces, text[position:]])

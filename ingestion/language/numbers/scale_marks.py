@@ -5,36 +5,45 @@ from __future__ import annotations
 import math
 import re
 from bisect import bisect_left
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 
-from ingestion.language.currencies import CURRENCY, CURRENCY_NAME, currency_of
+from ingestion.language.currencies import CODES, CURRENCY, CURRENCY_NAME, DRAWN_SIGNS, LETTERS, currency_of
 from ingestion.language.numbers.not_amounts import masked
-from ingestion.language.scales import LETTER_SCALE, LETTER_SCALES, SCALE_WORD, WHOLE_SCALE, scale_of
+from ingestion.language.scales import MARK_SCALE, MARK_SCALES, SCALE_WORD, WHOLE_SCALE, scale_of
+from ingestion.language.vocabulary import either, groups_of, numbered
 
 __all__ = ["ScaleMark", "governing_mark", "passage_scale", "scale_marks"]
 
-_MARK_MONEY = rf"(?:{CURRENCY}|(?i:\b{CURRENCY_NAME}))"
-_MARK_SCALE = rf"(?i:lakh crores?|{SCALE_WORD})"
-_ENDS = r"(?=\.?[ \u00a0]?\)|[ \u00a0]?(?:[\r\n:,]|\Z))"
+# A letter is a currency where a scale follows it: "Rm", "N’million".
+_LETTER = rf"(?<![A-Za-z])(?:{either(LETTERS)})(?=['’]|[ \u00a0]?(?i:{SCALE_WORD})\b|m\b)"
+_MONEY = rf"(?P<money>{CURRENCY}|(?i:\b{CURRENCY_NAME})|{_LETTER})"
+_SCALE = rf"(?i:lakh crores?|{MARK_SCALE}|['’‘]?000['’]?s?)"
 _PLURAL_SCALE = rf"(?i:lakh crores?|{WHOLE_SCALE}s|000['’]?s)"
+_SPACE = r"[ \u00a0]"
+_OF = rf"(?:(?:of|de|di){_SPACE}|d['’])?"
+_NEW_HEAD = rf"(?<=\b(?:19|20)[0-9]{{2}}{_SPACE})"  # "2024 NOK mill."
+_LINE_ENDS = rf"(?=\.?{_SPACE}?\)|\.?{_SPACE}?(?:[\r\n:,]|\Z| > ))"
 # "in millions", "dollars in millions", "in thousands of U.S. dollars", "in RM million", "Rs. in crore"
 _IN_SCALE = (
-    rf"(?:(?P<m1>{_MARK_MONEY})(?: and shares)?[ \u00a0])?\b[Ii][Nn][ \u00a0](?:(?P<m2>{_MARK_MONEY})"
-    rf"[ \u00a0]?)?"
+    rf"(?:{_MONEY}(?: and shares)?{_SPACE})?\b(?:[Ii]n|[Ee]n|[Ee]m){_SPACE}(?:{_MONEY}{_SPACE}?)?"
     # "in TN": a state
-    rf"(?P<s1>{_PLURAL_SCALE}|(?!TN\b)(?i:{SCALE_WORD})(?:{_ENDS}"
-    rf"|(?=[ \u00a0](?:of[ \u00a0])?{_MARK_MONEY})))(?![A-Za-z])"
-    rf"(?:[ \u00a0](?:of[ \u00a0])?(?P<m3>{_MARK_MONEY})|(?![ \u00a0]of\b))"
+    rf"(?P<scale>{_PLURAL_SCALE}|(?!TN\b)(?i:{SCALE_WORD}|mm)(?:{_LINE_ENDS}"
+    rf"|(?=\.?{_SPACE}{_OF}{_MONEY})))(?![A-Za-z])(?:\.?{_SPACE}{_OF}{_MONEY}|(?!{_SPACE}of\b))"
 )
-_MONEY_SCALE = (  # "RM million", "(₹ Lakh crore)", "$m", "US$ bn", "crowns million", "$'000"
-    rf"(?<![0-9])(?<![0-9][ \u00a0])(?P<m4>{_MARK_MONEY})[ \u00a0]?(?:(?P<s2>{_MARK_SCALE})"
-    rf"|(?P<letter>{LETTER_SCALE}|M)|(?P<zeros>['’‘]?000s?))"
-    r"(?![A-Za-z0-9.]|,(?![ \u00a0][a-z]))"  # "crowns million, nominal value"
+_MONEY_SCALE = (  # "RM million", "(₹ Lakh crore)", "$m", "US$ bn", "NOK mill.", "$'000", "N’million"
+    rf"(?<![0-9])(?:(?<![0-9]{_SPACE})|{_NEW_HEAD}){_MONEY}(?:{_SPACE}?['’]|{_SPACE})?(?P<scale>{_SCALE})"
+    # "crowns million, nominal value", but no amount: "Rm 204"
+    rf"(?!\.?{_SPACE}?[0-9])(?![A-Za-z0-9]|\.[A-Za-z0-9]|,(?!{_SPACE}[a-z]))"
 )
-_SCALE_MONEY = (  # "(million crowns)", "Millions of dollars" at the start of a line, "(Thousands)", "(000s)"
-    rf"(?:(?<=\()|(?<=\n)|\A)(?P<s3>{_MARK_SCALE})[ \u00a0](?:of[ \u00a0])?(?P<m5>{_MARK_MONEY})"
-    rf"(?=[ \u00a0]?[)\r\n,])|\((?P<s4>{_MARK_SCALE})\)"
-    r"|(?P<thousands>\((?i:in )?['’‘]?000['’]?s?\))"
+_LETTER_MONEY = (  # "MSEK", "kEUR", "TCHF", "T€", "M$"
+    rf"(?<![A-Za-z0-9])(?P<scale>MM|[kKmMT]|Md)(?P<money>{either(CODES)}|[{DRAWN_SIGNS}])"
+    rf"(?![A-Za-z0-9]|{_SPACE}?[0-9])|\b(?P<scale>(?i:[mt]|mn))(?P<money>kr)\b"
+)
+_SCALE_MONEY = (  # "(million crowns)", "Millions of dollars" at the start of a line, "Mio. €", "(000s)"
+    rf"(?:(?<=\()|(?<=\n)|(?<=> )|{_NEW_HEAD}|\A)(?P<scale>{_SCALE})\.?{_SPACE}{_OF}{_MONEY}"
+    rf"(?={_SPACE}?(?:[)\r\n,]|\Z| > ))|\((?P<scale>(?i:{SCALE_WORD}))\)"
+    r"|\((?i:in )?(?P<scale>['’‘]?000['’]?s?)\)"
 )
 _PERCENT_KIND = (  # "(Per cent)", "(in percent of GDP)", "(y/y, %)", "Variation (Percentage Points)"
     r"\((?:[^()\n0-9%]{0,30}[, \u00a0])??(?:[Ii]n[ \u00a0])?(?:(?P<points>(?i:percentage[ \u00a0]points?"
@@ -44,7 +53,7 @@ _PERCENT_KIND = (  # "(Per cent)", "(in percent of GDP)", "(y/y, %)", "Variation
 )
 _LOOK_BACK = 50  # marks: no table has so many in succession that hold for a single row
 _AND_COUNTS = re.compile(r",? and (?:(?!and\b)[a-z]+ ){0,2}?(?P<counted>[a-z]{3,}?)s? ")
-_MARK = re.compile("|".join((_IN_SCALE, _MONEY_SCALE, _SCALE_MONEY, _PERCENT_KIND)))
+_MARK = re.compile(numbered("|".join((_IN_SCALE, _MONEY_SCALE, _LETTER_MONEY, _SCALE_MONEY, _PERCENT_KIND))))
 
 
 @dataclass(frozen=True, slots=True)
@@ -89,8 +98,9 @@ def scale_marks(text: str) -> list[ScaleMark]:
             counts = _AND_COUNTS.fullmatch(text, marks[-1].end, match.start())
         else:
             counts = None
-        scale = _mark_scale(match)
-        mark = ScaleMark(match.start(), match.end(), scale, _mark_unit(match), exceptions, local)
+        written = groups_of(match)
+        scale = _mark_scale(written)
+        mark = ScaleMark(match.start(), match.end(), scale, _mark_unit(written), exceptions, local)
         if counts:
             mark = replace(mark, money=marks[-1], counted=counts["counted"])
         marks.append(mark)
@@ -125,26 +135,15 @@ def governing_mark(marks: list[ScaleMark], position: int) -> ScaleMark | None:
     return None
 
 
-def _mark_scale(match: re.Match[str]) -> float:
-    if match["thousands"] or match["zeros"]:
-        return 1e3
-    if match["letter"]:
-        return LETTER_SCALES[match["letter"].lower()]
-    written = match["s1"] or match["s2"] or match["s3"] or match["s4"] or ""
-    words = written.lower().replace("\u00a0", " ")
+def _mark_scale(written: Mapping[str, str]) -> float:
+    words = written.get("scale", "").lower().replace("\u00a0", " ").strip("'’‘")
     if words.startswith("000"):
         return 1e3
-    return math.prod((scale_of(word) for word in words.split()), start=1.0)
+    return math.prod((MARK_SCALES.get(word) or scale_of(word) for word in words.split()), start=1.0)
 
 
-def _mark_unit(match: re.Match[str]) -> str | None:
-    if match["points"]:
-        return "percentage points"
-    if match["basis"]:
-        return "basis points"
-    if match["percent"]:
-        return "%"
-    money = match["m1"] or match["m2"] or match["m3"] or match["m4"] or match["m5"]
-    if money:
-        return currency_of(money)
-    return None
+def _mark_unit(written: Mapping[str, str]) -> str | None:
+    for unit, group in (("percentage points", "points"), ("basis points", "basis"), ("%", "percent")):
+        if group in written:
+            return unit
+    return currency_of(written["money"]) if "money" in written else None

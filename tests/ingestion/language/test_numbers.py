@@ -248,10 +248,10 @@ FY2018-19              | 2018 | 2019 | fiscal
 1999-00                | 1999 | 2000 | fiscal
 2018-2020              | 2018 | 2020 | calendar
 2010-15                | 2010 | 2015 | calendar
-Q1:2025-26             | 2025 | 2026 | quarter
-Q3 FY2024              | 2024 | 2024 | quarter
-1Q25                   | 2025 | 2025 | quarter
-second quarter of 2025 | 2025 | 2025 | quarter
+Q1:2025-26             | 2025 | 2026 | fiscal
+Q3 FY2024              | 2024 | 2024 | fiscal
+1Q25                   | 2025 | 2025 | calendar
+second quarter of 2025 | 2025 | 2025 | calendar
 Mar-26                 | 2026 | 2026 | calendar
 """)
 PERIODS += [("2026-\n27", "2026", "2027", "fiscal")]

@@ -193,7 +193,7 @@ def test_the_question_says_what_the_answer_leaves_out() -> None:
 
 def test_a_check_says_where_and_of_which_period() -> None:
     (check,) = checks("Total assets were $59,268 million.")
-    assert check.period == "2018"
+    assert check.period == "December 31, 2018"
     assert check.reason == "it is in row “Total assets”, column “December 31, 2018”"
     (of_before,) = checks("It was $55,556 million.", question="What were total assets in 2017?")
     assert of_before.period == "2017"
