@@ -19,6 +19,7 @@ import pypdfium2.raw as raw
 from ingestion.errors import DocumentError, EncryptedError
 from ingestion.ocr.text_quality import is_unreadable, normalise, normalised_lines, normalised_words
 from ingestion.reading.image_areas import finest, picture_places
+from ingestion.reading.reading_order import in_reading_order
 from ingestion.records import DocumentInfo, Line, Rect, Word
 from ingestion.tables.ruling_lines import Rules, drawn_rules
 
@@ -28,6 +29,7 @@ if TYPE_CHECKING:
 __all__ = ["PdfFile"]
 
 Part = TypeVar("Part", Line, Word)
+Place = Callable[[float, float, float, float], Rect]
 
 # A raster beyond this many pixels is not made: 40 megapixels is A3 at 450 dpi, and one page in memory stays
 # under 160 MB.
@@ -126,19 +128,9 @@ class PdfFile:
 
     def glyphs(self, number: int) -> list[tuple[str, Rect]]:
         """Every character of a page with its box, in text order. Empty where PDFium cannot read the page."""
-        page = self._page(number)
-        if page is None:
-            return []
-        text_page = page.get_textpage()
-        try:
-            count = min(text_page.count_chars(), MOST_CHARACTERS)
-            place = _placing(page)
-            return [
-                (chr(raw.FPDFText_GetUnicode(text_page, i)), place(*_corners(text_page, i)))
-                for i in range(count)
-            ]
-        finally:
-            text_page.close()
+        with suppress(pdfium.PdfiumError), self._plain(number) as (plain, boxes):
+            return [(character, boxes.tight(at)) for at, character in enumerate(plain)]
+        return []
 
     def image(self, number: int, dpi: int) -> Image:
         """The page as it is shown, at `dpi` or as many as MOST_PIXELS allows. Raises DocumentError where
@@ -253,14 +245,17 @@ class PdfFile:
 
     @contextmanager
     def _plain(self, number: int) -> Iterator[tuple[str, _Boxes]]:
-        """A page's text as PDFium gives it, and its boxes. Raises PdfiumError."""
+        """A page's text in reading order, and its boxes. Raises PdfiumError."""
         page = self._page(number)
         if page is None:
             raise pdfium.PdfiumError("not open")
         text_page = page.get_textpage()
         try:
             plain = str(text_page.get_text_range())[:MOST_CHARACTERS]
-            yield plain, _Boxes(page, text_page, plain)
+            place = _placing(page)
+            indexes = _indexes(text_page, plain)
+            plain, indexes = in_reading_order(page, text_page, plain, indexes, place)
+            yield plain, _Boxes(text_page, indexes, place)
         finally:
             text_page.close()
 
@@ -345,23 +340,27 @@ class _Boxes:
     included.
     """
 
-    def __init__(self, page: pdfium.PdfPage, text_page: pdfium.PdfTextPage, plain: str) -> None:
-        """plain: the page's text as PDFium gives it."""
+    def __init__(self, text_page: pdfium.PdfTextPage, indexes: Sequence[int], place: Place) -> None:
+        """indexes: PDFium's index of each character of the text."""
         self._text_page = text_page
-        # PDFium's text leaves out characters that it counts; only then must each place be asked for.
-        self._in_step = text_page.count_chars() == len(plain)
-        self._place = _placing(page)
+        self._indexes = indexes
+        self._place = place
         self._box = raw.FS_RECTF()
 
+    def tight(self, at: int) -> Rect:
+        """The box around the ink of one character, without area where it was made up."""
+        left, right, bottom, top = (ctypes.c_double() for _ in range(4))
+        if not raw.FPDFText_GetCharBox(self._text_page, self._indexes[at], left, right, bottom, top):
+            return Rect(0.0, 0.0, 0.0, 0.0)
+        return self._place(left.value, top.value, right.value, bottom.value)
+
     def around(self, start: int, end: int) -> Rect:
-        """The box around the first and last character of plain[start:end], which stand on one line."""
+        """The box around the first and last character of a stretch of the text, which stand on one line."""
         text_page = self._text_page
         box = self._box
         get = raw.FPDFText_GetLooseCharBox
-        if self._in_step:
-            first, last = (start, end - 1)
-        else:
-            first, last = (raw.FPDFText_GetCharIndexFromTextIndex(text_page, at) for at in (start, end - 1))
+        first = self._indexes[start]
+        last = self._indexes[end - 1]
         if not get(text_page, first, box):
             return Rect(0.0, 0.0, 0.0, 0.0)
         left = box.left
@@ -376,7 +375,7 @@ class _Boxes:
         return self._place(left, top, right, bottom)
 
 
-def _placing(page: pdfium.PdfPage) -> Callable[[float, float, float, float], Rect]:
+def _placing(page: pdfium.PdfPage) -> Place:
     """Points of a page to fractions of it as shown: PDFium's own mapping is linear, so three points tell
     it.
     """
@@ -394,11 +393,11 @@ def _placing(page: pdfium.PdfPage) -> Callable[[float, float, float, float], Rec
     return place
 
 
-def _corners(text_page: pdfium.PdfTextPage, index: int) -> tuple[float, float, float, float]:
-    """(left, top, right, bottom) of a character's tight box, in points."""
-    left, right, bottom, top = (ctypes.c_double() for _ in range(4))
-    raw.FPDFText_GetCharBox(text_page, index, left, right, bottom, top)
-    return left.value, top.value, right.value, bottom.value
+def _indexes(text_page: pdfium.PdfTextPage, plain: str) -> Sequence[int]:
+    """PDFium's index of each character of its text, which leaves out some that it counts."""
+    if text_page.count_chars() == len(plain):
+        return range(len(plain))
+    return [raw.FPDFText_GetCharIndexFromTextIndex(text_page, at) for at in range(len(plain))]
 
 
 def _shown(page: pdfium.PdfPage, x: float, y: float) -> tuple[float, float]:
