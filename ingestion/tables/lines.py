@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
-from itertools import compress, pairwise
+from itertools import combinations, compress, pairwise
 from statistics import median
 
 from ingestion.records import Across, Down, Rect, Word, around
@@ -62,6 +62,10 @@ INK = 0.15
 # lines of text.
 LONG_LINE = 0.2
 STEEPEST = 0.04
+# So many slopes tell one from none. Of a longer line only so many words are compared.
+FEWEST_SLOPES = 4
+MOST_OF_LINE = 30
+HANGING = frozenset("gjpqyJQçşţβγζημξρφχψдруфцщДЦЩ")
 
 
 # A word with the top and the bottom that are taken for its box's.
@@ -241,25 +245,39 @@ def _at_first_line(item: _Placed, usual: float) -> _Placed:
 
 
 def _slope(words: Sequence[Word]) -> float:
-    """Returns how far text lines fall over the width of the page, 0 if that is too steep for text.
+    """Returns how far text lines fall over the width of the page, 0 if that is too steep for text, or no more
+    than what the lines differ by.
 
-    It is the median over runs of words that follow each other at about the same height.
+    It is the median over pairs of words that stand on the baseline of one line, far apart.
     """
     slopes: list[float] = []
-    first = last = None
-    for word in [*words, None]:
-        if last and word and _goes_on(last, word):
-            last = word
-            continue
-        if first and last:
-            length = last.box.x0 - first.box.x0
-            if length > LONG_LINE:
-                slopes.append((last.box.y1 - first.box.y1) / length)
-        first = last = word
-    slope = median(slopes) if slopes else 0.0
-    if abs(slope) < STEEPEST:
-        return slope
-    return 0.0
+    line: list[Rect] = []
+    last = None
+    for word in words:
+        if last is None or not _goes_on(last, word):
+            slopes += _slopes(line)
+            line = []
+        if _stands_on_baseline(word.text):
+            line.append(word.box)
+        last = word
+    slopes += _slopes(line)
+    if len(slopes) < FEWEST_SLOPES:
+        return 0.0
+    slope = median(slopes)
+    doubt = median(abs(other - slope) for other in slopes)
+    return slope if doubt < abs(slope) < STEEPEST else 0.0
+
+
+def _slopes(line: Sequence[Rect]) -> Iterator[float]:
+    """Yields how far the baseline falls from each of a line's words to others far to the right of it."""
+    for first, last in combinations(line[:MOST_OF_LINE], 2):
+        if last.x0 - first.x0 > LONG_LINE:
+            yield (last.y1 - first.y1) / (last.centre - first.centre)
+
+
+def _stands_on_baseline(text: str) -> bool:
+    """Whether the ink of a word ends at the baseline: it has no letter that hangs below, and no mark."""
+    return text.rstrip(".:%").isalnum() and HANGING.isdisjoint(text)
 
 
 def _goes_on(last: Word, word: Word) -> bool:
