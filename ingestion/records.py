@@ -22,6 +22,7 @@ __all__ = [
     "Table",
     "Word",
     "around",
+    "turn_back",
 ]
 
 
@@ -89,6 +90,17 @@ def around(boxes: Iterable[Rect]) -> Rect:
     """The rectangle around some, at least one."""
     lefts, tops, rights, bottoms = zip(*((box.x0, box.y0, box.x1, box.y1) for box in boxes), strict=True)
     return Rect(min(lefts), min(tops), max(rights), max(bottoms))
+
+
+def turn_back(box: Rect, degrees: int) -> Rect:
+    """A box on a page turned clockwise by `degrees` (0, 90, 180, 270) as a box on the page before."""
+    if degrees == 90:
+        return Rect(box.y0, 1 - box.x1, box.y1, 1 - box.x0)
+    if degrees == 180:
+        return Rect(1 - box.x1, 1 - box.y1, 1 - box.x0, 1 - box.y0)
+    if degrees == 270:
+        return Rect(1 - box.y1, box.x0, 1 - box.y0, box.x1)
+    return box
 
 
 @dataclass(frozen=True, slots=True)

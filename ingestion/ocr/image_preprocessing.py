@@ -13,7 +13,7 @@ from PIL import Image as images
 from PIL import ImageFilter
 from PIL.Image import Image
 
-from ingestion.records import Rect
+from ingestion.records import Rect, turn_back
 
 __all__ = [
     "LOOK_DPI",
@@ -28,7 +28,6 @@ __all__ = [
     "skew_of",
     "text_area",
     "turn",
-    "turn_back",
 ]
 
 Grey = NDArray[np.uint8]
@@ -339,17 +338,6 @@ def lay(evened: Image, degrees: int, skew: float | None = None) -> Laid:
     else:
         level = upright
     return Laid(level, degrees, skew, upright.size)
-
-
-def turn_back(box: Rect, degrees: int) -> Rect:
-    """A box on an image turned clockwise by `degrees` (0, 90, 180, 270) as a box on the image before."""
-    if degrees == 90:
-        return Rect(box.y0, 1 - box.x1, box.y1, 1 - box.x0)
-    if degrees == 180:
-        return Rect(1 - box.x1, 1 - box.y1, 1 - box.x0, 1 - box.y0)
-    if degrees == 270:
-        return Rect(1 - box.y1, box.x0, 1 - box.y0, box.x1)
-    return box
 
 
 def _levelled_back(box: Rect, skew: float, level: tuple[int, int], before: tuple[int, int]) -> Rect:

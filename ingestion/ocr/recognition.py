@@ -24,7 +24,6 @@ from ingestion.ocr.image_preprocessing import (
     prepare,
     text_area,
     turn,
-    turn_back,
 )
 from ingestion.ocr.ocr_merge import (
     OcrLine,
@@ -36,7 +35,7 @@ from ingestion.ocr.ocr_merge import (
     words_of,
 )
 from ingestion.reading.layout import lines_of
-from ingestion.records import Page, Rect, Table, Word
+from ingestion.records import Page, Rect, Table, Word, turn_back
 from ingestion.tables.detection import find_tables
 
 if TYPE_CHECKING:

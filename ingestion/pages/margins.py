@@ -204,7 +204,7 @@ def running_spans(page: Page, running: frozenset[str]) -> tuple[tuple[int, int],
     spans = set()
     for (start, end), shape, _ in _edge_lines(page, usual_height([page])):
         if page.label and not shape.strip(MARKS):
-            runs = page.text[start:end].strip(MARKS) == page.label
+            runs = page.text[start:end].strip(MARKS) in page.label.split("–")
         else:
             runs = not running.isdisjoint({shape, _beginning(shape)})
         if runs:

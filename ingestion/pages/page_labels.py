@@ -6,8 +6,8 @@ import re
 from bisect import bisect
 from collections import Counter, defaultdict
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
-from itertools import chain
+from dataclasses import dataclass, replace
+from itertools import chain, product
 
 from ingestion.language.currencies import DRAWN_SIGNS
 from ingestion.language.months import MONTH_NAME, MONTH_WORDS
@@ -135,7 +135,8 @@ def page_labels(pages: Sequence[Page], embedded: Sequence[str | None]) -> list[t
     source: "printed", "pdf" (the file's own labels) or None.
 
     A number counts as printed only in a series: in step with the pages, in the same form and in the same
-    place. The file's own labels serve where nothing is printed, if the printed numbers around confirm them.
+    place. A sheet that shows two facing pages is labelled "14–15". The file's own labels serve
+    where nothing is printed, if the printed numbers around confirm them.
     """
     usual = usual_height(pages)
     found = [_numbers_of(index, page, usual) for index, page in enumerate(pages)]
@@ -145,6 +146,8 @@ def page_labels(pages: Sequence[Page], embedded: Sequence[str | None]) -> list[t
     printed: list[str | None] = [None] * len(pages)
     for index, number in chosen.items():
         printed[index] = number.label
+    for index, label in _facing_labels(pages, usual).items():
+        printed[index] = printed[index] or label
     confirmed = _borne_out(printed, embedded)
     return list(map(_label_of, printed, confirmed, found))
 
@@ -156,6 +159,44 @@ def _numbers_of(index: int, page: Page, usual: float) -> list[_Number]:
         if row.side in EDGES:
             numbers += _numbers(index, page.text, row)
     return numbers
+
+
+def _facing_labels(pages: Sequence[Page], usual: float) -> dict[int, str]:
+    """Returns the labels of sheets that show two pages side by side, by page, if they count on by two.
+
+    One sheet alone is enough in a document of no other pages.
+    """
+    found: dict[int, list[tuple[int, str]]] = defaultdict(list)
+    for index, page in enumerate(pages):
+        halves = [_half(page, left=left) for left in (True, False)]
+        if not all(halves):
+            continue
+        numbers, following = (_numbers_of(index, half, usual) for half in halves if half)
+        for pair in product(numbers, following):
+            if _face(*pair):
+                found[pair[0].value - 2 * index].append((index, f"{pair[0].label}–{pair[1].label}"))
+    series = max(found.values(), key=len, default=[])
+    return dict(series) if len(series) > 1 or len(pages) == 1 else {}
+
+
+def _half(page: Page, *, left: bool) -> Page | None:
+    """Returns a half of a page as a page, None if it is empty or a line stands across both halves."""
+    lines = []
+    for line in page.lines:
+        box = line.box
+        if box.x0 < 0.5 < box.x1:
+            return None
+        if (box.centre < 0.5) is left:
+            shift = 0.0 if left else 1.0
+            lines.append(replace(line, box=replace(box, x0=2 * box.x0 - shift, x1=2 * box.x1 - shift)))
+    return replace(page, lines=tuple(lines)) if lines else None
+
+
+def _face(first: _Number, second: _Number) -> bool:
+    """Whether two numbers are those of facing pages: in succession, each alone or beside the same words."""
+    if first.form != second.form or first.value + 1 != second.value or not _same_place(first, second):
+        return False
+    return (first.alone and second.alone) or not first.words.isdisjoint(second.words)
 
 
 def _label_of(

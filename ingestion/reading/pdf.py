@@ -25,6 +25,7 @@ from ingestion.reading.image_areas import finest, picture_places
 from ingestion.reading.layers import has_hidden_layers
 from ingestion.reading.page_objects import PageObjects, corners_of, loose_boxes
 from ingestion.reading.raised_marks import with_raised_marks
+from ingestion.reading.reading_order import in_reading_order
 from ingestion.reading.seen import ShownPage, kept_of, told, unseen_of
 from ingestion.records import DocumentInfo, Line, Rect, Word
 from ingestion.tables.ruling_lines import Rules, drawn_rules
@@ -285,7 +286,7 @@ class PdfFile:
 
     @contextmanager
     def _plain(self, number: int) -> Iterator[tuple[str, _Boxes]]:
-        """A page's text as PDFium gives it, and its boxes. Raises PdfiumError."""
+        """A page's text in reading order, and its boxes. Raises PdfiumError."""
         opened = self._open(number)
         if opened is None:
             raise pdfium.PdfiumError("not open")
@@ -295,6 +296,7 @@ class PdfFile:
             place = _placing(opened.page)
             indexes = _indexes(text_page, plain)
             plain, indexes = self._without_unseen(opened, text_page, plain, indexes)
+            plain, indexes = in_reading_order(opened, text_page, plain, indexes, place)
             yield plain, _Boxes(text_page, indexes, place)
         finally:
             text_page.close()

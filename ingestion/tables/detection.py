@@ -5,10 +5,14 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Sequence
 from dataclasses import replace
+from functools import partial
+from itertools import chain
 
-from ingestion.records import Page, Rect, Row, Table, Word, around
+from ingestion.reading.layout import sheet_pages
+from ingestion.records import Page, Rect, Row, Table, Word, around, turn_back
 from ingestion.tables.captions import CAPTION, bracketed_units, caption_of, is_unit
 from ingestion.tables.columns import Column, label_of
+from ingestion.tables.directions import by_direction
 from ingestion.tables.grids import grids_of
 from ingestion.tables.heads import Head, head_of
 from ingestion.tables.lines import Piece, VisualLine, visual_lines
@@ -55,13 +59,27 @@ SEPARATOR = " > "
 
 
 def find_tables(text: str, words: Sequence[Word], rules: Callable[[], Rules] = no_rules) -> list[Table]:
-    """Returns the tables of one page in reading order.
+    """Returns the tables of one page in reading order, those set sideways after the others.
 
     words: with boxes and offsets into `text`. rules: called only if there may be a table.
     """
     placed = [word for word in words if 0 <= word.start < word.end <= len(text)]
     if len(placed) > MOST_WORDS:
         return []
+    tables: list[Table] = []
+    for degrees, part in chain.from_iterable(map(partial(by_direction, text), sheet_pages(placed))):
+        level = [replace(word, box=turn_back(word.box, degrees)) for word in part] if degrees else part
+        for table in _level_tables(level, partial(_turned_back, rules, degrees)):
+            tables.append(replace(table, box=turn_back(table.box, (360 - degrees) % 360)))
+    return tables
+
+
+def _turned_back(rules: Callable[[], Rules], degrees: int) -> Rules:
+    return rules().turned_back(degrees)
+
+
+def _level_tables(placed: Sequence[Word], rules: Callable[[], Rules]) -> list[Table]:
+    """Returns the tables of words that stand level."""
     if _count_values(placed) < FEWEST_ROWS:
         return []
     lines = without_page_number(visual_lines(placed))

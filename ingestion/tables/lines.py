@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
-from dataclasses import dataclass
-from itertools import pairwise
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+from itertools import combinations, compress, pairwise
 from statistics import median
 
-from ingestion.records import Across, Down, Rect, Word
+from ingestion.records import Across, Down, Rect, Word, around
 from ingestion.tables.word_kinds import (
     BROKEN,
     DIGITS,
@@ -33,6 +33,9 @@ SAME_LINE_MARK = 0.35
 TALLEST = 2.6
 # Letters of a rotated word seem more than this many times as slender as usual.
 ROTATED = 2.6
+LONGEST_SHORT = 3
+# The first values stand at most so many line heights below upright heads.
+FAR_BELOW = 5.0
 # How many words a value with its measure has: "5 per cent", "4 to 8 lakh". One of time may be a head: "1-3
 # years".
 MEASURED_WORDS = range(2, 5)
@@ -59,6 +62,10 @@ INK = 0.15
 # lines of text.
 LONG_LINE = 0.2
 STEEPEST = 0.04
+# So many slopes tell one from none. Of a longer line only so many words are compared.
+FEWEST_SLOPES = 4
+MOST_OF_LINE = 30
+HANGING = frozenset("gjpqyJQçşţβγζημξρφχψдруфцщДЦЩ")
 
 
 # A word with the top and the bottom that are taken for its box's.
@@ -118,7 +125,7 @@ class VisualLine(Down):
 def visual_lines(words: Sequence[Word]) -> list[VisualLine]:
     """Returns the lines of a page from top to bottom, whatever the order of `words`.
 
-    Rotated words are left out.
+    Upright heads of columns are one line. Other rotated words are left out.
     """
     placed = _levelled([word for word in words if _has_area(word.box)])
     if not placed:
@@ -127,14 +134,80 @@ def visual_lines(words: Sequence[Word]) -> list[VisualLine]:
     # A rotated word is high and narrow. A word broken at a line's end has a box over two lines and is wide.
     slender = median((y1 - y0) * len(word.text) / word.box.width for y0, y1, word in placed)
     tallest = TALLEST * usual
-    upright: list[_Placed] = []
-    for item in placed:
-        top, bottom, _ = item
-        if bottom - top <= tallest and not _is_rotated(item, slender):
-            upright.append(item)
+    rotated = _rotated(placed, slender)
+    turned = {id(word) for line in rotated for word in line}
+    upright = [item for item in placed if item[1] - item[0] <= tallest and id(item[2]) not in turned]
     upright.sort(key=lambda item: item[0] + item[1])
     low = MARK_HEIGHT * usual
-    return [_line(group) for group in _grouped(upright) if not _is_marks(group, low)]
+    lines = [_line(group) for group in _grouped(upright) if not _is_marks(group, low)]
+    for heads in _upright_heads(rotated, upright, usual):
+        beside = [line for line in lines if heads.y0 < line.middle < heads.y1]
+        for line in beside:
+            heads.pieces += line.pieces
+        heads.pieces.sort(key=lambda piece: piece.x0)
+        lines = sorted([heads, *(line for line in lines if line not in beside)], key=lambda line: line.middle)
+    return lines
+
+
+def _rotated(placed: Sequence[_Placed], slender: float) -> list[list[Word]]:
+    """Returns the words of each line that runs up or down the page. slender: see `_is_rotated`."""
+    words = [word for _, _, word in placed]
+    rotated = [_is_rotated(item, slender) for item in placed]
+    near = list(pairwise(range(len(words))))
+    # A short word looks like a level one, but for the rotated ones before or after it.
+    for number, other in (*near, *((after, before) for before, after in reversed(near))):
+        text = words[other].text
+        if rotated[number] and len(text) <= LONGEST_SHORT and text.isalpha():
+            rotated[other] = rotated[other] or _are_in_line(words[number].box, words[other].box)
+    lines: list[list[Word]] = []
+    for word in compress(words, rotated):
+        if lines and _are_in_line(lines[-1][-1].box, word.box):
+            lines[-1].append(word)
+        else:
+            lines.append([word])
+    return lines
+
+
+def _are_in_line(box: Rect, other: Rect) -> bool:
+    """Whether two words stand close in one line that runs up or down."""
+    gap = max(box.y0, other.y0) - min(box.y1, other.y1)
+    return box.overlap(other) > 0.5 * max(box.width, other.width) and gap < 0.5 * min(
+        box.height, other.height
+    )
+
+
+def _upright_heads(
+    rotated: Sequence[Sequence[Word]], level: Sequence[_Placed], usual: float
+) -> Iterator[VisualLine]:
+    """Yields a line for each row of rotated texts side by side that stand over values.
+
+    level: the other words. usual: their height.
+    """
+    letter = median(word.box.width / len(word.text) for _, _, word in level) if level else 0.0
+    texts = list(map(text_piece, rotated))
+    texts = [text for text in texts if _is_over_value(around(map(_box, text.words)), level, usual)]
+    while texts:
+        first = around(map(_box, texts[0].words))
+        row = [text for text in texts if around(map(_box, text.words)).level(first) > 0]
+        texts = [text for text in texts if text not in row]
+        box = around(word.box for text in row for word in text.words)
+        for text in row:
+            text.words = [replace(word, box=replace(word.box, y0=box.y0, y1=box.y1)) for word in text.words]
+        if len(row) > 1:
+            yield VisualLine(row, box.y0, box.y1, letter)
+
+
+def _box(word: Word) -> Rect:
+    return word.box
+
+
+def _is_over_value(box: Rect, level: Sequence[_Placed], usual: float) -> bool:
+    """Whether the first word below a rotated text, and not far below, is a value."""
+    below = [item for item in level if item[0] > box.y1 - usual / 2 and item[2].box.overlap(box) > -box.width]
+    if not below:
+        return False
+    top, _, word = min(below, key=lambda item: item[0])
+    return top - box.y1 < FAR_BELOW * usual and words_kind(word.text) != "w"
 
 
 def _has_area(box: Rect) -> bool:
@@ -172,25 +245,39 @@ def _at_first_line(item: _Placed, usual: float) -> _Placed:
 
 
 def _slope(words: Sequence[Word]) -> float:
-    """Returns how far text lines fall over the width of the page, 0 if that is too steep for text.
+    """Returns how far text lines fall over the width of the page, 0 if that is too steep for text, or no more
+    than what the lines differ by.
 
-    It is the median over runs of words that follow each other at about the same height.
+    It is the median over pairs of words that stand on the baseline of one line, far apart.
     """
     slopes: list[float] = []
-    first = last = None
-    for word in [*words, None]:
-        if last and word and _goes_on(last, word):
-            last = word
-            continue
-        if first and last:
-            length = last.box.x0 - first.box.x0
-            if length > LONG_LINE:
-                slopes.append((last.box.y1 - first.box.y1) / length)
-        first = last = word
-    slope = median(slopes) if slopes else 0.0
-    if abs(slope) < STEEPEST:
-        return slope
-    return 0.0
+    line: list[Rect] = []
+    last = None
+    for word in words:
+        if last is None or not _goes_on(last, word):
+            slopes += _slopes(line)
+            line = []
+        if _stands_on_baseline(word.text):
+            line.append(word.box)
+        last = word
+    slopes += _slopes(line)
+    if len(slopes) < FEWEST_SLOPES:
+        return 0.0
+    slope = median(slopes)
+    doubt = median(abs(other - slope) for other in slopes)
+    return slope if doubt < abs(slope) < STEEPEST else 0.0
+
+
+def _slopes(line: Sequence[Rect]) -> Iterator[float]:
+    """Yields how far the baseline falls from each of a line's words to others far to the right of it."""
+    for first, last in combinations(line[:MOST_OF_LINE], 2):
+        if last.x0 - first.x0 > LONG_LINE:
+            yield (last.y1 - first.y1) / (last.centre - first.centre)
+
+
+def _stands_on_baseline(text: str) -> bool:
+    """Whether the ink of a word ends at the baseline: it has no letter that hangs below, and no mark."""
+    return text.rstrip(".:%").isalnum() and HANGING.isdisjoint(text)
 
 
 def _goes_on(last: Word, word: Word) -> bool:

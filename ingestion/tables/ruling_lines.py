@@ -11,7 +11,7 @@ from typing import Any
 import pypdfium2.raw as raw
 
 from ingestion.reading.page_objects import PageObjects
-from ingestion.records import Rect
+from ingestion.records import Rect, turn_back
 
 __all__ = ["Rules", "drawn_rules", "no_rules"]
 
@@ -27,6 +27,7 @@ MOST_POINTS_OF_PAGE = 60_000
 # of letters.
 THICKEST = 3.0
 SHORTEST = 4.0
+POINTS_OF_A_BOX = 5
 
 Place = Callable[[float, float, float, float], Rect]
 Point = tuple[float, float]
@@ -43,6 +44,12 @@ class Rules:
 
     across: tuple[Rect, ...] = ()
     down: tuple[Rect, ...] = ()
+
+    def turned_back(self, degrees: int) -> Rules:
+        """Returns them on the page before it was turned clockwise by `degrees`."""
+        across = tuple(turn_back(rule, degrees) for rule in self.across)
+        down = tuple(turn_back(rule, degrees) for rule in self.down)
+        return Rules(down, across) if degrees % 180 else Rules(across, down)
 
 
 def no_rules() -> Rules:
@@ -85,7 +92,7 @@ def _lines(objects: PageObjects) -> Iterator[Sides]:
                 yield left, top, right, bottom
             continue
         item = objects.pointer(number)
-        if _is_stroked(item):
+        if _is_stroked(item) or _is_of_thin_boxes(item):
             points_left -= raw.FPDFPath_CountSegments(item)
             if points_left < 0:
                 return
@@ -96,6 +103,17 @@ def _is_stroked(path: Any) -> bool:
     fill = ctypes.c_int()
     stroke = ctypes.c_int()
     return bool(raw.FPDFPath_GetDrawMode(path, fill, stroke)) and bool(stroke.value)
+
+
+def _is_of_thin_boxes(path: Any) -> bool:
+    """Whether a filled path has several parts, of which the first is a rule or where two meet."""
+    if raw.FPDFPath_CountSegments(path) < 2 * POINTS_OF_A_BOX:
+        return False
+    sides = list(islice(_segments(path), POINTS_OF_A_BOX - 1))
+    widths = [abs(x1 - x0) for (x0, _), (x1, _) in sides]
+    heights = [abs(y1 - y0) for (_, y0), (_, y1) in sides]
+    is_box = all(min(pair) < 0.1 for pair in zip(widths, heights, strict=True))
+    return is_box and min(max(widths, default=0.0), max(heights, default=0.0)) <= THICKEST
 
 
 def _strokes(path: Any) -> Iterator[Sides]:
