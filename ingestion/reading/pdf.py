@@ -318,7 +318,7 @@ class PdfFile:
     def _refuse_placeholder(self) -> None:
         """Raise DocumentError where the only page asks to wait for another program to draw the document."""
         opened = self._open(1) if self.count == 1 else None
-        if opened is None or any(note.name for note in opened.annotations):
+        if opened is None or self._pdfium is None or any(note.name for note in opened.annotations):
             return
         text = opened.page.get_textpage().get_text_range()
         if self._pdfium.get_formtype() == raw.FORMTYPE_XFA_FULL or PLACEHOLDER.match(text):
