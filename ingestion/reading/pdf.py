@@ -21,8 +21,8 @@ import pypdfium2.raw as raw
 from ingestion.errors import DocumentError, EncryptedError
 from ingestion.ocr.text_quality import is_unreadable, normalise, normalised_lines, normalised_words
 from ingestion.reading.annotations import Annotation, annotations_of, attached_files, draw_missing, said_of
+from ingestion.reading.hidden_layers import has_hidden_layers
 from ingestion.reading.image_areas import finest, picture_places
-from ingestion.reading.layers import has_hidden_layers
 from ingestion.reading.page_objects import PageObjects, corners_of, loose_boxes
 from ingestion.reading.seen import ShownPage, kept_of, told, unseen_of
 from ingestion.records import DocumentInfo, Line, Rect, Word

@@ -93,7 +93,7 @@ def unseen_of(shown: ShownPage, plain: str, indexes: Sequence[int]) -> dict[int,
 
     plain: as PDFium gives it. indexes: of each of its characters PDFium's number.
     """
-    texts = _Texts(shown)
+    texts = _DrawnTexts(shown)
     lines = texts.crossing_lines()
     if not (texts.reasons or lines or shown.struck):
         return {}
@@ -145,7 +145,7 @@ def told(plain: str, unseen: Mapping[int, str]) -> list[str]:
     return found
 
 
-class _Texts:
+class _DrawnTexts:
     """The texts that a page draws, and which of them may be hidden.
 
     reasons: number of an object -> why. clips, covers: what cuts it, and what was drawn over it.
@@ -255,7 +255,7 @@ class _Judge:
     in points.
     """
 
-    def __init__(self, shown: ShownPage, texts: _Texts, plain: str, indexes: Sequence[int]) -> None:
+    def __init__(self, shown: ShownPage, texts: _DrawnTexts, plain: str, indexes: Sequence[int]) -> None:
         self._shown, self._texts = shown, texts
         self._breaks = [at for at, character in enumerate(plain) if character == "\n"]
         self.at = [at for at, character in enumerate(plain) if not character.isspace()]

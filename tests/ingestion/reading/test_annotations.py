@@ -1,3 +1,5 @@
+"""What stands on a page beside its text layer: values of fields, notes, attached files, XFA placeholders."""
+
 from __future__ import annotations
 
 import io

@@ -1,3 +1,5 @@
+"""Which words of a page a person sees: each way of hiding one, and its innocent neighbour."""
+
 from __future__ import annotations
 
 import io
