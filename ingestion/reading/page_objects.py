@@ -34,8 +34,7 @@ EVERYWHERE = (-1e9, -1e9, 1e9, 1e9)
 
 
 def _direct(function: Any, result: Any, *arguments: Any) -> Any:
-    address = ctypes.cast(function, ctypes.c_void_p).value
-    return ctypes.PYFUNCTYPE(result, *arguments)(address)
+    return ctypes.PYFUNCTYPE(result, *arguments)(ctypes.cast(function, ctypes.c_void_p).value or 0)
 
 
 _ADDRESS, _NUMBER = ctypes.c_void_p, ctypes.c_int
@@ -176,7 +175,7 @@ class PageObjects:
         """By how many outlines each of some objects is cut."""
         return np.fromiter(map(_clips, map(_clip, self._some(numbers))), np.int64, len(numbers))
 
-    def _some(self, numbers: Numbers) -> Sequence[int]:
+    def _some(self, numbers: Numbers) -> Any:
         if len(numbers) == len(self.handles):
             return self.handles
         if len(numbers) < 2:
@@ -217,7 +216,7 @@ def _within(inner: Matrix, outer: Matrix) -> Matrix:
     return (*across, *down, *moved)
 
 
-def _moved(sides: Sequence[float], matrix: Matrix) -> Sides:
+def _moved(sides: Sequence[float] | Sides, matrix: Matrix) -> Sides:
     """The sides of a box in a form as sides on the page."""
     left, bottom, right, top = sides
     a, b, c, d, e, f = matrix

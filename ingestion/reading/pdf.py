@@ -21,8 +21,8 @@ import pypdfium2.raw as raw
 from ingestion.errors import DocumentError, EncryptedError
 from ingestion.ocr.text_quality import is_unreadable, normalise, normalised_lines, normalised_words
 from ingestion.reading.annotations import Annotation, annotations_of, attached_files, draw_missing, said_of
+from ingestion.reading.hidden_layers import has_hidden_layers
 from ingestion.reading.image_areas import finest, picture_places
-from ingestion.reading.layers import has_hidden_layers
 from ingestion.reading.page_objects import PageObjects, corners_of, loose_boxes
 from ingestion.reading.raised_marks import with_raised_marks
 from ingestion.reading.reading_order import in_reading_order
@@ -321,7 +321,7 @@ class PdfFile:
     def _refuse_placeholder(self) -> None:
         """Raise DocumentError where the only page asks to wait for another program to draw the document."""
         opened = self._open(1) if self.count == 1 else None
-        if opened is None or any(note.name for note in opened.annotations):
+        if opened is None or self._pdfium is None or any(note.name for note in opened.annotations):
             return
         text = opened.page.get_textpage().get_text_range()
         if self._pdfium.get_formtype() == raw.FORMTYPE_XFA_FULL or PLACEHOLDER.match(text):

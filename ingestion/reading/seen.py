@@ -93,7 +93,7 @@ def unseen_of(shown: ShownPage, plain: str, indexes: Sequence[int]) -> dict[int,
 
     plain: as PDFium gives it. indexes: of each of its characters PDFium's number.
     """
-    texts = _Texts(shown)
+    texts = _DrawnTexts(shown)
     lines = texts.crossing_lines()
     if not (texts.reasons or lines or shown.struck):
         return {}
@@ -145,7 +145,7 @@ def told(plain: str, unseen: Mapping[int, str]) -> list[str]:
     return found
 
 
-class _Texts:
+class _DrawnTexts:
     """The texts that a page draws, and which of them may be hidden.
 
     reasons: number of an object -> why. clips, covers: what cuts it, and what was drawn over it.
@@ -167,7 +167,7 @@ class _Texts:
         if len(self.numbers):
             self._find_suspects()
 
-    def _suspect(self, which: NDArray[Any], reason: str) -> list[int]:
+    def _suspect(self, which: Any, reason: str) -> list[int]:
         suspects: list[int] = self.numbers[which].tolist()
         for number in suspects:
             self.reasons.setdefault(number, reason)
@@ -225,8 +225,7 @@ class _Texts:
         order = np.argsort(self.middles[:, 1])
         ends = np.searchsorted(self.middles[order, 1], sides[:, (1, 3)])
         first = np.minimum.reduceat(np.append(self.numbers[order], MOST_OBJECTS), ends.ravel())[::2]
-        late: NDArray[np.bool_] = (ends[:, 0] < ends[:, 1]) & (first < boxes)
-        return late
+        return np.asarray((ends[:, 0] < ends[:, 1]) & (first < boxes))
 
     def _cover(self, texts: NDArray[np.bool_], place: Place, reason: str) -> None:
         for number in self._suspect(texts, reason):
@@ -236,8 +235,7 @@ class _Texts:
         """Which texts have a part, not only their foot or head, in a box or on a line."""
         left, bottom, right, top = place
         level = (self.sides[:, 1] + self.inset < top) & (self.sides[:, 3] - self.inset > bottom)
-        found: NDArray[np.bool_] = level & (self.sides[:, 2] > left + 1) & (self.sides[:, 0] < right - 1)
-        return found
+        return np.asarray(level & (self.sides[:, 2] > left + 1) & (self.sides[:, 0] < right - 1))
 
     def crossing_lines(self) -> list[int]:
         """The thin level lines that go through the middle of a text."""
@@ -257,7 +255,7 @@ class _Judge:
     in points.
     """
 
-    def __init__(self, shown: ShownPage, texts: _Texts, plain: str, indexes: Sequence[int]) -> None:
+    def __init__(self, shown: ShownPage, texts: _DrawnTexts, plain: str, indexes: Sequence[int]) -> None:
         self._shown, self._texts = shown, texts
         self._breaks = [at for at, character in enumerate(plain) if character == "\n"]
         self.at = [at for at, character in enumerate(plain) if not character.isspace()]
@@ -414,11 +412,10 @@ class _View:
         (x0, y0, x1, y1), (width, height) = self._region, self._size
         cut = tuple(max(0.0, (edge - 0.5) / self._scale) for edge in (x0, height - y1, width - x1, y0))
         drawn = self._shown.page.render(scale=self._scale, crop=cut, draw_annots=True).to_numpy()
-        return drawn[:, :, :3].astype(np.int16)
+        return np.asarray(drawn[:, :, :3], np.int16)
 
 
 def _holding(area: Place, points: Sides) -> NDArray[np.bool_]:
     """Which of some points stand in an area."""
     left, bottom, right, top = area
-    found: NDArray[np.bool_] = ((points >= (left, bottom)) & (points <= (right, top))).all(1)
-    return found
+    return np.asarray(((points >= (left, bottom)) & (points <= (right, top))).all(1))

@@ -92,6 +92,25 @@ def test_an_empty_user_password_opens_silently_and_a_real_one_is_asked_for(tmp_p
     assert opened.info.pages == 4
 
 
+class EmptyPassword(str):
+    """An empty password that pypdf does not take for none."""
+
+    __slots__ = ()
+
+    def __bool__(self) -> bool:
+        return True
+
+
+def test_an_empty_owner_password_opens_nothing_for_who_lacks_the_users(paper: Path) -> None:
+    writer = pypdf.PdfWriter(clone_from=pypdf.PdfReader(paper))
+    writer.encrypt("sesame", EmptyPassword(), algorithm="AES-256")
+    writer.write(paper)
+    assert pypdf.PdfReader(paper).decrypt("") == pypdf.PasswordType.OWNER_PASSWORD
+    with pytest.raises(EncryptedError, match="password"):
+        read_document(paper)
+    assert read_document(paper, Circumstances(password="sesame")).pages[0].text
+
+
 @pytest.mark.parametrize(
     ("password", "given", "plain_strings"),
     [

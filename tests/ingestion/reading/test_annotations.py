@@ -1,3 +1,5 @@
+"""What stands on a page beside its text layer: values of fields, notes, attached files, XFA placeholders."""
+
 from __future__ import annotations
 
 import io
@@ -186,7 +188,8 @@ def test_a_huge_value_is_cut(tmp_path: Path) -> None:
 def test_a_cyclic_tree_of_fields_ends(tmp_path: Path) -> None:
     path = add_widget(tmp_path / "a.pdf", {"/T": TextStringObject("limit")})
     writer = PdfWriter(clone_from=PdfReader(path))
-    (field,) = writer.pages[0]["/Annots"]
+    notes: Any = writer.pages[0]["/Annots"]
+    (field,) = notes
     field.get_object()[NameObject("/Kids")] = ArrayObject([field])
     field.get_object()[NameObject("/Parent")] = field
     writer.write(path)
@@ -259,8 +262,8 @@ def xfa(path: Path, text: str, *, fields: bool = False) -> Path:
     else:
         make_pdf(path, [text])
     writer = PdfWriter(clone_from=PdfReader(path))
-    root = writer._root_object
-    given = (
+    root: Any = writer._root_object
+    given: Any = (
         root["/AcroForm"].get_object() if fields else DictionaryObject({NameObject("/Fields"): ArrayObject()})
     )
     given[NameObject("/XFA")] = ArrayObject(

@@ -32,6 +32,12 @@ class Note:
     def pictures(self, number: int) -> tuple[Any, ...]:
         return ()
 
+    def additions(self, number: int) -> list[tuple[str, Any]]:
+        return []
+
+    def remarks(self, number: int) -> list[str]:
+        return []
+
 
 def test_a_pdf_is_read_whatever_it_is_called(tmp_path: Path) -> None:
     pdf = make_pdf(tmp_path / "a.pdf", ["The ceiling is three per cent."])

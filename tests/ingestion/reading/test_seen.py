@@ -1,8 +1,11 @@
+"""Which words of a page a person sees: each way of hiding one, and its innocent neighbour."""
+
 from __future__ import annotations
 
 import io
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import pytest
 from PIL import Image
@@ -360,7 +363,7 @@ def test_a_layer_that_is_off_is_not_read(tmp_path: Path, state: str) -> None:
     writer._root_object[NameObject("/OCProperties")] = DictionaryObject(
         {NameObject("/OCGs"): ArrayObject([group]), NameObject("/D"): default}
     )
-    resources = writer.pages[0]["/Resources"].get_object()
+    resources: Any = writer.pages[0]["/Resources"].get_object()
     if state == "form":
         next(iter(resources["/XObject"].values())).get_object()[NameObject("/OC")] = group
     resources[NameObject("/Properties")] = DictionaryObject({NameObject("/Layer"): group})

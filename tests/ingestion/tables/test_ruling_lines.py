@@ -13,6 +13,7 @@ from hypothesis import strategies as st
 from reportlab.pdfgen.canvas import Canvas
 
 from ingestion.reading.layout import lines_of
+from ingestion.reading.page_objects import PageObjects
 from ingestion.reading.pdf import PdfFile
 from ingestion.records import Page, Rect, Table, Word
 from ingestion.tables.detection import continue_tables, find_tables
@@ -99,7 +100,8 @@ class Sheet:
         pages = []
         for number in range(1, len(document) + 1):
             text, _, words = read.words(number)
-            rules = partial(drawn_rules, document[number - 1], place)
+            page = document[number - 1]
+            rules = partial(drawn_rules, page, place, PageObjects.of(page))
             tables = tuple(find_tables(text, words, rules))
             pages.append(Page(number, text, lines=lines_of(text, words), tables=tables))
         return pages
@@ -308,7 +310,8 @@ def test_rules_are_read_as_they_are_shown(sheet: Sheet) -> None:
     sheet.bar(300, 600, 100, 50)
     sheet.canvas.line(50, 500, 300, 400)
     sheet.canvas.save()
-    rules = drawn_rules(pdfium.PdfDocument(sheet.path)[0], place)
+    page = pdfium.PdfDocument(sheet.path)[0]
+    rules = drawn_rules(page, place, PageObjects.of(page))
     assert len(rules.across) == 3
     assert len(rules.down) == 2
     leftmost = min(rule.x1 for rule in rules.down)
@@ -388,6 +391,7 @@ def test_a_page_of_drawings_costs_no_more_than_its_points_allowed(
     canvas.save()
     with pdfium.PdfDocument(sheet.path) as document:
         page = document[0]
-        assert len(drawn_rules(page, place).across) == 1
+        objects = PageObjects.of(page)
+        assert len(drawn_rules(page, place, objects).across) == 1
         monkeypatch.setattr("ingestion.tables.ruling_lines.MOST_POINTS_OF_PAGE", 1_000)
-        assert drawn_rules(page, place) == Rules()
+        assert drawn_rules(page, place, objects) == Rules()
