@@ -19,6 +19,7 @@ import pypdfium2.raw as raw
 from ingestion.errors import DocumentError, EncryptedError
 from ingestion.ocr.text_quality import is_unreadable, normalise, normalised_lines, normalised_words
 from ingestion.reading.image_areas import finest, picture_places
+from ingestion.reading.letters import with_plain_words
 from ingestion.reading.reading_order import in_reading_order
 from ingestion.records import DocumentInfo, Line, Rect, Word
 from ingestion.tables.ruling_lines import Rules, drawn_rules
@@ -254,6 +255,7 @@ class PdfFile:
             plain = str(text_page.get_text_range())[:MOST_CHARACTERS]
             place = _placing(page)
             indexes = _indexes(text_page, plain)
+            plain, indexes = with_plain_words(text_page, plain, indexes)
             plain, indexes = in_reading_order(page, text_page, plain, indexes, place)
             yield plain, _Boxes(text_page, indexes, place)
         finally:
