@@ -20,7 +20,7 @@ from operator import mul
 from pathlib import Path
 from typing import NamedTuple
 
-__all__ = ["LETTERS", "Judgement", "fold", "judge", "letter_runs"]
+__all__ = ["LETTERS", "Judgement", "fold", "judge", "letter_runs", "plausibility"]
 
 LETTERS = "abcdefghijklmnopqrstuvwxyz"
 # Made by benchmarks/letter_triples.py: two bits a triple, packed, compressed and in base 85.
@@ -191,7 +191,7 @@ def _latin_letters(folded: str, word: str) -> tuple[int, int]:
             continue
         if _is_run_together(run, word):
             wrong += len(run)
-        elif _is_plausible(run):
+        elif plausibility(run) >= 0:
             right += len(run)
         elif not is_code:
             wrong += len(run)
@@ -230,14 +230,15 @@ def _foreign_letters(folded: str) -> tuple[int, int]:
     return (letters, 0)
 
 
-def _is_plausible(run: str) -> bool:
+def plausibility(run: str) -> int:
+    """How much speaks for a run of a-z being spelt as some language spells; below 0 nothing does."""
     table = _table()
     state = 0
     total = 0
-    for code in (*run.encode("ascii"), 96):
-        state = state % 729 * 27 + code - 96
+    for code in (*run.encode("ascii", "ignore"), 96):
+        state = (state % 729 * 27 + code - 96) % len(table)
         total += table[state]
-    return total >= 0
+    return total
 
 
 def _is_run_together(run: str, word: str) -> bool:

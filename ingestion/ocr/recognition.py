@@ -10,6 +10,7 @@ from collections.abc import Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from difflib import get_close_matches
+from itertools import pairwise
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -37,6 +38,7 @@ from ingestion.ocr.ocr_merge import (
 from ingestion.reading.layout import lines_of
 from ingestion.records import Page, Rect, Table, Word, turn_back
 from ingestion.tables.detection import find_tables
+from ingestion.tables.lines import visual_lines
 
 if TYPE_CHECKING:
     from PIL.Image import Image
@@ -119,8 +121,41 @@ def read_image(image: Image) -> OcrReading:
     Raises DocumentError where tesseract fails or takes longer than PAGE_SECONDS.
     """
     lines, turned = _read_lines(image, _Clock())
-    text, words = lay_out(lines)
+    text, words = _with_whole_rows(lines, turned)
     return OcrReading(text, words, round(mean_confidence(words), 1), turned)
+
+
+def _with_whole_rows(lines: Sequence[OcrLine], turned: int) -> tuple[str, tuple[Word, ...]]:
+    """The lines laid out, with the rows of tables as lines where tesseract read column after column."""
+    text, words = lay_out(lines)
+    areas = [table.box for table in tables_of(text, words, turned) if _is_scattered(table)]
+    if not areas:
+        return text, words
+    inside = {word.start: word for word in words if any(area.holds(word.box) for area in areas)}
+    scattered = set(inside)
+    back = (360 - turned) % 360
+    upright = [replace(word, box=turn_back(word.box, back)) for word in inside.values()]
+    rows: list[OcrLine] = []
+    for row in visual_lines(upright):
+        parts = [part for piece in row.pieces for part in piece.words]
+        rows.append(OcrLine(tuple(inside.pop(part.start) for part in parts), not rows))
+    laid: list[OcrLine] = []
+    placed = iter(words)
+    for line in lines:
+        own = [next(placed) for _ in line.words]
+        kept = [word for word in own if word.start in inside or word.start not in scattered]
+        if len(kept) < len(own):
+            laid += rows
+            rows = []
+        if kept:
+            laid.append(OcrLine(tuple(kept), line.first))
+    return lay_out(laid)
+
+
+def _is_scattered(table: Table) -> bool:
+    """Whether most rows of a table begin in the text before the row above them ends."""
+    begun = [before.end > row.start for before, row in pairwise(table.rows)]
+    return 2 * sum(begun) > len(begun)
 
 
 def tables_of(text: str, words: Sequence[Word], turned: int) -> tuple[Table, ...]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import unicodedata
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 
 from ingestion.records import Rect, Word, around
 
@@ -45,7 +45,7 @@ def locate_quote(glyphs: Sequence[tuple[str, Rect]], quote: str, before: str = "
         if last + 1 < len(glyphs) and glyphs[last + 1][0] == mark:
             last += 1
     quoted = glyphs[first : last + 1]
-    return _by_line(box for text, box in quoted if _is_printed(text, box))
+    return _by_line([(text, box) for text, box in quoted if _is_printed(text, box)])
 
 
 def _is_printed(text: str, box: Rect) -> bool:
@@ -95,14 +95,24 @@ def _outer_marks(quote: str) -> str:
     return quote[end:].replace(" ", "")
 
 
-def _by_line(boxes: Iterable[Rect]) -> tuple[Rect, ...]:
+def _by_line(glyphs: Sequence[tuple[str, Rect]]) -> tuple[Rect, ...]:
     lines: list[Rect] = []
-    for box in boxes:
-        if lines and _on_one_line(lines[-1], box):
+    last = ("", Rect(0.0, 0.0, 0.0, 0.0))
+    for text, box in glyphs:
+        upright = len(text) == len(last[0]) == 1 and _runs_on(last[1], box)
+        if lines and (upright or _on_one_line(lines[-1], box)):
             lines[-1] = around((lines[-1], box))
         else:
             lines.append(box)
+        last = text, box
     return tuple(lines)
+
+
+def _runs_on(last: Rect, box: Rect) -> bool:
+    """Whether a character stands close above or below another, in a line that runs up or down the page."""
+    apart = -last.level(box)
+    across = last.overlap(box)
+    return across > min(last.width, box.width) / 2 and 0 <= apart < SAME_LINE * max(last.height, box.height)
 
 
 def _on_one_line(first: Rect, second: Rect) -> bool:

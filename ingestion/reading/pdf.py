@@ -23,6 +23,7 @@ from ingestion.ocr.text_quality import is_unreadable, normalise, normalised_line
 from ingestion.reading.annotations import Annotation, annotations_of, attached_files, draw_missing, said_of
 from ingestion.reading.hidden_layers import has_hidden_layers
 from ingestion.reading.image_areas import finest, picture_places
+from ingestion.reading.letters import with_plain_words
 from ingestion.reading.page_objects import PageObjects, corners_of, loose_boxes
 from ingestion.reading.raised_marks import with_raised_marks
 from ingestion.reading.reading_order import in_reading_order
@@ -296,6 +297,7 @@ class PdfFile:
             place = _placing(opened.page)
             indexes = _indexes(text_page, plain)
             plain, indexes = self._without_unseen(opened, text_page, plain, indexes)
+            plain, indexes = with_plain_words(text_page, plain, indexes)
             plain, indexes = in_reading_order(opened, text_page, plain, indexes, place)
             yield plain, _Boxes(text_page, indexes, place)
         finally:

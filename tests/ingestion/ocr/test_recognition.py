@@ -303,6 +303,25 @@ def test_confidence_of_a_page_weighs_letters() -> None:
     assert mean == pytest.approx((11 * 90 + 30) / 12)
 
 
+def test_the_rows_of_a_scanned_table_are_lines_of_the_text() -> None:
+    image = Image.new("L", (2480, 3508), 255)
+    font = ImageFont.load_default(size=40)
+    rows = [
+        ("Revenue", "812,450", "774,120"),
+        ("Gross profit", "214,140", "203,118"),
+        ("Taxation", "30,174", "28,296"),
+    ]
+    rows += [("Other income", "41,200", "38,905"), ("Finance cost", "12,960", "11,874")]
+    for number, row in enumerate([("", "2024", "2023"), *rows]):
+        for x, text in zip((250, 1300, 2000), row, strict=True):
+            ImageDraw.Draw(image).text((x, 600 + 75 * number), text, fill=0, font=font)
+    reading = read_image(image)
+    assert all(" ".join(row) in reading.text.splitlines() for row in rows)
+    assert [reading.text[word.start : word.end] for word in reading.words] == [
+        word.text for word in reading.words
+    ]
+
+
 def test_the_look_for_slant_gives_degrees_to_turn_back() -> None:
     page = drawn(LINES)
     turned = page.rotate(-3.0, fillcolor=255)

@@ -4,6 +4,7 @@ end.
 
 import time
 from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 from textwrap import dedent
 
@@ -225,6 +226,26 @@ def test_crooked_scans_have_straight_rows() -> None:
         expected.append(values)
     (table,) = find_tables(*page_of(lines, confidence=90.0, slope=0.02))
     assert cells(table) == expected
+
+
+@pytest.mark.parametrize("last", ["yearly", "changes,", "(budget)"])
+def test_letters_that_hang_below_the_line_slant_no_level_scan(last: str) -> None:
+    text, words = page_of(
+        [[("Statement", 0.1, 0.2), ("of", 0.22, 0.25), (last, 0.36, 0.44)]], confidence=90.0
+    )
+    hanging = words[-1]
+    words[-1] = replace(hanging, box=replace(hanging.box, y1=hanging.box.y1 + 0.003))
+    rows = []
+    for number in range(1, 8):
+        y0 = 0.13 + 0.017 * number
+        values = [(f"{number}40", 0.5), (f"{number}41", 0.7), (f"{number}42", 0.9)]
+        rows.append([value for value, _ in values])
+        for word, x0 in [("Tax", 0.1), *values]:
+            box = Rect(x0, y0, x0 + 0.05, y0 + 0.012)
+            text += word + " "
+            words.append(word_after(text.removesuffix(word + " "), word, box, 90.0))
+    (table,) = find_tables(text, words)
+    assert cells(table) == rows
 
 
 def test_the_order_of_the_words_in_the_text_does_not_matter() -> None:

@@ -395,3 +395,21 @@ def test_a_page_of_drawings_costs_no_more_than_its_points_allowed(
         assert len(drawn_rules(page, place, objects).across) == 1
         monkeypatch.setattr("ingestion.tables.ruling_lines.MOST_POINTS_OF_PAGE", 1_000)
         assert drawn_rules(page, place, objects) == Rules()
+
+
+def test_rules_drawn_as_thin_boxes_of_one_filled_path_are_rules(tmp_path: Path) -> None:
+    canvas = Canvas(str(tmp_path / "a.pdf"), pagesize=(WIDTH, HEIGHT), invariant=1)
+    path = canvas.beginPath()
+    for y in (700, 680, 660):
+        path.rect(70, y, 0.5, 0.5)
+        path.rect(70, y, 400, 0.5)
+    canvas.drawPath(path, fill=1, stroke=0)
+    solid = canvas.beginPath()
+    for x in (70, 200):
+        solid.rect(x, 500, 100, 80)
+    canvas.drawPath(solid, fill=1, stroke=0)
+    canvas.save()
+    with pdfium.PdfDocument(tmp_path / "a.pdf") as document:
+        rules = drawn_rules(document[0], place, PageObjects.of(document[0]))
+    assert {round(HEIGHT * (1 - rule.middle)) for rule in rules.across} == {700, 680, 660}
+    assert not rules.down

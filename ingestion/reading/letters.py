@@ -1,0 +1,177 @@
+"""Mends words that are drawn as such but not written so: ligatures that have no meaning in their font, and
+letters and digits that are set apart.
+"""
+
+from __future__ import annotations
+
+import ctypes
+import re
+from collections.abc import Iterator, Sequence
+from itertools import pairwise
+from typing import Any
+
+import pypdfium2.raw as raw
+
+from ingestion.ocr.plausibility import fold, plausibility
+
+__all__ = ["with_plain_words"]
+
+# What PDFium gives for glyphs without a meaning, and a hyphen in front of a small letter.
+UNKNOWN = re.compile("[\x00-\x08\x0b\x0e-\x1f\ufffd\ufffe\ue000-\uf8ff]")
+HYPHEN = re.compile(r"(?<=[\s(])[-\xad](?=[a-z]{2})")
+HYPHENS = (" -", "\n-", "(-", "\xad")
+WORD_START = re.compile(r"[^\W\d_]*")
+WORD_END = re.compile(r"[^\W\d_]*$")
+LONGEST_PART = 40
+LIGATURES = ("fi", "fl", "ff", "ffi", "ffl")
+# A ligature is as wide as its letters together, to these shares.
+NARROWEST, WIDEST = 0.87, 1.12
+# At least five letters or digits with a space after each. The first pattern is quick to find nothing.
+FOUR_ALONE = re.compile(r" \S \S \S \S(?!\S)")
+SPACED = re.compile(r"(?<!\S)\S(?: \S){4,}(?!\S)")
+# A gap between words is at least so many times as wide as the widest one between letters, which is at most
+# this share of a letter's height.
+WORD_GAP = 1.5
+LETTER_GAP = 0.5
+SHORTEST = 4
+LINE_END = re.compile(r"\s*[\r\n]|\s*\Z")
+FIGURE = re.compile(r"\(?\d+(?:[.,]\d+)+%?\)?")
+
+# (start, end) of a stretch, what is read in its place, and PDFium's indexes of that.
+Change = tuple[int, int, str, list[int]]
+
+
+def with_plain_words(text_page: Any, plain: str, indexes: Sequence[int]) -> tuple[str, Sequence[int]]:
+    """The text with such words as they are read, and PDFium's index of each character.
+
+    Returns the very same objects where there are none.
+    """
+    changes: list[Change] = []
+    for start, end, index in _unknown(plain, indexes):
+        if found := _ligature(text_page, plain, indexes, (start, end, index)):
+            changes.append((start, end, found, [index] * len(found)))
+    if FOUR_ALONE.search(plain):
+        for match in SPACED.finditer(plain):
+            changes += _joined(text_page, match, indexes)
+    if not changes:
+        return plain, indexes
+    parts: list[str] = []
+    made: list[int] = []
+    last = 0
+    for start, end, text, of in sorted(changes):
+        parts += (plain[last:start], text)
+        made += (*indexes[last:start], *of)
+        last = end
+    return "".join((*parts, plain[last:])), [*made, *indexes[last:]]
+
+
+def _unknown(plain: str, indexes: Sequence[int]) -> Iterator[tuple[int, int, int]]:
+    """Yields (start, end, PDFium's index) of what may be a ligature that has no meaning or is left out."""
+    places = [match.start() for match in UNKNOWN.finditer(plain)]
+    if any(hyphen in plain for hyphen in HYPHENS):
+        places += (match.start() for match in HYPHEN.finditer(plain))
+    for at in places:
+        yield at, at + 1, indexes[at]
+    if len(plain) and indexes[-1] - indexes[0] >= len(plain):
+        for at, (before, after) in enumerate(pairwise(indexes), 1):
+            if after == before + 2:
+                yield at, at, before + 1
+
+
+def _ligature(text_page: Any, plain: str, indexes: Sequence[int], place: tuple[int, int, int]) -> str:
+    """The letters of a glyph without a meaning, "" where its width and the words do not tell them.
+
+    place: see `_unknown`.
+    """
+    start, end, index = place
+    if plain[start:end] == "\ufffe" and raw.FPDFText_GetUnicode(text_page, index):
+        return ""  # a hyphen at a line's end
+    before = WORD_END.search(plain[max(0, start - LONGEST_PART) : start])
+    after = WORD_START.match(plain, end, end + LONGEST_PART)
+    head, tail = before.group() if before else "", after.group() if after else ""
+    if not head and not tail:
+        return ""
+    beside = indexes[end] if tail else indexes[start - 1]
+    letter = tail[:1] or head[-1:]
+    fitting = [text for text in LIGATURES if _fits(text_page, index, text, (beside, letter))]
+    scores = {text: plausibility(fold(head + text + tail)) for text in fitting}
+    best = [text for text in fitting if scores[text] == max(scores.values())]
+    if len(best) > 1:
+        best = [text for text in best if tail and text[-1] + tail[:3] in plain]
+    return best[0] if len(best) == 1 and scores[best[0]] >= 0 else ""
+
+
+def _fits(text_page: Any, index: int, ligature: str, beside: tuple[int, str]) -> bool:
+    """Whether a glyph is as wide as these letters are together.
+
+    beside: index and letter of a glyph of the same font, which tells the scale.
+    """
+    font = raw.FPDFTextObj_GetFont(raw.FPDFText_GetTextObject(text_page, index))
+    width = ctypes.c_float()
+    widths: list[float] = []
+    for letter in (*ligature, beside[1]):
+        raw.FPDFFont_GetGlyphWidth(font, ord(letter), 1000.0, width)
+        widths.append(width.value)
+    scale = _width(text_page, beside[0]) / (widths.pop() or 1.0)
+    return NARROWEST < _width(text_page, index) / (sum(widths) * scale or 1.0) < WIDEST
+
+
+def _width(text_page: Any, index: int) -> float:
+    box = _box(text_page, index)
+    return float(box.right - box.left)
+
+
+def _box(text_page: Any, index: int) -> Any:
+    box = raw.FS_RECTF()
+    raw.FPDFText_GetLooseCharBox(text_page, index, box)
+    return box
+
+
+def _joined(text_page: Any, match: re.Match[str], indexes: Sequence[int]) -> Iterator[Change]:
+    """Yields what to take out of a stretch of single letters: the spaces within words.
+
+    Gaps of two widths tell words apart. With gaps of one width, it must spell a word, or be one figure with
+    its separators.
+    """
+    start, text = match.start(), match.group()
+    shown = [start + at for at, letter in enumerate(text) if letter != " "]
+    boxes = [_box(text_page, indexes[at]) for at in shown]
+    gaps = [after.left - before.right for before, after in pairwise(boxes)]
+    narrow = _widest_within(gaps)
+    if narrow > LETTER_GAP * (boxes[0].top - boxes[0].bottom):
+        return
+    words = [text[0]]
+    for letter, gap in zip(text.replace(" ", "")[1:], gaps, strict=True):
+        words[-1:] = [words[-1] + letter] if gap <= narrow else [words[-1], letter]
+    alone = match.string[:start].endswith(("\n", "")[start == 0]) and LINE_END.match(
+        match.string, match.end()
+    )
+    if not _are_words(words) or (len(words) == 1 and words[0].isalpha() and not alone):
+        return
+    for (before, after), gap in zip(pairwise(shown), gaps, strict=True):
+        if gap <= narrow and after - before > 1:
+            yield before + 1, after, "", []
+
+
+def _is_line(match: re.Match[str]) -> bool:
+    """Whether a stretch of text is a line of its own."""
+    before = match.string[: match.start()]
+    return (not before or before.endswith("\n")) and bool(LINE_END.match(match.string, match.end()))
+
+
+def _are_words(words: Sequence[str]) -> bool:
+    """Whether what single letters would be joined to is figures, or words with figures between them."""
+    if all(map(FIGURE.fullmatch, words)):
+        return True
+    long = [fold(word) for word in words if word.isalpha() and len(word) >= SHORTEST]
+    # Letters in the order of the alphabet are marks.
+    return bool(long) and all(plausibility(word) >= 0 and list(word) != sorted(word) for word in long)
+
+
+def _widest_within(gaps: Sequence[float]) -> float:
+    """The widest gap between letters of a word: the last one before gaps grow at once."""
+    ordered = sorted(gaps)
+    for gap, wider in pairwise(ordered):
+        if wider > WORD_GAP * max(gap, 0.1):
+            return gap
+    return ordered[-1]
