@@ -54,7 +54,8 @@ class DirectAnswers:
 
     def placed(self, question: str, ask: Ask) -> Answer | None:
         """What stands in the place that a message asks for, None for any other. Raises NotFoundError."""
-        place = place_of(*self._named(question, ask.names))
+        message, documents = self._named(question, ask.names)
+        place = place_of(message, documents) if documents else None
         return self._pages.answer(place, question, ask) if place else None
 
     def _named(self, question: str, names: Sequence[str]) -> tuple[str, list[str]]:
