@@ -13,7 +13,7 @@ from dataclasses import dataclass, replace
 from chatbot.search.intents import DOCUMENT, without_document
 from ingestion.language.vocabulary import either
 
-__all__ = ["PagePlace", "place_of"]
+__all__ = ["PagePlace", "names_place", "place_of"]
 
 COUNTS = "first second third fourth fifth sixth seventh eighth ninth tenth".split()
 NUMBERS = "one two three four five six seven eight nine ten".split()
@@ -80,6 +80,11 @@ class PagePlace:
     step: int = 0
     sums_up: bool = False
     document: str = ""
+
+
+def names_place(message: str) -> bool:
+    """Whether a message names a place, whatever it asks for."""
+    return bool(_PAGE.search(message) or _BESIDE.search(message))
 
 
 def place_of(message: str, documents: Collection[str]) -> PagePlace | None:
