@@ -116,7 +116,7 @@ def answer_record(answer: Answer) -> dict[str, Any]:
 
 
 def _without_page(hit: Hit) -> Hit:
-    return replace(hit, page_text="", body="", tables=(), scores=dict(hit.scores))
+    return replace(hit, page_text="", body="", beside=("", ""), tables=(), scores=dict(hit.scores))
 
 
 def _each(records: Sequence[object], names: Sequence[str]) -> list[dict[str, Any]]:

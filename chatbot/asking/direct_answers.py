@@ -6,6 +6,7 @@ It leaves questions about what documents say to the search.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 
 from chatbot.asking.memory_context import MemoryContext
 from chatbot.asking.page_answers import PageAnswers
@@ -14,7 +15,7 @@ from chatbot.asking.small_talk import about_conversation, about_documents, small
 from chatbot.asking.whole_document import DocumentPages, WholeDocument
 from chatbot.records import GUIDE, Answer, Exchange, Understanding
 from chatbot.search.intents import OF_CONVERSATION, WHOLE, Intent, intent_of
-from chatbot.search.places import place_of
+from chatbot.search.places import names_place, place_of
 from chatbot.store.document_names import with_names
 from chatbot.store.library import Library
 
@@ -54,8 +55,16 @@ class DirectAnswers:
 
     def placed(self, question: str, ask: Ask) -> Answer | None:
         """What stands in the place that a message asks for, None for any other. Raises NotFoundError."""
-        place = place_of(*self._named(question, ask.names))
-        return self._pages.answer(place, question, ask) if place else None
+        if not names_place(question):
+            return None
+        message, documents = self._named(question, ask.names)
+        titles = self._library.catalog.titles()
+        titled = {f"{titles.get(name, name)}.": name for name in documents}  # as the names of files
+        place = place_of(message, documents) or place_of(message, titled)
+        if place is None or not documents:
+            return None
+        document = titled.get(place.document, place.document)
+        return self._pages.answer(replace(place, document=document), question, ask)
 
     def _named(self, question: str, names: Sequence[str]) -> tuple[str, list[str]]:
         """(the question with names in place of titles, the names of the documents in reach)."""

@@ -69,7 +69,7 @@ class PageAnswers:
         name = place.document or name or next(iter(scope), "")
         if not (place.document or cited) and len(scope) != 1:
             called = [self._title(one) for one in sorted(scope)]
-            return which_document(question, called or ["NAME"], "What does page 1 of {} say?")
+            return which_document(question, called, "What does page 1 of {} say?")
         if cited and place.step and place.unit == "page":
             place = PagePlace("page", page=str(cited.page + place.step))
         elif cited and place.step:

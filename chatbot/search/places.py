@@ -13,11 +13,11 @@ from dataclasses import dataclass, replace
 from chatbot.search.intents import DOCUMENT, without_document
 from ingestion.language.vocabulary import either
 
-__all__ = ["PagePlace", "place_of"]
+__all__ = ["PagePlace", "names_place", "place_of"]
 
 COUNTS = "first second third fourth fifth sixth seventh eighth ninth tenth".split()
 NUMBERS = "one two three four five six seven eight nine ten".split()
-FROM_THE_END = {"last": -1, "final": -1, "penultimate": -2}
+FROM_THE_END = {"last": -1, "final": -1, "penultimate": -2, "second-to-last": -2, "last but one": -2}
 _COUNT = rf"(?:{either([*COUNTS, *FROM_THE_END])}|\d{{1,3}}(?:st|nd|rd|th))"
 _NUMBER = rf"(?:\d{{1,4}}|{either(NUMBERS)})"
 _UNIT = r"(?:table|paragraph|sentence)"
@@ -29,27 +29,30 @@ _PAGE = re.compile(
 )
 _PART = re.compile(
     rf"\b(?:(?P<count>{_COUNT}) (?P<counted>{_UNIT})"
-    rf"|(?P<unit>{_UNIT}) (?:no\.? |number )?(?P<number>{_NUMBER}))\b",
+    rf"|(?P<unit>{_UNIT})s?(?: (?:no\.? |number )?(?P<number>{_NUMBER}))?)\b",
     re.IGNORECASE,
 )
 _QUOTED = r"(?:one|sentence|paragraph|table|page|row|passage|quote|quotation)"
 _THAT = rf"(?:(?:this|that|the) {_QUOTED}|it|this|that|these|those)"
+_SIDE = r"before|after|above|below|following|preceding"
 _BESIDE = re.compile(
-    rf"\b(?:(?:(?P<unit>{_UNIT}|page) )?(?:(?:that|which) )?(?:comes? |stands? |is )?(?:just |right )?"
-    rf"(?P<side>before|after|above|below|following|preceding) {_THAT}"
-    rf"|(?P<turned>previous|next|preceding|following) (?P<named>{_UNIT}|page))\b",
+    rf"\b(?:(?:(?P<unit>{_UNIT}|page) (?:(?:that|which) )?(?:comes? |stands? |is )?"
+    rf"|(?:comes?|stands?|written) )(?:just |right )?(?P<side>{_SIDE})(?: {_THAT}|(?=\W*$))"
+    rf"|(?:(?P<of>{_UNIT}|page) (?:that|which) )?(?P<verb>follows|precedes)(?: {_THAT}|(?=\W*$))"
+    rf"|(?P<turned>previous|next|preceding|following) (?P<named>{_UNIT}|page)|comes (?P<then>next))\b",
     re.IGNORECASE,
 )
-AHEAD = frozenset(("after", "below", "following", "next"))
+AHEAD = frozenset(("after", "below", "following", "follows", "next"))
 # Words of asking, which name no subject.
 ASKING = frozenset(
     """
-    a about all also and are at can cite complete contain contains content contents could describe
-    display do document does entire exact exactly file for from full give has have here i in is it key
-    like literally main me need now of ok okay on out paper pdf please point points print printed
-    provide put quote read reads recite repeat report reproduce s say says see show shows standing
-    stands state stated states sum summarise summarize summary tell text that the then there to
-    transcribe up us verbatim want was what whats which whole with word words would write written you
+    a about all also and anything are at can cite complete contain contains content contents could
+    describe display do document does entire everything exact exactly file find follow for from full
+    give go has have here i in information is it key like list literally main me need now of ok okay on
+    open out paper pdf please point points print printed provide put quote read reads recite repeat
+    report reproduce s said say says see show shows standing stands state stated states sum summarise
+    summarize summary tell text that the then there to transcribe up us verbatim want was we what whats
+    which whole with word words would write written you
     """.split()
 )
 SUMMING_UP = re.compile(r"\bsum(?:mar\w+| up)\b|\b(?:main|key) points\b", re.IGNORECASE)
@@ -79,6 +82,11 @@ class PagePlace:
     document: str = ""
 
 
+def names_place(message: str) -> bool:
+    """Whether a message names a place, whatever it asks for."""
+    return bool(_PAGE.search(message) or _BESIDE.search(message))
+
+
 def place_of(message: str, documents: Collection[str]) -> PagePlace | None:
     """The place that a message asks for, None if it asks for anything else.
 
@@ -103,8 +111,8 @@ def _beside(message: str) -> tuple[PagePlace, str] | None:
     found = _BESIDE.search(message)
     if found is None:
         return None
-    side = (found["side"] or found["turned"]).casefold()
-    unit = (found["unit"] or found["named"] or "sentence").casefold()
+    side = (found["side"] or found["verb"] or found["turned"] or found["then"]).casefold()
+    unit = (found["unit"] or found["of"] or found["named"] or "sentence").casefold()
     return PagePlace(unit, step=1 if side in AHEAD else -1), _without(message, found)
 
 
@@ -121,7 +129,9 @@ def _on_page(message: str) -> tuple[PagePlace, str] | None:
     if part is None:
         return PagePlace("page", page=name, printed=printed), rest
     unit = (part["counted"] or part["unit"]).casefold()
-    return PagePlace(unit, _counted(part["count"] or part["number"]), name, printed), _without(rest, part)
+    return PagePlace(unit, _counted(part["count"] or part["number"] or "1"), name, printed), _without(
+        rest, part
+    )
 
 
 def _without(message: str, found: re.Match[str]) -> str:

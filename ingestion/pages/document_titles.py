@@ -134,8 +134,6 @@ LIST_ENTRY = re.compile(rf"^(?!{YEAR})\d{{1,3}}\s")
 LONGEST_OWN = 200
 NO_HEADING = (NO_TITLE, PURSUANT, LIST_ENTRY, AMOUNT, SENTENCE_END, MADE_BY_PROGRAM)
 WORD_OF = re.compile(r"[^\W_]+")
-# Characters of a cover that has little more than its title.
-ALONE = 700
 MONTH_OF = re.compile(rf"\b{DATED_MONTH}\s(?:\d{{1,2}},?\s)?{YEAR}\b", re.I)
 CHAPTER = re.compile(r"(?:chapter|part|volume)\s(?:\d{1,2}|[ivx]{1,4})$", re.I)
 CHAPTER_WITHIN = 4
@@ -181,7 +179,7 @@ def _found(
     heads = _heads(pages)
     editions = [head for head in heads if re.search(YEAR, head) and not MONTH_OF.search(head)]
     above = _above_prose(body, apart, written)
-    titles = (_named(list(sizes)), _largest(apart, sizes), _named(apart), above, *heads, _alone(pages, apart))
+    titles = (_named(list(sizes)), _largest(apart, sizes), _named(apart), above, *heads)
     for name in (_own(own, written), *editions, *titles):
         title = _trimmed(written.mended(name))
         if _tells(title):
@@ -367,14 +365,6 @@ def _above_prose(lines: Sequence[str], apart: Sequence[str], written: Written) -
         if len(below) >= SHORTEST_PROSE and not below[0].islower():
             return line
     return ""
-
-
-def _alone(pages: Sequence[TextPage], lines: Sequence[str]) -> str:
-    """The first heading of a cover that has little more on it, "" where there is none."""
-    if len(pages) < 2 or not pages[0].text.strip() or len(pages[0].text) > ALONE:
-        return ""
-    headings = filter(_is_heading, lines)
-    return next((line for line in headings if len(WORD_OF.findall(line)) >= 2), "")
 
 
 def _trimmed(title: str) -> str:

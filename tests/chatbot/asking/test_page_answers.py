@@ -114,6 +114,9 @@ def test_of_several_documents_it_asks_which_unless_one_is_named_or_was_cited(cha
     assert isinstance(answer, Answer)
     assert answer.text.startswith("Which document? Name one, such as “What does page 1 of ")
     assert answer.model == GUIDE
+    *_, titled = chatbot.ask(Ask("What does page 2 of the rules of Karsk say?"))
+    assert isinstance(titled, Answer)
+    assert titled.text.startswith("Page 2 of Rules of Karsk 2025:")
     *_, named = chatbot.ask(Ask("What does page 2 of rules.pdf say?"))
     assert isinstance(named, Answer)
     assert named.text.startswith("Page 2 of Rules of Karsk 2025:")

@@ -8,6 +8,7 @@ import pytest
 
 from chatbot.asking.question import Ask
 from chatbot.records import Answer, Event
+from chatbot.serialize import answer_record
 from chatbot.service import Chatbot
 from chatbot.settings import Settings
 from chatbot.store.library import Upload
@@ -73,6 +74,8 @@ def test_a_sentence_over_a_page_break_is_whole_and_cites_both_pages(chatbot: Cha
     assert [page for _, page in cited(answer)[:2]] == [1, 2]
     assert all(citation.verified for citation in answer.citations)
     assert {check.text: check.status for check in answer.numbers}["75,000 pounds"] == "supported"
+    record = answer_record(answer)
+    assert not any("".join(hit["beside"]) for hit in record["considered"])  # pages are kept by the catalogue
 
 
 def test_a_quotation_comes_with_the_note_of_its_mark(chatbot: Chatbot) -> None:

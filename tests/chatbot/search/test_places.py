@@ -25,6 +25,9 @@ Can you quote the first sentence on page 5, word for word? | sentence 1 5
 What does the third paragraph on page 10 say? | paragraph 3 10
 Quote the penultimate sentence of page 3 | sentence -2 3
 What is the last table on the last page? | table -1 -1
+What does the table on page 7 show? | table 1 7
+the second-to-last page | page 0 -2
+What information is on page 4? | page 0 4
 """)
 
 
@@ -43,6 +46,10 @@ What is the paragraph above this one? | paragraph -1
 Show me the table below it | table 1
 What does the page after it say? | page 1
 What comes before that? | sentence -1
+Quote the sentence before. | sentence -1
+the sentence that follows it | sentence 1
+What comes next? | sentence 1
+What follows that sentence? | sentence 1
 Which sentence comes right after the quotation? | sentence 1
 """)
 
@@ -74,6 +81,10 @@ Who wrote page 4?
 What do pages 4 to 6 say about debt?
 What was revenue the year before that?
 What happened before that?
+What was the balance before?
+And before that?
+What about after it?
+What is the limit after tax?
 Compare the first table with the second table.
 What is the share of first-class travel?
 What does table 4 show about debt?
