@@ -42,7 +42,7 @@ _NOTHING = re.compile(
 )
 _CURRENCY_ALONE = re.compile(rf"[(\[]?[-−–]?{_CURRENCY}[(\[]?")
 # "000s" and "$000" scale figures and are none.
-_ZEROS = re.compile(rf"{_CURRENCY}['’‘]?000s?|['’‘]?000['’]?s|['’‘]000")
+_ZEROS = re.compile(rf"[(\[]?(?:{_CURRENCY}['’‘]?000s?|['’‘]?000['’]?s|['’‘]000)[)\]]?")
 _AFTER = re.compile(r"%|[)\]]{1,2}%?|%[)\]]|pp|bps?|\)?pts?\.?")
 _BEFORE = re.compile(r"[(\[]|[-−–+]\(?|\(-")
 _LEADER = re.compile(r"[.…·_]{4,}|[….·]\s?[….·]{3,}")
