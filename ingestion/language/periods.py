@@ -122,7 +122,7 @@ _WAYS = (
     rf"(?:{FISCAL} ?['’]?)?{_TWO}[ -]?(?P<part>[QH][1-4]|[1-4][QH])",
     rf"(?:FY|fiscal year|financial year|fiscal)[ \u00a0'’-]{{0,2}}(?:<years>|<two>{_RANGE})",
     rf"CY ?['’]?<two>{_RANGE}",
-    rf"{_ALONE}(?:<year>|(?=[0-4])<two>)(?P<letter>{_LETTER}){_HEAD_ENDS}",
+    rf"{_ALONE}(?:(?:<year>|(?=[0-4])<two>)(?P<letter>{_LETTER})|<year>(?-i:[a-z])){_HEAD_ENDS}",
     rf"(?:\A|(?<= > ))<year>(?= (?-i:{CODE})(?:\Z| > ))",
     rf"(?:CY ?)?<years>(?![.,][0-9]|[A-Za-z])(?!{_NO_YEAR})",
 )
