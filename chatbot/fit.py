@@ -10,7 +10,7 @@ import re
 from chatbot.records import FINE, Answer, Citation, Hit, Understanding
 from ingestion.language.measures import measure_named
 from ingestion.language.opposites import COMPARATIVES, SUPERLATIVES
-from ingestion.language.periods import find_periods
+from ingestion.language.periods import find_periods, without_periods
 from ingestion.language.terms import content_terms, terms
 from ingestion.language.vocabulary import either
 
@@ -144,7 +144,7 @@ def _is_worked_out(answer: Answer) -> bool:
 def _has_words(asked: Understanding, there: frozenset[str]) -> bool:
     """Whether enough of a question's words stand there."""
     measured = _measured(asked, there)  # "EPS", where the row is of earnings per share
-    words = [term for term in content_terms(asked.subject) if not term[0].isdigit()]
+    words = [term for term in content_terms(without_periods(asked.subject)) if not term[0].isdigit()]
     needed = [term for term in words if term not in measured]
     if len(needed) < FEWEST_WORDS and not measured:
         return False

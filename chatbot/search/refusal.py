@@ -19,7 +19,7 @@ from chatbot.search.entities import name_words, named_together, names_of
 from chatbot.search.question_terms import measures_of, operands_of
 from chatbot.search.routing import document_parts, named_share
 from ingestion.language.measures import Measure, words_for
-from ingestion.language.periods import find_periods
+from ingestion.language.periods import find_periods, without_periods
 from ingestion.language.terms import content_terms, initials_behind, terms
 
 __all__ = [
@@ -342,13 +342,13 @@ def _names_a_row(
     asked: Understanding, rows: Sequence[tuple[str, str]], files: Sequence[Sequence[str]]
 ) -> bool:
     """Whether the question has the whole label of one of these rows, and the row and its heads have all of
-    the question except years and the document's own name.
+    the question except periods and the document's own name.
     """
     own_names = set[str]()
     for name in asked.names:
         if _calls_a_file(name, files):
             own_names.update(name_words(name))
-    wanted = _words_of(asked.subject) - own_names - OF_MONEY
+    wanted = _words_of(without_periods(asked.subject)) - own_names - OF_MONEY
     if not wanted:
         return False
     allowed = wanted | own_names | OF_MONEY

@@ -10,7 +10,7 @@ from itertools import pairwise
 
 from ingestion.language.currencies import CODE, CURRENCY
 from ingestion.language.months import DATED_MONTH, month_number
-from ingestion.language.scales import SCALE_WORD
+from ingestion.language.scales import MARK_SCALE, SCALE_WORD
 from ingestion.language.units import GAP, SPACE
 from ingestion.language.vocabulary import either, groups_of, numbered, table
 
@@ -60,7 +60,7 @@ _LENGTH = rf"(?:{either(_LENGTHS)})".replace(r"\-", "[ -]")
 _SPAN = rf"(?:{either(_COUNTS)}|[1-9]|[1-5][0-9])[ \u00a0-](?:{either(_UNITS)})(?:[ -]periods?)?"
 # Short forms of a part, for patterns that ignore case.
 PART_CODE = r"(?:[QH][1-4]|[1-4][QH]|HY[12]?)"
-_CODE = rf"(?:{PART_CODE}|(?:3|6|9|12)M)"
+_CODE = rf"(?:{PART_CODE}|[ST][1-4]|[1-4][ST]|(?:3|6|9|12)M)"
 _PART = rf"(?:{_ORDINAL}[ \u00a0-](?:{_LENGTH}|{_SPAN})|{_SPAN}|{_LENGTH} [1-4])"
 # A part of a year without its year, for patterns that ignore case.
 YEAR_PART = rf"(?:{_CODE}|{_PART}|ytd)"
@@ -69,11 +69,10 @@ _OF = (
     rf"(?:[:,/-]|{_GAP})?(?:{FISCAL}[ \u00a0]?)?['’]?"
 )
 # How long the time is that ends on a date.
-_TIME = (
-    rf"(?:(?:{_ORDINAL}[ -])?{_LENGTH}(?:ly)?(?: period)?s?|{_SPAN}|(?:(?:fiscal|financial|full)[ -])?years?)"
-)
+_PART_TIME = rf"(?:(?:{_ORDINAL}[ -])?{_LENGTH}(?:ly)?(?: period)?s?|{_SPAN})"
+_TIME = rf"(?:{_PART_TIME}|(?:(?:fiscal|financial|full)[ -])?years?)"
 _UNTIL = rf"{_GAP}(?:end(?:ed|ing)|to|through):?(?:{_GAP}(?:on|the))?"
-_ENDED = rf"(?:{_TIME}{_UNTIL}|ytd|year[ -]to[ -]date){_GAP}"
+_ENDED = rf"(?:{_TIME}{_UNTIL}|{_PART_TIME}|ytd|year[ -]to[ -]date){_GAP}"
 _DAY = r"(?:0?[1-9]|[12][0-9]|3[01])"
 _NTH = rf"{_DAY}(?:st|nd|rd|th|\.)?"
 # What stands above or beside the years that it goes with, "Three months ended September 30,", for patterns
@@ -102,8 +101,8 @@ _HEAD_ENDS = rf"(?=\Z|\)| > |\r?\n| ?[(€$£]| (?:{YEAR}|[0-9]{{2}}){_LETTER}\b
 # What follows four digits that are no year: "2022 Percent" and "2020 % Change" are heads of columns. In
 # "2024 NOK million" the scale is the column's.
 _NO_YEAR = (
-    rf"%|{SPACE}{{0,3}}+(?:basis|bps?\b|(?:{SCALE_WORD})\b"
-    rf"|(?-i:{CODE})\b(?!\.?{SPACE}?(?:{SCALE_WORD}|['’]?000)))"
+    rf"%|{SPACE}{{0,3}}+(?:basis|bps?\b|(?:{SCALE_WORD})\b(?!\.?{SPACE}(?-i:{CURRENCY}))"
+    rf"|(?-i:{CODE})\b(?!\.?{SPACE}?(?:{MARK_SCALE}\b|['’]?000)))"
 )
 _RANGE = r"(?:[-–/]<until>)?(?![0-9%]|[.,][0-9])"
 # The ways to write a period. <years> is a year or a range of years whose
@@ -116,14 +115,14 @@ _MONTHS = (
 )
 _WAYS = (
     _MONTHS,
-    rf"(?P<part>{_ENDED})?(?:{'|'.join(_DATES)})",
+    rf"(?P<part>{_ENDED})?(?:{'|'.join(_DATES)})|(?P<part>{_ENDED})<name> {_LAST}",
     rf"(?P<part>3M) <year>(?=\Z| > )|(?!3M )(?P<part>{_CODE}|ytd){_OF}(?:<years>|{_TWO})",
     rf"(?P<part>{_PART}){_OF}(?:<years>|{_LAST})",
     rf"<year>(?:{_GAP}|[:-] ?)?(?P<part>{YEAR_PART})",
     rf"(?:{FISCAL} ?['’]?)?{_TWO}[ -]?(?P<part>[QH][1-4]|[1-4][QH])",
     rf"(?:FY|fiscal year|financial year|fiscal)[ \u00a0'’-]{{0,2}}(?:<years>|<two>{_RANGE})",
     rf"CY ?['’]?<two>{_RANGE}",
-    rf"{_ALONE}(?:<year>|(?=[0-4])<two>)(?P<letter>{_LETTER}){_HEAD_ENDS}",
+    rf"{_ALONE}(?:(?:<year>|(?=[0-4])<two>)(?P<letter>{_LETTER})|<year>(?-i:[a-z])){_HEAD_ENDS}",
     rf"(?:\A|(?<= > ))<year>(?= (?-i:{CODE})(?:\Z| > ))",
     rf"(?:CY ?)?<years>(?![.,][0-9]|[A-Za-z])(?!{_NO_YEAR})",
 )
@@ -155,10 +154,10 @@ _PERIOD = re.compile(
 _MEASURE = re.compile(
     rf"(?P<ordinal>{_ORDINAL})?[ -]?(?:(?P<length>{_LENGTH})(?: (?P<which>[1-4])\b)?"
     rf"|\b(?P<count>{either(_COUNTS)}|[0-9]{{1,2}})[ \u00a0-]?(?P<unit>{either(_UNITS)}|M\b))"
-    r"|(?P<before>[1-4])?(?P<code>[QH])Y?(?P<behind>[1-4])?\b|(?P<ytd>ytd|to.date)",
+    r"|(?<![A-Za-z])(?P<before>[1-4])?(?P<code>[QHST])Y?(?P<behind>[1-4])?\b|(?P<ytd>ytd|to.date)",
     re.IGNORECASE,
 )
-_CODES = {"Q": 3, "H": 6}
+_CODES = {"Q": 3, "T": 3, "H": 6, "S": 6}
 _WEEKS_OF_YEAR = 52
 _PLANNED = rf"(?P<basis>{either(_BASES)})(?: estimates?)?"
 _BASIS_BEFORE = re.compile(

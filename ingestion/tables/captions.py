@@ -75,7 +75,7 @@ def is_unit(text: str) -> bool:
         return False
     if UNIT.match(text):
         return True
-    return bool(IN_UNIT.search(text[:LONGEST_UNIT]))
+    return bool(IN_UNIT.search(text[:LONGEST_UNIT])) or _is_mark(text)
 
 
 def is_bare_unit(text: str) -> bool:
@@ -84,6 +84,11 @@ def is_bare_unit(text: str) -> bool:
         return False
     if BARE_UNIT.fullmatch(text) or UNIT_LINE.fullmatch(text):
         return True
+    return not OPENS_UNIT.match(text) and _is_mark(text)
+
+
+def _is_mark(text: str) -> bool:
+    """Whether all of a text is a mark of a scale."""
     mark = stated_mark(text)
     return mark is not None and mark.end - mark.start >= len(text.strip("()[] ."))
 

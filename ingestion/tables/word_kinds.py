@@ -45,7 +45,7 @@ _NOTHING = re.compile(
 )
 _CURRENCY_ALONE = re.compile(rf"[(\[]?[-−–]?{_CURRENCY}[(\[]?")
 # "000s" and "$000" scale figures and are none.
-_ZEROS = re.compile(rf"{_CURRENCY}['’‘]?000s?|['’‘]?000['’]?s|['’‘]000")
+_ZEROS = re.compile(rf"[(\[]?(?:{_CURRENCY}['’‘]?000s?|['’‘]?000['’]?s|['’‘]000)[)\]]?")
 _AFTER = re.compile(rf"%|[)\]>]{{1,2}}%?|%[)\]]|pp|bps?|\)?pts?\.?|{SIDES}")
 _BEFORE = re.compile(rf"[(\[<{TRIANGLES}]|[{MINUS}+]\(?|\(-")
 _LEADER = re.compile(r"[.…·_]{4,}|[….·]\s?[….·]{3,}")

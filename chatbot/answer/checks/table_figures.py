@@ -12,7 +12,7 @@ from functools import partial
 from chatbot.evidence.figure_names import SAME_PERIOD, Mention, agreement, label_words, may_be_one, periods_in
 from chatbot.evidence.table_cells import CellPlace, Named, TablesOfPage, TableView, Words
 from ingestion.language.currencies import DRAWN_SIGNS
-from ingestion.language.periods import Period
+from ingestion.language.periods import Period, stands_for
 
 __all__ = ["cell_mismatch", "names_row", "reads_row", "speaks_of_another_row"]
 
@@ -31,6 +31,8 @@ _TOTAL = label_words("total subtotal sub grand all net overall")
 _PERCENT = re.compile(r"%|per ?cent|percentage", re.IGNORECASE)
 _AMOUNT = re.compile(rf"[{DRAWN_SIGNS}]|\d[,.\u00a0 ]\d{{3}}|\d{{4}}")  # of money, or in the thousands
 # Heads and verbs of change stand for one another.
+# Words by which an answer speaks of a part of a year.
+_PARTS = label_words("quarter quarterly half halves interim month months week weeks")
 _CHANGES = label_words(
     "change changed increase decrease rise rose risen grow grew grown growth fall fell fallen drop "
     "decline variation variance difference up down higher lower"
@@ -282,6 +284,8 @@ def _of_other_column(view: TableView, mention: Mention, place: CellPlace) -> str
     fits_elsewhere = any(fit > 0 for fit in fitting.values())
     if fits == 0 and (fits_elsewhere or not _may_be_called(view, mention, place)):
         return _of_other_period(view, mention, place, fitting)
+    if fits == 1 and _is_of_a_part(view, mention, place):
+        return _of_other_period(view, mention, place, {})
     exact = [column for column in columns if fitting[column] == SAME_PERIOD]
     if exact and (fits == 1 or (fits < 0 and _is_unnamed(view, mention, place))):
         return _stands_in_column(view, place, exact[0])
@@ -297,6 +301,15 @@ def _of_other_column(view: TableView, mention: Mention, place: CellPlace) -> str
     if _is_of_the_other(view, mention, place, named):
         return ""
     return _stands_in_column(view, place, named)
+
+
+def _is_of_a_part(view: TableView, mention: Mention, place: CellPlace) -> bool:
+    """Whether the cell is of a part of the year that the answer states, and the answer speaks of no part."""
+    own = view.periods(place.row, place.column)
+    said = (*mention.periods, *mention.named)
+    if any(stands_for(stated, period) for stated in said for period in own):
+        return False
+    return not mention.nearby or mention.nearby[-1].isdisjoint(_PARTS)
 
 
 def _of_other_period(view: TableView, mention: Mention, place: CellPlace, fitting: Mapping[int, int]) -> str:

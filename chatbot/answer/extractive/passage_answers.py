@@ -27,7 +27,7 @@ from ingestion.language.list_items import LINE_ITEM
 from ingestion.language.measures import measure_named
 from ingestion.language.months import MONTH
 from ingestion.language.numbers import mark_beside, mark_of_table
-from ingestion.language.periods import Period, find_periods, head_period
+from ingestion.language.periods import Period, find_periods, head_period, nearest_other
 from ingestion.language.scales import SCALE_NAMES
 from ingestion.language.sentences import is_finished, sentence_spans, sentences
 from ingestion.language.terms import content_terms, terms
@@ -568,8 +568,8 @@ def _of_periods(pairs: Sequence[tuple[str, str]], periods: Sequence[Period]) -> 
     """The columns whose heads agree best with some periods."""
     fits = [agreement(periods, find_periods(head)) for head, _ in pairs]
     best = max(fits, default=0)
-    if best <= 0:
-        return []
+    if best <= 0:  # the nearest are of other parts of these years
+        return [pair for pair in pairs if nearest_other(periods, find_periods(pair[0]))]
     return [pair for pair, fit in zip(pairs, fits, strict=True) if fit == best]
 
 

@@ -207,12 +207,16 @@ def find_cell(wanted: CellQuery, sources: Mapping[str, Hit]) -> FoundCell | None
 
 def newest_year(sources: Sequence[Hit]) -> int | None:
     """The newest year that heads a column of these pages' tables, up to the document's own last one."""
-    own = [year for hit in sources for year in _years(hit.facts.period or "")]
+    own = [period.end_year for hit in sources for period in find_periods(hit.facts.period or "")]
     last = max(own, default=None)
-    years: list[int] = []
-    for hit in sources:
-        for table in map(by_year, hit.tables):
-            years.extend(year for head in table.heads for year in _years(head))
+    years = [
+        period.end_year
+        for hit in sources
+        for table in map(by_year, hit.tables)
+        for head in table.heads
+        for period in find_periods(head)
+        if not period.is_part
+    ]
     return max((year for year in years if last is None or year <= last), default=None)
 
 
@@ -268,14 +272,6 @@ def _phrase_fit(phrase: tuple[str, ...], label: list[str], words: frozenset[str]
     return shared - PHRASE_COST * rank + BEGINS_BONUS * begins + ASKED_BONUS * (names <= words)
 
 
-def _years(text: str) -> list[int]:
-    return [int(term) for term in terms(text) if _is_year(term)]
-
-
-def _is_year(term: str) -> bool:
-    return len(term) == 4 and term.isdecimal() and term[:2] in {"19", "20"}
-
-
 def by_year(table: Table) -> Table:
     """A table with its years over the columns: turned where they name the rows instead.
 
@@ -313,11 +309,10 @@ def _year_of(head: str, above: str, part: Period | None) -> int | None:
     None where it names none, or several, or a part of a year other than the one wanted.
     """
     period = head_period(head, above)
-    if period is not None:
-        is_wanted = stands_for(part, period) if part else not period.is_part
-        return period.end_year if is_wanted and period.end_year - period.start_year <= LONGEST_YEAR else None
-    years = set() if find_periods(head) or part else set(_years(head))
-    return years.pop() if len(years) == 1 else None
+    if period is None or period.end_year - period.start_year > LONGEST_YEAR:
+        return None
+    is_wanted = stands_for(part, period) if part else not period.is_part
+    return period.end_year if is_wanted else None
 
 
 def _dated_columns(table: Table, part: Period | None = None) -> Iterator[tuple[int, int]]:

@@ -142,7 +142,8 @@ _MONTH_GAP = re.compile(r"[., ]{1,3}")
 _BETWEEN = re.compile(r"(?:[\s,]|\b(?:and|to|until|through|or|versus|vs|from|in)\b|[-–])*", re.I)
 _LEADS_SPAN = re.compile(r"\b(?:between|from)\s*\Z", re.I)
 # "2025-26", "2025/2026": one year under two numbers.
-FISCAL_YEAR = re.compile(rf"(?<!\d)(?P<first>{YEAR})(?P<mark> ?[-/–] ?)(?P<second>(?:\d{{2}}){{1,2}})(?!\d)")
+# The years within a written period: "2024-25", "31 December 2024", "Q4'24".
+YEARS_OF_PERIOD = re.compile(rf"{YEAR}|(?<={YEAR}[-/–])\d\d\Z|(?<![\d/-])\d\d\Z")
 _END = " \t\r\n?.!"
 # What is said out of politeness, or to show understanding, and what may follow it; neither asks for anything.
 # The longer of two alternatives comes first.
@@ -336,16 +337,11 @@ def other_year(question: str, step: int) -> str:
     if not periods or periods[-1].end_year > periods[-1].start_year + 1:
         return ""
     last = periods[-1]
-    before = question[: last.start]
-    written = question[last.start : last.end]
-    after = question[last.end :]
-    fiscal = FISCAL_YEAR.search(written)
-    if not fiscal:
-        if last.start_year == last.end_year:
-            return f"{before}{last.start_year + step}{after}"
-        return ""
-    first = int(fiscal["first"]) + step
-    digits = len(fiscal["second"])
-    second = (int(fiscal["second"]) + step) % 10**digits
-    years = f"{first}{fiscal['mark']}{second:0{digits}}"
-    return f"{before}{written[: fiscal.start()]}{years}{written[fiscal.end() :]}{after}"
+    written = YEARS_OF_PERIOD.sub(lambda year: _shifted(year[0], step), last.text)
+    return f"{question[: last.start]}{written}{question[last.end :]}"
+
+
+def _shifted(year: str, step: int) -> str:
+    """A year of two or four digits some years later."""
+    digits = len(year)
+    return f"{(int(year) + step) % 10**digits:0{digits}}"
