@@ -35,7 +35,8 @@ LONGEST_FIGURE = 32
 _NUMBER = rf"(?:{re.sub('[?]P<[a-z]+>', '?:', NUMERAL)}\.?|(?<![A-Za-z])\.[0-9]+)"
 _CURRENCY = rf"(?:[A-Z]{{0,3}}[{DRAWN_SIGNS}]|{either((*LETTER_SIGNS, *CODES))})"
 _FIGURE = re.compile(
-    rf"[(\[]?[{MINUS}+~<>≤≥{TRIANGLES}]?{_CURRENCY}?[(\[]?[{MINUS}+]?{_NUMBER}(?:[-–]{_NUMBER}(?<=[\d][.]\d)|[-–]{_NUMBER}%)?"
+    rf"[(\[]?[{MINUS}+~<>≤≥{TRIANGLES}]?{_CURRENCY}?[(\[]?[{MINUS}+]?{_NUMBER}"
+    rf"(?:[-–]{_NUMBER}(?<=[\d][.]\d)|[-–]{_NUMBER}%)?"
     r"(?:[%)\]]|bps?|pp|\)?pts?|[xX](?!\w)|[a-zA-Z](?![a-zA-Z]))?[%)\]>]*(?:\*{1,3}|[†‡§#¹²³⁴⁵⁶⁷⁸⁹⁰]{1,2}"
     rf"|\([a-z\d]\)|/\d|\[\d\])?(?:/[-–=]|[{MINUS}])?[,;]?"
 )

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass
 
 import pytest
@@ -93,19 +94,21 @@ def columns(draw: st.DrawFn, words: str) -> Column:
     return Column(tuple(texts), tuple(values))
 
 
-def table_of(*cells: tuple[str, ...], heads: tuple[str, ...] = ()) -> Table:
+def table_of(*cells: tuple[str, ...]) -> Table:
     """A table of columns."""
-    rows = tuple(
-        Row(f"Row {number}", tuple(Cell(text, 0, 1) for text in row))
-        for number, row in enumerate(zip(*cells, strict=True))
-    )
-    return Table("", "", heads or tuple("2024" for _ in cells), rows, NOWHERE)
+    rows = []
+    for row in zip(*cells, strict=True):
+        rows.append(Row("Row", tuple(Cell(text, 0, 1) for text in row)))
+    return Table("", "", tuple("2024" for _ in cells), tuple(rows), NOWHERE)
 
 
 def page_of(table: Table, words: str) -> str:
     """The text of a page with a table: every separator of words is a plain blank there, as in PDFs."""
-    lines = [" ".join([row.label, *(cell.text for cell in row.cells if cell)]) for row in table.rows]
-    return " ".join("\n".join([*lines, words]).replace("\n", " \n ").split(" "))
+    lines = []
+    for row in table.rows:
+        printed = [cell.text for cell in row.cells if cell]
+        lines.append(" ".join([row.label, *printed]))
+    return re.sub("[\u00a0\u2007\u2009\u202f]", " ", "\n".join([*lines, words]))
 
 
 def read(column: Column, words: str) -> tuple[int, int]:
