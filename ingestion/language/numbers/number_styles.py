@@ -85,6 +85,7 @@ class NumberStyle:
     credits: whether "CR" is a side of an account and no crore.
     squares: whether square brackets make a figure negative.
     arrows: whether triangles say in which direction something went; else they are a minus.
+    tables: whether the text has cells side by side that are known.
     cells: (as printed, rewritten) of a page's cells that are not read as its sentences are, longest first.
     """
 
@@ -93,6 +94,7 @@ class NumberStyle:
     credits: bool = False
     squares: bool = False
     arrows: bool = False
+    tables: bool = False
     cells: tuple[tuple[str, str], ...] = ()
 
 
@@ -249,7 +251,8 @@ def page_style(text: str, tables: Sequence[Table] = ()) -> NumberStyle:
     cells.sort(key=lambda pair: -len(pair[0]))
     spaces = any(style.spaces for _, style in columns)
     sides = _DEBIT.search(text) is not None
-    return NumberStyle(decimal, spaces, sides, arrows=_are_arrows(text), cells=tuple(cells))
+    arrows = _are_arrows(text)
+    return NumberStyle(decimal, spaces, sides, arrows=arrows, tables=bool(tables), cells=tuple(cells))
 
 
 @lru_cache(maxsize=256)
