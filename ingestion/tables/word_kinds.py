@@ -18,6 +18,7 @@ from ingestion.records import Word
 __all__ = [
     "BROKEN",
     "DIGITS",
+    "FIGURE",
     "GROUP",
     "LONGEST_FIGURE",
     "MARK",
@@ -34,8 +35,9 @@ __all__ = [
 LONGEST_FIGURE = 32
 _NUMBER = rf"(?:{re.sub('[?]P<[a-z]+>', '?:', NUMERAL)}\.?|(?<![A-Za-z])\.[0-9]+)"
 _CURRENCY = rf"(?:[A-Z]{{0,3}}[{DRAWN_SIGNS}]|{either((*LETTER_SIGNS, *CODES))})"
-_FIGURE = re.compile(
-    rf"[(\[]?[{MINUS}+~<>≤≥{TRIANGLES}]?{_CURRENCY}?[(\[]?[{MINUS}+]?{_NUMBER}(?:[-–]{_NUMBER}(?<=[\d][.]\d)|[-–]{_NUMBER}%)?"
+FIGURE = re.compile(
+    rf"[(\[]?[{MINUS}+~<>≤≥{TRIANGLES}]?{_CURRENCY}?[(\[]?[{MINUS}+]?{_NUMBER}"
+    rf"(?:[-–]{_NUMBER}(?<=[\d][.]\d)|[-–]{_NUMBER}%)?"
     r"(?:[%)\]]|bps?|pp|\)?pts?|[xX](?!\w)|[a-zA-Z](?![a-zA-Z]))?[%)\]>]*(?:\*{1,3}|[†‡§#¹²³⁴⁵⁶⁷⁸⁹⁰]{1,2}"
     rf"|\([a-z\d]\)|/\d|\[\d\])?(?:/[-–=]|[{MINUS}])?[,;]?"
 )
@@ -84,7 +86,7 @@ def _kind(text: str) -> str:
         return "w"
     if GROUP.fullmatch(text):
         return "v"
-    if _FIGURE.fullmatch(text):
+    if FIGURE.fullmatch(text):
         return "v" if text[-1] not in ",;" and _is_read(text) else "w"
     if _NOTHING.fullmatch(text):
         return "d"

@@ -205,35 +205,35 @@ def find_figures(text: str, style: NumberStyle | None = None) -> list[Figure]:
     style: of the page that the text is of; the text's own without one.
     """
     style = style or own_style(text)
-    return list(_figures_of(text, in_english(text, style), style.decimal, style.spaces))
+    return list(_figures_of(text, in_english(text, style), replace(style, cells=())))
 
 
 def cell_figure(text: str, style: NumberStyle) -> Figure | None:
     """The first figure of a cell, None where it has none. style: of its column."""
     english = cell_in_english(text, style)
-    figures = _figures_of(text, english, style.decimal, style.spaces)
+    figures = _figures_of(text, english, style)
     return figures[0] if figures else None
 
 
 @lru_cache(maxsize=256)  # the checks of one answer look into the same sentences again and again
-def _figures_of(text: str, english: str, decimal: str, spaces: bool) -> tuple[Figure, ...]:
-    """english: the text as `number_styles` rewrites it. decimal, spaces: of its style."""
+def _figures_of(text: str, english: str, style: NumberStyle) -> tuple[Figure, ...]:
+    """english: the text as `number_styles` rewrites it."""
     amounts = masked(english)
     letters = _letters_of_money(amounts)
     found: list[Figure] = []
     position = floor = 0
     while match := _NUMBER.search(amounts, position):
-        digits = match if spaces else _digits(amounts, match)
+        digits = match if style.spaces else _digits(amounts, match)
         figure, position = _read((text, amounts), digits, floor, letters)
         if figure is not None:
-            found.append(_doubted(figure, match, (text, amounts), decimal))
+            found.append(_doubted(figure, match, (text, amounts), style))
             floor = figure.end
     if spelled := list(_spelled(text, amounts)):
         found = sorted([*found, *spelled], key=lambda figure: figure.start)
     return tuple(_with_periods(_sharing_units(found, text), text))
 
 
-def _doubted(figure: Figure, match: re.Match[str], texts: tuple[str, str], decimal: str) -> Figure:
+def _doubted(figure: Figure, match: re.Match[str], texts: tuple[str, str], style: NumberStyle) -> Figure:
     """The figure with the other value that it may have. match: all digits that may be its own. texts: as
     `_read` has them.
     """
@@ -241,9 +241,9 @@ def _doubted(figure: Figure, match: re.Match[str], texts: tuple[str, str], decim
     source, text = texts
     if DOUBTED in text[max(0, figure.start - 3) : figure.end + 3]:
         return replace(figure, other=-figure.value)
-    if match["spaced"] and match.end() > figure.end:
+    if match["spaced"] and match.end() > figure.end and not style.tables:
         return replace(figure, other=sign * float(match["spaced"].replace(" ", "")))
-    if not decimal and _EITHER.fullmatch(match[0]) and source.startswith(match[0], match.start()):
+    if not style.decimal and _EITHER.fullmatch(match[0]) and source.startswith(match[0], match.start()):
         turned = match[0].translate(_TURNED).replace(",", "")
         return replace(figure, other=sign * float(turned))
     return figure

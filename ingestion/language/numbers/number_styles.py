@@ -10,7 +10,7 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import lru_cache
 
 from ingestion.language.language_detection import is_foreign
@@ -51,6 +51,7 @@ SIDES = r"(?:CR|DR|Cr|Dr)\b\.?"
 # that cannot be told. No text has these characters: they are none.
 SURE, BEHIND, DOUBTED = "\ufdd0", "\ufdd1", "\ufdd2"
 
+_NO_DIGIT = re.compile("[^0-9]")
 _FOUND = re.compile(rf"(?<![0-9])(?<![0-9][.,]){NUMERAL}(?![.,]?[0-9])(?P<ahead>(?={UNIT_AHEAD}))?+")
 _SPACED = re.compile(rf"(?<![0-9.,{_APART}])[0-9]{{1,3}}(?: [0-9]{{3}})++(?![0-9])")
 _YEAR = re.compile(YEAR)
@@ -65,10 +66,10 @@ _INSIDE = rf"{_BETWEEN}[0-9][0-9.,{_APART} ]*%?"
 _IN_ANGLES = re.compile(rf"<(?P<inside>{_INSIDE})>")
 _IN_SQUARES = re.compile(rf"\s*\[{_INSIDE}\][\s%]*")
 _SQUARE_LEGEND = re.compile(r"\bsquare brackets\b|\[\s*\](?!\()", re.IGNORECASE)
-_MINUS_BEHIND = re.compile(rf"(?<=[0-9%])(?P<blank> ?)[{MINUS}](?=\s*%?\s*\Z)")
+_MINUS_BEHIND = re.compile(rf"(?<=[0-9%])[{MINUS}](?=\s*%?\s*\Z)")
 # "5.0p" is provisional. "x" and the letters of scales are units.
 _MARK_BEHIND = re.compile(rf"(?<=[0-9%])(?!{BARE_LETTER_SCALE}|x)[a-z](?=\s*\Z)")
-_SIDE = re.compile(rf"(?<=[0-9)])(?P<blank>{SPACE}?)(?P<side>{SIDES})")
+_SIDE = re.compile(rf"(?<=[0-9) ]){SIDES}")
 _DEBIT = re.compile(rf"[0-9]\)?{SPACE}?(?:DR|Dr)\b|\b[Dd]ebits?\b")
 _INDIAN = re.compile(r"[₹`]|\b(?:Rs|INR|[Rr]upees?|[Ll]akhs?|[Cc]rores?)\b")
 _MAJORITY = 4
@@ -84,6 +85,7 @@ class NumberStyle:
     credits: whether "CR" is a side of an account and no crore.
     squares: whether square brackets make a figure negative.
     arrows: whether triangles say in which direction something went; else they are a minus.
+    tables: whether the text has cells side by side that are known.
     cells: (as printed, rewritten) of a page's cells that are not read as its sentences are, longest first.
     """
 
@@ -92,6 +94,7 @@ class NumberStyle:
     credits: bool = False
     squares: bool = False
     arrows: bool = False
+    tables: bool = False
     cells: tuple[tuple[str, str], ...] = ()
 
 
@@ -121,27 +124,26 @@ def in_english(text: str, style: NumberStyle) -> str:
 @lru_cache(maxsize=64)
 def _cells_pattern(cells: Sequence[tuple[str, str]]) -> re.Pattern[str]:
     either = "|".join(re.escape(printed) for printed, _ in cells)
-    return re.compile(rf"(?<![\w.,])(?:{either})(?![\w]|[.,][0-9])")
+    return re.compile(rf"(?<![\w.,])(?:{either})(?!\w|[.,][0-9])")
 
 
 def cell_in_english(text: str, style: NumberStyle) -> str:
     """The same for the text of a cell, which has more ways to write a sign than a sentence."""
     if style.spaces:
-        text = _SPACED.sub(lambda run: run[0].replace(" ", "\u00a0"), text)
-    squares = _IN_SQUARES.fullmatch(text)
-    if squares:
-        mark = SURE if style.squares else DOUBTED
-        text = text.replace("[", mark, 1).replace("]", BEHIND if style.squares else " ", 1)
+        text = _unspaced(text)
+    if _IN_SQUARES.fullmatch(text):
+        mark, closing = (SURE, BEHIND) if style.squares else (DOUBTED, " ")
+        text = text.replace("[", mark).replace("]", closing)
     text = _MARK_BEHIND.sub(" ", text)
-    text = _MINUS_BEHIND.sub(rf"{BEHIND}\g<blank>", text)
+    text = _MINUS_BEHIND.sub(BEHIND, text)
     if style.credits:
         text = _SIDE.sub(_side, text)
-    return _rewritten(text, replace(style, cells=()), cell=True)
+    return _rewritten(text, style, cell=True)
 
 
 def _side(match: re.Match[str]) -> str:
     """What stands for a side of an account: nothing for a credit. A debit may be less than zero or not."""
-    mark = DOUBTED if match["side"][0] == "D" else " "
+    mark = DOUBTED if match[0][0] == "D" else " "
     return mark.ljust(len(match[0]))
 
 
@@ -149,59 +151,47 @@ def _rewritten(text: str, style: NumberStyle, *, cell: bool = False) -> str:
     if "<" in text:
         text = _IN_ANGLES.sub(rf"{SURE}\g<inside>{BEHIND}", text)
     if not text.isascii():
-        text = _TRIANGLE.sub(lambda found: _triangle(found[0], style), text)
+        up, down = (" ", DOUBTED) if style.arrows else (SURE, SURE)
+        text = _TRIANGLE.sub(lambda found: up if found[0] in "△▲" else down, text)
     return _FOUND.sub(lambda numeral: _numeral(numeral, style.decimal, cell=cell), text)
-
-
-def _triangle(mark: str, style: NumberStyle) -> str:
-    if style.arrows:
-        return " " if mark in "△▲" else DOUBTED
-    return SURE
 
 
 def _numeral(match: re.Match[str], decimal: str, *, cell: bool) -> str:
     """A numeral with commas between thousands and a decimal point."""
     written = match[0]
-    form = _form(match)
-    if form.startswith("?"):
-        if not decimal:
-            return written
-        form = decimal
-    elif form == "," and match["plain"] and decimal != ",":
+    form, last = _form(match)
+    if not last or (form == "?" and not decimal):
+        return written
+    if form == "," and match["plain"] and decimal != ",":
         # "3,4" may be two numbers
         is_one = (cell and not decimal) or match["ahead"] is not None or written[0] == "0"
         if not is_one:
             return written
-    marks = re.sub("[0-9]", "", written)
-    whole = re.sub("[^0-9]", ",", written)
-    if not marks or marks[-1] != form:
-        return whole
-    point = whole.rindex(",")
-    return f"{whole[:point]}.{whole[point + 1 :]}"
+    whole, _, decimals = written.rpartition(last)
+    if last == (decimal if form == "?" else form):
+        return f"{_NO_DIGIT.sub(',', whole)}.{decimals}"
+    return _NO_DIGIT.sub(",", written)
 
 
-def _form(match: re.Match[str]) -> str:
-    """The decimal mark that a numeral must be read with; "?" and its only mark where it may be read in two
-    ways; "" where it has none and shows none.
+def _form(match: re.Match[str]) -> tuple[str, str]:
+    """(the decimal mark that a numeral must be read with, its last mark).
+
+    The first is "?" where the mark may as well set thousands apart, "" where it shows none.
     """
-    written = match[0]
-    marks = re.sub("[0-9]", "", written)
-    if not marks:
-        return ""
-    if match["plain"]:
-        return marks
-    if match["apart"]:
-        return marks[-1] if marks[-1] in ".," else ""
+    marks = _NO_DIGIT.findall(match[0])
+    last = marks[-1] if marks else ""
+    if match["plain"] or match["apart"]:
+        return last if last in (".", ",") else "", last
     if len(marks) == 1:
-        return f"?{marks}"
-    return "," if match["points"] else "."
+        return "?", last
+    return "," if match["points"] else ".", last
 
 
 # ---------------------------------------------------------------- deciding
 
 
 def _evidence(texts: Iterable[str], *, cells: bool) -> Counter[str]:
-    """How many figures of some texts have each form.
+    """How many figures of some texts have each form: "?." and "?," may be read in two ways.
 
     "3,4" may be two numbers of notes, and "3.4" outside of a cell the number of a section: they are counted
     apart, as "short," and "short.". "3" and "4" count whole numbers of three digits and of more.
@@ -209,14 +199,14 @@ def _evidence(texts: Iterable[str], *, cells: bool) -> Counter[str]:
     found: Counter[str] = Counter()
     for text in texts:
         for match in _FOUND.finditer(text):
-            form = _form(match)
-            written = match[0]
-            if not form and len(written) >= 3 and written.isdigit():
-                found["3" if len(written) == 3 else "" if _YEAR.fullmatch(written) else "4"] += 1
-            elif len(form) == 1 and len(written) <= 5 and written[0] != "0" and match["ahead"] is None:
-                found[form if cells and form == "." else f"short{form}"] += 1
-            else:
-                found[form] += 1
+            form, last = _form(match)
+            length = len(match[0])
+            if not last and length >= 3 and not _YEAR.fullmatch(match[0]):
+                found["3" if length == 3 else "4"] += 1
+            is_short = match["plain"] and length <= 5 and match[0][0] != "0" and match["ahead"] is None
+            if is_short and not (cells and form == "."):
+                form = f"short{form}"
+            found[form + last if form == "?" else form] += 1
     return found
 
 
@@ -224,14 +214,11 @@ def _decided(found: Counter[str]) -> str:
     """The decimal mark that figures show, "" where they show none or contradict each other."""
     points = found["."] + (0 if found["?."] else found["short."])
     commas = found[","] + (0 if found["?,"] else found["short,"])
-    if points or commas:
-        if points > _MAJORITY * commas:
-            return "."
-        return "," if commas > _MAJORITY * points else ""
-    points, commas = found["?,"], found["?."]
-    if points and commas:
-        return "." if points > _MAJORITY * commas else "," if commas > _MAJORITY * points else ""
-    return ""
+    if not points and not commas and found["?."] and found["?,"]:
+        points, commas = found["?,"], found["?."]
+    if points > _MAJORITY * commas:
+        return "."
+    return "," if commas > _MAJORITY * points else ""
 
 
 def _by_company(found: Counter[str]) -> str:
@@ -252,78 +239,61 @@ def own_style(text: str) -> NumberStyle:
 
 def page_style(text: str, tables: Sequence[Table] = ()) -> NumberStyle:
     """The style of a page's sentences, with its cells."""
-    styles = [table_styles(table, text) for table in tables]
-    flat = [style for of_table in styles for style in of_table]
-    pooled = _evidence([text], cells=False)
+    columns: list[tuple[list[str], NumberStyle]] = []
     for table in tables:
-        pooled += _evidence(_texts(table), cells=True)
-    decimal = _decided(pooled)
-    shown = {style.decimal for style in flat if style.decimal}
-    if not decimal and len(shown) == 1:
-        decimal = shown.pop()
-    decimal = decimal or _usual(text, pooled)
-    spaces = any(style.spaces for style in flat)
-    style = NumberStyle(decimal, spaces, _has_sides(text, cell=False), arrows=_are_arrows(text))
-    rewritten: dict[str, str] = {}
-    for table, of_table in zip(tables, styles, strict=True):
-        for row in table.rows:
-            for cell, own in zip(row.cells, of_table, strict=False):
-                printed = cell.text.strip() if cell else ""
-                if len(printed) < 2 or not any(map(str.isdigit, printed)):
-                    continue
-                new = cell_in_english(printed, own)
-                if new != printed:
-                    rewritten.setdefault(printed, new)
-    cells = sorted(rewritten.items(), key=lambda pair: -len(pair[0]))
-    return replace(style, cells=tuple(cells))
+        columns += zip(_columns(table), table_styles(table, text), strict=True)
+    printed = [cell for texts, _ in columns for cell in texts]
+    found = _evidence([text], cells=False) + _evidence(printed, cells=True)
+    shown = {style.decimal for _, style in columns if style.decimal}
+    decimal = _decided(found) or ("".join(shown) if len(shown) == 1 else _usual(text, found))
+    rewritten = {cell: cell_in_english(cell, style) for texts, style in columns for cell in texts}
+    cells = [(cell, new) for cell, new in rewritten.items() if new != cell]
+    cells.sort(key=lambda pair: -len(pair[0]))
+    spaces = any(style.spaces for _, style in columns)
+    sides = _DEBIT.search(text) is not None
+    arrows = _are_arrows(text)
+    return NumberStyle(decimal, spaces, sides, arrows=arrows, tables=bool(tables), cells=tuple(cells))
 
 
 @lru_cache(maxsize=256)
 def table_styles(table: Table, page_text: str) -> tuple[NumberStyle, ...]:
     """The style of each column of a table."""
-    columns = [_texts(table, column) for column in range(len(table.heads))]
-    found = [_evidence(map(_unspaced, texts), cells=True) for texts in columns]
+    columns = _columns(table)
+    texts = [cell for column in columns for cell in column]
+    found = [_evidence(map(_unspaced, column), cells=True) for column in columns]
     of_table = sum(found, Counter())
     on_page = of_table + _evidence([page_text], cells=False)
-    texts = _texts(table)
+    sides = any(map(_DEBIT.search, texts)) or not _INDIAN.search(page_text)
     squares = _are_minus(texts, page_text)
-    sides = _has_sides("\n".join(texts), cell=True, around=page_text)
     arrows = _are_arrows(page_text)
     styles = []
     for column, own in zip(columns, found, strict=True):
-        decimal = _decimal(own, of_table, on_page, page_text)
+        decimal = _decided(own) or _decided(of_table)
+        if not decimal:
+            decided = _decided(on_page)
+            company = _by_company(own) or _by_company(of_table)
+            decimal = decided or company or _usual(page_text, on_page)
+            if company not in ("", decimal):
+                decimal = ""  # the page and the column contradict each other
         otherwise = own["4"] + sum(own[f"?{mark}"] for mark in ".," if mark != decimal)
         spaces = not otherwise and any(map(_SPACED.search, column))
         styles.append(NumberStyle(decimal, spaces, sides, squares, arrows))
     return tuple(styles)
 
 
-def _decimal(own: Counter[str], of_table: Counter[str], on_page: Counter[str], page_text: str) -> str:
-    """The decimal mark of a column. own, of_table, on_page: the evidence."""
-    nearest = _decided(own) or _decided(of_table)
-    if nearest:
-        return nearest
-    decided = _decided(on_page)
-    company = _by_company(own) or _by_company(of_table)
-    if company and decided:
-        return company if company == decided else ""
-    return decided or company or _usual(page_text, on_page)
-
-
 def _usual(text: str, found: Counter[str]) -> str:
     """A point on an English page where nothing speaks against it."""
-    if found["?."] or found[","] or found["short,"] or is_foreign(text):
-        return ""
-    return "."
+    return "" if found["?."] or found[","] or is_foreign(text) else "."
 
 
-def _texts(table: Table, column: int | None = None) -> list[str]:
-    """The texts of a column's cells, of all cells without one."""
-    found = []
+def _columns(table: Table) -> list[list[str]]:
+    """The texts of each column."""
+    columns: list[list[str]] = [[] for _ in table.heads]
     for row in table.rows:
-        cells = row.cells if column is None else row.cells[column : column + 1]
-        found += [cell.text for cell in cells if cell is not None]
-    return found
+        for texts, cell in zip(columns, row.cells, strict=False):
+            if cell:
+                texts.append(cell.text)
+    return columns
 
 
 def _unspaced(text: str) -> str:
@@ -351,14 +321,3 @@ def _are_minus(texts: Sequence[str], page_text: str) -> bool:
         return True
     amounts = any(sum(map(str.isdigit, text)) > 2 for text in in_squares)
     return amounts and not any(_OTHER_MINUS.match(text) or _MINUS_BEHIND.search(text) for text in texts)
-
-
-def _has_sides(text: str, *, cell: bool, around: str = "") -> bool:
-    """Whether "CR" and "DR" are sides of an account, and no crores: debits stand there, or, in cells,
-    nothing on the page is of India.
-    """
-    if "r" not in text.casefold():
-        return False
-    if _DEBIT.search(text):
-        return True
-    return cell and not _INDIAN.search(around)
