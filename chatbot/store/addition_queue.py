@@ -639,12 +639,12 @@ class Additions:
         return self._closing or bool(self._erasing) or self._cancelled_embedding() or self._text_waits()
 
     def _text_waits(self) -> bool:
-        """Tells whether a file waits that could soon be searchable. Long OCR does not delay anybody's
-        vectors.
+        """Tells whether a file waits that could soon be searchable. Neither long OCR nor what is read again
+        delays anybody's vectors.
         """
         reading = sum(task.job.phase in {"reading", "ocr"} for task in self._tasks)
-        waiting = any(task.job.phase == "waiting" for task in self._tasks) and reading < self._readers
-        return waiting or any(task.job.phase == "reading" for task in self._tasks)
+        phases = {task.job.phase for task in self._tasks if not task.job.again}
+        return "reading" in phases or ("waiting" in phases and reading < self._readers)
 
     def _embedding(self) -> list[QueuedFile]:
         return [task for task in self._tasks if task.job.phase == "embedding" and task.here]
