@@ -756,16 +756,16 @@ class Additions:
                         if self._lacking:
                             return min(self._lacking, key=lambda version: version.lacks != TABLES)
                         if not self._only_own:
-                            self._begin_older()
+                            self._begin_older(task.job for task in self._tasks)
                 self._changed.wait()
             return None
 
-    def _begin_older(self) -> None:
+    def _begin_older(self, jobs: Iterable[Job]) -> None:
         """Queues one document to be read again that an earlier version of the program has read.
 
-        Only if nothing else is to be done, and each once until the next start.
+        Only if none of these jobs, which are all, is to be done, and each once until the next start.
         """
-        if any(job.busy for job in self.jobs()):
+        if any(job.busy for job in jobs):
             return
         for version in self._library.read_by_older():
             if version.id not in self._given_up and not version.protected:
