@@ -639,12 +639,12 @@ class Additions:
         return self._closing or bool(self._erasing) or self._cancelled_embedding() or self._text_waits()
 
     def _text_waits(self) -> bool:
-        """Tells whether a file waits that could soon be searchable. Long OCR does not delay anybody's
-        vectors.
+        """Tells whether a file waits that could soon be searchable. Neither long OCR nor what is read again
+        delays anybody's vectors.
         """
         reading = sum(task.job.phase in {"reading", "ocr"} for task in self._tasks)
-        waiting = any(task.job.phase == "waiting" for task in self._tasks) and reading < self._readers
-        return waiting or any(task.job.phase == "reading" for task in self._tasks)
+        phases = {task.job.phase for task in self._tasks if not task.job.again}
+        return "reading" in phases or ("waiting" in phases and reading < self._readers)
 
     def _embedding(self) -> list[QueuedFile]:
         return [task for task in self._tasks if task.job.phase == "embedding" and task.here]
@@ -756,16 +756,16 @@ class Additions:
                         if self._lacking:
                             return min(self._lacking, key=lambda version: version.lacks != TABLES)
                         if not self._only_own:
-                            self._begin_older()
+                            self._begin_older(task.job for task in self._tasks)
                 self._changed.wait()
             return None
 
-    def _begin_older(self) -> None:
+    def _begin_older(self, jobs: Iterable[Job]) -> None:
         """Queues one document to be read again that an earlier version of the program has read.
 
-        Only if nothing else is to be done, and each once until the next start.
+        Only if none of these jobs, which are all, is to be done, and each once until the next start.
         """
-        if any(job.busy for job in self.jobs()):
+        if any(job.busy for job in jobs):
             return
         for version in self._library.read_by_older():
             if version.id not in self._given_up and not version.protected:

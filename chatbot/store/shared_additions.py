@@ -251,7 +251,7 @@ class SharedAdditions(Additions):
         for row in self._rows.unqueued():
             step = _step_of(row.job.phase)
             self._jobs.put(row.job.id, step, row.job.name if step == READ else None)
-        self._begin_older()
+        self._begin_older(row.job for row in self._rows.all())
 
     def _add_version(self, version: Version, phase: str, *, lacks: bool) -> None:
         job = replace(self._job(version.document, phase), lacks=lacks)

@@ -15,7 +15,7 @@ import tempfile
 import zipfile
 import zlib
 from collections.abc import Iterable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import cast
 
@@ -108,7 +108,9 @@ class ArchiveWriter:
 
     def close(self) -> None:
         """Deletes what is not finished."""
-        self._file.close()
+        for opened in (self._zip, self._file):
+            with suppress(OSError, ValueError):  # such as a full disk, which was told already
+                opened.close()
         self._partial.unlink(missing_ok=True)
 
 

@@ -28,6 +28,7 @@ from chatbot.store.migration.table_shapes import quoted
 from chatbot.store.remembered_documents import EVERY_NAME
 from chatbot.user_settings import BY_NAME, check_value
 from ingestion.invisible_characters import visible
+from ingestion.pages.document_facts import STATUSES, as_period
 
 __all__ = [
     "CATALOG_RECORDS",
@@ -195,6 +196,11 @@ class CorrectionRecord(ArchivedRecord):
     sha256: Digest
     period: Text | None
     status: Text | None
+
+    def check(self) -> None:
+        of_a_document = not self.period or as_period(self.period) == self.period
+        if not of_a_document or (self.status and self.status not in STATUSES):
+            raise ValueError("its period or status is none that a document has")
 
     def put(self, transaction: Transaction) -> None:
         super().put(transaction)

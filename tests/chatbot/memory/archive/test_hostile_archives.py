@@ -320,6 +320,8 @@ WRONG: list[tuple[str, Any, str]] = [
     ("documents", DOCUMENT | {"sha256": "../" + "a" * 61}, "sha256: String should match pattern"),
     ("documents", json.dumps(DOCUMENT).replace('"a.pdf"', '"\\ud800"').encode(), "Invalid JSON"),
     ("documents", DOCUMENT | {"removed_at": -1}, "removed_at"),
+    ("corrections", {"sha256": DIGEST, "period": "soon", "status": None}, "its period or status is none"),
+    ("corrections", {"sha256": DIGEST, "period": "", "status": "final\n"}, "its period or status is none"),
     ("conversations", TALK | {"id": "../talk"}, "its id is none that a conversation has"),
     ("conversations", TALK | {"id": "private-talk"}, "its id is none that a conversation has"),
     ("conversations", TALK | {"id": "key-1.talk"}, "its id is that of another owner"),
