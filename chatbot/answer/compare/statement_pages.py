@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 
 from chatbot.records import Hit
-from ingestion.language.key_figure_names import plain_label
+from ingestion.language.key_figure_names import key_measures, plain_label
 from ingestion.pages.features import fold
 from ingestion.pages.statement_terms import STATEMENTS as TITLES
 from ingestion.records import Table
@@ -27,6 +27,8 @@ NO_STATEMENT = re.compile(
     r"\b(?:segments?|reconciliation|non-?gaap|pro ?forma|supplemental|notes? to|selected|parent"
     r"|impact|effect)\b"
 )
+# Rows of a statement that a table without its title must have.
+LEAST_MEASURES = 3
 # Rows that only the accounts of a government have.
 GOVERNMENT = re.compile(
     r"(?:annual )?(?:surplus|deficit)\b.*|net financial (?:assets|debt)|excess of revenues? over.*"
@@ -47,7 +49,7 @@ def statement_pages(pages: Sequence[Hit]) -> dict[str, list[Hit]]:
 def _statements(pages: Sequence[Hit], kind: str) -> list[Hit]:
     """The pages that are a statement, with what of it goes on over their end.
 
-    Where none is, the tables whose caption is its title.
+    Where none is, the tables whose caption is its title; else those with at least LEAST_MEASURES of its rows.
     """
     found: list[Hit] = []
     for hit in pages:
@@ -58,13 +60,27 @@ def _statements(pages: Sequence[Hit], kind: str) -> list[Hit]:
             found.append(hit)
         elif goes_on and not has_kind(hit, STATEMENTS):
             found.append(replace(hit, kinds=(kind,), tables=hit.tables[:1]))
-    if found:
-        return found
+    return found or _with_tables(pages, kind, _is_titled) or _with_tables(pages, kind, _has_its_rows)
+
+
+def _with_tables(pages: Sequence[Hit], kind: str, is_meant: Callable[[Table, str], bool]) -> list[Hit]:
+    """The pages with a table that is meant, as pages of the kind with no other tables."""
+    found: list[Hit] = []
     for hit in pages:
-        titled = tuple(table for table in hit.tables if _is_titled(table, kind))
-        if titled:
-            found.append(replace(hit, kinds=(kind,), tables=titled))
+        tables = tuple(table for table in hit.tables if is_meant(table, kind))
+        if tables:
+            found.append(replace(hit, kinds=(kind,), tables=tables))
     return found
+
+
+def _has_its_rows(table: Table, kind: str) -> bool:
+    """Whether a table without another title has rows of several measures that a company's statement has."""
+    if NO_STATEMENT.search(fold(table.caption)):
+        return False
+    labels = [plain_label(row.label) for row in table.rows]
+    own = [measure for measure in key_measures() if kind in measure.kinds and measure.family != "budget"]
+    named = [measure for measure in own if any(measure.rank(label) is not None for label in labels)]
+    return len(named) >= LEAST_MEASURES
 
 
 def _is_titled(table: Table, kind: str) -> bool:

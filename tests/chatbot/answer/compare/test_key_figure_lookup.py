@@ -102,6 +102,22 @@ def test_the_group_goes_before_the_parent_alone(tmp_path: Path) -> None:
     assert found["revenue", "2023"] == 1_200e6
 
 
+@pytest.mark.parametrize(
+    ("rows", "caption", "given"),
+    [
+        (("Net sales", "Operating profit", "Profit for the period"), "Main figures", True),
+        (("Net sales", "Operating profit", "Profit for the period"), "Results by segment", False),
+        (("Net sales", "Operating profit", "Employees"), "Main figures", False),
+    ],
+)
+def test_a_table_with_the_rows_of_a_statement_is_one_where_none_is_titled(
+    tmp_path: Path, rows: tuple[str, str, str], caption: str, given: bool
+) -> None:
+    printed = [("", "2024", "2023"), *((label, "3,418", "3,106") for label in rows)]
+    path = draw(tmp_path / "A.pdf", [(60, 60, f"{caption} (NOK million)"), *grid(90, printed)])
+    assert cells(read(path)).get(("revenue", "2024")) == (3_418e6 if given else None)
+
+
 def test_quarters_and_days_have_columns_of_their_own(tmp_path: Path) -> None:
     quarter = ("Three months ended June 30, 2023", "Three months ended June 30, 2022")
     half = ("Six months ended June 30, 2023", "Six months ended June 30, 2022")
