@@ -64,6 +64,8 @@ class PdfFile:
         self._pypdf: Any = None
         self._pdfium: pdfium.PdfDocument | None = None
         self._kept: tuple[int, pdfium.PdfPage] | None = None
+        # The pages that read as PDFium has them.
+        self._usual: set[int] = set()
         _check_header(path)
         try:
             self._pdfium = pdfium.PdfDocument(str(path), password=password)
@@ -255,8 +257,12 @@ class PdfFile:
             plain = str(text_page.get_text_range())[:MOST_CHARACTERS]
             place = _placing(page)
             indexes = _indexes(text_page, plain)
-            plain, indexes = with_plain_words(text_page, plain, indexes)
-            plain, indexes = in_reading_order(page, text_page, plain, indexes, place)
+            if number not in self._usual:
+                read, indexes = with_plain_words(text_page, plain, indexes)
+                read, indexes = in_reading_order(page, text_page, read, indexes, place)
+                if read is plain:
+                    self._usual.add(number)
+                plain = read
             yield plain, _Boxes(text_page, indexes, place)
         finally:
             text_page.close()

@@ -55,6 +55,8 @@ OUTER_NUMBER = re.compile(r"^\d{1,4}(?!\S)|(?<!\S)\d{1,4}$", re.MULTILINE)
 # figures of a table.
 SAME_PLACE = 0.5
 SHORTEST_DOUBLE = 4
+# How many equal words at one height are compared with the next; a hostile page has thousands.
+MOST_ALIKE = 40
 # Words of one line have at least this share of the lower one's height in common.
 SAME_LINE = 0.4
 BREAK = "\r\n"
@@ -226,10 +228,15 @@ def _has_double(given: _Page, spans: Sequence[tuple[int, int]]) -> bool:
 
 def _without_doubles(words: Iterable[Word]) -> Iterator[Word]:
     """The words without those that were drawn before in the same place."""
-    seen: dict[str, list[Rect]] = defaultdict(list)
+    seen: dict[tuple[str, int], list[Rect]] = defaultdict(list)
     for word in words:
-        if not any(_is_same_place(word, earlier) for earlier in seen[word.text]):
-            seen[word.text].append(word.box)
+        height = 100 * word.box.y0
+        near = [seen[word.text, math.floor(height)], seen[word.text, math.ceil(height)]]
+        if not any(
+            _is_same_place(word, earlier) for earlier in chain(near[0][-MOST_ALIKE:], near[1][-MOST_ALIKE:])
+        ):
+            near[0].append(word.box)
+            near[1].append(word.box)
             yield word
 
 
