@@ -11,6 +11,7 @@ import re
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
+from functools import partial
 from itertools import chain, groupby
 from typing import Any
 
@@ -108,9 +109,9 @@ class _Page:
     def has_break(self, before: Word, after: Word) -> bool:
         return "\n" in self.plain[before.end : after.start]
 
-    def is_ruled(self, area: Rect) -> bool:
-        """Whether a line is drawn across most of an area."""
-        rules = drawn_rules(self.page, self.place).across
+    def is_ruled(self, turn: int, area: Rect) -> bool:
+        """Whether a line is drawn across most of an area, in whose words' direction the page is turned."""
+        rules = drawn_rules(self.page, self.place).turned_back(90 * turn).across
         return any(area.holds(rule) and rule.overlap(area) > area.width / 2 for rule in rules)
 
 
@@ -128,15 +129,11 @@ def in_reading_order(
     ordered: Lines = []
     for side in _sides(given, lines):
         for turn, group in groupby(side, lambda line: given.turn(line[0].start)):
-            ordered += in_columns(list(group), _never if turn else given.is_ruled)
+            ordered += in_columns(list(group), partial(given.is_ruled, turn))
     text, places = _laid_out(given, ordered)
     if text == plain.strip():
         return plain, indexes
     return text, places
-
-
-def _never(_: Rect) -> bool:
-    return False
 
 
 def _looks_odd(given: _Page) -> bool:

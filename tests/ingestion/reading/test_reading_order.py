@@ -233,6 +233,22 @@ def test_a_table_set_sideways_is_read_and_found(tmp_path: Path, angle: int) -> N
     assert all(map(table.box.holds, boxes))
 
 
+@pytest.mark.parametrize("ruled", [False, True])
+@pytest.mark.parametrize("angle", [90, -90])
+def test_columns_set_sideways_are_read_one_after_the_other_unless_they_are_a_ruled_table(
+    tmp_path: Path, angle: int, ruled: bool
+) -> None:
+    def draw_columns(canvas: Canvas) -> None:
+        for x, y, text in side_by_side(LEFT, RIGHT):
+            canvas.drawString(x, 595 - y, text)
+        for y in (130, 158) if ruled else ():
+            canvas.line(55, 595 - y, 560, 595 - y)
+
+    text = text_of(turned(tmp_path / "a.pdf", draw_columns, angle))
+    assert text.endswith("\n".join([*LEFT, *RIGHT])) is not ruled
+    assert not ruled or f"{LEFT[0]} {RIGHT[0]}\n{LEFT[1]} {RIGHT[1]}" in text
+
+
 def test_one_note_in_the_margin_set_sideways_changes_nothing(tmp_path: Path) -> None:
     canvas = Canvas(str(tmp_path / "a.pdf"), pagesize=(595, 842), invariant=1)
     canvas.setFont("Helvetica", 10)
