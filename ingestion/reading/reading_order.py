@@ -260,7 +260,7 @@ def _lines(given: _Page, words: Sequence[Word]) -> Lines:
 def _begins_line(given: _Page, last: Word, word: Word, turn: int) -> bool:
     on_line = last.box.level(word.box) > SAME_LINE * min(last.box.height, word.box.height)
     if turn or last.text.endswith(HYPHEN):
-        return not on_line or word.box.x0 < last.box.x0
+        return not on_line
     return given.has_break(last, word)
 
 
