@@ -76,6 +76,8 @@ class PdfFile:
         self._pdfium: pdfium.PdfDocument | None = None
         self._kept: _OpenPage | None = None
         self._layered = False
+        # The pages that read as PDFium has them.
+        self._usual: set[int] = set()
         _check_header(path)
         try:
             self._pdfium = pdfium.PdfDocument(str(path), password=password)
@@ -297,8 +299,12 @@ class PdfFile:
             place = _placing(opened.page)
             indexes = _indexes(text_page, plain)
             plain, indexes = self._without_unseen(opened, text_page, plain, indexes)
-            plain, indexes = with_plain_words(text_page, plain, indexes)
-            plain, indexes = in_reading_order(opened, text_page, plain, indexes, place)
+            if number not in self._usual:
+                read, indexes = with_plain_words(text_page, plain, indexes)
+                read, indexes = in_reading_order(opened, text_page, read, indexes, place)
+                if read is plain:
+                    self._usual.add(number)
+                plain = read
             yield plain, _Boxes(text_page, indexes, place)
         finally:
             text_page.close()

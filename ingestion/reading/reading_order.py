@@ -11,6 +11,7 @@ import re
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
+from functools import partial
 from itertools import chain, groupby
 from typing import Any
 
@@ -55,6 +56,8 @@ OUTER_NUMBER = re.compile(r"^\d{1,4}(?!\S)|(?<!\S)\d{1,4}$", re.MULTILINE)
 # figures of a table.
 SAME_PLACE = 0.5
 SHORTEST_DOUBLE = 4
+# How many equal words at one height are compared with the next; a hostile page has thousands.
+MOST_ALIKE = 40
 # Words of one line have at least this share of the lower one's height in common.
 SAME_LINE = 0.4
 BREAK = "\r\n"
@@ -107,9 +110,9 @@ class _Page:
     def has_break(self, before: Word, after: Word) -> bool:
         return "\n" in self.plain[before.end : after.start]
 
-    def is_ruled(self, area: Rect) -> bool:
-        """Whether a line is drawn across most of an area."""
-        rules = drawn_rules(self.opened.page, self.place, self.opened.objects).across
+    def is_ruled(self, turn: int, area: Rect) -> bool:
+        """Whether a line is drawn across most of an area, in whose words' direction the page is turned."""
+        rules = drawn_rules(self.opened.page, self.place, self.opened.objects).turned_back(90 * turn).across
         return any(area.holds(rule) and rule.overlap(area) > area.width / 2 for rule in rules)
 
 
@@ -128,15 +131,11 @@ def in_reading_order(
     ordered: Lines = []
     for side in _sides(given, lines):
         for turn, group in groupby(side, lambda line: given.turn(line[0].start)):
-            ordered += in_columns(list(group), _never if turn else given.is_ruled)
+            ordered += in_columns(list(group), partial(given.is_ruled, turn))
     text, places = _laid_out(given, ordered)
     if text == plain.strip():
         return plain, indexes
     return text, places
-
-
-def _never(_: Rect) -> bool:
-    return False
 
 
 def _looks_odd(given: _Page) -> bool:
@@ -228,10 +227,15 @@ def _has_double(given: _Page, spans: Sequence[tuple[int, int]]) -> bool:
 
 def _without_doubles(words: Iterable[Word]) -> Iterator[Word]:
     """The words without those that were drawn before in the same place."""
-    seen: dict[str, list[Rect]] = defaultdict(list)
+    seen: dict[tuple[str, int], list[Rect]] = defaultdict(list)
     for word in words:
-        if not any(_is_same_place(word, earlier) for earlier in seen[word.text]):
-            seen[word.text].append(word.box)
+        height = 100 * word.box.y0
+        near = [seen[word.text, math.floor(height)], seen[word.text, math.ceil(height)]]
+        if not any(
+            _is_same_place(word, earlier) for earlier in chain(near[0][-MOST_ALIKE:], near[1][-MOST_ALIKE:])
+        ):
+            near[0].append(word.box)
+            near[1].append(word.box)
             yield word
 
 
@@ -258,7 +262,7 @@ def _lines(given: _Page, words: Sequence[Word]) -> Lines:
 def _begins_line(given: _Page, last: Word, word: Word, turn: int) -> bool:
     on_line = last.box.level(word.box) > SAME_LINE * min(last.box.height, word.box.height)
     if turn or last.text.endswith(HYPHEN):
-        return not on_line or word.box.x0 < last.box.x0
+        return not on_line
     return given.has_break(last, word)
 
 

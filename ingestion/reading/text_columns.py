@@ -20,6 +20,8 @@ GUTTER = 1.7
 # A gutter passes at least so many rows with text on both sides. So many places are tried for one.
 FEWEST_ROWS = 6
 MOST_GUTTERS = 4
+# A page with more pieces is a drawing, or hostile.
+MOST_PIECES = 1000
 # Lines beside each other have this share of their height in common.
 SAME_ROW = 0.3
 # The lines of a column have on average at least so many characters, most of them letters, and fill most of
@@ -61,7 +63,9 @@ def in_columns(lines: Sequence[Sequence[Word]], is_ruled: Callable[[Rect], bool]
     pieces: list[_Piece] = []
     for number, line in enumerate(lines):
         pieces += (_piece(words, number) for words in _parts(line))
-    ordered = groupby(_ordered(pieces, is_ruled), lambda piece: piece.line)
+    if len(pieces) <= MOST_PIECES:
+        pieces = _ordered(pieces, is_ruled)
+    ordered = groupby(pieces, lambda piece: piece.line)
     return [_words(group) for _, group in ordered]
 
 

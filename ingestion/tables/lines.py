@@ -36,6 +36,7 @@ ROTATED = 2.6
 LONGEST_SHORT = 3
 # The first values stand at most so many line heights below upright heads.
 FAR_BELOW = 5.0
+MOST_HEADS = 60
 # How many words a value with its measure has: "5 per cent", "4 to 8 lakh". One of time may be a head: "1-3
 # years".
 MEASURED_WORDS = range(2, 5)
@@ -153,6 +154,8 @@ def _rotated(placed: Sequence[_Placed], slender: float) -> list[list[Word]]:
     """Returns the words of each line that runs up or down the page. slender: see `_is_rotated`."""
     words = [word for _, _, word in placed]
     rotated = [_is_rotated(item, slender) for item in placed]
+    if not any(rotated):
+        return []
     near = list(pairwise(range(len(words))))
     # A short word looks like a level one, but for the rotated ones before or after it.
     for number, other in (*near, *((after, before) for before, after in reversed(near))):
@@ -184,7 +187,7 @@ def _upright_heads(
     level: the other words. usual: their height.
     """
     letter = median(word.box.width / len(word.text) for _, _, word in level) if level else 0.0
-    texts = list(map(text_piece, rotated))
+    texts = list(map(text_piece, rotated[:MOST_HEADS]))
     texts = [text for text in texts if _is_over_value(around(map(_box, text.words)), level, usual)]
     while texts:
         first = around(map(_box, texts[0].words))

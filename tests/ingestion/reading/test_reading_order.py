@@ -6,6 +6,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from functools import partial
+from itertools import chain
 from pathlib import Path
 
 import pypdfium2
@@ -15,7 +16,7 @@ from reportlab.pdfgen.canvas import Canvas
 from ingestion.document import read_document
 from ingestion.pages.highlights import locate_quote
 from ingestion.reading.pdf import PdfFile
-from ingestion.records import Table
+from ingestion.records import Row, Table
 from ingestion.tables.detection import find_tables
 from tests.pdfs import Placed, draw, grid
 
@@ -101,8 +102,12 @@ def tables_of(path: Path, page: int = 1) -> list[Table]:
     return find_tables(text, words, partial(file.rules, page))
 
 
+def texts(row: Row) -> tuple[str, ...]:
+    return (row.label, *(cell.text if cell else "-" for cell in row.cells))
+
+
 def cells(table: Table) -> list[tuple[str, ...]]:
-    return [(row.label, *(cell.text if cell else "-" for cell in row.cells)) for row in table.rows]
+    return list(map(texts, table.rows))
 
 
 @pytest.mark.parametrize("lower", [0, 2, 6])
@@ -113,17 +118,20 @@ def test_columns_drawn_row_by_row_are_read_one_after_the_other(tmp_path: Path, l
     assert text_of(path) == "\n".join(["Investment strategy", *LEFT, *RIGHT])
 
 
+def shortened(line: str) -> str:
+    return f"{line[:24].strip().lower()}ing of it"
+
+
 def test_three_columns_with_a_heading_across_are_read_one_after_the_other(tmp_path: Path) -> None:
     lefts = (40, 215, 390)
-    short = [
-        [line[:24].strip().lower() + "ing of it" for line in lines] for lines in (LEFT, RIGHT, LEFT[::-1])
-    ]
+    left, right = (list(map(shortened, lines)) for lines in (LEFT, RIGHT))
+    short = (left, right, left[::-1])
     placed = side_by_side(*short, lefts=lefts)
     heading = (40, 230, "The second part of the report is about what the fund pays and to whom it may pay")
     again = [(x, y + 150, text) for x, y, text in placed]
     path = draw(tmp_path / "a.pdf", [*placed, heading, *again])
-    columns = [line for lines in short for line in lines]
-    assert text_of(path) == "\n".join([*columns, heading[2], *columns])
+    columns = "\n".join(chain.from_iterable(short))
+    assert text_of(path) == f"{columns}\n{heading[2]}\n{columns}"
 
 
 def test_a_word_broken_at_the_end_of_a_column_line_is_one_word(tmp_path: Path) -> None:
@@ -223,6 +231,22 @@ def test_a_table_set_sideways_is_read_and_found(tmp_path: Path, angle: int) -> N
     boxes = locate_quote(PdfFile(path).glyphs(1), "Tram line 12,400")
     assert 0 < len(boxes) <= 5
     assert all(map(table.box.holds, boxes))
+
+
+@pytest.mark.parametrize("ruled", [False, True])
+@pytest.mark.parametrize("angle", [90, -90])
+def test_columns_set_sideways_are_read_one_after_the_other_unless_they_are_a_ruled_table(
+    tmp_path: Path, angle: int, ruled: bool
+) -> None:
+    def draw_columns(canvas: Canvas) -> None:
+        for x, y, text in side_by_side(LEFT, RIGHT):
+            canvas.drawString(x, 595 - y, text)
+        for y in (130, 158) if ruled else ():
+            canvas.line(55, 595 - y, 560, 595 - y)
+
+    text = text_of(turned(tmp_path / "a.pdf", draw_columns, angle))
+    assert text.endswith("\n".join([*LEFT, *RIGHT])) is not ruled
+    assert not ruled or f"{LEFT[0]} {RIGHT[0]}\n{LEFT[1]} {RIGHT[1]}" in text
 
 
 def test_one_note_in_the_margin_set_sideways_changes_nothing(tmp_path: Path) -> None:
