@@ -19,6 +19,7 @@ from chatbot.asking.whole_document import POINTS, which_document
 from chatbot.evidence.page import page_of
 from chatbot.evidence.passages import LEFT_OUT, verbatim
 from chatbot.evidence.text_blocks import is_head, read_blocks
+from chatbot.memory.conversations.answer_records import CITED
 from chatbot.records import GUIDE, Answer, Hit, Prompt, Understanding
 from chatbot.search.page_search import Finder
 from chatbot.search.places import PagePlace
@@ -165,7 +166,7 @@ class PageAnswers:
                 return _Cited(citation.document, citation.page, citation.quote)
         if not ask.history or len(scope) > MOST_SEARCHED:
             return None
-        for sentence in sentences(KEYS_IN_BRACKETS.sub("", ask.history[-1].assistant)):
+        for sentence in sentences(CITED.sub("", KEYS_IN_BRACKETS.sub("", ask.history[-1].assistant))):
             said = " ".join(sentence.split())
             if len(said.split()) < FEWEST_WORDS:
                 continue
