@@ -19,6 +19,7 @@ from chatbot.asking.whole_document import POINTS, which_document
 from chatbot.evidence.page import page_of
 from chatbot.evidence.passages import LEFT_OUT, verbatim
 from chatbot.evidence.text_blocks import is_head, read_blocks
+from chatbot.memory.conversations.answer_records import CITED
 from chatbot.records import GUIDE, Answer, Hit, Prompt, Understanding
 from chatbot.search.page_search import Finder
 from chatbot.search.places import PagePlace
@@ -165,7 +166,7 @@ class PageAnswers:
                 return _Cited(citation.document, citation.page, citation.quote)
         if not ask.history or len(scope) > MOST_SEARCHED:
             return None
-        for sentence in sentences(KEYS_IN_BRACKETS.sub("", ask.history[-1].assistant)):
+        for sentence in sentences(CITED.sub("", KEYS_IN_BRACKETS.sub("", ask.history[-1].assistant))):
             said = " ".join(sentence.split())
             if len(said.split()) < FEWEST_WORDS:
                 continue
@@ -206,7 +207,7 @@ def _physical(place: PagePlace, labels: Mapping[str, int], count: int) -> int:
 def _parts(hit: Hit, unit: str) -> list[list[str]]:
     """The tables, paragraphs or sentences of a page, in order, each in the pieces that are quoted."""
     if unit == "table":
-        return [[verbatim(row, hit.page_text) for row in table.rows] for table in hit.tables]
+        return [_rows(table, hit.page_text) for table in hit.tables]
     evidence = page_of(hit)
     if unit == "sentence":
         found = [sentence for sentence, _ in evidence.whole_sentences]
@@ -214,6 +215,10 @@ def _parts(hit: Hit, unit: str) -> list[list[str]]:
         blocks = read_blocks(evidence.body)
         found = [block for block, is_row in blocks if not is_row and not is_head(block)]
     return [[part] for part in found if part not in evidence.notes.values()]
+
+
+def _rows(table: Table, text: str) -> list[str]:
+    return [verbatim(row, text) for row in table.rows]
 
 
 def _heads(table: Table) -> str:

@@ -43,9 +43,16 @@ class PageEvidence:
     """
 
     def __init__(
-        self, text: str, body: str, context: str, document: str, printed_tables: tuple[Table, ...]
+        self,
+        text: str,
+        bodies: tuple[str, str, str],
+        context: str,
+        document: str,
+        printed_tables: tuple[Table, ...],
     ) -> None:
-        self.text, self.body, self.context, self.printed_tables = text, body, context, printed_tables
+        """bodies: of the page, of the one before it and of the one after it."""
+        self.text, self.context, self.printed_tables = text, context, printed_tables
+        self.body = body_with_breaks(*bodies)
         self.named = f"{document} {context}"
         self.once = WeakCache()
 
@@ -150,8 +157,8 @@ def _size(figure: Figure) -> str:
 def page_of(hit: Hit) -> PageEvidence:
     """The hit's page, kept for the next question; made of its chunk if the page's text is missing."""
     text = hit.page_text or hit.text
-    body = body_with_breaks(hit.body or hit.page_text, *hit.beside)
-    return _page(text, body, hit.context, hit.document, hit.tables if hit.page_text else ())
+    tables = hit.tables if hit.page_text else ()
+    return _page(text, (hit.body or hit.page_text, *hit.beside), hit.context, hit.document, tables)
 
 
 def forget_pages() -> None:

@@ -56,7 +56,7 @@ def _gap(before: Sequence[str], after: Sequence[str]) -> tuple[int, int, str, st
         return None
     first = [before[at].strip() for at in above[-MOST_LINES:]]
     second = [after[at].strip() for at in below[:MOST_LINES]]
-    *_, (tail, is_row) = read_blocks("\n".join(first))
+    *_, (tail, is_row) = ("", True), *read_blocks("\n".join(first))
     head, is_row_too = next(read_blocks("\n".join(second)), ("", True))
     if is_row or is_row_too or not tail or not head:
         return None
@@ -85,5 +85,7 @@ def _goes_over(tail: str, head: str, lines: Sequence[str]) -> bool:
         return False
     if goes_on(tail):
         return True
+    if not head[0].isalnum() or head.split()[0].isupper():
+        return False  # a note of the next page
     is_full = len(lines[-1]) >= FULL * max(map(len, lines))
     return is_full and len(tail.split()) >= FEWEST_WORDS and is_finished(head)

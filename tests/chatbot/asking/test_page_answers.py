@@ -130,7 +130,7 @@ def test_what_stands_beside_the_last_quotation(chatbot: Chatbot) -> None:
     said = "The auditor is paid by the council of the town,"
     for talk, history in (
         ("beside", None),
-        (None, (Exchange("?", "It is counted each spring by the auditor. [S1]"),)),
+        (None, (Exchange("?", "It is counted each spring by the auditor. (rules.pdf, p. 2)"),)),
     ):
         if talk:
             assert (

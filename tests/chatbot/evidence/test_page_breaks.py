@@ -50,6 +50,7 @@ Chapter 4 Transfers of Funds | The holder may move funds.
 Total 4,120 3,980 | 75,000 pounds in a year.
 The holder may move funds. Signed | Table 4 Limits of transfers
 It was adopted in May | Annex
+1 Limits of transfers ........................ 4 | 75,000 pounds in a year.
 """)
 
 
