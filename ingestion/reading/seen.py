@@ -168,7 +168,7 @@ class _DrawnTexts:
             self._find_suspects()
 
     def _suspect(self, which: Any, reason: str) -> list[int]:
-        suspects: list[int] = self.numbers[which].tolist()
+        suspects: list[int] = self.numbers[which].tolist() if len(which) else []
         for number in suspects:
             self.reasons.setdefault(number, reason)
         return suspects
@@ -178,7 +178,8 @@ class _DrawnTexts:
         modes, colours = objects.modes(numbers), objects.colours(numbers)
         filled = (modes == 0) | (modes == 4)
         extent = sides[:, 2:] - sides[:, :2]
-        self._suspect((extent.min(1) < self.smallest) & (extent.max(1) > 4 * extent.min(1)), TINY)
+        low = np.flatnonzero((extent.min(1) > 0) & (extent.min(1) < self.smallest))
+        self._suspect([at for at in low if objects.size(numbers[at]) < self.smallest], TINY)
         self._suspect((modes == 3) | (modes == 7), NOT_DRAWN)
         self._suspect(filled & (colours[:, 3] == 0), TRANSPARENT)
         self._compare_boxes(np.where(filled[:, None], colours, -9 * ALIKE))
@@ -187,7 +188,7 @@ class _DrawnTexts:
             if (clip[:2] > sides[at, :2] + 1).any() or (clip[2:] < sides[at, 2:] - 1).any():
                 self.clips[self._suspect(np.array([at]), CLIPPED)[0]] = clip
         if self.shown.layered:
-            self._suspect(numbers >= 0, OFF)
+            self._suspect([objects.may_be_on_layer(number) for number in numbers], OFF)
         left, bottom, right, top = self.page
         beyond = (sides[:, :2] < (left - 1, bottom - 1)) | (sides[:, 2:] > (right + 1, top + 1))
         self._suspect(beyond.any(1), OUTSIDE)
@@ -290,8 +291,7 @@ class _Judge:
             elif not self._is_in(number, [texts.clips.get(owner, EVERYWHERE)]):
                 found[number] = CLIPPED
             elif reason == TINY:
-                if self._sides[number, 3] - self._sides[number, 1] < texts.smallest:
-                    found[number] = TINY
+                found[number] = TINY
             elif reason in (NOT_DRAWN, TRANSPARENT) or (
                 reason == UNDER_IMAGE and self._is_in(number, self._scans)
             ):
