@@ -49,8 +49,8 @@ SMALLEST, A4, THICKEST = 1.5, 842.0, 3.0
 ALIKE, FAINTEST = 32, 12
 # The share of the page from which images are scans, and the darkest colour of a box on a scan.
 SCANNED, DARK = 0.3, 60
-# Boxes of one page that are compared with its texts, largest first, and colours of its texts, darkest first.
-MOST_BOXES, MOST_COLOURS = 1_000, 30
+# Boxes of one page that are compared with its texts, largest first.
+MOST_BOXES = 1_000
 # The part of a letter's height by which its picture is looked at inside its box, where no neighbour reaches
 # in, and outside of it on a scan, over which letters may be a little off.
 EDGES, NEAR = -0.15, 1.0
@@ -203,10 +203,9 @@ class _DrawnTexts:
         largest = np.sort(np.argsort(-area)[: min(MOST_BOXES, int((area > 0).sum()))])
         boxes, sides = boxes[largest], sides[largest]
         fills, is_path = objects.colours(boxes), objects.kinds[boxes] == raw.FPDF_PAGEOBJ_PATH
-        some = colours[np.unique(colours[:, :3] @ (1 << 20, 1 << 10, 1), return_index=True)[1], :3]
-        alike = (abs(fills[:, None, :3] - some[:MOST_COLOURS]) < ALIKE).all(2).any(1)
+        dark = fills[:, :3].min(1) < 255 - 2 * ALIKE
         light = colours[:, :3].min(1) > 255 - ALIKE  # as a page without a box
-        wanted = self._drawn_late(boxes, sides) | is_path & (alike | light.any())
+        wanted = self._drawn_late(boxes, sides) | is_path & (dark | light.any())
         for box, fill, place in zip(boxes[wanted].tolist(), fills[wanted], sides[wanted], strict=True):
             over = self._meeting(place)
             if objects.kinds[box] != raw.FPDF_PAGEOBJ_PATH:
