@@ -175,7 +175,7 @@ class PageObjects:
 
     def sides(self, numbers: Numbers) -> Sides:
         """(left, bottom, right, top) of each of some objects, in points of the page."""
-        sides = self._four(_bounds, numbers, np.float32).astype(np.float64)
+        sides = np.nan_to_num(self._four(_bounds, numbers, np.float32).astype(np.float64))
         if self.frames.count(AS_IS) < len(self.frames):
             for row, number in enumerate(numbers):
                 if not self.is_on_page(number):
