@@ -47,8 +47,9 @@ SMALLEST, A4, THICKEST = 1.5, 842.0, 3.0
 # Steps of a colour, 0-255, by which a text must differ from its ground to be suspected of nothing, and by
 # which its picture must differ to be seen.
 ALIKE, FAINTEST = 32, 12
-# The share of the page from which images are scans, and the darkest colour of a box on a scan.
-SCANNED, DARK = 0.3, 60
+# The share of the page from which images are scans, the darkest colour of a box on a scan, and how many
+# pixels of it under a word are more than a stroke.
+SCANNED, DARK, LEAST_BLOT = 0.3, 60, 100
 # Boxes of one page that are compared with its texts, largest first.
 MOST_BOXES = 1_000
 # The part of a letter's height by which its picture is looked at inside its box, where no neighbour reaches
@@ -349,7 +350,7 @@ class _Judge:
         """Whether a word that is not drawn stands where the page has one colour, and that is dark or of a box
         that was drawn over it."""
         part = np.concatenate([self._part(view, view.whole, number).reshape(-1, 3) for number in word])
-        if not len(part) or np.ptp(part, axis=0).max() >= FAINTEST:
+        if len(part) < LEAST_BLOT or np.ptp(part, axis=0).max() >= FAINTEST:
             return False
         return part.max() <= DARK or self._is_in(word[0], self._texts.covers.get(self._owners[word[0]], ()))
 
