@@ -13,7 +13,7 @@ from benchmarks.crash_files import File
 
 __all__ = ["Contents", "Shown", "embedding_repeated", "faults", "look", "ocr_repeated", "phase_of"]
 
-OWNED = ("page", "chunk", "chunk_key", "vector", "lexicon", "incomplete")
+OWNED = ("page", "chunk", "chunk_key", "vector", "lexicon", "incomplete", "remark")
 
 
 @dataclass(frozen=True, slots=True)

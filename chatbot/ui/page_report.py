@@ -92,7 +92,7 @@ def facts_html(pages: Sequence[PageReport], space: str = "") -> str:
         facts.append(("Orders to machines", f"page {ranges(instructing)}"))
     left_out = [page.number for page in pages if page.remarks]
     if left_out:
-        facts.append(("Left out", f"words or files, page {ranges(left_out)}"))
+        facts.append(("Omitted", f"words or files, page {ranges(left_out)}"))
     if space:
         facts.append(("Space", space))
     entries = "".join(f"<div><dt>{term}</dt><dd>{plain_html(text)}</dd></div>" for term, text in facts)
@@ -223,7 +223,7 @@ def _line(page: PageReport) -> tuple[str, ...]:
 
 
 def _notes(page: PageReport) -> list[str]:
-    """Describes text that addresses its reader as a machine, and what is left out of the page's text."""
+    """Describes text that addresses its reader as a machine, and what is omitted from the page's text."""
     orders = f"{page.instructions:,} order{'' if page.instructions == 1 else 's'} to machines"
-    left_out = [f"left out: {remark}" for remark in page.remarks]
+    left_out = [f"omitted: {remark}" for remark in page.remarks]
     return [orders, *left_out] if page.instructions else left_out

@@ -26,6 +26,8 @@ LONGEST_VALUE, LONGEST_LABEL, LONGEST_ENTRIES = 2_000, 80, 20_000
 LARGEST_TEXT = 1_000_000
 # Points above a field, and of a field's height, in which its label stands.
 LABEL_HEIGHT = 16.0
+# Points right of a box to tick within which its label begins, unless that stands left of it.
+CLOSE = 12.0
 # Points of letters that are drawn where a file does not say how.
 FONT_SIZE = 10.0
 HIDDEN = raw.FPDF_ANNOT_FLAG_HIDDEN | raw.FPDF_ANNOT_FLAG_NOVIEW
@@ -161,7 +163,8 @@ def _printed_label(annotation: Annotation, widgets: Sequence[Sides], bounded: Ca
     after = min((other[0] for other in level if other[0] >= right - 1), default=1e5)
     places = [(before, low, left, top), (left, top, right, top + LABEL_HEIGHT)]
     if annotation.field in TICKS:
-        places.insert(annotation.field == raw.FPDF_FORMFIELD_CHECKBOX, (right, low, after, top))
+        close = bounded((right, low, min(after, right + CLOSE), top))
+        places.insert(not any(map(str.isalnum, close)), (right, low, after, top))
     for place in places:
         label = one_line(bounded(place), most=10 * LONGEST_LABEL).strip(" :._")
         if any(map(str.isalpha, label)):

@@ -6,6 +6,7 @@ Calls PDFium by plain addresses: its Python objects take three times as long, an
 from __future__ import annotations
 
 import ctypes
+import math
 from collections import deque
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
@@ -104,18 +105,22 @@ class PageObjects:
     ) -> None:
         room = MOST_OBJECTS - len(self.handles)
         self.whole = self.whole and count <= room
-        for handle in map(get, repeat(owner), range(min(count, room))):
-            kind = _kind(handle)
-            if kind == raw.FPDF_PAGEOBJ_FORM and depth < DEEPEST:
-                form = _pointer(handle)
-                within = _within(_matrix_of(form), frame)
-                self._gather(
-                    _inner_object, handle, raw.FPDFFormObj_CountObjects(form), within, kinds, depth + 1
-                )
-            else:
-                self.handles.append(handle)
-                self.frames.append(frame)
-                kinds.append(kind)
+        handles = list(map(get, repeat(owner), range(min(count, room))))
+        found = list(map(_kind, handles))
+        while raw.FPDF_PAGEOBJ_FORM in found and depth < DEEPEST:
+            at = found.index(raw.FPDF_PAGEOBJ_FORM)
+            self._keep(handles[:at], found[:at], frame, kinds)
+            form = _pointer(handles[at])
+            within = _within(_matrix_of(form), frame)
+            inside = raw.FPDFFormObj_CountObjects(form)
+            self._gather(_inner_object, handles[at], inside, within, kinds, depth + 1)
+            del handles[: at + 1], found[: at + 1]
+        self._keep(handles, found, frame, kinds)
+
+    def _keep(self, handles: list[int], found: list[int], frame: Matrix, kinds: list[int]) -> None:
+        self.handles += handles
+        self.frames += repeat(frame, len(handles))
+        kinds += found
 
     def of_kind(self, *kinds: int) -> NDArray[np.intp]:
         """The numbers of the objects of these kinds."""
@@ -127,6 +132,13 @@ class PageObjects:
     def is_on_page(self, number: int) -> bool:
         """Whether an object stands on the page itself, in no form."""
         return self.frames[number] is AS_IS
+
+    def size(self, number: int) -> float:
+        """The size of a text's letters in points."""
+        item, size = self.pointer(number), ctypes.c_float()
+        raw.FPDFTextObj_GetFontSize(item, size)
+        _, _, across, up, _, _ = _within(_matrix_of(item), self.frames[number])
+        return size.value * math.hypot(across, up)
 
     def clip(self, number: int) -> Sides:
         """(left, bottom, right, top) of what the outlines that cut an object leave, in points of the page."""
@@ -150,13 +162,20 @@ class PageObjects:
         raw.FPDFPath_GetDrawMode(self.pointer(number), fill, stroke)
         return bool(fill.value)
 
+    def may_be_on_layer(self, number: int) -> bool:
+        """Whether an object is marked as on a layer, or in a form, which may be on one."""
+        item, name, length = self.pointer(number), (ctypes.c_ushort * 3)(), ctypes.c_ulong()
+        marks = (raw.FPDFPageObj_GetMark(item, index) for index in range(raw.FPDFPageObj_CountMarks(item)))
+        names = (raw.FPDFPageObjMark_GetName(mark, name, 6, length) and bytes(name) for mark in marks)
+        return not self.is_on_page(number) or b"O\0C\0\0\0" in names
+
     def pointer(self, number: int) -> Any:
         """An object as PDFium's functions take it."""
         return _pointer(self.handles[number])
 
     def sides(self, numbers: Numbers) -> Sides:
         """(left, bottom, right, top) of each of some objects, in points of the page."""
-        sides = self._four(_bounds, numbers, np.float32).astype(np.float64)
+        sides = np.nan_to_num(self._four(_bounds, numbers, np.float32).astype(np.float64))
         if self.frames.count(AS_IS) < len(self.frames):
             for row, number in enumerate(numbers):
                 if not self.is_on_page(number):

@@ -334,7 +334,7 @@ class PdfFile:
         text = opened.page.get_textpage().get_text_range()
         if self._pdfium.get_formtype() == raw.FORMTYPE_XFA_FULL or PLACEHOLDER.match(text):
             raise DocumentError(
-                "The file holds a form (XFA) that only Adobe's programs show; its page only says so.",
+                "This is an XFA form, which only Adobe's programs show.",
                 hint="Open it in Adobe Reader, print it to a PDF, and add that.",
             )
 

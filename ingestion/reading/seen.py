@@ -47,10 +47,11 @@ SMALLEST, A4, THICKEST = 1.5, 842.0, 3.0
 # Steps of a colour, 0-255, by which a text must differ from its ground to be suspected of nothing, and by
 # which its picture must differ to be seen.
 ALIKE, FAINTEST = 32, 12
-# The share of the page from which images are scans, and the darkest colour of a box on a scan.
-SCANNED, DARK = 0.3, 60
-# Boxes of one page that are compared with its texts, largest first, and colours of its texts, darkest first.
-MOST_BOXES, MOST_COLOURS = 1_000, 30
+# The share of the page from which images are scans, the darkest colour of a box on a scan, and how many
+# pixels of it under a word are more than a stroke.
+SCANNED, DARK, LEAST_BLOT = 0.3, 60, 100
+# Boxes of one page that are compared with its texts, largest first.
+MOST_BOXES = 1_000
 # The part of a letter's height by which its picture is looked at inside its box, where no neighbour reaches
 # in, and outside of it on a scan, over which letters may be a little off.
 EDGES, NEAR = -0.15, 1.0
@@ -168,7 +169,7 @@ class _DrawnTexts:
             self._find_suspects()
 
     def _suspect(self, which: Any, reason: str) -> list[int]:
-        suspects: list[int] = self.numbers[which].tolist()
+        suspects: list[int] = self.numbers[which].tolist() if len(which) else []
         for number in suspects:
             self.reasons.setdefault(number, reason)
         return suspects
@@ -178,7 +179,8 @@ class _DrawnTexts:
         modes, colours = objects.modes(numbers), objects.colours(numbers)
         filled = (modes == 0) | (modes == 4)
         extent = sides[:, 2:] - sides[:, :2]
-        self._suspect((extent.min(1) < self.smallest) & (extent.max(1) > 4 * extent.min(1)), TINY)
+        low = np.flatnonzero((extent.min(1) > 0) & (extent.min(1) < self.smallest))
+        self._suspect([at for at in low if objects.size(numbers[at]) < self.smallest], TINY)
         self._suspect((modes == 3) | (modes == 7), NOT_DRAWN)
         self._suspect(filled & (colours[:, 3] == 0), TRANSPARENT)
         self._compare_boxes(np.where(filled[:, None], colours, -9 * ALIKE))
@@ -187,7 +189,7 @@ class _DrawnTexts:
             if (clip[:2] > sides[at, :2] + 1).any() or (clip[2:] < sides[at, 2:] - 1).any():
                 self.clips[self._suspect(np.array([at]), CLIPPED)[0]] = clip
         if self.shown.layered:
-            self._suspect(numbers >= 0, OFF)
+            self._suspect([objects.may_be_on_layer(number) for number in numbers], OFF)
         left, bottom, right, top = self.page
         beyond = (sides[:, :2] < (left - 1, bottom - 1)) | (sides[:, 2:] > (right + 1, top + 1))
         self._suspect(beyond.any(1), OUTSIDE)
@@ -202,10 +204,9 @@ class _DrawnTexts:
         largest = np.sort(np.argsort(-area)[: min(MOST_BOXES, int((area > 0).sum()))])
         boxes, sides = boxes[largest], sides[largest]
         fills, is_path = objects.colours(boxes), objects.kinds[boxes] == raw.FPDF_PAGEOBJ_PATH
-        some = colours[np.unique(colours[:, :3] @ (1 << 20, 1 << 10, 1), return_index=True)[1], :3]
-        alike = (abs(fills[:, None, :3] - some[:MOST_COLOURS]) < ALIKE).all(2).any(1)
+        dark = fills[:, :3].min(1) < 255 - 2 * ALIKE
         light = colours[:, :3].min(1) > 255 - ALIKE  # as a page without a box
-        wanted = self._drawn_late(boxes, sides) | is_path & (alike | light.any())
+        wanted = self._drawn_late(boxes, sides) | is_path & (dark | light.any())
         for box, fill, place in zip(boxes[wanted].tolist(), fills[wanted], sides[wanted], strict=True):
             over = self._meeting(place)
             if objects.kinds[box] != raw.FPDF_PAGEOBJ_PATH:
@@ -290,8 +291,7 @@ class _Judge:
             elif not self._is_in(number, [texts.clips.get(owner, EVERYWHERE)]):
                 found[number] = CLIPPED
             elif reason == TINY:
-                if self._sides[number, 3] - self._sides[number, 1] < texts.smallest:
-                    found[number] = TINY
+                found[number] = TINY
             elif reason in (NOT_DRAWN, TRANSPARENT) or (
                 reason == UNDER_IMAGE and self._is_in(number, self._scans)
             ):
@@ -350,7 +350,7 @@ class _Judge:
         """Whether a word that is not drawn stands where the page has one colour, and that is dark or of a box
         that was drawn over it."""
         part = np.concatenate([self._part(view, view.whole, number).reshape(-1, 3) for number in word])
-        if not len(part) or np.ptp(part, axis=0).max() >= FAINTEST:
+        if len(part) < LEAST_BLOT or np.ptp(part, axis=0).max() >= FAINTEST:
             return False
         return part.max() <= DARK or self._is_in(word[0], self._texts.covers.get(self._owners[word[0]], ()))
 

@@ -83,8 +83,8 @@ def test_what_nobody_sees_is_neither_answered_nor_found(
         assert remark.startswith("7 words ")
         assert OLD in remark
         assert result.warning == f"Not read: page 1, {remark}"
-        assert "left out: 7 words" in pages_html([page])
-        assert "<dt>Left out</dt>" in facts_html([page])
+        assert "omitted: 7 words" in pages_html([page])
+        assert "<dt>Omitted</dt>" in facts_html([page])
 
 
 def test_an_answer_that_only_hidden_words_give_is_refused(tmp_path: Path) -> None:

@@ -67,7 +67,7 @@ def contents(library: Library) -> dict[str, list[tuple[Any, ...]]]:
     (version,) = library.scope([])
     read = library.catalog._read
     held: dict[str, list[tuple[Any, ...]]] = {}
-    for table in ("page", "chunk", "chunk_key", "vector", "lexicon", "incomplete"):
+    for table in ("page", "chunk", "chunk_key", "vector", "lexicon", "incomplete", "remark"):
         rows = read(f"select * from {table} where version = ?", (version,))
         # Without the version's number, which is the second column of chunk_key and the first of the others.
         at = 1 if table == "chunk_key" else 0

@@ -44,6 +44,9 @@ def form(path: Path) -> Path:
     made.checkbox(name="c1", checked=True, x=260, y=636, size=14)
     made.checkbox(name="c2", checked=False, x=60, y=606, size=14)
     canvas.drawString(80, 610, "Lending permitted")
+    for number, label in enumerate(("Army", "Navy")):
+        made.checkbox(name=f"b{number}", checked=number == 1, x=200 + 90 * number, y=606, size=14)
+        canvas.drawString(218 + 90 * number, 610, label)
     for number, label in enumerate(("Low", "Medium", "High")):
         made.radio(
             name="risk",
@@ -105,6 +108,8 @@ def test_values_of_fields_are_text_of_their_page_with_their_labels(tmp_path: Pat
         "[field] Name of the custodian bank: Northgate Trust Bank.",
         "[field] Derivatives permitted: ticked.",
         "[field] Lending permitted: not ticked.",
+        "[field] Army: not ticked.",
+        "[field] Navy: ticked.",
         "[field] Risk class: Medium.",
         "[field] Currency: Euro.",
     ]
