@@ -28,7 +28,8 @@ _LINE_ENDS = rf"(?=\.?{_SPACE}?\)|\.?{_SPACE}?(?:[\r\n:,]|\Z| > ))"
 _IN_SCALE = (
     rf"(?:{_MONEY}(?: and shares)?{_SPACE})?\b(?:[Ii][Nn]|[Ee][Nn]|[Ee][Mm]){_SPACE}(?:{_MONEY}{_SPACE}?)?"
     # "in TN": a state
-    rf"(?P<scale>{_PLURAL_SCALE}|(?!TN\b)(?i:{SCALE_WORD}|mm){_LINE_ENDS}|{_SCALE}(?=\.?{_SPACE}{_OF}{_MONEY}))"
+    rf"(?P<scale>{_PLURAL_SCALE}|(?!TN\b)(?i:{SCALE_WORD}|mm){_LINE_ENDS}"
+    rf"|{_SCALE}(?=\.?{_SPACE}{_OF}{_MONEY}))"
     rf"(?![A-Za-z])(?:\.?{_SPACE}{_OF}{_MONEY}|(?!{_SPACE}of\b))"
 )
 _MONEY_SCALE = (  # "RM million", "(₹ Lakh crore)", "$m", "US$ bn", "NOK mill.", "$'000", "N’million"
