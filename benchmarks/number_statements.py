@@ -19,6 +19,7 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
+from ingestion.language.periods import head_period
 from ingestion.records import Page, Row, Table
 
 __all__ = ["KINDS", "Statement", "statements_of_sentences", "statements_of_tables"]
@@ -125,6 +126,15 @@ def _telling(label: str) -> bool:
     )
 
 
+def _time_of(head: str) -> str:
+    """The year of a column's head, of a part of a year all of it; "" for none or several."""
+    period = head_period(head)
+    if period is not None and period.is_part:
+        return period.said
+    found = YEAR.findall(head)
+    return found[0] if len(found) == 1 else ""
+
+
 def _statements_of_row(page: Page, table: Table, row: Row, chance: random.Random) -> Iterator[Statement]:
     values = [_value(table, row, column) for column in range(len(table.heads))]
     known = [column for column, value in enumerate(values) if value is not None]
@@ -133,8 +143,7 @@ def _statements_of_row(page: Page, table: Table, row: Row, chance: random.Random
     column = chance.choice(known)
     value = values[column]
     assert value is not None
-    years = [YEAR.findall(head) for head in table.heads]
-    plain = [found[0] if len(found) == 1 else "" for found in years]
+    plain = list(map(_time_of, table.heads))
     by_period = all(plain) and len(set(plain)) == len(plain)
     others = [
         other for other in known if (found := values[other]) is not None and found.amount != value.amount

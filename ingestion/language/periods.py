@@ -115,7 +115,7 @@ _MONTHS = (
 )
 _WAYS = (
     _MONTHS,
-    rf"(?P<part>{_ENDED})?(?:{'|'.join(_DATES)})|(?P<part>{_ENDED})<name> {_LAST}",
+    rf"(?P<part>{_ENDED})?(?:{'|'.join(_DATES)})|(?P<part>{_ENDED})<name> {_LAST}(?!,| >)",
     rf"(?P<part>3M) <year>(?=\Z| > )|(?!3M )(?P<part>{_CODE}|ytd){_OF}(?:<years>|{_TWO})",
     rf"(?P<part>{_PART}){_OF}(?:<years>|{_LAST})",
     rf"<year>(?:{_GAP}|[:-] ?)?(?P<part>{YEAR_PART})",

@@ -75,6 +75,8 @@ def is_unit(text: str) -> bool:
         return False
     if UNIT.match(text):
         return True
+    if text.strip("()'’‘s") == "000":
+        return False  # it may be of a single column: "Shares bought (000's)"
     return bool(IN_UNIT.search(text[:LONGEST_UNIT])) or _is_mark(text)
 
 

@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from functools import lru_cache
 
 from ingestion.language.currencies import CODES, DRAWN_SIGNS, LETTER_SIGNS
+from ingestion.language.months import DATED_MONTH
 from ingestion.language.numbers import cell_figure
 from ingestion.language.numbers.number_styles import NUMERAL, SIDES, TRIANGLES, UNDECIDED
 from ingestion.language.periods import FISCAL, PERIOD, YEAR, YEAR_PART
@@ -59,6 +60,7 @@ _PERIOD = re.compile(
     rf"(?:{PERIOD}|{YEAR}(?:[-–/](?:\d\d|{YEAR}))?)(?:[a-zA-Z]|\([A-Za-z\d]{{1,3}}\)|[*†‡¹²³]|RE|BE)?"
     rf"|[1-4](?:st|nd|rd|th)|(?i:{YEAR_PART}|{FISCAL})"
 )
+_NAMED_MONTH = re.compile(rf"\b{DATED_MONTH}", re.IGNORECASE)
 BROKEN = re.compile("[\ufffe\u0002\u00ad]")
 MARK = re.compile(r"\(?(?:\d{1,2}|[a-z]|[ivx]{1,4})\)?(?:[,(]\(?(?:\d{1,2}|[a-z])\)?){0,2}|[*†‡§]{1,3}")
 # A whole cell that gives its value in words: "Nil", "As applicable".
@@ -157,7 +159,7 @@ def span_of(words: Sequence[Word]) -> tuple[int, int]:
 
 @lru_cache(maxsize=4096)
 def is_period(text: str) -> bool:
-    """Whether a text names a period: 2024, 2024-25, FY2019, Q3, 2025e, 31.12.2024, 9M24."""
-    if len(text) > LONGEST_FIGURE:
+    """Whether a text names a period in figures: 2024, 2024-25, FY2019, Q3, 2025e, 31.12.2024, 9M24."""
+    if len(text) > LONGEST_FIGURE or (" " in text and _NAMED_MONTH.search(text)):
         return False
     return bool(_PERIOD.fullmatch(text.rstrip(",;")))

@@ -581,8 +581,8 @@ def _sharing_words(pairs: Sequence[tuple[str, str]], words: Sequence[str]) -> li
 
 
 def _is_figure(head: str) -> bool:
-    """Whether a head is a figure, and no year."""
-    return bool(BARE_FIGURE.fullmatch(head)) and not YEAR_SAID.fullmatch(head)
+    """Whether a head is a figure, and no period."""
+    return bool(BARE_FIGURE.fullmatch(head)) and not find_periods(head)
 
 
 def _with_unit(cell: str, head: str, row: Row, table: Table) -> str:

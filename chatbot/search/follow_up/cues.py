@@ -11,7 +11,7 @@ from itertools import chain, pairwise
 
 from ingestion.language.currencies import CURRENCY_TERMS
 from ingestion.language.months import MONTH_NAME, month_number
-from ingestion.language.periods import YEAR, find_periods
+from ingestion.language.periods import YEAR, Period, find_periods
 from ingestion.language.scales import SCALE_TERMS
 from ingestion.language.terms import content_terms, terms
 
@@ -141,7 +141,6 @@ _MONTH_GAP = re.compile(r"[., ]{1,3}")
 # Between two periods of one phrase: "2008 and 2009", "from 2008 to 2009".
 _BETWEEN = re.compile(r"(?:[\s,]|\b(?:and|to|until|through|or|versus|vs|from|in)\b|[-–])*", re.I)
 _LEADS_SPAN = re.compile(r"\b(?:between|from)\s*\Z", re.I)
-# "2025-26", "2025/2026": one year under two numbers.
 # The years within a written period: "2024-25", "31 December 2024", "Q4'24".
 YEARS_OF_PERIOD = re.compile(rf"{YEAR}|(?<={YEAR}[-/–])\d\d\Z|(?<![\d/-])\d\d\Z")
 _END = " \t\r\n?.!"
@@ -277,8 +276,14 @@ def without_conjunction(question: str) -> str:
 
 
 def years_in(text: str) -> list[tuple[int, int]]:
-    """Where its years and other periods stand."""
-    return [(period.start, period.end) for period in find_periods(text)]
+    """Where its years and other periods stand; of one with a month the year alone, which others replace."""
+    return [(_year_start(period), period.end) for period in find_periods(text)]
+
+
+def _year_start(period: Period) -> int:
+    if period.month and period.text[-4:].isdecimal():
+        return period.end - 4
+    return period.start
 
 
 def months_in(text: str) -> list[tuple[int, int]]:

@@ -28,8 +28,9 @@ _LINE_ENDS = rf"(?=\.?{_SPACE}?\)|\.?{_SPACE}?(?:[\r\n:,]|\Z| > ))"
 _IN_SCALE = (
     rf"(?:{_MONEY}(?: and shares)?{_SPACE})?\b(?:[Ii][Nn]|[Ee][Nn]|[Ee][Mm]){_SPACE}(?:{_MONEY}{_SPACE}?)?"
     # "in TN": a state
-    rf"(?P<scale>{_PLURAL_SCALE}|(?!TN\b)(?i:{SCALE_WORD}|mm)(?:{_LINE_ENDS}"
-    rf"|(?=\.?{_SPACE}{_OF}{_MONEY}))|{_SCALE}(?=\.?{_SPACE}{_OF}{_MONEY}))(?![A-Za-z])(?:\.?{_SPACE}{_OF}{_MONEY}|(?!{_SPACE}of\b))"
+    rf"(?P<scale>{_PLURAL_SCALE}|(?!TN\b)(?i:{SCALE_WORD}|mm){_LINE_ENDS}"
+    rf"|{_SCALE}(?=\.?{_SPACE}{_OF}{_MONEY}))"
+    rf"(?![A-Za-z])(?:\.?{_SPACE}{_OF}{_MONEY}|(?!{_SPACE}of\b))"
 )
 _MONEY_SCALE = (  # "RM million", "(₹ Lakh crore)", "$m", "US$ bn", "NOK mill.", "$'000", "N’million"
     rf"(?<![0-9])(?:(?<![0-9]{_SPACE})|{_NEW_HEAD}){_MONEY}(?:{_SPACE}?['’]|{_SPACE})?(?P<scale>{_SCALE})"

@@ -9,6 +9,7 @@ from pathlib import Path
 
 import pytest
 
+from chatbot.answer.citations.citation_spans import check_answer
 from chatbot.answer.compare.key_figure_lookup import document_figures
 from chatbot.asking.question import Ask
 from chatbot.comparison.key_figure_records import KeyFigure
@@ -19,7 +20,7 @@ from chatbot.settings import Settings
 from chatbot.store.library import Upload
 from ingestion.document import read_document
 from tests.case_rows import case_rows
-from tests.chatbot.cited_pages import hit_of
+from tests.chatbot.cited_pages import hit_of, prompt_over
 from tests.pdfs import Placed, draw, grid
 from tests.stores import add_now, hashing
 
@@ -219,6 +220,30 @@ def test_the_figure_of_another_period_says_so(
     answer = ask(chatbot, document, question)
     assert not answer.answered or answer.text.startswith(begins)
     assert fit_of(answer) != ANSWERS
+
+
+CHECKED = case_rows("""
+1H24 | Revenue in the first half of 2024 was 8,412 million euros. | supported
+1H24 | Revenue was 8,412 million euros in H1 2024. | supported
+1H24 | Revenue in 2024 was 8,412 million euros. | present_elsewhere
+1H24 | Revenue in H2 2024 was 8,412 million euros. | present_elsewhere
+1H24 | Revenue in H1 2023 was 8,412 million euros. | present_elsewhere
+31.12.2024 | Revenue in 2024 was 8,412 million euros. | supported
+31.12.2024 | Revenue in 2023 was 8,412 million euros. | present_elsewhere
+Q4'24 | Revenue in the fourth quarter of 2024 was 8,412 million euros. | supported
+Q4'24 | Revenue in 2024 was 8,412 million euros. | present_elsewhere
+""")
+
+
+@pytest.mark.parametrize(("head", "said", "status"), CHECKED)
+def test_a_models_figure_is_held_against_the_length_of_its_period(
+    tmp_path: Path, head: str, said: str, status: str
+) -> None:
+    page = statement((head, head.replace("24", "23")))
+    (read,) = read_document(draw(tmp_path / "Alder.pdf", page)).pages
+    prompt = prompt_over(hit_of(read.text, tables=read.tables), question="How did the group do?")
+    _, _, numbers = check_answer(f"{said} [S1-7f3a]", prompt)
+    assert [check.status for check in numbers] == [status]
 
 
 def test_no_change_is_worked_out_of_parts_for_years(chatbot: Chatbot) -> None:

@@ -10,6 +10,7 @@ from chatbot.search.follow_up.cues import (
     dates_in,
     is_courtesy,
     mentions,
+    other_year,
     own_terms,
     points_back,
     relates,
@@ -102,6 +103,19 @@ def test_months_belong_to_their_year() -> None:
     text = "The rate in June 2023, and at December 31, 2022"
     dates = [text[start:end] for start, end in dates_in(text)]
     assert dates == ["June 2023", "2022"]
+
+
+YEARS_BEFORE = (
+    ("What was revenue in Q4 2024?", "What was revenue in Q4 2023?"),
+    ("What was revenue in Q4'24?", "What was revenue in Q4'23?"),
+    ("What was debt at 31 December 2024?", "What was debt at 31 December 2023?"),
+    ("What was revenue in 2024-25?", "What was revenue in 2023-24?"),
+)
+
+
+@pytest.mark.parametrize(("question", "before"), YEARS_BEFORE)
+def test_the_year_before_has_the_same_part_and_day(question: str, before: str) -> None:
+    assert other_year(question, -1) == before
 
 
 UNITS = (
