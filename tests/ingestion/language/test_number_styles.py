@@ -203,6 +203,7 @@ DECIDED = case_rows("""
 1,234; 5,678      | Note 3,4 and note 5,6         | 1234
 1 234; 5 678      | -                             | 1234
 1 234; 5678       | -                             | ?
+1.234; 5.678      | Note 3,4 and note 5,6         | ?
 1,240-; 310       | -                             | -1240
 △ 415; 220        | -                             | -415
 ▲ 415; ▼ 220      | -                             | 415
@@ -243,6 +244,13 @@ def test_a_page_reads_its_cells_as_their_columns_do() -> None:
     figures = find_figures(page, page_style(page, (table,)))
     assert [figure.value for figure in figures] == [18_410, -1_240, -1_240, 310]
     assert [figure.text for figure in figures] == ["18 410", "1,240-", "(1 240)", "310"]
+
+
+def test_a_row_of_small_cells_is_not_one_number_beside_numbers_with_blanks() -> None:
+    table = table_of(("692", "16 944"), ("729", "17 637"), ("778", "18 349"))
+    page = f"{page_of(table, '')}\nIt rose from 16 944 to 17 637."
+    figures = find_figures(page, page_style(page, (table,)))
+    assert [figure.value for figure in figures] == [692, 729, 778, 16_944, 17_637, 18_349, 16_944, 17_637]
 
 
 @given(st.from_regex(word_kinds.FIGURE, fullmatch=True))
