@@ -10,6 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from ingestion.language.numbers import cell_figure, find_figures, own_style, page_style, table_styles
+from ingestion.language.scales import scale_of
 from ingestion.records import Cell, Rect, Row, Table
 from ingestion.tables import word_kinds
 from tests.case_rows import case_rows
@@ -146,6 +147,20 @@ def read_all(words: str, examples: int) -> tuple[int, int]:
 @pytest.mark.parametrize("words", [WORDS, WORTE, ""])
 def test_no_value_is_wrong(words: str) -> None:
     read_all(words, 100)
+
+
+@settings(max_examples=100, deadline=None)
+@given(columns(WORDS), st.sampled_from(["million", "billion", "crore", "thousand"]))
+def test_a_sentence_that_copies_a_cell_reads_it_alike(column: Column, scale: str) -> None:
+    table = table_of(column.texts)
+    style = page_style(page_of(table, WORDS), (table,))
+    (of_cells,) = table_styles(table, page_of(table, WORDS))
+    for text in column.texts:
+        figure = cell_figure(text, of_cells)
+        if figure is None or figure.other is not None or figure.unit:
+            continue
+        said = find_figures(f"It was {text} {scale} in all.", style)
+        assert [(one.value, one.scale) for one in said] == [(figure.value, scale_of(scale))]
 
 
 @pytest.mark.long
