@@ -145,6 +145,8 @@ _COUNTING = re.compile(
     r"\b(?:of|to|from|by|about|over|than|some|nearly|almost|around|with|for|and|the|has|have|had|are"
     r"|were|was|is|employ(?:s|ed)?|hired?|additional|another)\s\Z"
 )
+# What follows a figure in a sentence, and in no row of cells.
+_GOES_ON = re.compile(r" [a-z]|[.,;:)]")
 _COUNTED = re.compile(r"\s[a-z]{3,}")
 _TIMES = re.compile(r"[x×](?![A-Za-z0-9])|(?: times\b)")
 _GLUED = re.compile(
@@ -223,7 +225,7 @@ def _figures_of(text: str, english: str, style: NumberStyle) -> tuple[Figure, ..
     found: list[Figure] = []
     position = floor = 0
     while match := _NUMBER.search(amounts, position):
-        digits = match if style.spaces else _digits(amounts, match)
+        digits = _digits(amounts, match, spaces=style.spaces)
         figure, position = _read((text, amounts), digits, floor, letters)
         if figure is not None:
             found.append(_doubted(figure, match, (text, amounts), style))
@@ -382,9 +384,14 @@ def _read(
     return Figure(written, start, end, value, unit, tail.scale, None, tail.percent, decimals), end
 
 
-def _digits(text: str, match: re.Match[str]) -> re.Match[str]:
-    """The digits that belong together: of groups with spaces between them maybe only the first."""
+def _digits(text: str, match: re.Match[str], *, spaces: bool) -> re.Match[str]:
+    """The digits that belong together: of groups with spaces between them maybe only the first.
+
+    spaces: they set thousands apart; but in a row of cells they set cells apart, too.
+    """
     if not match["spaced"] or _before(text, match.start(), 0)["currency"]:
+        return match
+    if spaces and _GOES_ON.match(text, match.end()):
         return match
     if _scaled_or_money(text, match.end()) or _counts(text, match):
         return match

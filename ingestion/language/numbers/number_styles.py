@@ -194,7 +194,8 @@ def _evidence(texts: Iterable[str], *, cells: bool) -> Counter[str]:
     """How many figures of some texts have each form: "?." and "?," may be read in two ways.
 
     "3,4" may be two numbers of notes, and "3.4" outside of a cell the number of a section: they are counted
-    apart, as "short," and "short.". "3" and "4" count whole numbers of three digits and of more.
+    apart, as "short," and "short.", and in English sentences the former not at all. "3" and "4" count whole
+    numbers of three digits and of more.
     """
     found: Counter[str] = Counter()
     for text in texts:
@@ -207,6 +208,8 @@ def _evidence(texts: Iterable[str], *, cells: bool) -> Counter[str]:
             if is_short and not (cells and form == "."):
                 form = f"short{form}"
             found[form + last if form == "?" else form] += 1
+        if not cells and found["short,"] and not is_foreign(text):
+            del found["short,"]
     return found
 
 
@@ -232,6 +235,7 @@ def _by_company(found: Counter[str]) -> str:
     return "," if found["?."] >= _FEWEST and not found["?,"] else ""
 
 
+@lru_cache(maxsize=256)
 def own_style(text: str) -> NumberStyle:
     """The style of a text that stands alone, such as an answer."""
     return NumberStyle(_decided(_evidence([text], cells=False)), arrows=_are_arrows(text))

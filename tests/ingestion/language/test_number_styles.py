@@ -6,10 +6,11 @@ import re
 from dataclasses import dataclass
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given, seed, settings
 from hypothesis import strategies as st
 
 from ingestion.language.numbers import cell_figure, find_figures, own_style, page_style, table_styles
+from ingestion.language.scales import scale_of
 from ingestion.records import Cell, Rect, Row, Table
 from ingestion.tables import word_kinds
 from tests.case_rows import case_rows
@@ -127,11 +128,15 @@ def read(column: Column, words: str) -> tuple[int, int]:
     return done, wrong
 
 
-def read_all(words: str, examples: int) -> tuple[int, int]:
-    """How many cells of drawn columns there are, and how many are read; none may be read wrongly."""
+def read_all(words: str, examples: int, part: int = 0) -> tuple[int, int]:
+    """How many cells of drawn columns there are, and how many are read; none may be read wrongly.
+
+    part: which columns are drawn.
+    """
     counts = [0, 0]
 
-    @settings(max_examples=examples, deadline=None)
+    @seed(part)
+    @settings(max_examples=examples, derandomize=False, database=None)
     @given(columns(words))
     def judge(column: Column) -> None:
         done, wrong = read(column, words)
@@ -148,10 +153,25 @@ def test_no_value_is_wrong(words: str) -> None:
     read_all(words, 100)
 
 
+@settings(max_examples=100)
+@given(columns(WORDS), st.sampled_from(["million", "billion", "crore", "thousand"]))
+def test_a_sentence_that_copies_a_cell_reads_it_alike(column: Column, scale: str) -> None:
+    table = table_of(column.texts)
+    style = page_style(page_of(table, WORDS), (table,))
+    (of_cells,) = table_styles(table, page_of(table, WORDS))
+    for text in column.texts:
+        figure = cell_figure(text, of_cells)
+        if figure is None or figure.other is not None or figure.unit:
+            continue
+        said = find_figures(f"It was {text} {scale} in all.", style)
+        assert [(one.value, one.scale) for one in said] == [(figure.value, scale_of(scale))]
+
+
 @pytest.mark.long
-def test_no_value_of_ten_thousand_columns_is_wrong_and_most_are_read() -> None:
-    counts = [read_all(words, 3_400) for words in (WORDS, WORTE, "")]
-    cells, done = map(sum, zip(*counts, strict=True))
+@pytest.mark.parametrize("part", range(4))
+@pytest.mark.parametrize("words", [WORDS, WORTE, ""])
+def test_no_value_of_ten_thousand_columns_is_wrong_and_most_are_read(words: str, part: int) -> None:
+    cells, done = read_all(words, 850, part)
     assert done >= 0.95 * cells
 
 
@@ -203,6 +223,7 @@ DECIDED = case_rows("""
 1,234; 5,678      | Note 3,4 and note 5,6         | 1234
 1 234; 5 678      | -                             | 1234
 1 234; 5678       | -                             | ?
+1.234; 5.678      | Note 3,4 and note 5,6         | ?
 1,240-; 310       | -                             | -1240
 △ 415; 220        | -                             | -415
 ▲ 415; ▼ 220      | -                             | 415
@@ -243,6 +264,13 @@ def test_a_page_reads_its_cells_as_their_columns_do() -> None:
     figures = find_figures(page, page_style(page, (table,)))
     assert [figure.value for figure in figures] == [18_410, -1_240, -1_240, 310]
     assert [figure.text for figure in figures] == ["18 410", "1,240-", "(1 240)", "310"]
+
+
+def test_a_row_of_small_cells_is_not_one_number_beside_numbers_with_blanks() -> None:
+    table = table_of(("692", "16 944"), ("729", "17 637"), ("778", "18 349"))
+    page = f"{page_of(table, '')}\nIt rose from 16 944 to 17 637."
+    figures = find_figures(page, page_style(page, (table,)))
+    assert [figure.value for figure in figures] == [692, 729, 778, 16_944, 17_637, 18_349, 16_944, 17_637]
 
 
 @given(st.from_regex(word_kinds.FIGURE, fullmatch=True))
