@@ -39,6 +39,10 @@ DATE = re.compile(
     ),
     re.I,
 )
+# "For the fiscal year ended June 30, 2024".
+ENDED = re.compile(r"\bend(?:ed|ing)\b", re.I)
+OF_THE = re.compile(r"\b(?:for|of) (?:the|its|our) (?:\w{1,10} ){0,2}\Z", re.I)
+LONGEST_OF = 40
 # "Fiscal year from 1 April 2025 to 31 March 2026".
 FROM_TO = re.compile(
     (
@@ -266,8 +270,12 @@ def _declared(cover: str) -> str:
         return _period(found["first"], found["last"])
     periods = find_periods(flat)
     # "For the fiscal year ended June 30, 2024", "results for the fourth quarter of 2022"
-    ended = [period for period in periods if period.months and period.month]
-    named = ended or [period for period in periods if period.is_part]
+    ended = [
+        period
+        for period in periods
+        if ENDED.search(period.text) and OF_THE.search(flat[max(0, period.start - LONGEST_OF) : period.start])
+    ]
+    named = ended or [period for period in periods if period.quarter and not period.month]
     return str(named[0].end_year) if named else ""
 
 
