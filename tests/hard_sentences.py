@@ -30,18 +30,18 @@ class Hard:
 
 # Amounts | periods | sentences; "-" where there is none.
 ROWS = case_rows("""
-12×1e7 INR             | 2024       | Rs. 12 crore was released in Jan. 2024.
+12×1e7 INR             | Jan. 2024  | Rs. 12 crore was released in Jan. 2024.
 -                      | -          | Under sec. 12 of the Act. / The Board decides.
 12; 40                 | -          | In the U.S. 12 banks failed and 40 merged.
 250 USD                | -          | A fee of ($250), payable now, is due.
 10; -5 %               | -          | It may differ by +10/-5 per cent.
 -0.5                   | FY24       | The result was (0.5) in FY24.
 0.25                   | -          | The rate rose by 1⁄4 of a point.
-0.25 percentage points | 2023       | The rate rose by ¼ percentage point in Sept. 2023.
+0.25 percentage points | Sept. 2023 | The rate rose by ¼ percentage point in Sept. 2023.
 1234.5×1e6 USD; 2.3 %  | -          | It paid $ 1,234.5 million, i.e. 2.3 per cent of GDP.
 4.5 %                  | 2023-24    | Spending by the U.S. Treasury rose 4.5% in 2023-24.
 383.3×1e9 USD          | fiscal 2023 | Apple Inc. reported sales of $383.3 billion in fiscal 2023.
--                      | 2021       | Mr. Smith, Dr. Jones et al. met on 5 Mar. 2021.
+-                      | 5 Mar. 2021 | Mr. Smith, Dr. Jones et al. met on 5 Mar. 2021.
 -                      | -          | See fig. 3, pp. 12-15 and no. 7.
 4.4 %                  | -          | The deficit (4.4 per cent of GDP) widened.
 3.2 %                  | -          | Growth was 3.2 per cent.13 / Inflation fell.
@@ -66,7 +66,7 @@ The yield was 25 basis points, or 0.25 percentage points, higher.
 60 %; 85 %             | 2019, 2021 | From 2019 to 2021 debt rose from 60 to 85 per cent.
 -                      | 2018       | The 10-K of 2018 and the COVID-19 fund are named.
 14                     | -          | Table 3.2 shows 14 items.
-45.1×1e6               | 2024       | On 30 June 2024 the balance was 45.1 million.
+45.1×1e6               | 30 June 2024 | On 30 June 2024 the balance was 45.1 million.
 8.5 %; 6.4 %           | 1999-00    | It fell from 8.5 to 6.4 per cent in 1999-00.
 40 %                   | -          | Approx. 40 per cent of the approp. was spent.
 2.1×1e9 CAD            | -          | The St. Lawrence project cost C$ 2.1 bn.

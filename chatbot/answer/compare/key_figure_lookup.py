@@ -38,7 +38,7 @@ from ingestion.records import Row, Table
 
 __all__ = ["document_figures"]
 
-IN_DOUBT = "page {page} does not show how some of its figures are to be read, so they are left out"
+IN_DOUBT = "page {page} has figures that can be read in two ways, so they are omitted"
 CAPITAL = "capital expenditure"
 # Measures that are percentages of nothing else; the others are amounts, or shares of the economy.
 RATES = frozenset({"economic growth", "inflation", "unemployment"})

@@ -77,9 +77,13 @@ def _has_its_rows(table: Table, kind: str) -> bool:
     """Whether a table without another title has rows of several measures that a company's statement has."""
     if NO_STATEMENT.search(fold(table.caption)):
         return False
-    labels = [plain_label(row.label) for row in table.rows]
     own = [measure for measure in key_measures() if kind in measure.kinds and measure.family != "budget"]
-    named = [measure for measure in own if any(measure.rank(label) is not None for label in labels)]
+    named = {
+        measure.name
+        for row in table.rows
+        for measure in own
+        if measure.rank(plain_label(row.label)) is not None
+    }
     return len(named) >= LEAST_MEASURES
 
 

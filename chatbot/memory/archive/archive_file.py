@@ -36,7 +36,7 @@ AT_ONCE = 2**20
 # The record at the end of a zip, the one before it in a large zip, and where each has the list's length.
 END, END_BYTES, LARGE_END, ALL_BYTES = b"PK\5\6", 22, b"PK\6\6", 98
 LENGTH, LARGE_LENGTH = ALL_BYTES - END_BYTES + 12, 40
-AGAIN = f"Copy it again, or make it anew with `{PROGRAM} export`. Nothing was imported."
+AGAIN = f"Copy it again, or create a new one with `{PROGRAM} export`. Nothing was imported."
 UPDATE = "Update the program, then import it. Nothing was imported."
 
 
@@ -184,7 +184,7 @@ class ArchiveReader:
 
     def _read_manifest(self) -> Manifest:
         if MANIFEST not in self._zip.namelist():
-            raise ArchiveError(f"It has no {MANIFEST}, so it is no archive of this program.")
+            raise ArchiveError(f"It has no {MANIFEST}, so this program did not make it.")
         with self._zip.open(MANIFEST) as file:
             data = file.read(LONGEST_MANIFEST + 1)
         if len(data) > LONGEST_MANIFEST:

@@ -104,7 +104,7 @@ class StoreImport:
                 if of is KeyRecord:
                     names.append(record.id)
                 if seen.intersection(map(hash, names)):
-                    raise ValueError("it stands there twice")
+                    raise ValueError("it is there twice")
                 seen.update(map(hash, names))
                 record.check()
             except SkippedError:

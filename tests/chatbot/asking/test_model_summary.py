@@ -4,6 +4,7 @@ import re
 from collections.abc import Iterator, Sequence
 from contextlib import ExitStack
 from pathlib import Path
+from textwrap import fill
 from typing import Protocol
 
 import pytest
@@ -24,7 +25,7 @@ Messages = Sequence[tuple[str, str]]
 
 
 def page(number: int) -> str:
-    return f"Programme {number} costs {number}.5 million crowns in 2031. {FILLER}"
+    return fill(f"Programme {number} costs {number}.5 million crowns in 2031. {FILLER}", 90)
 
 
 def costs(messages: Messages) -> list[str]:

@@ -4,6 +4,7 @@ candidates of large libraries.
 
 from collections.abc import Iterator
 from pathlib import Path
+from textwrap import fill
 
 import pytest
 
@@ -33,7 +34,8 @@ def library(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Library]:
     folder = tmp_path_factory.mktemp("retrieval")
     made = Library(Settings(home=folder / "home"), HashEmbedder(dimension=256))
     pages = [
-        f"This page is about the {topic}. " + f"The {topic} is set by the ministry. " * 40 for topic in TOPICS
+        fill(f"This page is about the {topic}. " + f"The {topic} is set by the ministry. " * 40, 90)
+        for topic in TOPICS
     ]
     other = [f"Elsewhere the {topic} is mentioned once among many other things." for topic in TOPICS]
     rules_pdf = make_pdf(folder / "Rules.pdf", pages)

@@ -376,12 +376,12 @@ def _sound(kind: str) -> list[Any]:
 @pytest.mark.parametrize("kind", RECORDS)
 def test_a_record_may_not_stand_there_twice(store: Settings, tmp_path: Path, kind: str) -> None:
     path = with_records(tmp_path / "twice.zip", **{kind: [RECORDS[kind], RECORDS[kind]]})
-    assert refused(store, path, tmp_path) == f"{kind}.jsonl, line 2: it stands there twice."
+    assert refused(store, path, tmp_path) == f"{kind}.jsonl, line 2: it is there twice."
 
 
 def test_two_keys_may_not_have_one_number(store: Settings, tmp_path: Path) -> None:
     path = with_records(tmp_path / "keys.zip", keys=[KEY, KEY | {"digest": "b" * 64}])
-    assert refused(store, path, tmp_path) == "keys.jsonl, line 2: it stands there twice."
+    assert refused(store, path, tmp_path) == "keys.jsonl, line 2: it is there twice."
 
 
 def test_what_belongs_to_somebody_else_is_left_alone(store: Settings, tmp_path: Path) -> None:
