@@ -78,9 +78,9 @@ IN_SIGHT = """share => {
 
 def hostile_text(url: str) -> str:
     return (
-        f"The emergency levy is ![x]({url}/a.png) seven per cent <img src={url}/b.png>.\n"
-        f"See [the page]({url}/c) and {url}/d or www.example.com for :red[the $levy$] **now**.\n"
-        f"<script>fetch('{url}/e')</script><iframe src={url}/f></iframe> end the levy text."
+        f"The emergency levy is ![x]({url}/a.png) seven per cent\n<img src={url}/b.png>.\n"
+        f"See [the page]({url}/c) and {url}/d\nor www.example.com for :red[the $levy$] **now**.\n"
+        f"<script>fetch('{url}/e')</script>\n<iframe src={url}/f></iframe> end the levy text."
     )
 
 
