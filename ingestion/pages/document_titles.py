@@ -296,16 +296,11 @@ def _named(lines: Sequence[str], wrapped: Collection[str]) -> str:
 def _joined(lines: Sequence[str], at: int, wrapped: Collection[str]) -> str:
     """A title's line with the lines that it goes on from and into."""
     first = at
-    while (
-        first and at - first < MOST_WRAPPED - 1 and lines[first - 1] in wrapped and _is_part(lines[first - 1])
-    ):
-        first -= 1
-    if (
-        first == at
-        and at
-        and (GOES_ON.search(lines[at - 1]) or GOES_BEFORE.match(lines[at]))
-        and _is_part(lines[at - 1])
-    ):
+    while first and at - first < MOST_WRAPPED - 1 and _is_part(lines[first - 1]):
+        before, line = lines[first - 1 : first + 1]
+        goes_on = first == at and (GOES_ON.search(before) or GOES_BEFORE.match(line))
+        if before not in wrapped and not goes_on:
+            break
         first -= 1
     last = at
     while last + 1 < len(lines) and last - first < MOST_WRAPPED:
