@@ -30,7 +30,7 @@ def amending_sentences(said: str, cited: Iterable[Passage], amending: Sequence[P
     """The sentences of an amendment that quote words of an answer, or name a provision that it quotes.
 
     said: the answer. cited: the passages of the pages that it cites. amending: those of a page of the
-    amendment. One that quotes only what else these pages say is left out, and one that ends with a colon comes
+    amendment. One that quotes only what else these pages say is left out. One that ends with a colon comes
     with the next.
     """
     plain = _evened(KEYS_IN_BRACKETS.sub("", said))

@@ -41,6 +41,21 @@ def test_running_lines_that_two_pages_share_are_passed_over() -> None:
     assert f"limit of {BEHIND} 75,000 pounds in a year. More" in body_with_breaks(second, first, "")
 
 
+def test_a_note_that_no_mark_refers_to_and_a_head_of_one_page_alone_are_passed_over() -> None:
+    first = (
+        f"County Rules\n{TEXT}The reserve is kept between\n1 Reserve: funds without a purpose.\nRules, page 1"
+    )
+    second = f"County Reserve Policy\nRules, page 2\nfour and seven months of spending. It is held.\n{TEXT}"
+    assert f"kept between {AHEAD} four and seven months of spending.\n1 Reserve" in body_with_breaks(
+        first, "", second
+    )
+    assert f"kept between {BEHIND} four and seven months of spending. It" in body_with_breaks(
+        second, first, ""
+    )
+    noted = second.replace("four and", "1 Four weeks are the least.\nfour and")
+    assert body_with_breaks(first, "", noted) == first
+
+
 APART = case_rows("""
 The sentence ends with the page. | The next one begins here.
 The sentence ends with the page.¹ | the list goes on
