@@ -13,6 +13,7 @@ from chatbot.evidence.footnotes import MOST_LINES as MOST_LINES_OF_NOTE
 from chatbot.evidence.footnotes import begins_note, notes_begin
 from chatbot.evidence.text_blocks import CAPTION, PARAGRAPH_NUMBER, goes_on, is_title, read_blocks
 from ingestion.language.list_items import LINE_ITEM
+from ingestion.language.months import DATED_MONTH
 from ingestion.language.sentences import is_finished, sentences
 from ingestion.pages.margins import line_shape
 
@@ -22,8 +23,10 @@ AHEAD, BEHIND = "\ufdd0", "\ufdd1"
 BREAK = re.compile(rf"\s*([{AHEAD}{BEHIND}])\s*")
 # Lines at either edge that two pages may share, and lines in which a sentence ends or begins.
 MOST_SHARED, MOST_LINES = 4, 12
-# Words of a sentence that may go on with a capital, and the share of the measure that its last line fills.
-FEWEST_WORDS, FULL = 6, 0.85
+# Words of a sentence that may go on with a capital, and the share of the measure that its last line fills. It
+# is no longer than so many usual lines; labels of a chart that are on one line are.
+FEWEST_WORDS, FULL, MOST_OF_USUAL = 6, 0.85, 2
+_DAY = re.compile(rf"\d{{1,2}} {DATED_MONTH}\b", re.I)
 
 
 def body_with_breaks(body: str, before: str, after: str) -> str:
@@ -55,7 +58,7 @@ def _gap(before: Sequence[str], after: Sequence[str]) -> tuple[int, int, str, st
         return None
     if after[below[0]][0].islower():
         above = _without_note(above, before)
-    if is_finished(before[above[-1]], also=":;") or begins_note(after[below[0]]):
+    if is_finished(before[above[-1]], also=":;") or _begins_note(after[below[0]]):
         return None
     first = [before[at].strip() for at in above[-MOST_LINES:]]
     second = [after[at].strip() for at in below[:MOST_LINES]]
@@ -88,6 +91,10 @@ def _without_note(places: Sequence[int], lines: Sequence[str]) -> Sequence[int]:
     return places
 
 
+def _begins_note(line: str) -> bool:
+    return bool(begins_note(line)) and not _DAY.match(line.strip())
+
+
 def _edges(lines: Sequence[str]) -> set[str]:
     """The shapes of the lines at the edges of a page, where the next one has them too if they run."""
     shapes = [line_shape(line) for line in lines if line.strip()]
@@ -101,13 +108,20 @@ def _goes_over(tail: str, head: str, lines: Sequence[str]) -> bool:
     """
     if is_title(tail) and not goes_on(tail):
         return False
+    lengths = sorted(map(len, lines))
+    is_full = FULL * lengths[-1] <= len(lines[-1]) <= MOST_OF_USUAL * lengths[len(lengths) // 2]
     if head[0].islower() or head[0] in ",;)":
-        return len(tail.split()) > 1
-    if LINE_ITEM.match(head) or CAPTION.match(head) or PARAGRAPH_NUMBER.match(head) or is_title(head):
+        return len(tail.split()) > 1 and (is_full or goes_on(tail))
+    if (
+        LINE_ITEM.match(head)
+        or CAPTION.match(head)
+        or PARAGRAPH_NUMBER.match(head)
+        or is_title(head)
+        or head.isupper()
+    ):
         return False
     if goes_on(tail):
         return True
     if not head[0].isalnum() or head.split()[0].isupper():
         return False  # a note of the next page
-    is_full = len(lines[-1]) >= FULL * max(map(len, lines))
     return is_full and len(tail.split()) >= FEWEST_WORDS and is_finished(head)
