@@ -298,8 +298,8 @@ def _joined(lines: Sequence[str], at: int, wrapped: Collection[str]) -> str:
     first = at
     while first and at - first < MOST_WRAPPED - 1 and _is_part(lines[first - 1]):
         before, line = lines[first - 1 : first + 1]
-        goes_on = first == at and (GOES_ON.search(before) or GOES_BEFORE.match(line))
-        if before not in wrapped and not goes_on:
+        is_broken = first == at and (GOES_ON.search(before) or GOES_BEFORE.match(line))
+        if before not in wrapped and not is_broken:
             break
         first -= 1
     last = at
