@@ -13,7 +13,7 @@ from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from functools import partial
-from itertools import chain, groupby
+from itertools import chain, groupby, takewhile
 from typing import Any
 
 import pypdfium2.raw as raw
@@ -173,8 +173,15 @@ def _foot_last(lines: Lines) -> Lines:
         head = [line for line in lines[:count] if line[0].box.y0 < highest]
         foot = [line for line in lines[:count] if line[0].box.y0 > lowest]
         if len(foot) >= FEWEST_LOW and len(head) + len(foot) == count:
-            return [*head, *lines[count:], *sorted(foot, key=lambda line: line[0].box.y0)]
+            return [*head, *lines[count:], *_lowest_last(foot)]
     return lines
+
+
+def _lowest_last(foot: Lines) -> Lines:
+    """A foot without its columns mixed: only what it begins with, below its last line, is put behind that."""
+    last = foot[-1][0].box.y0
+    below = list(takewhile(lambda line: line[0].box.y0 > last, foot))
+    return foot[len(below) :] + below
 
 
 def _may_be_facing(given: _Page, texts: Sequence[str]) -> bool:
