@@ -13,7 +13,7 @@ from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from chatbot.answer.citations.citation_forms import read_citations
-from chatbot.answer.citations.citation_keys import KEYS_IN_BRACKETS
+from chatbot.answer.citations.citation_keys import KEYS_IN_BRACKETS, escape_keys
 from chatbot.answer.citations.model_refusals import is_refusal, without_refusal
 from chatbot.answer.citations.model_statements import (
     CheckedText,
@@ -24,6 +24,7 @@ from chatbot.answer.citations.model_statements import (
 )
 from chatbot.answer.citations.named_pages import uncited_pages
 from chatbot.answer.derive.arithmetic import work_out
+from chatbot.answer.extractive.amending_sentences import amending_sentences
 from chatbot.answer.extractive.main_points import main_points
 from chatbot.answer.extractive.passage_answers import Likeness, extract_answer, says_again
 from chatbot.answer.extractive.whole_quotations import whole_quotations
@@ -488,7 +489,9 @@ class Answering:
         prompt = answer.prompt or asked.prompt
         first, gap, rest = with_whole_keys(answer.text, prompt).partition("\n\n")
         keys = {key.strip("[]") for key in KEYS_IN_BRACKETS.findall(first)}
-        cited = {prompt.sources[key].document for key in keys if key in prompt.sources}
+        quoted_hits = [prompt.sources[key] for key in keys if key in prompt.sources]
+        cited = {hit.document for hit in quoted_hits}
+        passages = [passage for hit in quoted_hits for passage in page_of(hit).passages]
         mode = "keyword" if asked.vector is None else "hybrid"
         said = first
         for name, other in self._amendments(asked, cited):
@@ -497,13 +500,19 @@ class Answering:
             hits = Retriever(self._library).search(
                 Query(prompt.search_query, asked.vector, (other,), mode, understanding=asked.understanding)
             )
-            for hit in hits[:1]:
-                key, prompt = prompt.with_source(hit)
-                likeness = self.likeness(asked.vector)
-                own = replace(prompt, sources={key: hit})
-                quoted = extract_answer(own, asked.understanding, likeness=likeness).partition("\n\n")[0]
-                if _shares_words(quoted, asked.understanding.subject):
+            for hit in hits:
+                key, with_hit = prompt.with_source(hit)
+                found = amending_sentences(first, passages, page_of(hit).passages)
+                quoted = " ".join(f"{escape_keys(sentence)} [{key}]" for sentence in found)
+                if not found and hit is hits[0]:
+                    likeness = self.likeness(asked.vector)
+                    own = replace(with_hit, sources={key: hit})
+                    quoted = extract_answer(own, asked.understanding, likeness=likeness).partition("\n\n")[0]
+                    quoted = quoted if _shares_words(quoted, asked.understanding.subject) else ""
+                if quoted:
                     said += f"\n{amended_notice(name, other)}\n{quoted}"
+                    prompt = with_hit
+                    break
         if said == first:
             return answer
         return self.checked(prompt, f"{said}{gap}{rest}", "extractive")

@@ -25,6 +25,7 @@ _NOTE = re.compile(
 # "Q1" or "CO2"; one in brackets also stands behind a row's label.
 _MARK = re.compile(
     r"(?<=[^\s*†‡§#(])(?P<sign>\*{1,4}|[†‡§#]{1,2})(?![\w*†‡])"
+    r"|(?<=[\w)] )(?P<apart>[†‡]{1,2}|(?<=[^\W\d_] )\*{1,4}|(?<=\) )\*{1,4})(?=\s|$)"
     rf"|(?<=[^\s{RAISED}])(?P<raised>[{RAISED}]{{1,2}})(?![{RAISED}])"
     r"|(?<=[a-z]{2})[)”\"]?[.,;:]?(?P<level>[1-9]\d?)(?![\w%]|[.,]\d)"
     r"|(?<=\w)(?P<bracketed>\((?:\d{1,2}|[a-z])\)|(?<=[a-z]{2}) \(?(?:\d{1,2}|[a-z])\)(?=\s+[-−–(]?\d))"

@@ -7,11 +7,13 @@ or before it. Neither sign is a character of any text.
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 
-from chatbot.evidence.footnotes import notes_begin
+from chatbot.evidence.footnotes import MOST_LINES as MOST_LINES_OF_NOTE
+from chatbot.evidence.footnotes import begins_note, notes_begin
 from chatbot.evidence.text_blocks import CAPTION, PARAGRAPH_NUMBER, goes_on, is_title, read_blocks
 from ingestion.language.list_items import LINE_ITEM
+from ingestion.language.months import DATED_MONTH
 from ingestion.language.sentences import is_finished, sentences
 from ingestion.pages.margins import line_shape
 
@@ -21,8 +23,10 @@ AHEAD, BEHIND = "\ufdd0", "\ufdd1"
 BREAK = re.compile(rf"\s*([{AHEAD}{BEHIND}])\s*")
 # Lines at either edge that two pages may share, and lines in which a sentence ends or begins.
 MOST_SHARED, MOST_LINES = 4, 12
-# Words of a sentence that may go on with a capital, and the share of the measure that its last line fills.
-FEWEST_WORDS, FULL = 6, 0.85
+# Words of a sentence that may go on with a capital, and the share of the measure that its last line fills. It
+# is no longer than so many usual lines; labels of a chart that are on one line are.
+FEWEST_WORDS, FULL, MOST_OF_USUAL = 6, 0.85, 2
+_DAY = re.compile(rf"\d{{1,2}} {DATED_MONTH}\b", re.I)
 
 
 def body_with_breaks(body: str, before: str, after: str) -> str:
@@ -45,14 +49,16 @@ def _gap(before: Sequence[str], after: Sequence[str]) -> tuple[int, int, str, st
 
     (its last line on the first page, its first on the second, what stands of it on the first, on the second).
     """
-    above = [at for at, line in enumerate(before[: notes_begin(before)]) if line.strip()]
-    below = [at for at, line in enumerate(after) if line.strip()]
     edges = _edges(before) & _edges(after)
-    while above and line_shape(before[above[-1]]) in edges:
-        above.pop()
-    while below and line_shape(after[below[0]]) in edges:
-        below.pop(0)
-    if not above or not below or is_finished(before[above[-1]], also=":;"):
+    above = _within([at for at, line in enumerate(before) if line.strip()][::-1], before, edges)[::-1]
+    below = _within([at for at, line in enumerate(after) if line.strip()], after, edges)
+    notes = notes_begin(before)
+    above = [at for at in above if at < notes]
+    if not above or not below:
+        return None
+    if after[below[0]][0].islower():
+        above = _without_note(above, before)
+    if is_finished(before[above[-1]], also=":;") or _begins_note(after[below[0]]):
         return None
     first = [before[at].strip() for at in above[-MOST_LINES:]]
     second = [after[at].strip() for at in below[:MOST_LINES]]
@@ -64,6 +70,29 @@ def _gap(before: Sequence[str], after: Sequence[str]) -> tuple[int, int, str, st
     if not _goes_over(tail, head, first):
         return None
     return above[-1], below[0], tail, head
+
+
+def _within(places: Sequence[int], lines: Sequence[str], edges: Collection[str]) -> Sequence[int]:
+    """The places of a page's lines from one side, without those that run and the short ones before them."""
+    count = 0
+    for at, place in enumerate(places[:MOST_SHARED], 1):
+        if line_shape(lines[place]) in edges:
+            count = at
+        elif not is_title(lines[place]):
+            break
+    return places[count:]
+
+
+def _without_note(places: Sequence[int], lines: Sequence[str]) -> Sequence[int]:
+    """The places without those of a note at the foot that no mark refers to, where a sentence breaks off."""
+    for count in range(1, min(MOST_LINES_OF_NOTE + 1, len(places))):
+        if begins_note(lines[places[-count]]) and goes_on(lines[places[-count - 1]]):
+            return places[:-count]
+    return places
+
+
+def _begins_note(line: str) -> bool:
+    return bool(begins_note(line)) and not _DAY.match(line.strip())
 
 
 def _edges(lines: Sequence[str]) -> set[str]:
@@ -79,13 +108,20 @@ def _goes_over(tail: str, head: str, lines: Sequence[str]) -> bool:
     """
     if is_title(tail) and not goes_on(tail):
         return False
+    lengths = sorted(map(len, lines))
+    is_full = FULL * lengths[-1] <= len(lines[-1]) <= MOST_OF_USUAL * lengths[len(lengths) // 2]
     if head[0].islower() or head[0] in ",;)":
-        return len(tail.split()) > 1
-    if LINE_ITEM.match(head) or CAPTION.match(head) or PARAGRAPH_NUMBER.match(head) or is_title(head):
+        return len(tail.split()) > 1 and (is_full or goes_on(tail))
+    if (
+        LINE_ITEM.match(head)
+        or CAPTION.match(head)
+        or PARAGRAPH_NUMBER.match(head)
+        or is_title(head)
+        or head.isupper()
+    ):
         return False
     if goes_on(tail):
         return True
     if not head[0].isalnum() or head.split()[0].isupper():
         return False  # a note of the next page
-    is_full = len(lines[-1]) >= FULL * max(map(len, lines))
     return is_full and len(tail.split()) >= FEWEST_WORDS and is_finished(head)

@@ -92,6 +92,8 @@ LARGE_WITHIN = 6
 # A title above prose: at most this long, and the line below at least that long.
 LONGEST_HEADING, SHORTEST_PROSE = 110, 70
 MOST_WORDS, FEWEST_WORDS = 16, 3
+# Lines that a title goes on into.
+MOST_WRAPPED = 3
 # A line that begins small has at most so many.
 MOST_SMALL = 5
 NO_TITLE = re.compile(
@@ -176,10 +178,12 @@ def _found(
     body = list(filter(written.has, mended.values()))
     apart = _blanked(body, {mended.get(line, "") for line in setting.prose})
     sizes = {mended[line]: size for line, size in setting.sizes.items() if mended.get(line) in body}
+    wrapped = {mended.get(line, "") for line in setting.wrapped}
     heads = _heads(pages)
     editions = [head for head in heads if re.search(YEAR, head) and not MONTH_OF.search(head)]
     above = _above_prose(body, apart, written)
-    titles = (_named(list(sizes)), _largest(apart, sizes), _named(apart), above, *heads)
+    large = (_named(list(sizes), wrapped), _largest(apart, sizes, wrapped))
+    titles = (*large, _named(apart, wrapped), above, *heads)
     for name in (_own(own, written), *editions, *titles):
         title = _trimmed(written.mended(name))
         if _tells(title):
@@ -277,26 +281,33 @@ def _own(own: str, written: Written) -> str:
     return title if written.knows(title) else ""
 
 
-def _named(lines: Sequence[str]) -> str:
-    """The first line at the top of the cover that names a kind of document, with what it is wrapped into."""
+def _named(lines: Sequence[str], wrapped: Collection[str]) -> str:
+    """The first line at the top of the cover that names a kind of document, with what it is wrapped into.
+
+    wrapped: as in SetApart.
+    """
     for at, line in enumerate(lines[:TITLE_WITHIN]):
         if not TITLE_WORD.search(line) or not _is_heading(line):
             continue
-        return _joined(lines, at)
+        return _joined(lines, at, wrapped)
     return ""
 
 
-def _joined(lines: Sequence[str], at: int) -> str:
+def _joined(lines: Sequence[str], at: int, wrapped: Collection[str]) -> str:
     """A title's line with the lines that it goes on from and into."""
     first = at
-    if at and (GOES_ON.search(lines[at - 1]) or GOES_BEFORE.match(lines[at])) and _is_part(lines[at - 1]):
+    while first and at - first < MOST_WRAPPED - 1 and _is_part(lines[first - 1]):
+        before, line = lines[first - 1 : first + 1]
+        is_broken = first == at and (GOES_ON.search(before) or GOES_BEFORE.match(line))
+        if before not in wrapped and not is_broken:
+            break
         first -= 1
     last = at
-    while last + 1 < len(lines) and last - first < 3:
-        wrapped = GOES_ON.search(lines[last]) or GOES_BEFORE.match(lines[last + 1])
+    while last + 1 < len(lines) and last - first < MOST_WRAPPED:
+        wraps = lines[last] in wrapped or GOES_ON.search(lines[last]) or GOES_BEFORE.match(lines[last + 1])
         alone = len(WORD_OF.findall(lines[last + 1])) == 1 and TITLE_WORD.fullmatch(lines[last + 1])
         goes_on = lines[last + 1][:1].islower() and len(lines[last].split()) > MOST_SMALL
-        if not (wrapped or alone or goes_on) or not _is_part(lines[last + 1]):
+        if not (wraps or alone or goes_on) or not _is_part(lines[last + 1]):
             break
         last += 1
     return " ".join(lines[first : last + 1])
@@ -338,10 +349,10 @@ def _blanked(lines: Sequence[str], prose: Collection[str]) -> list[str]:
     return ["" if line in prose else line for line in lines]
 
 
-def _largest(lines: Sequence[str], sizes: Mapping[str, float]) -> str:
+def _largest(lines: Sequence[str], sizes: Mapping[str, float], wrapped: Collection[str]) -> str:
     """The largest heading of several words at the top, with what it is wrapped into; "" without one.
 
-    lines: of the cover. sizes: of those that are set larger than the text.
+    lines: of the cover. sizes: of those that are set larger than the text. wrapped: as in SetApart.
     """
     top = [line for line in lines if line][:LARGE_WITHIN]
     headings = [
@@ -350,7 +361,7 @@ def _largest(lines: Sequence[str], sizes: Mapping[str, float]) -> str:
         if line in sizes and len(WORD_OF.findall(line)) >= FEWEST_WORDS and _is_heading(line)
     ]
     first = max(headings, key=lambda line: sizes[line], default="")
-    return _joined(top, top.index(first)) if first else ""
+    return _joined(top, top.index(first), wrapped) if first else ""
 
 
 def _above_prose(lines: Sequence[str], apart: Sequence[str], written: Written) -> str:

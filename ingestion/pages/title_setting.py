@@ -13,8 +13,9 @@ from dataclasses import dataclass
 from typing import Protocol
 
 from ingestion.language.sentences import is_finished, sentences
+from ingestion.pages.issuers import company_alone, public_body
 from ingestion.pages.title_text import COVER_LINES, TextPage, cover_pages, is_shouted, tidied
-from ingestion.records import Line
+from ingestion.records import Line, Rect
 
 __all__ = ["GOES_BEFORE", "GOES_ON", "SetApart", "SetPage", "set_apart"]
 
@@ -25,6 +26,8 @@ GOES_ON = re.compile(
 GOES_BEFORE = re.compile(r"^(?:of|on|for|and|to|in|de|du|des|et|y|für|und|&)\b", re.I)
 # How much larger than the text a line is that is set apart by its size.
 LARGE = 1.1
+# How much two lines of one size differ at most, and how far apart they are as lines of one title.
+SAME_SIZE, CLOSE = 0.05, 0.5
 # A longer line is of running text in columns, whose box is as high as its columns are out of step.
 LONGEST_LARGE = 70
 # A line of running text takes this share of the longest of the next lines, and these have so many characters.
@@ -51,18 +54,22 @@ class SetApart:
 
     prose: those of running text, tidied.
     sizes: of the lines that are set larger than the text, as multiples of its size, in order.
+    wrapped: those of them that the line right below goes on, set in the same size, unless they say who issued
+    the document.
     """
 
     prose: frozenset[str]
     sizes: dict[str, float]
+    wrapped: frozenset[str]
 
 
 @dataclass(frozen=True, slots=True)
 class _Set:
-    """A line with its size as a multiple of the text's, 0 where it is not known."""
+    """A line with its size as a multiple of the text's, 0 where it is not known, and its place."""
 
     text: str
     size: float
+    box: Rect | None
 
 
 def set_apart(pages: Sequence[SetPage]) -> SetApart:
@@ -70,6 +77,7 @@ def set_apart(pages: Sequence[SetPage]) -> SetApart:
     usual = _usual_size(pages)
     prose: set[str] = set()
     sizes: dict[str, float] = {}
+    wrapped: set[str] = set()
     for page in cover_pages(pages):
         lines = list(_lines(page, usual))[:COVER_LINES]
         in_prose = False
@@ -82,25 +90,28 @@ def set_apart(pages: Sequence[SetPage]) -> SetApart:
                     prose.add(part)
                 elif is_large:
                     sizes.setdefault(part, line.size)
-    return SetApart(frozenset(prose), sizes)
+                    if _is_wrapped(lines, at):
+                        wrapped.add(part)
+    return SetApart(frozenset(prose), sizes, frozenset(wrapped))
 
 
 def _lines(page: SetPage, usual: float) -> Iterator[_Set]:
-    heights = _heights(page) if usual else {}
+    boxes = _boxes(page) if usual else {}
     start = 0
     for text in page.text.split("\n"):
         is_running = any(first <= start < last for first, last in page.running)
         if text.strip() and not is_running:
-            yield _Set(text.strip(), heights.get(start, 0.0) / (usual or 1.0))
+            box = boxes.get(start)
+            yield _Set(text.strip(), box.height / usual if box else 0.0, box)
         start += len(text) + 1
 
 
-def _heights(page: SetPage) -> dict[int, float]:
-    """Where each level line of a text layer begins -> its height."""
+def _boxes(page: SetPage) -> dict[int, Rect]:
+    """Where each level line of a text layer begins -> its box."""
     if page.method != "text":
         return {}
     level = (line for line in page.lines if 0 < line.box.height < line.box.width)
-    return {line.start: line.box.height for line in level}
+    return {line.start: line.box for line in level}
 
 
 def _usual_size(pages: Sequence[SetPage]) -> float:
@@ -108,9 +119,20 @@ def _usual_size(pages: Sequence[SetPage]) -> float:
     characters: Counter[float] = Counter()
     for page in pages:
         lengths = {line.start: line.end - line.start for line in page.lines}
-        for start, height in _heights(page).items():
-            characters[round(height, 3)] += lengths[start]
+        for start, box in _boxes(page).items():
+            characters[round(box.height, 3)] += lengths[start]
     return characters.most_common(1)[0][0] if characters else 0.0
+
+
+def _is_wrapped(lines: Sequence[_Set], at: int) -> bool:
+    """Whether the next line is as large and right below, and no line is the name of an issuer."""
+    box, below = lines[at].box, lines[at + 1].box if at + 1 < len(lines) else None
+    if box is None or below is None or abs(below.height - box.height) > SAME_SIZE * box.height:
+        return False
+    names = [[line.text] for line in lines[at : at + 2]]
+    if any(public_body(name) or company_alone(name) for name in names):
+        return False
+    return -box.height < below.y0 - box.y1 < CLOSE * box.height
 
 
 def _is_prose(lines: Sequence[_Set], at: int) -> bool:

@@ -1,7 +1,8 @@
 """Puts a page's text into the order in which it is read, by where and how its words are set.
 
 PDFium gives text in the order in which it was drawn, in lines across the page. Only what that breaks is put
-right: lines set sideways, columns and facing pages that were drawn row by row, and lines drawn twice.
+right: lines set sideways, columns and facing pages that were drawn row by row, a page's foot that was drawn
+before what stands above it, and lines drawn twice.
 """
 
 from __future__ import annotations
@@ -12,7 +13,7 @@ from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from functools import partial
-from itertools import chain, groupby
+from itertools import chain, groupby, takewhile
 from typing import Any
 
 import pypdfium2.raw as raw
@@ -60,6 +61,9 @@ SHORTEST_DOUBLE = 4
 MOST_ALIKE = 40
 # Words of one line have at least this share of the lower one's height in common.
 SAME_LINE = 0.4
+# Lines of a foot that was drawn first, and lines among which they are looked for; a page number alone is left
+# where it is.
+FEWEST_LOW, MOST_LOW, FIRST = 3, 40, 5
 BREAK = "\r\n"
 QUARTER = math.pi / 2
 MADE_UP = -1
@@ -128,6 +132,8 @@ def in_reading_order(
     if not _looks_odd(given):
         return plain, indexes
     lines = _lines(given, list(_without_doubles(given.words())))
+    if given.is_level:
+        lines = _foot_last(lines)
     ordered: Lines = []
     for side in _sides(given, lines):
         for turn, group in groupby(side, lambda line: given.turn(line[0].start)):
@@ -148,7 +154,34 @@ def _looks_odd(given: _Page) -> bool:
     texts = [given.plain[start:end] for start, end in spans]
     if len(set(texts)) < len(texts) and _has_double(given, spans):
         return True
-    return _may_have_columns(given, spans) or _may_be_facing(given, texts)
+    return _begins_low(given, spans) or _may_have_columns(given, spans) or _may_be_facing(given, texts)
+
+
+def _begins_low(given: _Page, spans: Sequence[tuple[int, int]]) -> bool:
+    """Whether several of a page's first lines stand below those in the middle and at the end of its text."""
+    if len(spans) < 2 * FEWEST_LOW:
+        return False
+    later = min(given.sides(spans[at][0])[1] for at in (len(spans) // 2, -1))
+    return sum(given.sides(start)[1] < later for start, _ in spans[:FIRST]) >= FEWEST_LOW
+
+
+def _foot_last(lines: Lines) -> Lines:
+    """The lines, with those last that come first though they stand below all others."""
+    tops = [line[0].box.y0 for line in lines]
+    for count in range(FEWEST_LOW, min(MOST_LOW, len(lines) // 2) + 1):
+        highest, lowest = min(tops[count:]), max(tops[count:])
+        head = [line for line in lines[:count] if line[0].box.y0 < highest]
+        foot = [line for line in lines[:count] if line[0].box.y0 > lowest]
+        if len(foot) >= FEWEST_LOW and len(head) + len(foot) == count:
+            return [*head, *lines[count:], *_lowest_last(foot)]
+    return lines
+
+
+def _lowest_last(foot: Lines) -> Lines:
+    """A foot without its columns mixed: only what it begins with, below its last line, is put behind that."""
+    last = foot[-1][0].box.y0
+    below = list(takewhile(lambda line: line[0].box.y0 > last, foot))
+    return foot[len(below) :] + below
 
 
 def _may_be_facing(given: _Page, texts: Sequence[str]) -> bool:

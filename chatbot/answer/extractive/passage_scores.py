@@ -13,6 +13,7 @@ from chatbot.evidence.passages import Passage
 from chatbot.evidence.text_blocks import ROW_FIGURE, YEAR_SAID
 from chatbot.records import Understanding
 from ingestion.language.measures import related_words
+from ingestion.language.numbers.spelled import find_spelled
 from ingestion.language.periods import find_periods
 from ingestion.language.sentences import is_finished
 from ingestion.language.terms import content_terms, terms
@@ -192,7 +193,7 @@ def signs_of(question: QuestionProfile, found: ScoredPassage) -> dict[str, float
     words = set(terms(passage.text))
     noted = set(terms(" ".join(passage.notes)))
     related = question.related & words
-    misses_figure = question.asked.form == "figure" and not _has_figure(question, words)
+    misses_figure = question.asked.form == "figure" and not _has_figure(question, passage.text, words)
     signs: dict[str, float] = {}
     signs["words"] = question.weight_of(words) + NOTED * question.weight_of(noted - words)
     signs["head"] = question.weight_of(_head_words(passage) - words)
@@ -225,9 +226,11 @@ def _head_words(passage: Passage) -> set[str]:
     return words
 
 
-def _has_figure(question: QuestionProfile, words: Collection[str]) -> bool:
-    """Whether a passage's words have a figure that the question has not."""
-    return any(word[0].isdigit() and word not in question.weights for word in words)
+def _has_figure(question: QuestionProfile, text: str, words: Collection[str]) -> bool:
+    """Whether a passage has a figure that the question has not, or an amount or a time in words."""
+    if any(word[0].isdigit() and word not in question.weights for word in words):
+        return True
+    return any(find_spelled(text))
 
 
 def _has_share(question: QuestionProfile, passage: Passage) -> bool:

@@ -36,6 +36,10 @@ Hotel¹ 130 140\\nMeals 44 45\\n1 In capitals 190. | Hotel¹ 130 140
 Hotel1 130 140\\nMeals 44 45\\n1 In capitals 190. | Hotel1 130 140
 Hotel 130 140¹\\nMeals 44 45\\n1 In capitals 190. | Hotel 130 140¹
 Hotel 130 140*\\nMeals 44 45\\n* In capitals 190. | Hotel 130 140*
+Hotel † 130 140\\nMeals 44 45\\n† In capitals 190. | Hotel † 130 140
+Hotel * 130 140\\nMeals 44 45\\n* In capitals 190. | Hotel * 130 140
+Hotel (cities) * 130 140\\nMeals 44 45\\n* In capitals 190. | Hotel (cities) * 130 140
+Child aged 5 to 15 ‡ 130 140\\nMeals 44 45\\n‡ In capitals 190. | Child aged 5 to 15 ‡ 130 140
 Hotel a) 130 140\\nMeals 44 45\\na) In capitals 190. | Hotel a) 130 140
 Hotel (1) 130 140\\nMeals 44 45\\n(1) In capitals 190. | Hotel (1) 130 140
 """)

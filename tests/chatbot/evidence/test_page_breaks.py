@@ -14,6 +14,7 @@ TEXT = "Budget holders are responsible for the budgets of services and report on
 OVER = case_rows("""
 A holder may move funds up to a limit of | 75,000 pounds in a year. More needs a vote.
 A holder may move funds to another centre if the | board of the county agrees. It meets in May.
+The limits of the year hold for all of the transfers that are made from | 1 July 2025 on. More needs a vote.
 A holder asks the Treasurer and then, in the spring, also the Audit | Committee in May. It is public.
 Funds are moved in March, in June and in trans- | ferred form in May. It is public.
 A holder may move funds up to a limit of\\n1 As amended. | 75,000 pounds in a year.
@@ -41,12 +42,32 @@ def test_running_lines_that_two_pages_share_are_passed_over() -> None:
     assert f"limit of {BEHIND} 75,000 pounds in a year. More" in body_with_breaks(second, first, "")
 
 
+def test_a_note_that_no_mark_refers_to_and_a_head_of_one_page_alone_are_passed_over() -> None:
+    first = (
+        f"County Rules\n{TEXT}The reserve is kept between\n1 Reserve: funds without a purpose.\nRules, page 1"
+    )
+    second = f"County Reserve Policy\nRules, page 2\nfour and seven months of spending. It is held.\n{TEXT}"
+    assert f"kept between {AHEAD} four and seven months of spending.\n1 Reserve" in body_with_breaks(
+        first, "", second
+    )
+    assert f"kept between {BEHIND} four and seven months of spending. It" in body_with_breaks(
+        second, first, ""
+    )
+    noted = second.replace("four and", "1 Four weeks are the least.\nfour and")
+    assert body_with_breaks(first, "", noted) == first
+
+
 APART = case_rows("""
 The sentence ends with the page. | The next one begins here.
 The sentence ends with the page.¹ | the list goes on
 The limits are: | (a) 75,000 pounds
 It has three parts; | 75,000 pounds is one.
 Chapter 4 Transfers of Funds | The holder may move funds.
+A holder may move funds up to a limit of | 1 The limit is of 2024.
+A holder may move funds up to a limit of | ² The limit is of 2024.
+A holder may move funds up to a limit of | COUNTY OF HARROW, RULES ON TRANSFERS OF FUNDS
+2023 2024 Limits of funds | primarily through transfers of funds in May.
+Limit rate\\n2023\\n2024\\n2025\\nLimit of the year Limit of the county Limit of transfers | primarily in May.
 Total 4,120 3,980 | 75,000 pounds in a year.
 The holder may move funds. Signed | Table 4 Limits of transfers
 It was adopted in May | Annex
@@ -56,7 +77,8 @@ It was adopted in May | Annex
 
 @pytest.mark.parametrize(("end", "begin"), APART)
 def test_what_is_whole_stays_as_it_is(end: str, begin: str) -> None:
-    first = f"{TEXT}{end}"
+    end = end.replace("\\n", "\n")
+    first = end if "\n" in end else f"{TEXT}{end}"
     assert body_with_breaks(first, "", begin) == first
     assert body_with_breaks(begin, first, "") == begin
 

@@ -245,6 +245,9 @@ LARGE = case_rows("""
 Delegation of Financial Authority 2025 | Delegation of Financial Authority 2025
 Fees and Charges | Fees and Charges
 Rules for the sale of land of Harrow / and of woods | Rules for the sale of land of Harrow and of woods
+Medium-Term Sales / Management Strategy | Medium-Term Sales Management Strategy
+Rates and Charges / Policy Statement | Rates and Charges Policy Statement
+Ministry of Trade / Annual Budget Report | Ministry of Trade, Annual Budget Report
 Harrow County: Annual Declaration | Harrow County: Annual Declaration
 PROCUREMENT CODE OF THE COUNTY | Procurement Code of the County
 Meridian Palm Berhad - Annual Report 2024 | Meridian Palm Berhad – Annual Report 2024

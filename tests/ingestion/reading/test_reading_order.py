@@ -368,3 +368,21 @@ def test_lines_drawn_twice_are_read_once(tmp_path: Path) -> None:
 def test_equal_lines_in_two_places_are_read_twice(tmp_path: Path) -> None:
     path = draw(tmp_path / "a.pdf", [(60, 100, "Total revenue 48,120"), (60, 112, "Total revenue 48,120")])
     assert text_of(path) == "Total revenue 48,120\nTotal revenue 48,120"
+
+
+@pytest.mark.parametrize("early", [[], [(60, 40, "Rules of the County")], [(500, 820, "page 1")]])
+def test_the_foot_of_a_page_that_was_drawn_first_is_read_last(tmp_path: Path, early: list[Placed]) -> None:
+    foot: list[Placed] = [
+        (60, 700, "The reserve of the county is kept between"),
+        (60, 714, "four and seven months of its spending."),
+        (60, 740, "1 The reserve is what no law binds."),
+    ]
+    body: list[Placed] = [(60, 100 + 14 * at, line) for at, line in enumerate((*LEFT, *RIGHT))]
+    for first, moves in (([*early, *foot], True), ([(500, 820, "page 1")], False)):
+        path = tmp_path / "foot.pdf"
+        canvas = Canvas(str(path), pagesize=(595, 842), invariant=1)
+        for x, y, line in (*first, *body):
+            canvas.drawString(x, 842 - y, line)
+        canvas.save()
+        lines = [line for _, _, line in sorted([*first, *body], key=lambda placed: placed[1])]
+        assert text_of(path) == ("\n".join(lines) if moves else as_drawn(path))

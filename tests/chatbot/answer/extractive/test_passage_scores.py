@@ -52,7 +52,9 @@ def test_each_sign_says_what_it_is_named_for() -> None:
     assert sign("words", both_words) > sign("words", one_word)
     assert sign("head", found("It is 60.", head="debt ceiling")) > 0
     assert sign("no_figure", found("It is high.")) == 1
-    assert sign("no_figure", found("It is 60.")) == 0
+    assert sign("no_figure", found("It is one of two pillars.")) == 1
+    for text in ("It is 60.", "It is sixty per cent.", "It is between four and seven months."):
+        assert sign("no_figure", found(text)) == 0
     assert sign("percentage", found("It is 60 per cent.")) == 1
     assert sign("percentage", found("It is 60 days.")) == 0
     assert sign("years_in_head", found("60", head="Budget 2025")) == 1
