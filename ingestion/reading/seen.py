@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import math
 from bisect import bisect
+from collections import defaultdict
 from collections.abc import Callable, Container, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import chain, groupby
@@ -324,10 +325,10 @@ class _Judge:
             on = ((low[:at] < high[at]) & (high[:at] > low[at])).all(1)
             parts[at] = min(set(range(MOST_PARTS)).difference(parts[:at][on].tolist()), default=0)
         part_of = dict(zip(owners, parts.tolist(), strict=True))
-        return [
-            [number for number in numbers if part_of[self._owners[number]] == part]
-            for part in range(parts.max(initial=-1) + 1)
-        ]
+        found = defaultdict[int, list[int]](list)
+        for number in numbers:
+            found[part_of[self._owners[number]]].append(number)
+        return [*found.values()]
 
     def _unchanged(self, view: _View, numbers: Sequence[int]) -> list[int]:
         """Those of some letters without whose texts, and unread ones in their place, the page looks the
@@ -363,8 +364,7 @@ class _Judge:
         run: list[int] = []
         breaks = [bisect(self._breaks, at) for at in self.at]
         gaps = abs(np.diff(self._sides[:, (0, 2)].ravel(), prepend=0)[::2])
-        gaps = gaps > self._sides[:, 3] - self._sides[:, 1]
-        for number, gap in enumerate(gaps.tolist()):
+        for number, gap in enumerate((gaps > self._sides[:, 3] - self._sides[:, 1]).tolist()):
             seen = number not in hidden
             if run and (gap or not seen or breaks[number] != breaks[run[-1]]):
                 yield run

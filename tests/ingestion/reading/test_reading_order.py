@@ -324,14 +324,17 @@ def spread(*numbers: tuple[str, str]) -> list[list[Placed]]:
     for left, right in numbers:
         rows = grid(100, ROWS, rights=(250, 330, 410))
         beside = [(x + 595, y, text.replace("Tram line", "Ferry")) for x, y, text in rows]
-        feet: list[Placed] = [(60, 800, left), (1130, 800, right)]
+        feet: list[Placed] = [(60, 800, left), (1130, 800, f">{right}")]
         pages.append([piece for pair in zip(rows, beside, strict=True) for piece in pair] + feet)
     return pages
 
 
-def test_facing_pages_on_one_sheet_are_read_one_after_the_other(tmp_path: Path) -> None:
-    path = draw(tmp_path / "a.pdf", *spread(("14", "15"), ("16", "17")), size=(1190, 842))
-    assert text_of(path).index("14\n") < text_of(path).index("Ferry")
+@pytest.mark.parametrize("words", ["{}", "{} Port Authority", "{} Annual Report 2024"])
+def test_facing_pages_on_one_sheet_are_read_one_after_the_other(tmp_path: Path, words: str) -> None:
+    beside = words if words == "{}" else "The year 2024 {}"
+    numbers = [(words.format(left), beside.format(left + 1)) for left in (14, 16)]
+    path = draw(tmp_path / "a.pdf", *spread(*numbers), size=(1190, 842))
+    assert text_of(path).index("14") < text_of(path).index("Ferry")
     left, right = tables_of(path)
     assert (cells(left)[1][0], cells(right)[1][0]) == ("Tram line", "Ferry")
     assert left.heads == right.heads == YEARS[1:]

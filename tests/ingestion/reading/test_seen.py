@@ -443,11 +443,9 @@ def test_of_two_layers_at_one_place_the_one_that_is_on_is_read(
         canvas._code.append("EMC")
     canvas.save()
     writer = PdfWriter(clone_from=PdfReader(path))
-    off = named(View=named(ViewState="OFF"))
+    usage = {"Usage": named(View=named(ViewState="OFF"))} if state == "usage" else {}
     shown = writer._add_object(named(Type="OCG", Name=TextStringObject("A")))
-    draft = writer._add_object(named(Type="OCG", Name=TextStringObject("B")))
-    if state == "usage":
-        draft.get_object()[NameObject("/Usage")] = off
+    draft = writer._add_object(named(Type="OCG", Name=TextStringObject("B"), **usage))
     default = {"base state": named(BaseState="OFF", ON=ArrayObject([shown]))}.get(
         state, named(OFF=ArrayObject([draft])) if state in ("list", "all on") else named()
     )
