@@ -275,7 +275,7 @@ def upright(path: Path, heads: Sequence[Sequence[str]], angle: int, *, pitch: in
     for number, lines in enumerate(heads):
         for line, text in enumerate(lines):
             canvas.saveState()
-            canvas.translate(345 + pitch * number + 12 * line, 660 if angle == 90 else 740)
+            canvas.translate(345 + pitch * number + angle // 90 * 12 * line, 660 if angle == 90 else 740)
             canvas.rotate(angle)
             canvas.drawString(0, 0, text)
             canvas.restoreState()
@@ -295,10 +295,21 @@ def test_upright_heads_belong_to_their_columns(tmp_path: Path, angle: int, pitch
     assert cells(table) == FEES
 
 
-def test_an_upright_head_of_two_lines_is_one_head(tmp_path: Path) -> None:
-    heads = [["Residents of", "the county"], ["All others"], ["Companies in", "the area"]]
-    (table,) = tables_of(upright(tmp_path / "a.pdf", heads, 90))
+@pytest.mark.parametrize("angle", [90, -90])
+@pytest.mark.parametrize(
+    "heads",
+    [
+        [["Residents of", "the county"], ["All others"], ["Companies in", "the area"]],
+        [["Grades", "1 to 5"], ["Grades", "6 to 10"], ["Grade 11", "and above"]],
+        [["Up to", "30 days"], ["31 to", "60 days"], ["More", "than 60"]],
+    ],
+)
+def test_upright_heads_of_two_lines_are_one_head_each(
+    tmp_path: Path, heads: list[list[str]], angle: int
+) -> None:
+    (table,) = tables_of(upright(tmp_path / "a.pdf", heads, angle))
     assert table.heads == tuple(" ".join(lines) for lines in heads)
+    assert cells(table) == FEES
 
 
 def test_upright_names_of_groups_beside_the_rows_are_no_heads(tmp_path: Path) -> None:

@@ -410,6 +410,7 @@ def test_rules_drawn_as_thin_boxes_of_one_filled_path_are_rules(tmp_path: Path) 
     canvas.drawPath(solid, fill=1, stroke=0)
     canvas.save()
     with pdfium.PdfDocument(tmp_path / "a.pdf") as document:
-        rules = drawn_rules(document[0], place, PageObjects.of(document[0]))
+        page = document[0]
+        rules = drawn_rules(page, place, PageObjects.of(page))
     assert {round(HEIGHT * (1 - rule.middle)) for rule in rules.across} == {700, 680, 660}
     assert not rules.down
