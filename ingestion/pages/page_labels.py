@@ -193,9 +193,12 @@ def _half(page: Page, *, left: bool) -> Page | None:
 
 
 def _face(first: _Number, second: _Number) -> bool:
-    """Whether two numbers are those of facing pages: in succession, each alone or beside the same words."""
+    """Whether two numbers are those of facing pages: in succession, each alone, outermost or beside the same
+    words."""
     if first.form != second.form or first.value + 1 != second.value or not _same_place(first, second):
         return False
+    if not first.around[0] and not second.around[1] and first.value not in YEARS:
+        return True
     return (first.alone and second.alone) or not first.words.isdisjoint(second.words)
 
 

@@ -9,8 +9,8 @@ from typing import Any
 
 __all__ = ["has_hidden_layers"]
 
-# What shows content while a layer is off.
-CONDITIONS = (b"/AllOff", b"/AnyOff", b"/VE")
+# What shows content while a layer is off, or hides it whatever the layers' list says.
+CONDITIONS = (b"/AllOff", b"/AnyOff", b"/VE", b"/ViewState")
 
 
 def has_hidden_layers(path: Path, reader: Callable[[], Any]) -> bool:
@@ -21,7 +21,7 @@ def has_hidden_layers(path: Path, reader: Callable[[], Any]) -> bool:
     with path.open("rb") as file, mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ) as data:
         if data.find(b"/OCProperties") < 0 and (data.find(b"/Catalog") >= 0 or data.find(b"/ObjStm") < 0):
             return False
-        conditional = any(data.find(word) >= 0 for word in CONDITIONS)
+        conditional = any(data.find(word) >= 0 for word in (*CONDITIONS, b"/ObjStm"))
     try:
         properties = reader().trailer["/Root"].get("/OCProperties")
         if properties is None:

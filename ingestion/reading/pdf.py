@@ -319,11 +319,11 @@ class PdfFile:
             struck = [part for note in notes for part in note.struck]
             place = _placing(opened.page)
             shown = ShownPage(opened.page, text_page, opened.objects, place, self._layered, covers, struck)
-            opened.unseen = unseen_of(shown, plain, indexes)
+            opened.unseen, opened.placed = unseen_of(shown, plain, indexes)
             opened.told = told(plain, opened.unseen)
         if not opened.unseen:
             return plain, indexes
-        kept = kept_of(plain, opened.unseen)
+        kept = kept_of(plain, opened.unseen, opened.placed)
         return "".join(plain[at] for at in kept), [indexes[at] for at in kept]
 
     def _refuse_placeholder(self) -> None:
@@ -421,13 +421,14 @@ def _decoded(read: Callable[[], str]) -> str | None:
 class _OpenPage:
     """A page that PDFium has open, with what was found on it.
 
-    unseen: offset in PDFium's text -> why nobody sees the character, None until it is known. told: the same
-    in words.
+    unseen: offset in PDFium's text -> why nobody sees the character, None until it is known. placed: what
+    stands in place of such. told: why, in words.
     """
 
     def __init__(self, number: int, page: pdfium.PdfPage, form: Any) -> None:
         self.number, self.page, self._form = number, page, form
         self.unseen: dict[int, str] | None = None
+        self.placed: dict[int, range] = {}
         self.told: list[str] = []
 
     @cached_property

@@ -8,7 +8,8 @@ from __future__ import annotations
 
 import math
 from bisect import bisect
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections import defaultdict
+from collections.abc import Callable, Container, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import chain, groupby
 from typing import Any
@@ -60,6 +61,8 @@ EDGES, NEAR = -0.15, 1.0
 INSET, LOWEST_STRIKE, HIGHEST_STRIKE = 0.25, 0.25, 0.65
 # The share of a line that letters must take: a table's rule goes on where they end.
 STRUCK_SHARE = 0.7
+# How often a page is drawn to tell texts that stand on each other.
+MOST_PARTS = 8
 # Lines, and annotations, that may strike words of one page.
 MOST_STRIKES = 500
 # Pixels per point of the pictures that are compared, and the most pixels of a page.
@@ -89,15 +92,18 @@ class ShownPage:
     struck: Sequence[Place] = ()
 
 
-def unseen_of(shown: ShownPage, plain: str, indexes: Sequence[int]) -> dict[int, str]:
-    """Offset in the page's text -> why nobody sees its character, or STRUCK; mostly empty.
+def unseen_of(
+    shown: ShownPage, plain: str, indexes: Sequence[int]
+) -> tuple[dict[int, str], dict[int, range]]:
+    """Offset in the page's text -> why nobody sees its character, or STRUCK; and offset of hidden words ->
+    those of words drawn in their place. Both are mostly empty.
 
     plain: as PDFium gives it. indexes: of each of its characters PDFium's number.
     """
     texts = _DrawnTexts(shown)
     lines = texts.crossing_lines()
     if not (texts.reasons or lines or shown.struck):
-        return {}
+        return {}, {}
     judge = _Judge(shown, texts, plain, indexes)
     hidden = judge.unseen()
     for word in judge.words(range(len(judge.at))):
@@ -107,26 +113,29 @@ def unseen_of(shown: ShownPage, plain: str, indexes: Sequence[int]) -> dict[int,
             hidden.update(dict.fromkeys(word, reasons[0]))
         elif reasons and reasons[0] in (CLIPPED, OUTSIDE) and 2 * len(reasons) < len(word):
             hidden = {number: reason for number, reason in hidden.items() if number not in word}
+    placed = dict(judge.placed(plain, sorted(hidden))) if hidden else {}
     for number in judge.struck(lines[:MOST_STRIKES]):
         hidden.setdefault(number, STRUCK)
-    return {judge.at[number]: reason for number, reason in hidden.items()}
+    return {judge.at[number]: reason for number, reason in hidden.items()}, placed
 
 
-def kept_of(plain: str, unseen: Mapping[int, str]) -> list[int]:
-    """The offsets of what is left without some characters: lines that become empty, and one of two blanks
-    where a word stood, go too."""
+def kept_of(plain: str, unseen: Mapping[int, str], placed: Mapping[int, range]) -> list[int]:
+    """The offsets of what is left without some characters, with what was drawn in their place there: lines
+    that become empty, and one of two blanks where a word stood, go too."""
     kept: list[int] = []
     start = 0
+    gone = unseen.keys() | set(chain.from_iterable(placed.values()))
     for line in plain.splitlines(keepends=True):
         offsets = range(start, start + len(line))
         start += len(line)
-        left = [at for at in offsets if at not in unseen]
+        left = [at for at in offsets if at not in gone]
         if len(left) == len(line):
             kept += left
-        elif any(not plain[at].isspace() for at in left):
+        elif any(at in placed for at in offsets) or any(not plain[at].isspace() for at in left):
             gap = False
             for at in offsets:
-                if at in unseen:
+                kept += placed.get(at, ())
+                if at in gone:
                     gap = True
                 elif not (gap and plain[at] == " " and (not kept or plain[kept[-1]].isspace())):
                     kept.append(at)
@@ -300,11 +309,70 @@ class _Judge:
                 drawn.append(number)
         if drawn or undrawn:
             view = _View(self._shown, self._sides[drawn + undrawn])
-            changes = view.without({self._owners[number] for number in drawn})
-            hidden = [number for number in drawn if not self._shows(view, changes, number)]
+            hidden = [number for together in self._apart(drawn) for number in self._unchanged(view, together)]
             found.update(self._not_shown(view, undrawn))
             found.update((number, texts.reasons[self._owners[number]]) for number in hidden)
         return found
+
+    def _apart(self, numbers: Sequence[int]) -> list[list[int]]:
+        """Some letters in parts in which no text stands on another, as one on a layer may."""
+        owners = sorted({self._owners[number] for number in numbers})
+        sides = self._texts.sides[np.searchsorted(self._texts.numbers, owners)]
+        inset = np.minimum(1.0, (sides[:, 2:] - sides[:, :2]) * INSET)
+        low, high = sides[:, :2] + inset, sides[:, 2:] - inset
+        parts = np.full(len(owners), MOST_PARTS)
+        for at in range(len(owners)):
+            on = ((low[:at] < high[at]) & (high[:at] > low[at])).all(1)
+            parts[at] = min(set(range(MOST_PARTS)).difference(parts[:at][on].tolist()), default=0)
+        part_of = dict(zip(owners, parts.tolist(), strict=True))
+        found = defaultdict[int, list[int]](list)
+        for number in numbers:
+            found[part_of[self._owners[number]]].append(number)
+        return [*found.values()]
+
+    def _unchanged(self, view: _View, numbers: Sequence[int]) -> list[int]:
+        """Those of some letters without whose texts, and unread ones in their place, the page looks the
+        same."""
+        owners, read = {self._owners[number] for number in numbers}, set(self._owners)
+        places = dict(zip(self._texts.numbers.tolist(), map(tuple, self._texts.sides.round()), strict=True))
+        taken = {places[owner] for owner in owners}
+        equal = (text for text, place in places.items() if place in taken and text not in read)
+        changes = view.without(owners.union(equal))
+        return [number for number in numbers if not self._shows(view, changes, number)]
+
+    def placed(self, plain: str, hidden: Sequence[int]) -> Iterator[tuple[int, range]]:
+        """Yields (offset of hidden words, those of what was drawn later in their place)."""
+        unseen, under, taken = {self.at[number] for number in hidden}, self._sides[hidden], set[int]()
+        owners = np.array(self._owners)
+        for run in self._runs(set(hidden)):
+            x0, y0 = self._sides[run, :2].min(0)
+            x1, y1 = self._sides[run, 2:].max(0)
+            level = np.minimum(under[:, 3], y1) - np.maximum(under[:, 1], y0) > (y1 - y0) / 2
+            later = owners[hidden] < owners[run].min()
+            met = np.flatnonzero(level & later & (under[:, 0] < x1) & (under[:, 2] > x0))
+            if not met.size or min(x1, under[met, 2].max()) - max(x0, under[met, 0].min()) < (x1 - x0) / 2:
+                continue
+            at = self.at[hidden[met[0]]]
+            while at - 1 in unseen:
+                at -= 1
+            if at not in taken and plain[at - 1 : at] in ("", " ", "\n"):
+                taken.add(at)
+                yield at, range(self.at[run[0]], self.at[run[-1]] + 1)
+
+    def _runs(self, hidden: Container[int]) -> Iterator[list[int]]:
+        """The seen letters of each line, those on both sides of a wide gap apart."""
+        run: list[int] = []
+        breaks = [bisect(self._breaks, at) for at in self.at]
+        gaps = abs(np.diff(self._sides[:, (0, 2)].ravel(), prepend=0)[::2])
+        for number, gap in enumerate((gaps > self._sides[:, 3] - self._sides[:, 1]).tolist()):
+            seen = number not in hidden
+            if run and (gap or not seen or breaks[number] != breaks[run[-1]]):
+                yield run
+                run = []
+            if seen:
+                run.append(number)
+        if run:
+            yield run
 
     def _not_shown(self, view: _View, numbers: Sequence[int]) -> Iterator[tuple[int, str]]:
         """Those of some letters that are not drawn and that nothing else shows, no scan and no drawing, each

@@ -16,7 +16,8 @@ STEP = 5
 # further down than across.
 SHORTEST = 4
 STEEP = 2.0
-# Set sideways, so many lines with so many values may be a table. Fewer are the heads of upright columns.
+# Set sideways, so many lines with so many values may be a table. Fewer, or those of a page with more values
+# in level lines, are the heads of upright columns.
 FEWEST_ROWS = 2
 FEWEST_VALUES = 2
 # Degrees clockwise by which the words of a line are turned that runs down or up the page.
@@ -33,11 +34,13 @@ def by_direction(text: str, words: Sequence[Word]) -> Iterator[tuple[int, Sequen
         yield 0, words
         return
     lines = [(_direction(line), line) for line in _lines(text, words)]
-    rows = Counter(
-        direction for direction, line in lines if direction and _count_values(line) >= FEWEST_VALUES
-    )
-    usual = max(rows, key=lambda direction: rows[direction], default=UP)
-    if rows[usual] < FEWEST_ROWS:
+    rows, values = Counter[int](), Counter[int]()
+    for direction, line in lines:
+        if (count := _count_values(line)) >= FEWEST_VALUES:
+            rows[direction or 0] += 1
+            values[direction or 0] += count
+    usual = max((DOWN, UP), key=lambda direction: rows[direction])
+    if rows[usual] < FEWEST_ROWS or values[usual] <= values[0]:
         yield 0, words
         return
     area = around(word.box for direction, line in lines for word in line if direction == usual)

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import math
 import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
-from itertools import combinations, compress, pairwise
+from itertools import chain, combinations, compress, pairwise
 from statistics import median
 
 from ingestion.records import Across, Down, Rect, Word, around
@@ -34,6 +35,10 @@ TALLEST = 2.6
 # Letters of a rotated word seem more than this many times as slender as usual.
 ROTATED = 2.6
 LONGEST_SHORT = 3
+# It is so many words before or after a rotated one, on its line or the next.
+BESIDE = 5
+# Rotated words of one font are as wide, and level ones as high, to this share.
+SAME_SIZE = 0.03
 # The first values stand at most so many line heights below upright heads.
 FAR_BELOW = 5.0
 MOST_HEADS = 60
@@ -95,12 +100,11 @@ class Piece(Across):
 def text_piece(words: Sequence[Word]) -> Piece:
     """Returns a piece that is no value.
 
-    words: from left to right.
+    words: as they are read.
     """
-    left = words[0].box.x0
-    right = words[-1].box.x1
+    box = around(map(_box, words))
     text = " ".join(map(printed, words))
-    return Piece(list(words), left, right, False, text, left)
+    return Piece(list(words), box.x0, box.x1, False, text, box.x0)
 
 
 @dataclass(slots=True)
@@ -135,7 +139,7 @@ def visual_lines(words: Sequence[Word]) -> list[VisualLine]:
     # A rotated word is high and narrow. A word broken at a line's end has a box over two lines and is wide.
     slender = median((y1 - y0) * len(word.text) / word.box.width for y0, y1, word in placed)
     tallest = TALLEST * usual
-    rotated = _rotated(placed, slender)
+    rotated = _rotated(placed, slender, usual)
     turned = {id(word) for line in rotated for word in line}
     upright = [item for item in placed if item[1] - item[0] <= tallest and id(item[2]) not in turned]
     upright.sort(key=lambda item: item[0] + item[1])
@@ -150,33 +154,43 @@ def visual_lines(words: Sequence[Word]) -> list[VisualLine]:
     return lines
 
 
-def _rotated(placed: Sequence[_Placed], slender: float) -> list[list[Word]]:
-    """Returns the words of each line that runs up or down the page. slender: see `_is_rotated`."""
+def _rotated(placed: Sequence[_Placed], slender: float, usual: float) -> list[list[Word]]:
+    """Returns the words of each line that runs up or down the page.
+
+    slender: see `_is_rotated`. usual: the height of level words.
+    """
     words = [word for _, _, word in placed]
     rotated = [_is_rotated(item, slender) for item in placed]
     if not any(rotated):
         return []
-    near = list(pairwise(range(len(words))))
+    near = [(at, at + far) for at in range(len(words)) for far in range(1, BESIDE) if at + far < len(words)]
     # A short word looks like a level one, but for the rotated ones before or after it.
     for number, other in (*near, *((after, before) for before, after in reversed(near))):
-        text = words[other].text
-        if rotated[number] and len(text) <= LONGEST_SHORT and text.isalpha():
-            rotated[other] = rotated[other] or _are_in_line(words[number].box, words[other].box)
+        if rotated[number] and not rotated[other]:
+            rotated[other] = _is_rotated_too(words[number].box, words[other], usual)
     lines: list[list[Word]] = []
     for word in compress(words, rotated):
-        if lines and _are_in_line(lines[-1][-1].box, word.box):
+        if lines and _are_in_line(lines[-1][-1].box, word.box, usual):
             lines[-1].append(word)
         else:
             lines.append([word])
     return lines
 
 
-def _are_in_line(box: Rect, other: Rect) -> bool:
-    """Whether two words stand close in one line that runs up or down."""
+def _is_rotated_too(box: Rect, short: Word, usual: float) -> bool:
+    """Whether a short word stands in the line of a rotated one, or in the next line beside it."""
+    other = short.box
+    if len(short.text) <= LONGEST_SHORT and short.text.isalpha() and _are_in_line(box, other, usual):
+        return True
+    if abs(other.width - box.width) > SAME_SIZE * box.width or abs(other.height - usual) <= SAME_SIZE * usual:
+        return False
+    return _are_in_line(box, other, usual) or (box.level(other) > 0 and box.overlap(other) > -box.width)
+
+
+def _are_in_line(box: Rect, other: Rect, usual: float) -> bool:
+    """Whether two words stand close in one line that runs up or down. usual: the height of level ones."""
     gap = max(box.y0, other.y0) - min(box.y1, other.y1)
-    return box.overlap(other) > 0.5 * max(box.width, other.width) and gap < 0.5 * min(
-        box.height, other.height
-    )
+    return box.overlap(other) > 0.5 * max(box.width, other.width) and gap < 0.5 * usual
 
 
 def _upright_heads(
@@ -187,30 +201,42 @@ def _upright_heads(
     level: the other words. usual: their height.
     """
     letter = median(word.box.width / len(word.text) for _, _, word in level) if level else 0.0
-    texts = list(map(text_piece, rotated[:MOST_HEADS]))
-    texts = [text for text in texts if _is_over_value(around(map(_box, text.words)), level, usual)]
-    while texts:
-        first = around(map(_box, texts[0].words))
-        row = [text for text in texts if around(map(_box, text.words)).level(first) > 0]
-        texts = [text for text in texts if text not in row]
-        box = around(word.box for text in row for word in text.words)
-        for text in row:
-            text.words = [replace(word, box=replace(word.box, y0=box.y0, y1=box.y1)) for word in text.words]
-        if len(row) > 1:
-            yield VisualLine(row, box.y0, box.y1, letter)
+    lines = [(around(map(_box, words)), words) for words in rotated[:MOST_HEADS]]
+    left = [box for box, _ in lines if _value_below(box, level, usual)]
+    while left:
+        row = [box for box in left if box.level(left[0]) > 0]
+        left = [box for box in left if box not in row]
+        bottom = max(box.y1 for box in row)
+        heads: dict[int, list[Word]] = {}
+        for box, words in _in_order([line for line in lines if line[0].level(row[0]) > 0]):
+            if box.y1 <= bottom and (value := _value_below(replace(box, y1=bottom), level, usual)):
+                heads.setdefault(id(value), []).extend(words)
+        if len(heads) > 1:
+            area = around(map(_box, chain.from_iterable(heads.values())))
+            for words in heads.values():
+                words[:] = [replace(word, box=replace(word.box, y0=area.y0, y1=area.y1)) for word in words]
+            yield VisualLine(list(map(text_piece, heads.values())), area.y0, area.y1, letter)
+
+
+def _in_order(lines: list[tuple[Rect, Sequence[Word]]]) -> list[tuple[Rect, Sequence[Word]]]:
+    """Rotated lines beside each other in the order in which they are read, by where they run."""
+    down = sum(words[-1].box.y0 - words[0].box.y0 for _, words in lines) > 0
+    return sorted(lines, key=lambda line: line[0].x0, reverse=down)
 
 
 def _box(word: Word) -> Rect:
     return word.box
 
 
-def _is_over_value(box: Rect, level: Sequence[_Placed], usual: float) -> bool:
-    """Whether the first word below a rotated text, and not far below, is a value."""
+def _value_below(box: Rect, level: Sequence[_Placed], usual: float) -> Word | None:
+    """The word below a rotated text on the first line there, if that is a value and not far below."""
     below = [item for item in level if item[0] > box.y1 - usual / 2 and item[2].box.overlap(box) > -box.width]
-    if not below:
-        return False
-    top, _, word = min(below, key=lambda item: item[0])
-    return top - box.y1 < FAR_BELOW * usual and words_kind(word.text) != "w"
+    top = min((item[0] for item in below), default=math.inf)
+    if top - box.y1 >= FAR_BELOW * usual:
+        return None
+    first = [word for y0, _, word in below if y0 < top + usual / 2]
+    nearest = min(first, key=lambda word: abs(word.box.centre - box.centre))
+    return nearest if words_kind(nearest.text) != "w" else None
 
 
 def _has_area(box: Rect) -> bool:

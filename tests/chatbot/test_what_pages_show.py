@@ -125,6 +125,29 @@ def test_notes_are_answers(tmp_path: Path) -> None:
         assert "[note] The daily meal allowance is 52 euros." in answer.text
 
 
+def test_a_note_is_told_after_what_it_is_about(tmp_path: Path) -> None:
+    path = make_pdf(
+        tmp_path / "Travel.pdf",
+        [
+            """Travel Expense Policy
+The daily meal allowance is 45 euros for domestic travel. The Board reviews this policy once a year.
+Officers must keep records of every approval for seven years."""
+        ],
+    )
+    writer = PdfWriter(clone_from=PdfReader(path))
+    for text in ("Amended in July: the daily meal allowance is now 52 euros.", "Filed by the clerk."):
+        writer.add_annotation(0, Text(text=text, rect=(500, 740, 520, 760)))
+    writer.write(path)
+    chatbot, _ = added(tmp_path / "home", path)
+    with chatbot:
+        answer = ask(chatbot, "What is the daily meal allowance?")
+        first, second = answer.text.split(" [S1]")[:2]
+        assert first == "The daily meal allowance is 45 euros for domestic travel."
+        assert second == " [note] Amended in July: the daily meal allowance is now 52 euros."
+        assert answer.text.count("Amended") == 1
+        assert all(citation.verified for citation in answer.citations)
+
+
 def test_attached_files_are_told(tmp_path: Path) -> None:
     path = make_pdf(tmp_path / "Folder.pdf", ["This folder holds the annexes to the reserve policy."])
     writer = PdfWriter(clone_from=PdfReader(path))

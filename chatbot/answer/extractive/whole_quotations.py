@@ -18,6 +18,9 @@ __all__ = ["whole_quotations"]
 
 # A note with more than this share of the missing words is the answer.
 MOST_OF = 0.5
+# How a note that was set on a page with a PDF editor begins, and how many words it shares with what it is
+# about.
+ANNOTATION, IN_COMMON = "[note] ", 2
 
 
 def whole_quotations(text: str, prompt: Prompt, page: Callable[[Hit, int], Hit]) -> tuple[str, Prompt]:
@@ -33,6 +36,8 @@ def whole_quotations(text: str, prompt: Prompt, page: Callable[[Hit, int], Hit])
     end = 0
     for found in KEYS_IN_BRACKETS.finditer(text):
         segment, end = text[end : found.start()], found.end()
+        if ANNOTATION in segment and _evened(segment) in _evened("".join(pieces)):
+            continue
         hit = prompt.sources.get(found[0].strip("[]"))
         if hit is None:
             pieces.append(f"{segment}{found[0]}")
@@ -43,7 +48,8 @@ def whole_quotations(text: str, prompt: Prompt, page: Callable[[Hit, int], Hit])
             key, prompt = prompt.with_source(page(hit, hit.page + at) if at else hit)
             pieces.append(f"{' ' if at > step else ''}{part.rstrip()} [{key}]")
         for note in _notes(segment, hit):
-            if note not in " ".join([text, *first, *pieces]):
+            said = text[:end] if note.startswith(ANNOTATION) else text
+            if note not in " ".join([said, *first, *pieces]):
                 is_asked = len(lacking.intersection(terms(note))) > MOST_OF * len(lacking)
                 (first if is_asked else pieces).append(f" {escape_keys(note)} {found[0]}")
     whole = "".join([*pieces, text[end:]])
@@ -51,15 +57,21 @@ def whole_quotations(text: str, prompt: Prompt, page: Callable[[Hit, int], Hit])
 
 
 def _notes(segment: str, hit: Hit) -> Sequence[str]:
-    """The notes to which a quotation refers, or the heads of a row in it."""
+    """The notes to which a quotation refers, or the heads of a row in it, and those that readers have set on
+    its page with words of it."""
     evidence = page_of(hit)
-    if not evidence.notes:
+    if not evidence.notes and ANNOTATION not in evidence.body:
         return ()
     said = _evened(segment)
     notes = referred_to(said, evidence.notes)
+    words = set(terms(said))
     for passage in evidence.passages:
         if passage.notes and _evened(passage.text) in said:
             notes += passage.notes
+        elif (
+            passage.text.startswith(ANNOTATION) and len(words.intersection(terms(passage.text))) >= IN_COMMON
+        ):
+            notes.append(passage.text)
     return list(dict.fromkeys(notes))
 
 

@@ -275,7 +275,7 @@ def upright(path: Path, heads: Sequence[Sequence[str]], angle: int, *, pitch: in
     for number, lines in enumerate(heads):
         for line, text in enumerate(lines):
             canvas.saveState()
-            canvas.translate(345 + pitch * number + 12 * line, 660 if angle == 90 else 740)
+            canvas.translate(345 + pitch * number + angle // 90 * 12 * line, 660 if angle == 90 else 740)
             canvas.rotate(angle)
             canvas.drawString(0, 0, text)
             canvas.restoreState()
@@ -295,10 +295,21 @@ def test_upright_heads_belong_to_their_columns(tmp_path: Path, angle: int, pitch
     assert cells(table) == FEES
 
 
-def test_an_upright_head_of_two_lines_is_one_head(tmp_path: Path) -> None:
-    heads = [["Residents of", "the county"], ["All others"], ["Companies in", "the area"]]
-    (table,) = tables_of(upright(tmp_path / "a.pdf", heads, 90))
+@pytest.mark.parametrize("angle", [90, -90])
+@pytest.mark.parametrize(
+    "heads",
+    [
+        [["Residents of", "the county"], ["All others"], ["Companies in", "the area"]],
+        [["Grades", "1 to 5"], ["Grades", "6 to 10"], ["Grade 11", "and above"]],
+        [["Up to", "30 days"], ["31 to", "60 days"], ["More", "than 60"]],
+    ],
+)
+def test_upright_heads_of_two_lines_are_one_head_each(
+    tmp_path: Path, heads: list[list[str]], angle: int
+) -> None:
+    (table,) = tables_of(upright(tmp_path / "a.pdf", heads, angle))
     assert table.heads == tuple(" ".join(lines) for lines in heads)
+    assert cells(table) == FEES
 
 
 def test_upright_names_of_groups_beside_the_rows_are_no_heads(tmp_path: Path) -> None:
@@ -324,14 +335,17 @@ def spread(*numbers: tuple[str, str]) -> list[list[Placed]]:
     for left, right in numbers:
         rows = grid(100, ROWS, rights=(250, 330, 410))
         beside = [(x + 595, y, text.replace("Tram line", "Ferry")) for x, y, text in rows]
-        feet: list[Placed] = [(60, 800, left), (1130, 800, right)]
+        feet: list[Placed] = [(60, 800, left), (1130, 800, f">{right}")]
         pages.append([piece for pair in zip(rows, beside, strict=True) for piece in pair] + feet)
     return pages
 
 
-def test_facing_pages_on_one_sheet_are_read_one_after_the_other(tmp_path: Path) -> None:
-    path = draw(tmp_path / "a.pdf", *spread(("14", "15"), ("16", "17")), size=(1190, 842))
-    assert text_of(path).index("14\n") < text_of(path).index("Ferry")
+@pytest.mark.parametrize("words", ["{}", "{} Port Authority", "{} Annual Report 2024"])
+def test_facing_pages_on_one_sheet_are_read_one_after_the_other(tmp_path: Path, words: str) -> None:
+    beside = words if words == "{}" else "The year 2024 {}"
+    numbers = [(words.format(left), beside.format(left + 1)) for left in (14, 16)]
+    path = draw(tmp_path / "a.pdf", *spread(*numbers), size=(1190, 842))
+    assert text_of(path).index("14") < text_of(path).index("Ferry")
     left, right = tables_of(path)
     assert (cells(left)[1][0], cells(right)[1][0]) == ("Tram line", "Ferry")
     assert left.heads == right.heads == YEARS[1:]

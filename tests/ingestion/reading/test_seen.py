@@ -376,6 +376,91 @@ def test_a_layer_that_is_off_is_not_read(tmp_path: Path, state: str) -> None:
     )
 
 
+@pytest.mark.parametrize(
+    "part", ["Above", "7,500 pounds", "three quotations.", "Above 7,500 pounds obtain three"]
+)
+@pytest.mark.parametrize("apart", [False, True])
+def test_words_typed_over_a_box_are_read_where_the_covered_ones_stood(
+    tmp_path: Path, part: str, *, apart: bool
+) -> None:
+    words, after = "Above 7,500 pounds obtain three quotations.", "The cashier keeps them."
+
+    def draw(canvas: Canvas) -> None:
+        canvas.drawString(60, 700, words)
+        canvas.drawString(60, 686, after)
+        canvas.drawString(60, 660, "Lent: 44 books and 9 maps")
+        for line, covered, y in ((words, part, 700), ("Lent: 44 books and 9 maps", "9 maps", 660)):
+            left = 60 + canvas.stringWidth(line[: line.index(covered)], "Helvetica", 11)
+            canvas.setFillColorRGB(1, 1, 1)
+            width = canvas.stringWidth(covered, "Helvetica", 11)
+            canvas.rect(left - 0.5, y - 2, width + 1, 12, stroke=0, fill=1)
+            canvas.setFillColorRGB(0, 0, 0)
+            for at, typed in enumerate(("If", "so") if apart else ("If so",)):
+                canvas.drawString(left + 11 * at, y - 0.4, typed)
+
+    text, remarks = read(drawn(tmp_path / "a.pdf", draw))
+    assert text.split("\n")[:3] == [words.replace(part, "If so"), after, "Lent: 44 books and If so"]
+    assert len(remarks) == 1
+
+
+def test_words_typed_into_two_gaps_of_a_line_stand_in_both(tmp_path: Path) -> None:
+    def draw(canvas: Canvas) -> None:
+        canvas.drawString(60, 700, "Above 7,500 pounds obtain three quotations.")
+        canvas.drawString(60, 686, "The cashier keeps them.")
+        for before, width, typed in (("Above ", 27.5, "9,800"), ("Above 7,500 pounds obtain ", 25.5, "four")):
+            left = 60 + canvas.stringWidth(before, "Helvetica", 11)
+            canvas.setFillColorRGB(1, 1, 1)
+            canvas.rect(left, 697, width, 12, stroke=0, fill=1)
+            canvas.setFillColorRGB(0, 0, 0)
+            canvas.drawString(left, 700, typed)
+
+    text, _ = read(drawn(tmp_path / "a.pdf", draw))
+    assert text.split("\n")[:2] == ["Above 9,800 pounds obtain four quotations.", "The cashier keeps them."]
+
+
+def named(**entries: Any) -> DictionaryObject:
+    """A PDF dictionary; texts are names."""
+    return DictionaryObject(
+        {
+            NameObject(f"/{key}"): NameObject(f"/{value}") if isinstance(value, str) else value
+            for key, value in entries.items()
+        }
+    )
+
+
+@pytest.mark.parametrize("first", ["Shown", "Draft"])
+@pytest.mark.parametrize("state", ["base state", "list", "usage", "all on", "all off"])
+def test_of_two_layers_at_one_place_the_one_that_is_on_is_read(
+    tmp_path: Path, state: str, first: str
+) -> None:
+    path = tmp_path / "a.pdf"
+    canvas = Canvas(str(path), pagesize=SIZE, invariant=1, pageCompression=0)
+    canvas.setFont("Helvetica", 11)
+    for layer in (first, "Draft" if first == "Shown" else "Shown"):
+        canvas._code.append(f"/OC /{layer} BDC")
+        canvas.drawString(60, 700, SEEN if layer == "Shown" else HIDDEN)
+        canvas.drawString(60, 687, "It is due in March.")
+        canvas._code.append("EMC")
+    canvas.save()
+    writer = PdfWriter(clone_from=PdfReader(path))
+    usage = {"Usage": named(View=named(ViewState="OFF"))} if state == "usage" else {}
+    shown = writer._add_object(named(Type="OCG", Name=TextStringObject("A")))
+    draft = writer._add_object(named(Type="OCG", Name=TextStringObject("B"), **usage))
+    default = {"base state": named(BaseState="OFF", ON=ArrayObject([shown]))}.get(
+        state, named(OFF=ArrayObject([draft])) if state in ("list", "all on") else named()
+    )
+    groups = ArrayObject([shown, draft])
+    policy = {"all on": "AllOn", "all off": "AllOff"}.get(state)
+    member = named(Type="OCMD", OCGs=groups, P=policy) if policy else draft
+    writer._root_object[NameObject("/OCProperties")] = named(OCGs=groups, D=default)
+    resources: Any = writer.pages[0]["/Resources"].get_object()
+    resources[NameObject("/Properties")] = named(Shown=shown, Draft=writer._add_object(member))
+    writer.write(path)
+    text, remarks = read(path)
+    assert text.split() == f"{SEEN} It is due in March.".split()
+    assert [remark.split("“")[1][:29] for remark in remarks] == [HIDDEN[:29]]
+
+
 def with_layer(path: Path, *, extra: Draw = lambda canvas: None) -> Path:
     """A scan of two sentences with its words over it as a text layer that is not drawn."""
     scan = make_scan(path.with_name("scan.pdf"), [f"{SEEN}\n{HIDDEN}"])
