@@ -78,7 +78,7 @@ IN_SIGHT = """share => {
 
 def hostile_text(url: str) -> str:
     return (
-        f"The emergency levy is ![x]({url}/a.png) seven per cent\n<img src={url}/b.png>.\n"
+        f"The emergency levy is ![x]({url}/a) seven per cent <img src={url}/b>.\n"
         f"See [the page]({url}/c) and {url}/d\nor www.example.com for :red[the $levy$] **now**.\n"
         f"<script>fetch('{url}/e')</script>\n<iframe src={url}/f></iframe> end the levy text."
     )
@@ -315,7 +315,7 @@ def test_scope_keeps_the_answer_in_the_chosen_document(page: Page) -> None:
 def test_hostile_text_is_shown_as_it_is_and_asks_for_nothing(page: Page, listener: Listener) -> None:
     message = ask(page, "How high is the emergency levy?")
     answer = message.locator(".answer")
-    text = f"![x]({listener.url}/a.png) seven per cent <img src={listener.url}/b.png>"
+    text = f"![x]({listener.url}/a) seven per cent <img src={listener.url}/b>"
     expect(answer).to_contain_text(text)
     drawn_of_it = "img, a:not([href^=download]), iframe, script, .katex, strong:has-text('now')"
     expect(message.locator(drawn_of_it)).to_have_count(0)
