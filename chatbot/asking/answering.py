@@ -261,9 +261,7 @@ class Answering:
         cited = {citation.document for citation in answer.citations if citation.document}
         newer = superseded(listed(self._library), cited, asked.understanding.years)
         amended = [
-            amended_notice(name, other)
-            for name, other in self._amendments(asked, cited)
-            if other not in cited
+            amended_notice(name, other) for name, other in self._amendments(cited) if other not in cited
         ]
         answer = replace(answer, superseded=(*newer, *amended))
         for sentence in (*self._lacking(asked, answer), *_pages_unchecked(answer), *answer.superseded):
@@ -475,7 +473,7 @@ class Answering:
         yield Token(with_whole_keys(answer.text, answer.prompt or asked.prompt))
         return answer
 
-    def _amendments(self, asked: PromptedQuestion, cited: Collection[str]) -> list[tuple[str, str]]:
+    def _amendments(self, cited: Collection[str]) -> list[tuple[str, str]]:
         """(a document that is cited, a later one that amends it)."""
         titles = self._library.catalog.titles()
         documents = [
@@ -494,7 +492,7 @@ class Answering:
         passages = [passage for hit in quoted_hits for passage in page_of(hit).passages]
         mode = "keyword" if asked.vector is None else "hybrid"
         said = first
-        for name, other in self._amendments(asked, cited):
+        for name, other in self._amendments(cited):
             if other in cited or other not in scope:
                 continue
             hits = Retriever(self._library).search(

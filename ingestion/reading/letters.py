@@ -153,12 +153,6 @@ def _joined(text_page: Any, match: re.Match[str], indexes: Sequence[int]) -> Ite
             yield before + 1, after, "", []
 
 
-def _is_line(match: re.Match[str]) -> bool:
-    """Whether a stretch of text is a line of its own."""
-    before = match.string[: match.start()]
-    return (not before or before.endswith("\n")) and bool(LINE_END.match(match.string, match.end()))
-
-
 def _are_words(words: Sequence[str]) -> bool:
     """Whether what single letters would be joined to is figures, or words with figures between them."""
     if all(map(FIGURE.fullmatch, words)):
