@@ -9,7 +9,8 @@ FILE has a check a line: `documents` and `kind`, and by `check`
     title       title: a pattern
     page        page, must, must_not, label: patterns of the page's text and of its printed number
     report      must: patterns of what adding and checking the files tells
-    claim       answer, page, status: a model's sentence, "supported" or "doubted" by its figures alone
+    claim       answer, page, status: a model's sentence, "supported" or "doubted" by its figures alone; it cites
+                the page as [S1] or at its end
 
 Everything but pages and claims goes through the command line, as a user would have it. An input passes when
 all checks of its documents pass.
@@ -186,7 +187,8 @@ def _claim(place: int, check: Check, product: Product) -> str:
     pages = _reading(product.folder / name).pages
     page = pages[check["page"] - 1]
     prompt = prompt_of(name, page, pages, check.get("question", ""), random.Random(1))
-    *_, checks = check_answer(check["answer"].replace("[S1]", "[S1-7f3a]"), prompt)
+    answer = check["answer"] if "[S1]" in check["answer"] else f"{check['answer']} [S1]"
+    *_, checks = check_answer(answer.replace("[S1]", "[S1-7f3a]"), prompt)
     doubts = [f"{one.text}: {one.status} ({one.reason})" for one in checks if one.status not in FINE]
     if not checks:
         return "no figure was found"
