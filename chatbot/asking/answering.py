@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import re
 import time
-from collections.abc import Callable, Collection, Generator, Iterator, Sequence
+from collections.abc import Callable, Generator, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from typing import TYPE_CHECKING, Any
@@ -55,8 +55,9 @@ from chatbot.records import (
     Understanding,
     Usage,
 )
+from chatbot.search.amendments import Amendments
 from chatbot.search.corpus_vocabulary import is_about, known_terms, listed, opens_with, topic_likeness
-from chatbot.search.editions import amended_notice, amendments_of, superseded
+from chatbot.search.editions import amended_notice, superseded
 from chatbot.search.fusion import embed_query, mean_vector
 from chatbot.search.refusal import (
     SearchEvidence,
@@ -194,6 +195,7 @@ class Answering:
         """answer_tokens: the most tokens that a chat model may write."""
         self._library, self._answer_tokens = library, answer_tokens
         self._sentences = SentenceVectors(library.embedder)
+        self._amendments = Amendments(library)
 
     def forget(self) -> None:
         """Drop everything kept of pages that were read, because they may have been erased."""
@@ -261,7 +263,7 @@ class Answering:
         cited = {citation.document for citation in answer.citations if citation.document}
         newer = superseded(listed(self._library), cited, asked.understanding.years)
         amended = [
-            amended_notice(name, other) for name, other in self._amendments(cited) if other not in cited
+            amended_notice(name, other) for name, other in self._amendments.of(cited) if other not in cited
         ]
         answer = replace(answer, superseded=(*newer, *amended))
         for sentence in (*self._lacking(asked, answer), *_pages_unchecked(answer), *answer.superseded):
@@ -473,14 +475,6 @@ class Answering:
         yield Token(with_whole_keys(answer.text, answer.prompt or asked.prompt))
         return answer
 
-    def _amendments(self, cited: Collection[str]) -> list[tuple[str, str]]:
-        """(a document that is cited, a later one that amends it)."""
-        titles = self._library.catalog.titles()
-        documents = [
-            replace(one, title=titles.get(name, name)) for name, one in listed(self._library).items()
-        ]
-        return [(name, other) for name in sorted(cited) for other in amendments_of(name, documents)]
-
     def _with_amendments(self, asked: PromptedQuestion, answer: Answer) -> Answer:
         """The answer with what documents in reach say of the same that amend those which it cites first."""
         scope = set(self._library.scope(asked.names).values())
@@ -492,7 +486,7 @@ class Answering:
         passages = [passage for hit in quoted_hits for passage in page_of(hit).passages]
         mode = "keyword" if asked.vector is None else "hybrid"
         said = first
-        for name, other in self._amendments(cited):
+        for name, other in self._amendments.of(cited):
             if other in cited or other not in scope:
                 continue
             hits = Retriever(self._library).search(
