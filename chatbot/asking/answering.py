@@ -35,6 +35,7 @@ from chatbot.answer.tables.table_answers import compute_answer, leaves_average_o
 from chatbot.answer.verdict import NO, UNSAID, YES, asks_yes_or_no, by_sentence
 from chatbot.errors import ModelError
 from chatbot.evidence.page import forget_pages, page_of
+from chatbot.evidence.page_figures import in_doubt
 from chatbot.evidence.passages import orders_of
 from chatbot.fit import ANSWERS, fit_of
 from chatbot.models.cosine_scale import EMBEDDED, as_minilms
@@ -86,6 +87,7 @@ __all__ = [
     "FOUND_NONE",
     "HAD_SAID",
     "NOTHING_FOUND",
+    "NOT_CALCULATED",
     "NO_AVERAGE",
     "SET_ASIDE",
     "Answering",
@@ -117,11 +119,8 @@ CLOSEST, LONGEST_QUOTE = "Closest passage, on page {page} of “{document}”: {
 HAD_SAID = " It had written: "
 # The notice that an average is asked for and the answer only has figures to work it out from.
 NO_AVERAGE = "The average was not calculated. The answer quotes what the pages say."
-# The notice that a cited figure may be read in two ways.
-IN_DOUBT = (
-    "The page does not show how some of these figures are to be read: where their decimals begin, or whether "
-    "they are negative. Nothing was calculated from them."
-)
+# What follows where a cited figure may be read in two ways.
+NOT_CALCULATED = "nothing was calculated from them"
 # The notice that a model's answer is put after the documents' own words.
 NOTHING_FOUND = (
     "Nothing in the chat model's answer was found in its pages. The documents' own words come first."
@@ -664,7 +663,8 @@ class Answering:
         average = ""
         if answer.model == "extractive" and leaves_average_out(asked.prompt.question, answer.text):
             average = NO_AVERAGE
-        doubt = IN_DOUBT if any(_is_in_doubt(answer.citations, hit) for hit in quoted) else ""
+        doubted = [hit.page for hit in quoted if _is_in_doubt(answer.citations, hit)]
+        doubt = f"{in_doubt(min(doubted), NOT_CALCULATED).capitalize()}." if doubted else ""
         return (*left_out(asked.understanding, asked.known), *filter(None, [other, average, doubt]))
 
     def _with_confidence(self, citation: Citation) -> Citation:
