@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import re
 import time
-from collections.abc import Callable, Collection, Generator, Iterator, Sequence
+from collections.abc import Callable, Generator, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from typing import TYPE_CHECKING, Any
@@ -35,6 +35,7 @@ from chatbot.answer.tables.table_answers import compute_answer, leaves_average_o
 from chatbot.answer.verdict import NO, UNSAID, YES, asks_yes_or_no, by_sentence
 from chatbot.errors import ModelError
 from chatbot.evidence.page import forget_pages, page_of
+from chatbot.evidence.page_figures import in_doubt
 from chatbot.evidence.passages import orders_of
 from chatbot.fit import ANSWERS, fit_of
 from chatbot.models.cosine_scale import EMBEDDED, as_minilms
@@ -55,8 +56,9 @@ from chatbot.records import (
     Understanding,
     Usage,
 )
+from chatbot.search.amendments import Amendments
 from chatbot.search.corpus_vocabulary import is_about, known_terms, listed, opens_with, topic_likeness
-from chatbot.search.editions import amended_notice, amendments_of, superseded
+from chatbot.search.editions import amended_notice, superseded
 from chatbot.search.fusion import embed_query, mean_vector
 from chatbot.search.refusal import (
     SearchEvidence,
@@ -85,6 +87,7 @@ __all__ = [
     "FOUND_NONE",
     "HAD_SAID",
     "NOTHING_FOUND",
+    "NOT_CALCULATED",
     "NO_AVERAGE",
     "SET_ASIDE",
     "Answering",
@@ -116,11 +119,8 @@ CLOSEST, LONGEST_QUOTE = "Closest passage, on page {page} of “{document}”: {
 HAD_SAID = " It had written: "
 # The notice that an average is asked for and the answer only has figures to work it out from.
 NO_AVERAGE = "The average was not calculated. The answer quotes what the pages say."
-# The notice that a cited figure may be read in two ways.
-IN_DOUBT = (
-    "The page does not show how some of these figures are to be read: where their decimals begin, or whether "
-    "they are negative. Nothing was calculated from them."
-)
+# What follows where a cited figure may be read in two ways.
+NOT_CALCULATED = "nothing was calculated from them"
 # The notice that a model's answer is put after the documents' own words.
 NOTHING_FOUND = (
     "Nothing in the chat model's answer was found in its pages. The documents' own words come first."
@@ -194,6 +194,7 @@ class Answering:
         """answer_tokens: the most tokens that a chat model may write."""
         self._library, self._answer_tokens = library, answer_tokens
         self._sentences = SentenceVectors(library.embedder)
+        self._amendments = Amendments(library)
 
     def forget(self) -> None:
         """Drop everything kept of pages that were read, because they may have been erased."""
@@ -261,7 +262,7 @@ class Answering:
         cited = {citation.document for citation in answer.citations if citation.document}
         newer = superseded(listed(self._library), cited, asked.understanding.years)
         amended = [
-            amended_notice(name, other) for name, other in self._amendments(cited) if other not in cited
+            amended_notice(name, other) for name, other in self._amendments.of(cited) if other not in cited
         ]
         answer = replace(answer, superseded=(*newer, *amended))
         for sentence in (*self._lacking(asked, answer), *_pages_unchecked(answer), *answer.superseded):
@@ -473,14 +474,6 @@ class Answering:
         yield Token(with_whole_keys(answer.text, answer.prompt or asked.prompt))
         return answer
 
-    def _amendments(self, cited: Collection[str]) -> list[tuple[str, str]]:
-        """(a document that is cited, a later one that amends it)."""
-        titles = self._library.catalog.titles()
-        documents = [
-            replace(one, title=titles.get(name, name)) for name, one in listed(self._library).items()
-        ]
-        return [(name, other) for name in sorted(cited) for other in amendments_of(name, documents)]
-
     def _with_amendments(self, asked: PromptedQuestion, answer: Answer) -> Answer:
         """The answer with what documents in reach say of the same that amend those which it cites first."""
         scope = set(self._library.scope(asked.names).values())
@@ -492,7 +485,7 @@ class Answering:
         passages = [passage for hit in quoted_hits for passage in page_of(hit).passages]
         mode = "keyword" if asked.vector is None else "hybrid"
         said = first
-        for name, other in self._amendments(cited):
+        for name, other in self._amendments.of(cited):
             if other in cited or other not in scope:
                 continue
             hits = Retriever(self._library).search(
@@ -670,7 +663,8 @@ class Answering:
         average = ""
         if answer.model == "extractive" and leaves_average_out(asked.prompt.question, answer.text):
             average = NO_AVERAGE
-        doubt = IN_DOUBT if any(_is_in_doubt(answer.citations, hit) for hit in quoted) else ""
+        doubted = [hit.page for hit in quoted if _is_in_doubt(answer.citations, hit)]
+        doubt = f"{in_doubt(min(doubted), NOT_CALCULATED).capitalize()}." if doubted else ""
         return (*left_out(asked.understanding, asked.known), *filter(None, [other, average, doubt]))
 
     def _with_confidence(self, citation: Citation) -> Citation:

@@ -26,7 +26,7 @@ from ingestion.language.periods import YEAR
 from ingestion.language.units import MINUS
 from ingestion.language.vocabulary import either
 
-__all__ = ["FiguresOfPage", "OnPage", "Placed", "digits_of", "read_figures", "words_around"]
+__all__ = ["FiguresOfPage", "OnPage", "Placed", "digits_of", "in_doubt", "read_figures", "words_around"]
 
 NEAR_WORDS = 12  # words kept on each side of a figure, enough to see six in a row on either side
 LONGEST_LINE = 300  # characters of a line that are read before a figure
@@ -42,6 +42,11 @@ _SPACED = NumberStyle(".", spaces=True)
 _SPACED_DASH = re.compile(f"[{MINUS}] ")
 _YEAR_CELL = re.compile(rf"(?<![\w.,/-]){YEAR}(?![\w/-]|[.,][0-9])")
 _WORD_NUMBER = re.compile(rf"\b(?:{either(NUMBER_WORDS)})\b", re.IGNORECASE)
+
+
+def in_doubt(page: int, then: str) -> str:
+    """Says that a page has figures that may be read in two ways, and what follows from it."""
+    return f"page {page} has figures that can be read in two ways, so {then}"
 
 
 @dataclass(frozen=True, slots=True)

@@ -23,7 +23,7 @@ __all__ = [
     "NEWER_BONUS",
     "Listed",
     "amended_notice",
-    "amendments_of",
+    "amendments",
     "asks_for_older",
     "is_older",
     "newer_bonus",
@@ -131,25 +131,25 @@ def newer_of(name: str, documents: Sequence[Listed]) -> str | None:
     return None
 
 
-def amendments_of(name: str, documents: Sequence[Listed]) -> list[str]:
-    """The names of the later documents whose titles say that they amend the document of this name, the latest
-    last.
+def amendments(documents: Sequence[Listed]) -> dict[str, list[str]]:
+    """Name -> names of the later documents whose titles say that they amend this one, the latest last.
 
     Such a title has all words of the other's title but years and kinds of edition. It may lack those of the
     issuer if there is no other document that it could mean. documents: with their titles as they are shown.
     """
-    own = _named(name, documents)
-    if own is None or _amends(own):
-        return []
-    others = [other for other in documents if not _amends(other)]
-    found = []
-    for other in filter(_amends, documents):
-        meant = [one for one in others if _is_of(other, one)] or [one for one in others if _is_of(one, other)]
-        is_meant = own in meant and (len(meant) == 1 or _is_of(other, own))
-        is_earlier = bool(_age(other)[0]) and _age(other)[:2] < _age(own)[:2]
-        if is_meant and not is_earlier:
-            found.append(other)
-    return [other.name for other in sorted(found, key=_by_age)]
+    found: dict[str, list[str]] = defaultdict(list)
+    others = [document for document in documents if not _amends(document)]
+    for later in sorted(filter(_amends, documents), key=_by_age):
+        meant = [one for one in others if _is_of(later, one)]
+        if not meant:
+            meant = [one for one in others if _is_of(one, later)]
+            if len(meant) > 1:
+                continue
+        age = _age(later)[:2]
+        for one in meant:
+            if not age[0] or age >= _age(one)[:2]:
+                found[one.name].append(later.name)
+    return dict(found)
 
 
 def _amends(document: Listed) -> bool:

@@ -11,7 +11,7 @@ import time
 from collections.abc import Callable, Collection, Iterable, Sequence
 from dataclasses import dataclass
 from itertools import islice
-from typing import Any
+from typing import Any, TypeAlias
 
 from chatbot.errors import StoreError
 from chatbot.records import DocumentRow
@@ -43,6 +43,7 @@ __all__ = [
     "NAME",
     "SCHEMA",
     "Catalog",
+    "Stamps",
     "StoredChunk",
     "StoredPage",
     "Version",
@@ -85,6 +86,7 @@ ADDED_TABLES = CORRECTION_SCHEMA + KEY_SCHEMA + INCOMPLETE_SCHEMA + TITLE_SCHEMA
 ADDED_TABLES += REMEMBERED_SCHEMA + READER_SCHEMA + REMARK_SCHEMA
 SCHEMA = Schema(TABLES + ADDED_TABLES, 8, ADDED_TABLES, extendable=4)
 VERSIONS_AT_ONCE = 1_000
+Stamps: TypeAlias = list[tuple[Any, ...]]
 # Comes before the SHA-256 of a file in the keys of `meta`.
 SEEN, QUOTED = "seen:", "quoted:"
 BELOW = "where key > ? and key < ?"
@@ -172,15 +174,15 @@ class Catalog(FoundTitles, RememberedDocuments, Corrections):
         )
         return _named(rows, names)
 
-    def active_stamps(self, names: Sequence[str] = ()) -> tuple[dict[int, str], dict[int, tuple[str, ...]]]:
-        """Returns what `active` does, and version id -> what changes when a live version is read further or
-        corrected, for all of them.
+    def active_stamps(self, names: Sequence[str] = ()) -> tuple[dict[int, str], Stamps]:
+        """Returns what `active` does, and (version id, name, what changes when it is read further or
+        corrected, ...) of all live documents.
         """
         rows = self._read(
             f"select v.id, d.name, {LACKS}, coalesce({PERIOD}, ''), coalesce({STATUS}, '') from document d"
             " join version v on v.id = d.active_version where d.removed_at is null order by d.id desc"
         )
-        return _named(rows, names), {row[0]: row[2:] for row in rows}
+        return _named(rows, names), rows
 
     def names(self) -> list[str]:
         """Returns the names of all live documents in the order they were added."""

@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 from chatbot.errors import CancelledError, DocumentError, NotFoundError, ProjectError, StoreError, UsageError
 from chatbot.models.embedders import LOCAL_FINGERPRINTS, Embedder
 from chatbot.settings import PROGRAM, Settings
-from chatbot.store.catalog import NAME, Catalog, StoredPage, Version, bytes_of, rest_of, vectors_of
+from chatbot.store.catalog import NAME, Catalog, Stamps, StoredPage, Version, bytes_of, rest_of, vectors_of
 from chatbot.store.database import place_of
 from chatbot.store.disk_reserve import Reserve, is_full
 from chatbot.store.document_names import known_as
@@ -550,8 +550,9 @@ class Library:
         for cache in (self._matrices, self._terms, self._chunk_pages, self._kinds, self._facts):
             cache.drop(version)
 
-    def _follow_others(self, stamps: dict[int, tuple[str, ...]]) -> None:
+    def _follow_others(self, rows: Stamps) -> None:
         """Forgets of versions what another server has changed, which reads further and corrects too."""
+        stamps = {row[0]: row[2:] for row in rows}
         before, self._stamps = self._stamps, stamps
         for version in stamps.keys() & before.keys():
             if stamps[version] != before[version]:

@@ -12,7 +12,7 @@ from pathlib import Path
 
 import pytest
 
-from chatbot.asking.answering import NO_AVERAGE
+from chatbot.asking.answering import NO_AVERAGE, NOT_CALCULATED
 from chatbot.asking.question import LONGEST_QUESTION, Ask
 from chatbot.errors import ModelError, NotFoundError, QuestionError
 from chatbot.models.openai_chat import OpenAIModel
@@ -141,6 +141,16 @@ def test_an_average_that_is_asked_for_and_not_worked_out_is_told(tmp_path: Path)
         answer, events = ask(chatbot, "What was the average growth over the years?")
         assert "averaged" in answer.text
         assert NO_AVERAGE not in notices(events)
+
+
+def test_a_figure_that_may_be_read_in_two_ways_is_told(make: Make, tmp_path: Path) -> None:
+    chatbot = make()
+    accounts = "Accounts in thousands\n2024 2023\nOperating income {}\nNet income {}".format
+    add(chatbot, tmp_path / "Acme.pdf", accounts("1.240 1.310", "1.120 1.030"))
+    doubt = f"Page 1 has figures that can be read in two ways, so {NOT_CALCULATED}."
+    assert doubt in notices(ask(chatbot, "What was operating income in 2024?")[1])
+    add(chatbot, tmp_path / "Acme.pdf", accounts("1,240 1,310", "1,120 1,030"))
+    assert doubt not in notices(ask(chatbot, "What was operating income in 2024?")[1])
 
 
 def test_a_document_is_known_by_the_name_of_its_file(tmp_path: Path, make: Make) -> None:

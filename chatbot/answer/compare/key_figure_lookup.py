@@ -31,6 +31,7 @@ from chatbot.comparison.key_figure_records import (
     FigurePeriod,
     KeyFigure,
 )
+from chatbot.evidence.page_figures import in_doubt
 from chatbot.records import Hit
 from ingestion.language.key_figure_names import KeyMeasure, key_measures, plain_label
 from ingestion.language.periods import find_periods
@@ -38,7 +39,6 @@ from ingestion.records import Row, Table
 
 __all__ = ["document_figures"]
 
-IN_DOUBT = "page {page} has figures that can be read in two ways, so they are omitted"
 CAPITAL = "capital expenditure"
 # Measures that are percentages of nothing else; the others are amounts, or shares of the economy.
 RATES = frozenset({"economic growth", "inflation", "unemployment"})
@@ -82,7 +82,7 @@ def document_figures(document: str, version: int, pages: Sequence[Hit], remark: 
     figures += balance_sheet_debt(statements[BALANCE])
     doubted = [cell.page for figure in figures for cell in figure.cells if math.isnan(cell.value)]
     if doubted:
-        remark = remark or IN_DOUBT.format(page=min(doubted))
+        remark = remark or in_doubt(min(doubted), "they are omitted")
     found = tuple(_in_one_time([figure for figure in figures if not math.isnan(figure.value)]))
     return DocumentFigures(document, version, found, families, remark, year_end=_year_end(found))
 

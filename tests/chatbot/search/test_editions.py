@@ -9,7 +9,7 @@ import pytest
 from chatbot.search.editions import (
     NEWER_BONUS,
     Listed,
-    amendments_of,
+    amendments,
     asks_for_older,
     newer_bonus,
     newer_notice,
@@ -57,9 +57,7 @@ def titled(said: str) -> Listed:
 @pytest.mark.parametrize(("older", "later"), AMENDED)
 def test_a_later_document_that_names_a_title_amends_it(older: str, later: str) -> None:
     own, other, beside = titled(older), titled(later), titled("Loan Policy of Norland 2021, 2021")
-    assert amendments_of(own.name, [own, other, beside]) == [other.name]
-    assert amendments_of(other.name, [own, other, beside]) == []
-    assert amendments_of(beside.name, [own, other, beside]) == []
+    assert amendments([own, other, beside]) == {own.name: [other.name]}
 
 
 NOT_AMENDED = case_rows("""
@@ -73,13 +71,13 @@ Annual Report 2022, 2022                  | Amendment to the Annual Report 2024,
 
 @pytest.mark.parametrize(("own", "other"), NOT_AMENDED)
 def test_no_other_document_amends_it(own: str, other: str) -> None:
-    assert amendments_of(titled(own).name, [titled(own), titled(other)]) == []
+    assert amendments([titled(own), titled(other)]) == {}
 
 
 def test_an_amendment_that_could_be_of_two_issuers_is_of_neither() -> None:
     own, other = titled("Quill County Reserve Policy 2022, 2022"), titled("Karsk Reserve Policy 2021, 2021")
     amendment = titled("First Amendment to the Reserve Policy 2024, 2024")
-    assert amendments_of(own.name, [own, other, amendment]) == []
+    assert amendments([own, other, amendment]) == {}
 
 
 def test_the_later_period_of_a_series_is_newer() -> None:
