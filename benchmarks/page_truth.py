@@ -4,13 +4,14 @@
 
 FILE has a check a line: `documents` and `kind`, and by `check`
 
-    ask         question, history, must, must_not, cites, or_refused: patterns of the answer, pages cited
+    ask         question, history (earlier questions), must, must_not, cites, or_refused: patterns of the
+                answer, pages cited
     key_figure  measure, period, value, scale, sign; or none: true, where no such figure may be given
     title       title: a pattern
     page        page, must, must_not, label: patterns of the page's text and of its printed number
     report      must: patterns of what adding and checking the files tells
-    claim       answer, page, status: a model's sentence, "supported" or "doubted" by its figures alone; it cites
-                the page as [S1] or at its end
+    claim       answer, page, status: a model's sentence, which cites the page as [S1] or at its end,
+                "supported" or "doubted" by its figures alone
 
 Everything but pages and claims goes through the command line, as a user would have it. An input passes when
 all checks of its documents pass.
@@ -79,15 +80,24 @@ class Product:
             for line in self._run(home, "list", "--json"):
                 self.listed[line["document"]] = line
                 self.told[line["document"]] += json.dumps(line, ensure_ascii=False)
-            queries = []
-            for place, check in enumerate(checks):
-                if check["check"] == "ask":
-                    query = {key: check[key] for key in ("documents", "history") if check.get(key)}
-                    queries.append(json.dumps({"id": str(place), "query": check["question"], **query}))
-            for line in self._run(home, "ask", "--batch", stdin="\n".join(queries)):
-                self.answers[int(line["id"])] = line
+            self._ask(home, {place: check for place, check in enumerate(checks) if check["check"] == "ask"})
             for line in self._run(home, "key-figures", "--json"):
                 self.figures[line["document"]].append(line)
+
+    def _ask(self, home: str, checks: Mapping[int, Check]) -> None:
+        """Ask all questions, in turns: one with `history` follows the answers to those before it."""
+        turns = {place: [*check.get("history", ()), check["question"]] for place, check in checks.items()}
+        said: dict[int, list[dict[str, str]]] = defaultdict(list)
+        for turn in range(max(map(len, turns.values()), default=0)):
+            queries = []
+            for place, questions in turns.items():
+                if turn < len(questions):
+                    query = {"id": str(place), "query": questions[turn], "history": said[place]}
+                    queries.append(json.dumps({**query, "documents": checks[place]["documents"]}))
+            for line in self._run(home, "ask", "--batch", stdin="\n".join(queries)):
+                place = int(line["id"])
+                self.answers[place] = line
+                said[place].append({"user": turns[place][turn], "assistant": line["answer"]})
 
     def _run(self, home: str, *words: str, stdin: str | None = None) -> list[dict[str, Any]]:
         done = subprocess.run(

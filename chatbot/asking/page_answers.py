@@ -38,11 +38,11 @@ MOST_SEARCHED, FEWEST_WORDS = 50, 4
 
 @dataclass(frozen=True, slots=True)
 class _Cited:
-    """What was quoted last. page: physical, 1-based."""
+    """What was quoted last. page: physical, 1-based. quotes: of that page, in order."""
 
     document: str
     page: int
-    quote: str
+    quotes: Sequence[str]
 
 
 class PageAnswers:
@@ -112,20 +112,17 @@ class PageAnswers:
         """The answer with what stands before or after the passage that was quoted last."""
         page, step = cited.page, place.step
         hit = self._hit(version, cited.document, page)
-        parts = _parts(hit, place.unit) if hit else []
-        same = [at for at, part in enumerate(parts) if _is_in(cited.quote, part)]
-        at = max(same, key=lambda at: step * at, default=0) + step
-        if same and not 0 <= at < len(parts):
+        parts = _parts_beside(hit, place.unit, cited.quotes, step) if hit else None
+        if parts == []:
             page += step
             hit = self._hit(version, cited.document, page)
-            parts = _parts(hit, place.unit) if hit else []
-            at = 0 if step > 0 else len(parts) - 1
-        if hit is None or not same or not parts:
+            parts = _parts(hit, place.unit)[::step] if hit else []
+        if hit is None or not parts:
             side = "after" if step > 0 else "before"
             return _missing(question, f"No {place.unit} was found {side} the passage that was quoted last.")
         side = "Next" if step > 0 else "Previous"
         lead = f"{side} {place.unit}, on page {page} of {self._title(cited.document)}:"
-        return self._quoted(question, hit, parts[at], lead)
+        return self._quoted(question, hit, parts[0], lead)
 
     def _page(self, hit: Hit, place: PagePlace) -> list[str]:
         """The text of a page in pieces, or the sentences that sum it up."""
@@ -161,19 +158,22 @@ class PageAnswers:
 
     def _cited(self, ask: Ask, scope: dict[str, int]) -> _Cited | None:
         """What the last answer of the conversation quotes; of exchanges without citations where it stands."""
-        for citation in self._lending.citations(ask):
-            if citation.document in scope and citation.page:
-                return _Cited(citation.document, citation.page, citation.quote)
+        citations = self._lending.citations(ask)
+        for first in citations:
+            name, page = first.document, first.page
+            if name in scope and page:
+                quotes = [one.quote for one in citations if (one.document, one.page) == (name, page)]
+                return _Cited(name, page, quotes)
         if not ask.history or len(scope) > MOST_SEARCHED:
             return None
         for sentence in sentences(CITED.sub("", KEYS_IN_BRACKETS.sub("", ask.history[-1].assistant))):
-            said = " ".join(sentence.split())
+            said = _flat(sentence)
             if len(said.split()) < FEWEST_WORDS:
                 continue
             for name, version in scope.items():
                 for number, text in enumerate(self._library.catalog.page_texts(version), 1):
-                    if said in " ".join(text.split()):
-                        return _Cited(name, number, said)
+                    if said in _flat(text):
+                        return _Cited(name, number, [said])
         return None
 
 
@@ -226,10 +226,28 @@ def _heads(table: Table) -> str:
     return " · ".join(filter(None, (table.caption, table.unit, " | ".join(table.heads))))
 
 
-def _is_in(quote: str, part: Sequence[str]) -> bool:
-    """Whether a quotation and a part of a page have each other's words."""
-    one, other = " ".join(quote.split()), " ".join(" ".join(part).split())
-    return one in other or other in one
+def _parts_beside(hit: Hit, unit: str, quotes: Sequence[str], step: int) -> list[list[str]] | None:
+    """The parts of a page before or after what was quoted first, the nearest first; None where that is not
+    found. Quotations that follow each other without a gap, as the rows of a table do, are one."""
+    text = _flat(page_of(hit).body)
+    start = text.find(_flat(quotes[0]))
+    if start < 0:
+        return None
+    end = start
+    for quote in map(_flat, quotes):
+        if text.startswith(quote, end):
+            end += len(quote) + 1
+    found = []
+    for part in _parts(hit, unit):
+        begin = text.find(_flat(part[0]))
+        finish = text.find(_flat(part[-1]), begin) + len(_flat(part[-1]))
+        if begin >= 0 and (begin >= end if step > 0 else finish <= start):
+            found.append(part)
+    return found[::step]
+
+
+def _flat(text: str) -> str:
+    return " ".join(text.split())
 
 
 def _guided(question: str, text: str) -> Answer:

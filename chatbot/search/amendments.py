@@ -26,7 +26,7 @@ class Amendments:
         _, stamps = catalog.active_stamps()
         before, found = self._found
         if stamps != before:
-            titles = catalog.titles()
+            titles = catalog.own_titles()
             documents = listed(self._library).values()
             found = amendments([replace(one, title=titles.get(one.name, one.name)) for one in documents])
             self._found = stamps, found

@@ -132,9 +132,9 @@ def newer_of(name: str, documents: Sequence[Listed]) -> str | None:
 
 
 def amendments(documents: Sequence[Listed]) -> dict[str, list[str]]:
-    """Name -> names of the later documents whose titles say that they amend this one, the latest last.
+    """Name -> names of the later documents that call themselves amendments of this one, the latest last.
 
-    Such a title has all words of the other's title but years and kinds of edition. It may lack those of the
+    Their title has all words of the other's title but years and kinds of edition. It may lack those of the
     issuer if there is no other document that it could mean. documents: with their titles as they are shown.
     """
     found: dict[str, list[str]] = defaultdict(list)
@@ -153,7 +153,8 @@ def amendments(documents: Sequence[Listed]) -> dict[str, list[str]]:
 
 
 def _amends(document: Listed) -> bool:
-    return AMENDMENT.search(document.title or "") is not None
+    """Whether a document calls itself an amendment, in its title or its file's name."""
+    return AMENDMENT.search(re.sub("[_-]", " ", f"{document.title} {document.name}")) is not None
 
 
 def _is_of(whole: Listed, part: Listed) -> bool:

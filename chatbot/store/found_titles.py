@@ -49,13 +49,19 @@ class FoundTitles(Contents):
         A document without a title has its name, tidied.
         """
         rows = self._titled()
+        return told_apart(self._own_titles(rows), {row.name: row.period for row in rows})
+
+    def own_titles(self) -> dict[str, str]:
+        """The same as documents have them: those of two documents may be alike."""
+        return self._own_titles(self._titled())
+
+    def _own_titles(self, rows: Sequence[_Titled]) -> dict[str, str]:
         found = {row.version: row.found for row in rows if row.found is not None}
         missing = {row.version: row for row in rows if row.version not in found}
         sought = {version: self._find(row) for version, row in missing.items()}
         self._keep(missing.values(), sought)
         found.update(sought)
-        titles = {row.name: found[row.version] or name_title(row.name) for row in rows}
-        return told_apart(titles, {row.name: row.period for row in rows})
+        return {row.name: found[row.version] or name_title(row.name) for row in rows}
 
     def _fill(
         self,

@@ -30,6 +30,7 @@ LABEL_HEIGHT = 16.0
 CLOSE = 12.0
 # Points of letters that are drawn where a file does not say how.
 FONT_SIZE = 10.0
+NAMELESS = "a file without a name"
 HIDDEN = raw.FPDF_ANNOT_FLAG_HIDDEN | raw.FPDF_ANNOT_FLAG_NOVIEW
 PASSWORD = 1 << 13
 # Links say nothing, and popups repeat what the note that they belong to says.
@@ -73,7 +74,7 @@ def _annotation(item: Any, kind: int, form: Any) -> Annotation:
     own = partial(raw.FPDFAnnot_GetStringValue, item)
     if kind == raw.FPDF_ANNOT_FILEATTACHMENT:
         file = raw.FPDFAnnot_GetFileAttachment(item)
-        return Annotation(kind, sides, _text(partial(raw.FPDFAttachment_GetName, file)))
+        return Annotation(kind, sides, _text(partial(raw.FPDFAttachment_GetName, file)) or NAMELESS)
     if kind != raw.FPDF_ANNOT_WIDGET:
         struck = (*_parts(item, sides),) if kind == raw.FPDF_ANNOT_STRIKEOUT else ()
         return Annotation(kind, sides, _text(partial(own, b"Contents")), struck)
@@ -121,13 +122,11 @@ def attached_files(document: Any) -> list[str]:
     """The names of the files that a document carries."""
     count = min(raw.FPDFDoc_GetAttachmentCount(document), MOST_FILES)
     items = (raw.FPDFDoc_GetAttachment(document, index) for index in range(count))
-    return [
-        _text(partial(raw.FPDFAttachment_GetName, item)) or "a file without a name" for item in items if item
-    ]
+    return [_text(partial(raw.FPDFAttachment_GetName, item)) or NAMELESS for item in items if item]
 
 
 def said_of(annotations: Sequence[Annotation], bounded: Callable[[Sides], str]) -> list[tuple[str, Sides]]:
-    """A line of text for each annotation that says something, marked as what it is, and where it stands.
+    """A line of text for each field and note that says something, marked as what it is, and where it stands.
 
     bounded: the text that is printed within some sides.
     """
@@ -135,7 +134,8 @@ def said_of(annotations: Sequence[Annotation], bounded: Callable[[Sides], str]) 
     widgets = [other.sides for other in annotations if other.kind == raw.FPDF_ANNOT_WIDGET]
     length = 0
     for annotation in annotations:
-        text = annotation.text and _line(annotation, widgets, bounded)
+        is_file = annotation.kind == raw.FPDF_ANNOT_FILEATTACHMENT
+        text = "" if is_file or not annotation.text else _line(annotation, widgets, bounded)
         length += len(text)
         if text and length <= LONGEST_ENTRIES:
             found.append((text, annotation.sides))
@@ -143,8 +143,6 @@ def said_of(annotations: Sequence[Annotation], bounded: Callable[[Sides], str]) 
 
 
 def _line(annotation: Annotation, widgets: Sequence[Sides], bounded: Callable[[Sides], str]) -> str:
-    if annotation.kind == raw.FPDF_ANNOT_FILEATTACHMENT:
-        return f"[attached file, not read] {annotation.text}"
     if annotation.kind != raw.FPDF_ANNOT_WIDGET:
         printed = one_line(bounded(annotation.sides), most=LONGEST_VALUE)
         return "" if annotation.text in printed else f"[note] {annotation.text}"

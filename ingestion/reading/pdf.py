@@ -169,7 +169,7 @@ class PdfFile:
 
     def remarks(self, number: int) -> list[str]:
         """What the readers of page `number` should know: words of its text layer that nobody sees or that are
-        struck through, and on the first page files that are attached."""
+        struck through, and files that are attached."""
         files = [f"the attached file “{name}”" for name in self._files(number)]
         opened = self._open(number)
         if opened is not None and opened.unseen is None:
@@ -178,7 +178,13 @@ class PdfFile:
         return [*(opened.told if opened else ()), *files]
 
     def _files(self, number: int) -> list[str]:
-        return attached_files(self._pdfium) if number == 1 and self._pdfium is not None else []
+        """The names of the files that are attached to a page, on the first one to the document too."""
+        opened = self._open(number)
+        pinned = opened.annotations if opened else ()
+        names = [one.text for one in pinned if one.kind == raw.FPDF_ANNOT_FILEATTACHMENT]
+        if number == 1 and self._pdfium is not None:
+            names += attached_files(self._pdfium)
+        return list(dict.fromkeys(names))
 
     def image(self, number: int, dpi: int) -> Image:
         """The page as it is shown, at `dpi` or as many as MOST_PIXELS allows. Raises DocumentError where

@@ -98,6 +98,17 @@ def test_a_table_is_found_by_its_number_on_the_page(chatbot: Chatbot) -> None:
     assert missing.text.endswith("; it has 2.")
 
 
+def test_sentences_before_and_after_a_table_are_beside_all_its_rows(chatbot: Chatbot, tmp_path: Path) -> None:
+    rows = [("", "2023", "2024"), ("Health", "120", "130"), ("Schools", "210", "240"), ("Roads", "40", "45")]
+    above, below = "Spending rose in all three parts of the town.", "The roads were mended in the spring."
+    draw(tmp_path / "spending.pdf", [(60, 60, above), *grid(100, rows), (60, 260, below)])
+    add_now(chatbot.library, [Upload(tmp_path / "spending.pdf")])
+    for side, sentence in (("after", below), ("before", above)):
+        ask(chatbot, "the first table on page 1", "spending.pdf", conversation=side)
+        said = ask(chatbot, f"Quote the sentence {side} it", "spending.pdf", conversation=side)
+        assert f"{sentence} [S1]" in said.text
+
+
 def test_a_page_that_does_not_exist_or_is_blank_is_said(chatbot: Chatbot, tmp_path: Path) -> None:
     answer = ask(chatbot, "What does page 9 say?")
     assert (answer.answered, answer.reason) == (False, "no_page")

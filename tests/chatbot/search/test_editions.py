@@ -74,6 +74,13 @@ def test_no_other_document_amends_it(own: str, other: str) -> None:
     assert amendments([titled(own), titled(other)]) == {}
 
 
+def test_an_amendment_of_the_same_title_is_known_by_its_file() -> None:
+    title = "Liquidity Directive for Commercial Banks"
+    own = listed("liquidity_directive_2023.pdf", "2023", title=title)
+    other = listed("liquidity_directive_amendment_2025.pdf", "2025", title=title)
+    assert amendments([own, other]) == {own.name: [other.name]}
+
+
 def test_an_amendment_that_could_be_of_two_issuers_is_of_neither() -> None:
     own, other = titled("Quill County Reserve Policy 2022, 2022"), titled("Karsk Reserve Policy 2021, 2021")
     amendment = titled("First Amendment to the Reserve Policy 2024, 2024")

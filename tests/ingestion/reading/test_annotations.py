@@ -261,6 +261,22 @@ def test_attached_files_are_named(tmp_path: Path) -> None:
     assert second.remarks == ()
 
 
+def test_files_pinned_to_a_page_are_named_once(tmp_path: Path) -> None:
+    writer = PdfWriter(clone_from=PdfReader(make_pdf(tmp_path / "a.pdf", [BODY, BODY])))
+    embedded = writer.add_attachment("Annex B.pdf", b"%PDF-1.4").pdf_object
+    for number, name in ((0, "Annex B.pdf"), (1, "Annex C.csv")):
+        given = {"/Type": NameObject("/Filespec"), "/F": TextStringObject(name), "/EF": embedded["/EF"]}
+        file = DictionaryObject({NameObject(key): value for key, value in given.items()})
+        place = ArrayObject(map(FloatObject, (500, 700, 510, 715)))
+        pin = {"/Subtype": NameObject("/FileAttachment"), "/FS": file, "/Rect": place}
+        writer.add_annotation(number, {NameObject(key): value for key, value in pin.items()})
+    writer.write(tmp_path / "a.pdf")
+    first, second = read_document(tmp_path / "a.pdf").pages
+    assert entries(first) == ["[attached file, not read] Annex B.pdf."]
+    assert entries(second) == ["[attached file, not read] Annex C.csv."]
+    assert second.remarks == ("the attached file “Annex C.csv”",)
+
+
 def xfa(path: Path, text: str, *, fields: bool = False) -> Path:
     if fields:
         add_widget(path, {"/T": TextStringObject("limit"), "/V": TextStringObject("65 million")})
