@@ -180,9 +180,9 @@ class PdfFile:
     def _files(self, number: int) -> list[str]:
         return attached_files(self._pdfium) if number == 1 and self._pdfium is not None else []
 
-    def image(self, number: int, dpi: int) -> Image:
-        """The page as it is shown, at `dpi` or as many as MOST_PIXELS allows. Raises DocumentError where
-        it cannot be drawn.
+    def image(self, number: int, dpi: int = 0) -> Image:
+        """The page as it is shown, at `dpi`, else as it is read by OCR, or as many as MOST_PIXELS allows.
+        Raises DocumentError where it cannot be drawn.
         """
         if self._pdfium is None:
             raise DocumentError(f"Page {number} cannot be drawn.", hint="Repair or re-export the PDF.")
@@ -190,7 +190,9 @@ class PdfFile:
             page = self._pdfium[number - 1]
             draw_missing(page)
             width, height = page.get_size()
-            scale = min(dpi / 72, (MOST_PIXELS / max(1.0, width * height)) ** 0.5)
+            scale = min(
+                (dpi or self._reading_dpi(number)) / 72, (MOST_PIXELS / max(1.0, width * height)) ** 0.5
+            )
             image = page.render(scale=scale, draw_annots=True).to_pil()
             page.close()
         except (pdfium.PdfiumError, ValueError, MemoryError) as error:
@@ -200,7 +202,7 @@ class PdfFile:
         shown: Image = image.convert("RGB")
         return shown
 
-    def reading_dpi(self, number: int) -> int:
+    def _reading_dpi(self, number: int) -> int:
         """Dots per inch at which page `number` is read by OCR: READING_DPI, more where a small page holds
         a finer image.
         """
