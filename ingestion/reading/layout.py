@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from bisect import bisect
 from collections.abc import Sequence
-from itertools import combinations, starmap
+from itertools import combinations, groupby, starmap
 
 from ingestion.records import Line, Rect, Word, around
 
@@ -22,29 +23,9 @@ def lines_of(text: str, words: Sequence[Word]) -> tuple[Line, ...]:
 
     words: in the text's order, with offsets.
     """
-    lines: list[Line] = []
-    box = Rect(0.0, 0.0, 0.0, 0.0)
-    start = 0
-    end = 0
-    line_end = -1
-    for word in words:
-        if word.start < line_end:
-            box = around((box, word.box))
-            end = word.end
-            continue
-        if line_end >= 0:
-            lines.append(Line(start, end, box))
-        box = word.box
-        start = word.start
-        end = word.end
-        found = text.find("\n", word.end)
-        if found >= 0:
-            line_end = found
-        else:
-            line_end = len(text) + 1
-    if line_end >= 0:
-        return (*lines, Line(start, end, box))
-    return ()
+    breaks = [at for at, letter in enumerate(text) if letter == "\n"]
+    lines = (list(line) for _, line in groupby(words, lambda word: bisect(breaks, word.start)))
+    return tuple(Line(line[0].start, line[-1].end, around(word.box for word in line)) for line in lines)
 
 
 def sheet_pages(words: Sequence[Word]) -> list[Sequence[Word]]:

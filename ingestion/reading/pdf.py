@@ -4,7 +4,6 @@ reads.
 
 from __future__ import annotations
 
-import ctypes
 import io
 import re
 from collections.abc import Callable, Iterator, Sequence
@@ -24,11 +23,11 @@ from ingestion.reading.annotations import Annotation, annotations_of, attached_f
 from ingestion.reading.hidden_layers import has_hidden_layers
 from ingestion.reading.image_areas import finest, picture_places
 from ingestion.reading.letters import with_plain_words
-from ingestion.reading.page_objects import PageObjects, corners_of, loose_boxes
+from ingestion.reading.page_objects import PageObjects, corners_of, loose_box
 from ingestion.reading.raised_marks import with_raised_marks
 from ingestion.reading.reading_order import in_reading_order
 from ingestion.reading.seen import ShownPage, kept_of, told, unseen_of
-from ingestion.records import DocumentInfo, Line, Rect, Word
+from ingestion.records import DocumentInfo, Line, Rect, Word, turn_back
 from ingestion.tables.ruling_lines import Rules, drawn_rules
 
 if TYPE_CHECKING:
@@ -53,8 +52,6 @@ MOST_CHARACTERS = 100_000
 LONGEST_METADATA = 400
 # Letters drawn as outlines are one path each: fewer paths than this are rules and boxes, not text.
 DRAWINGS_OF_A_TEXT = 60
-# Steps a page side is divided into when PDFium maps points to fractions: finer than a pixel at 1,000 dpi.
-DEVICE = 100_000
 # Where an entry stands that has no place on its page.
 MIDDLE = Rect(0.0, 0.4, 1.0, 0.41)
 # What the page of a form says that Adobe's programs draw themselves.
@@ -436,7 +433,7 @@ class _OpenPage:
     @cached_property
     def objects(self) -> PageObjects:
         """All that the page draws."""
-        return PageObjects.of(self.page)
+        return PageObjects(self.page)
 
     @cached_property
     def annotations(self) -> list[Annotation]:
@@ -454,7 +451,6 @@ class _Boxes:
         self._text_page = text_page
         self._indexes = indexes
         self._place = place
-        self._loose_box = loose_boxes(text_page)
 
     def tight(self, at: int) -> Rect:
         """The box around the ink of one character, without area where it was made up."""
@@ -463,18 +459,9 @@ class _Boxes:
 
     def around(self, start: int, end: int) -> Rect:
         """The box around the first and last character of a stretch of the text, which stand on one line."""
-        first = self._indexes[start]
-        last = self._indexes[end - 1]
-        box = self._loose_box(first)
-        if not box:
-            return Rect(0.0, 0.0, 0.0, 0.0)
-        left, top, right, bottom = box
-        if last != first and (box := self._loose_box(last)):
-            left = min(left, box[0])
-            top = max(top, box[1])
-            right = max(right, box[2])
-            bottom = min(bottom, box[3])
-        return self._place(left, top, right, bottom)
+        ends = (loose_box(self._text_page, self._indexes[at]) for at in (start, end - 1))
+        lefts, tops, rights, bottoms = zip(*filter(any, ends), strict=True)
+        return self._place(min(lefts), max(tops), max(rights), min(bottoms))
 
 
 def _indexes(text_page: pdfium.PdfTextPage, plain: str) -> Sequence[int]:
@@ -485,34 +472,18 @@ def _indexes(text_page: pdfium.PdfTextPage, plain: str) -> Sequence[int]:
 
 
 def _placing(page: pdfium.PdfPage) -> Place:
-    """Points of a page to fractions of it as shown: PDFium's own mapping is linear, so three points tell
-    it.
-    """
-    origin_x, origin_y = _shown(page, 0.0, 0.0)
-    a, b = (there - at for there, at in zip(_shown(page, 100.0, 0.0), (origin_x, origin_y), strict=True))
-    c, d = (there - at for there, at in zip(_shown(page, 0.0, 100.0), (origin_x, origin_y), strict=True))
+    """Points of a page to fractions of it as shown."""
+    box = raw.FS_RECTF()
+    raw.FPDF_GetPageBoundingBox(page, box)
+    x, y, width, height = box.left, box.top, box.right - box.left, box.top - box.bottom
+    turned = -90 * raw.FPDFPage_GetRotation(page) % 360
 
     def place(left: float, top: float, right: float, bottom: float) -> Rect:
-        x0 = origin_x + (a * left + c * top) / 100
-        y0 = origin_y + (b * left + d * top) / 100
-        x1 = origin_x + (a * right + c * bottom) / 100
-        y1 = origin_y + (b * right + d * bottom) / 100
-        if x0 > x1:
-            x0, x1 = x1, x0
-        if y0 > y1:
-            y0, y1 = y1, y0
-        if x0 < 0.0 or y0 < 0.0 or x1 > 1.0 or y1 > 1.0:
-            return Rect(_share(x0), _share(y0), _share(x1), _share(y1))
-        return Rect(x0, y0, x1, y1)
+        x0, x1 = _share((left - x) / width), _share((right - x) / width)
+        y0, y1 = _share((y - top) / height), _share((y - bottom) / height)
+        return turn_back(Rect(x0, y0, x1, y1), turned)
 
     return place
-
-
-def _shown(page: pdfium.PdfPage, x: float, y: float) -> tuple[float, float]:
-    across = ctypes.c_int()
-    down = ctypes.c_int()
-    raw.FPDF_PageToDevice(page, 0, 0, DEVICE, DEVICE, 0, x, y, across, down)
-    return across.value / DEVICE, down.value / DEVICE
 
 
 def _share(value: float) -> float:

@@ -21,9 +21,9 @@ from numpy.typing import NDArray
 from ingestion.invisible_characters import one_line
 from ingestion.reading.page_objects import (
     EVERYWHERE,
-    MOST_OBJECTS,
     PageObjects,
     Sides,
+    address,
     corners_of,
     letters_of,
 )
@@ -172,7 +172,6 @@ class _DrawnTexts:
         self.page = (box.left, box.bottom, box.right, box.top)
         self.smallest = SMALLEST * min(1.0, max(box.right - box.left, box.top - box.bottom) / A4)
         self.reasons: dict[int, str] = {}
-        self.clips: dict[int, Place] = {}
         self.covers: dict[int, list[Place]] = {}
         if len(self.numbers):
             self._find_suspects()
@@ -193,10 +192,9 @@ class _DrawnTexts:
         self._suspect((modes == 3) | (modes == 7), NOT_DRAWN)
         self._suspect(filled & (colours[:, 3] == 0), TRANSPARENT)
         self._compare_boxes(np.where(filled[:, None], colours, -9 * ALIKE))
-        for at in np.flatnonzero(objects.clips(numbers) > 0).tolist():
-            clip = objects.clip(numbers[at])
-            if (clip[:2] > sides[at, :2] + 1).any() or (clip[2:] < sides[at, 2:] - 1).any():
-                self.clips[self._suspect(np.array([at]), CLIPPED)[0]] = clip
+        clips = np.array([objects.clip(number) for number in numbers])
+        cut = (clips[:, :2] > sides[:, :2] + 1) | (clips[:, 2:] < sides[:, 2:] - 1)
+        self.clips = dict(zip(self._suspect(cut.any(1), CLIPPED), clips[cut.any(1)].tolist(), strict=True))
         if self.shown.layered:
             self._suspect([objects.may_be_on_layer(number) for number in numbers], OFF)
         left, bottom, right, top = self.page
@@ -212,11 +210,8 @@ class _DrawnTexts:
         area = np.where(extent.min(1) > THICKEST, extent.prod(1), 0)
         largest = np.sort(np.argsort(-area)[: min(MOST_BOXES, int((area > 0).sum()))])
         boxes, sides = boxes[largest], sides[largest]
-        fills, is_path = objects.colours(boxes), objects.kinds[boxes] == raw.FPDF_PAGEOBJ_PATH
-        dark = fills[:, :3].min(1) < 255 - 2 * ALIKE
         light = colours[:, :3].min(1) > 255 - ALIKE  # as a page without a box
-        wanted = self._drawn_late(boxes, sides) | is_path & (dark | light.any())
-        for box, fill, place in zip(boxes[wanted].tolist(), fills[wanted], sides[wanted], strict=True):
+        for box, fill, place in zip(boxes.tolist(), objects.colours(boxes), sides, strict=True):
             over = self._meeting(place)
             if objects.kinds[box] != raw.FPDF_PAGEOBJ_PATH:
                 self._cover(over & (numbers < box), place, UNDER_IMAGE)
@@ -229,13 +224,6 @@ class _DrawnTexts:
         for place in self.shown.covers:
             self._cover(self._meeting(place), place, COVERED)
         self._suspect(light, SAME_COLOUR)
-
-    def _drawn_late(self, boxes: NDArray[np.intp], sides: Sides) -> NDArray[np.bool_]:
-        """Which boxes were drawn after a text whose middle they have at their height."""
-        order = np.argsort(self.middles[:, 1])
-        ends = np.searchsorted(self.middles[order, 1], sides[:, (1, 3)])
-        first = np.minimum.reduceat(np.append(self.numbers[order], MOST_OBJECTS), ends.ravel())[::2]
-        return np.asarray((ends[:, 0] < ends[:, 1]) & (first < boxes))
 
     def _cover(self, texts: NDArray[np.bool_], place: Place, reason: str) -> None:
         for number in self._suspect(texts, reason):
@@ -252,9 +240,7 @@ class _DrawnTexts:
         paths = self.objects.of_kind(raw.FPDF_PAGEOBJ_PATH)
         sides = self.objects.sides(paths)
         thin = (sides[:, 3] - sides[:, 1] <= THICKEST) & (sides[:, 2] - sides[:, 0] > THICKEST)
-        begun = np.searchsorted(np.sort(self.sides[:, 1] + self.inset), sides[:, 3])
-        ended = np.searchsorted(np.sort(self.sides[:, 3] - self.inset), sides[:, 1])
-        near = np.flatnonzero(thin & (begun > ended))
+        near = np.flatnonzero(thin)[:MOST_BOXES]
         return [int(paths[number]) for number in near if self._meeting(sides[number]).any()]
 
 
@@ -271,7 +257,7 @@ class _Judge:
         self.at = [at for at, character in enumerate(plain) if not character.isspace()]
         self._indexes = [indexes[at] for at in self.at]
         owners, self._sides = letters_of(shown.text, self._indexes)
-        numbers: dict[int | None, int] = {handle: at for at, handle in enumerate(shown.objects.handles)}
+        numbers = {address(item): at for at, item in enumerate(shown.objects.pointers)}
         self._owners = [numbers.get(owner, -1) for owner in owners]
         self._middles = (self._sides[:, :2] + self._sides[:, 2:]) / 2
         images = shown.objects.sides(shown.objects.of_kind(raw.FPDF_PAGEOBJ_IMAGE))
