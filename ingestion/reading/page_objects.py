@@ -19,6 +19,7 @@ __all__ = [
     "PageObjects",
     "Sides",
     "address",
+    "around_both",
     "corners_of",
     "letters_of",
     "loose_box",
@@ -44,6 +45,13 @@ def loose_box(text_page: Any, index: int) -> tuple[float, float, float, float]:
     box = raw.FS_RECTF()
     raw.FPDFText_GetLooseCharBox(text_page, index, box)
     return box.left, box.top, box.right, box.bottom
+
+
+def around_both(text_page: Any, first: int, last: int) -> tuple[float, float, float, float]:
+    """(left, top, right, bottom) in points around two characters of one line, or the one that has a place."""
+    ends = [*filter(any, (loose_box(text_page, first), loose_box(text_page, last)))] or [(0.0,) * 4]
+    lefts, tops, rights, bottoms = zip(*ends, strict=True)
+    return min(lefts), max(tops), max(rights), min(bottoms)
 
 
 def letters_of(text_page: Any, indexes: Sequence[int]) -> tuple[list[int], Sides]:

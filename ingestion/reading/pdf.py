@@ -23,7 +23,7 @@ from ingestion.reading.annotations import Annotation, annotations_of, attached_f
 from ingestion.reading.hidden_layers import has_hidden_layers
 from ingestion.reading.image_areas import finest, picture_places
 from ingestion.reading.letters import with_plain_words
-from ingestion.reading.page_objects import PageObjects, corners_of, loose_box
+from ingestion.reading.page_objects import PageObjects, around_both, corners_of
 from ingestion.reading.raised_marks import with_raised_marks
 from ingestion.reading.reading_order import in_reading_order
 from ingestion.reading.seen import ShownPage, kept_of, told, unseen_of
@@ -73,8 +73,6 @@ class PdfFile:
         self._pdfium: pdfium.PdfDocument | None = None
         self._kept: _OpenPage | None = None
         self._layered = False
-        # The pages that read as PDFium has them.
-        self._usual: set[int] = set()
         _check_header(path)
         try:
             self._pdfium = pdfium.PdfDocument(str(path), password=password)
@@ -298,12 +296,8 @@ class PdfFile:
             place = _placing(opened.page)
             indexes = _indexes(text_page, plain)
             plain, indexes = self._without_unseen(opened, text_page, plain, indexes)
-            if number not in self._usual:
-                read, indexes = with_plain_words(text_page, plain, indexes)
-                read, indexes = in_reading_order(opened, text_page, read, indexes, place)
-                if read is plain:
-                    self._usual.add(number)
-                plain = read
+            plain, indexes = with_plain_words(text_page, plain, indexes)
+            plain, indexes = in_reading_order(opened, text_page, plain, indexes, place)
             yield plain, _Boxes(text_page, indexes, place)
         finally:
             text_page.close()
@@ -459,9 +453,7 @@ class _Boxes:
 
     def around(self, start: int, end: int) -> Rect:
         """The box around the first and last character of a stretch of the text, which stand on one line."""
-        ends = (loose_box(self._text_page, self._indexes[at]) for at in (start, end - 1))
-        lefts, tops, rights, bottoms = zip(*filter(any, ends), strict=True)
-        return self._place(min(lefts), max(tops), max(rights), min(bottoms))
+        return self._place(*around_both(self._text_page, self._indexes[start], self._indexes[end - 1]))
 
 
 def _indexes(text_page: pdfium.PdfTextPage, plain: str) -> Sequence[int]:
@@ -487,4 +479,5 @@ def _placing(page: pdfium.PdfPage) -> Place:
 
 
 def _share(value: float) -> float:
-    return min(1.0, max(0.0, value))
+    """A part of a side, without the noise of its arithmetic: what stands alike has the same place."""
+    return round(min(1.0, max(0.0, value)), 6)
