@@ -11,14 +11,14 @@ from contextlib import closing, contextmanager, suppress
 from functools import cached_property, partial
 from itertools import islice
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pypdfium2 as pdfium
 import pypdfium2.raw as raw
 
 from ingestion.errors import DocumentError, EncryptedError
-from ingestion.ocr.text_quality import is_unreadable, normalise, normalised_lines, normalised_words
+from ingestion.ocr.text_quality import is_unreadable, normalise, normalised_words
 from ingestion.reading.annotations import Annotation, annotations_of, attached_files, draw_missing, said_of
 from ingestion.reading.hidden_layers import has_hidden_layers
 from ingestion.reading.image_areas import finest, picture_places
@@ -27,7 +27,7 @@ from ingestion.reading.page_objects import PageObjects, around_both, corners_of
 from ingestion.reading.raised_marks import with_raised_marks
 from ingestion.reading.reading_order import in_reading_order
 from ingestion.reading.seen import ShownPage, kept_of, told, unseen_of
-from ingestion.records import DocumentInfo, Line, Rect, Word, turn_back
+from ingestion.records import DocumentInfo, Rect, Word, turn_back
 from ingestion.tables.ruling_lines import Rules, drawn_rules
 
 if TYPE_CHECKING:
@@ -35,7 +35,6 @@ if TYPE_CHECKING:
 
 __all__ = ["PdfFile"]
 
-Part = TypeVar("Part", Line, Word)
 Place = Callable[[float, float, float, float], Rect]
 
 # A raster beyond this many pixels is not made: 40 megapixels is A3 at 450 dpi, and one page in memory stays
@@ -110,29 +109,17 @@ class PdfFile:
                     found.append((" ".join(title[:LONGEST_BOOKMARK].split()), page + 1, mark.level))
         return found
 
-    def text(self, number: int) -> tuple[str, str, list[Line]]:
-        """(normalised text, method "text" or "text-pypdf", lines) of a page; each line's box is that around
-        its first and last character, and pypdf gives no lines. Raises DocumentError where neither reader can.
-        """
-        return self._read(number, self._pdfium_lines)
-
     def words(self, number: int) -> tuple[str, str, list[Word]]:
-        """The same with words, their boxes and offsets, in place of lines."""
-        return self._read(number, self._pdfium_words)
-
-    def _read(
-        self, number: int, by_pdfium: Callable[[int], tuple[str, list[Part]]]
-    ) -> tuple[str, str, list[Part]]:
+        """(normalised text, method "text" or "text-pypdf", words) of a page; pypdf gives no words. Raises
+        DocumentError where neither reader can.
+        """
         try:
-            text, parts = by_pdfium(number)
-            return text, "text", parts
+            text, words = self._pdfium_words(number)
+            return text, "text", words
         except pdfium.PdfiumError as error:
             try:
-                return (
-                    normalise(self._reader().pages[number - 1].extract_text()[:MOST_CHARACTERS]),
-                    "text-pypdf",
-                    [],
-                )
+                read = self._reader().pages[number - 1].extract_text()
+                return normalise(read[:MOST_CHARACTERS]), "text-pypdf", []
             except Exception as second:  # pypdf raises anything on a broken page
                 raise DocumentError(
                     f"Page {number} cannot be read ({error})",
@@ -256,7 +243,7 @@ class PdfFile:
             return True
         letters = raw.FPDF_PAGEOBJ_TEXT in kinds
         try:
-            return letters and is_unreadable(self._pdfium_lines(number)[0])
+            return letters and is_unreadable(self._pdfium_words(number)[0])
         except pdfium.PdfiumError:
             return letters
 
@@ -271,11 +258,6 @@ class PdfFile:
                 if self._pdfium is not None:
                     self._kept = _OpenPage(number, self._pdfium[number - 1], self._pdfium.formenv)
         return self._kept
-
-    def _pdfium_lines(self, number: int) -> tuple[str, list[Line]]:
-        with self._plain(number) as (plain, boxes):
-            text, spans = normalised_lines(with_raised_marks(plain, boxes.around))
-            return text, [Line(start, end, boxes.around(*of)) for start, end, of in spans]
 
     def _pdfium_words(self, number: int) -> tuple[str, list[Word]]:
         with self._plain(number) as (plain, boxes):

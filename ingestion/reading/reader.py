@@ -83,12 +83,15 @@ class Reader:
         """Page `number` (physical, 1-based) as its text layer has it, and whether its image must be read
         because that is no text.
         """
-        answer = self.call({"op": "text", "page": number}, PAGE_SECONDS)
-        return page_from(answer["read"]), bool(answer["unread"])
+        page, unread, _ = self._layer("text", number)
+        return page, unread
 
     def page(self, number: int) -> tuple[Page, bool, tuple[Rect, ...]]:
         """The same with its tables, and where it has pictures that may hold text."""
-        answer = self.call({"op": "page", "page": number}, PAGE_SECONDS)
+        return self._layer("page", number)
+
+    def _layer(self, op: str, number: int) -> tuple[Page, bool, tuple[Rect, ...]]:
+        answer = self.call({"op": op, "page": number}, PAGE_SECONDS)
         pictures = tuple(Rect(*box) for box in answer["pictures"])
         return page_from(answer["read"]), bool(answer["unread"]), pictures
 

@@ -70,17 +70,11 @@ def _serve(pipe: socket.socket) -> None:
 
 
 def _answer_text(file: Any, request: dict[str, Any]) -> dict[str, Any]:
-    number = request["page"]
-    text, method, lines = file.text(number)
-    return _completed(file, Page(number, text, method=method, lines=tuple(lines)))
-
-
-def _answer_page(file: Any, request: dict[str, Any]) -> dict[str, Any]:
-    number = request["page"]
+    number, whole = request["page"], request["op"] == "page"
     text, method, words = file.words(number)
-    tables = tuple(find_tables(text, words, partial(file.rules, number)))
+    tables = tuple(find_tables(text, words, partial(file.rules, number))) if whole else ()
     page = Page(number, text, method=method, lines=lines_of(text, words), tables=tables)
-    return {**_completed(file, page), "pictures": list(map(box_to, file.pictures(number)))}
+    return {**_completed(file, page), "pictures": list(map(box_to, file.pictures(number))) if whole else []}
 
 
 def _answer_ocr(file: Any, request: dict[str, Any]) -> dict[str, Any]:
@@ -145,7 +139,7 @@ def _answer_outline(file: Any, request: dict[str, Any]) -> dict[str, Any]:
 _ANSWERS = {
     "outline": _answer_outline,
     "text": _answer_text,
-    "page": _answer_page,
+    "page": _answer_text,
     "ocr": _answer_ocr,
     "pictures": _answer_pictures,
     "glyphs": _answer_glyphs,
