@@ -129,8 +129,8 @@ class PdfFile:
     def glyphs(self, number: int) -> list[tuple[str, Rect]]:
         """Every character of a page with its box, in text order. Empty where PDFium cannot read the page."""
         try:
-            with self._plain(number) as (plain, boxes):
-                printed = [(character, boxes.tight(at)) for at, character in enumerate(plain)]
+            with self._plain(number) as (plain, _, tight):
+                printed = [(character, tight(at)) for at, character in enumerate(plain)]
         except pdfium.PdfiumError:
             return []
         return printed + self.additions(number)
@@ -260,15 +260,15 @@ class PdfFile:
         return self._kept
 
     def _pdfium_words(self, number: int) -> tuple[str, list[Word]]:
-        with self._plain(number) as (plain, boxes):
-            text, spans = normalised_words(with_raised_marks(plain, boxes.around))
-            return text, [
-                Word(text[start:end], boxes.around(*of), None, start, end) for start, end, of in spans
-            ]
+        with self._plain(number) as (plain, around, _):
+            text, spans = normalised_words(with_raised_marks(plain, around))
+            return text, [Word(text[start:end], around(*of), None, start, end) for start, end, of in spans]
 
     @contextmanager
-    def _plain(self, number: int) -> Iterator[tuple[str, _Boxes]]:
-        """A page's text in reading order, and its boxes. Raises PdfiumError."""
+    def _plain(self, number: int) -> Iterator[tuple[str, Callable[[int, int], Rect], Callable[[int], Rect]]]:
+        """A page's text in reading order, what gives the box around the first and last character of a stretch
+        of it, which stand on one line, and what gives the box around the ink of a character, without area
+        where it was made up. Raises PdfiumError."""
         opened = self._open(number)
         if opened is None:
             raise pdfium.PdfiumError("not open")
@@ -280,7 +280,15 @@ class PdfFile:
             plain, indexes = self._without_unseen(opened, text_page, plain, indexes)
             plain, indexes = with_plain_words(text_page, plain, indexes)
             plain, indexes = in_reading_order(opened, text_page, plain, indexes, place)
-            yield plain, _Boxes(text_page, indexes, place)
+
+            def around(start: int, end: int) -> Rect:
+                return place(*around_both(text_page, indexes[start], indexes[end - 1]))
+
+            def tight(at: int) -> Rect:
+                corners = corners_of(text_page, indexes[at])
+                return place(*corners) if any(corners) else Rect(0.0, 0.0, 0.0, 0.0)
+
+            yield plain, around, tight
         finally:
             text_page.close()
 
@@ -415,27 +423,6 @@ class _OpenPage:
     def annotations(self) -> list[Annotation]:
         """Its annotations."""
         return annotations_of(self.page, self._form)
-
-
-class _Boxes:
-    """Boxes of stretches of one page's text as fractions of the shown page, rotation and crop box
-    included.
-    """
-
-    def __init__(self, text_page: pdfium.PdfTextPage, indexes: Sequence[int], place: Place) -> None:
-        """indexes: PDFium's index of each character of the text."""
-        self._text_page = text_page
-        self._indexes = indexes
-        self._place = place
-
-    def tight(self, at: int) -> Rect:
-        """The box around the ink of one character, without area where it was made up."""
-        corners = corners_of(self._text_page, self._indexes[at])
-        return self._place(*corners) if any(corners) else Rect(0.0, 0.0, 0.0, 0.0)
-
-    def around(self, start: int, end: int) -> Rect:
-        """The box around the first and last character of a stretch of the text, which stand on one line."""
-        return self._place(*around_both(self._text_page, self._indexes[start], self._indexes[end - 1]))
 
 
 def _indexes(text_page: pdfium.PdfTextPage, plain: str) -> Sequence[int]:
