@@ -6,7 +6,7 @@ from bisect import bisect
 from collections.abc import Sequence
 from itertools import combinations, groupby, starmap
 
-from ingestion.records import Line, Rect, Word, around
+from ingestion.records import Line, Word, around
 
 __all__ = ["lines_of", "sheet_pages"]
 
@@ -36,19 +36,14 @@ def sheet_pages(words: Sequence[Word]) -> list[Sequence[Word]]:
     """
     if any(word.box.x0 < 0.5 < word.box.x1 for word in words):
         return [words]
-    edges = (
-        [min(words, key=lambda word: word.box.y0), max(words, key=lambda word: word.box.y1)] if words else []
-    )
-    for edge in edges:
-        numbers = [word for word in words if word.text.isdecimal() and _is_level(word.box, edge.box)]
+    ordered = sorted(words, key=lambda word: word.box.middle)
+    for edge in (*ordered[:1], *ordered[-1:]):
+        level = [word for word in words if word.box.level(edge.box) > edge.box.height / 2]
+        numbers = [word for word in level if word.text.isdecimal()]
         if len(numbers) <= MOST_NUMBERS and any(starmap(_face, combinations(numbers, 2))):
             left = [word for word in words if word.box.centre < 0.5]
             return [left, [word for word in words if word.box.centre >= 0.5]]
     return [words]
-
-
-def _is_level(box: Rect, edge: Rect) -> bool:
-    return box.level(edge) > edge.height / 2
 
 
 def _face(left: Word, right: Word) -> bool:

@@ -100,9 +100,6 @@ class _Page:
             box = turn_back(self.place(*sides), 90 * self.turn(start))
             yield Word(match.group(), box, None, start, end)
 
-    def has_break(self, before: Word, after: Word) -> bool:
-        return "\n" in self.plain[before.end : after.start]
-
     def is_ruled(self, turn: int, area: Rect) -> bool:
         """Whether a line is drawn across most of an area, in whose words' direction the page is turned."""
         rules = drawn_rules(self.opened.page, self.place, self.opened.objects).turned_back(90 * turn).across
@@ -221,7 +218,7 @@ def _begins_line(given: _Page, last: Word, word: Word, turn: int) -> bool:
     on_line = last.box.level(word.box) > SAME_LINE * min(last.box.height, word.box.height)
     if turn or last.text.endswith(HYPHEN):
         return not on_line
-    return given.has_break(last, word)
+    return "\n" in given.plain[last.end : word.start]
 
 
 def _sides(given: _Page, lines: Lines) -> list[Lines]:
