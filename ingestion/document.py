@@ -391,7 +391,8 @@ def _moved(part: Part, moved: Callable[[int], int]) -> Part:
 
 
 def _moved_table(table: Table, moved: Callable[[int], int]) -> Table:
-    rows = (
-        replace(row, cells=tuple(cell and _moved(cell, moved) for cell in row.cells)) for row in table.rows
-    )
-    return replace(table, rows=tuple(_moved(row, moved) for row in rows))
+    return replace(table, rows=tuple(_moved_row(row, moved) for row in table.rows))
+
+
+def _moved_row(row: Row, moved: Callable[[int], int]) -> Row:
+    return _moved(replace(row, cells=tuple(cell and _moved(cell, moved) for cell in row.cells)), moved)

@@ -25,7 +25,11 @@ def lines_of(text: str, words: Sequence[Word]) -> tuple[Line, ...]:
     """
     breaks = [at for at, letter in enumerate(text) if letter == "\n"]
     lines = (list(line) for _, line in groupby(words, lambda word: bisect(breaks, word.start)))
-    return tuple(Line(line[0].start, line[-1].end, around(word.box for word in line)) for line in lines)
+    return tuple(map(_line_of, lines))
+
+
+def _line_of(words: Sequence[Word]) -> Line:
+    return Line(words[0].start, words[-1].end, around(word.box for word in words))
 
 
 def sheet_pages(words: Sequence[Word]) -> list[Sequence[Word]]:

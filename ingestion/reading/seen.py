@@ -363,23 +363,17 @@ class _Judge:
 
     def _not_shown(self, view: _View, numbers: Sequence[int]) -> Iterator[tuple[int, str]]:
         """Those of some letters that are not drawn and that nothing else shows, no scan and no drawing, each
-        with why: words of one colour that is dark or of a box over them, and lines most of which is blank."""
-        for _, run in groupby(numbers, lambda number: bisect(self._breaks, self.at[number])):
-            left, shown = list[int](), 0
-            for word in self.words(run):
-                scanned = self._is_in(word[0], self._scans)
-                part = self._pixels(view, word, EDGES)
-                blot = len(part) >= LEAST_BLOT and np.ptp(part, axis=0).max() < FAINTEST
-                covers = self._texts.covers.get(self._owners[word[0]], ())
-                if blot and (part.max() <= DARK or self._is_in(word[0], covers)):
-                    yield from ((number, COVERED) for number in word)
-                    continue
+        with why."""
+        left = []
+        for word in self.words(numbers):
+            if self._is_blotted(view, word):
+                yield from ((number, COVERED) for number in word)
+            else:
                 left += word
-                near = self._pixels(view, word, NEAR) if scanned else part
-                if len(near) and np.ptp(near, axis=0).max() >= FAINTEST:
-                    shown += len(word) if scanned else sum(not self._is_in(at, self._others) for at in word)
-            if 2 * shown < len(left):
-                yield from ((number, self._texts.reasons[self._owners[number]]) for number in left)
+        for _, run in groupby(left, lambda number: bisect(self._breaks, self.at[number])):
+            line = list(run)
+            if 2 * sum(self._is_shown(view, number) for number in line) < len(line):
+                yield from ((number, self._texts.reasons[self._owners[number]]) for number in line)
 
     def struck(self, lines: Sequence[int]) -> Iterator[int]:
         """The letters that lines go through which are seen, and those that annotations strike."""
@@ -407,9 +401,21 @@ class _Judge:
         x, y = self._middles[number]
         return any(left <= x <= right and bottom <= y <= top for left, bottom, right, top in places)
 
-    def _pixels(self, view: _View, word: Sequence[int], wider: float) -> Picture:
-        parts = [self._part(view, view.whole, number, wider).reshape(-1, 3) for number in word]
-        return np.concatenate(parts)
+    def _is_blotted(self, view: _View, word: Sequence[int]) -> bool:
+        """Whether a word that is not drawn stands where the page has one colour, and that is dark or of a box
+        that was drawn over it."""
+        part = np.concatenate([self._part(view, view.whole, number).reshape(-1, 3) for number in word])
+        if len(part) < LEAST_BLOT or np.ptp(part, axis=0).max() >= FAINTEST:
+            return False
+        return part.max() <= DARK or self._is_in(word[0], self._texts.covers.get(self._owners[word[0]], ()))
+
+    def _is_shown(self, view: _View, number: int) -> bool:
+        """Whether a scan or a drawing shows a letter that is not drawn itself."""
+        scanned = self._is_in(number, self._scans)
+        part = self._part(view, view.whole, number, NEAR if scanned else EDGES)
+        if not part.size or np.ptp(part, axis=(0, 1)).max() < FAINTEST:
+            return False
+        return scanned or not self._is_in(number, self._others)
 
     def _shows(self, view: _View, changes: Picture, number: int) -> bool:
         return bool(self._part(view, changes, number).max(initial=0) >= FAINTEST)
