@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
+from functools import cache
 from typing import TYPE_CHECKING
 
 from ingestion.invisible_characters import one_line
@@ -32,12 +33,11 @@ NUMBERED_HEADING = re.compile(
     ),
     re.I,
 )
-_splitter: RecursiveCharacterTextSplitter | None = None
 
 
 def prepare() -> None:
     """Load the splitter before it is needed; its import takes half a second."""
-    _load()
+    _splitter()
 
 
 def split_page(text: str) -> list[tuple[int, int]]:
@@ -49,7 +49,7 @@ def split_page(text: str) -> list[tuple[int, int]]:
         return []
     if len(text) <= CHUNK_SIZE:
         return [(0, len(text))]
-    spans = list(_offsets(text, _load().split_text(text)))
+    spans = list(_offsets(text, _splitter().split_text(text)))
     return [span for span in spans if text[slice(*span)].strip()]
 
 
@@ -74,19 +74,17 @@ def chunk_pages(pages: Sequence[Page], title: str) -> Iterator[Chunk]:
         before = "\n".join(line for line in lines if line_shape(line) not in running)
 
 
-def _load() -> RecursiveCharacterTextSplitter:
-    global _splitter
-    if _splitter is None:
-        from langchain_text_splitters import RecursiveCharacterTextSplitter
+@cache
+def _splitter() -> RecursiveCharacterTextSplitter:
+    from langchain_text_splitters import RecursiveCharacterTextSplitter
 
-        _splitter = RecursiveCharacterTextSplitter(
-            chunk_size=CHUNK_SIZE,
-            chunk_overlap=CHUNK_OVERLAP,
-            separators=SEPARATORS,
-            strip_whitespace=False,
-            keep_separator="end",
-        )
-    return _splitter
+    return RecursiveCharacterTextSplitter(
+        chunk_size=CHUNK_SIZE,
+        chunk_overlap=CHUNK_OVERLAP,
+        separators=SEPARATORS,
+        strip_whitespace=False,
+        keep_separator="end",
+    )
 
 
 def _offsets(text: str, pieces: Sequence[str]) -> Iterator[tuple[int, int]]:

@@ -9,8 +9,9 @@ import os
 import threading
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
+from functools import partial
 from pathlib import Path
 from typing import TypeVar
 
@@ -23,7 +24,19 @@ from ingestion.pages.margins import running_lines, running_spans
 from ingestion.pages.page_labels import page_labels
 from ingestion.prompt_injection.injections import find_instructions
 from ingestion.reading.reader import LOOK_SECONDS, Reader
-from ingestion.records import NAMED, NO_FACTS, DocumentFacts, DocumentInfo, Page, Rect, Row, Table
+from ingestion.records import (
+    NAMED,
+    NO_FACTS,
+    Cell,
+    DocumentFacts,
+    DocumentInfo,
+    Line,
+    Page,
+    Rect,
+    Row,
+    Table,
+    Word,
+)
 from ingestion.tables.detection import continue_tables
 
 __all__ = [
@@ -37,6 +50,7 @@ __all__ = [
 ]
 
 Result = TypeVar("Result")
+Part = TypeVar("Part", Word, Line, Row, Cell)
 
 # Raised when other text, figures or tables are read of the same file than before. Documents that were read by
 # an earlier one are then read again.
@@ -52,23 +66,13 @@ TABLES, IMAGES = "tables", "images"
 PAGES_A_READER = 60
 # So few images are read in a moment; it is not worth storing first what there is without them.
 FEW_IMAGES = 8
-# Bytes from which a file is assumed to have many pages before it says how many it has.
-LARGE_FILE = 500_000
 Progress = Callable[[str, int, int], None]
 # However many documents are read at once, no more pages than there are cores are in OCR together.
 _OCR_PLACES = threading.BoundedSemaphore(len(os.sched_getaffinity(0)))
 
 
-def _never() -> bool:
-    return False
-
-
-def _no_progress(phase: str, done: int, total: int) -> None:
-    return
-
-
-def _not_kept(page: Page) -> None:
-    return
+def _nobody(*_: object) -> None:
+    """Who is told where nobody wants to know."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -90,10 +94,6 @@ class DocumentReading:
     to_come: int = 0
 
 
-def _not_awaited(reading: DocumentReading) -> None:
-    return
-
-
 @dataclass(frozen=True, slots=True)
 class Circumstances:
     """How a document is read.
@@ -113,12 +113,12 @@ class Circumstances:
 
     password: str | None = None
     processes: int = 2
-    progress: Progress = _no_progress
-    cancelled: Callable[[], bool] = _never
+    progress: Progress = _nobody
+    cancelled: Callable[[], bool] = bool
     images: Mapping[int, Page] = field(default_factory=dict)
-    keep: Callable[[Page], None] = _not_kept
+    keep: Callable[[Page], None] = _nobody
     ocr_pages: frozenset[int] | None = None
-    before_images: Callable[[DocumentReading], None] = _not_awaited
+    before_images: Callable[[DocumentReading], None] = _nobody
     images_later: bool = False
     awaited: bool = False
 
@@ -178,7 +178,8 @@ class _OpenFile:
             with_text = [layer for layer in layers if layer.page.number not in again]
             pictures = {layer.page.number: layer.pictures for layer in with_text if layer.pictures}
             numbers = sorted({*again, *pictures})
-            if numbers and self._is_wanted_early(len(numbers)):
+            wanted = self._how.before_images is not _nobody and len(numbers) > FEW_IMAGES
+            if numbers and (self._how.images_later or wanted):
                 early = _reading(info, self._without_images(layers), IMAGES, len(numbers))
                 if self._how.images_later:
                     return early
@@ -186,42 +187,25 @@ class _OpenFile:
             images = self._images(numbers, pictures, pages)
         return _reading(info, [*{**pages, **images}.values()])
 
-    def _is_wanted_early(self, images: int) -> bool:
-        """Whether what there is before so many images are read is of use by itself."""
-        if self._how.images_later:
-            return True
-        return self._how.before_images is not _not_awaited and images > FEW_IMAGES
-
     @contextmanager
     def _readers(self) -> Iterator[DocumentInfo]:
-        """What opening the file tells, with reading processes kept until the context ends.
-
-        A large file is opened by two at once.
-        """
+        """What opening the file tells, with reading processes kept until the context ends."""
         try:
-            with ThreadPoolExecutor(1) as beside:
-                if self._how.processes > 1 and _size(self._path) >= LARGE_FILE:
-                    beside.submit(self._open_another)
-                with self._reader() as reader:
-                    info = reader.info
+            with self._reader() as reader:
+                info = reader.info
             yield info
         finally:
             for reader in self._free:
                 reader.close()
 
-    def _open_another(self) -> None:
-        with suppress(DocumentError, CancelledError), self._reader():
-            pass
-
     def _without_images(self, layers: Sequence[_Layer]) -> list[Page]:
         """Pages as they are until their images are read; those without usable text are empty."""
-        pages: list[Page] = []
-        for layer in layers:
-            page = layer.page
-            if layer.unread:
-                page = Page(page.number, "", method="none", problem=page.problem)
-            pages.append(page)
-        return pages
+        return [
+            Page(layer.page.number, "", method="none", problem=layer.page.problem)
+            if layer.unread
+            else layer.page
+            for layer in layers
+        ]
 
     def _layers(self, count: int, read: Callable[[int], _Layer]) -> list[_Layer]:
         """Each page's text layer."""
@@ -233,12 +217,9 @@ class _OpenFile:
             self._characters += len(layer.page.text)
             return layer
 
-        def unread(page: Page) -> _Layer:
-            return _Layer(page, unread=True)
-
         numbers = range(1, count + 1)
         threads = min(self._how.processes, -(-count // PAGES_A_READER))
-        done = self._each(numbers, step, unread, phase="reading", threads=threads)
+        done = self._each(numbers, step, partial(_Layer, unread=True), phase="reading", threads=threads)
         return [done[number] for number in numbers]
 
     def _text(self, number: int) -> _Layer:
@@ -350,13 +331,6 @@ class _OpenFile:
         self._free.append(reader)
 
 
-def _size(path: Path) -> int:
-    """Bytes of a file; 0 where it cannot be read, which its reader will explain."""
-    with suppress(OSError):
-        return path.stat().st_size
-    return 0
-
-
 def _ordering(info: DocumentInfo) -> frozenset[int]:
     """The pages whose own label addresses a machine, and the first page where the title does.
 
@@ -403,10 +377,17 @@ def _joined(page: Page, words: frozenset[str]) -> Page:
     text, moved = join_line_breaks(page.text, words)
     if text == page.text:
         return page
-    moved_words = tuple(replace(word, start=moved(word.start), end=moved(word.end)) for word in page.words)
-    lines = tuple(replace(line, start=moved(line.start), end=moved(line.end)) for line in page.lines)
-    tables = tuple(_moved_table(table, moved) for table in page.tables)
-    return replace(page, text=text, words=moved_words, lines=lines, tables=tables)
+    return replace(
+        page,
+        text=text,
+        words=tuple(_moved(word, moved) for word in page.words),
+        lines=tuple(_moved(line, moved) for line in page.lines),
+        tables=tuple(_moved_table(table, moved) for table in page.tables),
+    )
+
+
+def _moved(part: Part, moved: Callable[[int], int]) -> Part:
+    return replace(part, start=moved(part.start), end=moved(part.end))
 
 
 def _moved_table(table: Table, moved: Callable[[int], int]) -> Table:
@@ -414,5 +395,4 @@ def _moved_table(table: Table, moved: Callable[[int], int]) -> Table:
 
 
 def _moved_row(row: Row, moved: Callable[[int], int]) -> Row:
-    cells = tuple(cell and replace(cell, start=moved(cell.start), end=moved(cell.end)) for cell in row.cells)
-    return replace(row, cells=cells, start=moved(row.start), end=moved(row.end))
+    return _moved(replace(row, cells=tuple(cell and _moved(cell, moved) for cell in row.cells)), moved)

@@ -127,7 +127,7 @@ def test_contexts_are_laid_out_as_pages(tmp_path: Path) -> None:
     assert len(found.questions) == 2
     (file,) = found.files
     assert load_tatqa(path, pages, sample=2, seed=1) == found
-    text, *_ = PdfFile(file).text(1)
+    text, *_ = PdfFile(file).words(1)
     lines = text.split("\n")
     assert lines[0] == "Sales by type."
     assert lines[-1] == "It rose & rose."

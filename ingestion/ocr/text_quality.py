@@ -18,7 +18,6 @@ __all__ = [
     "join_line_breaks",
     "needs_reading_again",
     "normalise",
-    "normalised_lines",
     "normalised_words",
     "vocabulary",
 ]
@@ -62,7 +61,6 @@ WORD_BEFORE = re.compile(r"\w+$")
 WORD_AFTER = re.compile(r"\w+")
 LIGATURES = {code: unicodedata.normalize("NFKC", chr(code)) for code in range(0xFB00, 0xFB07)}
 WORD = re.compile(r"\w+(?:-\w+)*")
-LINE_END = re.compile(r"\r\n|[\r\n\x0c]")
 NO_SPACE = re.compile(r"[^\s\x00]+")
 
 
@@ -97,26 +95,6 @@ def normalise(text: str) -> str:
     text = text.replace("\r\n", "\n").replace("\r", "\n")
     text = text.replace("\x0c", "\n").replace("\x00", " ")
     return re.sub(r"(?<![ \t])[ \t]+(?=\n)", "", text.translate(LIGATURES))
-
-
-def normalised_lines(text: str) -> tuple[str, list[tuple[int, int, tuple[int, int]]]]:
-    """normalise(text), and for each line that is not blank its start and end there and its (start, end) in
-    `text`, without the blanks around it.
-    """
-    whole = normalise(text)
-    spans = list[tuple[int, int, tuple[int, int]]]()
-    at = 0
-    breaks = [match.span() for match in LINE_END.finditer(text)]
-    starts = [0, *(after for _, after in breaks)]
-    ends = [*(before for before, _ in breaks), len(text)]
-    for line, start, end in zip(whole.split("\n"), starts, ends, strict=True):
-        if kept := line.strip():
-            given = text[start:end].replace("\x00", " ")
-            first = at + line.index(kept[0])
-            start += len(given) - len(given.lstrip())
-            spans.append((first, first + len(kept), (start, start + len(given.strip()))))
-        at += len(line) + 1
-    return whole, spans
 
 
 def normalised_words(text: str) -> tuple[str, list[tuple[int, int, tuple[int, int]]]]:

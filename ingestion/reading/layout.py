@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+from bisect import bisect
 from collections.abc import Sequence
-from itertools import combinations, starmap
+from itertools import combinations, groupby, starmap
 
-from ingestion.records import Line, Rect, Word, around
+from ingestion.records import Line, Word, around
 
 __all__ = ["lines_of", "sheet_pages"]
 
@@ -22,29 +23,13 @@ def lines_of(text: str, words: Sequence[Word]) -> tuple[Line, ...]:
 
     words: in the text's order, with offsets.
     """
-    lines: list[Line] = []
-    box = Rect(0.0, 0.0, 0.0, 0.0)
-    start = 0
-    end = 0
-    line_end = -1
-    for word in words:
-        if word.start < line_end:
-            box = around((box, word.box))
-            end = word.end
-            continue
-        if line_end >= 0:
-            lines.append(Line(start, end, box))
-        box = word.box
-        start = word.start
-        end = word.end
-        found = text.find("\n", word.end)
-        if found >= 0:
-            line_end = found
-        else:
-            line_end = len(text) + 1
-    if line_end >= 0:
-        return (*lines, Line(start, end, box))
-    return ()
+    breaks = [at for at, letter in enumerate(text) if letter == "\n"]
+    lines = (list(line) for _, line in groupby(words, lambda word: bisect(breaks, word.start)))
+    return tuple(map(_line_of, lines))
+
+
+def _line_of(words: Sequence[Word]) -> Line:
+    return Line(words[0].start, words[-1].end, around(word.box for word in words))
 
 
 def sheet_pages(words: Sequence[Word]) -> list[Sequence[Word]]:
@@ -55,19 +40,14 @@ def sheet_pages(words: Sequence[Word]) -> list[Sequence[Word]]:
     """
     if any(word.box.x0 < 0.5 < word.box.x1 for word in words):
         return [words]
-    edges = (
-        [min(words, key=lambda word: word.box.y0), max(words, key=lambda word: word.box.y1)] if words else []
-    )
-    for edge in edges:
-        numbers = [word for word in words if word.text.isdecimal() and _is_level(word.box, edge.box)]
+    ordered = sorted(words, key=lambda word: word.box.middle)
+    for edge in (*ordered[:1], *ordered[-1:]):
+        level = [word for word in words if word.box.level(edge.box) > edge.box.height / 2]
+        numbers = [word for word in level if word.text.isdecimal()]
         if len(numbers) <= MOST_NUMBERS and any(starmap(_face, combinations(numbers, 2))):
             left = [word for word in words if word.box.centre < 0.5]
             return [left, [word for word in words if word.box.centre >= 0.5]]
     return [words]
-
-
-def _is_level(box: Rect, edge: Rect) -> bool:
-    return box.level(edge) > edge.height / 2
 
 
 def _face(left: Word, right: Word) -> bool:

@@ -13,6 +13,7 @@ from typing import Any
 import pypdfium2.raw as raw
 
 from ingestion.ocr.plausibility import fold, plausibility
+from ingestion.reading.page_objects import loose_box
 
 __all__ = ["with_plain_words"]
 
@@ -117,14 +118,8 @@ def _fits(text_page: Any, index: int, ligature: str, beside: tuple[int, str]) ->
 
 
 def _width(text_page: Any, index: int) -> float:
-    box = _box(text_page, index)
-    return float(box.right - box.left)
-
-
-def _box(text_page: Any, index: int) -> Any:
-    box = raw.FS_RECTF()
-    raw.FPDFText_GetLooseCharBox(text_page, index, box)
-    return box
+    left, _, right, _ = loose_box(text_page, index)
+    return right - left
 
 
 def _joined(text_page: Any, match: re.Match[str], indexes: Sequence[int]) -> Iterator[Change]:
@@ -135,10 +130,10 @@ def _joined(text_page: Any, match: re.Match[str], indexes: Sequence[int]) -> Ite
     """
     start, text = match.start(), match.group()
     shown = [start + at for at, letter in enumerate(text) if letter != " "]
-    boxes = [_box(text_page, indexes[at]) for at in shown]
-    gaps = [after.left - before.right for before, after in pairwise(boxes)]
+    boxes = [loose_box(text_page, indexes[at]) for at in shown]
+    gaps = [after[0] - before[2] for before, after in pairwise(boxes)]
     narrow = _widest_within(gaps)
-    if narrow > LETTER_GAP * (boxes[0].top - boxes[0].bottom):
+    if narrow > LETTER_GAP * (boxes[0][1] - boxes[0][3]):
         return
     words = [text[0]]
     for letter, gap in zip(text.replace(" ", "")[1:], gaps, strict=True):

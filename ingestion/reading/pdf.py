@@ -4,7 +4,6 @@ reads.
 
 from __future__ import annotations
 
-import ctypes
 import io
 import re
 from collections.abc import Callable, Iterator, Sequence
@@ -12,23 +11,23 @@ from contextlib import closing, contextmanager, suppress
 from functools import cached_property, partial
 from itertools import islice
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pypdfium2 as pdfium
 import pypdfium2.raw as raw
 
 from ingestion.errors import DocumentError, EncryptedError
-from ingestion.ocr.text_quality import is_unreadable, normalise, normalised_lines, normalised_words
+from ingestion.ocr.text_quality import is_unreadable, normalise, normalised_words
 from ingestion.reading.annotations import Annotation, annotations_of, attached_files, draw_missing, said_of
 from ingestion.reading.hidden_layers import has_hidden_layers
 from ingestion.reading.image_areas import finest, picture_places
 from ingestion.reading.letters import with_plain_words
-from ingestion.reading.page_objects import PageObjects, corners_of, loose_boxes
+from ingestion.reading.page_objects import PageObjects, around_both, corners_of
 from ingestion.reading.raised_marks import with_raised_marks
 from ingestion.reading.reading_order import in_reading_order
 from ingestion.reading.seen import ShownPage, kept_of, told, unseen_of
-from ingestion.records import DocumentInfo, Line, Rect, Word
+from ingestion.records import DocumentInfo, Rect, Word, turn_back
 from ingestion.tables.ruling_lines import Rules, drawn_rules
 
 if TYPE_CHECKING:
@@ -36,7 +35,6 @@ if TYPE_CHECKING:
 
 __all__ = ["PdfFile"]
 
-Part = TypeVar("Part", Line, Word)
 Place = Callable[[float, float, float, float], Rect]
 
 # A raster beyond this many pixels is not made: 40 megapixels is A3 at 450 dpi, and one page in memory stays
@@ -53,8 +51,6 @@ MOST_CHARACTERS = 100_000
 LONGEST_METADATA = 400
 # Letters drawn as outlines are one path each: fewer paths than this are rules and boxes, not text.
 DRAWINGS_OF_A_TEXT = 60
-# Steps a page side is divided into when PDFium maps points to fractions: finer than a pixel at 1,000 dpi.
-DEVICE = 100_000
 # Where an entry stands that has no place on its page.
 MIDDLE = Rect(0.0, 0.4, 1.0, 0.41)
 # What the page of a form says that Adobe's programs draw themselves.
@@ -76,8 +72,6 @@ class PdfFile:
         self._pdfium: pdfium.PdfDocument | None = None
         self._kept: _OpenPage | None = None
         self._layered = False
-        # The pages that read as PDFium has them.
-        self._usual: set[int] = set()
         _check_header(path)
         try:
             self._pdfium = pdfium.PdfDocument(str(path), password=password)
@@ -115,29 +109,17 @@ class PdfFile:
                     found.append((" ".join(title[:LONGEST_BOOKMARK].split()), page + 1, mark.level))
         return found
 
-    def text(self, number: int) -> tuple[str, str, list[Line]]:
-        """(normalised text, method "text" or "text-pypdf", lines) of a page; each line's box is that around
-        its first and last character, and pypdf gives no lines. Raises DocumentError where neither reader can.
-        """
-        return self._read(number, self._pdfium_lines)
-
     def words(self, number: int) -> tuple[str, str, list[Word]]:
-        """The same with words, their boxes and offsets, in place of lines."""
-        return self._read(number, self._pdfium_words)
-
-    def _read(
-        self, number: int, by_pdfium: Callable[[int], tuple[str, list[Part]]]
-    ) -> tuple[str, str, list[Part]]:
+        """(normalised text, method "text" or "text-pypdf", words) of a page; pypdf gives no words. Raises
+        DocumentError where neither reader can.
+        """
         try:
-            text, parts = by_pdfium(number)
-            return text, "text", parts
+            text, words = self._pdfium_words(number)
+            return text, "text", words
         except pdfium.PdfiumError as error:
             try:
-                return (
-                    normalise(self._reader().pages[number - 1].extract_text()[:MOST_CHARACTERS]),
-                    "text-pypdf",
-                    [],
-                )
+                read = self._reader().pages[number - 1].extract_text()
+                return normalise(read[:MOST_CHARACTERS]), "text-pypdf", []
             except Exception as second:  # pypdf raises anything on a broken page
                 raise DocumentError(
                     f"Page {number} cannot be read ({error})",
@@ -147,8 +129,8 @@ class PdfFile:
     def glyphs(self, number: int) -> list[tuple[str, Rect]]:
         """Every character of a page with its box, in text order. Empty where PDFium cannot read the page."""
         try:
-            with self._plain(number) as (plain, boxes):
-                printed = [(character, boxes.tight(at)) for at, character in enumerate(plain)]
+            with self._plain(number) as (plain, _, tight):
+                printed = [(character, tight(at)) for at, character in enumerate(plain)]
         except pdfium.PdfiumError:
             return []
         return printed + self.additions(number)
@@ -186,9 +168,9 @@ class PdfFile:
             names += attached_files(self._pdfium)
         return list(dict.fromkeys(names))
 
-    def image(self, number: int, dpi: int) -> Image:
-        """The page as it is shown, at `dpi` or as many as MOST_PIXELS allows. Raises DocumentError where
-        it cannot be drawn.
+    def image(self, number: int, dpi: int = 0) -> Image:
+        """The page as it is shown, at `dpi`, else as it is read by OCR, or as many as MOST_PIXELS allows.
+        Raises DocumentError where it cannot be drawn.
         """
         if self._pdfium is None:
             raise DocumentError(f"Page {number} cannot be drawn.", hint="Repair or re-export the PDF.")
@@ -196,7 +178,9 @@ class PdfFile:
             page = self._pdfium[number - 1]
             draw_missing(page)
             width, height = page.get_size()
-            scale = min(dpi / 72, (MOST_PIXELS / max(1.0, width * height)) ** 0.5)
+            scale = min(
+                (dpi or self._reading_dpi(number)) / 72, (MOST_PIXELS / max(1.0, width * height)) ** 0.5
+            )
             image = page.render(scale=scale, draw_annots=True).to_pil()
             page.close()
         except (pdfium.PdfiumError, ValueError, MemoryError) as error:
@@ -206,7 +190,7 @@ class PdfFile:
         shown: Image = image.convert("RGB")
         return shown
 
-    def reading_dpi(self, number: int) -> int:
+    def _reading_dpi(self, number: int) -> int:
         """Dots per inch at which page `number` is read by OCR: READING_DPI, more where a small page holds
         a finer image.
         """
@@ -265,7 +249,7 @@ class PdfFile:
             return True
         letters = raw.FPDF_PAGEOBJ_TEXT in kinds
         try:
-            return letters and is_unreadable(self._pdfium_lines(number)[0])
+            return letters and is_unreadable(self._pdfium_words(number)[0])
         except pdfium.PdfiumError:
             return letters
 
@@ -281,21 +265,16 @@ class PdfFile:
                     self._kept = _OpenPage(number, self._pdfium[number - 1], self._pdfium.formenv)
         return self._kept
 
-    def _pdfium_lines(self, number: int) -> tuple[str, list[Line]]:
-        with self._plain(number) as (plain, boxes):
-            text, spans = normalised_lines(with_raised_marks(plain, boxes.around))
-            return text, [Line(start, end, boxes.around(*of)) for start, end, of in spans]
-
     def _pdfium_words(self, number: int) -> tuple[str, list[Word]]:
-        with self._plain(number) as (plain, boxes):
-            text, spans = normalised_words(with_raised_marks(plain, boxes.around))
-            return text, [
-                Word(text[start:end], boxes.around(*of), None, start, end) for start, end, of in spans
-            ]
+        with self._plain(number) as (plain, around, _):
+            text, spans = normalised_words(with_raised_marks(plain, around))
+            return text, [Word(text[start:end], around(*of), None, start, end) for start, end, of in spans]
 
     @contextmanager
-    def _plain(self, number: int) -> Iterator[tuple[str, _Boxes]]:
-        """A page's text in reading order, and its boxes. Raises PdfiumError."""
+    def _plain(self, number: int) -> Iterator[tuple[str, Callable[[int, int], Rect], Callable[[int], Rect]]]:
+        """A page's text in reading order, what gives the box around the first and last character of a stretch
+        of it, which stand on one line, and what gives the box around the ink of a character, without area
+        where it was made up. Raises PdfiumError."""
         opened = self._open(number)
         if opened is None:
             raise pdfium.PdfiumError("not open")
@@ -305,13 +284,17 @@ class PdfFile:
             place = _placing(opened.page)
             indexes = _indexes(text_page, plain)
             plain, indexes = self._without_unseen(opened, text_page, plain, indexes)
-            if number not in self._usual:
-                read, indexes = with_plain_words(text_page, plain, indexes)
-                read, indexes = in_reading_order(opened, text_page, read, indexes, place)
-                if read is plain:
-                    self._usual.add(number)
-                plain = read
-            yield plain, _Boxes(text_page, indexes, place)
+            plain, indexes = with_plain_words(text_page, plain, indexes)
+            plain, indexes = in_reading_order(opened, text_page, plain, indexes, place)
+
+            def around(start: int, end: int) -> Rect:
+                return place(*around_both(text_page, indexes[start], indexes[end - 1]))
+
+            def tight(at: int) -> Rect:
+                corners = corners_of(text_page, indexes[at])
+                return place(*corners) if any(corners) else Rect(0.0, 0.0, 0.0, 0.0)
+
+            yield plain, around, tight
         finally:
             text_page.close()
 
@@ -440,45 +423,12 @@ class _OpenPage:
     @cached_property
     def objects(self) -> PageObjects:
         """All that the page draws."""
-        return PageObjects.of(self.page)
+        return PageObjects(self.page)
 
     @cached_property
     def annotations(self) -> list[Annotation]:
         """Its annotations."""
         return annotations_of(self.page, self._form)
-
-
-class _Boxes:
-    """Boxes of stretches of one page's text as fractions of the shown page, rotation and crop box
-    included.
-    """
-
-    def __init__(self, text_page: pdfium.PdfTextPage, indexes: Sequence[int], place: Place) -> None:
-        """indexes: PDFium's index of each character of the text."""
-        self._text_page = text_page
-        self._indexes = indexes
-        self._place = place
-        self._loose_box = loose_boxes(text_page)
-
-    def tight(self, at: int) -> Rect:
-        """The box around the ink of one character, without area where it was made up."""
-        corners = corners_of(self._text_page, self._indexes[at])
-        return self._place(*corners) if any(corners) else Rect(0.0, 0.0, 0.0, 0.0)
-
-    def around(self, start: int, end: int) -> Rect:
-        """The box around the first and last character of a stretch of the text, which stand on one line."""
-        first = self._indexes[start]
-        last = self._indexes[end - 1]
-        box = self._loose_box(first)
-        if not box:
-            return Rect(0.0, 0.0, 0.0, 0.0)
-        left, top, right, bottom = box
-        if last != first and (box := self._loose_box(last)):
-            left = min(left, box[0])
-            top = max(top, box[1])
-            right = max(right, box[2])
-            bottom = min(bottom, box[3])
-        return self._place(left, top, right, bottom)
 
 
 def _indexes(text_page: pdfium.PdfTextPage, plain: str) -> Sequence[int]:
@@ -489,35 +439,20 @@ def _indexes(text_page: pdfium.PdfTextPage, plain: str) -> Sequence[int]:
 
 
 def _placing(page: pdfium.PdfPage) -> Place:
-    """Points of a page to fractions of it as shown: PDFium's own mapping is linear, so three points tell
-    it.
-    """
-    origin_x, origin_y = _shown(page, 0.0, 0.0)
-    a, b = (there - at for there, at in zip(_shown(page, 100.0, 0.0), (origin_x, origin_y), strict=True))
-    c, d = (there - at for there, at in zip(_shown(page, 0.0, 100.0), (origin_x, origin_y), strict=True))
+    """Points of a page to fractions of it as shown."""
+    box = raw.FS_RECTF()
+    raw.FPDF_GetPageBoundingBox(page, box)
+    x, y, width, height = box.left, box.top, box.right - box.left, box.top - box.bottom
+    turned = -90 * raw.FPDFPage_GetRotation(page) % 360
 
     def place(left: float, top: float, right: float, bottom: float) -> Rect:
-        x0 = origin_x + (a * left + c * top) / 100
-        y0 = origin_y + (b * left + d * top) / 100
-        x1 = origin_x + (a * right + c * bottom) / 100
-        y1 = origin_y + (b * right + d * bottom) / 100
-        if x0 > x1:
-            x0, x1 = x1, x0
-        if y0 > y1:
-            y0, y1 = y1, y0
-        if x0 < 0.0 or y0 < 0.0 or x1 > 1.0 or y1 > 1.0:
-            return Rect(_share(x0), _share(y0), _share(x1), _share(y1))
-        return Rect(x0, y0, x1, y1)
+        x0, x1 = _share((left - x) / width), _share((right - x) / width)
+        y0, y1 = _share((y - top) / height), _share((y - bottom) / height)
+        return turn_back(Rect(x0, y0, x1, y1), turned)
 
     return place
 
 
-def _shown(page: pdfium.PdfPage, x: float, y: float) -> tuple[float, float]:
-    across = ctypes.c_int()
-    down = ctypes.c_int()
-    raw.FPDF_PageToDevice(page, 0, 0, DEVICE, DEVICE, 0, x, y, across, down)
-    return across.value / DEVICE, down.value / DEVICE
-
-
 def _share(value: float) -> float:
-    return min(1.0, max(0.0, value))
+    """A part of a side, without the noise of its arithmetic: what stands alike has the same place."""
+    return round(min(1.0, max(0.0, value)), 6)

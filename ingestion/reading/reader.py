@@ -1,7 +1,7 @@
 """Starts a reading process and sends it requests, with limits on time and size; parses no PDF itself.
 
-Parent and child exchange length-prefixed JSON over pipes. The child gets a minimal environment (no keys), its
-password by pipe, and its limits before PDFium loads.
+Parent and child exchange lines of JSON. The child has a minimal environment (no keys), gets its password by
+pipe, and has its limits before it opens the file.
 """
 
 from __future__ import annotations
@@ -12,7 +12,6 @@ import json
 import os
 import select
 import shutil
-import struct
 import tempfile
 import threading
 import time
@@ -24,7 +23,7 @@ from typing import Any
 
 from ingestion.errors import CancelledError, DocumentError, EncryptedError, ReaderDiedError
 from ingestion.reading.forkserver import Forked
-from ingestion.reading.wire import AWAITED, page_from, page_to, write_message
+from ingestion.reading.wire import page_from, page_to
 from ingestion.records import DocumentInfo, Page, Rect
 
 __all__ = ["LOOK_SECONDS", "Reader"]
@@ -42,10 +41,6 @@ FOLDER = "finpolicy-reader-"
 IN_MEMORY = Path("/dev/shm")
 
 
-def _never() -> bool:
-    return False
-
-
 class Reader:
     """One reading process with one open PDF. Calls from several threads take turns.
 
@@ -57,7 +52,7 @@ class Reader:
         path: Path,
         *,
         password: str | None = None,
-        cancelled: Callable[[], bool] = _never,
+        cancelled: Callable[[], bool] = bool,
         awaited: bool = False,
     ) -> None:
         """Open a PDF. Raises DocumentError, EncryptedError, CancelledError or ReaderDiedError.
@@ -71,14 +66,13 @@ class Reader:
         _sweep_once()
         try:
             self._folder = _temporary_folder()
-            environment = {**_child_environment(), "TMPDIR": self._folder}
-            self._process = Forked([AWAITED] if awaited else [], environment)
+            self._process = Forked(_child_environment(), self._folder)
         except OSError as error:
             message = f"The PDF reader cannot start: {error.strerror}."
             hint = "Free memory and temporary disk space, then add it again."
             raise DocumentError(message, hint=hint, retryable=True) from error
         try:
-            request = {"op": "open", "path": str(path.resolve()), "password": password}
+            request = {"op": "open", "path": str(path.resolve()), "password": password, "awaited": awaited}
             pages, title, labels, encrypted = self.call(request, OPEN_SECONDS)["info"]
             self.info = DocumentInfo(pages, title, tuple(labels), encrypted)
         except BaseException:
@@ -89,12 +83,15 @@ class Reader:
         """Page `number` (physical, 1-based) as its text layer has it, and whether its image must be read
         because that is no text.
         """
-        answer = self.call({"op": "text", "page": number}, PAGE_SECONDS)
-        return page_from(answer["read"]), bool(answer["unread"])
+        page, unread, _ = self._layer("text", number)
+        return page, unread
 
     def page(self, number: int) -> tuple[Page, bool, tuple[Rect, ...]]:
         """The same with its tables, and where it has pictures that may hold text."""
-        answer = self.call({"op": "page", "page": number}, PAGE_SECONDS)
+        return self._layer("page", number)
+
+    def _layer(self, op: str, number: int) -> tuple[Page, bool, tuple[Rect, ...]]:
+        answer = self.call({"op": op, "page": number}, PAGE_SECONDS)
         pictures = tuple(Rect(*box) for box in answer["pictures"])
         return page_from(answer["read"]), bool(answer["unread"]), pictures
 
@@ -131,12 +128,13 @@ class Reader:
         """
         with self._lock:
             try:
-                write_message(self._process.stdin, request)
-                answer = _receive(self._process.stdout, time.monotonic() + seconds, self._cancelled)
+                self._process.pipe.settimeout(seconds)
+                self._process.pipe.sendall(json.dumps(request).encode() + b"\n")
+                answer = self._received(time.monotonic() + seconds)
             except CancelledError:
                 self.close()
                 raise
-            except (OSError, EOFError, ValueError) as error:
+            except (OSError, EOFError, ValueError, TypeError) as error:
                 self.close()
                 if isinstance(error, TimeoutError):
                     what = f"took longer than {seconds:.0f} seconds"
@@ -148,6 +146,24 @@ class Reader:
             kind = EncryptedError if answer["kind"] == "EncryptedError" else DocumentError
             raise kind(answer["error"], hint=answer["hint"])
         return answer
+
+    def _received(self, deadline: float) -> dict[str, Any]:
+        """The next answer. Raises TimeoutError past `deadline` (monotonic), CancelledError, EOFError where
+        the child is gone, and ValueError where what it says is no answer."""
+        data = bytearray()
+        while not data.endswith(b"\n"):
+            if select.select([self._process.pipe], [], [], LOOK_SECONDS)[0]:
+                more = self._process.pipe.recv(1 << 20)
+                if not more:
+                    raise EOFError
+                data += more
+            elif self._cancelled():
+                raise CancelledError("Cancelled.")
+            if time.monotonic() > deadline:
+                raise TimeoutError
+            if len(data) > LARGEST_MESSAGE:
+                raise ValueError("message too large")
+        return dict(json.loads(data))
 
     def close(self) -> None:
         """End the process; safe to call again."""
@@ -194,36 +210,3 @@ def _child_environment() -> dict[str, str]:
     names = ("PATH", "TMPDIR", "TESSDATA_PREFIX", "LD_LIBRARY_PATH")
     kept = {name: os.environ[name] for name in names if name in os.environ}
     return {**kept, "LANG": "C.UTF-8", "OPENBLAS_NUM_THREADS": "1", "OMP_THREAD_LIMIT": "1"}
-
-
-def _receive(pipe: Any, deadline: float, cancelled: Callable[[], bool]) -> dict[str, Any]:
-    """The next message from a pipe.
-
-    Raises TimeoutError past `deadline` (monotonic), CancelledError, EOFError where the child is gone, and
-    ValueError where the data is no message.
-    """
-    (size,) = struct.unpack(">I", _read_exactly(pipe, 4, deadline, cancelled))
-    if size > LARGEST_MESSAGE:
-        raise ValueError("message too large")
-    message = json.loads(_read_exactly(pipe, size, deadline, cancelled))
-    if not isinstance(message, dict):
-        raise ValueError("not an object")
-    return message
-
-
-def _read_exactly(pipe: Any, size: int, deadline: float, cancelled: Callable[[], bool]) -> bytes:
-    parts: list[bytes] = []
-    while size:
-        left = deadline - time.monotonic()
-        ready, _, _ = select.select([pipe], [], [], max(0.0, min(left, LOOK_SECONDS)))
-        if ready:
-            data = os.read(pipe.fileno(), min(size, 1 << 20))
-            if not data:
-                raise EOFError
-            parts.append(data)
-            size -= len(data)
-        elif left <= 0:
-            raise TimeoutError
-        elif cancelled():
-            raise CancelledError("Cancelled.")
-    return b"".join(parts)

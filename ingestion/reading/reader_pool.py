@@ -6,7 +6,6 @@ Starting a process takes longer than reading a page.
 from __future__ import annotations
 
 import threading
-from collections import OrderedDict
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -25,9 +24,10 @@ class Readers:
 
     def __init__(self, *, idle_seconds: float = IDLE_SECONDS) -> None:
         self._idle_seconds = idle_seconds
-        self._waiting: OrderedDict[Path, tuple[Reader, threading.Timer]] = OrderedDict()
+        self._waiting: dict[Path, Reader] = {}
         self._lock = threading.Lock()
         self._closed = False
+        self._timer: threading.Timer | None = None
 
     @contextmanager
     def reading(self, path: Path, password: str | None = None) -> Iterator[Reader]:
@@ -35,14 +35,16 @@ class Readers:
 
         It serves only once if it needed a password or if anything failed in it.
         """
-        reader = (self._take(path) if password is None else None) or Reader(path, password=password)
+        with self._lock:
+            found = self._waiting.pop(path, None) if password is None else None
+        reader = found or Reader(path, password=password)
         try:
             yield reader
         except BaseException:
             reader.close()
             raise
         if password is None:
-            self._put(path, reader)
+            self._keep(path, reader)
         else:
             reader.close()
 
@@ -57,40 +59,21 @@ class Readers:
         Those at work end by themselves a little later.
         """
         with self._lock:
-            waiting, self._waiting = list(self._waiting.values()), OrderedDict()
-        for reader, timer in waiting:
-            timer.cancel()
+            waiting, self._waiting = self._waiting, {}
+        for reader in waiting.values():
             reader.close()
 
-    def _take(self, path: Path) -> Reader | None:
+    def _keep(self, path: Path, reader: Reader) -> None:
+        """Let a process wait until none has been used for a while."""
+        left = [reader]
         with self._lock:
-            found = self._waiting.pop(path, None)
-        if found is None:
-            return None
-        found[1].cancel()
-        return found[0]
-
-    def _put(self, path: Path, reader: Reader) -> None:
-        timer = threading.Timer(self._idle_seconds, self._end, (path, reader))
-        timer.daemon = True
-        left: list[tuple[Reader, threading.Timer]] = []
-        with self._lock:
-            if self._closed or path in self._waiting:
-                left.append((reader, timer))
-            else:
-                self._waiting[path] = (reader, timer)
-                timer.start()
-                while len(self._waiting) > MOST_WAITING:
-                    left.append(self._waiting.popitem(last=False)[1])
-        for ended, ended_timer in left:
-            ended_timer.cancel()
+            if not self._closed and path not in self._waiting:
+                self._waiting[path] = left.pop()
+                left += [self._waiting.pop(old) for old in list(self._waiting)[:-MOST_WAITING]]
+                if self._timer is not None:
+                    self._timer.cancel()
+                self._timer = threading.Timer(self._idle_seconds, self.end_waiting)
+                self._timer.daemon = True
+                self._timer.start()
+        for ended in left:
             ended.close()
-
-    def _end(self, path: Path, reader: Reader) -> None:
-        """End a process that was not used in time."""
-        with self._lock:
-            found = self._waiting.get(path)
-            if found is None or found[0] is not reader:
-                return
-            del self._waiting[path]
-        reader.close()

@@ -11,14 +11,15 @@ import math
 import re
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from functools import partial
-from itertools import chain, groupby, takewhile
+from itertools import chain, groupby, pairwise, takewhile
 from typing import Any
 
 import pypdfium2.raw as raw
 
 from ingestion.reading.layout import sheet_pages
+from ingestion.reading.page_objects import around_both, loose_box
 from ingestion.reading.text_columns import in_columns
 from ingestion.records import Rect, Word, turn_back
 from ingestion.tables.ruling_lines import drawn_rules
@@ -35,35 +36,29 @@ LINE = re.compile(r"\S[^\r\n]*")
 TOKEN = re.compile(r"[^\s\ufffe]+\ufffe?|\ufffe")
 HYPHEN = "\ufffe"
 HYPHENATED = re.compile(r"[^\W\d_]-$")
-# How many lines are looked at for their direction, and how many for gaps. These have at least so many
-# characters, and no more than this share of digits.
+# How many lines are looked at for their direction.
 DIRECTIONS = 12
-LINES_LOOKED_AT = 6
-LONG_LINE = 45
+# How many lines may begin no lower than the one before on a usual page, and points within which equal lines
+# may be one that was drawn twice.
+MOST_STEPS, ROUGHLY = 2, 4.0
+# Lines of prose have no more than this share of digits.
 MOST_DIGITS = 0.06
 DIGIT = re.compile(r"\d")
-# Where a gap as wide as this share of a character's height, with so many characters on both sides, is at one
-# place in two of them, and in so many lines in all, the page may have columns.
+# So many lines with a gap as wide as this share of a character's height, away from the ends, may be columns.
+FEWEST_ROWS = 6
 WIDE_GAP = 0.7
 BESIDE_GAP = 15
-FEWEST_ROWS = 6
-# The same where half of the lines looked at have the next one this share of the page's width beside them, and
-# one below them after it.
-ASIDE = 0.2
+BLANK = re.compile(" ")
 # A page this much wider than high may be two facing pages.
 WIDE_PAGE = 1.15
-OUTER_NUMBER = re.compile(r"^\d{1,4}(?!\S)|(?<!\S)\d{1,4}$", re.MULTILINE)
-# What was drawn twice is off by less than this share of a letter's width and of its height. Shorter lines are
-# figures of a table.
+# What was drawn twice is off by less than this share of a letter's width and of its height.
 SAME_PLACE = 0.5
-SHORTEST_DOUBLE = 4
 # How many equal words at one height are compared with the next; a hostile page has thousands.
 MOST_ALIKE = 40
 # Words of one line have at least this share of the lower one's height in common.
 SAME_LINE = 0.4
-# Lines of a foot that was drawn first, and lines among which they are looked for; a page number alone is left
-# where it is.
-FEWEST_LOW, MOST_LOW, FIRST = 3, 40, 5
+# Lines of a foot that was drawn first; a page number alone is left where it is.
+FEWEST_LOW, MOST_LOW = 3, 40
 BREAK = "\r\n"
 QUARTER = math.pi / 2
 MADE_UP = -1
@@ -85,7 +80,6 @@ class _Page:
     place: Place
     rotation: int
     is_level: bool = False
-    _box: Any = field(default_factory=raw.FS_RECTF)
 
     def turn(self, at: int) -> int:
         """By how many quarters, clockwise, the character at an offset is turned on the page as shown."""
@@ -96,23 +90,15 @@ class _Page:
 
     def sides(self, at: int) -> Sides:
         """Those of the character at an offset."""
-        box = self._box
-        raw.FPDFText_GetLooseCharBox(self.text_page, self.indexes[at], box)
-        return box.left, box.top, box.right, box.bottom
+        return loose_box(self.text_page, self.indexes[at])
 
     def words(self) -> Iterator[Word]:
         """Its words, each with its box as if the page were turned so that the word stands level."""
         for match in TOKEN.finditer(self.plain):
             start, end = match.span()
-            left, top, right, bottom = self.sides(start)
-            if end - start > 1:
-                x0, y1, x1, y0 = self.sides(end - 1)
-                left, top, right, bottom = min(left, x0), max(top, y1), max(right, x1), min(bottom, y0)
-            box = turn_back(self.place(left, top, right, bottom), 90 * self.turn(start))
+            sides = around_both(self.text_page, self.indexes[start], self.indexes[end - 1])
+            box = turn_back(self.place(*sides), 90 * self.turn(start))
             yield Word(match.group(), box, None, start, end)
-
-    def has_break(self, before: Word, after: Word) -> bool:
-        return "\n" in self.plain[before.end : after.start]
 
     def is_ruled(self, turn: int, area: Rect) -> bool:
         """Whether a line is drawn across most of an area, in whose words' direction the page is turned."""
@@ -145,24 +131,34 @@ def in_reading_order(
 
 
 def _looks_odd(given: _Page) -> bool:
-    """Whether a page may need another order, by the first characters of its lines and the gaps in a few."""
+    """Whether a page may need another order: lines set sideways, a sheet that may be two pages, lines that do
+    not stand below the one before, or prose with gaps in its lines."""
     spans = [match.span() for match in LINE.finditer(given.plain)]
     tried = spans[:: 1 + len(spans) // DIRECTIONS]
     given.is_level = not given.rotation and not any(given.turn(start) for start, _ in tried)
-    if not given.is_level:
+    page = given.opened.page
+    if not given.is_level or raw.FPDF_GetPageWidthF(page) > WIDE_PAGE * raw.FPDF_GetPageHeightF(page):
         return True
-    texts = [given.plain[start:end] for start, end in spans]
-    if len(set(texts)) < len(texts) and _has_double(given, spans):
+    tops = [given.sides(start)[1] for start, _ in spans]
+    steps = sum(after >= before for before, after in pairwise(tops))
+    early = sum(top < tops[-1] for top in tops)
+    places = {(given.plain[start:end], top // ROUGHLY) for (start, end), top in zip(spans, tops, strict=True)}
+    if steps > MOST_STEPS or early >= FEWEST_LOW or len(places) < len(spans):
         return True
-    return _begins_low(given, spans) or _may_have_columns(given, spans) or _may_be_facing(given, texts)
+    return sum(_is_parted(given, start, end) for start, end in spans) >= FEWEST_ROWS
 
 
-def _begins_low(given: _Page, spans: Sequence[tuple[int, int]]) -> bool:
-    """Whether several of a page's first lines stand below those in the middle and at the end of its text."""
-    if len(spans) < 2 * FEWEST_LOW:
+def _is_parted(given: _Page, start: int, end: int) -> bool:
+    """Whether a line is prose with a wide gap, away from its ends. What was drawn in one go has none."""
+    if len(DIGIT.findall(given.plain, start, end)) > MOST_DIGITS * (end - start):
         return False
-    later = min(given.sides(spans[at][0])[1] for at in (len(spans) // 2, -1))
-    return sum(given.sides(start)[1] < later for start, _ in spans[:FIRST]) >= FEWEST_LOW
+    if raw.FPDFText_CountRects(given.text_page, given.indexes[start], end - start) < 2:
+        return False
+    for match in BLANK.finditer(given.plain, start + BESIDE_GAP, end - BESIDE_GAP):
+        left, top, _, bottom = given.sides(match.end())
+        if left - given.sides(match.start() - 1)[2] > WIDE_GAP * (top - bottom):
+            return True
+    return False
 
 
 def _foot_last(lines: Lines) -> Lines:
@@ -182,80 +178,6 @@ def _lowest_last(foot: Lines) -> Lines:
     last = foot[-1][0].box.y0
     below = list(takewhile(lambda line: line[0].box.y0 > last, foot))
     return foot[len(below) :] + below
-
-
-def _may_be_facing(given: _Page, texts: Sequence[str]) -> bool:
-    """Whether a page is wide, and two numbers in succession stand at the ends of lines."""
-    if raw.FPDF_GetPageWidthF(given.opened.page) < WIDE_PAGE * raw.FPDF_GetPageHeightF(given.opened.page):
-        return False
-    numbers = {int(number) for text in texts for number in OUTER_NUMBER.findall(text)}
-    return any(number + 1 in numbers for number in numbers)
-
-
-def _may_have_columns(given: _Page, spans: Sequence[tuple[int, int]]) -> bool:
-    """Whether a few lines have a gap at one place, or lead aside and back."""
-    long = [span for span in spans if span[1] - span[0] >= LONG_LINE]
-    tried = long[:: 1 + len(long) // LINES_LOOKED_AT]
-    gaps = _wide_gaps(given, tried[::2])
-    if gaps:
-        gaps += _wide_gaps(given, tried[1::2])
-    for gap in gaps:
-        if _count_over(gap, gaps) > 1 and _count_over(gap, _wide_gaps(given, long)) >= FEWEST_ROWS:
-            return True
-    far = ASIDE * raw.FPDF_GetPageWidthF(given.opened.page)
-    places = range(0, len(spans) - 2, 1 + len(spans) // LINES_LOOKED_AT)
-    return 2 * sum(_leads_aside(given, spans[at : at + 3], far) for at in places) >= LINES_LOOKED_AT
-
-
-def _leads_aside(given: _Page, spans: Sequence[tuple[int, int]], far: float) -> bool:
-    """Whether of three lines, by their first characters, the second stands beside the first."""
-    first, second, third = (given.sides(start) for start, _ in spans)
-    if abs(first[1] - second[1]) > first[1] - first[3] or abs(first[0] - third[0]) > far / 2:
-        return False
-    return abs(second[0] - first[0]) > far
-
-
-def _count_over(gap: tuple[float, float], gaps: Sequence[tuple[float, float]]) -> int:
-    return sum(gap[0] < x1 and x0 < gap[1] for x0, x1 in gaps)
-
-
-def _wide_gaps(given: _Page, spans: Sequence[tuple[int, int]]) -> list[tuple[float, float]]:
-    """The sides of the first wide gap of each line of prose, away from its ends."""
-    find = given.plain.find
-    get, text_page, indexes = raw.FPDFText_GetLooseCharBox, given.text_page, given.indexes
-    box = raw.FS_RECTF()
-    gaps: list[tuple[float, float]] = []
-    for start, end in spans:
-        # What was drawn in one go is one line.
-        if raw.FPDFText_CountRects(text_page, indexes[start], end - start) < 2:
-            continue
-        if len(DIGIT.findall(given.plain, start, end)) > MOST_DIGITS * (end - start):
-            continue
-        at = find(" ", start + BESIDE_GAP, end - BESIDE_GAP)
-        while at >= 0:
-            get(text_page, indexes[at - 1], box)
-            left = box.right
-            get(text_page, indexes[at + 1], box)
-            if box.left - left > WIDE_GAP * (box.top - box.bottom):
-                gaps.append((left, box.left))
-                break
-            at = find(" ", at + 1, end - BESIDE_GAP)
-    return gaps
-
-
-def _has_double(given: _Page, spans: Sequence[tuple[int, int]]) -> bool:
-    """Whether a line stands where an earlier one of the same text does."""
-    seen: dict[str, Sides] = {}
-    for start, end in spans:
-        text = given.plain[start:end]
-        if end - start < SHORTEST_DOUBLE:
-            continue
-        sides = given.sides(start)
-        earlier = seen.setdefault(text, sides)
-        off = max(abs(earlier[0] - sides[0]), abs(earlier[1] - sides[1]))
-        if earlier is not sides and off < SAME_PLACE * (sides[1] - sides[3]):
-            return True
-    return False
 
 
 def _without_doubles(words: Iterable[Word]) -> Iterator[Word]:
@@ -296,7 +218,7 @@ def _begins_line(given: _Page, last: Word, word: Word, turn: int) -> bool:
     on_line = last.box.level(word.box) > SAME_LINE * min(last.box.height, word.box.height)
     if turn or last.text.endswith(HYPHEN):
         return not on_line
-    return given.has_break(last, word)
+    return "\n" in given.plain[last.end : word.start]
 
 
 def _sides(given: _Page, lines: Lines) -> list[Lines]:

@@ -21,9 +21,9 @@ from numpy.typing import NDArray
 from ingestion.invisible_characters import one_line
 from ingestion.reading.page_objects import (
     EVERYWHERE,
-    MOST_OBJECTS,
     PageObjects,
     Sides,
+    address,
     corners_of,
     letters_of,
 )
@@ -172,7 +172,6 @@ class _DrawnTexts:
         self.page = (box.left, box.bottom, box.right, box.top)
         self.smallest = SMALLEST * min(1.0, max(box.right - box.left, box.top - box.bottom) / A4)
         self.reasons: dict[int, str] = {}
-        self.clips: dict[int, Place] = {}
         self.covers: dict[int, list[Place]] = {}
         if len(self.numbers):
             self._find_suspects()
@@ -193,10 +192,9 @@ class _DrawnTexts:
         self._suspect((modes == 3) | (modes == 7), NOT_DRAWN)
         self._suspect(filled & (colours[:, 3] == 0), TRANSPARENT)
         self._compare_boxes(np.where(filled[:, None], colours, -9 * ALIKE))
-        for at in np.flatnonzero(objects.clips(numbers) > 0).tolist():
-            clip = objects.clip(numbers[at])
-            if (clip[:2] > sides[at, :2] + 1).any() or (clip[2:] < sides[at, 2:] - 1).any():
-                self.clips[self._suspect(np.array([at]), CLIPPED)[0]] = clip
+        clips = np.array([objects.clip(number) for number in numbers])
+        cut = (clips[:, :2] > sides[:, :2] + 1) | (clips[:, 2:] < sides[:, 2:] - 1)
+        self.clips = dict(zip(self._suspect(cut.any(1), CLIPPED), clips[cut.any(1)].tolist(), strict=True))
         if self.shown.layered:
             self._suspect([objects.may_be_on_layer(number) for number in numbers], OFF)
         left, bottom, right, top = self.page
@@ -212,11 +210,8 @@ class _DrawnTexts:
         area = np.where(extent.min(1) > THICKEST, extent.prod(1), 0)
         largest = np.sort(np.argsort(-area)[: min(MOST_BOXES, int((area > 0).sum()))])
         boxes, sides = boxes[largest], sides[largest]
-        fills, is_path = objects.colours(boxes), objects.kinds[boxes] == raw.FPDF_PAGEOBJ_PATH
-        dark = fills[:, :3].min(1) < 255 - 2 * ALIKE
         light = colours[:, :3].min(1) > 255 - ALIKE  # as a page without a box
-        wanted = self._drawn_late(boxes, sides) | is_path & (dark | light.any())
-        for box, fill, place in zip(boxes[wanted].tolist(), fills[wanted], sides[wanted], strict=True):
+        for box, fill, place in zip(boxes.tolist(), objects.colours(boxes), sides, strict=True):
             over = self._meeting(place)
             if objects.kinds[box] != raw.FPDF_PAGEOBJ_PATH:
                 self._cover(over & (numbers < box), place, UNDER_IMAGE)
@@ -229,13 +224,6 @@ class _DrawnTexts:
         for place in self.shown.covers:
             self._cover(self._meeting(place), place, COVERED)
         self._suspect(light, SAME_COLOUR)
-
-    def _drawn_late(self, boxes: NDArray[np.intp], sides: Sides) -> NDArray[np.bool_]:
-        """Which boxes were drawn after a text whose middle they have at their height."""
-        order = np.argsort(self.middles[:, 1])
-        ends = np.searchsorted(self.middles[order, 1], sides[:, (1, 3)])
-        first = np.minimum.reduceat(np.append(self.numbers[order], MOST_OBJECTS), ends.ravel())[::2]
-        return np.asarray((ends[:, 0] < ends[:, 1]) & (first < boxes))
 
     def _cover(self, texts: NDArray[np.bool_], place: Place, reason: str) -> None:
         for number in self._suspect(texts, reason):
@@ -252,9 +240,7 @@ class _DrawnTexts:
         paths = self.objects.of_kind(raw.FPDF_PAGEOBJ_PATH)
         sides = self.objects.sides(paths)
         thin = (sides[:, 3] - sides[:, 1] <= THICKEST) & (sides[:, 2] - sides[:, 0] > THICKEST)
-        begun = np.searchsorted(np.sort(self.sides[:, 1] + self.inset), sides[:, 3])
-        ended = np.searchsorted(np.sort(self.sides[:, 3] - self.inset), sides[:, 1])
-        near = np.flatnonzero(thin & (begun > ended))
+        near = np.flatnonzero(thin)[:MOST_BOXES]
         return [int(paths[number]) for number in near if self._meeting(sides[number]).any()]
 
 
@@ -271,7 +257,7 @@ class _Judge:
         self.at = [at for at, character in enumerate(plain) if not character.isspace()]
         self._indexes = [indexes[at] for at in self.at]
         owners, self._sides = letters_of(shown.text, self._indexes)
-        numbers: dict[int | None, int] = {handle: at for at, handle in enumerate(shown.objects.handles)}
+        numbers = {address(item): at for at, item in enumerate(shown.objects.pointers)}
         self._owners = [numbers.get(owner, -1) for owner in owners]
         self._middles = (self._sides[:, :2] + self._sides[:, 2:]) / 2
         images = shown.objects.sides(shown.objects.of_kind(raw.FPDF_PAGEOBJ_IMAGE))
@@ -309,26 +295,27 @@ class _Judge:
                 drawn.append(number)
         if drawn or undrawn:
             view = _View(self._shown, self._sides[drawn + undrawn])
-            hidden = [number for together in self._apart(drawn) for number in self._unchanged(view, together)]
+            hidden = [
+                number for together in self._apart(view, drawn) for number in self._unchanged(view, together)
+            ]
             found.update(self._not_shown(view, undrawn))
             found.update((number, texts.reasons[self._owners[number]]) for number in hidden)
         return found
 
-    def _apart(self, numbers: Sequence[int]) -> list[list[int]]:
+    def _apart(self, view: _View, numbers: Iterable[int]) -> Iterable[list[int]]:
         """Some letters in parts in which no text stands on another, as one on a layer may."""
-        owners = sorted({self._owners[number] for number in numbers})
-        sides = self._texts.sides[np.searchsorted(self._texts.numbers, owners)]
-        inset = np.minimum(1.0, (sides[:, 2:] - sides[:, :2]) * INSET)
-        low, high = sides[:, :2] + inset, sides[:, 2:] - inset
-        parts = np.full(len(owners), MOST_PARTS)
-        for at in range(len(owners)):
-            on = ((low[:at] < high[at]) & (high[:at] > low[at])).all(1)
-            parts[at] = min(set(range(MOST_PARTS)).difference(parts[:at][on].tolist()), default=0)
-        part_of = dict(zip(owners, parts.tolist(), strict=True))
+        taken = np.zeros((MOST_PARTS, *view.whole.shape[:2]), bool)
         found = defaultdict[int, list[int]](list)
-        for number in numbers:
-            found[part_of[self._owners[number]]].append(number)
-        return [*found.values()]
+        for owner, letters in groupby(
+            sorted(numbers, key=self._owners.__getitem__), self._owners.__getitem__
+        ):
+            (sides,) = self._shown.objects.sides([owner])
+            inset = np.minimum(1.0, (sides[2:] - sides[:2]) * INSET)
+            places = [view.part(part, (*(sides[:2] + inset), *(sides[2:] - inset))) for part in taken]
+            free = next((at for at, place in enumerate(places) if not place.any()), -1)
+            places[free][:] = True
+            found[free] += letters
+        return found.values()
 
     def _unchanged(self, view: _View, numbers: Sequence[int]) -> list[int]:
         """Those of some letters without whose texts, and unread ones in their place, the page looks the

@@ -97,14 +97,12 @@ def _ordered(pieces: Sequence[_Piece], is_ruled: Callable[[Rect], bool]) -> list
             run = pieces[start:end]
             left = [piece for piece in run if piece.x1 <= gutter]
             right = [piece for piece in run if piece.x1 > gutter]
-            if _are_columns(_rows(left), _rows(right)) and not is_ruled(_box(run)):
+            if _are_columns(_rows(left), _rows(right)) and not is_ruled(
+                around(word.box for word in _words(run))
+            ):
                 parts = (pieces[:start], left, right, pieces[end:])
                 return [piece for part in parts for piece in _ordered(part, is_ruled)]
     return list(pieces)
-
-
-def _box(pieces: Sequence[_Piece]) -> Rect:
-    return around(word.box for word in _words(pieces))
 
 
 def _gutters(pieces: Sequence[_Piece]) -> Iterator[float]:

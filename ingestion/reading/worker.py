@@ -7,22 +7,26 @@ its pipe closes.
 from __future__ import annotations
 
 import base64
+import io
 import json
 import os
-import struct
-import sys
-from collections.abc import Sequence
+import resource
+import socket
 from dataclasses import astuple, replace
 from functools import partial
 from pathlib import Path
-from typing import Any, BinaryIO
+from typing import Any
 
+import ingestion.reading.pdf  # noqa: F401  # once for all readers
 from ingestion.errors import DocumentError
+from ingestion.ocr.recognition import read_image, read_pictures, tables_of
 from ingestion.ocr.text_quality import needs_reading_again
 from ingestion.reading.forkserver import serve
 from ingestion.reading.formats import open_document
-from ingestion.reading.wire import AWAITED, box_to, page_from, page_to, write_message
+from ingestion.reading.layout import lines_of
+from ingestion.reading.wire import box_to, page_from, page_to
 from ingestion.records import Line, Page, Rect, Word
+from ingestion.tables.detection import find_tables
 
 __all__ = ["answer", "main"]
 
@@ -38,28 +42,21 @@ NICENESS = 10
 PNG_LEVEL = 2
 
 
-def _limit(*, awaited: bool) -> None:
-    import resource
-
-    if not awaited:  # whoever asks a question meanwhile takes precedence
-        os.nice(NICENESS)
-
+def _serve(pipe: socket.socket) -> None:
+    """Answer requests, each a line of JSON, until the pipe closes."""
     resource.setrlimit(resource.RLIMIT_AS, (MEMORY_LIMIT, MEMORY_LIMIT))
     resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
     resource.setrlimit(resource.RLIMIT_FSIZE, (LARGEST_TEMPORARY_FILE, LARGEST_TEMPORARY_FILE))
-
-
-def _serve(requests: BinaryIO, answers: BinaryIO) -> None:
     opened: Any = None
-    while header := requests.read(4):
-        (length,) = struct.unpack(">I", header)
-        request = json.loads(requests.read(length))
+    for line in pipe.makefile("rb"):
+        request = json.loads(line)
         try:
             if request["op"] == "open":
+                if not request["awaited"]:  # whoever asks a question meanwhile takes precedence
+                    os.nice(NICENESS)
                 opened = open_document(Path(request["path"]), request["password"])
                 answered: dict[str, Any] = {"info": astuple(opened.info())}
             else:
-                assert opened is not None
                 answered = answer(opened, request)
         except DocumentError as error:
             answered = {"error": error.message, "hint": error.hint, "kind": type(error).__name__}
@@ -69,74 +66,58 @@ def _serve(requests: BinaryIO, answers: BinaryIO) -> None:
                 "hint": "Re-export the PDF.",
                 "kind": "DocumentError",
             }
-        write_message(answers, answered)
+        pipe.sendall(json.dumps(answered).encode() + b"\n")
 
 
 def _answer_text(file: Any, request: dict[str, Any]) -> dict[str, Any]:
-    number = request["page"]
-    text, method, lines = file.text(number)
-    page = _completed(file, Page(number, text, method=method, lines=tuple(lines)))
-    return {"read": page_to(page), "unread": needs_reading_again(text)}
-
-
-def _answer_page(file: Any, request: dict[str, Any]) -> dict[str, Any]:
-    from ingestion.reading.layout import lines_of
-    from ingestion.tables.detection import find_tables
-
-    number = request["page"]
+    number, whole = request["page"], request["op"] == "page"
     text, method, words = file.words(number)
-    tables = find_tables(text, words, partial(file.rules, number))
-    lines = lines_of(text, words)
-    page = _completed(file, Page(number, text, method=method, lines=lines, tables=tuple(tables)))
-    pictures = [box_to(box) for box in file.pictures(number)]
-    return {"read": page_to(page), "unread": needs_reading_again(text), "pictures": pictures}
+    tables = tuple(find_tables(text, words, partial(file.rules, number))) if whole else ()
+    page = Page(number, text, method=method, lines=lines_of(text, words), tables=tables)
+    return {**_completed(file, page), "pictures": list(map(box_to, file.pictures(number))) if whole else []}
 
 
 def _answer_ocr(file: Any, request: dict[str, Any]) -> dict[str, Any]:
-    from ingestion.ocr.recognition import read_image, tables_of
-    from ingestion.reading.layout import lines_of
-
     number = request["page"]
-    nothing = {"read": page_to(_completed(file, Page(number, "", method="none")))}
-    if not file.may_show_text(number):
-        return nothing
-    reading = read_image(_reading_image(file, number))
-    if not reading.words:
-        return nothing
-    text, words = reading.text, reading.words
-    page = Page(number, text, method="ocr", confidence=reading.confidence, words=words)
-    tables = tables_of(text, words, reading.turned)
-    return {"read": page_to(_completed(file, replace(page, lines=lines_of(text, words), tables=tables)))}
+    page = Page(number, "", method="none")
+    if file.may_show_text(number):
+        reading = read_image(file.image(number))
+        if words := reading.words:
+            text, tables = reading.text, tables_of(reading.text, words, reading.turned)
+            lines = lines_of(text, words)
+            page = Page(
+                number,
+                text,
+                method="ocr",
+                confidence=reading.confidence,
+                words=words,
+                lines=lines,
+                tables=tables,
+            )
+    return _completed(file, page)
 
 
-def _completed(file: Any, page: Page) -> Page:
-    """The page with what it says beside its text layer, and what its readers should know."""
-    text, lines, words = page.text.rstrip(), [*page.lines], [*page.words]
+def _completed(file: Any, page: Page) -> dict[str, Any]:
+    """The page with what it says beside its text layer and what its readers should know, and whether its
+    image must be read because its layer is no text."""
+    text, lines, words = page.text, [*page.lines], [*page.words]
     for said, place in file.additions(page.number):
         # Each is a paragraph and a sentence of its own, or it would be read together with the next.
-        start = len(text) + 2
-        text = f"{text}\n\n{said}" + ("" if said.endswith(ENDS) else ".")
+        text = f"{text.rstrip()}\n\n"
+        start = len(text)
+        text += said if said.endswith(ENDS) else f"{said}."
         lines.append(Line(start, len(text), place))
         if page.words:
             words.append(Word(said, place, None, start, len(text)))
-    if len(lines) == len(page.lines):
-        text = page.text
     remarks = tuple(file.remarks(page.number))
-    return replace(page, text=text, lines=tuple(lines), words=tuple(words), remarks=remarks)
+    whole = replace(page, text=text, lines=tuple(lines), words=tuple(words), remarks=remarks)
+    return {"read": page_to(whole), "unread": needs_reading_again(page.text)}
 
 
 def _answer_pictures(file: Any, request: dict[str, Any]) -> dict[str, Any]:
-    from ingestion.ocr.recognition import read_pictures
-
     page = page_from(request["read"])
     pictures = [Rect(*box) for box in request["boxes"]]
-    image = _reading_image(file, page.number)
-    return {"read": page_to(read_pictures(page, image, pictures))}
-
-
-def _reading_image(file: Any, number: int) -> Any:
-    """The image of a page at the resolution at which it is to be read."""
-    return file.image(number, file.reading_dpi(number))
+    return {"read": page_to(read_pictures(page, file.image(page.number), pictures))}
 
 
 def _answer_glyphs(file: Any, request: dict[str, Any]) -> dict[str, Any]:
@@ -145,8 +126,6 @@ def _answer_glyphs(file: Any, request: dict[str, Any]) -> dict[str, Any]:
 
 
 def _answer_png(file: Any, request: dict[str, Any]) -> dict[str, Any]:
-    import io
-
     buffer = io.BytesIO()
     image = file.image(request["page"], request["dpi"])
     image.save(buffer, "PNG", compress_level=PNG_LEVEL)
@@ -160,7 +139,7 @@ def _answer_outline(file: Any, request: dict[str, Any]) -> dict[str, Any]:
 _ANSWERS = {
     "outline": _answer_outline,
     "text": _answer_text,
-    "page": _answer_page,
+    "page": _answer_text,
     "ocr": _answer_ocr,
     "pictures": _answer_pictures,
     "glyphs": _answer_glyphs,
@@ -173,17 +152,6 @@ def answer(file: Any, request: dict[str, Any]) -> dict[str, Any]:
     return _ANSWERS[request["op"]](file, request)
 
 
-def _work(words: Sequence[str]) -> None:
-    """Serve one parent until its pipe closes.
-
-    What libraries print is discarded, so that it cannot garble the answers.
-    """
-    _limit(awaited=AWAITED in words)
-    answers = os.fdopen(os.dup(1), "wb")
-    os.dup2(os.open(os.devnull, os.O_WRONLY), 1)
-    _serve(sys.stdin.buffer, answers)
-
-
 def main() -> None:
     """Fork a reading process whenever one is asked for."""
-    serve(_work)
+    serve(_serve)

@@ -4,6 +4,7 @@ may see.
 
 import contextlib
 import os
+import signal
 import subprocess
 import sys
 import tempfile
@@ -172,7 +173,7 @@ def test_a_truncated_file_ends_in_a_reading_or_an_error_and_never_hangs(tmp_path
 
 def test_a_dead_reader_is_an_error_that_names_the_page(paper: Path) -> None:
     with Reader(paper) as reader:
-        reader._process.kill()
+        os.killpg(reader._process.pid, signal.SIGKILL)
         with pytest.raises(DocumentError, match="Page 2"):
             reader.text(2)
 

@@ -11,6 +11,7 @@ import json
 import os
 import resource
 import shutil
+import signal
 import socket
 import sqlite3
 import subprocess
@@ -648,7 +649,7 @@ def test_a_reading_process_that_is_killed_costs_one_page(
 
     def killed(reader: Reader, number: int) -> Any:
         if number == 2:
-            reader._process.kill()
+            os.killpg(reader._process.pid, signal.SIGKILL)
         return read(reader, number)
 
     monkeypatch.setattr(Reader, "text", killed)

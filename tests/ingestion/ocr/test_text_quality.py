@@ -17,7 +17,6 @@ from ingestion.ocr.text_quality import (
     join_line_breaks,
     needs_reading_again,
     normalise,
-    normalised_lines,
     normalised_words,
     vocabulary,
 )
@@ -234,7 +233,7 @@ def test_no_page_of_the_policy_papers_is_garbage(shared: Path) -> None:
     for path in (shared / "policy").glob("*.pdf"):
         file = PdfFile(path)
         for number in range(1, file.count + 1):
-            text, _, _ = file.text(number)
+            text, _, _ = file.words(number)
             letters = sum(map(str.isalnum, text))
             assert letters < 40 or not needs_reading_again(text), (path.name, number)
 
@@ -242,7 +241,7 @@ def test_no_page_of_the_policy_papers_is_garbage(shared: Path) -> None:
 def test_fonts_without_a_unicode_map_are_read_again(shared: Path) -> None:
     folder = shared / "bad_pdfs" / "ocrmypdf"
     for name in ("truetype_font_nomapping", "type3_font_nomapping", "cmyk"):
-        text, _, _ = PdfFile(folder / f"{name}.pdf").text(1)
+        text, _, _ = PdfFile(folder / f"{name}.pdf").words(1)
         assert needs_reading_again(text)
 
 
@@ -290,17 +289,9 @@ CHARACTERS = st.sampled_from("ab1 .-\t\r\n\x0c\x00\ufb01\ufb03\ufffe\ud800\u00e9
 
 
 @given(st.text(CHARACTERS, max_size=60))
-def test_lines_are_those_of_the_normalised_text_and_stand_where_they_stood(text: str) -> None:
-    whole, lines = normalised_lines(text)
-    plain, _ = normalised_words(text)
-    assert whole == plain == normalise(text)
-    read, starts = [], []
-    for start, end, (first, last) in lines:
-        source = text[first:last]
-        assert normalise(source) == whole[start:end]
-        assert not {"\r", "\n", "\x0c"} & set(source)
-        read.append(whole[start:end])
-        starts.append(first)
-    stripped = [line.strip() for line in whole.split("\n")]
-    assert read == [line for line in stripped if line]
+def test_words_are_those_of_the_normalised_text_in_their_order(text: str) -> None:
+    whole, words = normalised_words(text)
+    assert whole == normalise(text)
+    assert [whole[start:end] for start, end, _ in words] == whole.split()
+    starts = [first for _, _, (first, _) in words]
     assert starts == sorted(set(starts))

@@ -50,11 +50,10 @@ def without_map(path: Path, lines: list[str], given: str) -> Path:
 @pytest.mark.parametrize("given", ["0000", "F001", "FFFD", "002D", "0003"])
 def test_ligatures_without_a_meaning_are_read_as_letters(tmp_path: Path, given: str) -> None:
     path = without_map(tmp_path / "a.pdf", PAGE, given)
-    text = PdfFile(path).text(1)[0]
+    text = PdfFile(path).words(1)[0]
     for word in ("first quarter", "cash flow", "financial", "inflation", "profit"):
         if given != "002D" or not word.startswith(("inf", "pro")):
             assert word in text
-    assert PdfFile(path).words(1)[0] == text
     (box,) = locate_quote(PdfFile(path).glyphs(1), "first quarter of the year")
     assert 0.1 < box.x0 < box.x1 < 0.5
     assert "cash flow of the company" in read_document(path).pages[0].text
@@ -71,7 +70,7 @@ def test_ligatures_without_a_meaning_are_read_as_letters(tmp_path: Path, given: 
 )
 def test_a_real_hyphen_stays(tmp_path: Path, line: str) -> None:
     path = without_map(tmp_path / "a.pdf", [line], "0000")
-    assert PdfFile(path).text(1)[0] == line
+    assert PdfFile(path).words(1)[0] == line
 
 
 @pytest.mark.parametrize(
@@ -87,7 +86,7 @@ def test_a_real_hyphen_stays(tmp_path: Path, line: str) -> None:
 )
 def test_letters_and_digits_set_apart_are_words(tmp_path: Path, drawn: str, read: str) -> None:
     path = draw(tmp_path / "a.pdf", [(60, 100, drawn), (60, 130, "The rest of the page is set as usual.")])
-    assert PdfFile(path).text(1)[0].split("\n")[0] == read
+    assert PdfFile(path).words(1)[0].split("\n")[0] == read
     (box,) = locate_quote(PdfFile(path).glyphs(1), read)
     assert box.y1 < 0.13
 
@@ -95,7 +94,7 @@ def test_letters_and_digits_set_apart_are_words(tmp_path: Path, drawn: str, read
 @pytest.mark.parametrize("line", ["Class A B C D E F of shares", "A B C D E F", "1 2 3 4 5 6", "x y z a b c"])
 def test_single_letters_and_digits_stay_apart(tmp_path: Path, line: str) -> None:
     path = draw(tmp_path / "a.pdf", [(60, 100, line)])
-    assert PdfFile(path).text(1)[0] == line
+    assert PdfFile(path).words(1)[0] == line
 
 
 @pytest.mark.parametrize("pitch", [10, 12, 16, 24])
@@ -103,4 +102,4 @@ def test_single_letters_and_digits_stay_apart(tmp_path: Path, line: str) -> None
 def test_a_table_of_single_marks_stays_one(tmp_path: Path, marks: str, pitch: int) -> None:
     placed = [(200 + pitch * number, 100, mark) for number, mark in enumerate(marks)]
     path = draw(tmp_path / "a.pdf", [(60, 100, "Members"), *placed])
-    assert PdfFile(path).text(1)[0] == "Members " + " ".join(marks)
+    assert PdfFile(path).words(1)[0] == "Members " + " ".join(marks)

@@ -84,10 +84,7 @@ def side_by_side(
 
 
 def text_of(path: Path, page: int = 1) -> str:
-    file = PdfFile(path)
-    by_lines, by_words = file.text(page)[0], file.words(page)[0]
-    assert by_lines == by_words
-    return by_lines
+    return PdfFile(path).words(page)[0]
 
 
 def as_drawn(path: Path) -> str:

@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import io
 import json
-import struct
 from typing import Any
 
 from hypothesis import given, settings
@@ -17,7 +15,6 @@ from ingestion.reading.wire import (
     tables_to,
     words_from,
     words_to,
-    write_message,
 )
 from ingestion.records import Cell, Line, Page, Rect, Row, Table, Word
 
@@ -59,8 +56,6 @@ PAGES = st.builds(
 EXACT_SIDES = st.floats(0, 1)
 EXACT_BOXES = st.builds(Rect, EXACT_SIDES, EXACT_SIDES, EXACT_SIDES, EXACT_SIDES)
 EXACT_WORDS = st.lists(st.builds(Word, TEXTS, EXACT_BOXES), min_size=1, max_size=5)
-VALUES = st.none() | st.integers() | TEXTS | st.lists(st.booleans(), max_size=3)
-MESSAGES = st.lists(st.dictionaries(TEXTS, VALUES, max_size=4), max_size=4)
 
 
 def through_json(values: Any) -> Any:
@@ -94,16 +89,3 @@ def test_a_place_moves_by_less_than_a_pixel_and_only_once(words: list[Word]) -> 
         across, down = before.box.x0 - after.box.x0, before.box.y1 - after.box.y1
         assert abs(across) <= 0.000_005
         assert abs(down) <= 0.000_005
-
-
-@given(MESSAGES)
-def test_messages_are_told_apart_by_their_lengths(messages: list[dict[str, Any]]) -> None:
-    pipe = io.BytesIO()
-    for message in messages:
-        write_message(pipe, message)
-    pipe.seek(0)
-    read = []
-    while header := pipe.read(4):
-        (length,) = struct.unpack(">I", header)
-        read.append(json.loads(pipe.read(length)))
-    assert read == messages
