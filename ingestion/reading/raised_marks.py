@@ -11,7 +11,7 @@ from collections.abc import Callable
 from ingestion.language.sentences import RAISED
 from ingestion.records import Rect
 
-__all__ = ["with_raised_marks"]
+__all__ = ["is_raised", "with_raised_marks"]
 
 # The number before a note, at the beginning of a line.
 NUMBERED = re.compile(r"(?m)^\s?([1-9]\d?)(?=\s{1,3}\S|[A-Z])")
@@ -33,14 +33,14 @@ def with_raised_marks(plain: str, around: Callable[[int, int], Rect]) -> str:
         for start in range(found.start(1), found.end()):
             mark = plain[start : found.end()]
             before = start - 1 if plain[start - 1] != " " else start - 2
-            if mark in numbers and _is_raised(around(start, start + 1), around(before, before + 1)):
+            if mark in numbers and is_raised(around(start, start + 1), around(before, before + 1)):
                 pieces += [plain[done:start], mark.translate(AS_RAISED)]
                 done = found.end()
                 break
     return "".join([*pieces, plain[done:]])
 
 
-def _is_raised(mark: Rect, text: Rect) -> bool:
+def is_raised(mark: Rect, text: Rect) -> bool:
     """Whether a mark is set smaller than the text before it, with its foot above."""
     is_beside = mark.level(text) > 0 and abs(mark.x0 - text.x1) < text.height
     return is_beside and mark.height < SMALL * text.height and mark.y1 < text.y1 - ABOVE * text.height

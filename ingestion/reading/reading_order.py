@@ -2,7 +2,7 @@
 
 PDFium gives text in the order in which it was drawn, in lines across the page. Only what that breaks is put
 right: lines set sideways, columns and facing pages that were drawn row by row, a page's foot that was drawn
-before what stands above it, and lines drawn twice.
+before what stands above it, lines drawn twice, and marks of notes that were drawn after the rest.
 """
 
 from __future__ import annotations
@@ -20,6 +20,7 @@ import pypdfium2.raw as raw
 
 from ingestion.reading.layout import sheet_pages
 from ingestion.reading.page_objects import around_both, loose_box
+from ingestion.reading.raised_marks import is_raised
 from ingestion.reading.text_columns import in_columns
 from ingestion.records import Rect, Word, turn_back
 from ingestion.tables.ruling_lines import drawn_rules
@@ -55,6 +56,9 @@ WIDE_PAGE = 1.15
 SAME_PLACE = 0.5
 # How many equal words at one height are compared with the next; a hostile page has thousands.
 MOST_ALIKE = 40
+# The mark of a note, and how many that were drawn alone are put where they belong.
+MARK = re.compile(r"[1-9]\d?|[*†‡§]{1,2}")
+MOST_MARKS = 40
 # Words of one line have at least this share of the lower one's height in common.
 SAME_LINE = 0.4
 # Lines of a foot that was drawn first; a page number alone is left where it is.
@@ -142,8 +146,12 @@ def _looks_odd(given: _Page) -> bool:
     tops = [given.sides(start)[1] for start, _ in spans]
     steps = sum(after >= before for before, after in pairwise(tops))
     early = sum(top < tops[-1] for top in tops)
+    marks = any(
+        after >= before and MARK.fullmatch(given.plain, *span)
+        for before, after, span in zip(tops, tops[1:], spans[1:], strict=False)
+    )
     places = {(given.plain[start:end], top // ROUGHLY) for (start, end), top in zip(spans, tops, strict=True)}
-    if steps > MOST_STEPS or early >= FEWEST_LOW or len(places) < len(spans):
+    if marks or steps > MOST_STEPS or early >= FEWEST_LOW or len(places) < len(spans):
         return True
     return sum(_is_parted(given, start, end) for start, end in spans) >= FEWEST_ROWS
 
@@ -211,7 +219,27 @@ def _lines(given: _Page, words: Sequence[Word]) -> Lines:
             lines.append([])
         lines[-1].append(word)
         last = word
+    for line in lines:
+        if given.turn(line[0].start):
+            line.sort(key=lambda word: word.box.x0)
+    return _marks_beside(lines)
+
+
+def _marks_beside(lines: Lines) -> Lines:
+    """The lines, with marks of notes that were drawn alone behind the words at which they are raised."""
+    words = [word for line in lines for word in line]
+    for line in [line for line in lines if _is_mark_alone(line)][:MOST_MARKS]:
+        near = [word for word in words if is_raised(line[0].box, word.box)]
+        if near:
+            marked = min(near, key=lambda word: abs(word.box.x1 - line[0].box.x0))
+            owner = next(other for other in lines if marked in other)
+            owner.insert(owner.index(marked) + 1, line[0])
+            lines = [other for other in lines if other is not line]
     return lines
+
+
+def _is_mark_alone(line: Sequence[Word]) -> bool:
+    return len(line) == 1 and MARK.fullmatch(line[0].text) is not None
 
 
 def _begins_line(given: _Page, last: Word, word: Word, turn: int) -> bool:
@@ -248,7 +276,7 @@ def _laid_out(given: _Page, lines: Lines) -> tuple[str, list[int]]:
             if last and (last.end > word.start or gap.strip() or (gap and ("\n" in gap) is not begins)):
                 if begins and HYPHENATED.search(text[-2:]) and word.text[0].islower():
                     text = text[:-1] + HYPHEN
-                gap = BREAK if begins else " "
+                gap = BREAK if begins else "" if is_raised(word.box, last.box) else " "
                 indexes += [MADE_UP] * len(gap)
             elif last:
                 indexes += given.indexes[last.end : word.start]

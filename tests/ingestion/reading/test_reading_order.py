@@ -199,10 +199,7 @@ def turned(path: Path, draw_upright: Callable[[Canvas], None], angle: int) -> Pa
     canvas = Canvas(str(path), pagesize=(595, 842), invariant=1)
     canvas.setFont("Helvetica", 10)
     canvas.drawString(60, 20, "Capital programme")
-    if angle == 90:
-        canvas.translate(595, 0)
-    else:
-        canvas.translate(0, 842)
+    canvas.translate(*{90: (595, 0), -90: (0, 842), 180: (595, 842)}[angle])
     canvas.rotate(angle)
     draw_upright(canvas)
     canvas.save()
@@ -379,6 +376,26 @@ def test_lines_drawn_twice_are_read_once(tmp_path: Path) -> None:
 def test_equal_lines_in_two_places_are_read_twice(tmp_path: Path) -> None:
     path = draw(tmp_path / "a.pdf", [(60, 100, "Total revenue 48,120"), (60, 112, "Total revenue 48,120")])
     assert text_of(path) == "Total revenue 48,120\nTotal revenue 48,120"
+
+
+def test_rows_set_upside_down_are_read_from_their_left(tmp_path: Path) -> None:
+    path = turned(tmp_path / "a.pdf", draw_table, 180)
+    assert "School roofs 640 655 710\nTram line 12,400 18,900 22,150\nDepot 9 - -" in text_of(path)
+
+
+def test_marks_of_notes_that_were_drawn_last_stand_at_their_words(tmp_path: Path) -> None:
+    canvas = Canvas(str(tmp_path / "a.pdf"), pagesize=(595, 842))
+    rows = [("Staff", "4,215", "4,090"), ("Pensions", "702", "655")]
+    for at, row in enumerate(rows):
+        for x, text in zip((60, 300, 400), row, strict=True):
+            canvas.drawString(x, 740 - 14 * at, text)
+    canvas.drawString(60, 690, "2 Without doctors who are hired.")
+    canvas.drawString(60, 676, "3 Restated after the change of the table.")
+    canvas.setFont("Helvetica", 6)
+    for width, x, y, mark in (("655", 400, 730, "3"), ("4,215", 300, 744, "2")):
+        canvas.drawString(x + canvas.stringWidth(width, "Helvetica", 12) + 0.5, y, mark)
+    canvas.save()
+    assert text_of(tmp_path / "a.pdf").splitlines()[:2] == ["Staff 4,215² 4,090", "Pensions 702 655³"]
 
 
 @pytest.mark.parametrize("early", [[], [(60, 40, "Rules of the County")], [(500, 820, "page 1")]])
