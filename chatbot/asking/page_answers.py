@@ -15,12 +15,14 @@ from chatbot.answer.prompt import Request, build_prompt
 from chatbot.asking.answering import Answering
 from chatbot.asking.memory_context import MemoryContext
 from chatbot.asking.question import Ask
+from chatbot.asking.small_talk import guided
 from chatbot.asking.whole_document import POINTS, which_document
 from chatbot.evidence.page import page_of
 from chatbot.evidence.passages import LEFT_OUT, verbatim
 from chatbot.evidence.text_blocks import is_head, read_blocks
+from chatbot.evidence.word_runs import evened
 from chatbot.memory.conversations.answer_records import CITED
-from chatbot.records import GUIDE, Answer, Hit, Prompt, Understanding
+from chatbot.records import Answer, Hit, Prompt, Understanding
 from chatbot.search.page_search import Finder
 from chatbot.search.places import PagePlace
 from chatbot.store.library import Library
@@ -65,7 +67,7 @@ class PageAnswers:
         scope = {name: version for version, name in self._library.scope(ask.names).items()}
         cited = self._cited(ask, scope)
         if place.step and cited is None:
-            return _guided(question, NOTHING_CITED)
+            return guided("help", question, NOTHING_CITED)
         name = cited.document if cited and (place.step or len(scope) > 1) else ""
         name = place.document or name or next(iter(scope), "")
         if not (place.document or cited) and len(scope) != 1:
@@ -112,13 +114,13 @@ class PageAnswers:
         """The answer with what stands before or after the passage that was quoted last."""
         page, step = cited.page, place.step
         hit = self._hit(version, cited.document, page)
-        parts = _parts(hit, place.unit) if hit else []
+        parts = _parts(hit, place.unit)
         same = [at for at, part in enumerate(parts) if _is_in(cited.quote, part)]
         at = max(same, key=lambda at: step * at, default=0) + step
         if same and not 0 <= at < len(parts):
             page += step
             hit = self._hit(version, cited.document, page)
-            parts = _parts(hit, place.unit) if hit else []
+            parts = _parts(hit, place.unit)
             at = 0 if step > 0 else len(parts) - 1
         if hit is None or not same or not parts:
             side = "after" if step > 0 else "before"
@@ -167,12 +169,12 @@ class PageAnswers:
         if not ask.history or len(scope) > MOST_SEARCHED:
             return None
         for sentence in sentences(CITED.sub("", KEYS_IN_BRACKETS.sub("", ask.history[-1].assistant))):
-            said = " ".join(sentence.split())
+            said = evened(sentence)
             if len(said.split()) < FEWEST_WORDS:
                 continue
             for name, version in scope.items():
                 for number, text in enumerate(self._library.catalog.page_texts(version), 1):
-                    if said in " ".join(text.split()):
+                    if said in evened(text):
                         return _Cited(name, number, said)
         return None
 
@@ -204,10 +206,12 @@ def _physical(place: PagePlace, labels: Mapping[str, int], count: int) -> int:
     return number
 
 
-def _parts(hit: Hit, unit: str) -> list[list[str]]:
+def _parts(hit: Hit | None, unit: str) -> list[list[str]]:
     """The tables, paragraphs or sentences of a page, in order, each in the pieces that are quoted."""
+    if hit is None:
+        return []
     if unit == "table":
-        return [_rows(table, hit.page_text) for table in hit.tables]
+        return [[verbatim(row, hit.page_text) for row in table.rows] for table in hit.tables]
     evidence = page_of(hit)
     if unit == "sentence":
         found = [sentence for sentence, _ in evidence.whole_sentences]
@@ -217,10 +221,6 @@ def _parts(hit: Hit, unit: str) -> list[list[str]]:
     return [[part] for part in found if part not in evidence.notes.values()]
 
 
-def _rows(table: Table, text: str) -> list[str]:
-    return [verbatim(row, text) for row in table.rows]
-
-
 def _heads(table: Table) -> str:
     """What stands above the rows of a table."""
     return " · ".join(filter(None, (table.caption, table.unit, " | ".join(table.heads))))
@@ -228,13 +228,8 @@ def _heads(table: Table) -> str:
 
 def _is_in(quote: str, part: Sequence[str]) -> bool:
     """Whether a quotation and a part of a page have each other's words."""
-    one, other = " ".join(quote.split()), " ".join(" ".join(part).split())
+    one, other = evened(quote), evened(" ".join(part))
     return one in other or other in one
-
-
-def _guided(question: str, text: str) -> Answer:
-    understanding = Understanding(question, question, "help")
-    return Answer(question, question, text, True, model=GUIDE, understanding=understanding)
 
 
 def _missing(question: str, text: str) -> Answer:
