@@ -211,7 +211,7 @@ def _parts(hit: Hit | None, unit: str) -> list[list[str]]:
     if hit is None:
         return []
     if unit == "table":
-        return [[verbatim(row, hit.page_text) for row in table.rows] for table in hit.tables]
+        return [_rows(table, hit.page_text) for table in hit.tables]
     evidence = page_of(hit)
     if unit == "sentence":
         found = [sentence for sentence, _ in evidence.whole_sentences]
@@ -219,6 +219,10 @@ def _parts(hit: Hit | None, unit: str) -> list[list[str]]:
         blocks = read_blocks(evidence.body)
         found = [block for block, is_row in blocks if not is_row and not is_head(block)]
     return [[part] for part in found if part not in evidence.notes.values()]
+
+
+def _rows(table: Table, text: str) -> list[str]:
+    return [verbatim(row, text) for row in table.rows]
 
 
 def _heads(table: Table) -> str:
