@@ -111,20 +111,20 @@ class Chatbot:
         embedder = embedder or make_embedder(settings)
         self.library = Library(settings, embedder, erasing=self._forget)
         try:
-            self._memories, damaged = open_memories(settings)
+            self.memories, damaged = open_memories(settings)
             if settings.database:
                 taken_over = None  # files of earlier versions go into a file
             else:
-                taken_over = take_over(self._memories, settings.store, embedder)
+                taken_over = take_over(self.memories, settings.store, embedder)
             # The file of memories could not be read and was set aside.
             self.set_aside = taken_over or damaged
             self.conversations, self.own = (
-                Conversations(self._memories),
-                UserSettingsStore(self._memories, settings),
+                Conversations(self.memories),
+                UserSettingsStore(self.memories, settings),
             )
             layers = open_layers(
                 LayerOpening(
-                    self._memories, settings, self.library.embedder, self.library.catalog, self.own.settings
+                    self.memories, settings, self.library.embedder, self.library.catalog, self.own.settings
                 )
             )
             self.cases = _opened(CaseLayer, layers).cases
@@ -146,7 +146,7 @@ class Chatbot:
             with suppress(StoreError):
                 self.cases.sweep()
         except BaseException:
-            for opened in (getattr(self, name, None) for name in ("conversations", "signals", "_memories")):
+            for opened in (getattr(self, name, None) for name in ("conversations", "signals", "memories")):
                 if opened is not None:
                     opened.close()
             self.library.close()
@@ -192,7 +192,7 @@ class Chatbot:
         self.readers.close()
         self.conversations.close()
         self.signals.close()
-        self._memories.close()
+        self.memories.close()
         self.library.close()
 
     def _parts(self) -> list[StorePart]:
@@ -200,7 +200,7 @@ class Chatbot:
         database = "Postgres" if settings.database else "SQLite"
         return [
             StorePart("catalog", database, lambda: library.catalog.meta("")),
-            StorePart("conversations", database, lambda: self._memories.read("select 1")),
+            StorePart("conversations", database, lambda: self.memories.read("select 1")),
             StorePart(
                 "words",
                 "Postgres" if settings.database else "tantivy",

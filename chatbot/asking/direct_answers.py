@@ -11,9 +11,9 @@ from dataclasses import replace
 from chatbot.asking.memory_context import MemoryContext
 from chatbot.asking.page_answers import PageAnswers
 from chatbot.asking.question import Ask
-from chatbot.asking.small_talk import about_conversation, about_documents, small_talk
+from chatbot.asking.small_talk import about_conversation, about_documents, guided, small_talk
 from chatbot.asking.whole_document import DocumentPages, WholeDocument
-from chatbot.records import GUIDE, Answer, Exchange, Understanding
+from chatbot.records import Answer, Exchange
 from chatbot.search.intents import OF_CONVERSATION, WHOLE, Intent, intent_of
 from chatbot.search.places import names_place, place_of
 from chatbot.store.document_names import with_names
@@ -95,7 +95,7 @@ class DirectAnswers:
         if kind == EXPLAIN:
             if said:
                 return None
-            return _guided(EXPLAIN, question, NOTHING_TO_EXPLAIN)
+            return guided(EXPLAIN, question, NOTHING_TO_EXPLAIN)
         documents = [row for row in self._library.catalog.documents() if row.removed_at is None]
         if kind in OF_CONVERSATION:
             text = about_conversation(kind, said)
@@ -103,7 +103,7 @@ class DirectAnswers:
             text = about_documents(documents, self._library.catalog.titles())
         else:
             text = small_talk(kind, documents)
-        return _guided(kind, question, text)
+        return guided(kind, question, text)
 
     def pages(self, intent: Intent, ask: Ask) -> DocumentPages | None:
         """The pages of the one document that is to be summed up; None for any other request.
@@ -113,8 +113,3 @@ class DirectAnswers:
         if intent.kind not in WHOLE or intent.kind == "outline":
             return None
         return self._whole.pages(intent, ask.names, self._lending.cited(ask))
-
-
-def _guided(kind: str, question: str, text: str) -> Answer:
-    understanding = Understanding(question, question, kind)
-    return Answer(question, question, text, True, model=GUIDE, understanding=understanding)

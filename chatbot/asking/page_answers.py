@@ -15,12 +15,14 @@ from chatbot.answer.prompt import Request, build_prompt
 from chatbot.asking.answering import Answering
 from chatbot.asking.memory_context import MemoryContext
 from chatbot.asking.question import Ask
+from chatbot.asking.small_talk import guided
 from chatbot.asking.whole_document import POINTS, which_document
 from chatbot.evidence.page import page_of
 from chatbot.evidence.passages import LEFT_OUT, verbatim
 from chatbot.evidence.text_blocks import is_head, read_blocks
+from chatbot.evidence.word_runs import evened
 from chatbot.memory.conversations.answer_records import CITED
-from chatbot.records import GUIDE, Answer, Hit, Prompt, Understanding
+from chatbot.records import Answer, Hit, Prompt, Understanding
 from chatbot.search.page_search import Finder
 from chatbot.search.places import PagePlace
 from chatbot.store.library import Library
@@ -65,7 +67,7 @@ class PageAnswers:
         scope = {name: version for version, name in self._library.scope(ask.names).items()}
         cited = self._cited(ask, scope)
         if place.step and cited is None:
-            return _guided(question, NOTHING_CITED)
+            return guided("help", question, NOTHING_CITED)
         name = cited.document if cited and (place.step or len(scope) > 1) else ""
         name = place.document or name or next(iter(scope), "")
         if not (place.document or cited) and len(scope) != 1:
@@ -116,7 +118,7 @@ class PageAnswers:
         if parts == []:
             page += step
             hit = self._hit(version, cited.document, page)
-            parts = _parts(hit, place.unit)[::step] if hit else []
+            parts = _parts(hit, place.unit)[::step]
         if hit is None or not parts:
             side = "after" if step > 0 else "before"
             return _missing(question, f"No {place.unit} was found {side} the passage that was quoted last.")
@@ -167,12 +169,12 @@ class PageAnswers:
         if not ask.history or len(scope) > MOST_SEARCHED:
             return None
         for sentence in sentences(CITED.sub("", KEYS_IN_BRACKETS.sub("", ask.history[-1].assistant))):
-            said = _flat(sentence)
+            said = evened(sentence)
             if len(said.split()) < FEWEST_WORDS:
                 continue
             for name, version in scope.items():
                 for number, text in enumerate(self._library.catalog.page_texts(version), 1):
-                    if said in _flat(text):
+                    if said in evened(text):
                         return _Cited(name, number, [said])
         return None
 
@@ -204,8 +206,10 @@ def _physical(place: PagePlace, labels: Mapping[str, int], count: int) -> int:
     return number
 
 
-def _parts(hit: Hit, unit: str) -> list[list[str]]:
+def _parts(hit: Hit | None, unit: str) -> list[list[str]]:
     """The tables, paragraphs or sentences of a page, in order, each in the pieces that are quoted."""
+    if hit is None:
+        return []
     if unit == "table":
         return [_rows(table, hit.page_text) for table in hit.tables]
     evidence = page_of(hit)
@@ -229,30 +233,21 @@ def _heads(table: Table) -> str:
 def _parts_beside(hit: Hit, unit: str, quotes: Sequence[str], step: int) -> list[list[str]] | None:
     """The parts of a page before or after what was quoted first, the nearest first; None where that is not
     found. Quotations that follow each other without a gap, as the rows of a table do, are one."""
-    text = _flat(page_of(hit).body)
-    start = text.find(_flat(quotes[0]))
+    text = evened(page_of(hit).body)
+    start = text.find(evened(quotes[0]))
     if start < 0:
         return None
     end = start
-    for quote in map(_flat, quotes):
+    for quote in map(evened, quotes):
         if text.startswith(quote, end):
             end += len(quote) + 1
     found = []
     for part in _parts(hit, unit):
-        begin = text.find(_flat(part[0]))
-        finish = text.find(_flat(part[-1]), begin) + len(_flat(part[-1]))
+        begin = text.find(evened(part[0]))
+        finish = text.find(evened(part[-1]), begin) + len(evened(part[-1]))
         if begin >= 0 and (begin >= end if step > 0 else finish <= start):
             found.append(part)
     return found[::step]
-
-
-def _flat(text: str) -> str:
-    return " ".join(text.split())
-
-
-def _guided(question: str, text: str) -> Answer:
-    understanding = Understanding(question, question, "help")
-    return Answer(question, question, text, True, model=GUIDE, understanding=understanding)
 
 
 def _missing(question: str, text: str) -> Answer:

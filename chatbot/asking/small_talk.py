@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 
 from chatbot.answer.citations.citation_keys import KEYS_IN_BRACKETS
-from chatbot.records import DocumentRow, Exchange
+from chatbot.records import GUIDE, Answer, DocumentRow, Exchange, Understanding
 
-__all__ = ["about_conversation", "about_documents", "small_talk"]
+__all__ = ["about_conversation", "about_documents", "guided", "small_talk"]
 
 WHAT_WORKS = """Ask in your own words. What works well:
 • a figure: “What was total revenue in 2023?”, “How much did spending on health grow?”
@@ -106,3 +106,9 @@ def _short(text: str, most: int) -> str:
     if len(line) <= most:
         return line
     return f"{line[: most + 1].rpartition(' ')[0] or line[:most]} …"
+
+
+def guided(kind: str, question: str, text: str) -> Answer:
+    """An answer that no page gives. kind: the form of its question."""
+    understanding = Understanding(question, question, kind)
+    return Answer(question, question, text, True, model=GUIDE, understanding=understanding)

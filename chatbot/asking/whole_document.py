@@ -13,7 +13,8 @@ from chatbot.answer.citations.citation_keys import escape_keys
 from chatbot.answer.extractive.main_points import key_figures, main_points
 from chatbot.answer.prompt import Request, build_prompt
 from chatbot.asking.answering import Answering
-from chatbot.records import GUIDE, Answer, Prompt, Understanding
+from chatbot.asking.small_talk import guided
+from chatbot.records import Answer, Prompt, Understanding
 from chatbot.search.intents import Intent
 from chatbot.search.outline import outline
 from chatbot.search.page_search import Finder
@@ -302,14 +303,11 @@ def _block(head: str, lines: Sequence[str]) -> list[str]:
     return []
 
 
-def which_document(
-    question: str, titles: Sequence[str], example: str = "What does page 1 of {} say?"
-) -> Answer:
+def which_document(question: str, titles: Sequence[str], example: str) -> Answer:
     """The question which document is meant. titles: one at least."""
     said = example.format(titles[0])
     text = f"Which document? Name one, such as “{said}”, or choose it under “Search in”:\n"
     text += "\n".join(f"• {title}" for title in titles[:MOST_LISTED])
     if len(titles) > MOST_LISTED:
         text += f"\n… and {len(titles) - MOST_LISTED:,} more"
-    understanding = Understanding(question, question, WHICH)
-    return Answer(question, question, text, True, model=GUIDE, understanding=understanding)
+    return guided(WHICH, question, text)

@@ -4,18 +4,21 @@ from __future__ import annotations
 
 import argparse
 import sys
-from contextlib import AbstractContextManager, closing
+from collections.abc import Iterator
+from contextlib import closing, contextmanager
 from typing import TYPE_CHECKING
 
-from chatbot.cli.exit_codes import DONE, FAILED
+from chatbot.cli.exit_codes import DONE, FAILED, open_chatbot
 from chatbot.cli.output import emit, progress_bars
-from chatbot.cli.served_command import refuse_beside_a_server, served
+from chatbot.cli.served_command import refuse_beside_a_server
 from chatbot.errors import ProjectError, StoreError
 from chatbot.settings import PROGRAM, Settings
+from chatbot.store.api_keys import open_api_keys
 from chatbot.store.document_names import listed
 
 if TYPE_CHECKING:
     from chatbot.memory.archive.archive_export import OpenedStore, Tally
+    from chatbot.store.catalog import Catalog
 
 __all__ = ["export", "import_archive"]
 
@@ -36,7 +39,7 @@ def export(options: argparse.Namespace, settings: Settings) -> int:
             hint="Set FINPOLICY_HOME or FINPOLICY_DATABASE_URL to the store that is to be exported.",
         )
     complete = True
-    with _opened(settings) as store, progress_bars() as progress:
+    with _opened(settings) as (store, _), progress_bars() as progress:
         try:
             for tally in export_store(store, options.file, progress):
                 complete = complete and not tally.skipped
@@ -54,13 +57,13 @@ def import_archive(options: argparse.Namespace, settings: Settings) -> int:
     from chatbot.memory.archive.archive_import import StoreImport
 
     refuse_beside_a_server("import")
-    with closing(ArchiveReader(options.file)) as archive, _opened(settings) as store:
+    with closing(ArchiveReader(options.file)) as archive, _opened(settings) as (store, catalog):
         done: dict[str, int] = {}
         with progress_bars() as progress:
             for tally in StoreImport(store, archive, progress).run():
                 done[tally.kind] = tally.done
                 _tell(tally, "imported", as_json=options.json)
-        absent = [digest for digest in store.catalog.remembered() if store.catalog.holding(digest) is None]
+        absent = [digest for digest in catalog.remembered() if catalog.holding(digest) is None]
     if done.get("keys"):
         print(KEYS, file=sys.stderr)
     if absent and done.get("documents"):
@@ -68,12 +71,18 @@ def import_archive(options: argparse.Namespace, settings: Settings) -> int:
     return DONE
 
 
-def _opened(settings: Settings) -> AbstractContextManager[OpenedStore]:
-    """Opens the store; beside the server that runs the command, its databases once more."""
-    from chatbot.memory.archive.archive_export import opened_store
+@contextmanager
+def _opened(settings: Settings) -> Iterator[tuple[OpenedStore, Catalog]]:
+    from chatbot.memory.archive.archive_export import OpenedStore
 
-    command = served()
-    return opened_store(settings, command.store.chatbot.signals if command else None)
+    with open_chatbot(settings) as chatbot, closing(open_api_keys(settings)) as keys:
+        if chatbot.set_aside:
+            raise StoreError(
+                f"The memories could not be read, and were moved to {chatbot.set_aside}.",
+                hint="Put a backup in their place, or give the command again to go on without them.",
+            )
+        catalog, memories = chatbot.library.catalog, chatbot.memories.database
+        yield OpenedStore(keys.database, catalog.database, memories, chatbot.signals), catalog
 
 
 def _tell(tally: Tally, verb: str, *, as_json: bool) -> None:

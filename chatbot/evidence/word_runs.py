@@ -22,6 +22,7 @@ __all__ = [
     "common_end",
     "comparable_words",
     "distinctive_words",
+    "evened",
     "longest_run",
     "names_figure",
     "span_of",
@@ -78,6 +79,11 @@ class Words:
     ends: tuple[int, ...]
     joined: str
     offsets: tuple[int, ...]
+
+
+def evened(text: str) -> str:
+    """A text on one line, with single blanks."""
+    return " ".join(text.split())
 
 
 def comparable_words(text: str) -> Words:

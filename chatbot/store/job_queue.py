@@ -59,7 +59,10 @@ class JobQueue:
         self._sync: procrastinate.App | None = None
 
     def put(self, number: int, queue: str, lock: str | None = None) -> None:
-        """Queues a job. Those of one lock are worked at one after another. Raises StoreError."""
+        """Queues a job, unless it waits there. Those of one lock are worked at one after another.
+
+        Raises StoreError.
+        """
         try:
             with self._putting:
                 if self._sync is None:
@@ -69,7 +72,12 @@ class JobQueue:
                         )
                     )
                     self._sync.open()
-                self._sync.configure_task(TASK, queue=queue, lock=lock).defer(number=number)
+                task = self._sync.configure_task(
+                    TASK, queue=queue, lock=lock, queueing_lock=f"{queue} {number}"
+                )
+                task.defer(number=number)
+        except procrastinate.exceptions.AlreadyEnqueued:
+            return
         except procrastinate.exceptions.ConnectorException as error:
             raise self._explained(error) from None
 
@@ -198,5 +206,8 @@ async def _take_over(app: procrastinate.App) -> None:
     """Queues again, now and then, what dead workers had."""
     while True:
         for job in await app.job_manager.get_stalled_jobs(seconds_since_heartbeat=SILENT_SECONDS):
-            await app.job_manager.retry_job(job, retry_at=AT_ONCE)
+            try:
+                await app.job_manager.retry_job(job, retry_at=AT_ONCE)
+            except procrastinate.exceptions.UniqueViolation:  # it was queued once more
+                await app.job_manager.finish_job(job, procrastinate.jobs.Status.ABORTED, delete_job=True)
         await asyncio.sleep(STALLED_SECONDS)

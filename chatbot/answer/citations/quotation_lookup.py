@@ -17,6 +17,7 @@ from chatbot.evidence.word_runs import (
     Words,
     comparable_words,
     distinctive_words,
+    evened,
     longest_run,
     names_figure,
     span_of,
@@ -70,20 +71,16 @@ def quoted_passage(
         for part in parts:
             span = _located(view.text, view.words, part)
             if span is None:
-                return (-1, -1), NOT_QUOTED_THERE, _evened(part)
+                return (-1, -1), NOT_QUOTED_THERE, evened(part)
             spans.append(span)
         if len(parts) > 1:
             spans = _in_order(parts, view)
         if not spans:
-            shown = map(_evened, parts[:MOST_PARTS])
+            shown = map(evened, parts[:MOST_PARTS])
             return (-1, -1), PARTS_APART, " … ".join(shown)
         found += spans
     start, end = max(found, key=_length)
     return (start, end), "", view.text[start:end]
-
-
-def _evened(text: str) -> str:
-    return " ".join(text.split())
 
 
 def _length(span: _Span) -> int:

@@ -10,6 +10,7 @@ from collections.abc import Iterable, Sequence
 
 from chatbot.answer.citations.citation_keys import KEYS_IN_BRACKETS
 from chatbot.evidence.passages import Passage
+from chatbot.evidence.word_runs import evened
 
 __all__ = ["amending_sentences"]
 
@@ -33,8 +34,8 @@ def amending_sentences(said: str, cited: Iterable[Passage], amending: Sequence[P
     amendment. One that quotes only what else these pages say is left out. One that ends with a colon comes
     with the next.
     """
-    plain = _evened(KEYS_IN_BRACKETS.sub("", said))
-    texts = [(_evened(passage.text), passage) for passage in cited]
+    plain = evened(KEYS_IN_BRACKETS.sub("", said))
+    texts = [(evened(passage.text), passage) for passage in cited]
     unsaid = "\n".join(text for text, _ in texts if text not in plain)
     numbers = {
         found["number"]
@@ -45,7 +46,7 @@ def amending_sentences(said: str, cited: Iterable[Passage], amending: Sequence[P
     }
     sentences: list[str] = []
     for passage in amending:
-        quoted = [_evened(first or second) for first, second in _QUOTED.findall(passage.text)]
+        quoted = [evened(first or second) for first, second in _QUOTED.findall(passage.text)]
         is_meant = any(_has(plain, words) for words in quoted)
         if not is_meant and not any(_has(unsaid, words) for words in quoted):
             named = {found["number"] for found in _PROVISION.finditer(passage.text)}
@@ -57,7 +58,3 @@ def amending_sentences(said: str, cited: Iterable[Passage], amending: Sequence[P
 
 def _has(text: str, words: str) -> bool:
     return re.search(rf"(?<!\w){re.escape(words)}(?!\w)", text) is not None
-
-
-def _evened(text: str) -> str:
-    return " ".join(text.split())

@@ -22,6 +22,7 @@ from chatbot.evidence.figure_names import agreement
 from chatbot.evidence.page import page_of
 from chatbot.evidence.passages import LEFT_OUT, Passage, orders_of
 from chatbot.evidence.text_blocks import SPEAKER, YEAR_SAID, is_head, is_title
+from chatbot.evidence.word_runs import evened
 from chatbot.records import Prompt, Understanding
 from ingestion.language.list_items import LINE_ITEM
 from ingestion.language.measures import measure_named
@@ -146,7 +147,7 @@ def extract_answer(
     ]
     scores = score_passages(question, found)
     orders = {key: orders_of(hit) for key, hit in prompt.sources.items()}
-    avoid = _evened(avoid)
+    avoid = evened(avoid)
     same_row = _same_row(passages, meant, beside)
     scored: list[_Candidate] = []
     for candidate, score in zip(candidates, scores, strict=True):
@@ -156,7 +157,7 @@ def extract_answer(
             score -= ORDER_COST
         if _is_denied(candidate.passage, meant.subject):
             score -= DENIED_COST
-        if avoid and _evened(candidate.passage.text) in avoid:
+        if avoid and evened(candidate.passage.text) in avoid:
             score -= AVOIDED_COST
         if candidate.passage is same_row:
             score += SAME_ROW_GAIN
@@ -167,9 +168,9 @@ def extract_answer(
 
 def _same_row(passages: Sequence[Passage], asked: Understanding, beside: str) -> Passage | None:
     """The row that an answer begins with, if it has a column for the periods asked for; None without one."""
-    beside = _evened(beside)
-    said = [passage for passage in passages if beside and _evened(passage.text) in beside]
-    first = min(said, key=lambda passage: beside.index(_evened(passage.text)), default=None)
+    beside = evened(beside)
+    said = [passage for passage in passages if beside and evened(passage.text) in beside]
+    first = min(said, key=lambda passage: beside.index(evened(passage.text)), default=None)
     if first is None or first.table is None or first.row is None:
         return None
     heads = [head for head, cell in zip(first.table.heads, first.row.cells, strict=False) if cell is not None]
@@ -200,15 +201,11 @@ def _follow_up(prompt: Prompt) -> str:
 
 def says_again(text: str, other: str) -> bool:
     """Whether all that an answer says stands in another, whatever pages the two name."""
-    other = _evened(other)
+    other = evened(other)
     for part in KEYS_IN_BRACKETS.split(text):
-        if any(map(str.isalnum, part)) and _evened(part) not in other:
+        if any(map(str.isalnum, part)) and evened(part) not in other:
             return False
     return True
-
-
-def _evened(text: str) -> str:
-    return " ".join(text.split())
 
 
 def _is_title(passage: Passage) -> bool:

@@ -11,6 +11,7 @@ from chatbot.answer.citations.citation_keys import KEYS_IN_BRACKETS, escape_keys
 from chatbot.evidence.footnotes import referred_to
 from chatbot.evidence.page import page_of
 from chatbot.evidence.page_breaks import AHEAD, BREAK
+from chatbot.evidence.word_runs import evened
 from chatbot.records import Hit, Prompt
 from ingestion.language.terms import content_terms, terms
 
@@ -36,7 +37,7 @@ def whole_quotations(text: str, prompt: Prompt, page: Callable[[Hit, int], Hit])
     end = 0
     for found in KEYS_IN_BRACKETS.finditer(text):
         segment, end = text[end : found.start()], found.end()
-        if ANNOTATION in segment and _evened(segment) in _evened("".join(pieces)):
+        if ANNOTATION in segment and evened(segment) in evened("".join(pieces)):
             continue
         hit = prompt.sources.get(found[0].strip("[]"))
         if hit is None:
@@ -62,18 +63,14 @@ def _notes(segment: str, hit: Hit) -> Sequence[str]:
     evidence = page_of(hit)
     if not evidence.notes and ANNOTATION not in evidence.body:
         return ()
-    said = _evened(segment)
+    said = evened(segment)
     notes = referred_to(said, evidence.notes)
     words = set(terms(said))
     for passage in evidence.passages:
-        if passage.notes and _evened(passage.text) in said:
+        if passage.notes and evened(passage.text) in said:
             notes += passage.notes
         elif (
             passage.text.startswith(ANNOTATION) and len(words.intersection(terms(passage.text))) >= IN_COMMON
         ):
             notes.append(passage.text)
     return list(dict.fromkeys(notes))
-
-
-def _evened(text: str) -> str:
-    return " ".join(text.split())

@@ -86,10 +86,8 @@ class ArchiveWriter:
 
     def add(self, name: str, lines: Iterable[bytes]) -> int:
         """Writes a file and returns the number of its lines."""
-        info = zipfile.ZipInfo(name)
-        info.compress_type = zipfile.ZIP_DEFLATED
         digest, count, size = hashlib.sha256(), 0, 0
-        with self._zip.open(info, "w", force_zip64=True) as file:
+        with self._zip.open(name, "w", force_zip64=True) as file:
             for line in lines:
                 file.write(line)
                 digest.update(line)
@@ -100,7 +98,7 @@ class ArchiveWriter:
     def finish(self, manifest: Manifest) -> None:
         """Puts the archive in its place, in place of a former one. Raises OSError."""
         whole = manifest.model_copy(update={"members": tuple(self._members)})
-        self._zip.writestr(zipfile.ZipInfo(MANIFEST), whole.model_dump_json(indent=1))
+        self._zip.writestr(MANIFEST, whole.model_dump_json(indent=1))
         self._zip.close()
         self._file.flush()
         os.fsync(self._file.fileno())

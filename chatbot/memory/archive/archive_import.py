@@ -10,12 +10,13 @@ from chatbot.errors import ProjectError
 from chatbot.memory.archive.archive_export import OpenedStore, Progress, Tally
 from chatbot.memory.archive.archive_file import ArchiveError, ArchiveReader, why_invalid
 from chatbot.memory.archive.archive_records import (
-    CATALOG_RECORDS,
-    MEMORY_RECORDS,
-    NEWS_RECORDS,
+    KINDS,
+    TABLED,
     ArchivedRecord,
     ConversationRecord,
     KeyRecord,
+    NewsRecord,
+    RemovedNewsRecord,
     SkippedError,
 )
 from chatbot.memory.cases.case_store import hidden
@@ -23,16 +24,12 @@ from chatbot.memory.signals import events
 from chatbot.memory.signals.news_sources import news_hash
 from chatbot.memory.signals.postgres import Connection
 from chatbot.memory.signals.records import NewsItem, NewsReading
-from chatbot.store.database import Transaction
+from chatbot.store.database import Database, Transaction
 
 __all__ = ["StoreImport"]
 
-RECORDS: tuple[type[ArchivedRecord], ...] = (KeyRecord, *CATALOG_RECORDS, *MEMORY_RECORDS, *NEWS_RECORDS)
-KINDS = {record.kind: record for record in RECORDS}
 # How much smaller a store is than an archive's files, at most: it packs each answer.
 PACKED = 4
-OTHER = "it is different here, and stays as it is here"
-NO_NUMBER = "another API key has its number here, or had it; make a new key"
 OF_OTHER_KEY = "it belongs to an API key whose number another key has here"
 NOT_HERE = "its conversation is not in the archive, or belongs to somebody else here"
 UNKNOWN = "this version of the program does not know it"
@@ -49,30 +46,29 @@ class StoreImport:
         self._store, self._archive, self._progress = store, archive, progress
         # Owners that are keys here which the archive does not have, and what stands for them.
         self._others, self._conversations = set[str](), set[str]()
+        self._keys_given = store.keys.highest_number("api_key", "id")
 
     def run(self) -> Iterator[Tally]:
         """Yields what became of each kind. Raises ArchiveError, after which nothing was changed, and
         StoreError.
         """
-        size, free = self._archive.size, self._store.memories.database.free_bytes()
+        size, free = self._archive.size, self._store.memories.free_bytes()
         if size > PACKED * free:
             message = f"It holds {size:,} bytes, but only {free:,} are free on the disk."
             raise ArchiveError(message, hint="Make room, then import it. Nothing was imported.")
         for record in KINDS.values():
             self._check(record)
-        yield self._import_keys()
-        databases = (
-            (self._store.catalog.database, CATALOG_RECORDS),
-            (self._store.memories.database, MEMORY_RECORDS),
-        )
-        for database, records in databases:
+        for part, records in TABLED.items():
+            database = getattr(self._store, part)
             with database.write() as transaction:
-                tallies = [self._merge(record, transaction) for record in records]
+                tallies = [self._merge(record, database, transaction) for record in records]
+            if part == "keys":
+                self._note_other_keys(database)
             yield from tallies
         for name, member in self._archive.members.items():
             if (kind := name.removesuffix(".jsonl")) not in KINDS:
                 yield Tally(kind, skipped={UNKNOWN: [name] * member.lines})
-        if any(self._lines(record.kind) for record in NEWS_RECORDS):
+        if any(self._lines(record.kind) for record in (NewsRecord, RemovedNewsRecord)):
             with self._store.signals.importing() as connection:
                 tallies = [self._import_news(connection), self._import_removed(connection)]
             yield from tallies
@@ -115,55 +111,44 @@ class StoreImport:
     # --- storing
     # --------------------------------------------------------------------------------------------------------
 
-    def _merge(self, of: type[ArchivedRecord], transaction: Transaction) -> Tally:
+    def _merge(self, of: type[ArchivedRecord], database: Database, transaction: Transaction) -> Tally:
         tally = Tally(of.kind)
         for _, record in self._records(of.kind):
             try:
-                self._put(transaction, record, tally)
+                self._put(record, database, transaction, tally)
             except SkippedError as error:
-                tally.skip(str(error), " ".join(map(str, record.key())))
+                tally.skip(str(error), record.called())
         return tally
 
-    def _put(self, transaction: Transaction, record: Any, tally: Tally) -> None:
+    def _put(self, record: Any, database: Database, transaction: Transaction, tally: Tally) -> None:
         self._refuse_other_key(record)
         if record.of_conversation and record.conversation not in self._conversations:
             raise SkippedError(NOT_HERE)
         record.check()
-        there = record.there(transaction)
-        if isinstance(record, ConversationRecord) and (there is None or there.owner == record.owner):
+        there = record.there(database.read)
+        if isinstance(record, ConversationRecord):
+            if there is not None and there.owner != record.owner:
+                raise SkippedError(record.other)
             self._conversations.add(record.id)
-        if there is None or record.is_later(there):
+        if isinstance(record, KeyRecord) and there is None and record.id <= self._keys_given:
+            raise SkippedError(record.other)
+        if there is None or (record.time and getattr(record, record.time) > getattr(there, record.time)):
             record.put(transaction)
             tally.done += 1
         elif record.says(there):
             tally.there += 1
         else:
-            raise SkippedError(OTHER)
+            raise SkippedError(record.other)
 
-    def _import_keys(self) -> Tally:
-        """Stores the keys of the API, whose numbers their owners' names have."""
-        tally, keys, same = Tally(KeyRecord.kind), self._store.keys, set[int]()
-        given = keys.highest_number("api_key", "id")
-        with keys.write() as transaction:
-            for _, record in self._records(KeyRecord.kind):
-                there = record.there(transaction)
-                if there is None and record.id > given:
-                    record.put(transaction)
-                    tally.done += 1
-                elif there is not None and record.says(there):
-                    tally.there += 1
-                else:
-                    tally.skip(NO_NUMBER, record.name)
-                    continue
-                same.add(record.id)
-            here = {row[0] for row in transaction.execute("select id from api_key").fetchall()}
-            skipped = {record.id for _, record in self._records(KeyRecord.kind)} - same
-        owners = {f"key-{number}" for number in (here - same) | skipped}
+    def _note_other_keys(self, keys: Database) -> None:
+        """Notes whose names, which have the numbers of keys, mean somebody else here."""
+        here = set(keys.read("select id, digest from api_key"))
+        archived = {(record.id, record.digest) for _, record in self._records(KeyRecord.kind)}
+        owners = {f"key-{number}" for number, _ in here ^ archived}
         self._others = owners.union(map(hidden, owners))
-        highest = max(self._archive.manifest.keys_given, *here, 0)
-        if highest > given:
+        highest = max(self._archive.manifest.keys_given, *(number for number, _ in here), 0)
+        if highest > self._keys_given:
             keys.number_from("api_key", "id", highest)
-        return tally
 
     def _refuse_other_key(self, record: Any) -> None:
         """Raises SkippedError for what would come to another key than in the archive."""
@@ -193,7 +178,7 @@ class StoreImport:
             elif event and readings == there:
                 tally.there += 1
             else:
-                tally.skip(OTHER if event else "it was removed here", news_hash(record.text)[:16])
+                tally.skip(record.other if event else "it was removed here", news_hash(record.text)[:16])
         return tally
 
     def _import_removed(self, connection: Connection) -> Tally:

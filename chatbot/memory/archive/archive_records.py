@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Iterator, Sequence
+from itertools import chain
 from typing import Annotated, Any, ClassVar, Literal, Self, TypeAlias
 
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field, StringConstraints
@@ -31,18 +32,15 @@ from ingestion.invisible_characters import visible
 from ingestion.pages.document_facts import STATUSES, as_period
 
 __all__ = [
-    "CATALOG_RECORDS",
-    "MEMORY_RECORDS",
-    "NEWS_RECORDS",
+    "KINDS",
+    "TABLED",
     "ArchivedRecord",
     "ConversationRecord",
     "KeyRecord",
     "NewsRecord",
     "Read",
-    "Reading",
     "RemovedNewsRecord",
     "SkippedError",
-    "Telling",
 ]
 
 Row: TypeAlias = tuple[Any, ...]
@@ -80,7 +78,9 @@ class ArchivedRecord(BaseModel):
     query: selects all of them with columns named like the fields; by default those of the table.
     more: further columns of it, for `keys`, `order` and `of_row`.
     keys, order: columns that name a record, and those by which they are read, if these are others.
+    time: the field that tells whether a record is later than another of its keys.
     of_conversation: whether a record is a part of a conversation.
+    other: why one stays away that says something else than another of its keys.
     """
 
     model_config = ConfigDict(strict=True, extra="forbid", frozen=True)
@@ -90,27 +90,34 @@ class ArchivedRecord(BaseModel):
     more: ClassVar[tuple[str, ...]] = ()
     keys: ClassVar[tuple[str, ...]] = ()
     order: ClassVar[tuple[str, ...]] = ()
+    time: ClassVar[str] = ""
     of_conversation: ClassVar[bool] = False
+    other: ClassVar[str] = "it is different here, and stays as it is here"
 
     def line(self) -> bytes:
         """The record as a line of JSON with its line end."""
         return json.dumps(self.model_dump(), ensure_ascii=False).encode() + b"\n"
 
     @classmethod
-    def select(cls, columns: Sequence[str], keys: Sequence[str] = (), compared: str = "") -> str:
-        """The statement for records by values of keys."""
-        where = f" where ({quoted(keys)}) {compared} ({', '.join('?' * len(keys))})" if compared else ""
-        return f"select {quoted(columns)} from ({cls.query or f'select * from {cls.table}'}) as listed{where}"
+    def listed(cls) -> str:
+        """What a statement finds all of them in."""
+        return f"({cls.query or f'select * from {cls.table}'}) as listed"
 
     @classmethod
     def rows(cls, read: Read) -> Iterator[dict[str, Any]]:
         """Yields all rows, by column, a few at a time. Raises StoreError."""
-        columns, order, after = [*cls.model_fields, *cls.more], cls.order or cls.keys, ()
-        rest = f" order by {quoted(order)} limit {ROWS_AT_ONCE}"
-        while rows := read(cls.select(columns, order, ">" if after else "") + rest, after):
-            found = [dict(zip(columns, row, strict=True)) for row in rows]
+        order, compared, after = cls.order or cls.keys, "", Row()
+        while found := cls._found(read, order, compared, after):
             yield from found
-            after = tuple(found[-1][column] for column in order)
+            compared, after = ">", tuple(found[-1][column] for column in order)
+
+    @classmethod
+    def _found(cls, read: Read, keys: Sequence[str], compared: str, values: Row) -> list[dict[str, Any]]:
+        columns = [*cls.model_fields, *cls.more]
+        where = f" where ({quoted(keys)}) {compared} ({', '.join('?' * len(keys))})" if compared else ""
+        rest = f"{where} order by {quoted(keys)} limit {ROWS_AT_ONCE}"
+        rows = read(f"select {quoted(columns)} from {cls.listed()}{rest}", values)
+        return [dict(zip(columns, row, strict=True)) for row in rows]
 
     @classmethod
     def of_row(cls, values: dict[str, Any]) -> Self:
@@ -124,11 +131,14 @@ class ArchivedRecord(BaseModel):
         """The values that name it."""
         return tuple(getattr(self, name) for name in self.keys)
 
-    def there(self, transaction: Transaction) -> Self | None:
+    def called(self) -> str:
+        """What it is called where it is left out."""
+        return " ".join(map(str, self.key()))
+
+    def there(self, read: Read) -> Self | None:
         """What a store has under its keys. Raises ValueError if that is damaged."""
-        columns = [*type(self).model_fields, *self.more]
-        row = transaction.execute(self.select(columns, self.keys, "="), self.key()).fetchone()
-        return self.of_row(dict(zip(columns, row, strict=True))) if row else None
+        found = self._found(read, self.keys, "=", self.key())
+        return self.of_row(found[0]) if found else None
 
     def check(self) -> None:
         """Raises ProjectError or ValueError if no store has such a record, SkippedError if only this version
@@ -145,10 +155,6 @@ class ArchivedRecord(BaseModel):
             tuple(values.values()),
         )
 
-    def is_later(self, there: Any) -> bool:
-        """Whether it is later than another of its keys, for kinds that have a time."""
-        return False
-
     def says(self, there: Any) -> bool:
         """Whether another one of its keys says the same."""
         return bool(self.line() == there.line())
@@ -158,6 +164,7 @@ class KeyRecord(ArchivedRecord):
     """A key of the API. digest: SHA-256 of the key, all that is kept of it."""
 
     kind, table, keys, order = "keys", "api_key", ("digest",), ("id",)
+    other = "another API key has its number here, or had it; make a new key"
     id: Annotated[int, Field(ge=1, lt=2**53)]
     name: Name
     digest: Digest
@@ -165,6 +172,9 @@ class KeyRecord(ArchivedRecord):
     created_at: Seconds
     expires_at: Seconds | None
     used_at: Seconds | None
+
+    def called(self) -> str:
+        return self.name
 
     def says(self, there: Any) -> bool:
         """Whether it has the same number, to which its conversations belong."""
@@ -210,7 +220,7 @@ class CorrectionRecord(ArchivedRecord):
 class ConversationRecord(ArchivedRecord):
     """A conversation; see ConversationRow. off: the memories that are switched off in it, with blanks."""
 
-    kind, table, keys = "conversations", "conversation", ("id",)
+    kind, table, keys, time = "conversations", "conversation", ("id",), "changed_at"
     id: Name
     owner: Name
     begun_at: Seconds
@@ -227,9 +237,6 @@ class ConversationRecord(ArchivedRecord):
             raise ValueError("its id is none that a conversation has")
         if dot and of_owner != self.owner:
             raise ValueError("its id is that of another owner")
-
-    def is_later(self, there: Any) -> bool:
-        return bool(self.owner == there.owner and self.changed_at > there.changed_at)
 
 
 class Details(BaseModel):
@@ -323,7 +330,7 @@ class RatingRecord(ArchivedRecord):
     "shared". case: as `memory cases export` writes it.
     """
 
-    kind, more, keys, order = "ratings", ("id", "number"), ("shelf", "id"), ("number",)
+    kind, more, keys, order, time = "ratings", ("id", "number"), ("shelf", "id"), ("number",), "at"
     query = f"""select number, shelf, id, cast(line as blob) as "case" from rated_answer
         where shelf != '{OF_FILE}'"""
     shelf: Annotated[str, StringConstraints(pattern=r"^(shared|[0-9a-f]{32}(\.deleted)?)$")]
@@ -337,11 +344,13 @@ class RatingRecord(ArchivedRecord):
         """The case. Raises ValueError."""
         return own_case(read_case(json.dumps(self.case).encode(), 0), shared=self.shelf == SHARED)
 
+    @property
+    def at(self) -> float:
+        """When it was rated."""
+        return self.read().at
+
     def key(self) -> Row:
         return self.shelf, self.read().id
-
-    def is_later(self, there: Any) -> bool:
-        return bool(self.read().at > there.read().at)
 
     def put(self, transaction: Transaction) -> None:
         transaction.execute("delete from rated_answer where shelf = ? and id = ?", self.key())
@@ -354,12 +363,8 @@ class RatingRecord(ArchivedRecord):
 class SituationRecord(ArchivedRecord):
     """A situation, what was advised in it, and when."""
 
-    kind, table, more, keys = (
-        "situations",
-        "situation join advice using (key)",
-        ("key",),
-        ("key", "recommendation"),
-    )
+    kind, table, time = "situations", "situation join advice using (key)", "at"
+    more, keys = ("key",), ("key", "recommendation")
     owner: Name
     scope: Text
     situation: Text
@@ -372,9 +377,6 @@ class SituationRecord(ArchivedRecord):
 
     def key(self) -> Row:
         return self.read().key, *self.read().recommendations
-
-    def is_later(self, there: Any) -> bool:
-        return bool(self.at > there.at)
 
     def put(self, transaction: Transaction) -> None:
         insert_situation(
@@ -457,15 +459,20 @@ class RemovedNewsRecord(ArchivedRecord):
     removed_at: Seconds
 
 
-CATALOG_RECORDS: tuple[type[ArchivedRecord], ...] = (DocumentRecord, CorrectionRecord)
-MEMORY_RECORDS: tuple[type[ArchivedRecord], ...] = (
-    ConversationRecord,
-    ExchangeRecord,
-    SummaryRecord,
-    RatingRecord,
-    SituationRecord,
-    SettingRecord,
-    SwitchRecord,
-    NewsRatingRecord,
-)
-NEWS_RECORDS: tuple[type[ArchivedRecord], ...] = (NewsRecord, RemovedNewsRecord)
+# The kinds that are put into the tables of each part of a store, in this order, and those of news.
+TABLED: dict[str, tuple[type[ArchivedRecord], ...]] = {
+    "keys": (KeyRecord,),
+    "catalog": (DocumentRecord, CorrectionRecord),
+    "memories": (
+        ConversationRecord,
+        ExchangeRecord,
+        SummaryRecord,
+        RatingRecord,
+        SituationRecord,
+        SettingRecord,
+        SwitchRecord,
+        NewsRatingRecord,
+    ),
+}
+NEWS: tuple[type[ArchivedRecord], ...] = (NewsRecord, RemovedNewsRecord)
+KINDS = {record.kind: record for record in (*chain.from_iterable(TABLED.values()), *NEWS)}

@@ -6,7 +6,7 @@ It embeds and reads nothing.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import Any, LiteralString
@@ -241,22 +241,23 @@ def _searched(
     return found
 
 
-def every_event(connection: Connection, most: int, *, after: int = 0) -> list[tuple[Any, ...]]:
-    """(event, text, tellings, readings) of the events with a number above `after`, by number.
-
-    A telling is [source, number, link, seconds since the epoch], the first one first; a reading has the
-    values of NewsReading.
-    """
-    return connection.execute(
-        """SELECT e.id, e.content_text,
-            (SELECT json_agg(json_build_array(t.source, t.source_message_id, t.link,
-            extract(epoch FROM t.published_at)) ORDER BY t.published_at, t.source, t.source_message_id)
-                FROM news_sources t WHERE t.news_event_id = e.id),
-            (SELECT json_agg(json_build_array(s.summary, s.assets, s.action, s.confidence,
-            s.analyser) ORDER BY s.id) FROM ai_signals s WHERE s.news_event_id = e.id)
-        FROM news_events e WHERE e.id > %s ORDER BY e.id LIMIT %s""",
-        [after, most],
-    ).fetchall()
+def every_event(connection: Connection) -> Iterator[str]:
+    """All events with tellings, the first one first, and readings, as an archive has them in JSON."""
+    after = 0
+    while rows := connection.execute(
+        """SELECT e.id, json_build_object('text', e.content_text, 'tellings',
+            (SELECT json_agg(json_build_object('source', t.source, 'number', t.source_message_id,
+            'link', t.link, 'at', extract(epoch FROM t.published_at))
+            ORDER BY t.published_at, t.source, t.source_message_id)
+                FROM news_sources t WHERE t.news_event_id = e.id), 'readings',
+            (SELECT coalesce(json_agg(json_build_object('summary', s.summary, 'assets', s.assets,
+            'action', s.action, 'confidence', s.confidence, 'analyser', s.analyser) ORDER BY s.id), '[]')
+                FROM ai_signals s WHERE s.news_event_id = e.id))::text
+        FROM news_events e WHERE e.id > %s ORDER BY e.id LIMIT 200""",
+        [after],
+    ).fetchall():
+        yield from (text for _, text in rows)
+        after = rows[-1][0]
 
 
 def event_of(connection: Connection, text: str) -> tuple[int, list[NewsReading]]:
@@ -269,11 +270,13 @@ def event_of(connection: Connection, text: str) -> tuple[int, list[NewsReading]]
     return (rows[0][0] if rows else 0), [_reading(signal) for _, *signal in rows if signal[0] is not None]
 
 
-def removed_news(connection: Connection) -> list[tuple[str, float]]:
-    """(hash of the text, when it was removed in seconds since the epoch) of removed news, in order."""
-    return connection.execute(
-        "SELECT content_hash, extract(epoch FROM removed_at)::double precision FROM removed_news ORDER BY 1"
-    ).fetchall()
+def removed_news(connection: Connection) -> Iterator[str]:
+    """All removed news, in order, as an archive has them in JSON."""
+    rows = connection.execute(
+        """SELECT json_build_object('sha256', content_hash,
+            'removed_at', extract(epoch FROM removed_at))::text FROM removed_news ORDER BY content_hash"""
+    )
+    yield from (text for (text,) in rows)
 
 
 def keep_removed(connection: Connection, digest: str, at: float) -> bool:

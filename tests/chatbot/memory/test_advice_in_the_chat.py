@@ -81,7 +81,7 @@ def test_advice_is_noted_and_recalled_in_another_conversation(opened: Open) -> N
 def test_damaged_tables_of_situations_keep_nobody_from_the_documents(opened: Open) -> None:
     chatbot = opened()
     ask(chatbot, ADVICE, chatbot.conversations.begin("me"))
-    with chatbot._memories.write() as connection:
+    with chatbot.memories.write() as connection:
         connection.execute("alter table situation rename to damaged")
     chatbot = opened()
     talk = chatbot.conversations.begin("me")
@@ -92,7 +92,7 @@ def test_damaged_tables_of_situations_keep_nobody_from_the_documents(opened: Ope
     assert notice.startswith("Answered without advice: The memories (memory.sqlite3) cannot be used")
     answer, _ = ask(chatbot, ADVICE, talk)
     assert answer.text.startswith("Not saved: The memories (memory.sqlite3) cannot be used")
-    with chatbot._memories.write() as connection:
+    with chatbot.memories.write() as connection:
         connection.execute("alter table damaged rename to situation")
     answer, _ = ask(chatbot, ADVICE, talk)
     assert answer.text.startswith("Saved. "), "without a restart"
@@ -103,7 +103,7 @@ def test_damaged_tables_of_situations_keep_nobody_from_the_documents(opened: Ope
 def test_tables_of_a_later_version_keep_nobody_from_the_documents(opened: Open) -> None:
     chatbot = opened()
     ask(chatbot, ADVICE, chatbot.conversations.begin("me"))
-    with chatbot._memories.write() as connection:
+    with chatbot.memories.write() as connection:
         connection.execute("update memory_version set version = 99 where memory = 'situations'")
     chatbot = opened()
     answer, notices = ask(chatbot, QUESTION, chatbot.conversations.begin("me"))

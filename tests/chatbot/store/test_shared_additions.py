@@ -5,6 +5,7 @@ from __future__ import annotations
 import threading
 import time
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import closing
 from pathlib import Path
 
 import psycopg
@@ -116,7 +117,8 @@ def test_a_password_stays_in_the_server_that_got_it(tmp_path: Path, served: str)
             assert "opensesame" not in str(rows)
 
 
-def test_what_a_dead_worker_had_is_taken_up(tmp_path: Path, served: str) -> None:
+@pytest.mark.parametrize("again", [False, True], ids=["only there", "queued again"])
+def test_what_a_dead_worker_had_is_taken_up(tmp_path: Path, served: str, *, again: bool) -> None:
     file = make_pdf(tmp_path / "Rules.pdf", RULES)
     with machine(tmp_path, served, "server", works=False) as server:
         (number,) = server.additions.enqueue([NewFile("Rules.pdf", file)])
@@ -128,12 +130,32 @@ def test_what_a_dead_worker_had_is_taken_up(tmp_path: Path, served: str) -> None
             served,
             f"update {QUEUE}.procrastinate_jobs set status = 'doing', "
             f"worker_id = (select max(id) from {QUEUE}.procrastinate_workers) "
-            # The server that opens may have queued it once more, as a job that the queue had lost.
             f"where id = (select min(id) from {QUEUE}.procrastinate_jobs)",
         )
         change(served, "update finpolicy_jobs.job set phase = 'reading', done = 1, total = 2")
+        if again:
+            with closing(JobQueue(served)) as queue:
+                queue.put(number, "read", "Rules.pdf")
         with machine(tmp_path, served, "worker"):
             assert server.done(number).result.status == "added"  # type: ignore[union-attr]
+
+
+def test_a_job_is_queued_once_however_many_find_that_it_is_not(tmp_path: Path, served: str) -> None:
+    file = make_pdf(tmp_path / "Rules.pdf", RULES)
+    with (
+        machine(tmp_path, served, "server", works=False) as server,
+        closing(JobQueue(served)) as one,
+        closing(JobQueue(served)) as other,
+        psycopg.connect(served, autocommit=True) as connection,
+    ):
+        (number,) = server.additions.enqueue([NewFile("Rules.pdf", file)])
+        change(served, "delete from procrastinate_jobs")  # as if the queue had lost it
+        with ThreadPoolExecutor(8) as pool:
+            put = [pool.submit(queue.put, number, "read", "Rules.pdf") for queue in (one, other) * 4]
+            for done in put:
+                done.result()
+        count = f"select count(*) from {QUEUE}.procrastinate_jobs where (args->>'number')::bigint = %s"
+        assert connection.execute(count.encode(), [number]).fetchall() == [(1,)]
 
 
 def test_a_text_that_a_dead_worker_stored_is_not_read_twice(tmp_path: Path, served: str) -> None:

@@ -5,12 +5,12 @@ from __future__ import annotations
 import json
 import zipfile
 from collections.abc import Iterator
-from contextlib import closing
+from contextlib import closing, contextmanager
 from pathlib import Path
 from typing import Any
 
 from chatbot.asking.question import Ask
-from chatbot.memory.archive.archive_export import Tally, export_store, opened_store
+from chatbot.memory.archive.archive_export import OpenedStore, Tally, export_store
 from chatbot.memory.archive.archive_file import ArchiveReader
 from chatbot.memory.archive.archive_import import StoreImport
 from chatbot.memory.conversations.conversation_store import Summary
@@ -107,14 +107,21 @@ def given_keys(settings: Settings, *names: str, revoked: int = 0) -> list[str]:
 
 def export(settings: Settings, path: Path) -> dict[str, Tally]:
     """Export a store, and return what became of each kind."""
-    with opened_store(settings) as store:
+    with _parts(settings) as store:
         return {tally.kind: tally for tally in export_store(store, path, _tell_nobody)}
 
 
 def import_into(settings: Settings, path: Path) -> dict[str, Tally]:
     """Import an archive, and return what became of each kind."""
-    with closing(ArchiveReader(path)) as archive, opened_store(settings) as store:
+    with closing(ArchiveReader(path)) as archive, _parts(settings) as store:
         return {tally.kind: tally for tally in StoreImport(store, archive, _tell_nobody).run()}
+
+
+@contextmanager
+def _parts(settings: Settings) -> Iterator[OpenedStore]:
+    with opened(settings) as chatbot, closing(open_api_keys(settings)) as keys:
+        catalog, memories = chatbot.library.catalog.database, chatbot.memories.database
+        yield OpenedStore(keys.database, catalog, memories, chatbot.signals)
 
 
 def lines_of(path: Path) -> dict[str, list[Any]]:

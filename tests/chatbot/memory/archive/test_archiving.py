@@ -166,7 +166,7 @@ def test_kept_copies_that_are_put_into_the_folder_bring_their_names(tmp_path: Pa
     source = small_store(tmp_path)
     target = Settings(home=tmp_path / "second")
     import_into(target, tmp_path / "first.zip")
-    shutil.copytree(source.documents, target.documents)
+    shutil.copytree(source.documents, target.documents, dirs_exist_ok=True)
     with opened(target) as chatbot:
         chatbot.resume()
         assert set(chatbot.library.catalog.names()) == {
@@ -251,7 +251,7 @@ def test_a_broken_import_changes_nothing_of_a_database(
     small_store(tmp_path)
     target = Settings(home=tmp_path / "second")
     with opened(target) as chatbot:
-        memories = chatbot._memories
+        memories = chatbot.memories
         memories.change(
             "create trigger stop before insert on preference begin select raise(abort, 'no'); end"
         )
@@ -259,7 +259,7 @@ def test_a_broken_import_changes_nothing_of_a_database(
         import_into(target, tmp_path / "first.zip")
     with opened(target) as chatbot:
         assert chatbot.conversations.listed("local") == []
-        chatbot._memories.change("drop trigger stop")
+        chatbot.memories.change("drop trigger stop")
     taken = import_into(target, tmp_path / "first.zip")
     assert taken["conversations"].done == 5
     assert taken["documents"].there == 6
@@ -268,8 +268,8 @@ def test_a_broken_import_changes_nothing_of_a_database(
 def test_a_damaged_row_is_named_and_everything_else_exported(tmp_path: Path) -> None:
     settings = small_store(tmp_path)
     with opened(settings) as chatbot:
-        chatbot._memories.change("update detail set answer = 'x' where conversation = 'first'")
-        chatbot._memories.change("update preference set value = '{' where name = 'window'")
+        chatbot.memories.change("update detail set answer = 'x' where conversation = 'first'")
+        chatbot.memories.change("update preference set value = '{' where name = 'window'")
     made = export(settings, tmp_path / "damaged.zip")
     assert sum(map(len, made["settings"].skipped.values())) == 1
     assert made["exchanges"].done == FILLED["exchanges"]
