@@ -57,6 +57,11 @@ class Column(Across):
     left: float
     values: dict[int, Piece] = field(default_factory=dict)
 
+    @property
+    def has_figure(self) -> bool:
+        """Whether it holds a value, and not texts alone."""
+        return any(value.figure for value in self.values.values())
+
     def aligned(self, letter: float) -> bool:
         """Whether most values share a right side, a middle or a left side."""
         values = [value for value in self.values.values() if value.figure]

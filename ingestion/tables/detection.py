@@ -469,7 +469,7 @@ def _is_table(lines: Sequence[VisualLine], block: Block) -> bool:
     fewest = FEWEST_ROWS if aligned > 1 else FEWEST_ROWS_OF_ONE
     if len(rows) < fewest:
         return False
-    of_figures = sum(map(_has_figures, block.columns))
+    of_figures = sum(column.has_figure for column in block.columns)
     if 2 * aligned < of_figures:
         return False
     figures = [text for text in values if any(map(str.isdigit, text))]
@@ -483,10 +483,6 @@ def _is_table(lines: Sequence[VisualLine], block: Block) -> bool:
     if _has_stray_text(lines, block, len(values)):
         return False
     return _level_with_labels(lines, block.columns)
-
-
-def _has_figures(column: Column) -> bool:
-    return any(value.figure for value in column.values.values())
 
 
 def _are_enough(figures: Sequence[str], values: int) -> bool:

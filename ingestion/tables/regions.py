@@ -225,7 +225,7 @@ def _take_texts(
     sides = []
     for column in columns:
         side = sorted(piece.x0 for piece in column.values.values())
-        if len(side) > 1 and not _has_figure(column):
+        if len(side) > 1 and not column.has_figure:
             sides.append(side[len(side) // 2])
     taken = False
     for index in rows:
@@ -234,10 +234,6 @@ def _take_texts(
             rows[index] = lines[index].pieces
             taken = True
     return taken
-
-
-def _has_figure(column: Column) -> bool:
-    return any(piece.figure for piece in column.values.values())
 
 
 def _put_text(line: VisualLine, index: int, columns: Sequence[Column]) -> None:
@@ -261,7 +257,7 @@ def _is_column(column: Column, labels: Sequence[Piece]) -> bool:
     Marks and numbers among the labels do not.
     """
     inside = sum(column.overlap(label) > 0 for label in labels)
-    if _has_figure(column):
+    if column.has_figure:
         return inside <= len(column.values)
     return len(column.values) > 1 and not inside
 

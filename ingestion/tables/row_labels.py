@@ -107,13 +107,9 @@ def _tail(pieces: Sequence[Piece], columns: Sequence[Column], letter: float) -> 
     piece = pieces[0]
     for number, column in enumerate(columns):
         indent = piece.x0 - column.x0
-        if -letter < indent < HANGING * letter and not _has_figure(column):
+        if -letter < indent < HANGING * letter and not column.has_figure:
             return number, piece
     return None
-
-
-def _has_figure(column: Column) -> bool:
-    return any(value.figure for value in column.values.values())
 
 
 def _pull_values(
