@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from itertools import chain, combinations, compress, pairwise
 from statistics import median
 
-from ingestion.records import Across, Down, Rect, Word, around
+from ingestion.records import Across, Cell, Down, Rect, Row, Word, around
 from ingestion.tables.word_kinds import (
     BROKEN,
     DIGITS,
@@ -24,7 +24,7 @@ from ingestion.tables.word_kinds import (
     words_kind,
 )
 
-__all__ = ["INK", "Piece", "VisualLine", "text_piece", "visual_lines"]
+__all__ = ["INK", "Piece", "VisualLine", "row_of", "text_piece", "visual_lines"]
 
 # Two words of one line overlap by at least this share of the height of the lower one. Footnote marks stand
 # high but overlap. The staggered lines of neighbouring heads, half a line apart, overlap less.
@@ -105,6 +105,18 @@ def text_piece(words: Sequence[Word]) -> Piece:
     box = around(map(_box, words))
     text = " ".join(map(printed, words))
     return Piece(list(words), box.x0, box.x1, False, text, box.x0)
+
+
+def row_of(label: str, words: Iterable[Word], pieces: Sequence[Piece | None], section: str) -> Row:
+    """Returns a row of a table. words: those of its label. pieces: one for each cell, None if it is empty."""
+    cells = tuple(Cell(piece.text, *_span_of(piece.words)) if piece else None for piece in pieces)
+    filled = (piece.words for piece in pieces if piece)
+    return Row(label, cells, section, *_span_of([*words, *chain.from_iterable(filled)]))
+
+
+def _span_of(words: Sequence[Word]) -> tuple[int, int]:
+    """Returns the first and the last offset of some words in the page's text."""
+    return min(word.start for word in words), max(word.end for word in words)
 
 
 @dataclass(slots=True)

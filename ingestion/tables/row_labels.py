@@ -7,11 +7,11 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from itertools import chain, pairwise
 
-from ingestion.records import Across, Cell, Down, Rect, Row, Word
+from ingestion.records import Across, Down, Rect, Row, Word
 from ingestion.tables.captions import NOTE, is_unit
 from ingestion.tables.columns import Column, label_of
-from ingestion.tables.lines import Piece, VisualLine
-from ingestion.tables.word_kinds import is_period, printed, span_of, words_kind
+from ingestion.tables.lines import Piece, VisualLine, row_of
+from ingestion.tables.word_kinds import is_period, printed, words_kind
 
 __all__ = ["rows_of"]
 
@@ -193,7 +193,11 @@ class _LineJoiner:
                 joined.append((item, self._section(item)))
         if joined:
             self._end(joined[-1][0])
-        return [_row(item, section, columns) for item, section in joined]
+        made = []
+        for item, section in joined:
+            pieces = [item.cells.get(number) for number in range(columns)]
+            made.append(row_of(item.label, item.words, pieces, section))
+        return made
 
     def _await(self, pending: list[_Item], item: _Item) -> None:
         """Adds a line without values to those that wait for a row.
@@ -359,12 +363,3 @@ def _lengthen(row: _Item, number: int, piece: Piece) -> None:
     right = max(begun.x1, piece.x1)
     text = f"{begun.text} {piece.text}"
     row.cells[number] = Piece(words, begun.x0, right, False, text, begun.core)
-
-
-def _row(item: _Item, section: str, columns: int) -> Row:
-    pieces = [item.cells.get(number) for number in range(columns)]
-    cells = tuple(Cell(piece.text, *span_of(piece.words)) if piece else None for piece in pieces)
-    words = [*item.words]
-    for piece in item.cells.values():
-        words += piece.words
-    return Row(item.label, cells, section, *span_of(words))

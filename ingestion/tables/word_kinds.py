@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
 from functools import lru_cache
 
 from ingestion.language.currencies import CODES, DRAWN_SIGNS, LETTER_SIGNS
@@ -28,7 +27,6 @@ __all__ = [
     "is_period",
     "is_value",
     "printed",
-    "span_of",
     "words_kind",
 ]
 
@@ -148,13 +146,6 @@ def _goes_with_figure(word: str) -> bool:
 def printed(word: Word) -> str:
     """Returns a word as printed, with a hyphen where it was broken at a line's end."""
     return BROKEN.sub("-", word.text)
-
-
-def span_of(words: Sequence[Word]) -> tuple[int, int]:
-    """Returns the first and the last offset of some words in the page's text."""
-    start = min(word.start for word in words)
-    end = max(word.end for word in words)
-    return start, end
 
 
 @lru_cache(maxsize=4096)
