@@ -24,7 +24,7 @@ from ingestion.tables.word_kinds import (
     words_kind,
 )
 
-__all__ = ["INK", "Piece", "VisualLine", "row_of", "text_piece", "visual_lines"]
+__all__ = ["INK", "Piece", "VisualLine", "joined", "row_of", "text_piece", "visual_lines"]
 
 # Two words of one line overlap by at least this share of the height of the lower one. Footnote marks stand
 # high but overlap. The staggered lines of neighbouring heads, half a line apart, overlap less.
@@ -97,14 +97,17 @@ class Piece(Across):
     core: float
 
 
-def text_piece(words: Sequence[Word]) -> Piece:
-    """Returns a piece that is no value.
-
-    words: as they are read.
-    """
+def text_piece(words: Sequence[Word], *, figure: bool = False) -> Piece:
+    """Returns a piece of words, as they are read."""
     box = around(map(_box, words))
     text = " ".join(map(printed, words))
-    return Piece(list(words), box.x0, box.x1, False, text, box.x0)
+    return Piece(list(words), box.x0, box.x1, figure, text, box.x0)
+
+
+def joined(first: Piece, second: Piece) -> Piece:
+    """Makes one text of two pieces."""
+    text = f"{first.text} {second.text}"
+    return replace(text_piece([*first.words, *second.words]), text=text)
 
 
 def row_of(label: str, words: Iterable[Word], pieces: Sequence[Piece | None], section: str) -> Row:
@@ -416,13 +419,6 @@ def _is_measured(piece: Piece) -> bool:
     return is_value(piece.text)
 
 
-def _joined(first: Piece, second: Piece) -> Piece:
-    """Makes one text of two pieces."""
-    words = [*first.words, *second.words]
-    text = f"{first.text} {second.text}"
-    return Piece(words, first.x0, second.x1, False, text, first.x0)
-
-
 class _WordJoiner:
     """Joins the words of one line to values and texts."""
 
@@ -446,7 +442,7 @@ class _WordJoiner:
                 after_leader = True
                 continue
             if pieces and not after_leader and self._is_close(pieces[-1], token):
-                pieces[-1] = _joined(pieces[-1], token)
+                pieces[-1] = joined(pieces[-1], token)
             else:
                 pieces.append(token)
             after_leader = False
@@ -477,24 +473,20 @@ class _WordJoiner:
         before: list[Word] = []  # currency and signs that wait for their value
         for index, word in enumerate(self._words):
             kind = self._kinds[index]
-            x0 = word.box.x0
-            x1 = word.box.x1
-            last = None
-            if tokens and tokens[-1].figure:
-                last = tokens[-1]
+            last = tokens[-1] if tokens and tokens[-1].figure else None
             if self._waits(index):
                 before.append(word)
             elif kind == "l":
-                tokens.append(Piece([], x0, x1, False, "", x0))
+                tokens.append(replace(text_piece([word]), words=[]))
             elif before:
                 tokens.append(self._signed_value(before, index))
                 before = []
             elif last and self._belongs(index, last):
-                last.x1 = max(last.x1, x1)
+                last.x1 = max(last.x1, word.box.x1)
                 last.words.append(word)
                 last.text += self._space(index) + word.text
             elif not self._is_loose_mark(index, last):
-                tokens.append(Piece([word], x0, x1, kind in "vd", printed(word), x0))
+                tokens.append(text_piece([word], figure=kind in "vd"))
         return tokens
 
     def _signed_value(self, before: Sequence[Word], index: int) -> Piece:

@@ -157,12 +157,8 @@ def _blocks(lines: Sequence[VisualLine], first: int, last: int) -> Iterator[Bloc
 def _over_columns(line: VisualLine, columns: Sequence[Column], *, start: int = 1) -> int:
     """Counts the pieces of a line, from the first or a later one, that stand over columns of their own."""
     pieces = line.pieces[start:]
-    over = sum(_is_under(column, pieces) for column in columns)
+    over = sum(any(column.overlap(piece) > 0 for piece in pieces) for column in columns)
     return min(over, len(pieces))
-
-
-def _is_under(column: Column, pieces: Sequence[Piece]) -> bool:
-    return any(column.overlap(piece) > 0 for piece in pieces)
 
 
 def _block(lines: Sequence[VisualLine], first: int, last: int) -> Block:

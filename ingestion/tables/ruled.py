@@ -10,6 +10,7 @@ from itertools import chain, groupby
 from ingestion.language.list_items import ITEM_LABEL
 from ingestion.records import Rect, Row, Word
 from ingestion.tables.captions import is_unit
+from ingestion.tables.columns import counts_up
 from ingestion.tables.grids import Grid, Inside
 from ingestion.tables.lines import row_of, text_piece
 from ingestion.tables.word_kinds import is_period, is_value, printed, words_kind
@@ -96,7 +97,7 @@ class _Sheet:
         self._title = self._take_title()
         self._heads = self._rows[: self._count_heads()]
         self._body = self._rows[len(self._heads) :]
-        if self._body and _is_numbering(self._body[0]):
+        if self._body and counts_up([inside.text for inside in _filled(self._body[0])]):
             self._body = self._body[1:]
         self._columns = self._kept_columns()
         self._serials = self._count_serials()
@@ -314,15 +315,6 @@ def _may_be_head(inside: Inside) -> bool:
 
 def _is_figure(word: str) -> bool:
     return words_kind(word) == "v" and not is_period(word)
-
-
-def _is_numbering(row: Sequence[Inside]) -> bool:
-    """Whether a row numbers the columns: 1, 2, 3 or (1), (2), (3)."""
-    texts = [inside.text.strip("().") for inside in _filled(row)]
-    if len(texts) < 3 or not all(map(str.isdecimal, texts)):
-        return False
-    numbers = list(map(int, texts))
-    return numbers == list(range(1, len(texts) + 1))
 
 
 def _has_figure(text: str) -> bool:
