@@ -107,6 +107,8 @@ def row_values(line: VisualLine) -> list[Piece]:
 
 def head_row(line: VisualLine) -> bool:
     """Whether all values of a row are years or its columns' numbers."""
+    if len(line.pieces) > 2 and all(is_period(piece.text) for piece in line.pieces):
+        return True
     texts = [value.text for value in row_values(line)]
     if not texts:
         return False

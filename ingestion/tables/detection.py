@@ -19,8 +19,8 @@ from ingestion.tables.lines import Piece, VisualLine, visual_lines
 from ingestion.tables.regions import Block, blocks_of, first_line, label_sides, without_page_number
 from ingestion.tables.row_labels import rows_of
 from ingestion.tables.ruled import Ruled, ruled_tables
-from ingestion.tables.ruling_lines import Rules, no_rules
-from ingestion.tables.word_kinds import is_period, is_value, words_kind
+from ingestion.tables.ruling_lines import Rules
+from ingestion.tables.word_kinds import count_values, is_period, is_value
 
 __all__ = ["continue_tables", "find_tables"]
 
@@ -58,7 +58,7 @@ NAMED = 0.8
 SEPARATOR = " > "
 
 
-def find_tables(text: str, words: Sequence[Word], rules: Callable[[], Rules] = no_rules) -> list[Table]:
+def find_tables(text: str, words: Sequence[Word], rules: Callable[[], Rules] = Rules) -> list[Table]:
     """Returns the tables of one page in reading order, those set sideways after the others.
 
     words: with boxes and offsets into `text`. rules: called only if there may be a table.
@@ -69,42 +69,30 @@ def find_tables(text: str, words: Sequence[Word], rules: Callable[[], Rules] = n
     tables: list[Table] = []
     for degrees, part in chain.from_iterable(map(partial(by_direction, text), sheet_pages(placed))):
         level = [replace(word, box=turn_back(word.box, degrees)) for word in part] if degrees else part
-        for table in _level_tables(level, partial(_turned_back, rules, degrees)):
+        for table in _level_tables(level, rules, degrees):
             tables.append(replace(table, box=turn_back(table.box, (360 - degrees) % 360)))
     return tables
 
 
-def _turned_back(rules: Callable[[], Rules], degrees: int) -> Rules:
-    return rules().turned_back(degrees)
-
-
-def _level_tables(placed: Sequence[Word], rules: Callable[[], Rules]) -> list[Table]:
-    """Returns the tables of words that stand level."""
-    if _count_values(placed) < FEWEST_ROWS:
+def _level_tables(placed: Sequence[Word], rules: Callable[[], Rules], degrees: int) -> list[Table]:
+    """Returns the tables of words that stand level, on a page turned clockwise by `degrees`."""
+    if count_values(placed) < FEWEST_ROWS:
         return []
     lines = without_page_number(visual_lines(placed))
     tables = _unruled(lines)
     parted = sum(len(line.pieces) > 1 for line in lines)
     if parted < FEWEST_ROWS:
         return tables
-    drawn = _ruled(lines, placed, rules())
+    drawn = _ruled(lines, placed, rules().turned_back(degrees))
     ruled = [table for table in drawn if not _is_part_of_wider(table, drawn, tables)]
     if not ruled:
         return tables
-    outside = [word for word in placed if not _is_inside(word, ruled)]
+    outside = [word for word in placed if not any(table.box.holds(word.box) for table in ruled)]
     other_lines = without_page_number(visual_lines(outside))
     both = [*ruled, *_unruled(other_lines)]
     if _count_cells(both) < KEPT * _count_cells(tables):
         return tables
     return sorted(both, key=lambda table: table.box.y0)
-
-
-def _count_values(words: Sequence[Word]) -> int:
-    return sum(words_kind(word.text) == "v" for word in words)
-
-
-def _is_inside(word: Word, tables: Sequence[Table]) -> bool:
-    return any(table.box.holds(word.box) for table in tables)
 
 
 def _is_part_of_wider(table: Table, ruled: Sequence[Table], tables: Sequence[Table]) -> bool:

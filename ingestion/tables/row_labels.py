@@ -10,7 +10,7 @@ from itertools import chain, pairwise
 from ingestion.records import Across, Down, Rect, Row, Word
 from ingestion.tables.captions import NOTE, is_unit
 from ingestion.tables.columns import Column, label_of
-from ingestion.tables.lines import Piece, VisualLine, joined, row_of, text_piece
+from ingestion.tables.lines import Piece, VisualLine, join, row_of, text_piece
 from ingestion.tables.word_kinds import is_period, printed, words_kind
 
 __all__ = ["rows_of"]
@@ -176,7 +176,7 @@ class _LineJoiner:
             if item.tail:
                 if last and item.tail[0] in last.cells:
                     number, piece = item.tail
-                    last.cells[number] = joined(last.cells[number], piece)
+                    join(last.cells[number], piece)
             elif not item.cells:
                 if _is_worded(item.label):
                     self._await(pending, item)
