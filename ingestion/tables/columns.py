@@ -14,7 +14,7 @@ from ingestion.records import Across, Word
 from ingestion.tables.lines import Piece, VisualLine, text_piece
 from ingestion.tables.word_kinds import is_period
 
-__all__ = ["HEAD_LABEL", "Column", "columns_of", "head_row", "label_of", "parted", "row_values"]
+__all__ = ["HEAD_LABEL", "Column", "columns_of", "counts_up", "head_row", "label_of", "parted", "row_values"]
 
 # No printed table has more columns than this. What lies beyond is left out.
 MOST_COLUMNS = 30
@@ -57,21 +57,18 @@ class Column(Across):
     left: float
     values: dict[int, Piece] = field(default_factory=dict)
 
+    @property
+    def has_figure(self) -> bool:
+        """Whether it holds a value, and not texts alone."""
+        return any(value.figure for value in self.values.values())
+
     def aligned(self, letter: float) -> bool:
-        """Whether most values share a right side, a middle or a left side."""
+        """Whether most values share a right side or a middle."""
         values = [value for value in self.values.values() if value.figure]
-        if not values:
-            return False
-        within = 2 * ALIGNED * letter
-        fewest = ALIGNED_SHARE * len(values)
         rights = sorted(value.x1 for value in values)
-        if _agreeing(rights, within) >= fewest:
-            return True
         middles = sorted((value.core + value.x1) / 2 for value in values)
-        if _agreeing(middles, within) >= fewest:
-            return True
-        lefts = sorted(value.core for value in values)
-        return _agreeing(lefts, within) >= fewest
+        most = max(_agreeing(places, 2 * ALIGNED * letter) for places in (rights, middles))
+        return most > 0 and most >= ALIGNED_SHARE * len(values)
 
 
 def label_of(line: VisualLine) -> int:
@@ -87,9 +84,7 @@ def label_of(line: VisualLine) -> int:
         return 1
     if is_period(first.text) and any(map(_is_amount, others)):
         return 1
-    if not others or others[0].figure:
-        return 0
-    return 2 if _has_letter(others[0].text) else 0
+    return 2 if others and any(map(str.isalpha, others[0].text)) else 0
 
 
 def _is_amount(piece: Piece) -> bool:
@@ -121,19 +116,14 @@ def head_row(line: VisualLine) -> bool:
         if len(texts) > 1 or not label_of(line):
             return True
         return bool(HEAD_LABEL.search(line.pieces[0].text))
-    return len(texts) > 2 and _counts_up(texts)
+    return counts_up(texts)
 
 
-def _counts_up(texts: Sequence[str]) -> bool:
+def counts_up(texts: Sequence[str]) -> bool:
     """Whether texts number the columns from 1 or 2 on: 1, 2, 3 or (2), (3), (4)."""
-    numbers = []
-    for text in texts:
-        digits = text.strip("().")
-        if not digits.isdecimal() or len(text) > 4:
-            return False
-        numbers.append(int(digits))
-    first = numbers[0]
-    return first in (1, 2) and numbers == list(range(first, first + len(numbers)))
+    digits = [text.strip("().") for text in texts]
+    numbers = list(map(str, range(1, len(digits) + 2)))
+    return len(digits) > 2 and digits in (numbers[:-1], numbers[1:])
 
 
 def columns_of(rows: Sequence[tuple[int, Sequence[Piece]]], letter: float) -> list[Column]:
@@ -149,11 +139,9 @@ def columns_of(rows: Sequence[tuple[int, Sequence[Piece]]], letter: float) -> li
     # these are known.
     pieces.sort(key=lambda item: item[1].x1 - item[1].core)
     for index, piece in pieces:
-        near = [column for column in columns if _overlap(column, piece) > 0]
-        if len(near) > 1:
-            near = _merged(columns, near, index, piece)
+        near = [column for column in columns if _overlap(column, piece) > 0 and index not in column.values]
         target = max(near, key=lambda column: _overlap(column, piece), default=None)
-        if target is not None and index not in target.values:
+        if target:
             _put(target, index, piece)
         elif len(columns) < MOST_COLUMNS:
             columns.append(Column(piece.core, piece.x1, piece.x0, {index: piece}))
@@ -173,35 +161,15 @@ def _put(column: Column, index: int, piece: Piece) -> None:
     column.left = min(column.left, piece.x0)
 
 
-def _put_all(column: Column, other: Column) -> None:
-    """Puts the values of another column into a column."""
-    for index, piece in other.values.items():
-        _put(column, index, piece)
-
-
-def _are_apart(first: Column, second: Column) -> bool:
-    """Whether a row has a value in each of two columns."""
-    return bool(first.values.keys() & second.values.keys())
-
-
-def _merged(columns: list[Column], near: list[Column], index: int, piece: Piece) -> list[Column]:
-    """Joins the columns under one wide value that no row holds apart; returns those still free for it."""
-    first = near[0]
-    for other in near[1:]:
-        if not _are_apart(first, other):
-            _put_all(first, other)
-            columns.remove(other)
-    free = [column for column in columns if index not in column.values]
-    return [column for column in free if _overlap(column, piece) > 0]
-
-
 def _joined(columns: list[Column], letter: float) -> list[Column]:
     """Joins columns that stand side by side and almost touch, unless a row holds them apart."""
     kept: list[Column] = []
     for column in columns:
         last = kept[-1] if kept else None
-        if last and column.x0 - last.x1 < APART * letter and not _are_apart(last, column):
-            _put_all(last, column)
+        near = last and column.x0 - last.x1 < APART * letter
+        if last and near and last.values.keys().isdisjoint(column.values):
+            for index, piece in column.values.items():
+                _put(last, index, piece)
         else:
             kept.append(column)
     return kept
@@ -270,7 +238,3 @@ def _agreeing(sides: Sequence[float], within: float) -> int:
             start += 1
         most = max(most, end - start + 1)
     return most
-
-
-def _has_letter(text: str) -> bool:
-    return any(character.isalpha() for character in text)

@@ -19,8 +19,8 @@ from ingestion.tables.lines import Piece, VisualLine, visual_lines
 from ingestion.tables.regions import Block, blocks_of, first_line, label_sides, without_page_number
 from ingestion.tables.row_labels import rows_of
 from ingestion.tables.ruled import Ruled, ruled_tables
-from ingestion.tables.ruling_lines import Rules, no_rules
-from ingestion.tables.word_kinds import is_period, is_value, words_kind
+from ingestion.tables.ruling_lines import Rules
+from ingestion.tables.word_kinds import count_values, is_period, is_value
 
 __all__ = ["continue_tables", "find_tables"]
 
@@ -58,7 +58,7 @@ NAMED = 0.8
 SEPARATOR = " > "
 
 
-def find_tables(text: str, words: Sequence[Word], rules: Callable[[], Rules] = no_rules) -> list[Table]:
+def find_tables(text: str, words: Sequence[Word], rules: Callable[[], Rules] = Rules) -> list[Table]:
     """Returns the tables of one page in reading order, those set sideways after the others.
 
     words: with boxes and offsets into `text`. rules: called only if there may be a table.
@@ -69,42 +69,30 @@ def find_tables(text: str, words: Sequence[Word], rules: Callable[[], Rules] = n
     tables: list[Table] = []
     for degrees, part in chain.from_iterable(map(partial(by_direction, text), sheet_pages(placed))):
         level = [replace(word, box=turn_back(word.box, degrees)) for word in part] if degrees else part
-        for table in _level_tables(level, partial(_turned_back, rules, degrees)):
+        for table in _level_tables(level, rules, degrees):
             tables.append(replace(table, box=turn_back(table.box, (360 - degrees) % 360)))
     return tables
 
 
-def _turned_back(rules: Callable[[], Rules], degrees: int) -> Rules:
-    return rules().turned_back(degrees)
-
-
-def _level_tables(placed: Sequence[Word], rules: Callable[[], Rules]) -> list[Table]:
-    """Returns the tables of words that stand level."""
-    if _count_values(placed) < FEWEST_ROWS:
+def _level_tables(placed: Sequence[Word], rules: Callable[[], Rules], degrees: int) -> list[Table]:
+    """Returns the tables of words that stand level, on a page turned clockwise by `degrees`."""
+    if count_values(placed) < FEWEST_ROWS:
         return []
     lines = without_page_number(visual_lines(placed))
     tables = _unruled(lines)
     parted = sum(len(line.pieces) > 1 for line in lines)
     if parted < FEWEST_ROWS:
         return tables
-    drawn = _ruled(lines, placed, rules())
+    drawn = _ruled(lines, placed, rules().turned_back(degrees))
     ruled = [table for table in drawn if not _is_part_of_wider(table, drawn, tables)]
     if not ruled:
         return tables
-    outside = [word for word in placed if not _is_inside(word, ruled)]
+    outside = [word for word in placed if not any(table.box.holds(word.box) for table in ruled)]
     other_lines = without_page_number(visual_lines(outside))
     both = [*ruled, *_unruled(other_lines)]
     if _count_cells(both) < KEPT * _count_cells(tables):
         return tables
     return sorted(both, key=lambda table: table.box.y0)
-
-
-def _count_values(words: Sequence[Word]) -> int:
-    return sum(words_kind(word.text) == "v" for word in words)
-
-
-def _is_inside(word: Word, tables: Sequence[Table]) -> bool:
-    return any(table.box.holds(word.box) for table in tables)
 
 
 def _is_part_of_wider(table: Table, ruled: Sequence[Table], tables: Sequence[Table]) -> bool:
@@ -173,39 +161,11 @@ def _named(found: Ruled, lines: Sequence[VisualLine], before: Table | None) -> T
     lines = _in_column(lines, found.box)
     top = _lines_above(lines, found.box.y0)
     floor = _lines_above(lines, before.box.y1 if before else 0.0)
-    if before and top == floor and _is_headless_part(found, before):
-        return replace(before, rows=found.rows, box=found.box)
     caption, units, _ = caption_of(lines, top, min(top, floor))
-    caption = _with_title(caption, found.title)
     units += filter(is_unit, (found.title, found.corner))
-    units += _shared_units(found.heads)
-    unit = units[0] if units else ""
-    return Table(caption, unit, found.heads, found.rows, found.box, False)
-
-
-def _is_headless_part(found: Ruled, before: Table) -> bool:
-    """Whether a ruled table has no heads, and the columns and sides of the table before."""
-    if any(found.heads):
-        return False
-    return len(found.heads) == len(before.heads) and _stand_alike(before.box, found.box)
-
-
-def _with_title(caption: str, title: str) -> str:
-    """Returns a caption with the title inside the table, unless that is a unit."""
-    if not title or is_unit(title):
-        return caption
-    if not caption or caption.endswith(":"):
-        return title
-    return f"{caption} {title}"
-
-
-def _shared_units(heads: Sequence[str]) -> list[str]:
-    """Returns the bracketed units that all heads have."""
-    units = []
-    for unit in bracketed_units(heads[0]):
-        if all(unit in head for head in heads):
-            units.append(unit)
-    return units
+    units += [unit for unit in bracketed_units(found.heads[0]) if all(unit in head for head in found.heads)]
+    table = Table(found.title or caption, units[0] if units else "", found.heads, found.rows, found.box)
+    return _with_heads_above(table, before) if before and top == floor else table
 
 
 def _in_column(lines: Sequence[VisualLine], box: Rect) -> list[VisualLine]:
@@ -213,25 +173,20 @@ def _in_column(lines: Sequence[VisualLine], box: Rect) -> list[VisualLine]:
 
     If another table stands beside it, the lines belong to both and stay whole.
     """
-    cut = [(line, _pieces_over(line, box)) for line in lines]
     beside = []
-    for line, kept in cut:
-        if box.y0 < line.middle < box.y1 and len(kept) < len(line.pieces):
-            beside.append(_count_text_words(line, kept))
-    prose = sum(count >= FEWEST_WORDS_OF_PROSE for count in beside)
-    if prose <= len(beside) / 2:
+    for line in lines:
+        others = [piece for piece in line.pieces if box.overlap(piece) <= 0]
+        if others and box.y0 < line.middle < box.y1:
+            words = sum(len(piece.words) for piece in others if not piece.figure)
+            beside.append(words >= FEWEST_WORDS_OF_PROSE)
+    if sum(beside) <= len(beside) / 2:
         return list(lines)
-    return [replace(line, pieces=kept) for line, kept in cut if kept]
+    cut = [replace(line, pieces=_pieces_over(line, box)) for line in lines]
+    return [line for line in cut if line.pieces]
 
 
 def _pieces_over(line: VisualLine, box: Rect) -> list[Piece]:
     return [piece for piece in line.pieces if box.overlap(piece) > 0]
-
-
-def _count_text_words(line: VisualLine, kept: Sequence[Piece]) -> int:
-    """Counts the words of the texts on a line that are not among the kept pieces."""
-    texts = [piece for piece in line.pieces if piece not in kept and not piece.figure]
-    return sum(len(piece.words) for piece in texts)
 
 
 def _stand_alike(first: Rect, second: Rect) -> bool:
@@ -266,19 +221,18 @@ def _with_heads_above(table: Table, above: Table) -> Table:
     It takes that table's heads and caption, as the equity part of a balance sheet does. Its own caption
     becomes its section if it heads a group. Any other table is returned as it is.
     """
-    if any(table.heads) or not any(above.heads):
-        return table
-    if len(table.heads) != len(above.heads):
-        return table
-    if not _stand_alike(above.box, table.box):
+    if any(table.heads) or not _has_columns_of(above, table):
         return table
     if table.caption and not _is_group(table.caption):
         return table
-    if table.unit and table.unit != above.unit:
-        return table
-    rows = _in_section(table.rows, _group_name(table.caption))
-    unit = table.unit or above.unit
-    return replace(table, heads=above.heads, caption=above.caption, unit=unit, rows=rows)
+    return _carried_on(above, table)
+
+
+def _has_columns_of(above: Table, table: Table) -> bool:
+    """Whether a table has as many columns as one with heads above it, and stands alike."""
+    if not any(above.heads) or len(above.heads) != len(table.heads):
+        return False
+    return _stand_alike(above.box, table.box)
 
 
 def continue_tables(pages: Sequence[Page]) -> list[Page]:
@@ -291,13 +245,13 @@ def continue_tables(pages: Sequence[Page]) -> list[Page]:
         if done and _goes_on(done[-1], page):
             first, *others = page.tables
             carried = _carried_on(done[-1].tables[-1], first)
-            page = replace(page, tables=(carried, *others))
+            page = replace(page, tables=(replace(carried, continued=True), *others))
         done.append(page)
     return done
 
 
 def _carried_on(above: Table, first: Table) -> Table:
-    """Returns a page's first table as the continuation of the last one on the page before."""
+    """Returns a table as the continuation of the one above it or on the page before."""
     if _counts_on(above, first):
         section = above.rows[-1].section
     else:
@@ -305,7 +259,7 @@ def _carried_on(above: Table, first: Table) -> Table:
     rows = _in_section(first.rows, section)
     heads = first.heads if any(first.heads) else above.heads
     unit = first.unit or above.unit
-    return replace(first, heads=heads, caption=above.caption, unit=unit, rows=rows, continued=True)
+    return replace(first, heads=heads, caption=above.caption, unit=unit, rows=rows)
 
 
 def _goes_on(before: Page, page: Page) -> bool:
@@ -320,11 +274,7 @@ def _goes_on(before: Page, page: Page) -> bool:
         return False
     above = before.tables[-1]
     first = page.tables[0]
-    if not any(above.heads):
-        return False
-    if len(above.heads) != len(first.heads):
-        return False
-    if not _stand_alike(above.box, first.box):
+    if not _has_columns_of(above, first):
         return False
     below_it = sum(line.box.y0 > above.box.y1 for line in before.lines)
     over_it = sum(line.box.y1 < first.box.y0 for line in page.lines)
@@ -370,8 +320,6 @@ def _stands_in(caption: str, page: Page) -> bool:
 
 def _counts_on(above: Table, first: Table) -> bool:
     """Whether the rows of a table are numbered on from those of the one before."""
-    if not above.rows or not first.rows:
-        return False
     before = NUMBERED.match(above.rows[-1].label)
     after = NUMBERED.match(first.rows[0].label)
     if before is None or after is None:
@@ -381,8 +329,6 @@ def _counts_on(above: Table, first: Table) -> bool:
 
 def _in_section(rows: tuple[Row, ...], section: str) -> tuple[Row, ...]:
     """Puts the rows of a table before its first heading under a section; "" leaves them as they are."""
-    if not section:
-        return rows
     headed = (place for place, row in enumerate(rows) if row.section)
     until = next(headed, len(rows))
     placed = [replace(row, section=section) for row in rows[:until]]
@@ -421,12 +367,8 @@ def _names_rows(rows: Sequence[Row], *, prose: bool) -> bool:
 
     What stands before that column is then prose, or names only some of them: the groups they belong to.
     """
-    names = [row.cells[0].text for row in rows if row.cells and row.cells[0]]
-    if len(names) < NAMED * len(rows):
-        return False
-    if not all(map(_is_name, names)):
-        return False
-    if not all(len(row.cells) > 1 for row in rows):
+    names = [row.cells[0].text for row in rows if row.cells[0]]
+    if len(names) < NAMED * len(rows) or not all(map(_is_name, names)) or len(rows[0].cells) < 2:
         return False
     labelled = sum(bool(row.label) for row in rows)
     return prose or labelled < LABELLED * len(rows)
@@ -469,7 +411,7 @@ def _is_table(lines: Sequence[VisualLine], block: Block) -> bool:
     fewest = FEWEST_ROWS if aligned > 1 else FEWEST_ROWS_OF_ONE
     if len(rows) < fewest:
         return False
-    of_figures = sum(map(_has_figures, block.columns))
+    of_figures = sum(column.has_figure for column in block.columns)
     if 2 * aligned < of_figures:
         return False
     figures = [text for text in values if any(map(str.isdigit, text))]
@@ -483,10 +425,6 @@ def _is_table(lines: Sequence[VisualLine], block: Block) -> bool:
     if _has_stray_text(lines, block, len(values)):
         return False
     return _level_with_labels(lines, block.columns)
-
-
-def _has_figures(column: Column) -> bool:
-    return any(value.figure for value in column.values.values())
 
 
 def _are_enough(figures: Sequence[str], values: int) -> bool:

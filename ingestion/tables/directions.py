@@ -6,7 +6,7 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 
 from ingestion.records import Word, around
-from ingestion.tables.word_kinds import words_kind
+from ingestion.tables.word_kinds import count_values
 
 __all__ = ["by_direction"]
 
@@ -36,7 +36,7 @@ def by_direction(text: str, words: Sequence[Word]) -> Iterator[tuple[int, Sequen
     lines = [(_direction(line), line) for line in _lines(text, words)]
     rows, values = Counter[int](), Counter[int]()
     for direction, line in lines:
-        if (count := _count_values(line)) >= FEWEST_VALUES:
+        if (count := count_values(line)) >= FEWEST_VALUES:
             rows[direction or 0] += 1
             values[direction or 0] += count
     usual = max((DOWN, UP), key=lambda direction: rows[direction])
@@ -53,10 +53,6 @@ def by_direction(text: str, words: Sequence[Word]) -> Iterator[tuple[int, Sequen
             level += line
     yield 0, level
     yield usual, sideways
-
-
-def _count_values(line: Sequence[Word]) -> int:
-    return sum(words_kind(word.text) == "v" for word in line)
 
 
 def _is_tall(word: Word) -> bool:

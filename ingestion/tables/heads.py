@@ -65,82 +65,41 @@ def head_of(
     floor: the first line that may be looked at. labels: their left and right sides.
     """
     zone = _Zone(columns, *labels)
-    found = _FoundHead([], [], [])
+    rows: list[list[Piece]] = []
+    units: list[str] = []
+    periods: list[str] = []
     top = first
     while top > max(floor, first - MOST_HEAD_LINES):
         line = lines[top - 1]
+        over, others = zone.split(line)
+        of_periods = all(is_period(value.text) for value in row_values(line))
+        numbering = head_row(line) and not of_periods
         if lines[top].y0 - line.y1 > HEAD_GAP * line.height:
             break
-        over, others = zone.split(line)
-        if not over and all(is_unit(piece.text) for piece in line.pieces):
-            # A unit line over the labels, between the rows and the heads above it.
-            found.units += [piece.text for piece in line.pieces]
-        elif not _may_be_heads(line) or not zone.is_head(line) or found.is_axis_with(over):
-            break
-        else:
-            found.add(line, over, others)
+        # A unit line may stand over the labels, between the rows and the heads above it.
+        if over or not all(map(is_unit, others)):
+            if not (of_periods or numbering) or not zone.is_head(line, over, others):
+                break
+            if rows and _is_axis(rows[0], over):
+                break
+            if len(over) == 1 and is_unit(over[0].text) and not is_bare_unit(over[0].text):
+                units.insert(0, over[0].text)  # it says more than the head of a column would
+            elif not numbering:
+                rows.insert(0, over)
+        units += filter(is_unit, others)
+        periods += [text for text in others if PERIOD_LABEL.fullmatch(text[:LONGEST_PERIOD])]
         top -= 1
-    caption, units, top = caption_of(lines, top, floor)
-    units += found.units[::-1]
-    heads = zone.heads(found.rows)
-    if found.periods:
-        heads = [_with_period(head, found.periods[0]) for head in heads]
-    return Head(heads, caption, units[0] if units else "", top)
+    caption, above, top = caption_of(lines, top, floor)
+    heads = zone.heads(rows)
+    if periods:
+        heads = [f"{periods[0]}{SEPARATOR}{head}" if is_period(head) else head for head in heads]
+    return Head(heads, caption, next(iter([*above, *reversed(units)]), ""), top)
 
 
-def _with_period(head: str, label: str) -> str:
-    """Returns a head with what over the labels belongs to it, if it is a period."""
-    if is_period(head):
-        return f"{label}{SEPARATOR}{head}"
-    return head
-
-
-@dataclass(slots=True)
-class _FoundHead:
-    """What the lines above the rows hold, from below.
-
-    rows: the pieces over the columns, by line, the uppermost line first.
-    units: texts that are units.
-    periods: texts over the labels that belong to the years over the values.
-    """
-
-    rows: list[list[Piece]]
-    units: list[str]
-    periods: list[str]
-
-    def is_axis_with(self, over: Sequence[Piece]) -> bool:
-        """Whether a line of years above another is the axis of a chart, or heads of a table without rows."""
-        if not self.rows or len(self.rows[0]) < 2:
-            return False
-        if len(over) < 2:
-            return False
-        texts = [piece.text for piece in (*self.rows[0], *over)]
-        return all(text.isdecimal() and is_period(text) for text in texts)
-
-    def add(self, line: VisualLine, over: list[Piece], others: Sequence[str]) -> None:
-        """Adds a line of heads: the pieces over the columns, and the texts over the labels."""
-        self.units += filter(is_unit, others)
-        if len(over) == 1 and _is_worded_unit(over[0].text):
-            self.units.insert(0, over[0].text)
-        elif over and not _is_numbering(line):
-            self.rows.insert(0, over)
-        for text in others:
-            if PERIOD_LABEL.fullmatch(text[:LONGEST_PERIOD]):
-                self.periods.append(text)
-
-
-def _is_worded_unit(text: str) -> bool:
-    """Whether a text is a unit that says more than the head of a column would."""
-    return is_unit(text) and not is_bare_unit(text)
-
-
-def _is_numbering(line: VisualLine) -> bool:
-    """Whether a line numbers the columns."""
-    return head_row(line) and not _has_periods_only(line)
-
-
-def _has_periods_only(line: VisualLine) -> bool:
-    return all(is_period(value.text) for value in row_values(line))
+def _is_axis(row: Sequence[Piece], over: Sequence[Piece]) -> bool:
+    """Whether a line of years above another is the axis of a chart, or heads of a table without rows."""
+    texts = [piece.text for piece in (*row, *over)]
+    return len(row) > 1 < len(over) and all(text.isdecimal() and is_period(text) for text in texts)
 
 
 @dataclass(slots=True)
@@ -182,10 +141,6 @@ def _heights(piece: Piece) -> tuple[float, float]:
     return y0 - more, y1 + more
 
 
-def _may_be_heads(line: VisualLine) -> bool:
-    return head_row(line) or _has_periods_only(line)
-
-
 # The (first, last) column that a head stands over.
 _Span = tuple[int, int]
 
@@ -201,10 +156,9 @@ def _share_columns(head: _Head, other: _Head) -> bool:
 
 def _is_under_spanning(head: _Head, above: _Head, span: _Span) -> bool:
     """Whether a head stands under another that spans several columns, among them its own."""
-    if above.y1 > head.y0 + SPAN_GAP * head.height:
-        return False
     first, last = span
-    return first < last and first <= head.core[0] and head.core[1] <= last
+    within = first < last and first <= head.core[0] and head.core[1] <= last
+    return within and above.y1 <= head.y0 + SPAN_GAP * head.height
 
 
 def _is_too_long(piece: Piece) -> bool:
@@ -223,9 +177,8 @@ class _Zone:
         self._x0, self._x1 = columns[0].left, columns[-1].x1
         self._pitch = (self._x1 - self._x0) / len(columns)
 
-    def is_head(self, line: VisualLine) -> bool:
-        """Whether a line stands over the columns rather than across the page."""
-        heads, others = self.split(line)
+    def is_head(self, line: VisualLine, heads: Sequence[Piece], others: Sequence[str]) -> bool:
+        """Whether a line, so split, stands over the columns rather than across the page."""
         if not heads:
             return False
         if len(heads) > len(self._columns) + MOST_MORE_HEADS:

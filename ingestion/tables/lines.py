@@ -4,27 +4,25 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from itertools import chain, combinations, compress, pairwise
 from statistics import median
 
-from ingestion.records import Across, Down, Rect, Word, around
+from ingestion.records import Across, Cell, Down, Rect, Row, Word, around
 from ingestion.tables.word_kinds import (
     BROKEN,
-    DIGITS,
     GROUP,
     LONGEST_FIGURE,
     MARK,
     OPEN_GROUP,
     SIGNS,
-    is_period,
     is_value,
     printed,
     words_kind,
 )
 
-__all__ = ["INK", "Piece", "VisualLine", "text_piece", "visual_lines"]
+__all__ = ["INK", "Piece", "VisualLine", "join", "row_of", "text_piece", "visual_lines"]
 
 # Two words of one line overlap by at least this share of the height of the lower one. Footnote marks stand
 # high but overlap. The staggered lines of neighbouring heads, half a line apart, overlap less.
@@ -52,7 +50,6 @@ SPLIT_DIGITS_GAP = 0.3
 SPACE_GAP = 0.75
 RANGE_GAP = 1.0
 THOUSANDS_GAP = 1.25
-SCANNED_THOUSANDS_GAP = 1.7
 SIGN_GAP = 1.4
 UNIT_GAP = 1.2
 LABEL_GAP = 1.5
@@ -97,14 +94,31 @@ class Piece(Across):
     core: float
 
 
-def text_piece(words: Sequence[Word]) -> Piece:
-    """Returns a piece that is no value.
-
-    words: as they are read.
-    """
+def text_piece(words: Sequence[Word], *, figure: bool = False) -> Piece:
+    """Returns a piece of words, as they are read."""
     box = around(map(_box, words))
     text = " ".join(map(printed, words))
-    return Piece(list(words), box.x0, box.x1, False, text, box.x0)
+    return Piece(list(words), box.x0, box.x1, figure, text, box.x0)
+
+
+def join(first: Piece, second: Piece) -> None:
+    """Makes the first of two pieces one text with the second."""
+    first.words += second.words
+    first.text += f" {second.text}"
+    first.x1 = max(first.x1, second.x1)
+    first.figure = False
+
+
+def row_of(label: str, words: Iterable[Word], pieces: Sequence[Piece | None], section: str) -> Row:
+    """Returns a row of a table. words: those of its label. pieces: one for each cell, None if it is empty."""
+    cells = tuple(Cell(piece.text, *_span_of(piece.words)) if piece else None for piece in pieces)
+    filled = (piece.words for piece in pieces if piece)
+    return Row(label, cells, section, *_span_of([*words, *chain.from_iterable(filled)]))
+
+
+def _span_of(words: Sequence[Word]) -> tuple[int, int]:
+    """Returns the first and the last offset of some words in the page's text."""
+    return min(word.start for word in words), max(word.end for word in words)
 
 
 @dataclass(slots=True)
@@ -279,17 +293,14 @@ def _slope(words: Sequence[Word]) -> float:
 
     It is the median over pairs of words that stand on the baseline of one line, far apart.
     """
-    slopes: list[float] = []
-    line: list[Rect] = []
-    last = None
-    for word in words:
-        if last is None or not _goes_on(last, word):
-            slopes += _slopes(line)
-            line = []
+    lines: list[list[Rect]] = [[]]
+    for last, word in pairwise([words[0], *words]):
+        drift = 0.5 * last.box.height + STEEPEST * (word.box.x0 - last.box.x1)
+        if word.box.x0 <= last.box.x0 or abs(word.box.y1 - last.box.y1) >= drift:
+            lines.append([])
         if _stands_on_baseline(word.text):
-            line.append(word.box)
-        last = word
-    slopes += _slopes(line)
+            lines[-1].append(word.box)
+    slopes = [*chain.from_iterable(map(_slopes, lines))]
     if len(slopes) < FEWEST_SLOPES:
         return 0.0
     slope = median(slopes)
@@ -307,18 +318,6 @@ def _slopes(line: Sequence[Rect]) -> Iterator[float]:
 def _stands_on_baseline(text: str) -> bool:
     """Whether the ink of a word ends at the baseline: it has no letter that hangs below, and no mark."""
     return text.rstrip(".:%").isalnum() and HANGING.isdisjoint(text)
-
-
-def _goes_on(last: Word, word: Word) -> bool:
-    """Whether a word stands to the right of the last at about its height."""
-    if word.box.x0 <= last.box.x0:
-        return False
-    return abs(word.box.y1 - last.box.y1) < _drift(last, word)
-
-
-def _drift(last: Word, word: Word) -> float:
-    """Returns how far the next word of a crooked line may stand above or below the last."""
-    return 0.5 * last.box.height + STEEPEST * (word.box.x0 - last.box.x1)
 
 
 def _grouped(placed: Sequence[_Placed]) -> list[list[_Placed]]:
@@ -385,30 +384,17 @@ def _value_measured_texts(pieces: Sequence[Piece]) -> None:
     """
     valued = any(piece.figure for piece in pieces[1:])
     for piece in pieces[1:]:
-        if piece.figure or not _is_measured(piece):
-            continue
-        of_time = OF_TIME.fullmatch(piece.words[-1].text)
-        piece.figure = valued or not of_time
+        if _is_measured(piece):
+            piece.figure |= valued or not OF_TIME.fullmatch(piece.words[-1].text)
 
 
 def _is_measured(piece: Piece) -> bool:
     """Whether a text is a figure with its measure: "5 per cent"."""
     if len(piece.words) not in MEASURED_WORDS:
         return False
-    first = piece.words[0].text
     last = piece.words[-1].text
-    if words_kind(first) not in "vscd" or is_period(first):
-        return False
-    if not last.endswith("%") and words_kind(last) != "w":
-        return False
-    return is_value(piece.text)
-
-
-def _joined(first: Piece, second: Piece) -> Piece:
-    """Makes one text of two pieces."""
-    words = [*first.words, *second.words]
-    text = f"{first.text} {second.text}"
-    return Piece(words, first.x0, second.x1, False, text, first.x0)
+    after = last.endswith("%") or words_kind(last) == "w"
+    return after and words_kind(piece.words[0].text) in "vscd" and is_value(piece.text)
 
 
 class _WordJoiner:
@@ -425,19 +411,12 @@ class _WordJoiner:
 
     def pieces(self) -> list[Piece]:
         """Returns values, and texts whose words stand close."""
-        if set(self._kinds) == {"w"}:
-            return self._texts()
         pieces: list[Piece] = []
-        after_leader = False  # what follows a leader is apart
         for token in self._tokens():
-            if not token.words:
-                after_leader = True
-                continue
-            if pieces and not after_leader and self._is_close(pieces[-1], token):
-                pieces[-1] = _joined(pieces[-1], token)
+            if pieces and self._is_close(pieces[-1], token):
+                join(pieces[-1], token)
             else:
                 pieces.append(token)
-            after_leader = False
         _value_measured_texts(pieces)
         return pieces
 
@@ -452,37 +431,26 @@ class _WordJoiner:
             widest = LABEL_GAP if token.figure else TEXT_GAP
         return (token.x0 - last.x1) / self._letter < widest
 
-    def _texts(self) -> list[Piece]:
-        """Returns the pieces of a line of words alone. Most lines are such, and this is the fast way."""
-        count = len(self._words)
-        starts = [index for index in range(1, count) if self._gap(index) >= TEXT_GAP]
-        sides = pairwise([0, *starts, count])
-        return [text_piece(self._words[start:end]) for start, end in sides]
-
     def _tokens(self) -> list[Piece]:
-        """Returns words, those of one value together, and a piece without words for each leader."""
+        """Returns words, those of one value together, without leaders."""
         tokens: list[Piece] = []
         before: list[Word] = []  # currency and signs that wait for their value
         for index, word in enumerate(self._words):
             kind = self._kinds[index]
-            x0 = word.box.x0
-            x1 = word.box.x1
-            last = None
-            if tokens and tokens[-1].figure:
-                last = tokens[-1]
+            beside = index and self._kinds[index - 1] != "l"
+            last = tokens[-1] if beside and tokens and tokens[-1].figure else None
             if self._waits(index):
                 before.append(word)
-            elif kind == "l":
-                tokens.append(Piece([], x0, x1, False, "", x0))
             elif before:
                 tokens.append(self._signed_value(before, index))
                 before = []
             elif last and self._belongs(index, last):
-                last.x1 = max(last.x1, x1)
+                last.x1 = max(last.x1, word.box.x1)
                 last.words.append(word)
                 last.text += self._space(index) + word.text
-            elif not self._is_loose_mark(index, last):
-                tokens.append(Piece([word], x0, x1, kind in "vd", printed(word), x0))
+            elif kind != "l" and not self._is_loose_mark(index, last):
+                box = word.box
+                tokens.append(Piece([word], box.x0, box.x1, kind in "vd", printed(word), box.x0))
         return tokens
 
     def _signed_value(self, before: Sequence[Word], index: int) -> Piece:
@@ -497,9 +465,8 @@ class _WordJoiner:
     def _is_loose_mark(self, index: int, last: Piece | None) -> bool:
         """Whether the word is a footnote mark of a value, or of nothing."""
         word = self._words[index]
-        if word.box.height >= self._mark or not _reads_as_mark(word):
-            return False
-        return last is not None or self._gap(index) >= LABEL_GAP
+        loose = last or self._gap(index) >= LABEL_GAP
+        return bool(loose) and word.box.height < self._mark and _reads_as_mark(word)
 
     def _gap(self, index: int) -> float:
         """Returns the distance of a word from the one before it, in letters."""
@@ -511,25 +478,18 @@ class _WordJoiner:
 
     def _space(self, index: int) -> str:
         """Returns what to write before a word of a value: nothing where its digits were split."""
-        if self._gap(index) < SPLIT_DIGITS_GAP:
-            return ""
-        return " "
+        return "" if self._gap(index) < SPLIT_DIGITS_GAP else " "
 
     def _waits(self, index: int) -> bool:
         """Whether the word is a currency or sign of the value after it."""
         kind = self._kinds[index]
-        after = "".join(self._kinds[index + 1 : index + 3])
+        after = self._kinds[index + 1 : index + 2]
         if kind == "c":
-            return after[:1] in {"v", "d"} or after in {"sv", "sd", "dv"}
-        if after[:1] != "v" or self._gap(index + 1) > SIGN_GAP:
+            return after in (["v"], ["d"])
+        if after != ["v"] or self._gap(index + 1) > SIGN_GAP:
             return False
-        if kind == "s":
-            return True
-        if self._words[index].text not in SIGNS:
-            return False
-        if index == 0 or self._kinds[index - 1] == "c":
-            return True
-        return self._gap(index) >= SIGN_GAP
+        apart = self._gap(index) >= SIGN_GAP or self._kinds[index - 1] == "c"
+        return kind == "s" or (apart and self._words[index].text in SIGNS)
 
     def _belongs(self, index: int, last: Piece) -> bool:
         """Whether a word continues the value before it.
@@ -545,29 +505,14 @@ class _WordJoiner:
             return True
         if kind != "v" or word.box.height < self._mark:
             return False
-        digits = last.text[-1] in DIGITS and word.text[0] in DIGITS
-        if digits and gap < SPLIT_DIGITS_GAP:
+        if gap < SPLIT_DIGITS_GAP:
             return True
-        widest = THOUSANDS_GAP if word.confidence is None else SCANNED_THOUSANDS_GAP
-        return gap <= widest and _takes_group(last.text) and bool(GROUP.fullmatch(word.text))
+        return gap <= THOUSANDS_GAP and bool(OPEN_GROUP.fullmatch(last.text) and GROUP.fullmatch(word.text))
 
     def _is_range(self, index: int) -> bool:
         """Whether the word is the dash between the two ends of a range, or the second end."""
-        dash = index - 1
-        if self._words[index].text in SIGNS:
-            dash = index
-        if not 0 < dash < len(self._words) - 1:
+        dash = index if self._words[index].text in SIGNS else index - 1
+        if not 0 < dash < len(self._words) - 1 or self._gap(dash) >= RANGE_GAP:
             return False
-        if self._words[dash].text not in SIGNS:
-            return False
-        if self._kinds[dash - 1] != "v" or self._kinds[dash + 1] != "v":
-            return False
-        return self._gap(dash) < RANGE_GAP and self._gap(dash + 1) < RANGE_GAP
-
-
-def _takes_group(value: str) -> bool:
-    """Whether a group of three digits may follow a value."""
-    head, _, group = value.rpartition(" ")
-    if head and OPEN_GROUP.fullmatch(head.rpartition(" ")[2]):
-        return bool(GROUP.fullmatch(group))
-    return bool(OPEN_GROUP.fullmatch(group))
+        ends = self._kinds[dash - 1], self._kinds[dash + 1]
+        return self._words[dash].text in SIGNS and ends == ("v", "v")

@@ -157,12 +157,8 @@ def _blocks(lines: Sequence[VisualLine], first: int, last: int) -> Iterator[Bloc
 def _over_columns(line: VisualLine, columns: Sequence[Column], *, start: int = 1) -> int:
     """Counts the pieces of a line, from the first or a later one, that stand over columns of their own."""
     pieces = line.pieces[start:]
-    over = sum(_is_under(column, pieces) for column in columns)
+    over = sum(any(column.overlap(piece) > 0 for piece in pieces) for column in columns)
     return min(over, len(pieces))
-
-
-def _is_under(column: Column, pieces: Sequence[Piece]) -> bool:
-    return any(column.overlap(piece) > 0 for piece in pieces)
 
 
 def _block(lines: Sequence[VisualLine], first: int, last: int) -> Block:
@@ -225,7 +221,7 @@ def _take_texts(
     sides = []
     for column in columns:
         side = sorted(piece.x0 for piece in column.values.values())
-        if len(side) > 1 and not _has_figure(column):
+        if len(side) > 1 and not column.has_figure:
             sides.append(side[len(side) // 2])
     taken = False
     for index in rows:
@@ -234,10 +230,6 @@ def _take_texts(
             rows[index] = lines[index].pieces
             taken = True
     return taken
-
-
-def _has_figure(column: Column) -> bool:
-    return any(piece.figure for piece in column.values.values())
 
 
 def _put_text(line: VisualLine, index: int, columns: Sequence[Column]) -> None:
@@ -261,7 +253,7 @@ def _is_column(column: Column, labels: Sequence[Piece]) -> bool:
     Marks and numbers among the labels do not.
     """
     inside = sum(column.overlap(label) > 0 for label in labels)
-    if _has_figure(column):
+    if column.has_figure:
         return inside <= len(column.values)
     return len(column.values) > 1 and not inside
 

@@ -7,11 +7,11 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from itertools import chain, pairwise
 
-from ingestion.records import Across, Cell, Down, Rect, Row, Word
+from ingestion.records import Across, Down, Rect, Row, Word
 from ingestion.tables.captions import NOTE, is_unit
 from ingestion.tables.columns import Column, label_of
-from ingestion.tables.lines import Piece, VisualLine
-from ingestion.tables.word_kinds import is_period, printed, span_of, words_kind
+from ingestion.tables.lines import Piece, VisualLine, join, row_of, text_piece
+from ingestion.tables.word_kinds import is_period, printed, words_kind
 
 __all__ = ["rows_of"]
 
@@ -107,13 +107,9 @@ def _tail(pieces: Sequence[Piece], columns: Sequence[Column], letter: float) -> 
     piece = pieces[0]
     for number, column in enumerate(columns):
         indent = piece.x0 - column.x0
-        if -letter < indent < HANGING * letter and not _has_figure(column):
+        if -letter < indent < HANGING * letter and not column.has_figure:
             return number, piece
     return None
-
-
-def _has_figure(column: Column) -> bool:
-    return any(value.figure for value in column.values.values())
 
 
 def _pull_values(
@@ -125,13 +121,9 @@ def _pull_values(
         column = _free_column(word.box, columns, cells, letter)
         if column is None:
             return
-        words.pop()
-        box = word.box
-        cells[column] = Piece([word], box.x0, box.x1, True, word.text, box.x0)
-        if len(words) > 1 and words_kind(words[-1].text) == "c":
-            sign = words.pop()
-            text = f"{sign.text} {word.text}"
-            cells[column] = Piece([sign, word], sign.box.x0, box.x1, True, text, box.x0)
+        signed = len(words) > 2 and words_kind(words[-2].text) == "c"
+        cells[column] = text_piece(words[-1 - signed :], figure=True)
+        del words[-1 - signed :]
 
 
 def _may_be_value(word: Word) -> bool:
@@ -177,13 +169,14 @@ class _LineJoiner:
 
     def rows(self, columns: int) -> list[Row]:
         """Returns the rows, each under its headings. columns: how many cells each has."""
-        joined: list[tuple[_Item, str]] = []
+        made: list[tuple[_Item, str]] = []
         pending: list[_Item] = []
         for item in self._items:
-            last = joined[-1][0] if joined else None
+            last = made[-1][0] if made else None
             if item.tail:
                 if last and item.tail[0] in last.cells:
-                    _lengthen(last, *item.tail)
+                    number, piece = item.tail
+                    join(last.cells[number], piece)
             elif not item.cells:
                 if _is_worded(item.label):
                     self._await(pending, item)
@@ -194,10 +187,14 @@ class _LineJoiner:
                 for heading in pending:
                     self._open(heading, item)
                 pending = []
-                joined.append((item, self._section(item)))
-        if joined:
-            self._end(joined[-1][0])
-        return [_row(item, section, columns) for item, section in joined]
+                made.append((item, self._section(item)))
+        if made:
+            self._end(made[-1][0])
+        rows = []
+        for item, section in made:
+            pieces = [item.cells.get(number) for number in range(columns)]
+            rows.append(row_of(item.label, item.words, pieces, section))
+        return rows
 
     def _await(self, pending: list[_Item], item: _Item) -> None:
         """Adds a line without values to those that wait for a row.
@@ -354,21 +351,3 @@ def _join(row: _Item, line: _Item) -> None:
     row.label = f"{row.label} {line.label}"
     row.words.extend(line.words)
     row.x1, row.y1 = line.x1, line.y1
-
-
-def _lengthen(row: _Item, number: int, piece: Piece) -> None:
-    """Adds the next line of a text to a cell."""
-    begun = row.cells[number]
-    words = [*begun.words, *piece.words]
-    right = max(begun.x1, piece.x1)
-    text = f"{begun.text} {piece.text}"
-    row.cells[number] = Piece(words, begun.x0, right, False, text, begun.core)
-
-
-def _row(item: _Item, section: str, columns: int) -> Row:
-    pieces = [item.cells.get(number) for number in range(columns)]
-    cells = tuple(Cell(piece.text, *span_of(piece.words)) if piece else None for piece in pieces)
-    words = [*item.words]
-    for piece in item.cells.values():
-        words += piece.words
-    return Row(item.label, cells, section, *span_of(words))

@@ -8,10 +8,12 @@ from dataclasses import dataclass, replace
 from itertools import chain, groupby
 
 from ingestion.language.list_items import ITEM_LABEL
-from ingestion.records import Cell, Rect, Row, Word
+from ingestion.records import Rect, Row, Word
 from ingestion.tables.captions import is_unit
+from ingestion.tables.columns import counts_up
 from ingestion.tables.grids import Grid, Inside
-from ingestion.tables.word_kinds import is_period, is_value, printed, span_of, words_kind
+from ingestion.tables.lines import row_of, text_piece
+from ingestion.tables.word_kinds import is_period, is_value, printed, words_kind
 
 __all__ = ["Ruled", "ruled_tables"]
 
@@ -39,7 +41,7 @@ SEPARATOR = " > "
 # Labels that say nothing without the head over them: "8 lac", "2024-25".
 BARE_WORDS = 2
 
-Lines = list[list[Word]]
+Words = list[Word]
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,47 +64,23 @@ class Ruled:
 
 def ruled_tables(grid: Grid) -> Iterator[Ruled]:
     """Yields the tables of one ruled area. Paragraphs set inside its frame part them."""
-    numbers = [number for number, row in enumerate(grid.cells) if _filled(row)]
-    for prose, group in groupby(numbers, lambda number: _is_prose(grid.cells[number])):
+    for prose, group in groupby(filter(_filled, grid.cells), _is_prose):
         if not prose:
             yield from _Sheet(grid, list(group)).tables()
 
 
 def _is_prose(row: Sequence[Inside]) -> bool:
-    if any(_count_words(inside) > MOST_CELL_WORDS for inside in row):
-        return True
-    filled = _filled(row)
-    return len(filled) == 1 and _count_words(filled[0]) > 2 * MOST_HEAD_WORDS
-
-
-def _count_words(inside: Inside) -> int:
-    return sum(map(len, inside.lines))
+    counts = [len(inside.words) for inside in _filled(row)]
+    return max(counts) > MOST_CELL_WORDS or (len(counts) == 1 and counts[0] > 2 * MOST_HEAD_WORDS)
 
 
 def _filled(row: Sequence[Inside]) -> list[Inside]:
     """Returns the cells of a row that have something in them, each once."""
-    filled: list[Inside] = []
-    for inside in row:
-        if inside.lines and not _is_among(inside, filled):
-            filled.append(inside)
-    return filled
+    return [*dict.fromkeys(inside for inside in row if inside.lines)]
 
 
-def _is_among(inside: Inside, cells: Sequence[Inside]) -> bool:
-    """Whether a cell is one of these very cells; equal ones do not count."""
-    return any(inside is other for other in cells)
-
-
-def _words(lines: Lines) -> list[Word]:
-    return list(chain.from_iterable(lines))
-
-
-def _text(lines: Sequence[Sequence[Word]]) -> str:
-    return " ".join(map(printed, chain.from_iterable(lines)))
-
-
-def _has_value(inside: Inside) -> bool:
-    return is_value(_text(inside.lines))
+def _text(words: Iterable[Word]) -> str:
+    return " ".join(map(printed, words))
 
 
 def _joined(parts: Iterable[str]) -> str:
@@ -113,13 +91,13 @@ def _joined(parts: Iterable[str]) -> str:
 class _Sheet:
     """Some rows of a grid that may form one table."""
 
-    def __init__(self, grid: Grid, numbers: Sequence[int]) -> None:
+    def __init__(self, grid: Grid, rows: Sequence[Sequence[Inside]]) -> None:
         self._grid = grid
-        self._rows = [(number, grid.cells[number]) for number in numbers]
+        self._rows = rows
         self._title = self._take_title()
         self._heads = self._rows[: self._count_heads()]
         self._body = self._rows[len(self._heads) :]
-        if self._body and _is_numbering(self._body[0][1]):
+        if self._body and counts_up([inside.text for inside in _filled(self._body[0])]):
             self._body = self._body[1:]
         self._columns = self._kept_columns()
         self._serials = self._count_serials()
@@ -134,8 +112,8 @@ class _Sheet:
         fewest = FEWEST_ROWS_OF_HEADS if self._heads else FEWEST_ROWS
         if sum(any(row.cells) for row in rows) < fewest:
             return
-        figures = sum(map(_count_figures, rows))
-        if figures < FEWEST_FIGURES:
+        cells = filter(None, chain.from_iterable(row.cells for row in rows))
+        if sum(_has_figure(cell.text) for cell in cells) < FEWEST_FIGURES:
             return
         places = range(self._label + 1, len(self._columns))
         heads = tuple(map(self._head, places))
@@ -144,25 +122,23 @@ class _Sheet:
 
     def _box(self) -> Rect:
         """Returns the box around the heads and the filled cells of the body."""
-        first = (self._heads or self._body)[0][0]
-        last = self._body[-1][0]
-        columns: list[int] = []
-        for _, row in self._body:
-            for inside in _filled(row):
-                columns += inside.columns
-        xs = self._grid.xs
-        ys = self._grid.ys
-        return Rect(xs[min(columns)], ys[first], xs[max(columns) + 1], ys[last + 1])
+        body = [inside for row in self._body for inside in _filled(row)]
+        first = min(inside.rows[0] for inside in (*chain.from_iterable(self._heads), *body))
+        last = max(inside.rows[1] for inside in body)
+        left = min(inside.columns[0] for inside in body)
+        right = max(inside.columns[1] for inside in body)
+        xs, ys = self._grid.xs, self._grid.ys
+        return Rect(xs[left], ys[first], xs[right + 1], ys[last + 1])
 
     def _take_title(self) -> str:
         """Takes the title from the first rows: nothing else stands there, and heads stand below."""
         title = ""
         while len(self._rows) > 2:
-            top = _filled(self._rows[0][1])
-            below = _filled(self._rows[1][1])
+            top = _filled(self._rows[0])
+            below = _filled(self._rows[1])
             if len(top) != 1 or len(below) < 2:
                 break
-            title = f"{title} {_text(top[0].lines)}".strip()
+            title = f"{title} {top[0].text}".strip()
             self._rows = self._rows[1:]
         return title
 
@@ -173,15 +149,13 @@ class _Sheet:
         """
         count = 0
         above: list[Inside] = []
-        for number, row in self._rows[:MOST_HEAD_ROWS]:
+        for row in self._rows[:MOST_HEAD_ROWS]:
             cells = _filled(row)
-            if not all(map(_may_be_head, cells)):
-                break
-            if _text(cells[0].lines)[:1].islower():
+            if not all(map(_may_be_head, cells)) or cells[0].text[:1].islower():
                 break
             if count:
-                spanning = any(_spans(inside, number) for inside in above)
-                if not spanning and not all(is_unit(_text(inside.lines)) for inside in cells):
+                spanning = any(inside.columns[0] < inside.columns[1] or inside in cells for inside in above)
+                if not spanning and not all(is_unit(inside.text) for inside in cells):
                     break
             elif len(cells) < 2:
                 break
@@ -195,10 +169,10 @@ class _Sheet:
         Of several columns between which no row has a line, only the first is kept.
         """
         kept: list[int] = []
-        filled = [row for _, row in self._body if len(_filled(row)) > 1]
+        filled = [row for row in self._body if len(_filled(row)) > 1]
         for column in range(len(self._grid.xs) - 1):
-            before = kept[-1] if kept else None
-            own = [row[column] for row in filled if _is_own_cell(row, column, before)]
+            before = {row[kept[-1]] for row in filled} if kept else set()
+            own = [row[column] for row in filled if row[column].lines and row[column] not in before]
             if len(own) > 1 or any(inside.columns == (column, column) for inside in own):
                 kept.append(column)
         return kept
@@ -208,7 +182,7 @@ class _Sheet:
         if len(self._columns) < 3:
             return 0
         first = self._columns[0]
-        texts = [_text(row[first].lines) for _, row in self._body if row[first].lines]
+        texts = [row[first].text for row in self._body if row[first].lines]
         serials = sum(bool(SERIAL.fullmatch(text)) for text in texts)
         return int(serials >= SERIALS * len(texts))
 
@@ -218,11 +192,11 @@ class _Sheet:
             return False
         first = self._columns[place]
         second = self._columns[place + 1]
-        shared = [row for _, row in self._body if _is_group_row(row[first], row[second])]
+        shared = [row for row in self._body if _is_group_row(row[first], row[second])]
         names = [row[second] for row in shared]
-        if len(names) < 2 or len(set(map(id, names))) < len(names):
+        if len(names) < 2 or len(set(names)) < len(names):
             return False
-        return all(inside.lines and not _has_value(inside) for inside in names)
+        return all(inside.lines and not is_value(inside.text) for inside in names)
 
     def _is_regular(self) -> bool:
         """Whether the cells are those of a table.
@@ -230,24 +204,15 @@ class _Sheet:
         Most have something in them, most of these are one row high and one column wide, and no labels are
         stacked figures.
         """
-        rows = [row for _, row in self._body if not self._is_section(row)]
+        rows = [row for row in self._body if not self._is_section(row)]
         columns = self._columns[self._label :]
-        cells = wide = 0
-        seen: set[tuple[int, int]] = set()
-        for row in rows:
-            for place, column in enumerate(columns):
-                inside = row[column]
-                if not inside.lines:
-                    continue
-                cells += 1
-                seen.add((id(inside), place))
-                wide += place > 0 and inside is row[columns[place - 1]]
-        if cells < FILLED * len(rows) * len(columns):
+        filled = [row[column] for row in rows for column in columns if row[column].lines]
+        if len(filled) < FILLED * len(rows) * len(columns):
             return False
-        high = cells - len(seen)
-        if wide + high > SHARED * cells:
+        if len(filled) - len(set(filled)) > SHARED * len(filled):
             return False
-        return not any(_is_stack(row[columns[0]]) for row in rows)
+        labels = (row[columns[0]] for row in rows)
+        return not any(len(label.lines) >= MOST_STACKED and _is_all_values(label) for label in labels)
 
     def _head(self, place: int) -> str:
         """Returns the heads over a column, the outermost first.
@@ -257,12 +222,12 @@ class _Sheet:
         column = self._columns[place]
         before = self._columns[place - 1] if place else -1
         found: list[Inside] = []
-        for _, row in self._heads:
+        for row in self._heads:
             for inside in row[before + 1 : column + 1]:
                 own = inside is row[column] or before < 0 or inside is not row[before]
-                if own and inside.lines and not _is_among(inside, found):
+                if own and inside.lines and inside not in found:
                     found.append(inside)
-        return SEPARATOR.join(_text(inside.lines) for inside in found)
+        return SEPARATOR.join(inside.text for inside in found)
 
     def _made_rows(self) -> list[Row]:
         """Returns the rows with values, under their sections.
@@ -271,7 +236,7 @@ class _Sheet:
         """
         made: list[Row] = []
         sections: list[_Section] = []
-        for _, row in self._body:
+        for row in self._body:
             if self._is_section(row):
                 sections = _with_section(sections, row, begun=bool(made))
             elif any(row[column].lines for column in self._values):
@@ -286,40 +251,30 @@ class _Sheet:
 
         There are several if items are numbered in it, and none if it cannot be told where each begins.
         """
-        named = self._columns[self._serials : self._label + 1]
-        *groups, label = (row[column] for column in named)
-        serial: list[Word] = []
-        for column in self._columns[: self._serials]:
-            serial += _words(row[column].lines)
-        outer = [*sections]
-        outer += [_text(inside.lines) for inside in groups if inside is not label]
+        *first, label = (row[column] for column in self._columns[: self._label + 1])
+        serial = [word for inside in first[: self._serials] for word in inside.words]
+        groups = [inside.text for inside in first[self._serials :] if inside is not label]
         made = []
-        for lines, values, above in _split(label, [row[column] for column in self._values]):
-            words = _words(lines)
-            if not above:
-                words = serial + words
-            made.append(_row(words, values, _joined([*outer, above])))
+        for words, values, above in _split(label, [row[column] for column in self._values]):
+            words = words if above else serial + words
+            cells = [text_piece(value) if value else None for value in values]
+            made.append(row_of(_text(words), words, cells, _joined([*sections, *groups, above])))
         return made
 
     def _under_head(self, rows: list[Row]) -> list[Row]:
         """Puts rows whose labels say little alone under the head of the labels."""
         bare = sum(_is_bare(row.label) for row in rows)
-        if 2 * bare > len(rows) and not self._serials:
-            head = self._head(self._label)
-        else:
-            head = ""
+        over = 2 * bare > len(rows) and not self._serials
+        head = self._head(self._label) if over else ""
         return [replace(row, section=_joined((head, row.section))) for row in rows]
 
     def _is_section(self, row: Sequence[Inside]) -> bool:
         """Whether a row names those below: it holds only one text, and perhaps a number before it."""
         serials = [row[column] for column in self._columns[: self._serials]]
-        texts = [inside for inside in _filled(row) if not _is_among(inside, serials)]
-        if len(texts) > 1:
-            return False
-        if not texts:
-            return True
-        first = texts[0].columns[0]
-        return first <= self._columns[self._label] and not _has_value(texts[0])
+        texts = [inside for inside in _filled(row) if inside not in serials]
+        if len(texts) != 1:
+            return not texts
+        return texts[0].columns[0] <= self._columns[self._label] and not is_value(texts[0].text)
 
 
 # A section: whether it spans columns, and its text.
@@ -331,7 +286,7 @@ def _with_section(sections: list[_Section], row: Sequence[Inside], *, begun: boo
     filled = _filled(row)
     first, last = filled[-1].columns
     spans = first < last
-    text = " ".join(_text(inside.lines) for inside in filled)
+    text = " ".join(inside.text for inside in filled)
     if not any(map(str.isalpha, text)):
         return sections
     if not begun and text[0].islower():
@@ -340,38 +295,13 @@ def _with_section(sections: list[_Section], row: Sequence[Inside], *, begun: boo
     return [*outer, (spans, text.rstrip(": "))]
 
 
-def _count_figures(row: Row) -> int:
-    return sum(_has_figure(cell.text) for cell in row.cells if cell)
-
-
-def _spans(inside: Inside, number: int) -> bool:
-    """Whether a cell in the row above spans columns, or goes on in row `number`."""
-    if inside.columns[0] < inside.columns[1]:
-        return True
-    return inside.rows[0] < number <= inside.rows[1]
-
-
-def _is_own_cell(row: Sequence[Inside], column: int, before: int | None) -> bool:
-    """Whether a row has something in a column that does not stand in the column before too."""
-    if not row[column].lines:
-        return False
-    return before is None or row[column] is not row[before]
-
-
 def _is_group_row(first: Inside, second: Inside) -> bool:
     """Whether the first of two cells goes on over several rows and has something of its own."""
-    if not first.lines or first is second:
-        return False
-    return first.rows[0] < first.rows[1]
-
-
-def _is_stack(label: Inside) -> bool:
-    """Whether a label is figures that stand under each other."""
-    return len(label.lines) >= MOST_STACKED and _is_all_values(label)
+    return bool(first.lines) and first is not second and first.rows[0] < first.rows[1]
 
 
 def _may_be_head(inside: Inside) -> bool:
-    text = _text(inside.lines)
+    text = inside.text
     words = text.split()
     if len(words) > MOST_HEAD_WORDS:
         return False
@@ -379,42 +309,28 @@ def _may_be_head(inside: Inside) -> bool:
         return False
     if is_value(text) and not is_period(text):
         return False
-    figures = sum(map(_is_large_figure, words))
-    return figures <= MOST_FIGURES * len(words)
+    figures = [word for word in words if _is_figure(word) and not (word.isdecimal() and len(word) <= 2)]
+    return len(figures) <= MOST_FIGURES * len(words)
 
 
-def _is_large_figure(word: str) -> bool:
-    """Whether a word is a figure, but no period and no whole number of one or two digits."""
-    if words_kind(word) != "v" or is_period(word):
-        return False
-    return not word.isdecimal() or len(word) > 2
-
-
-def _is_numbering(row: Sequence[Inside]) -> bool:
-    """Whether a row numbers the columns: 1, 2, 3 or (1), (2), (3)."""
-    texts = [_text(inside.lines).strip("().") for inside in _filled(row)]
-    if len(texts) < 3 or not all(map(str.isdecimal, texts)):
-        return False
-    numbers = list(map(int, texts))
-    return numbers == list(range(1, len(texts) + 1))
+def _is_figure(word: str) -> bool:
+    return words_kind(word) == "v" and not is_period(word)
 
 
 def _has_figure(text: str) -> bool:
-    if is_value(text):
-        return True
-    return any(words_kind(word) == "v" and not is_period(word) for word in text.split())
+    return is_value(text) or any(map(_is_figure, text.split()))
 
 
 def _is_bare(label: str) -> bool:
     return len(label.split()) <= BARE_WORDS and any(map(str.isdigit, label))
 
 
-def _split(label: Inside, cells: Sequence[Inside]) -> list[tuple[Lines, list[Lines], str]]:
+def _split(label: Inside, cells: Sequence[Inside]) -> list[tuple[Words, list[Words], str]]:
     """Returns (label, values, section) of the rows in one row of cells.
 
     There is one, or as many as the items that the label numbers; none if it cannot be told where they begin.
     """
-    whole = [(label.lines, [inside.lines for inside in cells], "")]
+    whole = [(label.words, [inside.words for inside in cells], "")]
     filled = [inside for inside in cells if inside.lines]
     counts = {len(inside.lines) for inside in filled}
     if len(counts) != 1 or not all(map(_is_all_values, filled)):
@@ -428,25 +344,13 @@ def _split(label: Inside, cells: Sequence[Inside]) -> list[tuple[Lines, list[Lin
         if len(label.lines) != count or count > MOST_STACKED:
             return [] if count >= MOST_STACKED else whole
     ends = [*begun[1:], len(label.lines)]
-    above = _text(label.lines[: begun[0]]).rstrip(": ")
+    above = _text(chain.from_iterable(label.lines[: begun[0]])).rstrip(": ")
     rows = []
     for number, (start, end) in enumerate(zip(begun, ends, strict=True)):
-        values = [inside.lines[number : number + 1] for inside in cells]
-        rows.append((label.lines[start:end], values, above))
+        values = [inside.lines[number] if inside.lines else [] for inside in cells]
+        rows.append(([*chain.from_iterable(label.lines[start:end])], values, above))
     return rows
 
 
 def _is_all_values(inside: Inside) -> bool:
-    return all(is_value(_text([line])) for line in inside.lines)
-
-
-def _row(label: Sequence[Word], values: Sequence[Lines], section: str) -> Row:
-    cells = tuple(_cell(lines) if lines else None for lines in values)
-    words = [*label]
-    for lines in values:
-        words += _words(lines)
-    return Row(_text([label]), cells, section, *span_of(words))
-
-
-def _cell(lines: Lines) -> Cell:
-    return Cell(_text(lines), *span_of(_words(lines)))
+    return all(is_value(_text(line)) for line in inside.lines)

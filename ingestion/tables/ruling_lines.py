@@ -5,7 +5,7 @@ from __future__ import annotations
 import ctypes
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
-from itertools import islice
+from itertools import chain, islice
 from typing import Any
 
 import pypdfium2.raw as raw
@@ -13,7 +13,7 @@ import pypdfium2.raw as raw
 from ingestion.reading.page_objects import PageObjects
 from ingestion.records import Rect, turn_back
 
-__all__ = ["Rules", "drawn_rules", "no_rules"]
+__all__ = ["Rules", "drawn_rules"]
 
 # The most rules of one page that are kept. A table of a whole page, each side of each cell drawn by itself,
 # has some two thousand.
@@ -52,11 +52,6 @@ class Rules:
         return Rules(down, across) if degrees % 180 else Rules(across, down)
 
 
-def no_rules() -> Rules:
-    """Returns the rules of a page of which only the words are known: none."""
-    return Rules()
-
-
 def drawn_rules(page: Any, place: Place, objects: PageObjects) -> Rules:
     """Returns the straight level and upright lines, thin boxes and outlines of boxes on a page.
 
@@ -66,15 +61,9 @@ def drawn_rules(page: Any, place: Place, objects: PageObjects) -> Rules:
     """
     across: list[Rect] = []
     down: list[Rect] = []
-    width = raw.FPDF_GetPageWidthF(page)
-    height = raw.FPDF_GetPageHeightF(page)
     for sides in islice(_lines(objects), MOST_RULES):
         box = place(*sides)
-        level = box.width * width > box.height * height
-        if level:
-            across.append(box)
-        else:
-            down.append(box)
+        (across if box.width > box.height else down).append(box)
     return Rules(tuple(across), tuple(down))
 
 
@@ -107,13 +96,11 @@ def _is_stroked(path: Any) -> bool:
 
 def _is_of_thin_boxes(path: Any) -> bool:
     """Whether a filled path has several parts, of which the first is a rule or where two meet."""
-    if raw.FPDFPath_CountSegments(path) < 2 * POINTS_OF_A_BOX:
+    first = [*chain.from_iterable(islice(_segments(path), POINTS_OF_A_BOX - 1))]
+    if not first or raw.FPDFPath_CountSegments(path) < 2 * POINTS_OF_A_BOX:
         return False
-    sides = list(islice(_segments(path), POINTS_OF_A_BOX - 1))
-    widths = [abs(x1 - x0) for (x0, _), (x1, _) in sides]
-    heights = [abs(y1 - y0) for (_, y0), (_, y1) in sides]
-    is_box = all(min(pair) < 0.1 for pair in zip(widths, heights, strict=True))
-    return is_box and min(max(widths, default=0.0), max(heights, default=0.0)) <= THICKEST
+    xs, ys = zip(*first, strict=True)
+    return bool(min(max(xs) - min(xs), max(ys) - min(ys)) <= THICKEST)
 
 
 def _strokes(path: Any) -> Iterator[Sides]:
@@ -122,9 +109,7 @@ def _strokes(path: Any) -> Iterator[Sides]:
         width = abs(x1 - x0)
         height = abs(y1 - y0)
         if min(width, height) < 1.0 and max(width, height) >= SHORTEST:
-            left, right = min(x0, x1), max(x0, x1)
-            bottom, top = min(y0, y1), max(y0, y1)
-            yield left, top, right, bottom
+            yield min(x0, x1), max(y0, y1), max(x0, x1), min(y0, y1)
 
 
 def _segments(path: Any) -> Iterator[tuple[Point, Point]]:
@@ -139,7 +124,10 @@ def _segments(path: Any) -> Iterator[tuple[Point, Point]]:
     for index in range(count):
         segment = raw.FPDFPath_GetPathSegment(path, index)
         raw.FPDFPathSegment_GetPoint(segment, x, y)
-        point = _moved(matrix, x.value, y.value)
+        point = (
+            matrix.a * x.value + matrix.c * y.value + matrix.e,
+            matrix.b * x.value + matrix.d * y.value + matrix.f,
+        )
         kind = raw.FPDFPathSegment_GetType(segment)
         if kind == raw.FPDF_SEGMENT_MOVETO:
             start = point
@@ -148,10 +136,3 @@ def _segments(path: Any) -> Iterator[tuple[Point, Point]]:
         if raw.FPDFPathSegment_GetClose(segment) and start != point:
             yield point, start
         last = point
-
-
-def _moved(matrix: Any, x: float, y: float) -> Point:
-    """Returns where a point of a path is on the page."""
-    across = matrix.a * x + matrix.c * y + matrix.e
-    down = matrix.b * x + matrix.d * y + matrix.f
-    return across, down

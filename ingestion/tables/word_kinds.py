@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Iterable
 from functools import lru_cache
 
 from ingestion.language.currencies import CODES, DRAWN_SIGNS, LETTER_SIGNS
@@ -18,17 +18,16 @@ from ingestion.records import Word
 
 __all__ = [
     "BROKEN",
-    "DIGITS",
     "FIGURE",
     "GROUP",
     "LONGEST_FIGURE",
     "MARK",
     "OPEN_GROUP",
     "SIGNS",
+    "count_values",
     "is_period",
     "is_value",
     "printed",
-    "span_of",
     "words_kind",
 ]
 
@@ -53,8 +52,10 @@ _AFTER = re.compile(rf"%|[)\]>]{{1,2}}%?|%[)\]]|pp|bps?|\)?pts?\.?|{SIDES}")
 _BEFORE = re.compile(rf"[(\[<{TRIANGLES}]|[{MINUS}+]\(?|\(-")
 _LEADER = re.compile(r"[.…·_]{4,}|[….·]\s?[….·]{3,}")
 GROUP = re.compile(rf"\d{{3}}(?:[.,]\d{{1,3}})?[)%\]>]*(?:[{MINUS}]|\*{{1,2}})?")
+# What a group may follow: "12", "$ 1 234".
 OPEN_GROUP = re.compile(
-    rf"[(\[<{TRIANGLES}]?[{MINUS}+]?(?:[A-Z]{{0,2}}[{DRAWN_SIGNS}])?[(]?[{MINUS}]?\d{{1,3}}"
+    rf"(?:.* )?[(\[<{TRIANGLES}]?[{MINUS}+]?(?:[A-Z]{{0,2}}[{DRAWN_SIGNS}])?[(]?[{MINUS}]?\d{{1,3}}"
+    r"(?: \d{3})*"
 )
 _PERIOD = re.compile(
     rf"(?:{PERIOD}|{YEAR}(?:[-–/](?:\d\d|{YEAR}))?)(?:[a-zA-Z]|\([A-Za-z\d]{{1,3}}\)|[*†‡¹²³]|RE|BE)?"
@@ -76,7 +77,6 @@ _BY_CASE = re.compile(r"\d{1,6}(?:\.\d{1,4})?(?:/\d{1,6}(?:\.\d{1,4})?){1,3}", r
 # Words that go with a figure: "5 per cent", "4 to 8 lakh", "25 basis points".
 _MEASURES = UNIT_TERMS | SCALE_TERMS | words("day days month months year years")
 _BETWEEN = frozenset(("to", "or", "and", "/", "+"))
-DIGITS = frozenset("0123456789,.")
 # Dashes that may be a minus. The long dash never is.
 SIGNS = frozenset(MINUS)
 
@@ -126,6 +126,11 @@ def words_kind(text: str) -> str:
     return "w"
 
 
+def count_values(words: Iterable[Word]) -> int:
+    """Counts the words that are values each for itself."""
+    return sum(words_kind(word.text) == "v" for word in words)
+
+
 def is_value(text: str) -> bool:
     """Whether a text is the value of a cell: a figure with its unit, or a sign or word that there is none.
 
@@ -148,13 +153,6 @@ def _goes_with_figure(word: str) -> bool:
 def printed(word: Word) -> str:
     """Returns a word as printed, with a hyphen where it was broken at a line's end."""
     return BROKEN.sub("-", word.text)
-
-
-def span_of(words: Sequence[Word]) -> tuple[int, int]:
-    """Returns the first and the last offset of some words in the page's text."""
-    start = min(word.start for word in words)
-    end = max(word.end for word in words)
-    return start, end
 
 
 @lru_cache(maxsize=4096)
