@@ -11,9 +11,11 @@ from __future__ import annotations
 
 import math
 import re
+import unicodedata
 from bisect import bisect_left
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
+from fractions import Fraction
 from functools import lru_cache
 from typing import NamedTuple
 
@@ -47,22 +49,11 @@ from ingestion.language.vocabulary import either
 __all__ = ["Figure", "cell_figure", "find_figures", "magnitude", "same_value", "units_agree"]
 
 
-_VULGAR = {
-    "¼": 0.25,
-    "½": 0.5,
-    "¾": 0.75,
-    "⅓": 1 / 3,
-    "⅔": 2 / 3,
-    "⅛": 0.125,
-    "⅜": 0.375,
-    "⅝": 0.625,
-    "⅞": 0.875,
-}
-
 # Integer digits. A longer run is an account number or garbage, and would not be exact as a float.
 _LONGEST = 18
 
 
+_VULGAR = "[¼½¾⅓⅔⅛⅜⅝⅞]"
 _LETTERS = "".join(LETTERS)
 _TOUCHING = "|".join(f"(?<={re.escape(sign)})" for sign in LETTER_SIGNS)
 # Letters may touch the digits in RM2.3, USD422 and R50.3. "FY2018" is masked, "ABC12" refused.
@@ -74,8 +65,8 @@ _NUMBER = re.compile(
     r"|⁄[248](?![0-9])))"
     rf"|(?P<spaced>[0-9]{{1,3}}(?: [0-9]{{3}}){{1,4}}+(?! ?[0-9]))(?:\.[0-9]{{1,12}}+)?"
     r"|(?P<whole>[0-9]{1,3}(?:,[0-9]{3}){1,5}+(?![0-9])|[0-9]{1,2}(?:,[0-9]{2}(?=,)){1,6}+,[0-9]{3}(?![0-9])"
-    r"|[0-9]++)(?:(?P<decimals>\.[0-9]++)|(?P<vulgar>[¼½¾⅓⅔⅛⅜⅝⅞]))?"
-    r"|(?<![A-Za-z])(?P<point>\.[0-9]++)|(?P<fraction>[¼½¾⅓⅔⅛⅜⅝⅞]))"
+    rf"|[0-9]++)(?:(?P<decimals>\.[0-9]++)|(?P<vulgar>{_VULGAR}))?"
+    rf"|(?<![A-Za-z])(?P<point>\.[0-9]++)|(?P<fraction>{_VULGAR}))"
 )
 # Digits with one mark that may set thousands or decimals apart.
 _EITHER = re.compile(r"[1-9][0-9]{0,2}[.,][0-9]{3}")
@@ -94,6 +85,11 @@ _AFTER = re.compile(
     rf"|(?P<scale>{SCALE_WORD})(?:\s{{1,2}}(?P<scale2>{SCALE_WORD}))?(?![A-Za-z]))",
     re.IGNORECASE,
 )
+_KINDS = {
+    "points": ("percentage points", "points"),
+    "basis": ("basis points", "points"),
+    "percent": ("%", "percent"),
+}
 _LETTER_SCALE = re.compile(rf" ?(?P<letter>(?i:{LETTER_SCALE}))(?![A-Za-z0-9²³])")
 # Without a currency "194K" and "10 m" are something else.
 _BARE_LETTER_SCALE = re.compile(rf"(?P<letter>{BARE_LETTER_SCALE})(?![A-Za-z0-9²³])")
@@ -366,7 +362,9 @@ def _read(
     negative = _negative(text, before, tail)
     if negative is None:
         return None, digits.end()
-    currency = _currency(text, before, tail)
+    currency = before["currency"]
+    if currency == "`" and text[tail.inside : tail.inside + 1] == "`":
+        currency = None  # backticks on both sides mark code
     unit = tail.unit or (currency_of(currency) if currency else None)
     if negative:
         start = _start(before, tail.closed)
@@ -393,33 +391,21 @@ def _digits(text: str, match: re.Match[str], *, spaces: bool) -> re.Match[str]:
         return match
     if spaces and _GOES_ON.match(text, match.end()):
         return match
-    if _scaled_or_money(text, match.end()) or _counts(text, match):
+    unit, scale, *_ = _unit_after(text, match.end(), False)
+    if scale > 1 or unit in MONEY or _counts(text, match):
         return match
     return _FIRST_GROUP.match(text, match.start()) or match
 
 
-def _currency(text: str, before: re.Match[str], tail: _Tail) -> str | None:
-    """The currency before the digits. A backtick on both sides, as in `91.5`, marks code."""
-    if before["currency"] == "`" and text[tail.inside : tail.inside + 1] == "`":
-        return None
-    return before["currency"]
-
-
 def _before(text: str, position: int, floor: int) -> re.Match[str]:
     """Sign, brackets and currency before the digits."""
-    start = max(floor, position - _BEFORE_LONGEST)
-    if not text[start:position].strip():
-        start = position  # a shortcut for rows of cells
-    before = _BEFORE.search(text, start, position)
+    before = _BEFORE.search(text, max(floor, position - _BEFORE_LONGEST), position)
     assert before is not None  # every part of the pattern is optional
     return before
 
 
 def _tail(text: str, position: int, before: re.Match[str]) -> _Tail:
     """Unit and scale, inside or behind closing brackets: "(2.0%)", "(2.0)%", "(91.5) million"."""
-    following = text[position : position + 4].lstrip()[:1]
-    if following.isdigit() or following in ",;":
-        return _Tail(None, 1.0, None, position, position, "")  # a shortcut for rows of cells
     has_currency = bool(before["currency"])
     unit, scale, percent, end = _unit_after(text, position, has_currency)
     is_open = before["outer"] or before["inner"]
@@ -479,65 +465,38 @@ def _start(before: re.Match[str], closed: str) -> int:
 
 def _value(match: re.Match[str]) -> tuple[float, int]:
     """Value and digits after the point; not-a-number where it is too long or starts with a needless zero."""
-    written = match[0]
-    form = match.lastgroup
-    if form == "mixed":
-        whole, _, fraction = written.replace("-", " ").rpartition(" ")
-        above, below = re.split("[/⁄]", fraction)
-        return float(whole or 0) + int(above) / int(below), 2
-    if form in ("fraction", "vulgar"):
-        whole = re.sub("[^0-9]", "", written)
-        return float(whole or 0) + _VULGAR[written[-1]], 2
-    whole, _, decimals = written.partition(".")
-    if not whole.isdigit():
-        whole = re.sub("[^0-9]", "", whole) or "0"
-    if len(whole) > _LONGEST or len(decimals) > _LONGEST:
-        return math.nan, 0
-    if len(whole) > 1 and whole[0] == "0":
+    written = match[0].replace(",", "")
+    if match.lastgroup in ("mixed", "fraction", "vulgar"):
+        spaced = unicodedata.normalize("NFKC", re.sub(rf"(?={_VULGAR})", " ", written)).replace("⁄", "/")
+        return float(sum(map(Fraction, spaced.replace("-", " ").split()))), 2
+    whole, _, decimals = written.replace(" ", "").partition(".")
+    too_long = max(len(whole), len(decimals)) > _LONGEST
+    if too_long or (len(whole) > 1 and whole[0] == "0"):
         return math.nan, 0
     return float(f"{whole}.{decimals}"), len(decimals)
 
 
-def _scaled_or_money(text: str, position: int) -> bool:
-    after = _AFTER.match(text, position)
-    if after and after["scale"]:
-        return True
-    return _MONEY_AFTER.match(text, position) is not None
-
-
 def _unit_after(text: str, position: int, has_currency: bool) -> tuple[str | None, float, str | None, int]:
     """Unit, scale, percent kind and end of what follows the digits."""
-    after = _AFTER.match(text, position)
-    if after and after["points"]:
-        return "percentage points", 1.0, "points", after.end()
-    if after and after["basis"]:
-        return "basis points", 1.0, "points", after.end()
-    if after and after["percent"]:
-        return "%", 1.0, "percent", after.end()
-    if after:
-        scale = scale_of(after["scale"]) * scale_of(after["scale2"])
-        return _money_after(text, after.end(), scale)
+    scale = 1.0
     letter_scale = _LETTER_SCALE if has_currency else _BARE_LETTER_SCALE
-    if letter := letter_scale.match(text, position):
-        return _money_after(text, letter.end(), LETTER_SCALES[letter["letter"].lower()])
-    if times := _TIMES.match(text, position):
-        return "x", 1.0, None, times.end()
-    return _money_after(text, position, 1.0)
-
-
-def _money_after(text: str, position: int, scale: float) -> tuple[str | None, float, None, int]:
-    """As _unit_after, where only a currency may follow."""
+    if after := _AFTER.match(text, position):
+        if kind := _KINDS.get(after.lastgroup or ""):
+            unit, percent = kind
+            return unit, scale, percent, after.end()
+        scale = scale_of(after["scale"]) * scale_of(after["scale2"])
+        position = after.end()
+    elif letter := letter_scale.match(text, position):
+        scale = LETTER_SCALES[letter["letter"].lower()]
+        position = letter.end()
+    elif times := _TIMES.match(text, position):
+        return "x", scale, None, times.end()
     money = _MONEY_AFTER.match(text, position)
-    end = money.end() if money else position
-    return _money(money), scale, None, end
-
-
-def _money(match: re.Match[str] | None) -> str | None:
-    if match is None:
-        return None
-    if match["slash"]:
-        return "INR"  # Indian papers close an amount of rupees so: "50,000/-"
-    return currency_of(match["code"] or match["money_word"])
+    if not money:
+        return None, scale, None, position
+    # Indian papers close an amount of rupees so: "50,000/-"
+    code = "INR" if money["slash"] else currency_of(money["code"] or money["money_word"])
+    return code, scale, None, money.end()
 
 
 def _negative(text: str, before: re.Match[str], tail: _Tail) -> bool | None:
@@ -686,14 +645,14 @@ def _nearest(
     before: Period | None = None
     after: Period | None = None
     for period in periods[max(0, index - 1) : index + 1]:
-        if bisect_left(ends, period.start) != sentence:
+        gap = max(figure.start - period.end, period.start - figure.end)
+        if bisect_left(ends, period.start) != sentence or gap > _NEAR_PERIOD:
             continue
-        if period.start < figure.start and figure.start - period.end <= _NEAR_PERIOD:
+        if period.start < figure.start:
             before = period
-        if period.start > figure.start and period.start - figure.end <= _NEAR_PERIOD:
+        else:
             after = period
-    if after and (not before or _AT_ONCE.fullmatch(text, figure.end, after.start)):
-        return after.text
-    if before:
-        return before.text
-    return None
+    if before and after and not _AT_ONCE.fullmatch(text, figure.end, after.start):
+        after = None
+    nearest = after or before
+    return nearest.text if nearest else None
