@@ -24,7 +24,6 @@ __all__ = [
     "currency_of",
     "family_of",
     "short_sign",
-    "sign_of",
 ]
 
 _COLUMNS = 6
@@ -94,14 +93,6 @@ def currency_of(written: str) -> str:
         return _WRITTEN[written]
     word = _SPOKEN.search(written)
     return _WORDS[word[0].lower() if word else written]
-
-
-def sign_of(code: str) -> str:
-    """The usual sign of a currency, the code itself where it has none."""
-    for cells in _ROWS:
-        if cells[0] == code and cells[1]:
-            return cells[1].split()[0]
-    return code
 
 
 def short_sign(code: str) -> str:

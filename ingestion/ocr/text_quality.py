@@ -4,22 +4,23 @@ from __future__ import annotations
 
 import re
 import unicodedata
-from bisect import bisect_right
 from collections.abc import Callable
 from dataclasses import replace
+from functools import cache
 
 from ingestion.ocr.plausibility import judge
 from ingestion.records import Page, Word
 
 __all__ = [
+    "LINES",
+    "WORDS",
     "better_reading",
     "is_contents",
     "is_unreadable",
     "join_line_breaks",
     "needs_reading_again",
     "normalise",
-    "normalised_lines",
-    "normalised_words",
+    "normalised",
     "vocabulary",
 ]
 
@@ -62,8 +63,8 @@ WORD_BEFORE = re.compile(r"\w+$")
 WORD_AFTER = re.compile(r"\w+")
 LIGATURES = {code: unicodedata.normalize("NFKC", chr(code)) for code in range(0xFB00, 0xFB07)}
 WORD = re.compile(r"\w+(?:-\w+)*")
-LINE_END = re.compile(r"\r\n|[\r\n\x0c]")
-NO_SPACE = re.compile(r"[^\s\x00]+")
+LINES = re.compile(r"[^\s\x00](?:[^\r\n\x0c]*[^\s\x00])?")
+WORDS = re.compile(r"[^\s\x00]+")
 
 
 def is_contents(text: str) -> bool:
@@ -99,47 +100,22 @@ def normalise(text: str) -> str:
     return re.sub(r"(?<![ \t])[ \t]+(?=\n)", "", text.translate(LIGATURES))
 
 
-def normalised_lines(text: str) -> tuple[str, list[tuple[int, int, tuple[int, int]]]]:
-    """normalise(text), and for each line that is not blank its start and end there and its (start, end) in
-    `text`, without the blanks around it.
+def normalised(text: str, pieces: re.Pattern[str]) -> tuple[str, list[tuple[int, int, tuple[int, int]]]]:
+    """normalise(text), and for each piece its start and end there and its (start, end) in `text`.
+
+    pieces: LINES, which are not blank and without the blanks around them, or WORDS.
     """
-    whole = normalise(text)
-    spans = list[tuple[int, int, tuple[int, int]]]()
-    at = 0
-    breaks = [match.span() for match in LINE_END.finditer(text)]
-    starts = [0, *(after for _, after in breaks)]
-    ends = [*(before for before, _ in breaks), len(text)]
-    for line, start, end in zip(whole.split("\n"), starts, ends, strict=True):
-        if kept := line.strip():
-            given = text[start:end].replace("\x00", " ")
-            first = at + line.index(kept[0])
-            start += len(given) - len(given.lstrip())
-            spans.append((first, first + len(kept), (start, start + len(given.strip()))))
-        at += len(line) + 1
-    return whole, spans
-
-
-def normalised_words(text: str) -> tuple[str, list[tuple[int, int, tuple[int, int]]]]:
-    """normalise(text), and for each word its start and end there and its (start, end) in `text`."""
+    tidy = cache(normalise)
     parts: list[str] = []
     spans: list[tuple[int, int, tuple[int, int]]] = []
     length = at = 0
-    gaps = {" ": " ", "\r\n": "\n", "": ""}
-    for match in NO_SPACE.finditer(text):
-        start, end = match.span()
-        between = text[at:start]
-        word = match.group()
-        if between in gaps:
-            gap = gaps[between]
-        else:
-            gap = gaps.setdefault(between, normalise(between))
-        if not word.isascii():
-            word = normalise(word)
-        parts += (gap, word)
-        length += len(gap)
-        spans.append((length, length + len(word), (start, end)))
-        length += len(word)
-        at = end
+    for match in pieces.finditer(text):
+        gap, piece = tidy(text[at : match.start()]), tidy(match[0])
+        parts += (gap, piece)
+        start = length + len(gap)
+        length = start + len(piece)
+        spans.append((start, length, match.span()))
+        at = match.end()
     return "".join([*parts, normalise(text[at:])]), spans
 
 
@@ -171,33 +147,19 @@ def join_line_breaks(text: str, words: frozenset[str]) -> tuple[str, Callable[[i
     words: see vocabulary.
     """
     parts: list[str] = []
-    ends = [0]
-    shifts = [0]
-    marks = [(0, 0)]  # of each mark its start in `text`, and where its replacement ends in the result
-    at = 0
+    places: list[int] = []  # of each offset in `text` the offset in the result
+    at = length = 0
     for match in LINE_BREAK_HYPHEN.finditer(text):
         hyphen = _resolved(text, match, words)
         parts += (text[at : match.start()], hyphen)
-        at = match.end()
-        ends.append(at)
-        place = match.start() + shifts[-1] + len(hyphen)
-        marks.append((match.start(), place))
-        shifts.append(shifts[-1] + len(hyphen) - len(match.group()))
-
-    def moved(offset: int) -> int:
-        if offset < 0:
-            return offset
-        before = bisect_right(ends, offset)
-        shifted = offset + shifts[before - 1]
-        if before == len(ends):
-            return shifted
+        mark = length + match.start() - at
+        places += range(length, mark)
         # What ends inside a mark, as a word does that the mark is part of, ends with the mark's replacement.
-        start, place = marks[before]
-        if offset > start:
-            return min(shifted, place)
-        return shifted
-
-    return "".join([*parts, text[at:]]), moved
+        places += (mark + min(inside, len(hyphen)) for inside in range(len(match[0])))
+        length = mark + len(hyphen)
+        at = match.end()
+    places += range(length, length + len(text) - at + 1)
+    return "".join([*parts, text[at:]]), lambda offset: places[offset] if offset >= 0 else offset
 
 
 def _resolved(text: str, match: re.Match[str], words: frozenset[str]) -> str:

@@ -19,7 +19,7 @@ import pypdfium2 as pdfium
 import pypdfium2.raw as raw
 
 from ingestion.errors import DocumentError, EncryptedError
-from ingestion.ocr.text_quality import is_unreadable, normalise, normalised_lines, normalised_words
+from ingestion.ocr.text_quality import LINES, WORDS, is_unreadable, normalise, normalised
 from ingestion.reading.annotations import Annotation, annotations_of, attached_files, draw_missing, said_of
 from ingestion.reading.hidden_layers import has_hidden_layers
 from ingestion.reading.image_areas import finest, picture_places
@@ -277,12 +277,12 @@ class PdfFile:
 
     def _pdfium_lines(self, number: int) -> tuple[str, list[Line]]:
         with self._plain(number) as (plain, boxes):
-            text, spans = normalised_lines(with_raised_marks(plain, boxes.around))
+            text, spans = normalised(with_raised_marks(plain, boxes.around), LINES)
             return text, [Line(start, end, boxes.around(*of)) for start, end, of in spans]
 
     def _pdfium_words(self, number: int) -> tuple[str, list[Word]]:
         with self._plain(number) as (plain, boxes):
-            text, spans = normalised_words(with_raised_marks(plain, boxes.around))
+            text, spans = normalised(with_raised_marks(plain, boxes.around), WORDS)
             return text, [
                 Word(text[start:end], boxes.around(*of), None, start, end) for start, end, of in spans
             ]

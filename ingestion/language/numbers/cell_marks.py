@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 
-from ingestion.language.numbers.figures import Figure, find_figures
+from ingestion.language.numbers.figures import find_figures
 from ingestion.language.numbers.scale_marks import ScaleMark, scale_marks
 from ingestion.language.scales import SCALE_WORD, WHOLE_SCALE, ZEROS, scale_of
 from ingestion.records import Row, Table
@@ -65,7 +65,8 @@ def mark_of_table(table: Table, row: Row, read: Reader = stated_mark) -> ScaleMa
     In a caption a percentage kind stands in brackets, as in prose.
     """
     if table.unit:
-        mark = read(table.unit) or _crores(table.unit)
+        crores = _CRORES.search(table.unit)
+        mark = read(table.unit) or (crores and ScaleMark(*crores.span(), scale_of("cr"), None))
         if mark:
             return for_row(mark, row)
     stated = reversed(scale_marks(table.caption))
@@ -77,35 +78,17 @@ def for_row(mark: ScaleMark | None, row: Row) -> ScaleMark | None:
 
     That is the mark for money, unless the row's label or section names what is counted.
     """
-    if mark is None or mark.money is None:
-        return mark
-    if mark.counted in f"{row.section} {row.label}".casefold():
+    if mark is None or mark.counted in f"{row.section} {row.label}".casefold():
         return mark
     return mark.money
 
 
-def _crores(unit: str) -> ScaleMark | None:
-    found = _CRORES.search(unit)
-    if found:
-        return ScaleMark(*found.span(), scale_of("cr"), None)
-    return None
-
-
 def _bare_scales(text: str) -> list[ScaleMark]:
     found = list(_BARE_SCALE.finditer(text))
-    if not found:
-        return []
-    amounts = find_figures(text)  # "one million", "30-40 thousand" are amounts of their own
-    return [_bare_scale(match) for match in found if not _is_within(amounts, match.start())]
-
-
-def _is_within(amounts: Sequence[Figure], place: int) -> bool:
-    return any(amount.start <= place < amount.end for amount in amounts)
-
-
-def _bare_scale(match: re.Match[str]) -> ScaleMark:
-    if match["zeros"]:
-        scale = 1e3
-    else:
-        scale = scale_of(match["word"] or match["inside"] or match["of"])
-    return ScaleMark(*match.span(), scale, None)
+    amounts = find_figures(text) if found else []  # "one million", "30-40 thousand" are amounts of their own
+    marks: list[ScaleMark] = []
+    for match in found:
+        if not any(amount.start <= match.start() < amount.end for amount in amounts):
+            word = match["word"] or match["inside"] or match["of"] or "thousand"
+            marks.append(ScaleMark(*match.span(), scale_of(word), None))
+    return marks

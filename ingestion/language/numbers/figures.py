@@ -105,6 +105,8 @@ _MINUS_IN_WORDS = re.compile(
     r"|[a-z]{2,15}ed))\s{0,2}(?<!\w)(?P<word>[Mm]inus|[Nn]egative)\s{1,2}\Z"
 )
 _MINUS_IN_WORDS_LONGEST = 32  # characters: the longest word before "negative", and that word itself
+# What follows brackets in a sentence.
+_IN_PROSE = re.compile(r"\s{0,3}[a-z]|[^\S\n]{0,2}[,.;]")
 # "The result was (0.5)" states a balance; "a fee of ($250)" has an aside.
 _STATES_RESULT = re.compile(r"\b(?:was|were|is|are) \Z")
 # What makes a letter a currency although no scale follows: "R560 a month", "R1 250", "R12.50", other certain
@@ -153,8 +155,6 @@ _GLUED = re.compile(
 
 # Characters: a period further away than a long clause says nothing about a figure.
 _NEAR_PERIOD = 120
-# Characters between two figures that may share a unit, "between $4 and 5 billion".
-_WIDEST_CONNECTOR = 24
 _AT_ONCE = re.compile(
     r"[\s(]{0,3}(?:(?:in|for|of|during|by|at|on|over|as|the|year|end|fiscal|[A-Z]{1,3})[\s(-]{1,3}){0,4}"
 )
@@ -217,7 +217,7 @@ def cell_figure(text: str, style: NumberStyle) -> Figure | None:
 def _figures_of(text: str, english: str, style: NumberStyle) -> tuple[Figure, ...]:
     """english: the text as `number_styles` rewrites it."""
     amounts = masked(english)
-    letters = _letters_of_money(amounts)
+    letters = frozenset(letter for letter, sure in _SURE_MONEY.items() if sure.search(amounts))
     found: list[Figure] = []
     position = floor = 0
     while match := _NUMBER.search(amounts, position):
@@ -235,22 +235,16 @@ def _doubted(figure: Figure, match: re.Match[str], texts: tuple[str, str], style
     """The figure with the other value that it may have. match: all digits that may be its own. texts: as
     `_read` has them.
     """
-    sign = -1 if figure.value < 0 else 1
     source, text = texts
     if DOUBTED in text[max(0, figure.start - 3) : figure.end + 3]:
         return replace(figure, other=-figure.value)
     if match["spaced"] and match.end() > figure.end and not style.tables:
-        return replace(figure, other=sign * float(match["spaced"].replace(" ", "")))
-    if not style.decimal and _EITHER.fullmatch(match[0]) and source.startswith(match[0], match.start()):
-        turned = match[0].translate(_TURNED).replace(",", "")
-        return replace(figure, other=sign * float(turned))
-    return figure
-
-
-def _letters_of_money(text: str) -> frozenset[str]:
-    """The letters that are certainly a currency somewhere in the text."""
-    found = (letter for letter, sure in _SURE_MONEY.items() if letter in text and sure.search(text))
-    return frozenset(found)
+        other = match["spaced"].replace(" ", "")
+    elif not style.decimal and _EITHER.fullmatch(match[0]) and source.startswith(match[0], match.start()):
+        other = match[0].translate(_TURNED).replace(",", "")
+    else:
+        return figure
+    return replace(figure, other=math.copysign(float(other), figure.value))
 
 
 def magnitude(figure: Figure) -> float:
@@ -312,15 +306,11 @@ def _names_its_dollar(figure: Figure) -> bool:
 def _spelled(text: str, amounts: str) -> Iterator[Figure]:
     """The amounts in words. amounts: the text with everything else that has digits blanked out."""
     for number in find_spelled(amounts):
-        start, end = number.start, number.end
-        unit: str | None = None
-        scale = 1.0
-        percent: str | None = None
+        unit, scale, percent, end = None, 1.0, None, number.end
         if number.measured:
-            unit, scale, percent, unit_end = _unit_after(amounts, end, False)
-            if unit or scale != 1.0:
-                end = unit_end
-        yield Figure(text[start:end], start, end, number.value, unit, scale, None, percent, number.decimals)
+            unit, scale, percent, end = _unit_after(amounts, end, False)
+        written = text[number.start : end]
+        yield Figure(written, number.start, end, number.value, unit, scale, None, percent, number.decimals)
 
 
 # ---------------------------------------------------------------- reading one figure
@@ -366,20 +356,15 @@ def _read(
     if currency == "`" and text[tail.inside : tail.inside + 1] == "`":
         currency = None  # backticks on both sides mark code
     unit = tail.unit or (currency_of(currency) if currency else None)
+    start = before.start("currency") if currency else digits.start()
+    end = tail.inside
     if negative:
-        start = _start(before, tail.closed)
-        end = tail.end
-    else:
-        start = before.start("currency") if currency else digits.start()
-        end = tail.inside
-        minus = _MINUS_IN_WORDS.search(text, max(floor, start - _MINUS_IN_WORDS_LONGEST), start)
-        if minus:
-            start = minus.start("word")
-            negative = True
-    if negative:
-        value = -value
-    written = source[start:end]
-    return Figure(written, start, end, value, unit, tail.scale, None, tail.percent, decimals), end
+        start, end = _start(before, tail.closed), tail.end
+    elif minus := _MINUS_IN_WORDS.search(text, max(floor, start - _MINUS_IN_WORDS_LONGEST), start):
+        start = minus.start("word")
+        negative = True
+    value = -value if negative else value
+    return Figure(source[start:end], start, end, value, unit, tail.scale, None, tail.percent, decimals), end
 
 
 def _digits(text: str, match: re.Match[str], *, spaces: bool) -> re.Match[str]:
@@ -456,11 +441,8 @@ def _counts(text: str, match: re.Match[str]) -> bool:
 
 def _start(before: re.Match[str], closed: str) -> int:
     """Where a negative figure begins: at its bracket, sign, currency or digits."""
-    parts = ["minus", "currency", "minus2"]
-    if closed:
-        parts = ["outer", *parts, "inner"]
-    written = [part for part in parts if before[part]]
-    return before.start(written[0]) if written else before.end()
+    parts = ["minus", "currency", "minus2", *(["outer", "inner"] if closed else [])]
+    return min((before.start(part) for part in parts if before[part]), default=before.end())
 
 
 def _value(match: re.Match[str]) -> tuple[float, int]:
@@ -555,28 +537,20 @@ def _bracket_negative(text: str, before: re.Match[str], tail: _Tail) -> bool | N
 
     None where they only number items.
     """
-    if before["outer"]:
-        opening = before.start("outer")
-    else:
-        opening = before.start("inner")
+    opening = before.start("outer" if before["outer"] else "inner")
     content = text[before.end() : tail.inside]
     closing = text.index(")", tail.inside) + 1
     if (before["currency"] and before["inner"]) or tail.end > closing:
         return True
-    if any(character.isalpha() for character in content):
+    if any(map(str.isalpha, content)):
         return False
-    left = text[max(0, opening - 3) : opening].rstrip()
-    right = text[closing : closing + 4].lstrip()[:1]
-    wraps = "\n" in text[closing : closing + 3]
-    in_prose = right.islower() or (not wraps and right in tuple(",.;"))
-    if not in_prose:
+    if not _IN_PROSE.match(text, closing):
         return True
+    left = text[max(0, opening - 3) : opening].rstrip()[-1:]
     is_short = content.isdigit() and len(content) <= 2
-    if is_short and not before["currency"] and not left[-1:].isdigit():
+    if is_short and not before["currency"] and not left.isdigit():
         return None
-    if not left[-1:].isalpha():
-        return True
-    return _STATES_RESULT.search(text, max(0, opening - 12), opening) is not None
+    return not left.isalpha() or _STATES_RESULT.search(text, max(0, opening - 12), opening) is not None
 
 
 # ---------------------------------------------------------------- what figures take from their neighbours
@@ -588,15 +562,10 @@ def _sharing_units(figures: list[Figure], text: str) -> list[Figure]:
     """
     shared = list(figures)
     for index in range(len(shared) - 2, -1, -1):
-        first = shared[index]
-        second = shared[index + 1]
-        shareable = second.percent or second.scale > 1 or first.unit
-        if not shareable or second.start - first.end > _WIDEST_CONNECTOR:
-            continue
-        link = _CONNECTOR.fullmatch(text, first.end, second.start)
-        if link:
+        first, second = shared[index : index + 2]
+        if link := _CONNECTOR.fullmatch(text, first.end, second.start):
             loose = link["word"].lower() in ("and", "or")
-            shared[index], shared[index + 1] = _shared_pair(first, second, loose)
+            shared[index : index + 2] = _shared_pair(first, second, loose)
     return shared
 
 
@@ -604,21 +573,13 @@ def _shared_pair(first: Figure, second: Figure, loose: bool) -> tuple[Figure, Fi
     """loose: joined by "and" or "or", which join unlike things as well."""
     if second.percent and first.bare and first.unit is None:
         return replace(first, unit=second.unit, percent=second.percent), second
-    if _takes_scale(first, second, loose):
+    rises = first.bare and second.scale > 1 and first.value <= second.value
+    if rises and second.unit in (None, first.unit) and (first.unit or not loose):
         first = replace(first, scale=second.scale)
     has_no_unit = second.unit is None and second.percent is None
     if first.unit in MONEY and has_no_unit and (second.scale > 1 or not loose):
         second = replace(second, unit=first.unit)
     return first, second
-
-
-def _takes_scale(first: Figure, second: Figure, loose: bool) -> bool:
-    """Whether the scale of the second figure is that of the first too."""
-    if not first.bare or second.scale <= 1 or first.value > second.value:
-        return False
-    if first.unit:
-        return first.unit == second.unit or not second.unit
-    return first.unit == second.unit and not loose
 
 
 def _with_periods(figures: list[Figure], text: str) -> list[Figure]:

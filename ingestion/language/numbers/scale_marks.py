@@ -88,24 +88,14 @@ def scale_marks(text: str) -> list[ScaleMark]:
     for match in _MARK.finditer(text):
         if match.start() < read:
             continue
-        line_end = text.find("\n", match.end(), match.end() + 300)
-        line = text[match.end() : line_end if line_end >= 0 else match.end() + 300]
-        if line_end >= 0 and re.search("[0-9]", masked(line)):
-            local = line_end
-        else:
-            local = None
+        read = match.end()
+        line, broken, _ = text[read : read + 300].partition("\n")
+        until = read + len(line) if broken and re.search("[0-9]", masked(line)) else None
         exceptions = "except" in line[:80].lower()
-        if marks and marks[-1].unit:
-            counts = _AND_COUNTS.fullmatch(text, marks[-1].end, match.start())
-        else:
-            counts = None
-        written = groups_of(match)
-        scale = _mark_scale(written)
-        mark = ScaleMark(match.start(), match.end(), scale, _mark_unit(written), exceptions, local)
-        if counts:
+        mark = ScaleMark(match.start(), read, *_scale_and_unit(groups_of(match)), exceptions, until)
+        if marks and marks[-1].unit and (counts := _AND_COUNTS.fullmatch(text, marks[-1].end, match.start())):
             mark = replace(mark, money=marks[-1], counted=counts["counted"])
         marks.append(mark)
-        read = match.end()
         if exceptions:
             # "in millions, except shares, which are in thousands": the second scale is for the exceptions.
             read += len(line.partition(")")[0])
@@ -117,14 +107,8 @@ def passage_scale(text: str) -> tuple[float, str | None]:
 
     Marks with a scale come before others, and then those that govern more than a line; the first is taken.
     """
-    marks = sorted(scale_marks(text), key=_without_scale_or_local)
-    if marks:
-        return (marks[0].scale, marks[0].unit)
-    return (1.0, None)
-
-
-def _without_scale_or_local(mark: ScaleMark) -> tuple[bool, bool]:
-    return mark.scale == 1.0, mark.until is not None
+    marks = sorted(scale_marks(text), key=lambda mark: (mark.scale == 1.0, mark.until is not None))
+    return (marks[0].scale, marks[0].unit) if marks else (1.0, None)
 
 
 def governing_mark(marks: list[ScaleMark], position: int) -> ScaleMark | None:
@@ -136,15 +120,12 @@ def governing_mark(marks: list[ScaleMark], position: int) -> ScaleMark | None:
     return None
 
 
-def _mark_scale(written: Mapping[str, str]) -> float:
+def _scale_and_unit(written: Mapping[str, str]) -> tuple[float, str | None]:
     words = written.get("scale", "").lower().replace("\u00a0", " ").strip("'’‘")
     if words.startswith("000"):
-        return 1e3
-    return math.prod((MARK_SCALES.get(word) or scale_of(word) for word in words.split()), start=1.0)
-
-
-def _mark_unit(written: Mapping[str, str]) -> str | None:
+        words = "thousand"
+    scale = math.prod((MARK_SCALES.get(word) or scale_of(word) for word in words.split()), start=1.0)
     for unit, group in (("percentage points", "points"), ("basis points", "basis"), ("%", "percent")):
         if group in written:
-            return unit
-    return currency_of(written["money"]) if "money" in written else None
+            return scale, unit
+    return scale, currency_of(written["money"]) if "money" in written else None

@@ -11,14 +11,15 @@ from hypothesis import strategies as st
 from ingestion.ocr.recognition import read_image
 from ingestion.ocr.text_quality import (
     LIGATURES,
+    LINES,
+    WORDS,
     better_reading,
     is_contents,
     is_unreadable,
     join_line_breaks,
     needs_reading_again,
     normalise,
-    normalised_lines,
-    normalised_words,
+    normalised,
     vocabulary,
 )
 from ingestion.reading.pdf import PdfFile
@@ -99,7 +100,7 @@ def test_offsets_of_words_move_with_the_text(parts: list[str]) -> None:
 
 @given(st.text())
 def test_words_are_found_where_they_stand(text: str) -> None:
-    plain, spans = normalised_words(text)
+    plain, spans = normalised(text, WORDS)
     assert plain == normalise(text)
     length = 0
     for start, end, (first, last) in spans:
@@ -291,8 +292,8 @@ CHARACTERS = st.sampled_from("ab1 .-\t\r\n\x0c\x00\ufb01\ufb03\ufffe\ud800\u00e9
 
 @given(st.text(CHARACTERS, max_size=60))
 def test_lines_are_those_of_the_normalised_text_and_stand_where_they_stood(text: str) -> None:
-    whole, lines = normalised_lines(text)
-    plain, _ = normalised_words(text)
+    whole, lines = normalised(text, LINES)
+    plain, _ = normalised(text, WORDS)
     assert whole == plain == normalise(text)
     read, starts = [], []
     for start, end, (first, last) in lines:
