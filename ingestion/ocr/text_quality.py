@@ -63,6 +63,8 @@ WORD_BEFORE = re.compile(r"\w+$")
 WORD_AFTER = re.compile(r"\w+")
 LIGATURES = {code: unicodedata.normalize("NFKC", chr(code)) for code in range(0xFB00, 0xFB07)}
 WORD = re.compile(r"\w+(?:-\w+)*")
+_WHOLE = r"\w++(?:-\w++)*+"
+HALVES = re.compile(rf"(?:(?<!\w)(?<!\w-){_WHOLE})?{LINE_BREAK_HYPHEN.pattern}(?:{_WHOLE})?")
 LINES = re.compile(r"[^\s\x00](?:[^\r\n\x0c]*[^\s\x00])?")
 WORDS = re.compile(r"[^\s\x00]+")
 
@@ -124,17 +126,7 @@ def vocabulary(texts: list[str]) -> frozenset[str]:
 
     Halves of words at a line end are left out.
     """
-    words: set[str] = set()
-    for text in texts:
-        parts = LINE_BREAK_HYPHEN.split(text)
-        for number, part in enumerate(parts):
-            found = list(WORD.finditer(part))
-            if number > 0 and found and found[0].start() == 0:
-                found.pop(0)
-            if number + 1 < len(parts) and found and found[-1].end() == len(part):
-                found.pop()
-            words.update(match.group().casefold() for match in found)
-    return frozenset(words)
+    return frozenset(word.casefold() for text in texts for word in WORD.findall(HALVES.sub(" ", text)))
 
 
 def join_line_breaks(text: str, words: frozenset[str]) -> tuple[str, Callable[[int], int]]:

@@ -40,7 +40,7 @@ from ingestion.language.numbers.number_styles import (
     own_style,
 )
 from ingestion.language.numbers.spelled import find_spelled
-from ingestion.language.periods import Period, find_periods
+from ingestion.language.periods import find_periods
 from ingestion.language.scales import BARE_LETTER_SCALE, LETTER_SCALE, LETTER_SCALES, SCALE_WORD, scale_of
 from ingestion.language.sentences import sentence_spans
 from ingestion.language.units import BASIS, GAP, MINUS, PERCENT, POINTS, SPACE
@@ -222,10 +222,10 @@ def _figures_of(text: str, english: str, style: NumberStyle) -> tuple[Figure, ..
     position = floor = 0
     while match := _NUMBER.search(amounts, position):
         digits = _digits(amounts, match, spaces=style.spaces)
-        figure, position = _read((text, amounts), digits, floor, letters)
-        if figure is not None:
+        position = digits.end()
+        if figure := _read((text, amounts), digits, floor, letters):
             found.append(_doubted(figure, match, (text, amounts), style))
-            floor = figure.end
+            position = floor = figure.end
     if spelled := list(_spelled(text, amounts)):
         found = sorted([*found, *spelled], key=lambda figure: figure.start)
     return tuple(_with_periods(_sharing_units(found, text), text))
@@ -289,14 +289,11 @@ def same_value(a: Figure, b: Figure, *, rounding: bool = False) -> bool:
 
 def _shown_step(figure: Figure) -> float:
     """What one unit of the last digit that a figure shows is worth."""
-    points = 0.01 if figure.unit == "basis points" else 1.0
-    scale = figure.scale * points
-    if figure.decimals:
-        return float(scale * 10.0**-figure.decimals)
-    digits = f"{abs(figure.value):.0f}"
-    zeros = len(digits) - len(digits.rstrip("0"))
-    not_shown = max(0, min(zeros, len(digits) - 2))
-    return float(scale * 10.0**not_shown)
+    step = 10.0**-figure.decimals
+    if not figure.decimals:
+        digits = f"{abs(figure.value):.0f}"
+        step = 10.0 ** max(0, min(len(digits) - len(digits.rstrip("0")), len(digits) - 2))
+    return magnitude(replace(figure, value=step))
 
 
 def _names_its_dollar(figure: Figure) -> bool:
@@ -333,8 +330,8 @@ class _Tail(NamedTuple):
 
 def _read(
     texts: tuple[str, str], digits: re.Match[str], floor: int, letters: frozenset[str]
-) -> tuple[Figure | None, int]:
-    """The figure with some digits of the masked text, None where it is none, and where to search on.
+) -> Figure | None:
+    """The figure with some digits of the masked text, None where it is none.
 
     texts: the source and the masked text.
     floor: where the figure before ends.
@@ -344,14 +341,16 @@ def _read(
     before = _before(text, digits.start(), floor)
     value, decimals = _value(digits)
     tail = _tail(text, digits.end(), before)
-    if math.isnan(value) or _is_name(text, before, tail):
-        return None, digits.end()
     has_letter = before["currency"] in LETTERS and tail.scale == 1.0 and "," not in digits[0]
-    if has_letter and not _is_money(text, digits, letters):
-        return None, digits.end()
+    if (
+        math.isnan(value)
+        or _is_name(text, before, tail)
+        or (has_letter and not _is_money(text, digits, letters))
+    ):
+        return None
     negative = _negative(text, before, tail)
     if negative is None:
-        return None, digits.end()
+        return None
     currency = before["currency"]
     if currency == "`" and text[tail.inside : tail.inside + 1] == "`":
         currency = None  # backticks on both sides mark code
@@ -364,7 +363,7 @@ def _read(
         start = minus.start("word")
         negative = True
     value = -value if negative else value
-    return Figure(source[start:end], start, end, value, unit, tail.scale, None, tail.percent, decimals), end
+    return Figure(source[start:end], start, end, value, unit, tail.scale, None, tail.percent, decimals)
 
 
 def _digits(text: str, match: re.Match[str], *, spaces: bool) -> re.Match[str]:
@@ -589,31 +588,20 @@ def _with_periods(figures: list[Figure], text: str) -> list[Figure]:
         return figures
     ends = [end - 1 for _, end in sentence_spans(text, also=";")]
     starts = [period.start for period in periods]
-    near = [(figure, _nearest(text, figure, periods, starts, ends)) for figure in figures]
-    return [replace(figure, period=period) if period else figure for figure, period in near]
 
+    def nearest(figure: Figure) -> str | None:
+        """The period that follows at once, "4.4 per cent in 2025-26" or "47.16 (RE 2024-25)"; else the period
+        before; else the period after.
+        """
+        index = bisect_left(starts, figure.start)
+        sentence = bisect_left(ends, figure.start)
+        near = [
+            period
+            for period in periods[max(0, index - 1) : index + 1]
+            if bisect_left(ends, period.start) == sentence
+            and max(figure.start - period.end, period.start - figure.end) <= _NEAR_PERIOD
+        ]
+        follows = len(near) > 1 and _AT_ONCE.fullmatch(text, figure.end, near[1].start)
+        return near[1 if follows else 0].text if near else None
 
-def _nearest(
-    text: str, figure: Figure, periods: list[Period], starts: list[int], ends: list[int]
-) -> str | None:
-    """The period that follows at once, "4.4 per cent in 2025-26" or "47.16 (RE 2024-25)"; else the period
-    before; else the period after.
-
-    starts: of the periods. ends: of the sentences.
-    """
-    index = bisect_left(starts, figure.start)
-    sentence = bisect_left(ends, figure.start)
-    before: Period | None = None
-    after: Period | None = None
-    for period in periods[max(0, index - 1) : index + 1]:
-        gap = max(figure.start - period.end, period.start - figure.end)
-        if bisect_left(ends, period.start) != sentence or gap > _NEAR_PERIOD:
-            continue
-        if period.start < figure.start:
-            before = period
-        else:
-            after = period
-    if before and after and not _AT_ONCE.fullmatch(text, figure.end, after.start):
-        after = None
-    nearest = after or before
-    return nearest.text if nearest else None
+    return [replace(figure, period=nearest(figure)) for figure in figures]
