@@ -13,10 +13,8 @@ __all__ = [
     "CURRENCY",
     "CURRENCY_MARKS",
     "CURRENCY_NAME",
-    "CURRENCY_SIGNS",
     "CURRENCY_TERMS",
     "CURRENCY_WORD",
-    "CURRENCY_WORDS",
     "DRAWN_SIGNS",
     "LETTERS",
     "LETTER_SIGNS",
@@ -62,8 +60,6 @@ DRAWN_SIGNS = "".join(dict.fromkeys(filter(_is_drawn, "".join(_SIGNS))))
 # The backtick is how a rupee's sign comes out of some fonts.
 _MARKS = [sign for sign in _SIGNS if not sign[0].isalpha()]
 CODES = tuple(_CODES)
-CURRENCY_SIGNS = tuple(_SIGNS)
-CURRENCY_WORDS = tuple(_WORDS)
 # Signs that begin with a letter and touch the digits: "RM2.3".
 LETTER_SIGNS = tuple(sign for sign in _SIGNS if sign[0].isalpha())
 

@@ -380,7 +380,7 @@ def _shares_year(one: Period, other: Period) -> bool:
 def full_year(digits: str) -> int:
     """Two digits are this century up to 69, as POSIX reads them."""
     year = int(digits)
-    return year if year > 99 else year + (2000 if year < 70 else 1900)
+    return year if year > 99 else (year + 30) % 100 + 1970
 
 
 def without_periods(text: str) -> str:

@@ -98,10 +98,9 @@ def prepare(image: Image, *, smoothing: float = SMOOTHING, middling: bool = Fals
     middling: keep only light text on middling greys, and the edges of such grounds.
     """
     grey = image.convert("L")
+    ground = _ground(grey)
     if middling:
-        ground = _inside_middling(_ground(grey))
-    else:
-        ground = _ground(grey)
+        ground = _inside_middling(ground)
     full_size = ground.resize(grey.size, images.Resampling.BILINEAR)
     if smoothing:
         grey = grey.filter(ImageFilter.GaussianBlur(smoothing))
@@ -113,9 +112,8 @@ def prepare(image: Image, *, smoothing: float = SMOOTHING, middling: bool = Fals
 
 def has_middling_ground(image: Image) -> bool:
     """Whether an image has enough ground of middling grey for a line of light text."""
-    ground = _ground(image.convert("L"))
-    inside = np.asarray(_inside_middling(ground))
-    return bool(np.mean(inside > 0) >= LEAST_MIDDLING)
+    inside = _inside_middling(_ground(image.convert("L")))
+    return bool(np.mean(np.asarray(inside) > 0) >= LEAST_MIDDLING)
 
 
 def _inside_middling(ground: Image) -> Image:

@@ -66,9 +66,7 @@ def letters(words: Sequence[Word]) -> int:
 def mean_confidence(words: Sequence[Word]) -> float:
     """The mean confidence of these words' characters, 0-100; 0.0 without words."""
     total = sum(len(word.text) for word in words)
-    if total:
-        return sum(len(word.text) * word.sure for word in words) / total
-    return 0.0
+    return sum(len(word.text) * word.sure for word in words) / total if total else 0.0
 
 
 def without_noise(lines: Sequence[OcrLine]) -> list[OcrLine]:
@@ -145,11 +143,8 @@ def add_pass(lines: Sequence[OcrLine], further: Sequence[OcrLine]) -> list[OcrLi
 
 def _is_believed(word: Word, *, noisy: bool) -> bool:
     count = letters([word])
-    if not count:
-        return False
-    if noisy or count <= SHORT:
-        return word.sure >= BELIEVED_AT_ONCE
-    return word.sure >= BELIEVED
+    least = BELIEVED_AT_ONCE if noisy or count <= SHORT else BELIEVED
+    return count > 0 and word.sure >= least
 
 
 def _is_better(claims: Sequence[Word], old: Sequence[Word]) -> bool:
@@ -178,16 +173,12 @@ def _close_together(words: Sequence[Word]) -> list[list[Word]]:
     """Words of one line as stretches without a wide gap."""
     runs: list[list[Word]] = []
     for word in words:
-        if runs and _is_next_to(runs[-1][-1].box, word.box):
+        gap = word.box.x0 - runs[-1][-1].box.x1 + 1e-9 if runs else -1
+        if 0 <= gap < WIDEST_GAP * word.box.height:
             runs[-1].append(word)
         else:
             runs.append([word])
     return runs
-
-
-def _is_next_to(before: Rect, box: Rect) -> bool:
-    gap = box.x0 - before.x1 + 1e-9
-    return 0 <= gap < WIDEST_GAP * box.height
 
 
 def _put_in(lines: list[OcrLine], new: OcrLine) -> None:

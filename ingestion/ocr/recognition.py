@@ -16,7 +16,6 @@ from typing import TYPE_CHECKING, Any
 
 from ingestion.errors import DocumentError
 from ingestion.ocr.image_preprocessing import (
-    Laid,
     blank_out,
     crop,
     has_middling_ground,
@@ -235,12 +234,10 @@ def _is_written(word: Word, own: Sequence[tuple[Rect, set[str]]]) -> bool:
     own: (box, words) of each line.
     """
     plain = _plain(word.text)
-    for box, words in own:
-        if not box.holds(word.box):
-            continue
-        if plain in words or get_close_matches(plain, words, 1, ALIKE):
-            return True
-    return False
+    return any(
+        box.holds(word.box) and (plain in words or get_close_matches(plain, words, 1, ALIKE))
+        for box, words in own
+    )
 
 
 class _Clock:
@@ -283,13 +280,11 @@ def _read_lines(image: Image, clock: _Clock) -> tuple[list[OcrLine], int]:
     if has_middling_ground(grey):
         light = lay(prepare(grey, middling=True), laid.turned, laid.skew)
         lines = _with_rest(light.level, lines, clock, least=LEAST_LIGHT_TEXT)
-    return [_line_back(line, laid) for line in without_noise(lines)], laid.turned
-
-
-def _line_back(line: OcrLine, laid: Laid) -> OcrLine:
-    """A line of an image laid for reading with its boxes on the image before."""
-    words = (replace(word, box=laid.back(word.box)) for word in line.words)
-    return replace(line, words=tuple(words))
+    back: list[OcrLine] = []
+    for line in without_noise(lines):
+        words = (replace(word, box=laid.back(word.box)) for word in line.words)
+        back.append(replace(line, words=tuple(words)))
+    return back, laid.turned
 
 
 def _with_rest(
@@ -348,8 +343,7 @@ def _level_share(words: Sequence[Word], size: tuple[int, int]) -> float:
 
 def _sure_letters(lines: Sequence[OcrLine], size: tuple[int, int]) -> int:
     """Letters of words that are sure, long and level; upside down, words are read short or doubtful."""
-    sure = (word for word in words_of(lines) if word.sure >= SURE)
-    long = (word for word in sure if letters([word]) >= LONG)
+    long = (word for word in words_of(lines) if word.sure >= SURE and letters([word]) >= LONG)
     return letters([word for word in long if _is_level(word, size)])
 
 

@@ -9,7 +9,7 @@ from dataclasses import replace
 from functools import cache
 
 from ingestion.ocr.plausibility import judge
-from ingestion.records import Page, Word
+from ingestion.records import Page
 
 __all__ = [
     "LINES",
@@ -161,16 +161,12 @@ def _resolved(text: str, match: re.Match[str], words: frozenset[str]) -> str:
     after = WORD_AFTER.match(text[end : end + LONGEST_PART])
     if before is None or after is None:
         return "-" + match.group().lstrip("\u0002\ufffe\u00ad")
-    first = before.group()
-    second = after.group()
-    if f"{first}-{second}".casefold() in words:
+    first, second = before[0].casefold(), after[0].casefold()
+    if f"{first}-{second}" in words:
         return "-"
-    if (first + second).casefold() in words:
+    if first + second in words:
         return ""
-    both_are_words = first.casefold() in words and second.casefold() in words
-    if both_are_words or not second[0].islower():
-        return "-"
-    return ""
+    return "-" if words.issuperset((first, second)) or not after[0][0].islower() else ""
 
 
 def needs_reading_again(text: str) -> bool:
@@ -207,19 +203,13 @@ def better_reading(first: Page, second: Page) -> Page:
 
     first: from the text layer. second: from the image.
     """
-    if first.problem is not None and second.problem is not None:
-        return first
-    if second.method == "none" and first.problem is None:
+    if first.problem is not None:
+        return second if second.problem is None and any(map(str.isalnum, second.text)) else first
+    if second.method == "none":
         if first.text.strip() or second.problem is None:
             return first
         return replace(first, problem=second.problem, method="none")
-    if first.problem is not None:
-        if any(map(str.isalnum, second.text)):
-            return second
-        return first
-    if _worth(second) > _worth(first) * CLEARLY_MORE:
-        return second
-    return first
+    return second if _worth(second) > _worth(first) * CLEARLY_MORE else first
 
 
 def _worth(page: Page) -> float:
@@ -227,23 +217,17 @@ def _worth(page: Page) -> float:
 
     Garbage counts twice because its letters are missing and what stands in their place misleads.
     """
+    text = page.text
     if page.words:
-        text = " ".join(word.text for word in page.words if _is_sure(word))
-    else:
-        text = page.text
+        text = " ".join(
+            word.text for word in page.words if word.confidence is None or word.sure >= LEAST_CONFIDENCE
+        )
     found = judge(text)
     wrong = found.implausible + _unreadable(text)
     share = max(0.0, 1.0 - 2.0 * wrong / (found.plausible + wrong + DOUBT))
-    letters = 0
-    for letter in filter(str.isalnum, CID.sub("", text)):
-        letters += LETTERS_AN_IDEOGRAPH if letter >= IDEOGRAPHS else 1
-    if found.disordered:
-        return letters * share * DISORDERED
-    return letters * share
-
-
-def _is_sure(word: Word) -> bool:
-    return word.confidence is None or word.confidence >= LEAST_CONFIDENCE
+    letters = filter(str.isalnum, CID.sub("", text))
+    worth = share * sum(LETTERS_AN_IDEOGRAPH if letter >= IDEOGRAPHS else 1 for letter in letters)
+    return worth * DISORDERED if found.disordered else worth
 
 
 def _unreadable(text: str) -> int:

@@ -110,19 +110,11 @@ _IN_PROSE = re.compile(r"\s{0,3}[a-z]|[^\S\n]{0,2}[,.;]")
 # "The result was (0.5)" states a balance; "a fee of ($250)" has an aside.
 _STATES_RESULT = re.compile(r"\b(?:was|were|is|are) \Z")
 # What makes a letter a currency although no scale follows: "R560 a month", "R1 250", "R12.50", other certain
-# amounts in the text, or the words before it.
+# amounts in the text.
 _FOR_EACH = re.compile(
     r"(?:\s(?:an?|per|each|every)\s|/)(?:day|week|month|quarter|year|annum|hour|person|child|learner"
     r"|pupil|patient|household|famil|unit|lit(?:re|er)|kilo|kg|km"
     r"|ton|bottle|pack|ticket|trip|head|share|capita)|\s(?:monthly|weekly|daily|yearly|annually)\b"
-)
-_PAID = re.compile(
-    (
-        r"\b(?:be|is|was|are|were|to|from|by|of|at|than|only|over|under|least|between|costs?|pays?|paid"
-        r"|receives?|earns?)\s["
-    )
-    + _LETTERS
-    + r"]\Z"
 )
 _NAME_AHEAD = re.compile(
     r"\s{0,2}(?:[A-Z][a-z]|(?i:notes?|coins?|road|route|motorway|highway|class|series)\b)|[-/][0-9A-Za-z]"
@@ -137,7 +129,6 @@ _NAME_BEHIND = re.compile(
 )
 _SURE_AMOUNT = rf"[0-9]{{1,3}}(?:[ ,][0-9]{{3}}(?![0-9])|(?:[.,][0-9]{{1,3}})?[ \u00a0]?(?:{SCALE_WORD})\b)"
 _SURE_MONEY = {letter: re.compile(rf"(?<![A-Za-z0-9]){letter}{_SURE_AMOUNT}") for letter in LETTERS}
-_FEWEST_DIGITS = 3  # as in "to R560": "to R21" may be a road
 # Words before a count in a sentence, "of 9 300 nurses": rows of cells seldom stand between such words.
 _COUNTING = re.compile(
     r"\b(?:of|to|from|by|about|over|than|some|nearly|almost|around|with|for|and|the|has|have|had|are"
@@ -424,11 +415,7 @@ def _is_money(text: str, digits: re.Match[str], letters: frozenset[str]) -> bool
         return True
     if _GLUED.match(text, end) or _NAME_AHEAD.match(text, end) or len(digits[0]) < 2:
         return False
-    if text[first - 1] in letters:
-        return True
-    if len(digits[0]) < _FEWEST_DIGITS:
-        return False
-    return _PAID.search(text, max(0, first - 20), first) is not None
+    return text[first - 1] in letters
 
 
 def _counts(text: str, match: re.Match[str]) -> bool:
@@ -601,7 +588,8 @@ def _with_periods(figures: list[Figure], text: str) -> list[Figure]:
             if bisect_left(ends, period.start) == sentence
             and max(figure.start - period.end, period.start - figure.end) <= _NEAR_PERIOD
         ]
-        follows = len(near) > 1 and _AT_ONCE.fullmatch(text, figure.end, near[1].start)
-        return near[1 if follows else 0].text if near else None
+        if len(near) > 1 and _AT_ONCE.fullmatch(text, figure.end, near[1].start):
+            return near[1].text
+        return near[0].text if near else None
 
     return [replace(figure, period=nearest(figure)) for figure in figures]
