@@ -194,9 +194,7 @@ def within_sentence(label: str) -> str:
     It is taken for a name where it stands alone, is all in capitals, or where another word has a capital.
     """
     first, _, rest = label.partition(" ")
-    if not rest or first.isupper():
-        return label
-    if any(word[0].isupper() for word in rest.split()):
+    if not rest or first.isupper() or any(word[0].isupper() for word in rest.split()):
         return label
     return f"{first.lower()} {rest}".rstrip()
 
@@ -245,12 +243,8 @@ def _is_boundary(text: str, match: re.Match[str], end: int, start: int) -> bool:
 def _is_noted(text: str, match: re.Match[str], start: int) -> bool:
     """Whether digits that touch the stop are a note's mark, and the sentence ends before them."""
     found = LAST_WORD.search(_before(text, match, start))
-    if not found:
-        return False
-    word = found[0].lower()
-    if len(word) < SHORTEST_NOTED or not word.isalpha():
-        return False
-    return word not in ALWAYS_SHORT and word not in SHORT_BEFORE_NUMBER
+    word = found[0].lower() if found else ""
+    return len(word) >= SHORTEST_NOTED and word.isalpha() and word not in ALWAYS_SHORT | SHORT_BEFORE_NUMBER
 
 
 def _is_short(text: str, match: re.Match[str], follows: int, start: int) -> bool:
@@ -279,9 +273,7 @@ def _is_inside(text: str, match: re.Match[str], start: int) -> bool:
     before = _before(text, match, start)
     opened = before.rfind("(") > before.rfind(")")
     closed = text.find(")", match.end(), match.end() + LOOK_BACK)
-    if not opened or closed < 0:
-        return False
-    return "(" not in text[match.end() : closed]
+    return opened and closed >= 0 and "(" not in text[match.end() : closed]
 
 
 def _line_ends(text: str, match: re.Match[str], follows: int, start: int) -> bool:

@@ -199,9 +199,7 @@ def find_figures(text: str, style: NumberStyle | None = None) -> list[Figure]:
 
 def cell_figure(text: str, style: NumberStyle) -> Figure | None:
     """The first figure of a cell, None where it has none. style: of its column."""
-    english = cell_in_english(text, style)
-    figures = _figures_of(text, english, style)
-    return figures[0] if figures else None
+    return next(iter(_figures_of(text, cell_in_english(text, style), style)), None)
 
 
 @lru_cache(maxsize=256)  # the checks of one answer look into the same sentences again and again
@@ -249,8 +247,7 @@ def units_agree(left: Figure, right: Figure) -> bool:
 
     A plain "$" agrees with every dollar, "crowns" with every crown.
     """
-    first = left.unit or ""
-    second = right.unit or ""
+    first, second = left.unit or "", right.unit or ""
     if first == second or first not in MONEY or second not in MONEY:
         return True
     family = family_of(first)
