@@ -87,18 +87,18 @@ def _phrases(text: str) -> tuple[_Phrase, ...]:
 
 
 @cache
-def _related() -> dict[str, _Phrase]:
+def _related() -> dict[str, dict[str, None]]:
     found: dict[str, dict[str, None]] = {}
     for (group,) in table("related.txt"):
         words = dict.fromkeys(terms(group))
         for word in words:
             found.setdefault(word, {}).update(words)
-    return {word: tuple(other for other in others if other != word) for word, others in found.items()}
+    return found
 
 
 def related_words(word: str) -> tuple[str, ...]:
     """Terms that may stand for this term."""
-    return _related().get(word, ())
+    return tuple(other for other in _related().get(word, ()) if other != word)
 
 
 # Short forms whose letters are no terms by themselves.
@@ -149,9 +149,10 @@ def _by_name() -> dict[_Phrase, list[Measure]]:
 
 def find_statements(words: tuple[str, ...]) -> tuple[str, ...]:
     """Kinds of the statements that the question names."""
-    named = (
-        kind for kind, names in STATEMENTS.items() if any(_starts(words, name) for name in _phrases(names))
-    )
+    named: list[str] = []
+    for kind, names in STATEMENTS.items():
+        if any(_starts(words, name) for name in _phrases(names)):
+            named.append(kind)
     return tuple(named)
 
 

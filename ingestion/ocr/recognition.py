@@ -127,8 +127,9 @@ def read_image(image: Image) -> OcrReading:
 def _with_whole_rows(lines: Sequence[OcrLine], turned: int) -> tuple[str, tuple[Word, ...]]:
     """The lines laid out, with the rows of tables as lines where tesseract read column after column."""
     text, words = lay_out(lines)
-    boxes = [table.box for table in tables_of(text, words, turned) if _is_scattered(table)]
-    inside = {word.start: word for word in words if any(box.holds(word.box) for box in boxes)}
+    inside: dict[int, Word] = {}
+    for table in filter(_is_scattered, tables_of(text, words, turned)):
+        inside |= {word.start: word for word in words if table.box.holds(word.box)}
     if not inside:
         return text, words
     rows: list[OcrLine] = []
