@@ -21,7 +21,7 @@ from ingestion.language.vocabulary import table
 from tests.case_rows import case_lines, case_rows
 from tests.chatbot.cited_pages import hit_of, prompt_over
 
-CURRENCY_SIGNS = [sign for cells in table("currencies.tsv") for sign in cells[1].split()]
+CURRENCY_SIGNS = [sign for cells in table("currencies.tsv") for sign in " ".join(cells[1:2]).split()]
 CURRENCY_WORDS = [word for cells in table("currencies.tsv") for word in " ".join(cells[3:4]).split()]
 WITH_BLANK = [f"{sign} " for sign in CURRENCY_SIGNS if sign[-1].isalpha() or sign[-1] == "."]
 WITHOUT_BLANK = [sign for sign in CURRENCY_SIGNS if f"{sign} " not in WITH_BLANK]
