@@ -13,10 +13,8 @@ __all__ = [
     "CURRENCY",
     "CURRENCY_MARKS",
     "CURRENCY_NAME",
-    "CURRENCY_SIGNS",
     "CURRENCY_TERMS",
     "CURRENCY_WORD",
-    "CURRENCY_WORDS",
     "DRAWN_SIGNS",
     "LETTERS",
     "LETTER_SIGNS",
@@ -24,7 +22,6 @@ __all__ = [
     "currency_of",
     "family_of",
     "short_sign",
-    "sign_of",
 ]
 
 _COLUMNS = 6
@@ -63,8 +60,6 @@ DRAWN_SIGNS = "".join(dict.fromkeys(filter(_is_drawn, "".join(_SIGNS))))
 # The backtick is how a rupee's sign comes out of some fonts.
 _MARKS = [sign for sign in _SIGNS if not sign[0].isalpha()]
 CODES = tuple(_CODES)
-CURRENCY_SIGNS = tuple(_SIGNS)
-CURRENCY_WORDS = tuple(_WORDS)
 # Signs that begin with a letter and touch the digits: "RM2.3".
 LETTER_SIGNS = tuple(sign for sign in _SIGNS if sign[0].isalpha())
 
@@ -94,14 +89,6 @@ def currency_of(written: str) -> str:
         return _WRITTEN[written]
     word = _SPOKEN.search(written)
     return _WORDS[word[0].lower() if word else written]
-
-
-def sign_of(code: str) -> str:
-    """The usual sign of a currency, the code itself where it has none."""
-    for cells in _ROWS:
-        if cells[0] == code and cells[1]:
-            return cells[1].split()[0]
-    return code
 
 
 def short_sign(code: str) -> str:

@@ -7,7 +7,7 @@ import unicodedata
 from dataclasses import dataclass
 from functools import cache, lru_cache
 
-from ingestion.language.vocabulary import table
+from ingestion.language.vocabulary import parts, table
 
 __all__ = ["KeyMeasure", "key_measures", "plain_label"]
 
@@ -58,14 +58,8 @@ def key_measures() -> tuple[KeyMeasure, ...]:
 
 def _measure(cells: list[str]) -> KeyMeasure:
     name, shown, family, kinds, labels = cells
-    patterns: tuple[re.Pattern[str], ...] = ()
-    if labels != WORKED_OUT:
-        patterns = tuple(re.compile(pattern) for pattern in _parts(labels))
-    return KeyMeasure(name, shown, family, _parts(kinds), patterns)
-
-
-def _parts(text: str) -> tuple[str, ...]:
-    return tuple(part.strip() for part in text.split(";") if part.strip())
+    patterns = () if labels == WORKED_OUT else tuple(map(re.compile, parts(labels)))
+    return KeyMeasure(name, shown, family, parts(kinds), patterns)
 
 
 @lru_cache(maxsize=20_000)

@@ -10,10 +10,9 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 from functools import cache
-from pathlib import Path
-from typing import NamedTuple
 
 from ingestion.language.terms import terms
+from ingestion.language.vocabulary import parts, table
 
 __all__ = [
     "STATEMENTS",
@@ -64,61 +63,42 @@ STATEMENTS = {
         "in equity"
     ),
 }
-_FOLDER = Path(__file__).parent
 _WORD = re.compile(r"[\w&'’-]+")
 _Phrase = tuple[str, ...]
 
 
 @cache
 def _measures() -> tuple[Measure, ...]:
-    return tuple(map(_measure_of, _lines("measures.tsv")))
+    return tuple(map(_measure_of, table("measures.tsv")))
 
 
-def _measure_of(line: str) -> Measure:
+def _measure_of(cells: list[str]) -> Measure:
     """The measure of a line of the table."""
-    name, asked, printed, kinds, operands, formula = line.split("\t")
+    name, asked, printed, kinds, operands, formula = cells
     names = _phrases(f"{name}; {asked}")
-    return Measure(name, names, _phrases(printed), _parts(kinds), _parts(operands), *formula.split("|"))
+    return Measure(name, names, _phrases(printed), parts(kinds), parts(operands), *formula.split("|"))
 
 
+@cache
 def _phrases(text: str) -> tuple[_Phrase, ...]:
     """The different phrases of a list with semicolons, each as terms."""
-    found = (tuple(terms(spelled_out(phrase))) for phrase in _parts(text))
-    return tuple(dict.fromkeys(phrase for phrase in found if phrase))
-
-
-def _parts(text: str) -> tuple[str, ...]:
-    return tuple(part.strip() for part in text.split(";") if part.strip())
-
-
-def _lines(name: str) -> list[str]:
-    lines = (_FOLDER / name).read_text("utf-8").splitlines()
-    return [line for line in lines if line and not line.startswith("#")]
+    found = (tuple(terms(spelled_out(phrase))) for phrase in parts(text))
+    return tuple(dict.fromkeys(filter(None, found)))
 
 
 @cache
-def _statements() -> tuple[tuple[str, _Phrase], ...]:
-    found: list[tuple[str, _Phrase]] = []
-    for kind, names in STATEMENTS.items():
-        phrases = (tuple(terms(phrase)) for phrase in names.split(";"))
-        found.extend((kind, phrase) for phrase in phrases if phrase)
-    return tuple(found)
-
-
-@cache
-def _related() -> dict[str, _Phrase]:
-    found: dict[str, list[str]] = {}
-    for group in _lines("related.txt"):
-        words = dict.fromkeys(term for word in group.split() for term in terms(word))
+def _related() -> dict[str, dict[str, None]]:
+    found: dict[str, dict[str, None]] = {}
+    for (group,) in table("related.txt"):
+        words = dict.fromkeys(terms(group))
         for word in words:
-            others = [other for other in words if other != word]
-            found.setdefault(word, []).extend(others)
-    return {word: tuple(dict.fromkeys(others)) for word, others in found.items()}
+            found.setdefault(word, {}).update(words)
+    return found
 
 
 def related_words(word: str) -> tuple[str, ...]:
     """Terms that may stand for this term."""
-    return _related().get(word, ())
+    return tuple(other for other in _related().get(word, ()) if other != word)
 
 
 # Short forms whose letters are no terms by themselves.
@@ -144,69 +124,36 @@ def find_measures(words: tuple[str, ...]) -> list[Measure]:
 
     words: the question's terms in order. A name inside a longer name does not count.
     """
-    found: list[_Name] = []
-    for at in range(len(words)):
-        found += _names_at(words, at)
-    kept: list[_Name] = []
+    names = _by_name()
+    longest = max(map(len, names))
+    kept: list[tuple[int, int, list[Measure]]] = []
     reach = 0
-    for name in sorted(found, key=_longest_first):
-        same_place = bool(kept) and name.place == kept[-1].place
-        if name.end > reach or same_place:
-            kept.append(name)
-            reach = name.end
-    ordered = sorted(kept, key=_most_specific_first)
-    return list({name.measure.name: name.measure for name in ordered}.values())
-
-
-class _Name(NamedTuple):
-    """A measure's name among the terms of a question, at terms[start:end]. rank: its place in the table."""
-
-    start: int
-    end: int
-    rank: int
-    measure: Measure
-
-    @property
-    def place(self) -> tuple[int, int]:
-        return self.start, self.end
-
-
-def _longest_first(name: _Name) -> tuple[int, int]:
-    """Sorts names by place, and a name before those that it contains."""
-    return name.start, -name.end
-
-
-def _most_specific_first(name: _Name) -> tuple[int, int, int]:
-    return name.start - name.end, name.start, name.rank
-
-
-def _names_at(words: _Phrase, at: int) -> list[_Name]:
-    """The names that begin with the word at a place."""
-    names: list[_Name] = []
-    for phrase, rank, measure in _by_first_word().get(words[at], ()):
-        end = at + len(phrase)
-        if words[at:end] == phrase:
-            names.append(_Name(at, end, rank, measure))
-    return names
+    for start in range(len(words)):
+        for end in range(min(len(words), start + longest), max(start, reach), -1):
+            if named := names.get(words[start:end]):
+                kept.append((start - end, start, named))
+                reach = end
+                break
+    ordered = sorted(kept, key=lambda name: name[:2])
+    return list(dict.fromkeys(measure for *_, named in ordered for measure in named))
 
 
 @cache
-def _by_first_word() -> dict[str, list[tuple[_Phrase, int, Measure]]]:
-    """(name, place of its measure in the table, measure) by the name's first word.
-
-    So a long question is searched once, not once for each name.
-    """
-    names: dict[str, list[tuple[_Phrase, int, Measure]]] = {}
-    for rank, measure in enumerate(_measures()):
+def _by_name() -> dict[_Phrase, list[Measure]]:
+    names: dict[_Phrase, list[Measure]] = {}
+    for measure in _measures():
         for phrase in measure.asked:
-            names.setdefault(phrase[0], []).append((phrase, rank, measure))
+            names.setdefault(phrase, []).append(measure)
     return names
 
 
 def find_statements(words: tuple[str, ...]) -> tuple[str, ...]:
     """Kinds of the statements that the question names."""
-    kinds = (kind for kind, phrase in _statements() if _holds(words, phrase))
-    return tuple(dict.fromkeys(kinds))
+    named: list[str] = []
+    for kind, names in STATEMENTS.items():
+        if any(_starts(words, name) for name in _phrases(names)):
+            named.append(kind)
+    return tuple(named)
 
 
 def measure_named(name: str) -> Measure:
@@ -219,18 +166,15 @@ def words_for(measure: Measure, text: str) -> str:
 
     The measure's own name where the text has none of its names.
     """
-    parts = [(word, term) for word in _WORD.finditer(text) for term in terms(word[0])]
-    found = tuple(term for _, term in parts)
+    places = [word for word in _WORD.finditer(text) for _ in terms(word[0])]
+    found = tuple(term for word in _WORD.findall(text) for term in terms(word))
     for phrase in sorted(measure.asked, key=len, reverse=True):
-        for at in range(len(parts) - len(phrase) + 1):
-            end = at + len(phrase)
-            if found[at:end] == phrase:
-                return text[parts[at][0].start() : parts[end - 1][0].end()]
+        for at in _starts(found, phrase):
+            return text[places[at].start() : places[at + len(phrase) - 1].end()]
     return measure.name
 
 
-def _holds(words: _Phrase, phrase: _Phrase) -> bool:
-    """Whether the phrase stands among the words."""
+def _starts(words: _Phrase, phrase: _Phrase) -> list[int]:
+    """Where the phrase begins among the words."""
     length = len(phrase)
-    places = range(len(words) - length + 1)
-    return any(words[at : at + length] == phrase for at in places)
+    return [at for at in range(len(words) - length + 1) if words[at : at + length] == phrase]

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from ingestion.language.vocabulary import words
+
 __all__ = [
     "COMPARATIVES",
     "DENIALS",
@@ -18,18 +20,14 @@ __all__ = [
 ]
 
 
-def _words(text: str) -> frozenset[str]:
-    return frozenset(text.split())
-
-
-_RISING = _words(
+_RISING = words(
     """
         rise rises rose risen rising increase increases increased increasing grow grows grew grown
         growth raise raises raised raising climb climbs climbed climbing jumped jumps surged surges
         soared soars widened widens expanded expands up upward upwards higher
     """
 )
-_FALLING = _words(
+_FALLING = words(
     """
         fall falls fell fallen falling slip slips slipped slide slides slid dip dips dipped sink sinks
         sank sunk tumbled plunged decrease decreases decreased decreasing decline declines declined
@@ -40,52 +38,52 @@ _FALLING = _words(
 )
 # How something moved: up and down.
 MOVES = (_RISING, _FALLING)
-_NOT_VERBS = _words("growth higher lower up down upward upwards downward downwards")
+_NOT_VERBS = words("growth higher lower up down upward upwards downward downwards")
 # Verbs only: the other words go with other moves too, as in "higher costs fell to" and "growth slowed to".
 VERBS_OF_MOVES = tuple(side - _NOT_VERBS for side in MOVES)
 # Words, other than verbs, for a difference that goes one way.
-TOLD_MORE = _words("more extra gain gains growth bigger larger greater improvement")
-TOLD_LESS = _words("less fewer smaller loss losses lost reduction shortfall")
+TOLD_MORE = words("more extra gain gains growth bigger larger greater improvement")
+TOLD_LESS = words("less fewer smaller loss losses lost reduction shortfall")
 # The most and the least of something, then more and less than another.
 SUPERLATIVES = (
-    _words("most highest largest biggest greatest longest fastest"),
-    _words("least lowest smallest fewest shortest slowest"),
+    words("most highest largest biggest greatest longest fastest"),
+    words("least lowest smallest fewest shortest slowest"),
 )
 COMPARATIVES = (
-    _words("more higher larger bigger greater longer faster"),
-    _words("less lower smaller fewer shorter slower"),
+    words("more higher larger bigger greater longer faster"),
+    words("less lower smaller fewer shorter slower"),
 )
-_BALANCES = (_words("surplus surpluses"), _words("deficit deficits shortfall"))
-_RESULTS = (_words("profit profits gain gains"), _words("loss losses"))
-_FLOWS = (_words("inflow inflows"), _words("outflow outflows"))
+_BALANCES = (words("surplus surpluses"), words("deficit deficits shortfall"))
+_RESULTS = (words("profit profits gain gains"), words("loss losses"))
+_FLOWS = (words("inflow inflows"), words("outflow outflows"))
 # Money held against money owed or lost.
 HOLDINGS = (_BALANCES, _RESULTS, _FLOWS)
-_DUTIES = (_words("may might can could optional"), _words("must shall required mandatory"))
+_DUTIES = (words("may might can could optional"), words("must shall required mandatory"))
 _LIMITS = (
-    _words("least minimum above exceed exceeds exceeded exceeding more over"),
-    _words("most maximum below under less fewer"),
+    words("least minimum above exceed exceeds exceeded exceeding more over"),
+    words("most maximum below under less fewer"),
 )
-_ORDER = (_words("before prior earlier"), _words("after subsequent later following"))
+_ORDER = (words("before prior earlier"), words("after subsequent later following"))
 _PERMISSIONS = (
-    _words("accept accepts accepted allow allows allowed permit permitted"),
-    _words("refuse refuses refused reject rejected forbidden"),
+    words("accept accepts accepted allow allows allowed permit permitted"),
+    words("refuse refuses refused reject rejected forbidden"),
 )
-_SCOPE = (_words("include includes included including"), _words("exclude excludes excluded excluding"))
+_SCOPE = (words("include includes included including"), words("exclude excludes excluded excluding"))
 _CHANGES = (
-    _words("retain retains retained keep keeps kept maintain maintains maintained"),
-    _words("raise raises raised lift lifts lifted lower lowers lowered"),
+    words("retain retains retained keep keeps kept maintain maintains maintained"),
+    words("raise raises raised lift lifts lifted lower lowers lowered"),
 )
-_POLICY = (_words("tightening tighten tightened"), _words("easing ease eased loosening loosened"))
+_POLICY = (words("tightening tighten tightened"), words("easing ease eased loosening loosened"))
 # Pairs of sets: a word of one set contradicts the words of the other.
 OPPOSITES = (MOVES, *HOLDINGS, _DUTIES, _LIMITS, _ORDER, _PERMISSIONS, _SCOPE, _CHANGES, _POLICY)
 # Words for what was planned or expected rather than reached.
-PLANNED = _words(
+PLANNED = words(
     "target forecast projected projection expected expectation estimated estimate estimates planned "
     "plan budget budgeted will"
 )
 # Words by which a sentence says that something is not so, not yet so or not so for all: intended, claimed,
 # conditional, ended, or true of some only.
-DOUBTS = _words(
+DOUBTS = words(
     """
         may might could would should if unless until whether propose proposes proposed proposal proposals
         reject rejects rejected rejecting claim claims claimed claiming allege alleges alleged deny denies
@@ -105,7 +103,7 @@ DOUBTS = _words(
 )
 # Words of a question that ask for more than one figure or one sentence can say: about all or some, always,
 # per head, on average, compared with a plan, or for a reason.
-QUALIFIERS = _words(
+QUALIFIERS = words(
     """
         always ever never both all every each only half average mean per monthly quarterly quarter
         quarters month months weekly daily expected budgeted forecast target targeted planned because due
@@ -116,7 +114,7 @@ QUALIFIERS = _words(
     """
 )
 # Words that deny the words around them, spelled as `comparable` words are: without apostrophes.
-DENIALS = _words(
+DENIALS = words(
     """
         not never no nor neither without cannot cant dont doesnt didnt isnt arent wasnt werent wont
         shouldnt mustnt neednt unchanged unable fail fails failed failing failure lack lacks lacked

@@ -27,7 +27,6 @@ __all__ = [
     "YEAR_PART",
     "Period",
     "find_periods",
-    "full_year",
     "head_period",
     "nearest_other",
     "periods_agree",
@@ -153,11 +152,11 @@ _PERIOD = re.compile(
 )
 _MEASURE = re.compile(
     rf"(?P<ordinal>{_ORDINAL})?[ -]?(?:(?P<length>{_LENGTH})(?: (?P<which>[1-4])\b)?"
-    rf"|\b(?P<count>{either(_COUNTS)}|[0-9]{{1,2}})[ \u00a0-]?(?P<unit>{either(_UNITS)}|M\b))"
-    r"|(?<![A-Za-z])(?P<before>[1-4])?(?P<code>[QHST])Y?(?P<behind>[1-4])?\b|(?P<ytd>ytd|to.date)",
+    rf"|\b(?P<count>{either(_COUNTS)}|[0-9]{{1,2}})[ \u00a0-]?(?P<unit>{either(_UNITS)}|m\b))"
+    r"|(?<![A-Za-z])(?P<before>[1-4])?(?P<code>[qhst])y?(?P<behind>[1-4])?\b|(?P<ytd>ytd|to.date)",
     re.IGNORECASE,
 )
-_CODES = {"Q": 3, "T": 3, "H": 6, "S": 6}
+_CODES = {"q": 3, "t": 3, "h": 6, "s": 6}
 _WEEKS_OF_YEAR = 52
 _PLANNED = rf"(?P<basis>{either(_BASES)})(?: estimates?)?"
 _BASIS_BEFORE = re.compile(
@@ -261,33 +260,25 @@ def find_periods(text: str) -> list[Period]:
 
 def _period(text: str, match: re.Match[str]) -> Period | None:
     parts = groups_of(match)
-    month = _month_of(parts)
+    start, end = match.span()
+    month = month_number(parts["name"]) if "name" in parts else int(parts.get("number", 0))
     months, part = _length_of(parts, month)
-    if match[0][:1].isdigit() and months == WHOLE_YEAR:
-        before = text[max(0, match.start() - 8) : match.start()]
-        if re.search(rf"{CURRENCY}{GAP}\Z", before):
-            return None
-    first = full_year(parts.get("first") or parts["two"])
-    last = parts.get("last")
-    ends = first
-    end = match.end()
-    if last is not None:
+    is_digits = match[0][0].isdigit() and months == WHOLE_YEAR
+    if is_digits and re.search(rf"{CURRENCY}{GAP}\Z", text[max(0, start - 8) : start]):
+        return None
+    first = ends = full_year(parts.get("first") or parts["two"])
+    last = parts.get("last", "")
+    if last:
         ends = int(last) if len(last) == 4 else first // 100 * 100 + int(last)
         if ends == first - 99:
             ends += 100  # "1999-00"
     if not first <= ends <= first + _MOST_YEARS:  # "2016-02" is a number of something, in 2016
         ends = first
-        end -= len(last or "") + 1 + text[match.start() : end].count("\n")
-    is_split = last is not None and ((len(last) == 2 and ends == first + 1) or "/" in match[0])  # "2024-25"
+        end -= len(last) + 1 + match[0].count("\n")
+    is_split = last and ((len(last) == 2 and ends == first + 1) or "/" in match[0])  # "2024-25"
     kind = "fiscal" if is_split or _IS_FISCAL.search(match[0]) else "calendar"
-    written = (text[match.start() : end], match.start(), end, first, ends, kind)
-    return Period(*written, months, part, month, _basis_of(text, match, parts))
-
-
-def _month_of(parts: dict[str, str]) -> int:
-    if "name" in parts:
-        return month_number(parts["name"])
-    return int(parts.get("number", 0))
+    basis = _basis_of(text, match, parts)
+    return Period(text[start:end], start, end, first, ends, kind, months, part, month, basis)
 
 
 def _length_of(parts: dict[str, str], month: int) -> tuple[int, int]:
@@ -296,30 +287,24 @@ def _length_of(parts: dict[str, str], month: int) -> tuple[int, int]:
         return (month - month_number(parts["begins"])) % WHOLE_YEAR + 1, 0
     if "part" not in parts:
         return (A_DAY if month else WHOLE_YEAR), 0
-    found = _MEASURE.search(parts["part"])
+    found = _MEASURE.search(parts["part"].casefold())
     if found is None:  # "year ended"
         return WHOLE_YEAR, 0
     if found["ytd"]:
         return month or NOT_TOLD, 1
     if found["code"]:
-        return _CODES[found["code"].upper()], int(found["before"] or found["behind"] or 1)
+        return _CODES[found["code"]], int(found["before"] or found["behind"] or 1)
     if found["length"]:
-        months = int(_LENGTHS[found["length"].casefold().replace(" ", "-")])
+        months = int(_LENGTHS[found["length"].replace(" ", "-")])
     else:
-        months = _count_of(found["count"].casefold(), found["unit"].casefold())
-    written = (found["ordinal"] or found["which"] or "").casefold().rstrip(".")
+        months = int(_COUNTS.get(found["count"], found["count"]))
+        if _UNITS.get(found["unit"]) == "week":
+            months = 3 * round(months * 4 / _WEEKS_OF_YEAR) or 1
+    written = (found["ordinal"] or found["which"] or "").rstrip(".")
     if written:
         which = _ORDINALS.get(written, written)
         return months, WHOLE_YEAR // months if which == "last" else int(which)
     return months, int(not month and months not in (3, WHOLE_YEAR))
-
-
-def _count_of(count: str, unit: str) -> int:
-    number = int(_COUNTS.get(count, count))
-    if _UNITS.get(unit) == "week":
-        quarters = round(number * 4 / _WEEKS_OF_YEAR)
-        return 3 * quarters or 1
-    return number
 
 
 def _basis_of(text: str, match: re.Match[str], parts: dict[str, str]) -> str:
@@ -395,9 +380,7 @@ def _shares_year(one: Period, other: Period) -> bool:
 def full_year(digits: str) -> int:
     """Two digits are this century up to 69, as POSIX reads them."""
     year = int(digits)
-    if year > 99:
-        return year
-    return year + (2000 if year < 70 else 1900)
+    return year if year > 99 else (year + 30) % 100 + 1970
 
 
 def without_periods(text: str) -> str:

@@ -51,6 +51,7 @@ CITATION = re.compile(
     r"[^()\[\]\n]{0,60}[)\]])[.;]?+",
     re.I,
 )
+CITATIONS = re.compile(rf"(?:{CITATION.pattern}){{0,{MOST_CITATIONS}}}+", re.I)
 # The end of a text that is a sentence's end too; a note's mark may stand behind the stop. Behind the mark of
 # a list item a word may follow, "; and".
 FINISHED = re.compile(
@@ -135,9 +136,14 @@ def sentence_spans(text: str, *, longest: int = LONGEST_SENTENCE, also: str = ""
         cuts = sorted({*cuts, *(mark.end() for mark in marks)})
     if len(cuts) > 1 and not text[cuts[-1] :].strip():
         cuts.pop()
+    least = int(longest * SHORTEST_SHARE) + 1
+    pieces = re.compile(
+        rf"(?s:.{{1,{longest}}}\Z|.{{{least},{longest}}}(?<![\s\d{DRAWN_SIGNS}])(?=\s)"
+        rf"|.{{{least},{longest}}}(?<!\s)(?=\s)|.{{1,{longest}}})"
+    )
     spans: list[tuple[int, int]] = []
     for start, end in pairwise([*cuts, len(text)]):
-        spans += _bounded(text, start, end, longest)
+        spans += [piece.span() for piece in pieces.finditer(text, start, end)]
     return spans
 
 
@@ -158,10 +164,9 @@ def sentence_around(text: str, start: int, end: int, *, reach: int, also: str = 
     first = max(0, start - reach)
     near = text[first : end + reach]
     spans = sentence_spans(near, also=also) or [(0, 0)]
-    last = spans[-1][1]
-    opens = next(opened for opened, closed in spans if closed > start - first or closed == last)
-    closes = next(closed for _, closed in spans if closed >= end - first or closed == last)
-    found = text[first + opens : first + closes]
+    touched_spans = [span for span in spans if span[1] > start - first and span[0] < end - first]
+    opens, closes = (touched_spans or spans[-1:])[0][0], (touched_spans or spans)[-1][1]
+    found = near[opens:closes]
     begin = first + opens + len(found) - len(found.lstrip())
     return begin, begin + len(found.strip())
 
@@ -176,10 +181,8 @@ def is_finished(text: str, *, also: str = "") -> bool:
 def _without_citations(text: str) -> str:
     """The text without the citations at its end, up to where a sentence is finished."""
     for _ in range(MOST_CITATIONS):
-        if FINISHED.search(text):
-            break
         citation = CITED_LAST.search(text)
-        if not citation or not CITATION.fullmatch(text, citation.start()):
+        if FINISHED.search(text) or not citation or not CITATION.fullmatch(text, citation.start()):
             break
         text = text[: citation.start()].rstrip()
     return text
@@ -191,9 +194,7 @@ def within_sentence(label: str) -> str:
     It is taken for a name where it stands alone, is all in capitals, or where another word has a capital.
     """
     first, _, rest = label.partition(" ")
-    if not rest or first.isupper():
-        return label
-    if any(word[0].isupper() for word in rest.split()):
+    if not rest or first.isupper() or any(word[0].isupper() for word in rest.split()):
         return label
     return f"{first.lower()} {rest}".rstrip()
 
@@ -201,28 +202,16 @@ def within_sentence(label: str) -> str:
 def _end(text: str, match: re.Match[str]) -> int:
     """Where the sentence ends if it ends at this match: behind its citations and its line breaks."""
     end = match.end()
-    blanks = match.start()
     if not match["line"]:
-        end = blanks = _behind_citations(text, end)
-    last_break = text.rfind("\n", blanks, _behind_blanks(text, blanks))
-    if last_break >= 0:
-        return last_break + 1
-    return end
+        end = _behind(CITATIONS, text, end)
+    last_break = text.rfind("\n", match.start() if match["line"] else end, _behind(BLANKS, text, end))
+    return last_break + 1 if last_break >= 0 else end
 
 
-def _behind_citations(text: str, position: int) -> int:
-    for _ in range(MOST_CITATIONS):
-        citation = CITATION.match(text, position)
-        if not citation:
-            break
-        position = citation.end()
-    return position
-
-
-def _behind_blanks(text: str, position: int) -> int:
-    blanks = BLANKS.match(text, position)
-    assert blanks is not None  # no blank matches too
-    return blanks.end()
+def _behind(pattern: re.Pattern[str], text: str, position: int) -> int:
+    """Where the match at a position of a pattern that matches nothing too ends."""
+    found = pattern.match(text, position)
+    return found.end() if found else position
 
 
 def _before(text: str, match: re.Match[str], start: int) -> str:
@@ -231,7 +220,7 @@ def _before(text: str, match: re.Match[str], start: int) -> str:
 
 
 def _is_boundary(text: str, match: re.Match[str], end: int, start: int) -> bool:
-    follows = _behind_blanks(text, end)
+    follows = _behind(BLANKS, text, end)
     if match["line"]:
         return _line_ends(text, match, follows, start)
     if match["full"]:
@@ -254,12 +243,8 @@ def _is_boundary(text: str, match: re.Match[str], end: int, start: int) -> bool:
 def _is_noted(text: str, match: re.Match[str], start: int) -> bool:
     """Whether digits that touch the stop are a note's mark, and the sentence ends before them."""
     found = LAST_WORD.search(_before(text, match, start))
-    if not found:
-        return False
-    word = found[0].lower()
-    if len(word) < SHORTEST_NOTED or not word.isalpha():
-        return False
-    return word not in ALWAYS_SHORT and word not in SHORT_BEFORE_NUMBER
+    word = found[0].lower() if found else ""
+    return len(word) >= SHORTEST_NOTED and word.isalpha() and word not in ALWAYS_SHORT | SHORT_BEFORE_NUMBER
 
 
 def _is_short(text: str, match: re.Match[str], follows: int, start: int) -> bool:
@@ -288,9 +273,7 @@ def _is_inside(text: str, match: re.Match[str], start: int) -> bool:
     before = _before(text, match, start)
     opened = before.rfind("(") > before.rfind(")")
     closed = text.find(")", match.end(), match.end() + LOOK_BACK)
-    if not opened or closed < 0:
-        return False
-    return "(" not in text[match.end() : closed]
+    return opened and closed >= 0 and "(" not in text[match.end() : closed]
 
 
 def _line_ends(text: str, match: re.Match[str], follows: int, start: int) -> bool:
@@ -305,25 +288,3 @@ def _line_ends(text: str, match: re.Match[str], follows: int, start: int) -> boo
         return True
     wrapped = text[follows : follows + 1].islower() and before[-1] not in '.!?…:;。|”"'
     return not wrapped and not HANGS.search(before)
-
-
-def _bounded(text: str, start: int, end: int, longest: int) -> list[tuple[int, int]]:
-    spans = []
-    while end - start > longest:
-        cut = _cut(text, start, start + longest)
-        spans.append((start, cut))
-        start = cut
-    return [*spans, (start, end)]
-
-
-def _cut(text: str, start: int, limit: int) -> int:
-    first = start + max(int((limit - start) * SHORTEST_SHARE), 1)
-    second_best = 0
-    for at in range(limit, first, -1):
-        before = text[at - 1]
-        if not text[at].isspace() or before.isspace():
-            continue
-        if not before.isdigit() and before not in DRAWN_SIGNS:
-            return at
-        second_best = second_best or at
-    return second_best or limit

@@ -109,7 +109,7 @@ def _month(name: str) -> str:
 def _in_full(period: Period) -> str:
     """A period with its years in four digits."""
     short = list(SHORT_YEAR.finditer(period.text))
-    if not short or re.search(rf"{period.end_year}", period.text):
+    if not short or str(period.end_year) in period.text:
         return period.text
     *others, last = short
     before, behind = period.text[: last.start()], period.text[last.end() :]

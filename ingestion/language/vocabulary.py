@@ -7,7 +7,7 @@ from collections import Counter
 from collections.abc import Iterable
 from pathlib import Path
 
-__all__ = ["either", "groups_of", "numbered", "table", "words"]
+__all__ = ["either", "groups_of", "numbered", "parts", "table", "words"]
 
 _FOLDER = Path(__file__).parent
 _GROUP = re.compile(r"\(\?P<(\w+)>")
@@ -20,6 +20,11 @@ def table(name: str) -> list[list[str]]:
     """
     lines = (_FOLDER / name).read_text("utf-8").splitlines()
     return [line.split("\t") for line in lines if line and not line.startswith("#")]
+
+
+def parts(text: str) -> tuple[str, ...]:
+    """The parts of a text, which semicolons separate."""
+    return tuple(part.strip() for part in text.split(";") if part.strip())
 
 
 def words(text: str) -> frozenset[str]:

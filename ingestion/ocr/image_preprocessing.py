@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import cmath
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -97,10 +98,9 @@ def prepare(image: Image, *, smoothing: float = SMOOTHING, middling: bool = Fals
     middling: keep only light text on middling greys, and the edges of such grounds.
     """
     grey = image.convert("L")
+    ground = _ground(grey)
     if middling:
-        ground = _inside_middling(_ground(grey))
-    else:
-        ground = _ground(grey)
+        ground = _inside_middling(ground)
     full_size = ground.resize(grey.size, images.Resampling.BILINEAR)
     if smoothing:
         grey = grey.filter(ImageFilter.GaussianBlur(smoothing))
@@ -112,9 +112,8 @@ def prepare(image: Image, *, smoothing: float = SMOOTHING, middling: bool = Fals
 
 def has_middling_ground(image: Image) -> bool:
     """Whether an image has enough ground of middling grey for a line of light text."""
-    ground = _ground(image.convert("L"))
-    inside = np.asarray(_inside_middling(ground))
-    return bool(np.mean(inside > 0) >= LEAST_MIDDLING)
+    inside = _inside_middling(_ground(image.convert("L")))
+    return bool(np.mean(np.asarray(inside) > 0) >= LEAST_MIDDLING)
 
 
 def _inside_middling(ground: Image) -> Image:
@@ -196,13 +195,12 @@ def blank_out(image: Image, boxes: Sequence[Rect]) -> Image:
     values = np.array(image)
     lightest = (_lightest_ink(values[::4, ::4]) + 255) / 2
     values[values > lightest] = 255
+    blank = images.fromarray(values)
+    width, height = image.size
     for box in boxes:
-        top = int(box.y0 * image.height)
-        bottom = round(box.y1 * image.height + 1)
-        left = int(box.x0 * image.width)
-        right = round(box.x1 * image.width + 1)
-        values[top:bottom, left:right] = 255
-    return images.fromarray(values).filter(ImageFilter.GaussianBlur(FURTHER_SMOOTHING))
+        right, bottom = round(box.x1 * width + 1), round(box.y1 * height + 1)
+        blank.paste(255, (int(box.x0 * width), int(box.y0 * height), right, bottom))
+    return blank.filter(ImageFilter.GaussianBlur(FURTHER_SMOOTHING))
 
 
 def looks_like_text(page: Image, place: Rect, written: Sequence[Rect]) -> bool:
@@ -236,13 +234,9 @@ def crop(page: Image, box: Rect) -> Image:
 
 
 def _within(place: Rect, box: Rect) -> Rect:
-    """A box of the page as fractions of the picture at `place`, cut to it."""
-    width = place.width
-    height = place.height
-    x0 = max(0.0, (box.x0 - place.x0) / width)
-    y0 = max(0.0, (box.y0 - place.y0) / height)
-    x1 = min(1.0, (box.x1 - place.x0) / width)
-    y1 = min(1.0, (box.y1 - place.y0) / height)
+    """A box of the page as fractions of the picture at `place`."""
+    x0, x1 = ((x - place.x0) / place.width for x in (box.x0, box.x1))
+    y0, y1 = ((y - place.y0) / place.height for y in (box.y0, box.y1))
     return Rect(x0, y0, x1, y1)
 
 
@@ -288,17 +282,8 @@ def _runs(dark: Dark, least: int) -> Dark:
 
 
 def turn(image: Image, degrees: int) -> Image:
-    if degrees:
-        return image.transpose(_CLOCKWISE[degrees])
-    return image
-
-
-# Pillow counts degrees counter-clockwise.
-_CLOCKWISE = {
-    90: images.Transpose.ROTATE_270,
-    180: images.Transpose.ROTATE_180,
-    270: images.Transpose.ROTATE_90,
-}
+    """The image turned clockwise by 0, 90, 180 or 270 degrees."""
+    return image.rotate(-degrees, expand=True)
 
 
 @dataclass(frozen=True, slots=True)
@@ -318,11 +303,19 @@ class Laid:
 
     def back(self, box: Rect) -> Rect:
         """The box, on the image before, around a box on `level`."""
-        if self.skew:
-            upright = _levelled_back(box, self.skew, self.level.size, self.upright)
-        else:
-            upright = box
-        return turn_back(upright, self.turned)
+        return turn_back(self._before_levelling(box) if self.skew else box, self.turned)
+
+    def _before_levelling(self, box: Rect) -> Rect:
+        turned = cmath.rect(1, math.radians(self.skew))
+        (width, height), (wide, high) = self.level.size, self.upright
+        corners = [
+            complex((x - 0.5) * width, (y - 0.5) * height) * turned
+            for x in (box.x0, box.x1)
+            for y in (box.y0, box.y1)
+        ]
+        across = [0.5 + corner.real / wide for corner in corners]
+        down = [0.5 + corner.imag / high for corner in corners]
+        return Rect(max(0.0, min(across)), max(0.0, min(down)), min(1.0, max(across)), min(1.0, max(down)))
 
 
 def lay(evened: Image, degrees: int, skew: float | None = None) -> Laid:
@@ -338,23 +331,3 @@ def lay(evened: Image, degrees: int, skew: float | None = None) -> Laid:
     else:
         level = upright
     return Laid(level, degrees, skew, upright.size)
-
-
-def _levelled_back(box: Rect, skew: float, level: tuple[int, int], before: tuple[int, int]) -> Rect:
-    """The box, on the image before, around a box of an image levelled by `skew`.
-
-    level, before: the sizes of both images, in pixels.
-    """
-    cosine = math.cos(math.radians(skew))
-    sine = math.sin(math.radians(skew))
-    across: list[float] = []
-    down: list[float] = []
-    for corner_x in (box.x0, box.x1):
-        for corner_y in (box.y0, box.y1):
-            x = (corner_x - 0.5) * level[0]
-            y = (corner_y - 0.5) * level[1]
-            across.append(0.5 + (x * cosine - y * sine) / before[0])
-            down.append(0.5 + (x * sine + y * cosine) / before[1])
-    x0 = max(0.0, min(across))
-    y0 = max(0.0, min(down))
-    return Rect(x0, y0, min(1.0, max(across)), min(1.0, max(down)))

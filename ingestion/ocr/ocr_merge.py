@@ -66,9 +66,7 @@ def letters(words: Sequence[Word]) -> int:
 def mean_confidence(words: Sequence[Word]) -> float:
     """The mean confidence of these words' characters, 0-100; 0.0 without words."""
     total = sum(len(word.text) for word in words)
-    if total:
-        return sum(len(word.text) * word.sure for word in words) / total
-    return 0.0
+    return sum(len(word.text) * word.sure for word in words) / total if total else 0.0
 
 
 def without_noise(lines: Sequence[OcrLine]) -> list[OcrLine]:
@@ -107,14 +105,29 @@ def add_pass(lines: Sequence[OcrLine], further: Sequence[OcrLine]) -> list[OcrLi
     together, are surer by SURER and have not clearly fewer letters.
     """
     old = words_of(lines)
-    places = _Places(old)
-    new: list[OcrLine] = []
+    boxes = np.array([astuple(word.box) for word in old]).reshape(-1, 4)
     noisy = mean_confidence(words_of(further)) < MOSTLY_NOISE
+    new: list[OcrLine] = []
+    competing: list[tuple[set[int], list[Word]]] = []  # numbers of old words, the new words at their places
     for line in further:
-        alone = [word for word in line.words if not places.claim(word) and _is_believed(word, noisy=noisy)]
-        for words in _close_together(alone):
-            new.append(OcrLine(tuple(words), line.first))
-    replaced = places.replaced()
+        alone: list[Word] = []
+        for word in line.words:
+            under = set(np.flatnonzero(_shared(boxes, word.box) >= SAME_PLACE).tolist())
+            if not under:
+                alone += [word] if _is_believed(word, noisy=noisy) else []
+                continue
+            claims = [word]
+            for group in [group for group in competing if not under.isdisjoint(group[0])]:
+                competing.remove(group)
+                under |= group[0]
+                claims += group[1]
+            competing.append((under, claims))
+        new += [OcrLine(tuple(words), line.first) for words in _close_together(alone)]
+    replaced: dict[int, list[Word]] = {}
+    for under, claims in competing:
+        if _is_better(claims, [old[index] for index in under]):
+            replaced |= {index: [] for index in under}
+            replaced[min(under)] = sorted(claims, key=_left)
     result: list[OcrLine] = []
     index = 0
     for line in lines:
@@ -130,53 +143,8 @@ def add_pass(lines: Sequence[OcrLine], further: Sequence[OcrLine]) -> list[OcrLi
 
 def _is_believed(word: Word, *, noisy: bool) -> bool:
     count = letters([word])
-    if not count:
-        return False
-    if noisy or count <= SHORT:
-        return word.sure >= BELIEVED_AT_ONCE
-    return word.sure >= BELIEVED
-
-
-class _Places:
-    """Words of a first pass, and what a further pass has read at the same places."""
-
-    def __init__(self, words: Sequence[Word]) -> None:
-        self._words = words
-        self._boxes = np.array([astuple(word.box) for word in words]).reshape(-1, 4)
-        self._group: dict[int, int] = {}
-        self._claims: dict[int, list[Word]] = {}
-
-    def claim(self, word: Word) -> bool:
-        """Whether words of the first pass stand at this word's place; if so, it now competes with them."""
-        shared = _shared(self._boxes, word.box)
-        under = list(map(int, np.flatnonzero(shared >= SAME_PLACE)))
-        if not under:
-            return False
-        groups = {self._group[index] for index in under if index in self._group}
-        group = min([under[0], *groups])
-        joined = groups - {group}
-        for index, member_of in self._group.items():
-            if member_of in joined:
-                self._group[index] = group
-        claims: list[Word] = []
-        for other in sorted(joined):
-            claims += self._claims.pop(other)
-        self._group.update(dict.fromkeys(under, group))
-        self._claims.setdefault(group, []).extend([*claims, word])
-        return True
-
-    def replaced(self) -> dict[int, list[Word]]:
-        """Number of a word of the first pass -> the words that replace it, only where these are better.
-
-        All words of a group are replaced together: its first by the new words, the others by none.
-        """
-        found: dict[int, list[Word]] = {}
-        for group, claims in self._claims.items():
-            indexes = sorted(index for index, member_of in self._group.items() if member_of == group)
-            if _is_better(claims, [self._words[index] for index in indexes]):
-                found |= {index: [] for index in indexes}
-                found[indexes[0]] = sorted(claims, key=_left)
-        return found
+    least = BELIEVED_AT_ONCE if noisy or count <= SHORT else BELIEVED
+    return count > 0 and word.sure >= least
 
 
 def _is_better(claims: Sequence[Word], old: Sequence[Word]) -> bool:
@@ -205,16 +173,12 @@ def _close_together(words: Sequence[Word]) -> list[list[Word]]:
     """Words of one line as stretches without a wide gap."""
     runs: list[list[Word]] = []
     for word in words:
-        if runs and _is_next_to(runs[-1][-1].box, word.box):
+        gap = word.box.x0 - runs[-1][-1].box.x1 + 1e-9 if runs else -1
+        if 0 <= gap < WIDEST_GAP * word.box.height:
             runs[-1].append(word)
         else:
             runs.append([word])
     return runs
-
-
-def _is_next_to(before: Rect, box: Rect) -> bool:
-    gap = box.x0 - before.x1 + 1e-9
-    return 0 <= gap < WIDEST_GAP * box.height
 
 
 def _put_in(lines: list[OcrLine], new: OcrLine) -> None:

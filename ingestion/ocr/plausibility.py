@@ -269,18 +269,17 @@ def _is_broken(words: Sequence[str]) -> bool:
     ligatures = [seen[ligature] for ligature in LIGATURES if ligature in seen]
     if len(ligatures) > 1 and sum(ligatures) >= max(FEWEST_LIGATURES, MOST_LIGATURES * len(words)):
         return True
-    whole = set(filter(_may_be_broken, seen))
-    pairs: set[tuple[str, str]] = set()
-    for first, second in pairwise(words):
-        if first + second not in whole or not first or not second:
-            continue
-        if min(seen[first], seen[second]) <= MOST_SEEN:
-            pairs.add((first, second))
+    pairs = {
+        pair
+        for pair in pairwise(words)
+        if (whole := "".join(pair)) in seen
+        and all(pair)
+        and min(map(seen.__getitem__, pair)) <= MOST_SEEN
+        and len(whole) >= SHORTEST_BROKEN
+        and whole.isalpha()
+        and whole < WRITTEN_APART
+    }
     return len(pairs) >= max(FEWEST_BROKEN, MOST_BROKEN * len(seen))
-
-
-def _may_be_broken(word: str) -> bool:
-    return len(word) >= SHORTEST_BROKEN and word.isalpha() and word < WRITTEN_APART
 
 
 def _begins(word: str) -> bool:

@@ -6,7 +6,7 @@ import os
 import shutil
 import tempfile
 import time
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from difflib import get_close_matches
@@ -16,7 +16,6 @@ from typing import TYPE_CHECKING, Any
 
 from ingestion.errors import DocumentError
 from ingestion.ocr.image_preprocessing import (
-    Laid,
     blank_out,
     crop,
     has_middling_ground,
@@ -133,23 +132,21 @@ def _with_whole_rows(lines: Sequence[OcrLine], turned: int) -> tuple[str, tuple[
         inside |= {word.start: word for word in words if table.box.holds(word.box)}
     if not inside:
         return text, words
-    scattered = set(inside)
-    back = (360 - turned) % 360
-    upright = [replace(word, box=turn_back(word.box, back)) for word in inside.values()]
     rows: list[OcrLine] = []
-    for row in visual_lines(upright):
-        parts = [part for piece in row.pieces for part in piece.words]
-        rows.append(OcrLine(tuple(inside.pop(part.start) for part in parts), not rows))
+    for row in visual_lines(_upright(inside.values(), turned)):
+        parts = [inside[part.start] for piece in row.pieces for part in piece.words]
+        rows.append(OcrLine(tuple(parts), not rows))
+    moved = {word.start for word in words_of(rows)}
     laid: list[OcrLine] = []
     placed = iter(words)
     for line in lines:
         own = [next(placed) for _ in line.words]
-        kept = [word for word in own if word.start in inside or word.start not in scattered]
+        kept = tuple(word for word in own if word.start not in moved)
         if len(kept) < len(own):
             laid += rows
             rows = []
         if kept:
-            laid.append(OcrLine(tuple(kept), line.first))
+            laid.append(OcrLine(kept, line.first))
     return lay_out(laid)
 
 
@@ -164,10 +161,12 @@ def tables_of(text: str, words: Sequence[Word], turned: int) -> tuple[Table, ...
 
     words: with boxes on the image as given, `turned` degrees from upright.
     """
-    back = (360 - turned) % 360
-    upright = [replace(word, box=turn_back(word.box, back)) for word in words]
-    tables = find_tables(text, upright)
+    tables = find_tables(text, _upright(words, turned))
     return tuple(replace(table, box=turn_back(table.box, turned)) for table in tables)
+
+
+def _upright(words: Iterable[Word], turned: int) -> list[Word]:
+    return [replace(word, box=turn_back(word.box, (360 - turned) % 360)) for word in words]
 
 
 def read_pictures(page: Page, image: Image, pictures: Sequence[Rect]) -> Page:
@@ -180,7 +179,7 @@ def read_pictures(page: Page, image: Image, pictures: Sequence[Rect]) -> Page:
     pictures: where they stand on it.
     """
     clock = _Clock()
-    own = [(line.box, _plain_words(page.text[line.start : line.end])) for line in page.lines]
+    own = [(line.box, set(map(_plain, page.text[line.start : line.end].split()))) for line in page.lines]
     found = page
     for place in pictures:
         if found is not page and not clock.allows_more():
@@ -198,8 +197,8 @@ def read_pictures(page: Page, image: Image, pictures: Sequence[Rect]) -> Page:
 
 def _unwritten(line: OcrLine, place: Rect, own: Sequence[tuple[Rect, set[str]]]) -> OcrLine:
     """A line of a picture at `place`, as on the page, without words that the page's own text has there."""
-    words = (word for word in _on_page(line.words, place) if not _is_written(word, own))
-    return replace(line, words=tuple(words))
+    words = (replace(word, box=_on_page(word.box, place)) for word in line.words)
+    return replace(line, words=tuple(word for word in words if not _is_written(word, own)))
 
 
 def _is_no_text(words: Sequence[Word]) -> bool:
@@ -218,23 +217,11 @@ def _appended(page: Page, lines: Sequence[OcrLine], turned: int) -> Page:
     return replace(page, text=text, words=all_words, lines=all_lines, tables=tables)
 
 
-def _on_page(words: Sequence[Word], place: Rect) -> list[Word]:
-    """Words of a picture with their boxes on the page."""
-    width = place.width
-    height = place.height
-
-    def box_on_page(box: Rect) -> Rect:
-        x0 = place.x0 + box.x0 * width
-        y0 = place.y0 + box.y0 * height
-        x1 = place.x0 + box.x1 * width
-        y1 = place.y0 + box.y1 * height
-        return Rect(x0, y0, x1, y1)
-
-    return [replace(word, box=box_on_page(word.box)) for word in words]
-
-
-def _plain_words(text: str) -> set[str]:
-    return set(filter(None, map(_plain, text.split())))
+def _on_page(box: Rect, place: Rect) -> Rect:
+    """A box of a picture at `place` as a box of the page."""
+    x0, x1 = (place.x0 + x * place.width for x in (box.x0, box.x1))
+    y0, y1 = (place.y0 + y * place.height for y in (box.y0, box.y1))
+    return Rect(x0, y0, x1, y1)
 
 
 def _plain(text: str) -> str:
@@ -248,12 +235,10 @@ def _is_written(word: Word, own: Sequence[tuple[Rect, set[str]]]) -> bool:
     own: (box, words) of each line.
     """
     plain = _plain(word.text)
-    for box, words in own:
-        if not box.holds(word.box):
-            continue
-        if plain in words or get_close_matches(plain, words, 1, ALIKE):
-            return True
-    return False
+    return any(
+        box.holds(word.box) and (plain in words or get_close_matches(plain, words, 1, ALIKE))
+        for box, words in own
+    )
 
 
 class _Clock:
@@ -296,13 +281,11 @@ def _read_lines(image: Image, clock: _Clock) -> tuple[list[OcrLine], int]:
     if has_middling_ground(grey):
         light = lay(prepare(grey, middling=True), laid.turned, laid.skew)
         lines = _with_rest(light.level, lines, clock, least=LEAST_LIGHT_TEXT)
-    return [_line_back(line, laid) for line in without_noise(lines)], laid.turned
-
-
-def _line_back(line: OcrLine, laid: Laid) -> OcrLine:
-    """A line of an image laid for reading with its boxes on the image before."""
-    words = (replace(word, box=laid.back(word.box)) for word in line.words)
-    return replace(line, words=tuple(words))
+    back: list[OcrLine] = []
+    for line in without_noise(lines):
+        words = (replace(word, box=laid.back(word.box)) for word in line.words)
+        back.append(replace(line, words=tuple(words)))
+    return back, laid.turned
 
 
 def _with_rest(
@@ -331,11 +314,11 @@ def _within(image: Image) -> Image:
     """The image in grey, no larger than MOST_PIXELS."""
     grey = image.convert("L")
     scale = (MOST_PIXELS / max(1, grey.width * grey.height)) ** 0.5
-    if scale >= 1:
-        return grey
-    width = max(1, int(grey.width * scale))
-    height = max(1, int(grey.height * scale))
-    return grey.resize((width, height))
+    return grey if scale >= 1 else _scaled(grey, scale)
+
+
+def _scaled(image: Image, scale: float) -> Image:
+    return image.resize((max(1, int(image.width * scale)), max(1, int(image.height * scale))))
 
 
 def _is_doubtful(lines: Sequence[OcrLine], image: Image) -> bool:
@@ -361,8 +344,7 @@ def _level_share(words: Sequence[Word], size: tuple[int, int]) -> float:
 
 def _sure_letters(lines: Sequence[OcrLine], size: tuple[int, int]) -> int:
     """Letters of words that are sure, long and level; upside down, words are read short or doubtful."""
-    sure = (word for word in words_of(lines) if word.sure >= SURE)
-    long = (word for word in sure if letters([word]) >= LONG)
+    long = (word for word in words_of(lines) if word.sure >= SURE and letters([word]) >= LONG)
     return letters([word for word in long if _is_level(word, size)])
 
 
@@ -371,10 +353,7 @@ def _best_turn(evened: Image, among: Sequence[int], least: float, clock: _Clock)
 
     least: the sure letters that a direction must give.
     """
-    scale = min(TRIAL, TRIAL_SIDE / max(evened.size))
-    width = max(1, round(evened.width * scale))
-    height = max(1, round(evened.height * scale))
-    small = evened.resize((width, height))
+    small = _scaled(evened, min(TRIAL, TRIAL_SIDE / max(evened.size)))
     found = {0: 0}
     for degrees in among:
         tried = turn(small, degrees)
@@ -418,21 +397,13 @@ def _tesseract(image: Image, mode: int, clock: _Clock, *, most: float = PAGE_SEC
 
 def _lines(table: dict[str, list[Any]], width: int, height: int) -> list[OcrLine]:
     """The lines of tesseract's table of words. width, height: of the image, in pixels."""
+    columns = "block_num par_num line_num text conf left top width height".split()
     lines: dict[tuple[int, int, int], list[Word]] = {}
-    for i, raw in enumerate(table["text"]):
-        text = str(raw).strip()
-        confidence = float(table["conf"][i])
-        if text and confidence >= 0:
-            left = table["left"][i]
-            top = table["top"][i]
-            right = left + table["width"][i]
-            bottom = top + table["height"][i]
-            box = Rect(left / width, top / height, right / width, bottom / height)
-            place = (table["block_num"][i], table["par_num"][i], table["line_num"][i])
-            lines.setdefault(place, []).append(Word(text, box, confidence))
-    result: list[OcrLine] = []
-    paragraph: tuple[int, int] | None = None
-    for (block, number, _), words in lines.items():
-        result.append(OcrLine(tuple(words), (block, number) != paragraph))
-        paragraph = (block, number)
-    return result
+    for *place, text, sure, left, top, wide, high in zip(*(table[name] for name in columns), strict=True):
+        if str(text).strip() and float(sure) >= 0:
+            box = Rect(left / width, top / height, (left + wide) / width, (top + high) / height)
+            block, paragraph, line = place
+            word = Word(str(text).strip(), box, float(sure))
+            lines.setdefault((block, paragraph, line), []).append(word)
+    begins = {place[:2]: place for place in reversed(lines)}
+    return [OcrLine(tuple(words), begins[place[:2]] == place) for place, words in lines.items()]

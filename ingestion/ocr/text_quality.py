@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import re
 import unicodedata
-from bisect import bisect_right
 from collections.abc import Callable
 from dataclasses import replace
+from functools import cache
 
 from ingestion.ocr.plausibility import judge
-from ingestion.records import Page, Word
+from ingestion.records import Page
 
 __all__ = [
     "better_reading",
@@ -61,6 +61,8 @@ WORD_BEFORE = re.compile(r"\w+$")
 WORD_AFTER = re.compile(r"\w+")
 LIGATURES = {code: unicodedata.normalize("NFKC", chr(code)) for code in range(0xFB00, 0xFB07)}
 WORD = re.compile(r"\w+(?:-\w+)*")
+_WHOLE = r"\w++(?:-\w++)*+"
+HALVES = re.compile(rf"(?:(?<!\w)(?<!\w-){_WHOLE})?{LINE_BREAK_HYPHEN.pattern}(?:{_WHOLE})?")
 NO_SPACE = re.compile(r"[^\s\x00]+")
 
 
@@ -102,22 +104,15 @@ def normalised_words(text: str) -> tuple[str, list[tuple[int, int, tuple[int, in
     parts: list[str] = []
     spans: list[tuple[int, int, tuple[int, int]]] = []
     length = at = 0
-    gaps = {" ": " ", "\r\n": "\n", "": ""}
+    tidy = cache(normalise)
     for match in NO_SPACE.finditer(text):
-        start, end = match.span()
-        between = text[at:start]
-        word = match.group()
-        if between in gaps:
-            gap = gaps[between]
-        else:
-            gap = gaps.setdefault(between, normalise(between))
-        if not word.isascii():
-            word = normalise(word)
+        word = match[0] if match[0].isascii() else normalise(match[0])
+        gap = tidy(text[at : match.start()])
         parts += (gap, word)
-        length += len(gap)
-        spans.append((length, length + len(word), (start, end)))
-        length += len(word)
-        at = end
+        start = length + len(gap)
+        length = start + len(word)
+        spans.append((start, length, match.span()))
+        at = match.end()
     return "".join([*parts, normalise(text[at:])]), spans
 
 
@@ -126,17 +121,7 @@ def vocabulary(texts: list[str]) -> frozenset[str]:
 
     Halves of words at a line end are left out.
     """
-    words: set[str] = set()
-    for text in texts:
-        parts = LINE_BREAK_HYPHEN.split(text)
-        for number, part in enumerate(parts):
-            found = list(WORD.finditer(part))
-            if number > 0 and found and found[0].start() == 0:
-                found.pop(0)
-            if number + 1 < len(parts) and found and found[-1].end() == len(part):
-                found.pop()
-            words.update(match.group().casefold() for match in found)
-    return frozenset(words)
+    return frozenset(word.casefold() for text in texts for word in WORD.findall(HALVES.sub(" ", text)))
 
 
 def join_line_breaks(text: str, words: frozenset[str]) -> tuple[str, Callable[[int], int]]:
@@ -149,33 +134,19 @@ def join_line_breaks(text: str, words: frozenset[str]) -> tuple[str, Callable[[i
     words: see vocabulary.
     """
     parts: list[str] = []
-    ends = [0]
-    shifts = [0]
-    marks = [(0, 0)]  # of each mark its start in `text`, and where its replacement ends in the result
-    at = 0
+    places: list[int] = []  # of each offset in `text` the offset in the result
+    at = length = 0
     for match in LINE_BREAK_HYPHEN.finditer(text):
         hyphen = _resolved(text, match, words)
         parts += (text[at : match.start()], hyphen)
-        at = match.end()
-        ends.append(at)
-        place = match.start() + shifts[-1] + len(hyphen)
-        marks.append((match.start(), place))
-        shifts.append(shifts[-1] + len(hyphen) - len(match.group()))
-
-    def moved(offset: int) -> int:
-        if offset < 0:
-            return offset
-        before = bisect_right(ends, offset)
-        shifted = offset + shifts[before - 1]
-        if before == len(ends):
-            return shifted
+        mark = length + match.start() - at
+        places += range(length, mark)
         # What ends inside a mark, as a word does that the mark is part of, ends with the mark's replacement.
-        start, place = marks[before]
-        if offset > start:
-            return min(shifted, place)
-        return shifted
-
-    return "".join([*parts, text[at:]]), moved
+        places += (mark + min(inside, len(hyphen)) for inside in range(len(match[0])))
+        length = mark + len(hyphen)
+        at = match.end()
+    places += range(length, length + len(text) - at + 1)
+    return "".join([*parts, text[at:]]), lambda offset: places[offset] if offset >= 0 else offset
 
 
 def _resolved(text: str, match: re.Match[str], words: frozenset[str]) -> str:
@@ -185,16 +156,12 @@ def _resolved(text: str, match: re.Match[str], words: frozenset[str]) -> str:
     after = WORD_AFTER.match(text[end : end + LONGEST_PART])
     if before is None or after is None:
         return "-" + match.group().lstrip("\u0002\ufffe\u00ad")
-    first = before.group()
-    second = after.group()
-    if f"{first}-{second}".casefold() in words:
+    first, second = before[0].casefold(), after[0].casefold()
+    if f"{first}-{second}" in words:
         return "-"
-    if (first + second).casefold() in words:
+    if first + second in words:
         return ""
-    both_are_words = first.casefold() in words and second.casefold() in words
-    if both_are_words or not second[0].islower():
-        return "-"
-    return ""
+    return "-" if words.issuperset((first, second)) or not after[0][0].islower() else ""
 
 
 def needs_reading_again(text: str) -> bool:
@@ -231,19 +198,13 @@ def better_reading(first: Page, second: Page) -> Page:
 
     first: from the text layer. second: from the image.
     """
-    if first.problem is not None and second.problem is not None:
-        return first
-    if second.method == "none" and first.problem is None:
+    if first.problem is not None:
+        return second if second.problem is None and any(map(str.isalnum, second.text)) else first
+    if second.method == "none":
         if first.text.strip() or second.problem is None:
             return first
         return replace(first, problem=second.problem, method="none")
-    if first.problem is not None:
-        if any(map(str.isalnum, second.text)):
-            return second
-        return first
-    if _worth(second) > _worth(first) * CLEARLY_MORE:
-        return second
-    return first
+    return second if _worth(second) > _worth(first) * CLEARLY_MORE else first
 
 
 def _worth(page: Page) -> float:
@@ -251,23 +212,17 @@ def _worth(page: Page) -> float:
 
     Garbage counts twice because its letters are missing and what stands in their place misleads.
     """
+    text = page.text
     if page.words:
-        text = " ".join(word.text for word in page.words if _is_sure(word))
-    else:
-        text = page.text
+        text = " ".join(
+            word.text for word in page.words if word.confidence is None or word.sure >= LEAST_CONFIDENCE
+        )
     found = judge(text)
     wrong = found.implausible + _unreadable(text)
     share = max(0.0, 1.0 - 2.0 * wrong / (found.plausible + wrong + DOUBT))
-    letters = 0
-    for letter in filter(str.isalnum, CID.sub("", text)):
-        letters += LETTERS_AN_IDEOGRAPH if letter >= IDEOGRAPHS else 1
-    if found.disordered:
-        return letters * share * DISORDERED
-    return letters * share
-
-
-def _is_sure(word: Word) -> bool:
-    return word.confidence is None or word.confidence >= LEAST_CONFIDENCE
+    letters = filter(str.isalnum, CID.sub("", text))
+    worth = share * sum(LETTERS_AN_IDEOGRAPH if letter >= IDEOGRAPHS else 1 for letter in letters)
+    return worth * DISORDERED if found.disordered else worth
 
 
 def _unreadable(text: str) -> int:

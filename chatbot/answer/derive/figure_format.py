@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import re
 
-from ingestion.language.currencies import currency_of, sign_of
+from ingestion.language.currencies import currency_of, short_sign
 from ingestion.language.numbers import Figure, find_figures
 from ingestion.language.scales import SCALE_NAMES
 
@@ -83,7 +83,7 @@ def _parts(figure: Figure) -> tuple[str, str, str]:
     The last has also what the figure takes from the next one. Raises UnreadableFigureError.
     """
     # The backtick is how a rupee sign comes out of some fonts.
-    signed = figure.text.replace("`", sign_of(currency_of("`")))
+    signed = figure.text.replace("`", short_sign(currency_of("`")))
     text = " ".join(signed.split())
     first = _FIRST.search(text)
     last = _LAST.search(text)

@@ -2,12 +2,11 @@
 
 `figures` finds amounts and `spelled` amounts in words; `number_styles` decides how figures are written, and
 `not_amounts` masks what must not be taken for one.
-`scale_marks` finds the lines that scale a table's cells, and `cell_marks` tells which of them scales a cell.
+`scale_marks` finds the lines that scale a table's cells, and tells which of them scales a cell.
 """
 
 from __future__ import annotations
 
-from ingestion.language.numbers.cell_marks import for_row, mark_beside, mark_of_table, stated_mark
 from ingestion.language.numbers.figures import (
     Figure,
     cell_figure,
@@ -17,7 +16,16 @@ from ingestion.language.numbers.figures import (
     units_agree,
 )
 from ingestion.language.numbers.number_styles import NumberStyle, own_style, page_style, table_styles
-from ingestion.language.numbers.scale_marks import ScaleMark, governing_mark, passage_scale, scale_marks
+from ingestion.language.numbers.scale_marks import (
+    ScaleMark,
+    for_row,
+    governing_mark,
+    mark_beside,
+    mark_of_table,
+    passage_scale,
+    scale_marks,
+    stated_mark,
+)
 
 __all__ = [
     "Figure",

@@ -11,9 +11,11 @@ from __future__ import annotations
 
 import math
 import re
+import unicodedata
 from bisect import bisect_left
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
+from fractions import Fraction
 from functools import lru_cache
 from typing import NamedTuple
 
@@ -38,7 +40,7 @@ from ingestion.language.numbers.number_styles import (
     own_style,
 )
 from ingestion.language.numbers.spelled import find_spelled
-from ingestion.language.periods import Period, find_periods
+from ingestion.language.periods import find_periods
 from ingestion.language.scales import BARE_LETTER_SCALE, LETTER_SCALE, LETTER_SCALES, SCALE_WORD, scale_of
 from ingestion.language.sentences import sentence_spans
 from ingestion.language.units import BASIS, GAP, MINUS, PERCENT, POINTS, SPACE
@@ -47,22 +49,11 @@ from ingestion.language.vocabulary import either
 __all__ = ["Figure", "cell_figure", "find_figures", "magnitude", "same_value", "units_agree"]
 
 
-_VULGAR = {
-    "¼": 0.25,
-    "½": 0.5,
-    "¾": 0.75,
-    "⅓": 1 / 3,
-    "⅔": 2 / 3,
-    "⅛": 0.125,
-    "⅜": 0.375,
-    "⅝": 0.625,
-    "⅞": 0.875,
-}
-
 # Integer digits. A longer run is an account number or garbage, and would not be exact as a float.
 _LONGEST = 18
 
 
+_VULGAR = "[¼½¾⅓⅔⅛⅜⅝⅞]"
 _LETTERS = "".join(LETTERS)
 _TOUCHING = "|".join(f"(?<={re.escape(sign)})" for sign in LETTER_SIGNS)
 # Letters may touch the digits in RM2.3, USD422 and R50.3. "FY2018" is masked, "ABC12" refused.
@@ -74,8 +65,8 @@ _NUMBER = re.compile(
     r"|⁄[248](?![0-9])))"
     rf"|(?P<spaced>[0-9]{{1,3}}(?: [0-9]{{3}}){{1,4}}+(?! ?[0-9]))(?:\.[0-9]{{1,12}}+)?"
     r"|(?P<whole>[0-9]{1,3}(?:,[0-9]{3}){1,5}+(?![0-9])|[0-9]{1,2}(?:,[0-9]{2}(?=,)){1,6}+,[0-9]{3}(?![0-9])"
-    r"|[0-9]++)(?:(?P<decimals>\.[0-9]++)|(?P<vulgar>[¼½¾⅓⅔⅛⅜⅝⅞]))?"
-    r"|(?<![A-Za-z])(?P<point>\.[0-9]++)|(?P<fraction>[¼½¾⅓⅔⅛⅜⅝⅞]))"
+    rf"|[0-9]++)(?:(?P<decimals>\.[0-9]++)|(?P<vulgar>{_VULGAR}))?"
+    rf"|(?<![A-Za-z])(?P<point>\.[0-9]++)|(?P<fraction>{_VULGAR}))"
 )
 # Digits with one mark that may set thousands or decimals apart.
 _EITHER = re.compile(r"[1-9][0-9]{0,2}[.,][0-9]{3}")
@@ -94,6 +85,11 @@ _AFTER = re.compile(
     rf"|(?P<scale>{SCALE_WORD})(?:\s{{1,2}}(?P<scale2>{SCALE_WORD}))?(?![A-Za-z]))",
     re.IGNORECASE,
 )
+_KINDS = {
+    "points": ("percentage points", "points"),
+    "basis": ("basis points", "points"),
+    "percent": ("%", "percent"),
+}
 _LETTER_SCALE = re.compile(rf" ?(?P<letter>(?i:{LETTER_SCALE}))(?![A-Za-z0-9²³])")
 # Without a currency "194K" and "10 m" are something else.
 _BARE_LETTER_SCALE = re.compile(rf"(?P<letter>{BARE_LETTER_SCALE})(?![A-Za-z0-9²³])")
@@ -109,22 +105,16 @@ _MINUS_IN_WORDS = re.compile(
     r"|[a-z]{2,15}ed))\s{0,2}(?<!\w)(?P<word>[Mm]inus|[Nn]egative)\s{1,2}\Z"
 )
 _MINUS_IN_WORDS_LONGEST = 32  # characters: the longest word before "negative", and that word itself
+# What follows brackets in a sentence.
+_IN_PROSE = re.compile(r"\s{0,3}[a-z]|[^\S\n]{0,2}[,.;]")
 # "The result was (0.5)" states a balance; "a fee of ($250)" has an aside.
 _STATES_RESULT = re.compile(r"\b(?:was|were|is|are) \Z")
 # What makes a letter a currency although no scale follows: "R560 a month", "R1 250", "R12.50", other certain
-# amounts in the text, or the words before it.
+# amounts in the text.
 _FOR_EACH = re.compile(
     r"(?:\s(?:an?|per|each|every)\s|/)(?:day|week|month|quarter|year|annum|hour|person|child|learner"
     r"|pupil|patient|household|famil|unit|lit(?:re|er)|kilo|kg|km"
     r"|ton|bottle|pack|ticket|trip|head|share|capita)|\s(?:monthly|weekly|daily|yearly|annually)\b"
-)
-_PAID = re.compile(
-    (
-        r"\b(?:be|is|was|are|were|to|from|by|of|at|than|only|over|under|least|between|costs?|pays?|paid"
-        r"|receives?|earns?)\s["
-    )
-    + _LETTERS
-    + r"]\Z"
 )
 _NAME_AHEAD = re.compile(
     r"\s{0,2}(?:[A-Z][a-z]|(?i:notes?|coins?|road|route|motorway|highway|class|series)\b)|[-/][0-9A-Za-z]"
@@ -139,7 +129,6 @@ _NAME_BEHIND = re.compile(
 )
 _SURE_AMOUNT = rf"[0-9]{{1,3}}(?:[ ,][0-9]{{3}}(?![0-9])|(?:[.,][0-9]{{1,3}})?[ \u00a0]?(?:{SCALE_WORD})\b)"
 _SURE_MONEY = {letter: re.compile(rf"(?<![A-Za-z0-9]){letter}{_SURE_AMOUNT}") for letter in LETTERS}
-_FEWEST_DIGITS = 3  # as in "to R560": "to R21" may be a road
 # Words before a count in a sentence, "of 9 300 nurses": rows of cells seldom stand between such words.
 _COUNTING = re.compile(
     r"\b(?:of|to|from|by|about|over|than|some|nearly|almost|around|with|for|and|the|has|have|had|are"
@@ -157,8 +146,6 @@ _GLUED = re.compile(
 
 # Characters: a period further away than a long clause says nothing about a figure.
 _NEAR_PERIOD = 120
-# Characters between two figures that may share a unit, "between $4 and 5 billion".
-_WIDEST_CONNECTOR = 24
 _AT_ONCE = re.compile(
     r"[\s(]{0,3}(?:(?:in|for|of|during|by|at|on|over|as|the|year|end|fiscal|[A-Z]{1,3})[\s(-]{1,3}){0,4}"
 )
@@ -212,24 +199,22 @@ def find_figures(text: str, style: NumberStyle | None = None) -> list[Figure]:
 
 def cell_figure(text: str, style: NumberStyle) -> Figure | None:
     """The first figure of a cell, None where it has none. style: of its column."""
-    english = cell_in_english(text, style)
-    figures = _figures_of(text, english, style)
-    return figures[0] if figures else None
+    return next(iter(_figures_of(text, cell_in_english(text, style), style)), None)
 
 
 @lru_cache(maxsize=256)  # the checks of one answer look into the same sentences again and again
 def _figures_of(text: str, english: str, style: NumberStyle) -> tuple[Figure, ...]:
     """english: the text as `number_styles` rewrites it."""
     amounts = masked(english)
-    letters = _letters_of_money(amounts)
+    letters = frozenset(letter for letter, sure in _SURE_MONEY.items() if sure.search(amounts))
     found: list[Figure] = []
     position = floor = 0
     while match := _NUMBER.search(amounts, position):
         digits = _digits(amounts, match, spaces=style.spaces)
-        figure, position = _read((text, amounts), digits, floor, letters)
-        if figure is not None:
+        position = digits.end()
+        if figure := _read((text, amounts), digits, floor, letters):
             found.append(_doubted(figure, match, (text, amounts), style))
-            floor = figure.end
+            position = floor = figure.end
     if spelled := list(_spelled(text, amounts)):
         found = sorted([*found, *spelled], key=lambda figure: figure.start)
     return tuple(_with_periods(_sharing_units(found, text), text))
@@ -239,22 +224,16 @@ def _doubted(figure: Figure, match: re.Match[str], texts: tuple[str, str], style
     """The figure with the other value that it may have. match: all digits that may be its own. texts: as
     `_read` has them.
     """
-    sign = -1 if figure.value < 0 else 1
     source, text = texts
     if DOUBTED in text[max(0, figure.start - 3) : figure.end + 3]:
         return replace(figure, other=-figure.value)
     if match["spaced"] and match.end() > figure.end and not style.tables:
-        return replace(figure, other=sign * float(match["spaced"].replace(" ", "")))
-    if not style.decimal and _EITHER.fullmatch(match[0]) and source.startswith(match[0], match.start()):
-        turned = match[0].translate(_TURNED).replace(",", "")
-        return replace(figure, other=sign * float(turned))
-    return figure
-
-
-def _letters_of_money(text: str) -> frozenset[str]:
-    """The letters that are certainly a currency somewhere in the text."""
-    found = (letter for letter, sure in _SURE_MONEY.items() if letter in text and sure.search(text))
-    return frozenset(found)
+        other = match["spaced"].replace(" ", "")
+    elif not style.decimal and _EITHER.fullmatch(match[0]) and source.startswith(match[0], match.start()):
+        other = match[0].translate(_TURNED).replace(",", "")
+    else:
+        return figure
+    return replace(figure, other=math.copysign(float(other), figure.value))
 
 
 def magnitude(figure: Figure) -> float:
@@ -268,8 +247,7 @@ def units_agree(left: Figure, right: Figure) -> bool:
 
     A plain "$" agrees with every dollar, "crowns" with every crown.
     """
-    first = left.unit or ""
-    second = right.unit or ""
+    first, second = left.unit or "", right.unit or ""
     if first == second or first not in MONEY or second not in MONEY:
         return True
     family = family_of(first)
@@ -299,14 +277,11 @@ def same_value(a: Figure, b: Figure, *, rounding: bool = False) -> bool:
 
 def _shown_step(figure: Figure) -> float:
     """What one unit of the last digit that a figure shows is worth."""
-    points = 0.01 if figure.unit == "basis points" else 1.0
-    scale = figure.scale * points
-    if figure.decimals:
-        return float(scale * 10.0**-figure.decimals)
-    digits = f"{abs(figure.value):.0f}"
-    zeros = len(digits) - len(digits.rstrip("0"))
-    not_shown = max(0, min(zeros, len(digits) - 2))
-    return float(scale * 10.0**not_shown)
+    step = 10.0**-figure.decimals
+    if not figure.decimals:
+        digits = f"{abs(figure.value):.0f}"
+        step = 10.0 ** max(0, min(len(digits) - len(digits.rstrip("0")), len(digits) - 2))
+    return magnitude(replace(figure, value=step))
 
 
 def _names_its_dollar(figure: Figure) -> bool:
@@ -316,15 +291,11 @@ def _names_its_dollar(figure: Figure) -> bool:
 def _spelled(text: str, amounts: str) -> Iterator[Figure]:
     """The amounts in words. amounts: the text with everything else that has digits blanked out."""
     for number in find_spelled(amounts):
-        start, end = number.start, number.end
-        unit: str | None = None
-        scale = 1.0
-        percent: str | None = None
+        unit, scale, percent, end = None, 1.0, None, number.end
         if number.measured:
-            unit, scale, percent, unit_end = _unit_after(amounts, end, False)
-            if unit or scale != 1.0:
-                end = unit_end
-        yield Figure(text[start:end], start, end, number.value, unit, scale, None, percent, number.decimals)
+            unit, scale, percent, end = _unit_after(amounts, end, False)
+        written = text[number.start : end]
+        yield Figure(written, number.start, end, number.value, unit, scale, None, percent, number.decimals)
 
 
 # ---------------------------------------------------------------- reading one figure
@@ -347,8 +318,8 @@ class _Tail(NamedTuple):
 
 def _read(
     texts: tuple[str, str], digits: re.Match[str], floor: int, letters: frozenset[str]
-) -> tuple[Figure | None, int]:
-    """The figure with some digits of the masked text, None where it is none, and where to search on.
+) -> Figure | None:
+    """The figure with some digits of the masked text, None where it is none.
 
     texts: the source and the masked text.
     floor: where the figure before ends.
@@ -358,30 +329,29 @@ def _read(
     before = _before(text, digits.start(), floor)
     value, decimals = _value(digits)
     tail = _tail(text, digits.end(), before)
-    if math.isnan(value) or _is_name(text, before, tail):
-        return None, digits.end()
     has_letter = before["currency"] in LETTERS and tail.scale == 1.0 and "," not in digits[0]
-    if has_letter and not _is_money(text, digits, letters):
-        return None, digits.end()
+    if (
+        math.isnan(value)
+        or _is_name(text, before, tail)
+        or (has_letter and not _is_money(text, digits, letters))
+    ):
+        return None
     negative = _negative(text, before, tail)
     if negative is None:
-        return None, digits.end()
-    currency = _currency(text, before, tail)
+        return None
+    currency = before["currency"]
+    if currency == "`" and text[tail.inside : tail.inside + 1] == "`":
+        currency = None  # backticks on both sides mark code
     unit = tail.unit or (currency_of(currency) if currency else None)
+    start = before.start("currency") if currency else digits.start()
+    end = tail.inside
     if negative:
-        start = _start(before, tail.closed)
-        end = tail.end
-    else:
-        start = before.start("currency") if currency else digits.start()
-        end = tail.inside
-        minus = _MINUS_IN_WORDS.search(text, max(floor, start - _MINUS_IN_WORDS_LONGEST), start)
-        if minus:
-            start = minus.start("word")
-            negative = True
-    if negative:
-        value = -value
-    written = source[start:end]
-    return Figure(written, start, end, value, unit, tail.scale, None, tail.percent, decimals), end
+        start, end = _start(before, tail.closed), tail.end
+    elif minus := _MINUS_IN_WORDS.search(text, max(floor, start - _MINUS_IN_WORDS_LONGEST), start):
+        start = minus.start("word")
+        negative = True
+    value = -value if negative else value
+    return Figure(source[start:end], start, end, value, unit, tail.scale, None, tail.percent, decimals)
 
 
 def _digits(text: str, match: re.Match[str], *, spaces: bool) -> re.Match[str]:
@@ -393,33 +363,21 @@ def _digits(text: str, match: re.Match[str], *, spaces: bool) -> re.Match[str]:
         return match
     if spaces and _GOES_ON.match(text, match.end()):
         return match
-    if _scaled_or_money(text, match.end()) or _counts(text, match):
+    unit, scale, *_ = _unit_after(text, match.end(), False)
+    if scale > 1 or unit in MONEY or _counts(text, match):
         return match
     return _FIRST_GROUP.match(text, match.start()) or match
 
 
-def _currency(text: str, before: re.Match[str], tail: _Tail) -> str | None:
-    """The currency before the digits. A backtick on both sides, as in `91.5`, marks code."""
-    if before["currency"] == "`" and text[tail.inside : tail.inside + 1] == "`":
-        return None
-    return before["currency"]
-
-
 def _before(text: str, position: int, floor: int) -> re.Match[str]:
     """Sign, brackets and currency before the digits."""
-    start = max(floor, position - _BEFORE_LONGEST)
-    if not text[start:position].strip():
-        start = position  # a shortcut for rows of cells
-    before = _BEFORE.search(text, start, position)
+    before = _BEFORE.search(text, max(floor, position - _BEFORE_LONGEST), position)
     assert before is not None  # every part of the pattern is optional
     return before
 
 
 def _tail(text: str, position: int, before: re.Match[str]) -> _Tail:
     """Unit and scale, inside or behind closing brackets: "(2.0%)", "(2.0)%", "(91.5) million"."""
-    following = text[position : position + 4].lstrip()[:1]
-    if following.isdigit() or following in ",;":
-        return _Tail(None, 1.0, None, position, position, "")  # a shortcut for rows of cells
     has_currency = bool(before["currency"])
     unit, scale, percent, end = _unit_after(text, position, has_currency)
     is_open = before["outer"] or before["inner"]
@@ -454,11 +412,7 @@ def _is_money(text: str, digits: re.Match[str], letters: frozenset[str]) -> bool
         return True
     if _GLUED.match(text, end) or _NAME_AHEAD.match(text, end) or len(digits[0]) < 2:
         return False
-    if text[first - 1] in letters:
-        return True
-    if len(digits[0]) < _FEWEST_DIGITS:
-        return False
-    return _PAID.search(text, max(0, first - 20), first) is not None
+    return text[first - 1] in letters
 
 
 def _counts(text: str, match: re.Match[str]) -> bool:
@@ -470,74 +424,44 @@ def _counts(text: str, match: re.Match[str]) -> bool:
 
 def _start(before: re.Match[str], closed: str) -> int:
     """Where a negative figure begins: at its bracket, sign, currency or digits."""
-    parts = ["minus", "currency", "minus2"]
-    if closed:
-        parts = ["outer", *parts, "inner"]
-    written = [part for part in parts if before[part]]
-    return before.start(written[0]) if written else before.end()
+    parts = ["minus", "currency", "minus2", *(["outer", "inner"] if closed else [])]
+    return min((before.start(part) for part in parts if before[part]), default=before.end())
 
 
 def _value(match: re.Match[str]) -> tuple[float, int]:
     """Value and digits after the point; not-a-number where it is too long or starts with a needless zero."""
-    written = match[0]
-    form = match.lastgroup
-    if form == "mixed":
-        whole, _, fraction = written.replace("-", " ").rpartition(" ")
-        above, below = re.split("[/⁄]", fraction)
-        return float(whole or 0) + int(above) / int(below), 2
-    if form in ("fraction", "vulgar"):
-        whole = re.sub("[^0-9]", "", written)
-        return float(whole or 0) + _VULGAR[written[-1]], 2
-    whole, _, decimals = written.partition(".")
-    if not whole.isdigit():
-        whole = re.sub("[^0-9]", "", whole) or "0"
-    if len(whole) > _LONGEST or len(decimals) > _LONGEST:
-        return math.nan, 0
-    if len(whole) > 1 and whole[0] == "0":
+    written = match[0].replace(",", "")
+    if match.lastgroup in ("mixed", "fraction", "vulgar"):
+        spaced = unicodedata.normalize("NFKC", re.sub(rf"(?={_VULGAR})", " ", written)).replace("⁄", "/")
+        return float(sum(map(Fraction, spaced.replace("-", " ").split()))), 2
+    whole, _, decimals = written.replace(" ", "").partition(".")
+    too_long = max(len(whole), len(decimals)) > _LONGEST
+    if too_long or (len(whole) > 1 and whole[0] == "0"):
         return math.nan, 0
     return float(f"{whole}.{decimals}"), len(decimals)
 
 
-def _scaled_or_money(text: str, position: int) -> bool:
-    after = _AFTER.match(text, position)
-    if after and after["scale"]:
-        return True
-    return _MONEY_AFTER.match(text, position) is not None
-
-
 def _unit_after(text: str, position: int, has_currency: bool) -> tuple[str | None, float, str | None, int]:
     """Unit, scale, percent kind and end of what follows the digits."""
-    after = _AFTER.match(text, position)
-    if after and after["points"]:
-        return "percentage points", 1.0, "points", after.end()
-    if after and after["basis"]:
-        return "basis points", 1.0, "points", after.end()
-    if after and after["percent"]:
-        return "%", 1.0, "percent", after.end()
-    if after:
-        scale = scale_of(after["scale"]) * scale_of(after["scale2"])
-        return _money_after(text, after.end(), scale)
+    scale = 1.0
     letter_scale = _LETTER_SCALE if has_currency else _BARE_LETTER_SCALE
-    if letter := letter_scale.match(text, position):
-        return _money_after(text, letter.end(), LETTER_SCALES[letter["letter"].lower()])
-    if times := _TIMES.match(text, position):
-        return "x", 1.0, None, times.end()
-    return _money_after(text, position, 1.0)
-
-
-def _money_after(text: str, position: int, scale: float) -> tuple[str | None, float, None, int]:
-    """As _unit_after, where only a currency may follow."""
+    if after := _AFTER.match(text, position):
+        if kind := _KINDS.get(after.lastgroup or ""):
+            unit, percent = kind
+            return unit, scale, percent, after.end()
+        scale = scale_of(after["scale"]) * scale_of(after["scale2"])
+        position = after.end()
+    elif letter := letter_scale.match(text, position):
+        scale = LETTER_SCALES[letter["letter"].lower()]
+        position = letter.end()
+    elif times := _TIMES.match(text, position):
+        return "x", scale, None, times.end()
     money = _MONEY_AFTER.match(text, position)
-    end = money.end() if money else position
-    return _money(money), scale, None, end
-
-
-def _money(match: re.Match[str] | None) -> str | None:
-    if match is None:
-        return None
-    if match["slash"]:
-        return "INR"  # Indian papers close an amount of rupees so: "50,000/-"
-    return currency_of(match["code"] or match["money_word"])
+    if not money:
+        return None, scale, None, position
+    # Indian papers close an amount of rupees so: "50,000/-"
+    code = "INR" if money["slash"] else currency_of(money["code"] or money["money_word"])
+    return code, scale, None, money.end()
 
 
 def _negative(text: str, before: re.Match[str], tail: _Tail) -> bool | None:
@@ -596,28 +520,20 @@ def _bracket_negative(text: str, before: re.Match[str], tail: _Tail) -> bool | N
 
     None where they only number items.
     """
-    if before["outer"]:
-        opening = before.start("outer")
-    else:
-        opening = before.start("inner")
+    opening = before.start("outer" if before["outer"] else "inner")
     content = text[before.end() : tail.inside]
     closing = text.index(")", tail.inside) + 1
     if (before["currency"] and before["inner"]) or tail.end > closing:
         return True
-    if any(character.isalpha() for character in content):
+    if any(map(str.isalpha, content)):
         return False
-    left = text[max(0, opening - 3) : opening].rstrip()
-    right = text[closing : closing + 4].lstrip()[:1]
-    wraps = "\n" in text[closing : closing + 3]
-    in_prose = right.islower() or (not wraps and right in tuple(",.;"))
-    if not in_prose:
+    if not _IN_PROSE.match(text, closing):
         return True
+    left = text[max(0, opening - 3) : opening].rstrip()[-1:]
     is_short = content.isdigit() and len(content) <= 2
-    if is_short and not before["currency"] and not left[-1:].isdigit():
+    if is_short and not before["currency"] and not left.isdigit():
         return None
-    if not left[-1:].isalpha():
-        return True
-    return _STATES_RESULT.search(text, max(0, opening - 12), opening) is not None
+    return not left.isalpha() or _STATES_RESULT.search(text, max(0, opening - 12), opening) is not None
 
 
 # ---------------------------------------------------------------- what figures take from their neighbours
@@ -629,15 +545,10 @@ def _sharing_units(figures: list[Figure], text: str) -> list[Figure]:
     """
     shared = list(figures)
     for index in range(len(shared) - 2, -1, -1):
-        first = shared[index]
-        second = shared[index + 1]
-        shareable = second.percent or second.scale > 1 or first.unit
-        if not shareable or second.start - first.end > _WIDEST_CONNECTOR:
-            continue
-        link = _CONNECTOR.fullmatch(text, first.end, second.start)
-        if link:
+        first, second = shared[index : index + 2]
+        if link := _CONNECTOR.fullmatch(text, first.end, second.start):
             loose = link["word"].lower() in ("and", "or")
-            shared[index], shared[index + 1] = _shared_pair(first, second, loose)
+            shared[index : index + 2] = _shared_pair(first, second, loose)
     return shared
 
 
@@ -645,21 +556,13 @@ def _shared_pair(first: Figure, second: Figure, loose: bool) -> tuple[Figure, Fi
     """loose: joined by "and" or "or", which join unlike things as well."""
     if second.percent and first.bare and first.unit is None:
         return replace(first, unit=second.unit, percent=second.percent), second
-    if _takes_scale(first, second, loose):
+    rises = first.bare and second.scale > 1 and first.value <= second.value
+    if rises and second.unit in (None, first.unit) and (first.unit or not loose):
         first = replace(first, scale=second.scale)
     has_no_unit = second.unit is None and second.percent is None
     if first.unit in MONEY and has_no_unit and (second.scale > 1 or not loose):
         second = replace(second, unit=first.unit)
     return first, second
-
-
-def _takes_scale(first: Figure, second: Figure, loose: bool) -> bool:
-    """Whether the scale of the second figure is that of the first too."""
-    if not first.bare or second.scale <= 1 or first.value > second.value:
-        return False
-    if first.unit:
-        return first.unit == second.unit or not second.unit
-    return first.unit == second.unit and not loose
 
 
 def _with_periods(figures: list[Figure], text: str) -> list[Figure]:
@@ -669,31 +572,21 @@ def _with_periods(figures: list[Figure], text: str) -> list[Figure]:
         return figures
     ends = [end - 1 for _, end in sentence_spans(text, also=";")]
     starts = [period.start for period in periods]
-    near = [(figure, _nearest(text, figure, periods, starts, ends)) for figure in figures]
-    return [replace(figure, period=period) if period else figure for figure, period in near]
 
+    def nearest(figure: Figure) -> str | None:
+        """The period that follows at once, "4.4 per cent in 2025-26" or "47.16 (RE 2024-25)"; else the period
+        before; else the period after.
+        """
+        index = bisect_left(starts, figure.start)
+        sentence = bisect_left(ends, figure.start)
+        near = [
+            period
+            for period in periods[max(0, index - 1) : index + 1]
+            if bisect_left(ends, period.start) == sentence
+            and max(figure.start - period.end, period.start - figure.end) <= _NEAR_PERIOD
+        ]
+        if len(near) > 1 and _AT_ONCE.fullmatch(text, figure.end, near[1].start):
+            return near[1].text
+        return near[0].text if near else None
 
-def _nearest(
-    text: str, figure: Figure, periods: list[Period], starts: list[int], ends: list[int]
-) -> str | None:
-    """The period that follows at once, "4.4 per cent in 2025-26" or "47.16 (RE 2024-25)"; else the period
-    before; else the period after.
-
-    starts: of the periods. ends: of the sentences.
-    """
-    index = bisect_left(starts, figure.start)
-    sentence = bisect_left(ends, figure.start)
-    before: Period | None = None
-    after: Period | None = None
-    for period in periods[max(0, index - 1) : index + 1]:
-        if bisect_left(ends, period.start) != sentence:
-            continue
-        if period.start < figure.start and figure.start - period.end <= _NEAR_PERIOD:
-            before = period
-        if period.start > figure.start and period.start - figure.end <= _NEAR_PERIOD:
-            after = period
-    if after and (not before or _AT_ONCE.fullmatch(text, figure.end, after.start)):
-        return after.text
-    if before:
-        return before.text
-    return None
+    return [replace(figure, period=nearest(figure)) for figure in figures]

@@ -86,9 +86,7 @@ def masked(text: str) -> str:
     periods = find_periods(text)
     for pattern in _NOT_AMOUNTS:
         text = pattern.sub(lambda match: "\0" * len(match[0]), text)
-    pieces: list[str] = []
-    position = 0
+    characters = list(text)
     for period in periods:
-        pieces += [text[position : period.start], "\0" * (period.end - period.start)]
-        position = period.end
-    return "".join([*pieces, text[position:]])
+        characters[period.start : period.end] = "\0" * (period.end - period.start)
+    return "".join(characters)

@@ -112,19 +112,15 @@ def in_english(text: str, style: NumberStyle) -> str:
     """
     if not style.cells:
         return _rewritten(text, style)
-    pieces: list[str] = []
-    position = 0
     rewritten = dict(style.cells)
-    for match in _cells_pattern(style.cells).finditer(text):
-        pieces += [_rewritten(text[position : match.start()], style), rewritten[match[0]]]
-        position = match.end()
-    return "".join([*pieces, _rewritten(text[position:], style)])
+    parts = _cells_pattern(style.cells).split(text)  # every other one is a cell
+    return "".join(rewritten[part] if at % 2 else _rewritten(part, style) for at, part in enumerate(parts))
 
 
 @lru_cache(maxsize=64)
 def _cells_pattern(cells: Sequence[tuple[str, str]]) -> re.Pattern[str]:
     either = "|".join(re.escape(printed) for printed, _ in cells)
-    return re.compile(rf"(?<![\w.,])(?:{either})(?!\w|[.,][0-9])")
+    return re.compile(rf"(?<![\w.,])({either})(?!\w|[.,][0-9])")
 
 
 def cell_in_english(text: str, style: NumberStyle) -> str:
@@ -137,14 +133,9 @@ def cell_in_english(text: str, style: NumberStyle) -> str:
     text = _MARK_BEHIND.sub(" ", text)
     text = _MINUS_BEHIND.sub(BEHIND, text)
     if style.credits:
-        text = _SIDE.sub(_side, text)
+        # A credit has no sign; a debit may be less than zero or not.
+        text = _SIDE.sub(lambda side: (DOUBTED if side[0][0] == "D" else " ").ljust(len(side[0])), text)
     return _rewritten(text, style, cell=True)
-
-
-def _side(match: re.Match[str]) -> str:
-    """What stands for a side of an account: nothing for a credit. A debit may be less than zero or not."""
-    mark = DOUBTED if match[0][0] == "D" else " "
-    return mark.ljust(len(match[0]))
 
 
 def _rewritten(text: str, style: NumberStyle, *, cell: bool = False) -> str:
@@ -249,14 +240,16 @@ def page_style(text: str, tables: Sequence[Table] = ()) -> NumberStyle:
     printed = [cell for texts, _ in columns for cell in texts]
     found = _evidence([text], cells=False) + _evidence(printed, cells=True)
     shown = {style.decimal for _, style in columns if style.decimal}
-    decimal = _decided(found) or ("".join(shown) if len(shown) == 1 else _usual(text, found))
     rewritten = {cell: cell_in_english(cell, style) for texts, style in columns for cell in texts}
-    cells = [(cell, new) for cell, new in rewritten.items() if new != cell]
-    cells.sort(key=lambda pair: -len(pair[0]))
-    spaces = any(style.spaces for _, style in columns)
-    sides = _DEBIT.search(text) is not None
-    arrows = _are_arrows(text)
-    return NumberStyle(decimal, spaces, sides, arrows=arrows, tables=bool(tables), cells=tuple(cells))
+    cells = sorted((pair for pair in rewritten.items() if pair[0] != pair[1]), key=lambda pair: -len(pair[0]))
+    return NumberStyle(
+        decimal=_decided(found) or (shown.pop() if len(shown) == 1 else _usual(text, found)),
+        spaces=any(style.spaces for _, style in columns),
+        credits=_DEBIT.search(text) is not None,
+        arrows=_are_arrows(text),
+        tables=bool(tables),
+        cells=tuple(cells),
+    )
 
 
 @lru_cache(maxsize=256)
@@ -295,8 +288,7 @@ def _columns(table: Table) -> list[list[str]]:
     columns: list[list[str]] = [[] for _ in table.heads]
     for row in table.rows:
         for texts, cell in zip(columns, row.cells, strict=False):
-            if cell:
-                texts.append(cell.text)
+            texts += [cell.text] if cell else []
     return columns
 
 

@@ -1,19 +1,32 @@
-"""Finds the lines that give a table's bare cells their scale and unit, such as "(in millions)"."""
+"""Finds the lines that give a table's bare cells their scale and unit, such as "(in millions)", and the text
+of a table that gives one cell its scale or percentage kind: the nearest that states one.
+"""
 
 from __future__ import annotations
 
 import math
 import re
 from bisect import bisect_left
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 
 from ingestion.language.currencies import CODES, CURRENCY, CURRENCY_NAME, DRAWN_SIGNS, LETTERS, currency_of
+from ingestion.language.numbers.figures import find_figures
 from ingestion.language.numbers.not_amounts import masked
-from ingestion.language.scales import MARK_SCALE, MARK_SCALES, SCALE_WORD, WHOLE_SCALE, scale_of
+from ingestion.language.scales import MARK_SCALE, MARK_SCALES, SCALE_WORD, WHOLE_SCALE, ZEROS, scale_of
 from ingestion.language.vocabulary import either, groups_of, numbered
+from ingestion.records import Row, Table
 
-__all__ = ["ScaleMark", "governing_mark", "passage_scale", "scale_marks"]
+__all__ = [
+    "ScaleMark",
+    "for_row",
+    "governing_mark",
+    "mark_beside",
+    "mark_of_table",
+    "passage_scale",
+    "scale_marks",
+    "stated_mark",
+]
 
 # A letter is a currency where a scale follows it: "Rm", "N’million".
 _LETTER = rf"(?<![A-Za-z])(?:{either(LETTERS)})(?=['’]|[ \u00a0]?(?i:{SCALE_WORD})\b|m\b)"
@@ -56,6 +69,24 @@ _LOOK_BACK = 50  # marks: no table has so many in succession that hold for a sin
 _AND_COUNTS = re.compile(r",? and (?:(?!and\b)[a-z]+ ){0,2}?(?P<counted>[a-z]{3,}?)s? ")
 _MARK = re.compile(numbered("|".join((_IN_SCALE, _MONEY_SCALE, _LETTER_MONEY, _SCALE_MONEY, _PERCENT_KIND))))
 
+_POINTS = re.compile(
+    r"(?<![0-9])(?<![0-9] )(?:percentage|per ?cent|%)[\s-]points?|\bppts?\b|\bpp\b", re.IGNORECASE
+)
+_BASIS_POINTS = re.compile(r"(?<![0-9] )\bbasis points?\b|\bbps\b", re.IGNORECASE)
+_PERCENT = re.compile(r"(?<![0-9])(?<![0-9] )(?:%|\bper ?cent(?:age)?s?\b)", re.IGNORECASE)
+_KINDS = (("percentage points", _POINTS), ("basis points", _BASIS_POINTS), ("%", _PERCENT))
+# "Population mln", "GDP, bln", "Loans (mln EUR)", "'000 tonnes": a name states its scale in brackets, at its
+# end or as zeros. "Dr" and "Cr" are no scales.
+_RUPEES = r"\.?\s?(?:of )?(?:₹|rs\b|inr\b|(?:indian )?rupees?\b)"
+_BARE_SCALE = re.compile(
+    rf"(?:(?<=[(,\s])|\A)(?-i:(?!TN\b))(?!crs?\b(?!{_RUPEES}))(?:(?P<word>{SCALE_WORD})(?=\.?\s?(?:[),;]"
+    rf"|\Z|{_RUPEES}))|(?P<inside>(?<=\(){SCALE_WORD})\b"
+    rf"|(?P<of>{WHOLE_SCALE}s)(?= of\b))|(?<![0-9,.])(?P<zeros>{ZEROS})",
+    re.IGNORECASE,
+)
+# "Cr" in a line of units, where no debits and credits stand.
+_CRORES = re.compile(r"(?:(?<=[(,\s])|\A)crs?(?=\.?\s?(?:[),;]|\Z))", re.IGNORECASE)
+
 
 @dataclass(frozen=True, slots=True)
 class ScaleMark:
@@ -79,6 +110,9 @@ class ScaleMark:
     counted: str = ""
 
 
+Reader = Callable[[str], ScaleMark | None]
+
+
 def scale_marks(text: str) -> list[ScaleMark]:
     """Lines and heads that give bare cells their scale or unit, in order: "(in millions)", "₹ crore",
     "$m", "RM'000", "(Per cent)".
@@ -88,24 +122,14 @@ def scale_marks(text: str) -> list[ScaleMark]:
     for match in _MARK.finditer(text):
         if match.start() < read:
             continue
-        line_end = text.find("\n", match.end(), match.end() + 300)
-        line = text[match.end() : line_end if line_end >= 0 else match.end() + 300]
-        if line_end >= 0 and re.search("[0-9]", masked(line)):
-            local = line_end
-        else:
-            local = None
+        read = match.end()
+        line, broken, _ = text[read : read + 300].partition("\n")
+        until = read + len(line) if broken and re.search("[0-9]", masked(line)) else None
         exceptions = "except" in line[:80].lower()
-        if marks and marks[-1].unit:
-            counts = _AND_COUNTS.fullmatch(text, marks[-1].end, match.start())
-        else:
-            counts = None
-        written = groups_of(match)
-        scale = _mark_scale(written)
-        mark = ScaleMark(match.start(), match.end(), scale, _mark_unit(written), exceptions, local)
-        if counts:
+        mark = ScaleMark(match.start(), read, *_scale_and_unit(groups_of(match)), exceptions, until)
+        if marks and marks[-1].unit and (counts := _AND_COUNTS.fullmatch(text, marks[-1].end, match.start())):
             mark = replace(mark, money=marks[-1], counted=counts["counted"])
         marks.append(mark)
-        read = match.end()
         if exceptions:
             # "in millions, except shares, which are in thousands": the second scale is for the exceptions.
             read += len(line.partition(")")[0])
@@ -117,14 +141,8 @@ def passage_scale(text: str) -> tuple[float, str | None]:
 
     Marks with a scale come before others, and then those that govern more than a line; the first is taken.
     """
-    marks = sorted(scale_marks(text), key=_without_scale_or_local)
-    if marks:
-        return (marks[0].scale, marks[0].unit)
-    return (1.0, None)
-
-
-def _without_scale_or_local(mark: ScaleMark) -> tuple[bool, bool]:
-    return mark.scale == 1.0, mark.until is not None
+    marks = sorted(scale_marks(text), key=lambda mark: (mark.scale == 1.0, mark.until is not None))
+    return (marks[0].scale, marks[0].unit) if marks else (1.0, None)
 
 
 def governing_mark(marks: list[ScaleMark], position: int) -> ScaleMark | None:
@@ -136,15 +154,74 @@ def governing_mark(marks: list[ScaleMark], position: int) -> ScaleMark | None:
     return None
 
 
-def _mark_scale(written: Mapping[str, str]) -> float:
+def _scale_and_unit(written: Mapping[str, str]) -> tuple[float, str | None]:
     words = written.get("scale", "").lower().replace("\u00a0", " ").strip("'’‘")
     if words.startswith("000"):
-        return 1e3
-    return math.prod((MARK_SCALES.get(word) or scale_of(word) for word in words.split()), start=1.0)
-
-
-def _mark_unit(written: Mapping[str, str]) -> str | None:
+        words = "thousand"
+    scale = math.prod((MARK_SCALES.get(word) or scale_of(word) for word in words.split()), start=1.0)
     for unit, group in (("percentage points", "points"), ("basis points", "basis"), ("%", "percent")):
         if group in written:
-            return unit
-    return currency_of(written["money"]) if "money" in written else None
+            return scale, unit
+    return scale, currency_of(written["money"]) if "money" in written else None
+
+
+def stated_mark(text: str) -> ScaleMark | None:
+    """The scale, else the percentage kind, that a head, a label or a line of units states.
+
+    "3.5% notes" and "5 million people" state none.
+    """
+    scales = [mark for mark in scale_marks(text) if mark.scale > 1] or _bare_scales(text)
+    if scales:
+        return scales[-1]
+    for unit, pattern in _KINDS:
+        match = pattern.search(text)
+        if match:
+            return ScaleMark(match.start(), match.end(), 1.0, unit)
+    return None
+
+
+def mark_beside(head: str, row: Row, read: Reader = stated_mark) -> ScaleMark | None:
+    """What a cell's own head, its row's label or a section above it states, the innermost first.
+
+    It takes precedence over what the table states for all cells.
+    """
+    for text in (*reversed(head.split(" > ")), row.label, *reversed(row.section.split(" > "))):
+        mark = read(text) if text else None
+        if mark:
+            return mark
+    return None
+
+
+def mark_of_table(table: Table, row: Row, read: Reader = stated_mark) -> ScaleMark | None:
+    """What a table's line of units, else its caption, states for the cells of a row.
+
+    In a caption a percentage kind stands in brackets, as in prose.
+    """
+    if table.unit:
+        crores = _CRORES.search(table.unit)
+        mark = read(table.unit) or (crores and ScaleMark(*crores.span(), scale_of("cr"), None))
+        if mark:
+            return for_row(mark, row)
+    stated = reversed(scale_marks(table.caption))
+    return for_row(max(stated, key=lambda mark: mark.scale > 1, default=None), row)
+
+
+def for_row(mark: ScaleMark | None, row: Row) -> ScaleMark | None:
+    """The mark that applies to a row, of a line with one mark for money and one for what is counted.
+
+    That is the mark for money, unless the row's label or section names what is counted.
+    """
+    if mark is None or mark.counted in f"{row.section} {row.label}".casefold():
+        return mark
+    return mark.money
+
+
+def _bare_scales(text: str) -> list[ScaleMark]:
+    found = list(_BARE_SCALE.finditer(text))
+    amounts = find_figures(text) if found else []  # "one million", "30-40 thousand" are amounts of their own
+    marks: list[ScaleMark] = []
+    for match in found:
+        if not any(amount.start <= match.start() < amount.end for amount in amounts):
+            word = match["word"] or match["inside"] or match["of"] or "thousand"
+            marks.append(ScaleMark(*match.span(), scale_of(word), None))
+    return marks

@@ -14,32 +14,19 @@ from ingestion.language.vocabulary import either
 
 __all__ = ["NUMBER_WORDS", "Spelled", "find_spelled"]
 
-_ONES = dict(zip("one two three four five six seven eight nine".split(), range(1, 10), strict=True))
-_TEEN_WORDS = "ten eleven twelve thirteen fourteen fifteen sixteen seventeen eighteen nineteen".split()
-_TEENS = dict(zip(_TEEN_WORDS, range(10, 20), strict=True))
-_TEN_WORDS = "twenty thirty forty fifty sixty seventy eighty ninety".split()
-_TENS = dict(zip(_TEN_WORDS, range(20, 100, 10), strict=True))
-_PARTS = {
-    "half": 2,
-    "halves": 2,
-    "third": 3,
-    "thirds": 3,
-    "quarter": 4,
-    "quarters": 4,
-    "fifth": 5,
-    "fifths": 5,
-    "sixth": 6,
-    "sixths": 6,
-    "seventh": 7,
-    "sevenths": 7,
-    "eighth": 8,
-    "eighths": 8,
-    "ninth": 9,
-    "ninths": 9,
-    "tenth": 10,
-    "tenths": 10,
+_SMALL = (
+    "one two three four five six seven eight nine ten eleven twelve thirteen fourteen fifteen sixteen"
+    " seventeen eighteen nineteen"
+).split()
+_ONES, _TEENS = _SMALL[:9], _SMALL[9:]
+_TENS = "twenty thirty forty fifty sixty seventy eighty ninety".split()
+_PART_WORDS = "half third quarter fifth sixth seventh eighth ninth tenth".split()
+_PARTS = {word: number for number, word in enumerate(_PART_WORDS, 2)}
+NUMBER_WORDS = {
+    **{word: number for number, word in enumerate(_SMALL, 1)},
+    **{word: 10 * number for number, word in enumerate(_TENS, 2)},
+    "hundred": 100,
 }
-NUMBER_WORDS = {**_ONES, **_TEENS, **_TENS, "hundred": 100}
 
 _BELOW_HUNDRED = rf"(?:(?:{either(_TENS)})(?:[- ](?:{either(_ONES)}))?|{either(_TEENS)}|{either(_ONES)})"
 _CARDINAL = rf"(?:(?:an?|{either(_ONES)})[- ]hundred(?:[- ](?:and[- ])?{_BELOW_HUNDRED})?|{_BELOW_HUNDRED})"
@@ -59,12 +46,10 @@ _AMOUNT = re.compile(
     re.IGNORECASE,
 )
 _FRACTION = re.compile(
-    rf"(?<![\w-])(?:(?P<above>{either(_ONES)})[- ]"
-    rf"(?P<below>{either(part for part in _PARTS if not part.startswith('quarter'))})\b"
-    r"|three[- ](?P<quarters>quarters)(?= of (?:the|all|its|their|an?)\b)"
-    r"|(?:(?<!first )(?<!second )(?<!latter )(?<!other )(?<!last )(?P<half>half)"
-    rf"|an?[- ](?P<one>{either(part for part in _PARTS if not part.endswith('s'))}))(?= of (?:the|all|its"
-    rf"|their)\b))",
+    rf"(?<![\w-])(?:(?:{either(_ONES)})[- ](?:(?:{either(set(_PARTS) - {'quarter'})})s?|halves)\b"
+    r"|three[- ]quarters(?= of (?:the|all|its|their|an?)\b)"
+    r"|(?:(?<!first )(?<!second )(?<!latter )(?<!other )(?<!last )half"
+    rf"|an?[- ](?:{either(_PARTS)}))(?= of (?:the|all|its|their)\b))",
     re.IGNORECASE,
 )
 
@@ -98,43 +83,28 @@ def find_spelled(text: str) -> Iterator[Spelled]:
         following = bisect_left(amounts, (match.end(),))
         overlaps = following > 0 and amounts[following - 1][1] > match.start()
         if not overlaps:
-            yield Spelled(match.start(), match.end(), _fraction(match), False, 2)
+            yield Spelled(match.start(), match.end(), _fraction(match[0]), False, 2)
 
 
 def _amount(match: re.Match[str]) -> Spelled:
-    if match["cardinal"]:
-        whole = _value(match["cardinal"])
-    else:
-        whole = 0.0
-    part = _part_of_one(match["and"] or match["half"] or "")
-    decimals = 2 if part else 0
-    return Spelled(match.start(), match.end("number"), whole + part, match["duration"] is None, decimals)
+    part = match["and"] or match["half"]
+    value = _value(match["cardinal"] or "") + (_fraction(part) if part else 0.0)
+    return Spelled(match.start(), match.end("number"), value, match["duration"] is None, 2 if part else 0)
 
 
-def _fraction(match: re.Match[str]) -> float:
-    if match["quarters"]:
-        above = 3
-    elif match["above"]:
-        above = _ONES[match["above"].lower()]
-    else:
-        above = 1
-    below = match["below"] or match["quarters"] or match["half"] or match["one"]
-    return above / _PARTS[below.lower()]
+def _fraction(words: str) -> float:
+    """The value of "half", "a quarter", "and three quarters" or "two fifths"."""
+    above, _, part = words.lower().replace("-", " ").rpartition(" ")
+    below = part.replace("halves", "half").removesuffix("s")
+    return (_value(above) or 1.0) / _PARTS[below]
 
 
 def _value(words: str) -> float:
-    """The value of a cardinal: 125 for "a hundred and twenty-five"."""
-    found = [word for word in re.split(r"[- ]", words.lower()) if word != "and"]
-    if "hundred" not in found:
-        return float(sum(NUMBER_WORDS[word] for word in found))
-    rest = sum(NUMBER_WORDS[word] for word in found[2:])
-    return float(100 * _ONES.get(found[0], 1) + rest)
-
-
-def _part_of_one(words: str) -> float:
-    words = words.lower()
-    if "three" in words:
-        return 0.75
-    if "quarter" in words:
-        return 0.25
-    return 0.5 if "half" in words else 0.0
+    """The value of a cardinal, 125 for "a hundred and twenty-five"; 0 without a number."""
+    value = 0.0
+    for word in re.split("[- ]", words.lower()):
+        if word == "hundred":
+            value = 100 * (value or 1)
+        else:
+            value += NUMBER_WORDS.get(word, 0)
+    return value

@@ -15,11 +15,14 @@ from chatbot.answer.derive.figure_format import (
     with_number,
 )
 from chatbot.records import Understanding
-from ingestion.language.currencies import CODES, CURRENCY_SIGNS, CURRENCY_WORDS, LETTERS
+from ingestion.language.currencies import CODES, LETTERS
 from ingestion.language.numbers import Figure, find_figures
+from ingestion.language.vocabulary import table
 from tests.case_rows import case_lines, case_rows
 from tests.chatbot.cited_pages import hit_of, prompt_over
 
+CURRENCY_SIGNS = [sign for cells in table("currencies.tsv") for sign in " ".join(cells[1:2]).split()]
+CURRENCY_WORDS = [word for cells in table("currencies.tsv") for word in " ".join(cells[3:4]).split()]
 WITH_BLANK = [f"{sign} " for sign in CURRENCY_SIGNS if sign[-1].isalpha() or sign[-1] == "."]
 WITHOUT_BLANK = [sign for sign in CURRENCY_SIGNS if f"{sign} " not in WITH_BLANK]
 BEFORE = [*WITH_BLANK, *WITHOUT_BLANK, *(f"{code} " for code in CODES), *LETTERS]
