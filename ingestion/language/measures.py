@@ -1,8 +1,8 @@
 """Finds the measures of accounts and budgets by the names that people and documents give them.
 
-For each measure the table beside this module, read once, says what people call it, how documents print it, in
-which primary statements it stands and what it is computed from. Names come from US GAAP and IFRS statements, the
-Government Finance Statistics Manual 2014 (IMF), budget papers and central banks' reports.
+For each measure the table beside this module, read once, says what people call it, how documents print it,
+in which primary statements it stands and what it is computed from. Names come from US GAAP and IFRS
+statements, the Government Finance Statistics Manual 2014 (IMF), budget papers and central banks' reports.
 """
 
 from __future__ import annotations
