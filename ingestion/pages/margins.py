@@ -72,8 +72,7 @@ MARKS = " \t|·•–—-_~<>*.,:;#"
 class EdgeRow:
     """Lines that stand beside each other at a page's edge.
 
-    side: one of EDGES, or "inner" for the row next to the last of heads or feet, or "outside" for text off
-    the sheet.
+    side: one of EDGES, or "inner" for the row next to the last of heads or feet.
     depth: rows between it and that edge, 0 at a side.
     pieces: offsets of its lines in the page's text, from left to right.
     boxes: theirs, empty if places are not known.
@@ -127,10 +126,6 @@ def edge_rows(page: Page, usual: float) -> list[EdgeRow]:
     for line in _side_lines(others, level):
         span = (line.start, line.end)
         rows.append(EdgeRow("side", 0, (span,), (line.box,)))
-    outside = [line for line in page.lines if not _has_area(line.box)]
-    for line in outside[:MOST_SIDE_LINES]:
-        span = (line.start, line.end)
-        rows.append(EdgeRow("outside", 0, (span,)))
     return rows
 
 
@@ -149,13 +144,8 @@ def _rows_of_text(text: str) -> list[EdgeRow]:
 
 
 def _side_lines(lines: Sequence[Line], level: Sequence[Line]) -> list[Line]:
-    """Returns the lines in the side margins that may be headers and footers.
-
-    On a sheet set sideways all may be, on another only those with no level line beside them.
-    """
+    """Returns the lines in the side margins that may be headers and footers: no level line is beside them."""
     sides = [line for line in lines if _is_in_side_margin(line.box)]
-    if any(_upright(line.box) for line in sides):
-        return sides[:MOST_SIDE_LINES]
     return [line for line in sides[:MOST_SIDE_LINES] if not _has_beside(line, level)]
 
 
