@@ -290,11 +290,9 @@ def _chosen(found: Sequence[Sequence[_Number]]) -> dict[int, _Number]:
     return chosen
 
 
-def _rank(series: Sequence[_Number]) -> tuple[int, float, bool]:
-    """Orders series: by most support, then by standing farther out, then by standing at the foot."""
-    support = sum(2 if number.alone else 1 for number in series)
-    depth = sum(number.depth for number in series) / len(series)
-    return -support, depth, series[0].side != "foot"
+def _rank(series: Sequence[_Number]) -> tuple[int, bool]:
+    """Orders series: by most support, then by standing at the foot."""
+    return -sum(2 if number.alone else 1 for number in series), series[0].side != "foot"
 
 
 def _series(step: Sequence[_Number]) -> list[list[_Number]]:
@@ -340,8 +338,6 @@ def _kept(run: Sequence[_Number]) -> list[_Number]:
 
 def _is_dense(sure: Sequence[_Number]) -> bool:
     """Whether there are enough numbers for a series, near enough to each other."""
-    if len(sure) >= 2 * SUPPORT:
-        return True
     needed = SUPPORT
     if sure and all(number.named for number in sure):
         needed = NAMED_SUPPORT
