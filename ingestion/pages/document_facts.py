@@ -269,8 +269,11 @@ def _dated(tops: Sequence[str], heads: Sequence[str], titles: Sequence[str]) -> 
 
 def _dates_in(lines: Sequence[str]) -> list[str]:
     """Returns the year of the first date on each line that has one."""
-    found = ((period for period in find_periods(line) if period.months == A_DAY) for line in lines)
-    return [str(dates[0].end_year) for dates in map(list, found) if dates]
+    years = []
+    for line in lines:
+        dates = [period for period in find_periods(line) if period.months == A_DAY]
+        years += [str(date.end_year) for date in dates[:1]]
+    return years
 
 
 def _years(period: Period) -> str:

@@ -6,6 +6,7 @@ import re
 from collections import defaultdict
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from statistics import median_high as median
 
 from ingestion.language.currencies import DRAWN_SIGNS
 from ingestion.records import Line, Page, Rect
@@ -94,11 +95,11 @@ def line_shape(line: str) -> str:
 
 def usual_height(pages: Sequence[Page]) -> float:
     """Returns the usual height of a line, as a share of the page; 0 if no line has a place."""
-    return _middle([_line_height(page.lines) for page in pages if page.lines])
+    return median([_line_height(page.lines) for page in pages if page.lines] or [0.0])
 
 
 def _line_height(lines: Sequence[Line]) -> float:
-    return _middle([line.box.height for line in lines])
+    return median(line.box.height for line in lines)
 
 
 def edge_rows(page: Page, usual: float) -> list[EdgeRow]:
@@ -424,9 +425,3 @@ def _parted(text: str, line: Line, highest: float) -> list[Line]:
 def _upright(box: Rect) -> bool:
     """Whether a box is of text set sideways, which shares its height with everything."""
     return box.height > max(UPRIGHT * box.width, LOWEST_UPRIGHT)
-
-
-def _middle(heights: Sequence[float]) -> float:
-    if heights:
-        return sorted(heights)[len(heights) // 2]
-    return 0.0

@@ -315,7 +315,7 @@ def _continues(number: _Number, run: Sequence[_Number]) -> bool:
     """Whether a number stands on a later page than a run, in the same place as one of its last two."""
     if number.page <= run[-1].page:
         return False
-    return any(_same_place(number, other) for other in run[-2:])
+    return _is_in_a_place(number, run[-2:])
 
 
 def _kept(run: Sequence[_Number]) -> list[_Number]:
@@ -324,7 +324,8 @@ def _kept(run: Sequence[_Number]) -> list[_Number]:
     They stand alone in their rows, or beside words that run too, or exactly as high as such numbers.
     """
     shapes = Counter(chain.from_iterable(number.words for number in run))
-    sure = [number for number in run if number.alone or any(shapes[shape] > 1 for shape in number.words)]
+    repeated = {shape for shape, times in shapes.items() if times > 1}
+    sure = [number for number in run if number.alone or not repeated.isdisjoint(number.words)]
     if not _is_dense(sure) or _may_be_years(sure):
         return []
     known = {number.page for number in sure}
@@ -409,14 +410,20 @@ def _add_pairs(chosen: dict[int, _Number], found: Sequence[Sequence[_Number]]) -
         if not chosen.keys().isdisjoint({page, page + 1}):
             continue
         near = [chosen[other] for other in range(page - REACH, page + REACH) if other in chosen]
-        pairs = [
-            (first, second)
-            for first, second in product(*following)
-            if first.alone and second.alone and (first.form, first.step) == (second.form, second.step)
-            if _same_place(first, second) and any(_same_place(first, other) for other in near)
-        ]
+        pairs = [pair for pair in product(*following) if _is_pair(*pair) and _is_in_a_place(pair[0], near)]
         if len({second.label for _, second in pairs}) == 1:
             chosen[page], chosen[page + 1] = pairs[0]
+
+
+def _is_pair(first: _Number, second: _Number) -> bool:
+    """Whether two numbers stand alone in the same place, the second the next after the first."""
+    in_step = (first.form, first.step) == (second.form, second.step)
+    return first.alone and second.alone and in_step and _same_place(first, second)
+
+
+def _is_in_a_place(number: _Number, near: Sequence[_Number]) -> bool:
+    """Whether a number stands in the place of one of those near it."""
+    return any(_same_place(number, other) for other in near)
 
 
 def _add_strays(chosen: dict[int, _Number], found: Sequence[Sequence[_Number]]) -> None:
@@ -487,6 +494,6 @@ def _borne_out(printed: Sequence[str | None], embedded: Sequence[str | None]) ->
     borne = []
     for page, own in enumerate(embedded):
         nearest = [both[other] for other in _nearest(known, page)]
-        agree = all(label and own and label.casefold() == own.casefold() for label, own in nearest)
+        agree = all(label and other and label.casefold() == other.casefold() for label, other in nearest)
         borne.append(own if agree else None)
     return borne
