@@ -18,15 +18,11 @@ from chatbot.store.term_scores import DocumentTerms
 from ingestion.language.terms import content_terms
 from ingestion.pages.kinds import (
     CONTENTS,
-    INDEX_OF_STATEMENTS,
-    PRIMARY_STATEMENTS,
     RISK_FACTORS_OR_BOILERPLATE,
 )
 
 __all__ = ["JointDocuments", "KeptDocument", "Places"]
 
-# What a page of a wanted kind gets that is not a primary statement.
-OTHER_KINDS = 0.25
 # A question with one of these terms wants the pages that list every danger or clause. For other questions
 # such pages keep only a share of their score.
 ABOUT_RISKS = frozenset(
@@ -106,7 +102,8 @@ class JointDocuments:
         rows = JointRows([terms.rows for terms in self._terms], self._before[:-1], words.union(labels))
         of_measures = np.repeat(question.shares_of_measures(by_chunk, self._chunks), self._room)
         kinds = self._kinds()
-        of_kind = _of_kind(kinds, question.understanding.kinds, pages)
+        of_kind = np.zeros(pages, np.float32)
+        of_kind[_places_of(kinds, set(question.understanding.kinds))] = 1.0
         if question.of_measures:
             of_kind = of_measures * of_kind
         if ABOUT_RISKS.isdisjoint(question.words):
@@ -148,17 +145,6 @@ def _having(lexicon: JointLexicon, words: Sequence[str], pages: int) -> Floats:
     return out
 
 
-def _of_kind(kinds: PageKinds, wanted: Sequence[str], pages: int) -> Floats:
-    """(pages,) 1 where a page is a wanted statement, less where it is of another wanted kind: a filing has
-    one balance sheet, a budget has many pages of forecasts and summaries.
-    """
-    out = np.zeros(pages, np.float32)
-    statements = set(wanted).intersection(PRIMARY_STATEMENTS)
-    out[_places_of(kinds, set(wanted))] = OTHER_KINDS
-    out[_places_of(kinds, statements)] = 1.0
-    return out
-
-
 def _places_of(kinds: PageKinds, wanted: set[str]) -> list[int]:
     """0-based places of the pages that are of a wanted kind."""
     return [page - 1 for page, of_page in kinds.items() if not wanted.isdisjoint(of_page)]
@@ -168,5 +154,5 @@ def _kept(kinds: PageKinds, boilerplate: float, contents: float, pages: int) -> 
     """(pages,) the share of its score that each page keeps."""
     out = np.ones(pages, np.float32)
     out[_places_of(kinds, {RISK_FACTORS_OR_BOILERPLATE})] = boilerplate
-    out[_places_of(kinds, {CONTENTS, INDEX_OF_STATEMENTS})] = contents
+    out[_places_of(kinds, {CONTENTS})] = contents
     return out

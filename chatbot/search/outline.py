@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
 
-from ingestion.pages.kinds import CONTENTS, INDEX_OF_STATEMENTS, RISK_FACTORS_OR_BOILERPLATE
+from ingestion.pages.kinds import CONTENTS, RISK_FACTORS_OR_BOILERPLATE
 
 __all__ = ["outline"]
 
 # Pages with fewer characters are covers and dividers.
 LEAST_TEXT = 300
-_ASIDE = frozenset((CONTENTS, INDEX_OF_STATEMENTS, RISK_FACTORS_OR_BOILERPLATE))
+_ASIDE = frozenset((CONTENTS, RISK_FACTORS_OR_BOILERPLATE))
 
 
 def outline(

@@ -42,7 +42,6 @@ from ingestion.language.measures import Measure
 from ingestion.language.opposites import SUPERLATIVES
 from ingestion.language.terms import terms
 from ingestion.language.vocabulary import either
-from ingestion.pages.kinds import PRIMARY_STATEMENTS
 
 if TYPE_CHECKING:
     import numpy as np
@@ -442,7 +441,7 @@ class Finder:
         lacking = set[str]()
         for operand in operands:
             if found_kinds.isdisjoint(operand.kinds):
-                lacking.update(kind for kind in operand.kinds if kind in PRIMARY_STATEMENTS)
+                lacking.update(operand.kinds)
         if not lacking:
             return []
         deeper = self._retriever.search(replace(query, names=(document,), k=STATEMENT_DEPTH))

@@ -13,9 +13,8 @@ from chatbot.records import Understanding
 from chatbot.search.question_terms import measures_of, operands_of, terms_of
 from chatbot.store.joint_lexicon import JointLexicon
 from chatbot.store.term_scores import K1, inverse_frequencies
-from ingestion.language.measures import Measure, related_words
+from ingestion.language.measures import related_words
 from ingestion.language.terms import content_terms
-from ingestion.pages.kinds import PRIMARY_STATEMENTS
 
 __all__ = ["ScoredQuestion", "TermWeights"]
 
@@ -69,7 +68,7 @@ class ScoredQuestion:
         self.of_measures = terms_of(measures)
         # A statement's rows are labelled with the measure itself. Rows for a budget's limits, targets and
         # growth stand in tables of many kinds.
-        self.phrases = [measure.printed for measure in operands_of(measures) if _is_stated(measure)]
+        self.phrases = [measure.printed for measure in operands_of(measures) if measure.kinds]
         if years is None:
             years = understanding.years
         self.years = tuple(map(str, years))
@@ -105,8 +104,3 @@ class ScoredQuestion:
         if years == self.understanding.years:
             return self
         return ScoredQuestion(self.understanding, self.vector, years)
-
-
-def _is_stated(measure: Measure) -> bool:
-    """Whether a measure stands in a primary statement."""
-    return not set(PRIMARY_STATEMENTS).isdisjoint(measure.kinds)

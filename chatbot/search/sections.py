@@ -10,7 +10,7 @@ from itertools import pairwise
 
 from ingestion.language.sentences import is_finished
 from ingestion.language.terms import content_terms
-from ingestion.pages.kinds import CONTENTS, INDEX_OF_STATEMENTS
+from ingestion.pages.kinds import CONTENTS
 
 __all__ = ["PlainPages", "Section", "part_of", "plain_words", "sections"]
 
@@ -85,7 +85,7 @@ def sections(
     """The parts in order. texts: of all pages; kinds: what a page is, by its number; labels: printed page
     number -> physical page.
     """
-    lists = [page for page, of_page in kinds.items() if CONTENTS in of_page or INDEX_OF_STATEMENTS in of_page]
+    lists = [page for page, of_page in kinds.items() if CONTENTS in of_page]
     found = _listed(texts, lists, labels) or _headed(texts, lists)
     parts = []
     for at, (title, page) in enumerate(found):

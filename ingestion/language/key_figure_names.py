@@ -32,7 +32,7 @@ class KeyMeasure:
     name: of the measure.
     shown: its name on the sheet.
     family: "accounts" (what was earned), "position" (what is owned, owed and paid) or "budget".
-    kinds: the kinds of pages that state it.
+    kinds: the primary statements that state it.
     labels: patterns that the label of its row matches as a whole, the best first; () where it is worked out.
     """
 

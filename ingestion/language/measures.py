@@ -1,8 +1,8 @@
 """Finds the measures of accounts and budgets by the names that people and documents give them.
 
-For each measure the table beside this module, read once, says what people call it, how documents print it, on
-which kinds of pages it stands and what it is computed from. Names come from US GAAP and IFRS statements, the
-Government Finance Statistics Manual 2014 (IMF), budget papers and central banks' reports.
+For each measure the table beside this module, read once, says what people call it, how documents print it,
+in which primary statements it stands and what it is computed from. Names come from US GAAP and IFRS
+statements, the Government Finance Statistics Manual 2014 (IMF), budget papers and central banks' reports.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ class Measure:
     name: as other measures and formulas refer to it.
     asked: what questions call it.
     printed: what rows and sentences of documents call it.
-    kinds: the kinds of pages where it stands.
+    kinds: the primary statements where it stands.
     operands: names of the measures it is computed from, () where it is printed as such.
     formula: over the operands, "" where there is none (see measures.tsv).
     unit: unit of the result, "" for that of its operands.

@@ -6,9 +6,8 @@ import re
 from collections import Counter
 from collections.abc import Iterator, Sequence
 
-from ingestion.language.currencies import DRAWN_SIGNS
 from ingestion.language.months import DATED_MONTH
-from ingestion.language.periods import FISCAL, YEAR, YEAR_PART, find_periods
+from ingestion.language.periods import A_DAY, WHOLE_YEAR, YEAR, Period, find_periods
 from ingestion.records import DocumentFacts, Page
 
 __all__ = ["STATUSES", "as_period", "document_facts", "period_in", "status_in"]
@@ -23,34 +22,10 @@ LONGEST_TITLE_LINE = 110
 FIRST_LINES = 5
 # How many pages are searched for running heads.
 HEADED_PAGES = 40
-# "2025-26", "2025/2026", "2025 to 2027", "FY2024", "FY 24", "2024", but no part of a longer number, of a date
-# in figures or of a path.
-PERIOD = re.compile(
-    rf"(?<![\w.,/#{DRAWN_SIGNS}-])(?:{FISCAL} ?)?(?P<first>{YEAR})\s?(?:[-–—/]|to"
-    rf"|through)\s?(?P<last>{YEAR}|\d{{2}})(?![\w/-]|[.,]\d)"
-    rf"|(?<![\w.,/#{DRAWN_SIGNS}-])(?:{FISCAL} ?)?(?P<year>{YEAR})(?:[ -]?{YEAR_PART})?(?![\w/-]|[.,]\d)"
-    rf"|(?<!\w){FISCAL} ?'?(?P<short>\d{{2}})(?!\w)",
-    re.I,
-)
-DATE = re.compile(
-    (
-        rf"(?:\d{{1,2}}(?:st|nd|rd|th|\.)?\s(?:de\s)?)?\b{DATED_MONTH}\s(?:de\s)?(?:\d{{1,2}}(?:st|nd|rd"
-        rf"|th)?,?\s)?(?P<year>{YEAR})(?!\d)"
-    ),
-    re.I,
-)
-# "For the fiscal year ended June 30, 2024".
+# What makes a period that of the document: "for the fiscal year ended June 30, 2024".
 ENDED = re.compile(r"\bend(?:ed|ing)\b", re.I)
 OF_THE = re.compile(r"\b(?:for|of) (?:the|its|our) (?:\w{1,10} ){0,2}\Z", re.I)
 LONGEST_OF = 40
-# "Fiscal year from 1 April 2025 to 31 March 2026".
-FROM_TO = re.compile(
-    (
-        rf"\b(?:year|period)\s(?:from\s)?\d{{1,2}}\s{DATED_MONTH}\s(?P<first>{YEAR})\s(?:to|until|-"
-        rf"|–)\s\d{{1,2}}\s{DATED_MONTH}\s(?P<last>{YEAR})\b"
-    ),
-    re.I,
-)
 # Dates that say what a document is about: when it holds from, when what it reports was said or done.
 IN_FORCE = re.compile(
     (
@@ -80,11 +55,6 @@ DOCUMENT_WORD = re.compile(
     r"|rapport|exercice|presupuesto|informe|ejercicio|"
     r"orçamento|relatório|bilancio|relazione)\b",
     re.I,
-)
-
-# As people write a period where nothing else stands.
-WRITTEN_PERIOD = re.compile(
-    rf"(?:{FISCAL} ?)?(?P<first>{YEAR})(?: ?(?:[-–—/]|to) ?(?P<last>{YEAR}|\d{{2}}))?", re.I
 )
 
 # Words that say a status. The first that holds counts. Titles and running heads are searched for each.
@@ -180,29 +150,13 @@ def period_in(name: str) -> str:
     "Budget_2025-26.pdf" gives "2025-26", "minutes20190731.pdf" gives "2019".
     """
     stem = re.sub(r"\.\w{1,5}$", "", name)
-    found = _ranges_in(stem) or _years_in(stem)
-    if len(found) == 1:
-        return found.pop()
-    return ""
-
-
-def _ranges_in(stem: str) -> set[str]:
-    """Returns the periods of two years in a file's name."""
-    ranges = set()
-    for first, last in re.findall(rf"(?<!\d)({YEAR})[-_ ]({YEAR}|\d{{2}})(?!\d|[-_]\d)", stem):
-        if _follows(first, last):
-            ranges.add(_period(first, last))
-    return ranges
-
-
-def _years_in(stem: str) -> set[str]:
-    """Returns the years in a file's name, those of dates too, or else fiscal years of two digits."""
-    dates = re.finditer(rf"(?<!\d)({YEAR})(?:[01]\d[0-3]\d)?(?!\d)", stem)
-    years = {found[1] for found in dates}
-    if years:
-        return years
-    fiscal = re.finditer(rf"(?<![A-Za-z]){FISCAL}(\d{{2}})(?!\d)", stem, re.I)
-    return {"20" + found[1] for found in fiscal}
+    stem = re.sub(rf"(?<!\d)({YEAR})[01]\d[0-3]\d(?!\d)", r" \1 ", stem)
+    stem = re.sub(rf"(?<=[^\W\d])(?={YEAR})", " ", stem)
+    stem = re.sub(rf"(?<!\d)({YEAR})[_ ](?=\d\d(?:\d\d)?(?![\d_-]))", r"\1-", stem).replace("_", " ")
+    found = find_periods(stem)
+    ranges = {_years(period) for period in found if period.start_year < period.end_year}
+    years = ranges or set(map(_years, found))
+    return years.pop() if len(years) == 1 else ""
 
 
 def as_period(text: str) -> str:
@@ -210,15 +164,10 @@ def as_period(text: str) -> str:
 
     "FY 2025/2026" gives "2025-26". What is no period gives "".
     """
-    found = WRITTEN_PERIOD.fullmatch(" ".join(text.split()))
-    if not found:
-        return ""
-    first, last = found["first"], found["last"]
-    if not last:
-        return first
-    if not _follows(first, last):
-        return ""
-    return _period(first, last)
+    text = re.sub(r" ?(?:[–—]|\bto\b) ?", "-", " ".join(text.split()))
+    found = find_periods(text)
+    is_whole = len(found) == 1 and found[0].text == text and found[0].months == WHOLE_YEAR
+    return _years(found[0]) if is_whole else ""
 
 
 def status_in(lines: Sequence[str]) -> str | None:
@@ -264,10 +213,8 @@ def _running(pages: Sequence[Page]) -> list[str]:
 
 
 def _declared(cover: str) -> str:
-    """Returns the period that the cover says results, a budget or a filing are for."""
+    """Returns the period that the cover says results or a filing are for."""
     flat = " ".join(cover.split())
-    if found := FROM_TO.search(flat):
-        return _period(found["first"], found["last"])
     periods = find_periods(flat)
     # "For the fiscal year ended June 30, 2024", "results for the fourth quarter of 2022"
     ended = [
@@ -302,16 +249,8 @@ def _named(line: str) -> str:
     """
     if NO_PERIOD.search(line):
         return ""
-    periods = set(map(_found, PERIOD.finditer(DATE.sub(" ", line))))
-    if len(periods) == 1:
-        return periods.pop()
-    return ""
-
-
-def _found(match: re.Match[str]) -> str:
-    if match["first"]:
-        return _period(match["first"], match["last"])
-    return match["year"] or "20" + match["short"]
+    periods = {_years(period) for period in find_periods(line) if period.months != A_DAY}
+    return periods.pop() if len(periods) == 1 else ""
 
 
 def _dated(tops: Sequence[str], heads: Sequence[str], titles: Sequence[str]) -> str:
@@ -330,23 +269,16 @@ def _dated(tops: Sequence[str], heads: Sequence[str], titles: Sequence[str]) -> 
 
 def _dates_in(lines: Sequence[str]) -> list[str]:
     """Returns the year of the first date on each line that has one."""
-    dates = filter(None, map(DATE.search, lines))
-    return [match["year"] for match in dates]
+    years = []
+    for line in lines:
+        dates = [period for period in find_periods(line) if period.months == A_DAY]
+        years += [str(date.end_year) for date in dates[:1]]
+    return years
 
 
-def _follows(first: str, last: str) -> bool:
-    """Whether the second year, whole or its last two digits, comes after the first."""
-    return int(first) < int(first[:2] + last[-2:]) <= int(first) + 10
-
-
-def _period(first: str, last: str) -> str:
-    """Returns two years as one period.
-
-    "2025-26" if the second is the next, "2025-2028" if it is later, the first alone if it is no later.
-    """
-    last = first[: 4 - len(last)] + last
-    if int(last) <= int(first):
-        return first
-    if int(last) == int(first) + 1:
-        return f"{first}-{last[2:]}"
-    return f"{first}-{last}"
+def _years(period: Period) -> str:
+    """Returns the years of a period: "2025-26" if the second is the next, "2025-2028" if it is later."""
+    first, last = period.start_year, period.end_year
+    if first == last:
+        return str(first)
+    return f"{first}-{last}" if last > first + 1 else f"{first}-{last % 100:02}"

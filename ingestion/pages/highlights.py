@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import unicodedata
 from collections.abc import Sequence
 
@@ -33,7 +34,8 @@ def locate_quote(glyphs: Sequence[tuple[str, Rect]], quote: str, before: str = "
         letters.extend(plain)
         owner.extend([index] * len(plain))
     near = len(_plain(before))
-    at = _nearest("".join(letters), query, near)
+    found = re.finditer(f"(?={re.escape(query)})", "".join(letters))
+    at = min((match.start() for match in found), key=lambda place: abs(place - near), default=-1)
     if at < 0:
         return ()
     first = owner[at]
@@ -45,14 +47,10 @@ def locate_quote(glyphs: Sequence[tuple[str, Rect]], quote: str, before: str = "
         if last + 1 < len(glyphs) and glyphs[last + 1][0] == mark:
             last += 1
     quoted = glyphs[first : last + 1]
-    return _by_line([(text, box) for text, box in quoted if _is_printed(text, box)])
-
-
-def _is_printed(text: str, box: Rect) -> bool:
-    """Whether a glyph shows. Blanks and line ends that PDFium adds have no box."""
-    if not text.strip():
-        return False
-    return box.x1 > box.x0 and box.y1 > box.y0
+    # Blanks and line ends that PDFium adds have no box.
+    return _by_line(
+        [(text, box) for text, box in quoted if text.strip() and box.x1 > box.x0 and box.y1 > box.y0]
+    )
 
 
 def confidence_of(words: Sequence[Word], start: int, end: int) -> float | None:
@@ -78,21 +76,9 @@ def _plain(text: str) -> str:
     return "".join(filter(str.isalnum, folded))
 
 
-def _nearest(text: str, query: str, near: int) -> int:
-    """Returns the offset of `query` in `text` that is nearest to `near`, -1 if there is none."""
-    best = at = text.find(query)
-    while at >= 0:
-        best = min(best, at, key=lambda place: abs(place - near))
-        at = text.find(query, at + 1)
-    return best
-
-
 def _outer_marks(quote: str) -> str:
     """Returns what stands after the last letter or digit, without spaces: "%", ")."."""
-    end = len(quote)
-    while end > 0 and not quote[end - 1].isalnum():
-        end -= 1
-    return quote[end:].replace(" ", "")
+    return re.split(r"[^\W_]", quote)[-1].replace(" ", "")
 
 
 def _by_line(glyphs: Sequence[tuple[str, Rect]]) -> tuple[Rect, ...]:

@@ -6,6 +6,7 @@ import re
 from collections import defaultdict
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from statistics import median_high as median
 
 from ingestion.language.currencies import DRAWN_SIGNS
 from ingestion.records import Line, Page, Rect
@@ -72,8 +73,7 @@ MARKS = " \t|·•–—-_~<>*.,:;#"
 class EdgeRow:
     """Lines that stand beside each other at a page's edge.
 
-    side: one of EDGES, or "inner" for the row next to the last of heads or feet, or "outside" for text off
-    the sheet.
+    side: one of EDGES, or "inner" for the row next to the last of heads or feet.
     depth: rows between it and that edge, 0 at a side.
     pieces: offsets of its lines in the page's text, from left to right.
     boxes: theirs, empty if places are not known.
@@ -95,11 +95,11 @@ def line_shape(line: str) -> str:
 
 def usual_height(pages: Sequence[Page]) -> float:
     """Returns the usual height of a line, as a share of the page; 0 if no line has a place."""
-    return _middle([_line_height(page.lines) for page in pages if page.lines])
+    return median([_line_height(page.lines) for page in pages if page.lines] or [0.0])
 
 
 def _line_height(lines: Sequence[Line]) -> float:
-    return _middle([line.box.height for line in lines])
+    return median(line.box.height for line in lines)
 
 
 def edge_rows(page: Page, usual: float) -> list[EdgeRow]:
@@ -127,10 +127,6 @@ def edge_rows(page: Page, usual: float) -> list[EdgeRow]:
     for line in _side_lines(others, level):
         span = (line.start, line.end)
         rows.append(EdgeRow("side", 0, (span,), (line.box,)))
-    outside = [line for line in page.lines if not _has_area(line.box)]
-    for line in outside[:MOST_SIDE_LINES]:
-        span = (line.start, line.end)
-        rows.append(EdgeRow("outside", 0, (span,)))
     return rows
 
 
@@ -149,13 +145,8 @@ def _rows_of_text(text: str) -> list[EdgeRow]:
 
 
 def _side_lines(lines: Sequence[Line], level: Sequence[Line]) -> list[Line]:
-    """Returns the lines in the side margins that may be headers and footers.
-
-    On a sheet set sideways all may be, on another only those with no level line beside them.
-    """
+    """Returns the lines in the side margins that may be headers and footers: no level line is beside them."""
     sides = [line for line in lines if _is_in_side_margin(line.box)]
-    if any(_upright(line.box) for line in sides):
-        return sides[:MOST_SIDE_LINES]
     return [line for line in sides[:MOST_SIDE_LINES] if not _has_beside(line, level)]
 
 
@@ -434,9 +425,3 @@ def _parted(text: str, line: Line, highest: float) -> list[Line]:
 def _upright(box: Rect) -> bool:
     """Whether a box is of text set sideways, which shares its height with everything."""
     return box.height > max(UPRIGHT * box.width, LOWEST_UPRIGHT)
-
-
-def _middle(heights: Sequence[float]) -> float:
-    if heights:
-        return sorted(heights)[len(heights) // 2]
-    return 0.0

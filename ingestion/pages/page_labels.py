@@ -5,9 +5,9 @@ from __future__ import annotations
 import re
 from bisect import bisect
 from collections import Counter, defaultdict
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
-from itertools import chain, product
+from itertools import chain, pairwise, product
 
 from ingestion.language.currencies import DRAWN_SIGNS
 from ingestion.language.months import MONTH_NAME, MONTH_WORDS
@@ -71,8 +71,8 @@ COUNTED = re.compile(
 NO_LABEL_AFTER = re.compile(
     rf"^(?:{MONTH_NAME}|per ?cent|percentage|basis points?|{SCALE_WORD}|months?|weeks?)\b", re.I
 )
-ROMAN = re.compile(r"^(xc|xl|l?x{0,3})(ix|iv|v?i{0,3})$")
-ROMAN_DIGITS = {"i": 1, "v": 5, "x": 10, "l": 50, "c": 100}
+TENS, ONES = ("|x|xx|xxx|xl|l|lx|lxx|lxxx|xc".split("|"), "|i|ii|iii|iv|v|vi|vii|viii|ix".split("|"))
+ROMAN = {f"{ten}{one}": number for number, (ten, one) in enumerate(product(TENS, ONES))}
 
 
 @dataclass(frozen=True, slots=True)
@@ -116,17 +116,7 @@ class _Number:
 
 def roman_value(text: str) -> int | None:
     """Returns the value of a roman numeral from 1 to 99 in either case, None if `text` is not one."""
-    lower = text.casefold()
-    if not lower or not ROMAN.match(lower):
-        return None
-    digits = [ROMAN_DIGITS[letter] for letter in lower]
-    total = 0
-    for digit, following in zip(digits, [*digits[1:], 0], strict=True):
-        if following > digit:
-            total -= digit
-        else:
-            total += digit
-    return total
+    return ROMAN.get(text.casefold()) or None
 
 
 def page_labels(pages: Sequence[Page], embedded: Sequence[str | None]) -> list[tuple[str | None, str | None]]:
@@ -293,23 +283,16 @@ def _chosen(found: Sequence[Sequence[_Number]]) -> dict[int, _Number]:
     candidates = sorted(chain.from_iterable(map(_series, steps.values())), key=_rank)
     chosen: dict[int, _Number] = {}
     for series in candidates:
-        taken = sum(_is_other(number, chosen) for number in series)
+        taken = sum(chosen.get(number.page, number).label != number.label for number in series)
         if 3 * taken <= len(series):
             for number in series:
                 chosen.setdefault(number.page, number)
     return chosen
 
 
-def _is_other(number: _Number, chosen: Mapping[int, _Number]) -> bool:
-    """Whether its page already has another number."""
-    return number.page in chosen and chosen[number.page].label != number.label
-
-
-def _rank(series: Sequence[_Number]) -> tuple[int, float, bool]:
-    """Orders series: by most support, then by standing farther out, then by standing at the foot."""
-    support = sum(2 if number.alone else 1 for number in series)
-    depth = sum(number.depth for number in series) / len(series)
-    return -support, depth, series[0].side != "foot"
+def _rank(series: Sequence[_Number]) -> tuple[int, bool]:
+    """Orders series: by most support, then by standing at the foot."""
+    return -sum(2 if number.alone else 1 for number in series), series[0].side != "foot"
 
 
 def _series(step: Sequence[_Number]) -> list[list[_Number]]:
@@ -338,30 +321,24 @@ def _continues(number: _Number, run: Sequence[_Number]) -> bool:
 def _kept(run: Sequence[_Number]) -> list[_Number]:
     """Returns the numbers of a run that make a series, none if there are too few of them.
 
-    They stand alone in their rows, or beside words that run too, or exactly where such numbers stand.
+    They stand alone in their rows, or beside words that run too, or exactly as high as such numbers.
     """
     shapes = Counter(chain.from_iterable(number.words for number in run))
-    sure = [number for number in run if number.alone or _is_repeated(number, shapes)]
+    repeated = {shape for shape, times in shapes.items() if times > 1}
+    sure = [number for number in run if number.alone or not repeated.isdisjoint(number.words)]
     if not _is_dense(sure) or _may_be_years(sure):
         return []
-    heights = [number.box.y1 for number in sure if number.box]
-    exact: set[int] = set()
-    for height in heights:
-        nearest = round(height / IN_REGISTER)
-        exact.update(range(nearest - 1, nearest + 2))
-    known = set(map(id, sure))
-    return [number for number in run if id(number) in known or _is_in_register(number, exact)]
-
-
-def _is_repeated(number: _Number, shapes: Mapping[str, int]) -> bool:
-    """Whether words beside the number stand beside others of its run too."""
-    return any(shapes[shape] > 1 for shape in number.words)
+    known = {number.page for number in sure}
+    heights = {round(number.box.y1 / IN_REGISTER) for number in sure if number.box}
+    return [
+        number
+        for number in run
+        if number.page in known or (number.box and round(number.box.y1 / IN_REGISTER) in heights)
+    ]
 
 
 def _is_dense(sure: Sequence[_Number]) -> bool:
     """Whether there are enough numbers for a series, near enough to each other."""
-    if len(sure) >= 2 * SUPPORT:
-        return True
     needed = SUPPORT
     if sure and all(number.named for number in sure):
         needed = NAMED_SUPPORT
@@ -374,13 +351,6 @@ def _may_be_years(sure: Sequence[_Number]) -> bool:
     if len(sure) >= YEARS_SUPPORT:
         return False
     return all(number.form == "" and number.value in YEARS for number in sure)
-
-
-def _is_in_register(number: _Number, exact: set[int]) -> bool:
-    """Whether a number ends at one of the heights, these in units of IN_REGISTER."""
-    if number.box is None:
-        return False
-    return round(number.box.y1 / IN_REGISTER) in exact
 
 
 def _same_place(first: _Number, second: _Number) -> bool:
@@ -436,33 +406,19 @@ def _add_pairs(chosen: dict[int, _Number], found: Sequence[Sequence[_Number]]) -
     Numbers of the series before or after them must stand in their place. Such pages are parts of two pages
     with numbers of their own.
     """
-    for page in range(len(found) - 1):
-        if page in chosen or page + 1 in chosen:
+    for page, following in enumerate(pairwise(found)):
+        if not chosen.keys().isdisjoint({page, page + 1}):
             continue
-        pairs = _successive(found[page], found[page + 1])
-        pairs = [pair for pair in pairs if _same_place(*pair)]
-        if not pairs:
-            continue
-        around = range(page - REACH, page + REACH)
-        near = [chosen[other] for other in around if other in chosen]
-        fitting = [pair for pair in pairs if _is_in_a_place(pair[0], near)]
-        labels = {second.label for _, second in fitting}
-        if len(labels) == 1:
-            chosen[page], chosen[page + 1] = fitting[0]
+        near = [chosen[other] for other in range(page - REACH, page + REACH) if other in chosen]
+        pairs = [pair for pair in product(*following) if _is_pair(*pair) and _is_in_a_place(pair[0], near)]
+        if len({second.label for _, second in pairs}) == 1:
+            chosen[page], chosen[page + 1] = pairs[0]
 
 
-def _successive(numbers: Sequence[_Number], following: Sequence[_Number]) -> list[tuple[_Number, _Number]]:
-    """Returns the pairs of lone numbers on two pages of which the second is the next after the first."""
-    firsts = {}
-    for number in numbers:
-        if number.alone:
-            firsts[number.form, number.value + 1] = number
-    pairs = []
-    for second in following:
-        first = firsts.get((second.form, second.value))
-        if first and second.alone:
-            pairs.append((first, second))
-    return pairs
+def _is_pair(first: _Number, second: _Number) -> bool:
+    """Whether two numbers stand alone in the same place, the second the next after the first."""
+    in_step = (first.form, first.step) == (second.form, second.step)
+    return first.alone and second.alone and in_step and _same_place(first, second)
 
 
 def _is_in_a_place(number: _Number, near: Sequence[_Number]) -> bool:
@@ -476,15 +432,14 @@ def _add_strays(chosen: dict[int, _Number], found: Sequence[Sequence[_Number]]) 
     Each stands alone or beside what stands beside theirs. It is the next number in another place of the page
     (a sheet set sideways), or a number between theirs in their place (pages left out, or put in).
     """
-    before, after = _around(chosen, len(found))
+    pages = sorted(chosen)
     running: set[str] = set()
     for number in chosen.values():
         running.update(number.words)
     for page, numbers in enumerate(found):
         if page in chosen:
             continue
-        around = [other for other in (before[page], after[page]) if other]
-        beside = [other for other in around if abs(other.page - page) <= REACH]
+        beside = [chosen[other] for other in _nearest(pages, page) if abs(other - page) <= REACH]
         sure = [number for number in numbers if _is_sure(number, running)]
         fitting = [number for number in sure if _fits(number, beside)]
         labels = {number.label for number in fitting}
@@ -499,14 +454,10 @@ def _is_sure(number: _Number, running: set[str]) -> bool:
     return not running.isdisjoint(number.words)
 
 
-def _around(chosen: Mapping[int, _Number], count: int) -> tuple[list[_Number | None], list[_Number | None]]:
-    """Returns for each page the last number chosen before it and the first one after it."""
-    before: list[_Number | None] = [None]
-    after: list[_Number | None] = [None]
-    for page in range(count - 1):
-        before.append(chosen.get(page, before[-1]))
-        after.append(chosen.get(count - 1 - page, after[-1]))
-    return before, after[::-1]
+def _nearest(known: Sequence[int], page: int) -> Sequence[int]:
+    """Returns the last of the known pages before a page or that itself, and the first one after it."""
+    place = bisect(known, page)
+    return known[max(0, place - 1) : place + 1]
 
 
 def _fits(number: _Number, beside: Sequence[_Number]) -> bool:
@@ -537,48 +488,12 @@ def _says_as_much(number: _Number, other: _Number) -> bool:
 
 
 def _borne_out(printed: Sequence[str | None], embedded: Sequence[str | None]) -> list[str | None]:
-    """Returns the file's own labels, None where the printed numbers speak against them.
-
-    Those nearest count, and most of those in the same stretch of labels, or of all pages if the stretch has
-    none.
-    """
-    agree = [_agrees(label, own) for label, own in zip(printed, embedded, strict=True)]
-    borne: list[str | None] = []
-    for start, end in _stretches(embedded):
-        known = [index for index in range(start, end) if agree[index] is not None]
-        share = [agree[index] for index in known]
-        if not share:
-            share = [same for same in agree if same is not None]
-        trusted = share.count(True) >= AGREEMENT * len(share)
-        for index in range(start, end):
-            place = bisect(known, index)
-            nearest = known[max(0, place - 1) : place + 1]
-            near = all(agree[beside] for beside in nearest)
-            borne.append(embedded[index] if trusted and near else None)
+    """Returns the file's own labels, None where the nearest printed numbers speak against them."""
+    both = list(zip(printed, embedded, strict=True))
+    known = [page for page, (label, own) in enumerate(both) if label and own]
+    borne = []
+    for page, own in enumerate(embedded):
+        nearest = [both[other] for other in _nearest(known, page)]
+        agree = all(label and other and label.casefold() == other.casefold() for label, other in nearest)
+        borne.append(own if agree else None)
     return borne
-
-
-def _agrees(printed: str | None, own: str | None) -> bool | None:
-    """Whether the printed number is the file's own label, None if either is missing."""
-    if not printed or not own:
-        return None
-    return printed.casefold() == own.casefold()
-
-
-def _stretches(embedded: Sequence[str | None]) -> list[tuple[int, int]]:
-    """Returns (start, end) of labels that count on in one form.
-
-    What is no number belongs to what is before it.
-    """
-    if not embedded:
-        return []
-    starts = [0]
-    last = None
-    for index, label in enumerate(embedded):
-        form, value = _read(label or "")
-        step = (form, value - index) if value else last
-        if last is not None and step != last:
-            starts.append(index)
-        last = step
-    ends = [*starts[1:], len(embedded)]
-    return list(zip(starts, ends, strict=True))

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import re
 
-from ingestion.pages.features import Look, count_found, fold, has_page_number
+from ingestion.pages.features import Look, count_found, has_page_number
 from ingestion.pages.statement_terms import FORBIDDEN, INCOME, PERMITTED, STATEMENTS, STEM, PrimaryStatement
+from ingestion.prompt_injection.obfuscation import fold
 
 __all__ = ["named_statements", "statements"]
 
@@ -55,7 +56,7 @@ LINES_OF_A_TITLE = 4
 
 def statements(look: Look) -> set[str]:
     """Returns which of STATEMENTS the page is; none for notes, discussions, extracts and lists."""
-    if look.rows() < FEWEST_FIGURES or look.density < LEAST_DENSITY:
+    if look.rows < FEWEST_FIGURES or look.density < LEAST_DENSITY:
         return set()
     titles = _titles(look)
     head = look.folded[: look.head]
@@ -70,7 +71,7 @@ def statements(look: Look) -> set[str]:
     named = {name for number, name in titles if number < look.head}
     if "comprehensive_income_statement" in named and count_found(INCOME.rows, labels) > INCOME.fewest:
         named.add("income_statement")
-    rows = look.rows()
+    rows = look.rows
     found = set()
     for name in named:
         statement = STATEMENTS[name]

@@ -3,19 +3,18 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
+from itertools import starmap
 from pathlib import Path
 
 from ingestion.prompt_injection.obfuscation import fold
 
-__all__ = ["Rule", "goes_on", "rules", "squeezed"]
+__all__ = ["Rule", "part", "rules"]
 
 SOURCE = Path(__file__).with_suffix(".txt")
 KINDS = ("when", "opening", "drop")
-# In a pattern as written: a class of characters, or a space, which may be left out where "?" follows.
-SPACE_OR_CLASS = re.compile(r"(\[(?:\\.|[^\]\\])*+\])| (\??)")
 # What may lie between two words of an order: no end of a sentence and no beginning of a clause.
 GAP = r"[^.!?;:,。！？；：，।|]{0,40}?"
 # A verb with "not" is no order to drop anything: "vergessen Sie nicht", "n'oubliez pas".
@@ -39,76 +38,53 @@ class Rule:
 @cache
 def rules() -> tuple[Rule, ...]:
     """All rules, read at first use."""
-    return tuple(_rules())
+    return tuple(starmap(_rule, _read()[0]))
 
 
 @cache
-def squeezed() -> re.Pattern[str]:
-    """The pattern for orders written without gaps between words."""
-    return _pattern(_parts()["squeezed"])
+def part(name: str) -> re.Pattern[str]:
+    """The pattern of a part that rules share, or that stands alone.
+
+    squeezed: orders written without gaps between words. goes_on: the beginning of a sentence that continues
+    the order before it.
+    """
+    return _pattern(_read()[1][name])
 
 
 @cache
-def goes_on() -> re.Pattern[str]:
-    """The pattern for the beginning of a sentence that continues the order before it."""
-    return _pattern(_parts()["goes_on"])
-
-
-def _lines() -> list[str]:
-    lines = SOURCE.read_text(encoding="utf-8").split("\n")
-    return [line for line in lines if line and not line.startswith("#")]
-
-
-@cache
-def _parts() -> dict[str, str]:
-    """name -> pattern of each part that rules share, with the parts it refers to filled in."""
+def _read() -> tuple[Sequence[tuple[str, str, Sequence[str]]], Mapping[str, str]]:
+    """Kind, needs and patterns of each rule, and the parts by name, all with the parts they refer to filled
+    in.
+    """
     parts: dict[str, str] = {}
-    for line in _lines():
-        if line.startswith("let "):
-            _, name, pattern = line.split(" ", 2)
-            parts[name] = _filled(pattern, parts)
-    return parts
+    found: list[tuple[str, str, list[str]]] = []
+    for line in SOURCE.read_text(encoding="utf-8").split("\n"):
+        word, _, rest = line.partition(" ")
+        for name, pattern in parts.items():
+            rest = rest.replace(f"{{{name}}}", pattern)
+        if word == "let":
+            name, _, parts[name] = rest.partition(" ")
+        elif word in KINDS:
+            found.append((word, rest, []))
+        elif not word and rest:
+            found[-1][2].append(rest.strip())
+    return found, parts
 
 
-def _rules() -> Iterator[Rule]:
-    heads: list[tuple[str, str]] = []
-    bodies: list[list[str]] = []
-    for line in _lines():
-        kind, _, needs = line.partition(" ")
-        if kind in KINDS:
-            heads.append((kind, needs))
-            bodies.append([])
-        elif line.startswith("  "):
-            bodies[-1].append(_filled(line.strip(), _parts()))
-    for (kind, needs), body in zip(heads, bodies, strict=True):
-        if kind == "drop":
-            written = _dropping(*body)
-        else:
-            written = "|".join(body)
-        pieces = _filled(needs, _parts()).replace("~", " ").split("|")
-        yield Rule(tuple(map(fold, pieces)), _pattern(written), kind == "opening")
-
-
-def _dropping(verbs: str, before: str, orders: str) -> str:
-    """A pattern for the verb, then "before" and the word for orders, in either order."""
-    return rf"(?:{verbs}){FORBIDDEN}{GAP}(?:(?:{before}){GAP}(?:{orders})|(?:{orders}){GAP}(?:{before}))"
-
-
-def _filled(written: str, parts: dict[str, str]) -> str:
-    for name, part in parts.items():
-        written = written.replace(f"{{{name}}}", part)
-    return written
+def _rule(kind: str, needs: str, body: Sequence[str]) -> Rule:
+    """A rule of a kind. body: of KINDS' "drop" the verb, "before" and the word for orders, which stand in
+    either order; else ways of giving the order.
+    """
+    written = "|".join(body)
+    if kind == "drop":
+        verbs, before, orders = body
+        written = (
+            rf"(?:{verbs}){FORBIDDEN}{GAP}(?:(?:{before}){GAP}(?:{orders})|(?:{orders}){GAP}(?:{before}))"
+        )
+    return Rule(tuple(fold(needs.replace("~", " ")).split("|")), _pattern(written), kind == "opening")
 
 
 def _pattern(written: str) -> re.Pattern[str]:
     """A pattern over folded text: letters beyond ASCII are folded too, and a space is any white space."""
-    folded = "".join(character if character.isascii() else fold(character) for character in written)
-    return re.compile(SPACE_OR_CLASS.sub(_white, folded))
-
-
-def _white(match: re.Match[str]) -> str:
-    if match[1]:
-        return match[1].replace(" ", r"\s")
-    if match[2]:
-        return r"\s{0,4}+"
-    return r"\s{1,4}+"
+    folded = re.sub("[^\0-\x7f]+", lambda beyond: fold(beyond[0]), written)
+    return re.compile(folded.replace(" ?", r"\s{0,4}+").replace(" ", r"\s{1,4}+"))

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 
 from ingestion.language.sentences import sentence_around
-from ingestion.prompt_injection.injection_rules import goes_on, rules, squeezed
+from ingestion.prompt_injection.injection_rules import part, rules
 from ingestion.prompt_injection.obfuscation import Seen, closed_up, decoded, fold, seen, turned
 
 __all__ = ["find_instructions"]
@@ -43,14 +43,8 @@ def find_instructions(text: str) -> tuple[tuple[int, int], ...]:
     plain = seen(text)
     orders = (*_orders(plain, text), *_disguised(plain, text))
     found = [_sentence(text, start, end) for start, end in orders]
-    found += [(start, end) for start, end, message in decoded(text) if _has_orders(message)]
-    if found:
-        return tuple(_joined(found, text))
-    return ()
-
-
-def _has_orders(text: str) -> bool:
-    return any(True for _ in _orders(seen(text), text))
+    codes = ((start, end) for start, end, message in decoded(text) if any(_orders(seen(message), message)))
+    return _joined([*found, *codes], text)
 
 
 def _orders(view: Seen, text: str) -> Iterator[tuple[int, int]]:
@@ -71,31 +65,24 @@ def _disguised(plain: Seen, text: str) -> Iterator[tuple[int, int]]:
     closed, words = closed_up(plain)
     if words:
         yield from _orders(closed, text)
-    for start, end in words:
-        if squeezed().search(closed.text[start:end]):
-            yield closed.span(start, end)
+    for word in words:
+        if part("squeezed").search(word[0][::2]):
+            yield plain.span(*word.span())
 
 
 def _opens(text: str, start: int) -> bool:
     """Whether a sentence or clause begins at `start`.
 
-    It does at the start of the text, after a mark that ends a clause, after "please" and the like, and with a
-    capital on a new line.
+    It does at the start of the text, after a mark that ends a clause, after "please" and the like, at the
+    start of a paragraph, and on a new line that begins with no small letter.
     """
     before = text[max(0, start - 24) : start].rstrip(" \t")
-    if not before or before[-1] in CLAUSE_OPENS:
-        return True
-    if before[-1] == "\n":
-        return _opens_line(before, text[start])
-    return before.split()[-1].rstrip(",").casefold() in OPENERS
-
-
-def _opens_line(before: str, first: str) -> bool:
-    """The same at the start of a line. first: its first character."""
     above = before.rstrip()
     if not above or above[-1] in CLAUSE_OPENS or before.endswith("\n\n"):
         return True
-    return first.isupper() or fold(first) == first.upper()
+    if before.endswith("\n"):
+        return not text[start].islower()
+    return above.split()[-1].rstrip(",").casefold() in OPENERS
 
 
 def _sentence(text: str, start: int, end: int) -> tuple[int, int]:
@@ -103,21 +90,19 @@ def _sentence(text: str, start: int, end: int) -> tuple[int, int]:
     start, end = sentence_around(text, start, end, reach=REACH)
     for _ in range(MOST_FURTHER):
         following = text[end : end + 40].lstrip()
-        if not following or not goes_on().match(fold(following)):
+        if not following or not part("goes_on").match(fold(following)):
             break
         opens = text.index(following[0], end)
         _, end = sentence_around(text, opens, opens + 1, reach=REACH)
     return start, end
 
 
-def _joined(spans: list[tuple[int, int]], text: str) -> Iterator[tuple[int, int]]:
+def _joined(spans: Iterable[tuple[int, int]], text: str) -> tuple[tuple[int, int], ...]:
     """The spans in order, joined where they touch."""
-    start, end = -1, -1
-    for first, last in sorted(spans):
-        if start >= 0 and (first <= end or not text[end:first].strip()):
-            end = max(end, last)
-            continue
-        if start >= 0:
-            yield start, end
-        start, end = first, last
-    yield start, end
+    joined: list[tuple[int, int]] = []
+    for start, end in sorted(spans):
+        if joined and not text[joined[-1][1] : start].strip():
+            start, before = joined.pop()
+            end = max(before, end)
+        joined.append((start, end))
+    return tuple(joined)

@@ -112,14 +112,8 @@ def _of_statements(measure: KeyMeasure, statements: Sequence[Hit]) -> list[KeyFi
 
 
 def _of_budget(measure: KeyMeasure, pages: Sequence[Hit]) -> list[KeyFigure]:
-    """A measure as amounts, and as shares of the economy, each from the row that states it best.
-
-    A page of the measure's kind goes before others.
-    """
-    places: list[RowPlace] = []
-    for hit in pages:
-        other = 0 if has_kind(hit, measure.kinds) else len(measure.labels)
-        places += [replace(place, rank=place.rank + other) for place in _rows(measure, hit)]
+    """A measure as amounts, and as shares of the economy, each from the row that states it best."""
+    places = [place for hit in pages for place in _rows(measure, hit)]
     amounts = _best_row(measure, places, share=False)
     if measure.name in RATES:
         return amounts

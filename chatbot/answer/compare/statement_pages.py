@@ -8,8 +8,8 @@ from dataclasses import replace
 
 from chatbot.records import Hit
 from ingestion.language.key_figure_names import key_measures, plain_label
-from ingestion.pages.features import fold
 from ingestion.pages.statement_terms import STATEMENTS as TITLES
+from ingestion.prompt_injection.obfuscation import fold
 from ingestion.records import Table
 
 __all__ = ["BALANCE", "STATEMENTS", "families_of", "has_kind", "statement_pages"]

@@ -222,7 +222,7 @@ def newest_year(sources: Sequence[Hit]) -> int | None:
 
 def _pages(measure: Measure, sources: Mapping[str, Hit]) -> Mapping[str, Hit]:
     """The pages that may state a measure."""
-    statements = set(measure.kinds).intersection(PRIMARY_STATEMENTS)
+    statements = set(measure.kinds)
     if not statements:
         return sources
     found = {key: hit for key, hit in sources.items() if not statements.isdisjoint(hit.kinds)}

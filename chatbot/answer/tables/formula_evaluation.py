@@ -13,7 +13,6 @@ from chatbot.answer.tables.table_wording import Worked, operand
 from chatbot.records import Hit
 from ingestion.language.measures import Measure, measure_named
 from ingestion.language.terms import terms
-from ingestion.pages.kinds import PRIMARY_STATEMENTS
 
 __all__ = ["MissingError", "Task", "printed_as_such", "work_out"]
 
@@ -108,7 +107,7 @@ class Task:
         That is so where a figure of a statement was found on another page, and other tables have rows of the
         same name with other figures of that year.
         """
-        statements = set(query.measure.kinds).intersection(PRIMARY_STATEMENTS)
+        statements = set(query.measure.kinds)
         if not statements:
             return False
         if not statements.isdisjoint(self.sources[found.key].kinds):

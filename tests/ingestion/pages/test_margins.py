@@ -148,14 +148,6 @@ def test_the_number_of_the_page_goes_but_no_other() -> None:
     assert cut(pages) == expected
 
 
-def test_text_off_the_sheet_runs() -> None:
-    pages = []
-    for number in range(1, 6):
-        slug = (1.0, 0.1, 0.5, f"chapter.indd {number} 03/10/2025 7:06 PM")
-        pages.append(placed(number, *body(number), slug))
-    assert cut(pages)[2] == "chapter.indd 3 03/10/2025 7:06 PM\n"
-
-
 def test_rows_are_counted_from_either_edge() -> None:
     left, right = (0.05, 0.1, 0.2, "left"), (0.052, 0.8, 0.9, "right")
     page = placed(1, left, right, *body(1), (0.95, 0.49, 0.51, "7"))
