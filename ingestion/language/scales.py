@@ -31,7 +31,10 @@ def _of(*kinds: str) -> dict[str, float]:
 SCALES: Mapping[str, float] = _of("whole", "lower", "short")
 LETTER_SCALES: Mapping[str, float] = _of("letter", "bare")
 # Scale -> the word it is called by: 1e6 -> "million".
-SCALE_NAMES: Mapping[float, str] = {scale: word for word, scale in reversed(_of("whole", "lower").items())}
+SCALE_NAMES: Mapping[float, str] = {
+    1e8: "× 100 million",
+    **{scale: word for word, scale in reversed(_of("whole", "lower").items())},
+}
 # As words of a text, in lower case: singular, plural and short, but none that mean something else with a
 # capital.
 SCALE_TERMS = frozenset({*_of("whole", "short"), *(f"{word}s" for word in _of("whole"))})

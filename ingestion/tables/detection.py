@@ -177,7 +177,7 @@ def _named(found: Ruled, lines: Sequence[VisualLine], before: Table | None) -> T
         return replace(before, rows=found.rows, box=found.box)
     caption, units, _ = caption_of(lines, top, min(top, floor))
     caption = _with_title(caption, found.title)
-    units += filter(is_unit, (found.title, found.corner))
+    units += [*filter(is_unit, (found.title, found.corner)), *bracketed_units(found.corner)]
     units += _shared_units(found.heads)
     unit = units[0] if units else ""
     return Table(caption, unit, found.heads, found.rows, found.box, False)

@@ -9,7 +9,7 @@ from itertools import combinations, product
 
 from ingestion.language.periods import YEARLESS
 from ingestion.records import Across, Down
-from ingestion.tables.captions import CAPTION, caption_of, is_bare_unit, is_unit
+from ingestion.tables.captions import CAPTION, bracketed_units, caption_of, is_bare_unit, is_unit
 from ingestion.tables.columns import Column, head_row, parted, row_values
 from ingestion.tables.lines import INK, Piece, VisualLine
 from ingestion.tables.word_kinds import is_period
@@ -119,7 +119,8 @@ class _FoundHead:
 
     def add(self, line: VisualLine, over: list[Piece], others: Sequence[str]) -> None:
         """Adds a line of heads: the pieces over the columns, and the texts over the labels."""
-        self.units += filter(is_unit, others)
+        for text in others:
+            self.units += [text] if is_unit(text) else bracketed_units(text)
         if len(over) == 1 and _is_worded_unit(over[0].text):
             self.units.insert(0, over[0].text)
         elif over and not _is_numbering(line):

@@ -521,8 +521,10 @@ class _WordJoiner:
         after = "".join(self._kinds[index + 1 : index + 3])
         if kind == "c":
             return after[:1] in {"v", "d"} or after in {"sv", "sd", "dv"}
-        if after[:1] != "v" or self._gap(index + 1) > SIGN_GAP:
+        if self._gap(index + 1) > SIGN_GAP:
             return False
+        if after[:1] != "v":
+            return kind == "s" and after == "cv"  # "( ₦ 4,312 )"
         if kind == "s":
             return True
         if self._words[index].text not in SIGNS:
