@@ -200,7 +200,7 @@ def one_line(text: str) -> str:
 def moved(before: FoundCell, after: FoundCell, whose: str = "") -> str:
     """How the figure of a row moved, with the formula."""
     change = after.value - before.value
-    way = "rose" if change > 0 else "fell" if change else "did not change"
+    way = ("fell", "rose")[change > 0] if change else "did not change"
     start, end = (f"{cell.text} ({short_head(cell.head)})" for cell in (before, after))
     return difference(f"{owned(whose, after.label)} {way} from {start} to {end}", before, after)
 
