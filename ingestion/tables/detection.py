@@ -162,7 +162,7 @@ def _named(found: Ruled, lines: Sequence[VisualLine], before: Table | None) -> T
     top = _lines_above(lines, found.box.y0)
     floor = _lines_above(lines, before.box.y1 if before else 0.0)
     caption, units, _ = caption_of(lines, top, min(top, floor))
-    units += filter(is_unit, (found.title, found.corner))
+    units += [*filter(is_unit, (found.title, found.corner)), *bracketed_units(found.corner)]
     units += [unit for unit in bracketed_units(found.heads[0]) if all(unit in head for head in found.heads)]
     table = Table(found.title or caption, units[0] if units else "", found.heads, found.rows, found.box)
     return _with_heads_above(table, before) if before and top == floor else table

@@ -9,7 +9,7 @@ from itertools import combinations, product
 
 from ingestion.language.periods import YEARLESS
 from ingestion.records import Across, Down
-from ingestion.tables.captions import CAPTION, caption_of, is_bare_unit, is_unit
+from ingestion.tables.captions import CAPTION, bracketed_units, caption_of, is_bare_unit, is_unit
 from ingestion.tables.columns import Column, head_row, parted, row_values
 from ingestion.tables.lines import INK, Piece, VisualLine
 from ingestion.tables.word_kinds import is_period
@@ -86,7 +86,8 @@ def head_of(
                 units.insert(0, over[0].text)  # it says more than the head of a column would
             elif not numbering:
                 rows.insert(0, over)
-        units += filter(is_unit, others)
+        for text in others:
+            units += [text] if is_unit(text) else bracketed_units(text)
         periods += [text for text in others if PERIOD_LABEL.fullmatch(text[:LONGEST_PERIOD])]
         top -= 1
     caption, above, top = caption_of(lines, top, floor)

@@ -19,8 +19,11 @@ __all__ = [
     "Worked",
     "amount",
     "decimals_of",
+    "difference",
     "in_a_sentence",
+    "moved",
     "number_text",
+    "one_line",
     "operand",
     "owned",
     "printed",
@@ -30,7 +33,6 @@ __all__ = [
     "short_head",
     "stated_value",
     "unit_text",
-    "year_text",
 ]
 
 # The letters of a currency's code, which keeps its capitals.
@@ -190,12 +192,32 @@ def scale_text(one: Worked, measure: Measure) -> str:
     return unit_text(one.cells[0])
 
 
-def year_text(cell: FoundCell, year: int) -> str:
-    """The year of a cell; a fiscal year over two as its head has it: "2005-06"."""
-    spans = [period for period in find_periods(cell.head) if period.end_year > period.start_year]
-    if spans:
-        return cell.head[spans[0].start : spans[0].end]
-    return str(year)
+def one_line(text: str) -> str:
+    """A name without colons, for the first colon ends it."""
+    return " ".join(text.replace(":", " ").split())
+
+
+def moved(before: FoundCell, after: FoundCell, whose: str = "") -> str:
+    """How the figure of a row moved, with the formula."""
+    change = after.value - before.value
+    way = ("fell", "rose")[change > 0] if change else "did not change"
+    start, end = (f"{cell.text} ({short_head(cell.head)})" for cell in (before, after))
+    return difference(f"{owned(whose, after.label)} {way} from {start} to {end}", before, after)
+
+
+def difference(name: str, before: FoundCell, after: FoundCell) -> str:
+    """The formula of a change behind its name, with that of the percentage where there is one."""
+    change = after.value - before.value
+    decimals = decimals_of([after, before])
+    base = operand(before)
+    formula = f"{operand(after)} - {base}"
+    head = f"{one_line(name)}{unit_text(after)}: {formula}"
+    if after.percent:
+        return f"{head} = {change:.{decimals}f} percentage points."
+    growth = ""
+    if before.value > 0 <= after.value:  # a percentage means nothing below zero
+        growth = f"; 100 × ({formula}) / {base} = {100 * change / before.value:.1f}%"
+    return f"{head} = {number_text(change, decimals)}{growth}."
 
 
 def unit_text(cell: FoundCell) -> str:
