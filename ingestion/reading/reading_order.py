@@ -276,7 +276,8 @@ def _laid_out(given: _Page, lines: Lines) -> tuple[str, list[int]]:
             if last and (last.end > word.start or gap.strip() or (gap and ("\n" in gap) is not begins)):
                 if begins and HYPHENATED.search(text[-2:]) and word.text[0].islower():
                     text = text[:-1] + HYPHEN
-                gap = BREAK if begins else "" if is_raised(word.box, last.box) else " "
+                apart = "" if is_raised(word.box, last.box) else " "
+                gap = BREAK if begins else apart
                 indexes += [MADE_UP] * len(gap)
             elif last:
                 indexes += given.indexes[last.end : word.start]

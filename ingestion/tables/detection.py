@@ -10,7 +10,7 @@ from itertools import chain
 
 from ingestion.reading.layout import sheet_pages
 from ingestion.records import Page, Rect, Row, Table, Word, around, turn_back
-from ingestion.tables.captions import CAPTION, bracketed_units, caption_of, is_unit
+from ingestion.tables.captions import bracketed_units, caption_of
 from ingestion.tables.columns import Column, label_of
 from ingestion.tables.directions import by_direction
 from ingestion.tables.grids import grids_of
@@ -18,9 +18,9 @@ from ingestion.tables.heads import Head, head_of
 from ingestion.tables.lines import Piece, VisualLine, visual_lines
 from ingestion.tables.regions import Block, blocks_of, first_line, label_sides, without_page_number
 from ingestion.tables.row_labels import rows_of
-from ingestion.tables.ruled import Ruled, ruled_tables
+from ingestion.tables.ruled import ruled_tables
 from ingestion.tables.ruling_lines import Rules
-from ingestion.tables.word_kinds import count_values, is_period, is_value
+from ingestion.tables.word_kinds import is_period, is_value, stacked
 
 __all__ = ["continue_tables", "find_tables"]
 
@@ -55,7 +55,6 @@ NUMBERED = re.compile(r"(\d{1,3})[.)]?\s")
 LABELLED = 0.5
 # The least share of a table's rows that a column of names fills.
 NAMED = 0.8
-SEPARATOR = " > "
 
 
 def find_tables(text: str, words: Sequence[Word], rules: Callable[[], Rules] = Rules) -> list[Table]:
@@ -76,8 +75,6 @@ def find_tables(text: str, words: Sequence[Word], rules: Callable[[], Rules] = R
 
 def _level_tables(placed: Sequence[Word], rules: Callable[[], Rules], degrees: int) -> list[Table]:
     """Returns the tables of words that stand level, on a page turned clockwise by `degrees`."""
-    if count_values(placed) < FEWEST_ROWS:
-        return []
     lines = without_page_number(visual_lines(placed))
     tables = _unruled(lines)
     parted = sum(len(line.pieces) > 1 for line in lines)
@@ -87,7 +84,8 @@ def _level_tables(placed: Sequence[Word], rules: Callable[[], Rules], degrees: i
     ruled = [table for table in drawn if not _is_part_of_wider(table, drawn, tables)]
     if not ruled:
         return tables
-    outside = [word for word in placed if not any(table.box.holds(word.box) for table in ruled)]
+    boxes = [table.box for table in ruled]
+    outside = [word for word in placed if not _is_within(boxes, word.box)]
     other_lines = without_page_number(visual_lines(outside))
     both = [*ruled, *_unruled(other_lines)]
     if _count_cells(both) < KEPT * _count_cells(tables):
@@ -153,7 +151,11 @@ def _ruled(lines: Sequence[VisualLine], words: Sequence[Word], rules: Rules) -> 
     return tables
 
 
-def _named(found: Ruled, lines: Sequence[VisualLine], before: Table | None) -> Table:
+def _is_within(boxes: Sequence[Rect], box: Rect) -> bool:
+    return any(outer.holds(box) for outer in boxes)
+
+
+def _named(found: Table, lines: Sequence[VisualLine], before: Table | None) -> Table:
     """Returns a ruled table with its caption and unit.
 
     If it goes on right below the table before, it takes that table's caption, unit and heads.
@@ -162,9 +164,7 @@ def _named(found: Ruled, lines: Sequence[VisualLine], before: Table | None) -> T
     top = _lines_above(lines, found.box.y0)
     floor = _lines_above(lines, before.box.y1 if before else 0.0)
     caption, units, _ = caption_of(lines, top, min(top, floor))
-    units += [*filter(is_unit, (found.title, found.corner)), *bracketed_units(found.corner)]
-    units += [unit for unit in bracketed_units(found.heads[0]) if all(unit in head for head in found.heads)]
-    table = Table(found.title or caption, units[0] if units else "", found.heads, found.rows, found.box)
+    table = replace(found, caption=found.caption or caption, unit=next(iter(units), found.unit))
     return _with_heads_above(table, before) if before and top == floor else table
 
 
@@ -268,8 +268,6 @@ def _goes_on(before: Page, page: Page) -> bool:
     It does if it stands alike, with only running heads and notes between the two, and has no heads or
     caption of its own, or repeats both, or says that it is continued.
     """
-    if page.number != before.number + 1:
-        return False
     if not before.tables or not page.tables:
         return False
     above = before.tables[-1]
@@ -303,7 +301,7 @@ def _is_group(caption: str) -> bool:
     """
     if not caption.endswith(":") or bracketed_units(caption):
         return False
-    return not any(map(is_period, caption.split())) and not CAPTION.match(caption)
+    return not any(map(is_period, caption.split()))
 
 
 def _group_name(caption: str) -> str:
@@ -392,7 +390,7 @@ def _named_by_cell(row: Row) -> Row:
     name = row.cells[0]
     if name is None:
         return replace(row, cells=row.cells[1:])
-    section = SEPARATOR.join(filter(None, (row.section, row.label)))
+    section = stacked((row.section, row.label))
     return replace(row, label=name.text, cells=row.cells[1:], section=section)
 
 

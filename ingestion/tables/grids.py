@@ -10,7 +10,7 @@ from operator import itemgetter
 
 from ingestion.records import Word
 from ingestion.tables.ruling_lines import Rules
-from ingestion.tables.word_kinds import printed
+from ingestion.tables.word_kinds import text_of
 
 __all__ = ["Grid", "Inside", "grids_of"]
 
@@ -47,7 +47,7 @@ class Inside:
     @property
     def text(self) -> str:
         """All of it as printed."""
-        return " ".join(map(printed, self.words))
+        return text_of(self.words)
 
 
 @dataclass(slots=True)
@@ -73,8 +73,8 @@ def grids_of(rules: Rules, words: Sequence[Word]) -> Iterator[Grid]:
     if len(across) > MOST_JOINED or len(down) > MOST_JOINED:
         return
     for level, upright in _connected(across, down):
-        xs = _sides(upright, level, NEAR_X)
-        ys = _sides(level, upright, NEAR_Y)
+        xs = _sides(upright, NEAR_X)
+        ys = _sides(level, NEAR_Y)
         if 2 < len(xs) < MOST_SIDES and 2 < len(ys) < MOST_SIDES:
             cells = _cells(_walls(level, ys, xs, NEAR_Y), _walls(upright, xs, ys, NEAR_X))
             _fill(cells, xs, ys, words)
@@ -127,20 +127,12 @@ def _meet(level: _Rule, upright: _Rule) -> bool:
     return left - NEAR_X <= x <= right + NEAR_X and top - NEAR_Y <= y <= bottom + NEAR_Y
 
 
-def _sides(standing: Iterable[_Rule], crossing: Iterable[_Rule], near: float) -> list[float]:
-    """Returns where rules stand, and where those that cross them end beyond the last.
-
-    A table may be open at its sides.
-    """
+def _sides(rules: Iterable[_Rule], near: float) -> list[float]:
+    """Returns where rules stand."""
     sides: list[float] = []
-    for at, _, _ in sorted(standing):
+    for at, _, _ in sorted(rules):
         if not sides or at - sides[-1] > near:
             sides.append(at)
-    _, starts, ends = zip(*crossing, strict=True)
-    if min(starts) < sides[0] - near:
-        sides.insert(0, min(starts))
-    if max(ends) > sides[-1] + near:
-        sides.append(max(ends))
     return sides
 
 

@@ -6,23 +6,21 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import combinations, product
+from operator import itemgetter
 
 from ingestion.language.periods import YEARLESS
 from ingestion.records import Across, Down
-from ingestion.tables.captions import CAPTION, bracketed_units, caption_of, is_bare_unit, is_unit
-from ingestion.tables.columns import Column, head_row, parted, row_values
+from ingestion.tables.captions import bracketed_units, caption_of, is_bare_unit, is_unit
+from ingestion.tables.columns import Column, counts_up, parted
 from ingestion.tables.lines import INK, Piece, VisualLine
-from ingestion.tables.word_kinds import is_period
+from ingestion.tables.word_kinds import is_period, stacked
 
 __all__ = ["Head", "head_of"]
 
 # Heads and the rows below them stand no further apart than this many line heights.
 HEAD_GAP = 3.2
-# The most lines that heads take, and the most words in a head.
+# The most lines that heads take.
 MOST_HEAD_LINES = 10
-MOST_HEAD_WORDS = 9
-# A line has at most this many more heads than there are columns.
-MOST_MORE_HEADS = 3
 # A spanning head stands over the middle of its columns to within this share of the distance between two.
 BALANCE = 0.3
 BALANCE_OF_HEADS = 0.4
@@ -31,7 +29,6 @@ ALIGNED = 0.12
 # Lines of one head stand closer than this many line heights. A rule is drawn between a spanning head and
 # those under it.
 SPAN_GAP = 0.25
-SEPARATOR = " > "
 # Texts over the labels that belong to the years over the values: "Years ended December 31,", "At 30 June".
 PERIOD_LABEL = re.compile(YEARLESS, re.IGNORECASE)
 LONGEST_PERIOD = 60
@@ -72,19 +69,15 @@ def head_of(
     while top > max(floor, first - MOST_HEAD_LINES):
         line = lines[top - 1]
         over, others = zone.split(line)
-        of_periods = all(is_period(value.text) for value in row_values(line))
-        numbering = head_row(line) and not of_periods
         if lines[top].y0 - line.y1 > HEAD_GAP * line.height:
             break
         # A unit line may stand over the labels, between the rows and the heads above it.
         if over or not all(map(is_unit, others)):
-            if not (of_periods or numbering) or not zone.is_head(line, over, others):
-                break
-            if rows and _is_axis(rows[0], over):
+            if not zone.is_head(line, over):
                 break
             if len(over) == 1 and is_unit(over[0].text) and not is_bare_unit(over[0].text):
                 units.insert(0, over[0].text)  # it says more than the head of a column would
-            elif not numbering:
+            elif not counts_up([piece.text for piece in over]):
                 rows.insert(0, over)
         for text in others:
             units += [text] if is_unit(text) else bracketed_units(text)
@@ -93,14 +86,8 @@ def head_of(
     caption, above, top = caption_of(lines, top, floor)
     heads = zone.heads(rows)
     if periods:
-        heads = [f"{periods[0]}{SEPARATOR}{head}" if is_period(head) else head for head in heads]
+        heads = [stacked((periods[0], head)) if is_period(head) else head for head in heads]
     return Head(heads, caption, next(iter([*above, *reversed(units)]), ""), top)
-
-
-def _is_axis(row: Sequence[Piece], over: Sequence[Piece]) -> bool:
-    """Whether a line of years above another is the axis of a chart, or heads of a table without rows."""
-    texts = [piece.text for piece in (*row, *over)]
-    return len(row) > 1 < len(over) and all(text.isdecimal() and is_period(text) for text in texts)
 
 
 @dataclass(slots=True)
@@ -146,11 +133,6 @@ def _heights(piece: Piece) -> tuple[float, float]:
 _Span = tuple[int, int]
 
 
-def _joined(stack: Sequence[tuple[_Span, str]]) -> str:
-    """Returns the heads of one column as one text."""
-    return SEPARATOR.join(text for _, text in stack)
-
-
 def _share_columns(head: _Head, other: _Head) -> bool:
     return other.core[0] <= head.core[1] and head.core[0] <= other.core[1]
 
@@ -160,11 +142,6 @@ def _is_under_spanning(head: _Head, above: _Head, span: _Span) -> bool:
     first, last = span
     within = first < last and first <= head.core[0] and head.core[1] <= last
     return within and above.y1 <= head.y0 + SPAN_GAP * head.height
-
-
-def _is_too_long(piece: Piece) -> bool:
-    """Whether a piece has too many words for a head, and is no unit."""
-    return len(piece.text.split()) > MOST_HEAD_WORDS and not is_unit(piece.text)
 
 
 class _Zone:
@@ -178,27 +155,15 @@ class _Zone:
         self._x0, self._x1 = columns[0].left, columns[-1].x1
         self._pitch = (self._x1 - self._x0) / len(columns)
 
-    def is_head(self, line: VisualLine, heads: Sequence[Piece], others: Sequence[str]) -> bool:
-        """Whether a line, so split, stands over the columns rather than across the page."""
-        if not heads:
-            return False
-        if len(heads) > len(self._columns) + MOST_MORE_HEADS:
-            return False
-        if any(map(_is_too_long, heads)):
-            return False
-        first = line.pieces[0]
-        if CAPTION.match(first.text) and (len(heads) == 1 or others):
-            return False
-        if len(line.pieces) == 1 and 1 < len(self._columns) > len(heads):
-            return self._spans_columns(first)
-        return True
+    def is_head(self, line: VisualLine, heads: Sequence[Piece]) -> bool:
+        """Whether a line with these pieces over the columns stands there rather than across the page.
 
-    def _spans_columns(self, piece: Piece) -> bool:
-        """Whether the only piece of a line spans columns.
-
-        A line over the middle of the whole table is its caption, one over the middle of the columns spans
-        them.
+        The only piece of a line is the table's caption if it stands over the middle of the whole table, and
+        spans columns if it stands over the middle of these.
         """
+        piece = line.pieces[0]
+        if len(line.pieces) > 1 or not 1 < len(self._columns) > len(heads):
+            return bool(heads)
         if piece.x0 < self._x0 - self._pitch / 2:
             return False
         off_columns = abs(piece.centre - (self._x0 + self._x1) / 2)
@@ -240,7 +205,7 @@ class _Zone:
                     _, above = stack.pop()
                     text = f"{above} {text}"
                 stack.append((span, text))
-        return list(map(_joined, stacks))
+        return [stacked(map(itemgetter(1), stack)) for stack in stacks]
 
     def _merged(self, rows: Sequence[Sequence[Piece]]) -> list[_Head]:
         """Returns heads from top to bottom, the lines of each joined.
@@ -292,9 +257,7 @@ class _Zone:
             for above, outer in zip(heads, spans, strict=False):
                 # What stands under a spanning head reaches no further than that.
                 if _is_under_spanning(head, above, outer):
-                    start = max(span[0], outer[0])
-                    end = min(span[1], outer[1])
-                    span = self._within(head, (start, end))
+                    span = self._widest(head, max(span[0], outer[0]), min(span[1], outer[1]))
             spans.append(span)
         self._settle(heads, spans)
         return list(zip(heads, spans, strict=True))
@@ -323,24 +286,6 @@ class _Zone:
                 left = (left[0], right[0] - 1)
         return left, right
 
-    def _within(self, head: _Head, span: _Span) -> _Span:
-        """Returns a span made smaller until the head stands over its middle again."""
-        start, end = span
-        centre = head.x0 + head.x1
-        while (start, end) != head.core:
-            off = self._columns[start].left + self._columns[end].x1 - centre
-            if abs(off) <= 2 * BALANCE * self._pitch:
-                break
-            if off < 0:
-                if start >= head.core[0]:
-                    break
-                start += 1
-            else:
-                if end <= head.core[1]:
-                    break
-                end -= 1
-        return start, end
-
     def _repeated(self, head: _Head, beside: Sequence[_Head]) -> _Span | None:
         """Returns the columns of a head over periods that repeat once for each head on its line.
 
@@ -348,16 +293,12 @@ class _Zone:
         """
         line = sorted([head, *beside], key=lambda other: other.x0)
         periods = [lowest.text for lowest in self._lowest if lowest and is_period(lowest.text)]
-        size, rest = divmod(len(periods), len(line))
-        if len(periods) < len(self._columns) or is_period(head.text):
+        once = periods[: len(periods) // len(line)]
+        repeated = len(set(once)) == len(once) > 1 and periods == once * len(line)
+        if not repeated or len(periods) < len(self._columns) or is_period(head.text):
             return None
-        if rest or size < 2:
-            return None
-        once = periods[:size]
-        if periods != once * len(line) or len(set(once)) < size:
-            return None
-        place = line.index(head)
-        return place * size, (place + 1) * size - 1
+        place = line.index(head) * len(once)
+        return place, place + len(once) - 1
 
     def _span(self, head: _Head, heads: Sequence[_Head], beside: Sequence[_Head]) -> _Span:
         """Returns the (first, last) column that a head is for.
@@ -374,7 +315,12 @@ class _Zone:
         for other in beside:
             first, last = other.core
             taken.update(range(first, last + 1))
-        return self._grown(head, taken)
+        lowest, highest = head.core
+        while lowest > 0 and lowest - 1 not in taken:
+            lowest -= 1
+        while highest + 1 < len(self._columns) and highest + 1 not in taken:
+            highest += 1
+        return self._widest(head, lowest, highest)
 
     def _is_aligned(self, head: _Head, under: _Head) -> bool:
         """Whether two heads are lines of one, set to the right of their column or as wide as it allows."""
@@ -402,13 +348,8 @@ class _Zone:
         narrower = min(column.width, piece.width)
         return column.overlap(piece) / max(1e-9, narrower)
 
-    def _grown(self, head: _Head, taken: set[int]) -> _Span:
-        """Returns the widest run of columns over whose middle a head stands, none of them another's."""
-        lowest, highest = head.core
-        while lowest > 0 and lowest - 1 not in taken:
-            lowest -= 1
-        while highest + 1 < len(self._columns) and highest + 1 not in taken:
-            highest += 1
+    def _widest(self, head: _Head, lowest: int, highest: int) -> _Span:
+        """Returns the widest run of columns between two over whose middle a head stands."""
         starts = range(lowest, head.core[0] + 1)
         ends = range(head.core[1], highest + 1)
         fits = []

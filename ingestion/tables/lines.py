@@ -18,7 +18,7 @@ from ingestion.tables.word_kinds import (
     OPEN_GROUP,
     SIGNS,
     is_value,
-    printed,
+    text_of,
     words_kind,
 )
 
@@ -97,8 +97,7 @@ class Piece(Across):
 def text_piece(words: Sequence[Word], *, figure: bool = False) -> Piece:
     """Returns a piece of words, as they are read."""
     box = around(map(_box, words))
-    text = " ".join(map(printed, words))
-    return Piece(list(words), box.x0, box.x1, figure, text, box.x0)
+    return Piece(list(words), box.x0, box.x1, figure, text_of(words), box.x0)
 
 
 def join(first: Piece, second: Piece) -> None:
@@ -450,7 +449,7 @@ class _WordJoiner:
                 last.text += self._space(index) + word.text
             elif kind != "l" and not self._is_loose_mark(index, last):
                 box = word.box
-                tokens.append(Piece([word], box.x0, box.x1, kind in "vd", printed(word), box.x0))
+                tokens.append(Piece([word], box.x0, box.x1, kind in "vd", text_of([word]), box.x0))
         return tokens
 
     def _signed_value(self, before: Sequence[Word], index: int) -> Piece:

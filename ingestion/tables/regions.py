@@ -66,7 +66,7 @@ def _is_page_number(line: VisualLine, gap: float) -> bool:
     if len(values) != 1:
         return False
     number = values[0].text.strip("- ")
-    if not number.isdecimal() or len(number) > 4:
+    if not number.isdecimal():
         return False
     return len(line.pieces) == 1 or gap > FOOT_GAP * line.height
 
@@ -102,14 +102,9 @@ def _is_row_of_years(line: VisualLine, above: VisualLine) -> bool:
 
     An example is "Year of maturity 2031 2029".
     """
-    if not label_of(line):
+    if not label_of(line) or HEAD_LABEL.search(line.pieces[0].text):
         return False
-    label = line.pieces[0].text
-    if not any(map(str.isalpha, label)) or HEAD_LABEL.search(label):
-        return False
-    if line.y0 - above.y1 >= PARAGRAPH_GAP * line.height:
-        return False
-    return bool(row_values(above)) and not head_row(above)
+    return bool(row_values(above)) and line.y0 - above.y1 < PARAGRAPH_GAP * line.height
 
 
 def _parts(line: VisualLine, row: VisualLine, above: VisualLine) -> bool:
@@ -117,15 +112,10 @@ def _parts(line: VisualLine, row: VisualLine, above: VisualLine) -> bool:
 
     above: the line before it.
     """
-    text = line.text
-    if CAPTION.match(text):
-        return True
-    words = sum(len(piece.words) for piece in line.pieces)
-    note = NOTE.match(text)
-    if note and (text[0] != "(" or words > 2 * PROSE_WORDS):
+    if CAPTION.match(line.text):
         return True
     apart = line.y0 - above.y1 > PARAGRAPH_GAP * line.height
-    if apart and words > PROSE_WORDS and (note or text.endswith(":")):
+    if apart and len(line.text.split()) > PROSE_WORDS and (NOTE.match(line.text) or line.text.endswith(":")):
         return True
     values = row_values(row)
     left = min(value.core for value in values)
@@ -157,8 +147,8 @@ def _blocks(lines: Sequence[VisualLine], first: int, last: int) -> Iterator[Bloc
 def _over_columns(line: VisualLine, columns: Sequence[Column], *, start: int = 1) -> int:
     """Counts the pieces of a line, from the first or a later one, that stand over columns of their own."""
     pieces = line.pieces[start:]
-    over = sum(any(column.overlap(piece) > 0 for piece in pieces) for column in columns)
-    return min(over, len(pieces))
+    over = {at for at, column in enumerate(columns) for piece in pieces if column.overlap(piece) > 0}
+    return min(len(over), len(pieces))
 
 
 def _block(lines: Sequence[VisualLine], first: int, last: int) -> Block:

@@ -11,7 +11,7 @@ from ingestion.records import Across, Down, Rect, Row, Word
 from ingestion.tables.captions import NOTE, is_unit
 from ingestion.tables.columns import Column, label_of
 from ingestion.tables.lines import Piece, VisualLine, join, row_of, text_piece
-from ingestion.tables.word_kinds import is_period, printed, words_kind
+from ingestion.tables.word_kinds import is_period, stacked, text_of, words_kind
 
 __all__ = ["rows_of"]
 
@@ -39,7 +39,6 @@ GOES_ON = re.compile(
 )
 TOTAL = re.compile(r"(?:sub-?)?totals?\b", re.IGNORECASE)
 LEADER = re.compile(r"[.…·_]{3,}$")
-SEPARATOR = " > "
 
 
 @dataclass(slots=True)
@@ -94,7 +93,7 @@ def _item(line: VisualLine, index: int, columns: Sequence[Column]) -> _Item:
     if tail is None:
         words += chain.from_iterable(piece.words for piece in pieces)
     _pull_values(words, columns, cells, line.letter)
-    label = LEADER.sub("", " ".join(map(printed, words)))
+    label = LEADER.sub("", text_of(words))
     x0 = words[0].box.x0 if words else 0.0
     x1 = words[-1].box.x1 if words else 0.0
     return _Item(label, words, x0, x1, line.y0, line.y1, cells, tail)
@@ -307,7 +306,7 @@ class _LineJoiner:
         step = INDENT * self._letter
         if row.label:
             self._sections = [entry for entry in self._sections if entry[2] or entry[0] < row.x0 - step]
-        section = SEPARATOR.join(text for _, text, _ in self._sections)
+        section = stacked(text for _, text, _ in self._sections)
         if TOTAL.match(row.label):
             self._sections = [entry for entry in self._sections if not _ends_at(entry, row.x0, step)]
         return section

@@ -3,19 +3,19 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from itertools import chain, groupby
 
 from ingestion.language.list_items import ITEM_LABEL
-from ingestion.records import Rect, Row, Word
-from ingestion.tables.captions import is_unit
+from ingestion.records import Rect, Row, Table, Word
+from ingestion.tables.captions import bracketed_units, is_unit
 from ingestion.tables.columns import counts_up
 from ingestion.tables.grids import Grid, Inside
 from ingestion.tables.lines import row_of, text_piece
-from ingestion.tables.word_kinds import is_period, is_value, printed, words_kind
+from ingestion.tables.word_kinds import is_period, is_value, stacked, text_of, words_kind
 
-__all__ = ["Ruled", "ruled_tables"]
+__all__ = ["ruled_tables"]
 
 # A cell with more words is a framed paragraph and no cell of a table. A head has fewer.
 MOST_CELL_WORDS = 60
@@ -37,33 +37,17 @@ SHARED = 0.3
 MOST_STACKED = 3
 SERIAL = re.compile(r"\(?(?:\d{1,3}|[ivxlcIVXLC]{1,6}|[a-zA-Z])(?:\.\d{1,2}){0,2}[.)]{0,2}")
 SERIALS = 0.6
-SEPARATOR = " > "
 # Labels that say nothing without the head over them: "8 lac", "2024-25".
 BARE_WORDS = 2
 
 Words = list[Word]
 
 
-@dataclass(frozen=True, slots=True)
-class Ruled:
-    """A table as its lines show it.
+def ruled_tables(grid: Grid) -> Iterator[Table]:
+    """Yields the tables of one ruled area, with the caption and the unit that stand inside it.
 
-    title: what stands above the heads inside the table.
-    corner: the head over the labels.
-    heads: one for each value column.
-    rows: its rows, in order.
-    box: around all of it.
+    Paragraphs set inside its frame part them.
     """
-
-    title: str
-    corner: str
-    heads: tuple[str, ...]
-    rows: tuple[Row, ...]
-    box: Rect
-
-
-def ruled_tables(grid: Grid) -> Iterator[Ruled]:
-    """Yields the tables of one ruled area. Paragraphs set inside its frame part them."""
     for prose, group in groupby(filter(_filled, grid.cells), _is_prose):
         if not prose:
             yield from _Sheet(grid, list(group)).tables()
@@ -77,15 +61,6 @@ def _is_prose(row: Sequence[Inside]) -> bool:
 def _filled(row: Sequence[Inside]) -> list[Inside]:
     """Returns the cells of a row that have something in them, each once."""
     return [*dict.fromkeys(inside for inside in row if inside.lines)]
-
-
-def _text(words: Iterable[Word]) -> str:
-    return " ".join(map(printed, words))
-
-
-def _joined(parts: Iterable[str]) -> str:
-    """Joins what is not empty of the heads or sections over each other, outermost first."""
-    return SEPARATOR.join(filter(None, parts))
 
 
 class _Sheet:
@@ -104,7 +79,7 @@ class _Sheet:
         self._label = self._serials + self._is_grouped(self._serials)
         self._values = self._columns[self._label + 1 :]
 
-    def tables(self) -> Iterator[Ruled]:
+    def tables(self) -> Iterator[Table]:
         """Yields the table that the rows form, if they do."""
         if not self._values or not self._is_regular():
             return
@@ -118,7 +93,9 @@ class _Sheet:
         places = range(self._label + 1, len(self._columns))
         heads = tuple(map(self._head, places))
         corner = self._head(self._label)
-        yield Ruled(self._title, corner, heads, tuple(rows), self._box())
+        shared = set(bracketed_units(heads[0])).intersection(*map(bracketed_units, heads))
+        units = [*filter(is_unit, (self._title, corner)), *bracketed_units(corner), *sorted(shared)]
+        yield Table(self._title, next(iter(units), ""), heads, tuple(rows), self._box())
 
     def _box(self) -> Rect:
         """Returns the box around the heads and the filled cells of the body."""
@@ -227,7 +204,7 @@ class _Sheet:
                 own = inside is row[column] or before < 0 or inside is not row[before]
                 if own and inside.lines and inside not in found:
                     found.append(inside)
-        return SEPARATOR.join(inside.text for inside in found)
+        return stacked(inside.text for inside in found)
 
     def _made_rows(self) -> list[Row]:
         """Returns the rows with values, under their sections.
@@ -258,7 +235,7 @@ class _Sheet:
         for words, values, above in _split(label, [row[column] for column in self._values]):
             words = words if above else serial + words
             cells = [text_piece(value) if value else None for value in values]
-            made.append(row_of(_text(words), words, cells, _joined([*sections, *groups, above])))
+            made.append(row_of(text_of(words), words, cells, stacked([*sections, *groups, above])))
         return made
 
     def _under_head(self, rows: list[Row]) -> list[Row]:
@@ -266,7 +243,7 @@ class _Sheet:
         bare = sum(_is_bare(row.label) for row in rows)
         over = 2 * bare > len(rows) and not self._serials
         head = self._head(self._label) if over else ""
-        return [replace(row, section=_joined((head, row.section))) for row in rows]
+        return [replace(row, section=stacked((head, row.section))) for row in rows]
 
     def _is_section(self, row: Sequence[Inside]) -> bool:
         """Whether a row names those below: it holds only one text, and perhaps a number before it."""
@@ -344,7 +321,7 @@ def _split(label: Inside, cells: Sequence[Inside]) -> list[tuple[Words, list[Wor
         if len(label.lines) != count or count > MOST_STACKED:
             return [] if count >= MOST_STACKED else whole
     ends = [*begun[1:], len(label.lines)]
-    above = _text(chain.from_iterable(label.lines[: begun[0]])).rstrip(": ")
+    above = text_of(chain.from_iterable(label.lines[: begun[0]])).rstrip(": ")
     rows = []
     for number, (start, end) in enumerate(zip(begun, ends, strict=True)):
         values = [inside.lines[number] if inside.lines else [] for inside in cells]
@@ -353,4 +330,4 @@ def _split(label: Inside, cells: Sequence[Inside]) -> list[tuple[Words, list[Wor
 
 
 def _is_all_values(inside: Inside) -> bool:
-    return all(is_value(_text(line)) for line in inside.lines)
+    return all(is_value(text_of(line)) for line in inside.lines)

@@ -27,7 +27,8 @@ __all__ = [
     "count_values",
     "is_period",
     "is_value",
-    "printed",
+    "stacked",
+    "text_of",
     "words_kind",
 ]
 
@@ -152,9 +153,14 @@ def _goes_with_figure(word: str) -> bool:
     return word.lower() in _MEASURES or word in _BETWEEN
 
 
-def printed(word: Word) -> str:
-    """Returns a word as printed, with a hyphen where it was broken at a line's end."""
-    return BROKEN.sub("-", word.text)
+def text_of(words: Iterable[Word]) -> str:
+    """Returns words as printed, with a hyphen where one was broken at a line's end."""
+    return BROKEN.sub("-", " ".join(word.text for word in words))
+
+
+def stacked(texts: Iterable[str]) -> str:
+    """Joins what is not empty of the heads or headings over each other, outermost first."""
+    return " > ".join(filter(None, texts))
 
 
 @lru_cache(maxsize=4096)

@@ -39,6 +39,7 @@ __all__ = [
 LONGEST_CODE = 3
 # Of a mean, and of a result whose operands are printed in different scales.
 MEAN_DECIMALS = 2
+HUNDRED_MILLION = 1e8  # the unit of Japanese accounts
 LONGEST_NAME = 90  # of a row, for a sentence about it
 # The marks of "Revenue (1)(2)", and the head of a name: "Earnings" of "Earnings per share".
 _MARKS_OF_NOTES = re.compile(r"(?:\s?\(\w{1,2}\))+$")
@@ -150,7 +151,8 @@ def stated_value(cell: FoundCell) -> str:
     """A cell's figure with its scale, or its per cent."""
     if cell.percent:
         return cell.text if "%" in cell.text else f"{cell.text}%"
-    name = SCALE_NAMES.get(cell.scale / cell.figure.scale)
+    scale = cell.scale / cell.figure.scale
+    name = "× 100 million" if scale == HUNDRED_MILLION else SCALE_NAMES.get(scale)
     return f"{cell.text} {name}" if name else cell.text
 
 
