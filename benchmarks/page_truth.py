@@ -42,6 +42,7 @@ from benchmarks.tables import markdown_table
 from chatbot.answer.citations.citation_spans import check_answer
 from chatbot.records import FINE
 from ingestion.document import DocumentReading, read_document
+from ingestion.language.periods import find_periods, stands_for
 
 __all__ = ["Product", "judge", "load_checks", "report"]
 
@@ -151,11 +152,7 @@ def _key_figure(_: int, check: Check, product: Product) -> str:
     found = [
         row
         for row in rows
-        # "Government revenue" is the revenue of a budget.
-        if row["measure"].casefold().endswith(check["measure"].casefold())
-        and row["value"] is not None
-        # "2024" is the year, not a part of it.
-        and re.fullmatch(f"(?:FY ?)?(?:{check['period']})", row["period"], re.IGNORECASE)
+        if row["value"] is not None and _is_of(row, check["measure"]) and _is_in(row, check["period"])
     ]
     given = (
         "; ".join(
@@ -171,6 +168,21 @@ def _key_figure(_: int, check: Check, product: Product) -> str:
     if any(abs(row["value"] - right) <= 1e-6 * abs(right) for row in found):
         return ""
     return f"no {check['measure']} {check['period']} of {right:,}: {given[:300]}"
+
+
+def _is_of(row: Mapping[str, Any], measure: str) -> bool:
+    """Whether a key figure is of a measure, by its name or its row: "Government revenue" is the revenue of a
+    budget."""
+    return any(row[name].casefold().endswith(measure.casefold()) for name in ("measure", "row"))
+
+
+def _is_in(row: Mapping[str, Any], period: str) -> bool:
+    """Whether a key figure is of a period: a pattern, or a part of a year as "2024-H1", "2024-9M"."""
+    if part := re.fullmatch(r"(\d{4})-(\w+)", period):
+        (asked,) = find_periods(f"{part[2]} {part[1]}")
+        return any(found.is_part and stands_for(asked, found) for found in find_periods(row["period"]))
+    # "2024" is the year, not a part of it.
+    return re.fullmatch(f"(?:FY ?)?(?:{period})", row["period"], re.IGNORECASE) is not None
 
 
 def _title(_: int, check: Check, product: Product) -> str:
