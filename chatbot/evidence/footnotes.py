@@ -9,17 +9,17 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping, Sequence
 
-from ingestion.language.sentences import RAISED
+from ingestion.language.sentences import LEVEL, RAISED
 
 __all__ = ["SIGNS", "begins_note", "marks_in", "notes_begin", "notes_in", "referred_to"]
 
 SIGNS = f"*†‡§#{RAISED}"
-_LEVEL = str.maketrans(RAISED, "0123456789")
-# The mark at a note's beginning: "* In", "1 In", "(1) In", "a) In", "¹In".
+_AS_LEVEL = str.maketrans(RAISED, LEVEL)
+# The mark at a note's beginning: "* In", "1 In", "a In", "(1) In", "a) In", "¹In".
 _NOTE = re.compile(
     rf"\s*(?:(?P<sign>\*{{1,4}}|[†‡§#]{{1,2}}|[{RAISED}]{{1,2}})\s*"
     r"|(?P<bracketed>\(?(?:\d{1,2}|[a-z])\))\s+"
-    r"|(?P<number>\d{1,2})\.?\s+(?=[^\W\da-z]|[\"“‘]|\d))(?=\S)"
+    r"|(?P<letter>[a-h])\s+(?=[A-Z])|(?P<number>\d{1,2})\.?\s+(?=[^\W\da-z]|[\"“‘]|\d))(?=\S)"
 )
 # A mark in the text. One that is set level is known by the word it touches: "night.1", "Hotel1 130", but not
 # "Q1" or "CO2"; one in brackets also stands behind a row's label.
@@ -46,7 +46,7 @@ def begins_note(line: str) -> str:
 
 
 def _plain(mark: str) -> str:
-    return mark.translate(_LEVEL).strip(" ().")
+    return mark.translate(_AS_LEVEL).strip(" ().")
 
 
 def notes_in(passages: Sequence[str], above: str) -> Mapping[str, str]:

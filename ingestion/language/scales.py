@@ -18,6 +18,7 @@ __all__ = [
     "SCALE_WORD",
     "SHORT_SCALE",
     "SHORT_SCALES",
+    "UNIT_NAMES",
     "WHOLE_SCALE",
     "ZEROS",
     "scale_of",
@@ -32,6 +33,8 @@ SCALES: Mapping[str, float] = _of("whole", "lower", "short")
 LETTER_SCALES: Mapping[str, float] = _of("letter", "bare")
 # Scale -> the word it is called by: 1e6 -> "million".
 SCALE_NAMES: Mapping[float, str] = {scale: word for word, scale in reversed(_of("whole", "lower").items())}
+# Of units that are no scale of their own, as accounts of Japan have them.
+UNIT_NAMES: Mapping[float, str] = {1e8: "× 100 million"}
 # As words of a text, in lower case: singular, plural and short, but none that mean something else with a
 # capital.
 SCALE_TERMS = frozenset({*_of("whole", "short"), *(f"{word}s" for word in _of("whole"))})

@@ -14,6 +14,7 @@ from ingestion.language.months import SHORT_MONTHS
 from ingestion.language.scales import LETTER_SCALES, SHORT_SCALES
 
 __all__ = [
+    "LEVEL",
     "LONGEST_SENTENCE",
     "PLACES",
     "RAISED",
@@ -35,8 +36,9 @@ LOOK_BACK = 40
 # Citations that may follow a stop one after the other.
 MOST_CITATIONS = 5
 
-# Digits of a note's mark that is set raised.
-RAISED = "⁰¹²³⁴⁵⁶⁷⁸⁹"
+# The signs of a note's mark, as they are set level and raised.
+LEVEL = "0123456789abcdefgh"
+RAISED = "⁰¹²³⁴⁵⁶⁷⁸⁹ᵃᵇᶜᵈᵉᶠᵍʰ"
 BOUNDARY = re.compile(
     r"(?<![.!?…])(?P<stop>[.!?…]++)(?P<closed>[\"'”’)\]»*_]*+)"
     rf"(?P<note>[{RAISED}]{{1,3}}+|[0-9]{{1,3}}(?=\s+[\"“‘(]?[A-Z]))?+"

@@ -1,6 +1,7 @@
-"""Finds the digits that are set as marks of notes, raised and small, and writes them with raised signs.
+"""Finds the digits and letters that are set as marks of notes, raised and small, and writes them with raised
+signs.
 
-Otherwise "45" with the mark 3 would be read as 453. Only digits that number a line of the page are looked at.
+Otherwise "45" with the mark 3 would be read as 453. Only those that begin a line of the page are looked at.
 """
 
 from __future__ import annotations
@@ -8,16 +9,16 @@ from __future__ import annotations
 import re
 from collections.abc import Callable
 
-from ingestion.language.sentences import RAISED
+from ingestion.language.sentences import LEVEL, RAISED
 from ingestion.records import Rect
 
 __all__ = ["AS_RAISED", "is_raised", "with_raised_marks"]
 
 # The number before a note, at the beginning of a line.
-NUMBERED = re.compile(r"(?m)^\s?([1-9]\d?)(?=\s{1,3}\S|[A-Z])")
+NUMBERED = re.compile(r"(?m)^\s?([1-9]\d?(?=\s{1,3}\S|[A-Z])|[a-h](?=\s{0,3}[A-Z]))")
 # What may end in a mark: a word or figure, or one with a blank before its mark.
-MARKED = re.compile(r"(?<=\S)[ ]?([1-9]\d?)(?=\s|[.,;:)]|$)")
-AS_RAISED = str.maketrans("0123456789", RAISED)
+MARKED = re.compile(r"(?<=\S)[ ]?([1-9]\d?|[a-h])(?=\s|[.,;:)]|$)")
+AS_RAISED = str.maketrans(LEVEL, RAISED)
 # The most of the text's height that a mark has, and how far its foot is above the text's, as a share of that.
 SMALL, ABOVE = 0.85, 0.1
 

@@ -11,7 +11,7 @@ from chatbot.answer.verdict import Amount
 from ingestion.language.currencies import CURRENCY, DRAWN_SIGNS, currency_of
 from ingestion.language.measures import Measure
 from ingestion.language.periods import find_periods
-from ingestion.language.scales import SCALE_NAMES
+from ingestion.language.scales import SCALE_NAMES, UNIT_NAMES
 from ingestion.language.sentences import within_sentence
 
 __all__ = [
@@ -39,7 +39,6 @@ __all__ = [
 LONGEST_CODE = 3
 # Of a mean, and of a result whose operands are printed in different scales.
 MEAN_DECIMALS = 2
-HUNDRED_MILLION = 1e8  # the unit of Japanese accounts
 LONGEST_NAME = 90  # of a row, for a sentence about it
 # The marks of "Revenue (1)(2)", and the head of a name: "Earnings" of "Earnings per share".
 _MARKS_OF_NOTES = re.compile(r"(?:\s?\(\w{1,2}\))+$")
@@ -152,7 +151,7 @@ def stated_value(cell: FoundCell) -> str:
     if cell.percent:
         return cell.text if "%" in cell.text else f"{cell.text}%"
     scale = cell.scale / cell.figure.scale
-    name = "× 100 million" if scale == HUNDRED_MILLION else SCALE_NAMES.get(scale)
+    name = SCALE_NAMES.get(scale) or UNIT_NAMES.get(scale)
     return f"{cell.text} {name}" if name else cell.text
 
 

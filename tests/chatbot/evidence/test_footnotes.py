@@ -13,6 +13,7 @@ Hotels are reimbursed up to 140 euros.*\\n* In capitals 190. | * In capitals 190
 Hotels are reimbursed up to 140 euros.¹ Taxis are not.\\n1 In capitals 190. | 1 In capitals 190.
 Hotels are reimbursed up to 140 euros.1 Taxis are not.\\n1 In capitals 190. | 1 In capitals 190.
 Hotels¹ are reimbursed up to 140 euros.\\n¹In capitals 190. | ¹In capitals 190.
+Hotels are reimbursed up to 140 euros.ᵃ Taxis are not.\\na In capitals 190. | a In capitals 190.
 Hotels are reimbursed up to 140 euros.†\\n† In capitals 190. | † In capitals 190.
 Hotels(a) are reimbursed up to 140 euros.\\n(a) In capitals 190. | (a) In capitals 190.
 Hotels(1) are reimbursed up to 140 euros.\\n1) In capitals 190. | 1) In capitals 190.
@@ -57,6 +58,7 @@ INNOCENT = case_lines("""
 Output fell in Q1 and Q2.\\n1 The quarter is the first.
 The charge is 5 * 3 euros.\\n* In capitals 190.
 These are needed:\\n* receipts\\n* tickets
+Grants are paid.\\na In capitals 190.
 The Act has parts.\\n1 Introduction\\n2 Duties of the Board
 CO2 and H2O are measured.\\n2 The tonnes are metric.
 It names (1) rail and (2) air.\\n(3) Cars are not named.

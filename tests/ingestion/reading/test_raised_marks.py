@@ -10,7 +10,13 @@ from reportlab.pdfgen.canvas import Canvas
 from ingestion.document import read_document
 from tests.case_rows import case_rows
 
-NOTES = ("1 In capital cities it is 190.", "2 Except by night.", "12 From July.", "3 Not yet.")
+NOTES = (
+    "1 In capital cities it is 190.",
+    "2 Except by night.",
+    "12 From July.",
+    "3 Not yet.",
+    "b For clerks.",
+)
 
 
 def drawn(path: Path, text: str, *, size: float = 6, rise: float = 4) -> str:
@@ -37,6 +43,9 @@ Hotels{12} cost 140 euros. | Hotels¹² cost 140 euros.
 Hotels 1,130{3} 1,140 | Hotels 1,130³ 1,140
 Growth was 4.2%{1} in 2024. | Growth was 4.2%¹ in 2024.
 In 2025-26{2} it was paid. | In 2025-26² it was paid.
+Hotels cost 140 euros.{b} Meals are paid. | Hotels cost 140 euros.ᵇ Meals are paid.
+Hotels{c} cost 140 euros. | Hotelsc cost 140 euros.
+A job{b} and a hub. | A jobᵇ and a hub.
 """)
 
 
