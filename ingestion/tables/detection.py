@@ -84,7 +84,9 @@ def _level_tables(placed: Sequence[Word], rules: Callable[[], Rules], degrees: i
     ruled = [table for table in drawn if not _is_part_of_wider(table, drawn, tables)]
     if not ruled:
         return tables
-    outside = [word for word in placed if not any(table.box.holds(word.box) for table in ruled)]
+    outside = placed
+    for table in ruled:
+        outside = [word for word in outside if not table.box.holds(word.box)]
     other_lines = without_page_number(visual_lines(outside))
     both = [*ruled, *_unruled(other_lines)]
     if _count_cells(both) < KEPT * _count_cells(tables):
