@@ -114,6 +114,9 @@ _MONTHS = (
 )
 _WAYS = (
     _MONTHS,
+    rf"(?:{_DAY}\.)?(?P<begins>0?[1-9]|1[0-2])(?:\. ?[-–] ?{_DAY}\.<number>\.|[-–]<number>/)<year>",
+    r"(?P<part>FY) ?(?!1[0-2]/1[1-3])<number>/(?:<year>|<two>)(?![0-9/])",
+    rf"(?P<begins>[QT]1) ?[-–] ?(?P<part>[QT][2-4]){_OF}(?:<years>|{_TWO})",
     rf"(?P<part>{_ENDED})?(?:{'|'.join(_DATES)})|(?P<part>{_ENDED})<name> {_LAST}(?!,| >)",
     rf"(?P<part>3M) <year>(?=\Z| > )|(?!3M )(?P<part>{_CODE}|ytd){_OF}(?:<years>|{_TWO})",
     rf"(?P<part>{_PART}){_OF}(?:<years>|{_LAST})",
@@ -284,7 +287,12 @@ def _period(text: str, match: re.Match[str]) -> Period | None:
 def _length_of(parts: dict[str, str], month: int) -> tuple[int, int]:
     """Months and number of a part of a year, from what is written of it. month: its last, 0 if not told."""
     if "begins" in parts:
-        return (month - month_number(parts["begins"])) % WHOLE_YEAR + 1, 0
+        begins, until = parts["begins"], parts.get("part")
+        if until:  # "T1–T2": how long a T is depends on the country
+            quarters = int(until[1:])
+            return (NOT_TOLD, quarters) if begins[0] in "Tt" else (3 * quarters, int(quarters < 4))
+        first = int(begins) if begins.isdecimal() else month_number(begins)
+        return (month - first) % WHOLE_YEAR + 1, 0
     if "part" not in parts:
         return (A_DAY if month else WHOLE_YEAR), 0
     found = _MEASURE.search(parts["part"].casefold())

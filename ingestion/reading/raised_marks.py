@@ -11,7 +11,7 @@ from collections.abc import Callable
 from ingestion.language.sentences import RAISED
 from ingestion.records import Rect
 
-__all__ = ["is_raised", "with_raised_marks"]
+__all__ = ["AS_RAISED", "is_raised", "with_raised_marks"]
 
 # The number before a note, at the beginning of a line.
 NUMBERED = re.compile(r"(?m)^\s?([1-9]\d?)(?=\s{1,3}\S|[A-Z])")

@@ -20,7 +20,7 @@ import pypdfium2.raw as raw
 
 from ingestion.reading.layout import sheet_pages
 from ingestion.reading.page_objects import around_both, loose_box
-from ingestion.reading.raised_marks import is_raised
+from ingestion.reading.raised_marks import AS_RAISED, is_raised
 from ingestion.reading.text_columns import in_columns
 from ingestion.records import Rect, Word, turn_back
 from ingestion.tables.ruling_lines import drawn_rules
@@ -271,16 +271,18 @@ def _laid_out(given: _Page, lines: Lines) -> tuple[str, list[int]]:
     last: Word | None = None
     for line in lines:
         for word in line:
-            begins = word is line[0]
+            begins, written = word is line[0], word.text
             gap = plain[last.end : word.start] if last else ""
             if last and (last.end > word.start or gap.strip() or (gap and ("\n" in gap) is not begins)):
                 if begins and HYPHENATED.search(text[-2:]) and word.text[0].islower():
                     text = text[:-1] + HYPHEN
-                gap = BREAK if begins else "" if is_raised(word.box, last.box) else " "
+                gap = BREAK if begins else " "
+                if not begins and is_raised(word.box, last.box):
+                    gap, written = "", word.text.translate(AS_RAISED)
                 indexes += [MADE_UP] * len(gap)
             elif last:
                 indexes += given.indexes[last.end : word.start]
-            text += gap + word.text
+            text += gap + written
             indexes += given.indexes[word.start : word.end]
             last = word
     return text, indexes

@@ -84,9 +84,8 @@ def _level_tables(placed: Sequence[Word], rules: Callable[[], Rules], degrees: i
     ruled = [table for table in drawn if not _is_part_of_wider(table, drawn, tables)]
     if not ruled:
         return tables
-    outside = placed
-    for table in ruled:
-        outside = [word for word in outside if not table.box.holds(word.box)]
+    boxes = [table.box for table in ruled]
+    outside = [word for word in placed if not _is_within(boxes, word.box)]
     other_lines = without_page_number(visual_lines(outside))
     both = [*ruled, *_unruled(other_lines)]
     if _count_cells(both) < KEPT * _count_cells(tables):
@@ -150,6 +149,10 @@ def _ruled(lines: Sequence[VisualLine], words: Sequence[Word], rules: Rules) -> 
             before = above[-1] if above else None
             tables.append(_named(found, lines, before))
     return tables
+
+
+def _is_within(boxes: Sequence[Rect], box: Rect) -> bool:
+    return any(outer.holds(box) for outer in boxes)
 
 
 def _named(found: Table, lines: Sequence[VisualLine], before: Table | None) -> Table:

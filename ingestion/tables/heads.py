@@ -10,7 +10,7 @@ from operator import itemgetter
 
 from ingestion.language.periods import YEARLESS
 from ingestion.records import Across, Down
-from ingestion.tables.captions import CAPTION, caption_of, is_bare_unit, is_unit
+from ingestion.tables.captions import CAPTION, bracketed_units, caption_of, is_bare_unit, is_unit
 from ingestion.tables.columns import Column, counts_up, parted
 from ingestion.tables.lines import INK, Piece, VisualLine
 from ingestion.tables.word_kinds import is_period, stacked
@@ -80,7 +80,8 @@ def head_of(
                 units.insert(0, over[0].text)  # it says more than the head of a column would
             elif not counts_up([piece.text for piece in over]):
                 rows.insert(0, over)
-        units += filter(is_unit, others)
+        for text in others:
+            units += [text] if is_unit(text) else bracketed_units(text)
         periods += [text for text in others if PERIOD_LABEL.fullmatch(text[:LONGEST_PERIOD])]
         top -= 1
     caption, above, top = caption_of(lines, top, floor)

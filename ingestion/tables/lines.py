@@ -485,8 +485,10 @@ class _WordJoiner:
         after = self._kinds[index + 1 : index + 2]
         if kind == "c":
             return after in (["v"], ["d"])
-        if after != ["v"] or self._gap(index + 1) > SIGN_GAP:
+        if self._gap(index + 1) > SIGN_GAP:
             return False
+        if after != ["v"]:
+            return kind == "s" and self._kinds[index + 1 : index + 3] == ["c", "v"]  # "( ₦ 4,312 )"
         apart = self._gap(index) >= SIGN_GAP or self._kinds[index - 1] == "c"
         return kind == "s" or (apart and self._words[index].text in SIGNS)
 

@@ -147,10 +147,8 @@ def _blocks(lines: Sequence[VisualLine], first: int, last: int) -> Iterator[Bloc
 def _over_columns(line: VisualLine, columns: Sequence[Column], *, start: int = 1) -> int:
     """Counts the pieces of a line, from the first or a later one, that stand over columns of their own."""
     pieces = line.pieces[start:]
-    over = 0
-    for column in columns:
-        over += any(column.overlap(piece) > 0 for piece in pieces)
-    return min(over, len(pieces))
+    over = {at for at, column in enumerate(columns) for piece in pieces if column.overlap(piece) > 0}
+    return min(len(over), len(pieces))
 
 
 def _block(lines: Sequence[VisualLine], first: int, last: int) -> Block:

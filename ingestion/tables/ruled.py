@@ -78,10 +78,9 @@ class _Sheet:
             return
         places = range(self._label + 1, len(self._columns))
         heads = tuple(map(self._head, places))
-        units = [*filter(is_unit, (self._title, self._head(self._label)))]
-        for unit in bracketed_units(heads[0]):
-            if all(unit in head for head in heads):
-                units.append(unit)
+        corner = self._head(self._label)
+        shared = set(bracketed_units(heads[0])).intersection(*map(bracketed_units, heads))
+        units = [*filter(is_unit, (self._title, corner)), *bracketed_units(corner), *sorted(shared)]
         yield Table(self._title, next(iter(units), ""), heads, tuple(rows), self._box())
 
     def _box(self) -> Rect:

@@ -10,7 +10,7 @@ from ingestion.language.currencies import CODES, DRAWN_SIGNS, LETTER_SIGNS
 from ingestion.language.months import DATED_MONTH
 from ingestion.language.numbers import cell_figure
 from ingestion.language.numbers.number_styles import NUMERAL, SIDES, TRIANGLES, UNDECIDED
-from ingestion.language.periods import FISCAL, PERIOD, YEAR, YEAR_PART
+from ingestion.language.periods import FISCAL, PERIOD, YEAR, YEAR_PART, find_periods
 from ingestion.language.scales import SCALE_TERMS
 from ingestion.language.units import MINUS, UNIT_TERMS
 from ingestion.language.vocabulary import either, words
@@ -40,19 +40,19 @@ FIGURE = re.compile(
     rf"[(\[]?[{MINUS}+~<>≤≥{TRIANGLES}]?{_CURRENCY}?[(\[]?[{MINUS}+]?{_NUMBER}"
     rf"(?:[-–]{_NUMBER}(?<=[\d][.]\d)|[-–]{_NUMBER}%)?"
     r"(?:[%)\]]|bps?|pp|\)?pts?|[xX](?!\w)|[a-zA-Z](?![a-zA-Z]))?[%)\]>]*(?:\*{1,3}|[†‡§#¹²³⁴⁵⁶⁷⁸⁹⁰]{1,2}"
-    rf"|\([a-z\d]\)|/\d|\[\d\])?(?:/[-–=]|[{MINUS}])?[,;]?"
+    rf"|\([a-z\d]\)|/\d|\[\d\])?(?:/[-–=]|[{MINUS}]|,[-–—]{{1,2}})?[,;]?"
 )
 _PLAIN = re.compile(rf"[(-]?{_NUMBER}[)%]?")
 _NOTHING = re.compile(
     r"-{1,3}%?|[–—―−‒]{1,2}%?|\.{2,3}|…|[nN][./]?[aA]\.?|NA|[nN]il|NIL|[nN]\.?[mM]\.?|\*", re.ASCII
 )
-_CURRENCY_ALONE = re.compile(rf"[(\[]?[-−–]?{_CURRENCY}[(\[]?")
+_CURRENCY_ALONE = re.compile(rf"[(\[]?[-−–]?(?:{_CURRENCY}|[kK]r\.?)[(\[]?")
 # "000s" and "$000" scale figures and are none.
 _ZEROS = re.compile(rf"[(\[]?(?:{_CURRENCY}['’‘]?000s?|['’‘]?000['’]?s|['’‘]000)[)\]]?")
 _AFTER = re.compile(rf"%|[)\]>]{{1,2}}%?|%[)\]]|pp|bps?|\)?pts?\.?|{SIDES}")
 _BEFORE = re.compile(rf"[(\[<{TRIANGLES}]|[{MINUS}+]\(?|\(-")
 _LEADER = re.compile(r"[.…·_]{4,}|[….·]\s?[….·]{3,}")
-GROUP = re.compile(rf"\d{{3}}(?:[.,]\d{{1,3}})?[)%\]>]*(?:[{MINUS}]|\*{{1,2}})?")
+GROUP = re.compile(rf"\d{{3}}(?:[.,]\d{{1,3}})?[)%\]>]*(?:[{MINUS}]|\*{{1,2}}|,[-–—]{{1,2}})?")
 # What a group may follow: "12", "$ 1 234".
 OPEN_GROUP = re.compile(
     rf"(?:.* )?[(\[<{TRIANGLES}]?[{MINUS}+]?(?:[A-Z]{{0,2}}[{DRAWN_SIGNS}])?[(]?[{MINUS}]?\d{{1,3}}"
@@ -144,6 +144,8 @@ def is_value(text: str) -> bool:
     if not {"v", "d"}.intersection(kinds) or words[-1] in _BETWEEN:
         return False
     others = [word for kind, word in zip(kinds, words, strict=True) if kind == "w"]
+    if "c" in kinds and others and find_periods(text):  # "2024 TZS billion" is a head
+        return False
     return all(map(_goes_with_figure, others))
 
 

@@ -14,10 +14,9 @@ from chatbot.answer.extractive.passage_scores import (
     score_passages,
     shared_words,
 )
-from chatbot.answer.tables.cell_lookup import is_planned, limit_column
-from chatbot.answer.tables.operations import decided_by
+from chatbot.answer.tables.cell_lookup import column_of, is_planned, latest_year, limit_column
+from chatbot.answer.tables.operations import by_row
 from chatbot.answer.tables.table_wording import in_a_sentence
-from chatbot.answer.verdict import asks_yes_or_no
 from chatbot.evidence.figure_names import agreement
 from chatbot.evidence.page import page_of
 from chatbot.evidence.passages import LEFT_OUT, Passage, orders_of
@@ -349,10 +348,8 @@ def _row_first(candidate: _Candidate, asked: Understanding, prompt: Prompt) -> I
     passage = candidate.passage
     if passage.row is None or passage.table is None:
         return
-    sentence = ""
-    if asks_yes_or_no(asked.subject):
-        hit = prompt.sources[candidate.key]
-        sentence = decided_by(candidate.key, hit, passage.table, passage.row, asked)
+    hit = prompt.sources[candidate.key]
+    sentence = by_row(candidate.key, hit, passage.table, passage.row, asked)
     sentence = sentence or row_in_a_sentence(passage, asked)
     if sentence:
         yield f"{escape_keys(sentence)} [{candidate.key}]"
@@ -500,17 +497,12 @@ def row_in_a_sentence(passage: Passage, asked: Understanding) -> str:
 
 def _newest(pairs: Sequence[tuple[str, str]]) -> list[tuple[str, str]]:
     """The columns of the newest year, without what was budgeted where another is there."""
-    years = [_latest_year(head) for head, _ in pairs]
+    years = [latest_year(head) for head, _ in pairs]
     newest = max(years)
     if not newest:
         return []
     of_year = [pair for pair, year in zip(pairs, years, strict=True) if year == newest]
     return [pair for pair in of_year if not is_planned(pair[0])] or of_year
-
-
-def _latest_year(head: str) -> int:
-    """The last year that a column's head names; 0 for none."""
-    return max((period.end_year for period in find_periods(head)), default=0)
 
 
 def _named(passage: Passage, row: Row, asked: Understanding) -> str:
@@ -556,8 +548,12 @@ def _columns_asked_for(passage: Passage, asked: Understanding) -> list[tuple[str
     limit = limit_column(table, passage.row)
     if limit is not None:
         columns = [columns[limit]]
+    words = content_terms(asked.subject)
+    named = {column_of(table, period, words) for period in asked.periods} if limit is None else set()
+    if named and None not in named:
+        columns = [pair for column, pair in enumerate(columns) if column in named]
     pairs = [(head, cell.text) for head, cell in columns if cell is not None and head]
-    chosen = _of_periods(pairs, asked.periods) or _sharing_words(pairs, content_terms(asked.subject))
+    chosen = _of_periods(pairs, asked.periods) or _sharing_words(pairs, words)
     return [(head, _with_unit(cell, head, passage.row, table)) for head, cell in chosen[:MOST_COLUMNS]]
 
 

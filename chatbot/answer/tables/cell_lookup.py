@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from chatbot.answer.citations.citation_keys import escape_keys
@@ -20,7 +20,14 @@ from ingestion.language.numbers import (
     table_styles,
 )
 from ingestion.language.opposites import PLANNED
-from ingestion.language.periods import PART_ALONE, Period, find_periods, head_period, stands_for
+from ingestion.language.periods import (
+    PART_ALONE,
+    Period,
+    find_periods,
+    head_period,
+    stands_for,
+    without_periods,
+)
 from ingestion.language.terms import terms
 from ingestion.pages.kinds import PRIMARY_STATEMENTS
 from ingestion.records import Row, Table
@@ -34,12 +41,15 @@ __all__ = [
     "asks_part",
     "by_year",
     "cell_of",
+    "column_of",
     "columns_by_year",
     "figure_in",
     "find_cell",
     "is_planned",
+    "latest_year",
     "limit_column",
     "newest_year",
+    "of_year",
     "printed_row",
     "stated_unit",
     "states_percent",
@@ -99,7 +109,7 @@ OUTFLOW = re.compile(
 )
 # A balance is no outflow, even if its label names costs: "profit before finance costs".
 BALANCE = re.compile(
-    r"\b(?:profit|loss(?:es)?|income|earnings|result|balance|surplus|deficit|margin|net cash)\b",
+    r"\b(?:profit|loss(?:es)?|income|earnings|result|balance|surplus|deficit|margin|net cash(?! used))\b",
     re.IGNORECASE,
 )
 
@@ -191,7 +201,8 @@ def find_cell(wanted: CellQuery, sources: Mapping[str, Hit]) -> FoundCell | None
     best_score = 0.0
     for rank, (key, hit) in enumerate(_pages(wanted.measure, sources).items()):
         for table in map(by_year, hit.tables):
-            column = _column(table, wanted.year)
+            columns = columns_by_year(table)
+            column = columns.get(wanted.year or max(columns, default=0))
             if column is None:
                 continue
             for row in table.rows:
@@ -303,38 +314,37 @@ def asks_part(text: str) -> bool:
     return PART_ALONE.search(text) is not None or any(period.is_part for period in find_periods(text))
 
 
-def _year_of(head: str, above: str, part: Period | None) -> int | None:
-    """The one year that a head names, of a fiscal year the one it ends in.
+def of_year(year: int) -> Period:
+    """A whole year."""
+    return Period(str(year), 0, 0, year, year, "calendar")
 
-    None where it names none, or several, or a part of a year other than the one wanted.
+
+def column_of(table: Table, asked: Period, words: Collection[str] = ()) -> int | None:
+    """The one column whose head names a period, of a fiscal year by the year it ends in.
+
+    A part of a year never stands for the year or for another part; a day may stand for a year in a table
+    without years, and a year for a day. Of several columns the one that has a word of `words` is taken, then
+    the one that is no plan; None where that leaves doubt.
     """
-    period = head_period(head, above)
-    if period is None or period.end_year - period.start_year > LONGEST_YEAR:
-        return None
-    is_wanted = stands_for(part, period) if part else not period.is_part
-    return period.end_year if is_wanted else None
-
-
-def _dated_columns(table: Table, part: Period | None = None) -> Iterator[tuple[int, int]]:
-    """(column, year) of each column with amounts of one year, or of a part of it."""
+    periods: dict[int, Period] = {}
     for column, head in enumerate(table.heads):
-        if CHANGE.search(head):
-            continue
-        year = _year_of(head, table.caption, part)
-        if year:
-            yield column, year
-
-
-def _column(table: Table, year: int | None) -> int | None:
-    """The column whose head names the year, of the newest one where the year is None.
-
-    None where no head does, or two alike do.
-    """
-    dated = dict(_dated_columns(table))
-    if year is None:
-        year = max(dated.values(), default=None)
-    columns = [column for column, found in dated.items() if found == year]
+        period = None if CHANGE.search(head) else head_period(head, table.caption)
+        if period and period.end_year - period.start_year <= LONGEST_YEAR:
+            periods[column] = period
+    same = {column: period for column, period in periods.items() if period.months == asked.months}
+    columns = [
+        column
+        for column, period in (same or periods).items()
+        if period.end_year == asked.end_year and stands_for(asked, period)
+    ]
+    if len(columns) > 1:
+        columns = _asked_columns(table, columns, words)
     return columns[0] if len(columns) == 1 else None
+
+
+def latest_year(head: str) -> int:
+    """The last year that a column's head names; 0 for none."""
+    return max((period.end_year for period in find_periods(head)), default=0)
 
 
 def is_planned(head: str) -> bool:
@@ -357,27 +367,18 @@ def limit_column(table: Table, row: Row) -> int | None:
     return columns[0]
 
 
-def columns_by_year(table: Table, asked: Collection[str] = (), part: Period | None = None) -> dict[int, int]:
-    """Year -> the one column whose head names it, or the same part of it as `part`.
-
-    Of several that do, the one that has a word of `asked` is taken, else the one that is no plan. Years that
-    are still in doubt are left out.
-    """
-    of_year: dict[int, list[int]] = {}
-    for column, year in _dated_columns(table, part):
-        of_year.setdefault(year, []).append(column)
-    chosen: dict[int, int] = {}
-    for year, columns in of_year.items():
-        if len(columns) > 1:
-            columns = _asked_columns(table, columns, asked)
-        if len(columns) == 1:
-            chosen[year] = columns[0]
-    return chosen
+def columns_by_year(table: Table, words: Collection[str] = ()) -> dict[int, int]:
+    """Year -> the one column that has its amounts, as column_of has it. Years in doubt are left out."""
+    years = dict.fromkeys(map(latest_year, table.heads))
+    found = ((year, column_of(table, of_year(year), words)) for year in years)
+    return {year: column for year, column in found if column is not None}
 
 
 def _asked_columns(table: Table, columns: list[int], asked: Collection[str]) -> list[int]:
     """The column of several that has a word of `asked`, else those that are no plan."""
-    named = [column for column in columns if not set(terms(table.heads[column])).isdisjoint(asked)]
+    named = [
+        column for column in columns if {*asked}.intersection(terms(without_periods(table.heads[column])))
+    ]
     if len(named) == 1:
         return named
     return [column for column in columns if not is_planned(table.heads[column])]

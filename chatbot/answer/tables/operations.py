@@ -8,9 +8,9 @@ here: see table_answers.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from chatbot.answer.tables.cell_lookup import (
     ASKS_OTHER,
@@ -19,16 +19,22 @@ from chatbot.answer.tables.cell_lookup import (
     as_amounts,
     by_year,
     cell_of,
+    column_of,
     columns_by_year,
     figure_in,
     is_planned,
+    latest_year,
     limit_column,
+    of_year,
 )
 from chatbot.answer.tables.table_wording import (
     amount,
     decimals_of,
+    difference,
     in_a_sentence,
+    moved,
     number_text,
+    one_line,
     operand,
     owned,
     said,
@@ -54,7 +60,7 @@ from ingestion.language.scales import SCALE_TERMS
 from ingestion.language.terms import content_terms, initials_behind, terms
 from ingestion.records import Row, Table
 
-__all__ = ["OF_BOUNDS", "Operation", "asked_operation", "by_operation", "decided_by", "is_compared_with"]
+__all__ = ["OF_BOUNDS", "Operation", "asked_operation", "by_operation", "by_row", "is_compared_with"]
 
 # Share of a row's words that the question must have, and of the question's words that row, section, caption
 # and heads must have.
@@ -278,10 +284,10 @@ def by_operation(prompt: Prompt, asked: Understanding) -> str:
     if not found:
         return ""
     try:
-        years = _years(asked, found)
-        lines = _KINDS[operation.kind](found, years)
+        times = _times(asked, found[0])
+        lines = _KINDS[operation.kind](found, times)
         name, colon, rest = "\n\n".join(lines).partition(":")
-        verdict = _verdict(asked.subject, operation.kind, found, years)
+        verdict = _verdict(asked.subject, operation.kind, found, times)
     except (_NoCellError, ZeroDivisionError):
         return ""
     return f"{verdict} {owned(asked.whose, name)}{colon}{rest}".strip()
@@ -302,37 +308,38 @@ def _operands(
     operation: Operation, asked: Understanding, sources: Mapping[str, Hit], named: frozenset[str]
 ) -> list[_Found]:
     """The rows that the operation needs; [] where one is in doubt."""
+    query = _RowQuery(named, tuple(_periods(asked)))
     if operation.kind == "part":
-        found = _part_and_total(operation.topics, sources, named)
+        found = _part_and_total(operation.topics, sources, query)
     else:
-        found = _rows(operation.topics, sources, named)
+        found = _rows(operation.topics, sources, query)
     if not found and operation.kind in ("sum", "change"):  # "research and development" is one row
-        found = _rows((asked.subject,), sources, named)
+        found = _rows((asked.subject,), sources, query)
     return found
 
 
-def decided_by(key: str, hit: Hit, table: Table, row: Row, asked: Understanding) -> str:
-    """Yes or no, and in a sentence the figures of a row that decide it.
+def by_row(key: str, hit: Hit, table: Table, row: Row, asked: Understanding) -> str:
+    """A sentence with the figures of a row, behind yes or no where they decide that, or how they changed.
 
-    "" where they do not decide it, or the row lacks most of the question's words. key: of the row's page.
+    "" where the question asks for neither, where they do not decide it, or where the row of a decision lacks
+    most of the question's words. key: of the row's page.
     """
-    if not _is_about(hit, table, row, asked):
-        return ""
     question = asked.subject
-    columns = columns_by_year(table, content_terms(question), _part_of(asked.periods))
-    found = _Found(key, hit, table, row, columns)
-    if bound_of(question) is not None and not asks_move(question):
-        kind = "bound"
-    else:
-        kind = "change"
+    found = _Found(key, hit, table, row, content_terms(question))
     try:
-        years = _years(asked, [found])
-        verdict = _verdict(question, kind, [found], years)
-        if kind == "bound":
-            cells = [_bound_cell([found], years)]
+        times = _times(asked, found)
+        if not asks_yes_or_no(question):
+            if not asked.compares or len(times) < 2:
+                return ""
+            before, after = as_amounts(*_pair([found], times))
+            return moved(before, after, asked.whose)
+        if not _is_about(hit, table, row, asked):
+            return ""
+        if bound_of(question) is not None and not asks_move(question):
+            kind, cells = "bound", [_bound_cell([found], times)]
         else:
-            before, after = _pair([found], years)
-            cells = [after, before]
+            kind, cells = "change", [*reversed(_pair([found], times))]
+        verdict = _verdict(question, kind, [found], times)
     except _NoCellError:
         return ""
     figures = [(stated_value(cell), cell.head) for cell in cells]
@@ -352,16 +359,34 @@ def _is_about(hit: Hit, table: Table, row: Row, asked: Understanding) -> bool:
     return bool(OTHER.match(row.label)) == bool(ASKS_OTHER.search(asked.subject))
 
 
-def _years(asked: Understanding, found: Sequence[_Found]) -> list[int]:
-    """The years asked for, in order.
+def _periods(asked: Understanding) -> list[Period]:
+    """The periods asked for, in order, each once. A range of years is each of its years."""
+    periods: dict[tuple[int, ...], Period] = {}
+    for period in asked.periods:
+        span = [period]
+        if period.kind == "calendar" and period.end_year > period.start_year:
+            span = [of_year(year) for year in range(period.start_year, period.end_year + 1)]
+        for one in span:
+            periods.setdefault((one.end_year, one.last_month, one.part, one.months), one)
+    return [periods[key] for key in sorted(periods)]
 
-    Where the only one is what another is compared with, the newest year of the row is added.
+
+def _times(asked: Understanding, found: _Found) -> list[Period]:
+    """The periods asked for, in order.
+
+    Where the only one is what another is compared with, the same of the row's newest year is added.
     """
-    years = sorted(set(asked.years))
-    newest = max(found[0].columns, default=0)
-    if is_compared_with(asked) and years[0] < newest:
-        return [*years, newest]
-    return years
+    periods = _periods(asked)
+    newest = max(found.years, default=0)
+    if periods and is_compared_with(asked) and periods[0].end_year < newest:
+        periods.append(_later(periods[0], newest - periods[0].end_year))
+    return periods
+
+
+def _later(period: Period, years: int) -> Period:
+    """The same period some years later."""
+    start, end = period.start_year + years, period.end_year + years
+    return replace(period, start_year=start, end_year=end)
 
 
 def is_compared_with(asked: Understanding) -> bool:
@@ -384,20 +409,24 @@ class _Found:
     hit: the page.
     table: the table.
     row: the row.
-    columns: year -> column.
+    words: terms of the question, which tell columns apart.
     """
 
     key: str
     hit: Hit
     table: Table
     row: Row
-    columns: Mapping[int, int]
+    words: Collection[str]
 
-    def cell(self, year: int) -> FoundCell:
-        """The row's figure of a year. Raises _NoCellError."""
-        if year not in self.columns:
-            raise _NoCellError
-        cell = cell_of(self.key, self.hit, self.table, self.row, self.columns[year])
+    @property
+    def years(self) -> list[int]:
+        """The years that have one column."""
+        return sorted(columns_by_year(self.table, self.words))
+
+    def cell(self, period: Period) -> FoundCell:
+        """The row's figure of a period. Raises _NoCellError."""
+        column = column_of(self.table, period, self.words)
+        cell = None if column is None else cell_of(self.key, self.hit, self.table, self.row, column)
         if cell is None or not cell.certain:
             raise _NoCellError
         return cell
@@ -409,18 +438,13 @@ class _Found:
             return None
         return cell_of(self.key, self.hit, self.table, self.row, column)
 
-    def cells(self, years: Sequence[int]) -> list[FoundCell]:
-        """The figures of some years, oldest first; of all years where none is named.
+    def cells(self, times: Sequence[Period]) -> list[FoundCell]:
+        """The figures of some periods, oldest first; of all years where none is named.
 
-        Raises _NoCellError where a named year is missing.
+        Raises _NoCellError where one is missing.
         """
-        if years:
-            chosen = [year for year in years if year in self.columns]
-        else:
-            chosen = sorted(self.columns)
-        if years and len(chosen) < len(years):
-            raise _NoCellError
-        return [self.cell(year) for year in chosen[-MOST_YEARS:]]
+        chosen = times or [of_year(year) for year in self.years]
+        return [self.cell(period) for period in chosen[-MOST_YEARS:]]
 
 
 # ---------------------------------------------------------------- rows
@@ -430,22 +454,20 @@ class _Found:
 class _RowQuery:
     """What is known of a row that is looked for.
 
+    named: words that say whom the document is about.
+    periods: those asked for; its table has one of them.
     words: all words of the topic.
     asked: those that name the row.
     others: a row called "other" is meant.
     within: words of its table, empty where any table will do.
-    part: the part of a year that is asked for.
     """
 
-    words: frozenset[str]
-    asked: frozenset[str]
-    others: bool
-    within: frozenset[str]
-    part: Period | None
-
-
-def _part_of(periods: Sequence[Period]) -> Period | None:
-    return next((period for period in periods if period.is_part), None)
+    named: frozenset[str]
+    periods: tuple[Period, ...]
+    words: frozenset[str] = frozenset()
+    asked: frozenset[str] = frozenset()
+    others: bool = False
+    within: frozenset[str] = frozenset()
 
 
 def _topic(text: str) -> frozenset[str]:
@@ -464,23 +486,23 @@ def _label_terms(row: Row) -> frozenset[str]:
     return frozenset(term for term in terms(row.label) if not term[0].isdigit())
 
 
-def _rows(topics: Sequence[str], sources: Mapping[str, Hit], named: frozenset[str]) -> list[_Found]:
+def _rows(topics: Sequence[str], sources: Mapping[str, Hit], query: _RowQuery) -> list[_Found]:
     """The row of each topic; [] where one has none, or two have the same."""
-    found = [row for topic in topics if (row := _row(topic, sources, named))]
+    found = [row for topic in topics if (row := _row(topic, sources, query))]
     distinct = {id(operand_row.row) for operand_row in found}
     return found if len(distinct) == len(topics) else []
 
 
-def _part_and_total(topics: Sequence[str], sources: Mapping[str, Hit], named: frozenset[str]) -> list[_Found]:
+def _part_and_total(topics: Sequence[str], sources: Mapping[str, Hit], query: _RowQuery) -> list[_Found]:
     """The row of the part, and the total of its table that the whole's words name; [] without either.
 
     The total is a row below that is called so, or else one that the rows of its block add up to.
     """
     whole = _topic(topics[1])
-    part = _row(topics[0], sources, named, within=whole)
+    part = _row(topics[0], sources, replace(query, within=whole))
     if part is None:
         return []
-    asked = whole - named
+    asked = whole - query.named
     rows = part.table.rows
     at = next(place for place, row in enumerate(rows) if row is part.row)
     below = range(at + 1, len(rows))
@@ -493,7 +515,7 @@ def _part_and_total(topics: Sequence[str], sources: Mapping[str, Hit], named: fr
         total = rows[place]
         own = frozenset(terms(f"{total.label} {total.section} {part.row.section}"))
         if parts.isdisjoint(asked - own):
-            return [part, _Found(part.key, part.hit, part.table, total, part.columns)]
+            return [part, replace(part, row=total)]
     return []
 
 
@@ -519,7 +541,8 @@ def _adds_up(part: _Found, at: int, place: int) -> bool:
 
     The figures are those of the newest column. at, place: of the part and of the row below.
     """
-    column = part.columns[max(part.columns)]
+    columns = columns_by_year(part.table, part.words)
+    column = columns[max(columns)]
     rows = part.table.rows[: place + 1]
     figures = [figure_in(part.table, row, column, part.hit.page_text) for row in rows]
     values = [figure.value if figure and figure.other is None else None for figure in figures]
@@ -538,22 +561,20 @@ def _adds_up(part: _Found, at: int, place: int) -> bool:
     return False
 
 
-def _row(
-    topic: str, sources: Mapping[str, Hit], named: frozenset[str], *, within: frozenset[str] = frozenset()
-) -> _Found | None:
+def _row(topic: str, sources: Mapping[str, Hit], query: _RowQuery) -> _Found | None:
     """The row that a topic's words name best.
 
-    None where they name none, or another row with other figures nearly as well. within: words of its table.
+    None where they name none, or another row with other figures nearly as well.
     """
     words = frozenset(content_terms(without_periods(topic)))
-    asked = _topic(topic) - named or _topic(topic)
-    query = _RowQuery(words, asked, bool(ASKS_OTHER.search(topic)), within, _part_of(find_periods(topic)))
+    asked = _topic(topic) - query.named or _topic(topic)
+    query = replace(query, words=words, asked=asked, others=bool(ASKS_OTHER.search(topic)))
     scored = sorted(_scored_rows(query, sources), key=lambda pair: -pair[0])
     if not scored:
         return None
     best_score, best = scored[0]
     for score, candidate in scored[1:]:
-        if score > best_score - IN_DOUBT and not _is_same(candidate, best):
+        if score > best_score - IN_DOUBT and not _is_same(candidate, best, query.periods):
             return None
     return best
 
@@ -564,8 +585,10 @@ def _scored_rows(query: _RowQuery, sources: Mapping[str, Hit]) -> Iterator[tuple
         tables = list(map(by_year, hit.tables))
         labels = _row_terms(tables)
         for table in tables:
-            columns = columns_by_year(table, query.words | query.within, query.part)
-            if not columns:
+            words = query.words | query.within
+            named = [column_of(table, period, words) for period in query.periods]
+            columns: Collection[int | None] = named or columns_by_year(table, words)
+            if not columns or None in columns:
                 continue
             around = frozenset(terms(" ".join([table.caption, *table.heads])))
             if query.within and query.within.isdisjoint(around | _row_terms([table])):
@@ -573,7 +596,7 @@ def _scored_rows(query: _RowQuery, sources: Mapping[str, Hit]) -> Iterator[tuple
             for row in table.rows:
                 score = _score_among(row, query, around, labels)
                 if score:
-                    yield score, _Found(key, hit, table, row, columns)
+                    yield score, _Found(key, hit, table, row, words)
 
 
 def _score_among(row: Row, query: _RowQuery, around: frozenset[str], labels: frozenset[str]) -> float:
@@ -592,14 +615,12 @@ def _score_among(row: Row, query: _RowQuery, around: frozenset[str], labels: fro
     return _score(row, query.words, query.asked, around)
 
 
-def _is_same(candidate: _Found, other: _Found) -> bool:
-    """Whether two rows state the same figures, though one may state them rounded."""
-    if _figures(candidate.row) == _figures(other.row):
-        return True
+def _is_same(candidate: _Found, other: _Found, periods: Iterable[Period]) -> bool:
+    """Whether two rows state the same figures of some periods, though one may state them rounded."""
     pairs = []
-    for year in candidate.columns.keys() & other.columns.keys():
+    for period in periods or map(of_year, {*candidate.years} & {*other.years}):
         with suppress(_NoCellError):
-            pairs.append((candidate.cell(year), other.cell(year)))
+            pairs.append((candidate.cell(period), other.cell(period)))
     return bool(pairs) and all(_is_rounded(left, right) for left, right in pairs)
 
 
@@ -642,125 +663,108 @@ def _score(row: Row, words: frozenset[str], asked: frozenset[str], around: froze
     return share_of_row + covered / len(asked) + total
 
 
-def _figures(row: Row) -> tuple[str, ...]:
-    """A row's figures without the currency that only some tables print beside them."""
-    return tuple(re.sub(r"[^\d.,()%-]", "", cell.text) if cell else "" for cell in row.cells)
-
-
 # ---------------------------------------------------------------- operations
 
 
-def _pair(rows: Sequence[_Found], years: Sequence[int]) -> tuple[FoundCell, FoundCell]:
-    """(earlier, later) of one row, or (subtrahend, minuend) of two in one year."""
+def _pair(rows: Sequence[_Found], times: Sequence[Period]) -> tuple[FoundCell, FoundCell]:
+    """(earlier, later) of one row, or (subtrahend, minuend) of two in one period."""
     if len(rows) == 2:
-        minuend, subtrahend = _cells_of_one_year(rows, years)
+        minuend, subtrahend = _cells_of_one_period(rows, times)
         return subtrahend, minuend
-    if len(years) > 1:
-        cells = rows[0].cells(sorted({min(years), max(years)}))
-    else:
-        cells = rows[0].cells(())
-    if len(years) == 1:  # against the year before
-        cells = rows[0].cells([years[0] - 1, years[0]])
-    if len(cells) < 2:
+    if len(times) == 1:  # against the year before
+        times = [_later(times[0], -1), times[0]]
+    elif not times:
+        times = [of_year(year) for year in rows[0].years[-2:]]
+    if len(times) < 2:
         raise _NoCellError
-    pair = (cells[0] if years else cells[-2]), cells[-1]
-    _check_alike(*pair)
-    return pair
+    before, after = rows[0].cells([times[0], times[-1]])
+    _check_alike(before, after, asked=times)
+    return before, after
 
 
-def _one_year(rows: Sequence[_Found], years: Sequence[int]) -> int:
-    common = set.intersection(*(set(row.columns) for row in rows))
-    if years:
-        chosen = [year for year in years if year in common]
-    else:
-        chosen = sorted(common)
-    if not chosen or len(years) > 1:
-        raise _NoCellError
-    return chosen[-1]
-
-
-def _bound_cell(rows: Sequence[_Found], years: Sequence[int]) -> FoundCell:
+def _bound_cell(rows: Sequence[_Found], times: Sequence[Period]) -> FoundCell:
     """The first row's figure that is held against an amount. Raises _NoCellError."""
-    return rows[0].limit() or rows[0].cell(_one_year(rows, years))
+    return rows[0].limit() or _cells_of_one_period(rows, times)[0]
 
 
-def _cells_of_one_year(rows: Sequence[_Found], years: Sequence[int]) -> list[FoundCell]:
-    """The figure of each row in the one year. Raises _NoCellError, also where they do not go together."""
-    year = _one_year(rows, years)
-    cells = [row.cell(year) for row in rows]
+def _cells_of_one_period(rows: Sequence[_Found], times: Sequence[Period]) -> list[FoundCell]:
+    """The figure of each row in the one period. Raises _NoCellError, also where they do not go together."""
+    years = set.intersection(*(set(row.years) for row in rows))
+    if len(times) > 1 or not (times or years):
+        raise _NoCellError
+    period = times[0] if times else of_year(max(years))
+    cells = [row.cell(period) for row in rows]
     _check_alike(*cells)
     return cells
 
 
-def _check_alike(*cells: FoundCell) -> None:
+def _check_alike(*cells: FoundCell, asked: Sequence[Period] = ()) -> None:
     """Raises _NoCellError where figures do not go together.
 
-    They differ in scale, kind or currency, or a head says more than another year: "Q4 2018" beside "2019".
+    They differ in scale, kind or currency, or a head says more than another year: "June 30, 2018" beside
+    "Dec 31, 2019", "Budget 2018" beside "2019", unless that is asked for.
     """
     kinds = {(cell.scale, cell.percent) for cell in cells}
     currencies = {cell.figure.unit for cell in cells} - {None}
-    heads = {_head_terms(cell) for cell in cells}
-    worded = heads - {frozenset()}
-    if len(kinds) > 1 or len(currencies) > 1 or len(worded) > 1:
+    if len(kinds) > 1 or len(currencies) > 1:
+        raise _NoCellError
+    if any(period.basis for period in asked):
+        return
+    dated = any(period.month for period in asked)
+    heads = {_head_terms(cell, dated=dated) for cell in cells}
+    if len(heads - {frozenset()}) > 1 or len({is_planned(cell.head) for cell in cells}) > 1:
         raise _NoCellError
     if frozenset() in heads and any(_NOT_OF_A_YEAR & head for head in heads):
         raise _NoCellError
 
 
-def _head_terms(cell: FoundCell) -> frozenset[str]:
-    """The terms of a figure's head that are no numbers."""
-    found = terms(short_head(cell.head))
-    return frozenset(term for term in found if not term[0].isdigit())
+def _head_terms(cell: FoundCell, *, dated: bool) -> frozenset[str]:
+    """The terms of a figure's head beside its period, and its month unless `dated`."""
+    head = short_head(cell.head)
+    months = [str(period.month) for period in find_periods(head) if period.month and not dated]
+    return frozenset((*months, *terms(without_periods(head))))
 
 
-def _change(rows: Sequence[_Found], years: Sequence[int]) -> Iterator[str]:
-    before, after = as_amounts(*_pair(rows, years))
-    change = after.value - before.value
-    decimals = decimals_of([after, before])
-    if after.percent:
-        result = f"{change:.{decimals}f} percentage points"
-    else:
-        result = f"{number_text(change, decimals)}{unit_text(after)}"
+def _change(rows: Sequence[_Found], times: Sequence[Period]) -> Iterator[str]:
+    before, after = as_amounts(*_pair(rows, times))
     if len(rows) == 1:
-        name = f"{after.label}, {short_head(before.head)} to {short_head(after.head)}"
+        yield moved(before, after)
     else:
-        name = f"{after.label} less {before.label}, {short_head(after.head)}"
-    yield f"{_one_line(name)}: {operand(after)} - {operand(before)} = {result}."
+        yield difference(f"{after.label} less {before.label}, {short_head(after.head)}", before, after)
     yield from said([after, before])
 
 
-def _verdict(question: str, kind: str, rows: Sequence[_Found], years: Sequence[int]) -> str:
+def _verdict(question: str, kind: str, rows: Sequence[_Found], times: Sequence[Period]) -> str:
     """Yes or no, where the question asks whether a row's figure rose or fell, or is above an amount."""
     first = rows[0]
     if is_other(first.row.label, question):
         return ""
     if kind == "bound":
-        return by_bound(question, amount(_bound_cell(rows, years)))
+        return by_bound(question, amount(_bound_cell(rows, times)))
     if kind == "plan":
-        plan, actual = _planned_and_actual(first, years)
+        plan, actual = _planned_and_actual(first, times)
         return by_plan(question, plan.value, actual.value)
     if kind not in ("change", "growth") or len(rows) != 1:
         return ""
-    before, after = as_amounts(*_pair(rows, years))
-    year_of = {first.table.heads[column]: year for year, column in first.columns.items()}
-    earlier = (year_of.get(before.head, 0), amount(before))
-    later = (year_of.get(after.head, 0), amount(after))
+    cells = as_amounts(*_pair(rows, times))
+    earlier, later = ((latest_year(cell.head), amount(cell)) for cell in cells)
     return by_move(question, earlier, later)
 
 
-def _stated(rows: Sequence[_Found], years: Sequence[int]) -> Iterator[str]:
-    cell = _bound_cell(rows, years)
+def _stated(rows: Sequence[_Found], times: Sequence[Period]) -> Iterator[str]:
+    cell = _bound_cell(rows, times)
     sentence = in_a_sentence(cell.label, [(stated_value(cell), cell.head)])
     yield f"{sentence} [{cell.key}]"
     yield from said([cell])
 
 
-def _planned_and_actual(found: _Found, years: Sequence[int]) -> tuple[FoundCell, FoundCell]:
-    """A row's figures of a year, as they were meant to be and as they were. Raises _NoCellError."""
-    year = years[-1] if years else max(found.columns)
-    heads = found.table.heads
-    planned = [column for column, head in enumerate(heads) if _is_plan_of(head, year)]
-    actual = found.cell(year)
+def _planned_and_actual(found: _Found, times: Sequence[Period]) -> tuple[FoundCell, FoundCell]:
+    """A row's figures of a period, as they were meant to be and as they were. Raises _NoCellError."""
+    period = replace(times[-1], basis="") if times else of_year(max(found.years))
+    heads = enumerate(found.table.heads)
+    year = period.end_year
+    planned = [column for column, head in heads if is_planned(head) and latest_year(head) == year]
+    actual = found.cell(period)
     if len(planned) != 1:
         raise _NoCellError
     plan = cell_of(found.key, found.hit, found.table, found.row, planned[0])
@@ -771,64 +775,40 @@ def _planned_and_actual(found: _Found, years: Sequence[int]) -> tuple[FoundCell,
     return plan, actual
 
 
-def _is_plan_of(head: str, year: int) -> bool:
-    """Whether a column has what was planned for a year."""
-    return is_planned(head) and any(period.start_year == year for period in find_periods(head))
-
-
-def _plan(rows: Sequence[_Found], years: Sequence[int]) -> Iterator[str]:
-    plan, actual = _planned_and_actual(rows[0], years)
-    over = actual.value - plan.value
-    formula = f"{operand(actual)} - {operand(plan)}"
-    difference = number_text(over, decimals_of([actual, plan]))
-    if actual.percent:
-        unit = " percentage points"
-    else:
-        unit = unit_text(actual)
-    if plan.value > 0 and not actual.percent:
-        share = f"; 100 × ({formula}) / {operand(plan)} = {100 * over / plan.value:.1f}%"
-    else:
-        share = ""
-    name = _one_line(f"{actual.label}, {short_head(actual.head)} less {short_head(plan.head)}")
-    yield f"{name}: {formula} = {difference}{unit}{share}."
+def _plan(rows: Sequence[_Found], times: Sequence[Period]) -> Iterator[str]:
+    plan, actual = _planned_and_actual(rows[0], times)
+    name = f"{actual.label}, {short_head(actual.head)} less {short_head(plan.head)}"
+    yield difference(name, plan, actual)
     yield from said([actual, plan])
 
 
-def _growth(rows: Sequence[_Found], years: Sequence[int]) -> Iterator[str]:
-    before, after = _pair(rows, years)
-    # Where the base is zero, or the sign changes, a percentage means nothing.
-    if not before.value or after.value * before.value < 0:
+def _growth(rows: Sequence[_Found], times: Sequence[Period]) -> Iterator[str]:
+    change, *rest = _change(rows, times)
+    if not change.endswith("%."):
         raise _NoCellError
-    growth = 100 * (after.value - before.value) / before.value
-    name = _one_line(f"{after.label}, {short_head(before.head)} to {short_head(after.head)}")
-    base = operand(before)
-    yield f"{name}: 100 × ({operand(after)} - {base}) / {base} = {growth:.1f}%."
-    yield from said([after, before])
+    yield from (change, *rest)
 
 
-def _mean(rows: Sequence[_Found], years: Sequence[int]) -> Iterator[str]:
-    if years:
-        chosen = list(range(min(years), max(years) + 1))
-    else:
-        chosen = []
-    cells = rows[0].cells(chosen)
+def _mean(rows: Sequence[_Found], times: Sequence[Period]) -> Iterator[str]:
+    span = range(times[0].end_year, times[-1].end_year + 1) if times else ()
+    cells = rows[0].cells([of_year(year) for year in span])
     if len(cells) < 2:
         raise _NoCellError
     _check_alike(*cells)
     first = cells[0]
     mean = sum(cell.value for cell in cells) / len(cells)
     unit = "%" if first.percent else unit_text(first)
-    name = _one_line(f"{first.label}, average")
+    name = one_line(f"{first.label}, average")
     summands = " + ".join(map(operand, cells))
     yield f"{name}: ({summands}) / {len(cells)} = {number_text(mean, MEAN_DECIMALS)}{unit}."
     yield from said(cells)
 
 
-def _sum(rows: Sequence[_Found], years: Sequence[int]) -> Iterator[str]:
+def _sum(rows: Sequence[_Found], times: Sequence[Period]) -> Iterator[str]:
     if len(rows) == 2:
-        cells = _cells_of_one_year(rows, years)
-    elif len(years) > 1:
-        cells = rows[0].cells(years)
+        cells = _cells_of_one_period(rows, times)
+    elif len(times) > 1:
+        cells = rows[0].cells(times)
     else:
         cells = []
     if len(cells) < 2 or cells[0].percent:
@@ -840,27 +820,22 @@ def _sum(rows: Sequence[_Found], years: Sequence[int]) -> Iterator[str]:
     yield from said(cells)
 
 
-def _ratio(rows: Sequence[_Found], years: Sequence[int]) -> Iterator[str]:
-    part, whole = _cells_of_one_year(rows, years)
-    name = _one_line(f"{part.label} to {whole.label}, {short_head(part.head)}")
+def _ratio(rows: Sequence[_Found], times: Sequence[Period]) -> Iterator[str]:
+    part, whole = _cells_of_one_period(rows, times)
+    name = one_line(f"{part.label} to {whole.label}, {short_head(part.head)}")
     ratio = part.value / whole.value
     yield f"{name}: {operand(part)} / {operand(whole)} = {ratio:.2f}."
     yield from said([part, whole])
 
 
-def _share(rows: Sequence[_Found], years: Sequence[int]) -> Iterator[str]:
-    part, whole = _cells_of_one_year(rows, years)
+def _share(rows: Sequence[_Found], times: Sequence[Period]) -> Iterator[str]:
+    part, whole = _cells_of_one_period(rows, times)
     share = 100 * part.value / whole.value
     if part.percent or not 0 <= share <= WHOLE:
         raise _NoCellError
-    name = _one_line(f"{part.label} as a share of {whole.label}, {short_head(part.head)}")
+    name = one_line(f"{part.label} as a share of {whole.label}, {short_head(part.head)}")
     yield f"{name}: 100 × {operand(part)} / {operand(whole)} = {share:.1f}%."
     yield from said([part, whole])
-
-
-def _one_line(text: str) -> str:
-    """A name without colons, for the first colon ends it."""
-    return " ".join(text.replace(":", " ").split())
 
 
 _KINDS = {

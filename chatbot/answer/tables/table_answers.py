@@ -27,18 +27,15 @@ from chatbot.answer.tables.table_wording import (
     MEAN_DECIMALS,
     Worked,
     amount,
-    decimals_of,
     in_a_sentence,
+    moved,
     number_text,
-    operand,
     owned,
     printed,
     result_text,
     said,
     scale_text,
     stated_value,
-    unit_text,
-    year_text,
 )
 from chatbot.answer.verdict import asks_move, by_bound, by_move, is_other
 from chatbot.records import Hit, Prompt, Understanding
@@ -365,37 +362,12 @@ def _growth(measure: Measure, years: Sequence[int], question: str, task: Task) -
     if before.scale != after.scale or before.percent != after.percent:
         raise MissingError(measure.name)
     before, after = as_amounts(before, after)
-    verdict = ""
+    text = moved(before, after, task.whose)
     if _settles(after, question, task):
-        earlier, later = (first, amount(before)), (last, amount(after))
-        verdict = by_move(question, earlier, later)
-    change = after.value - before.value
-    name = owned(task.whose, after.label)
-    start = f"{before.text} ({year_text(before, first)})"
-    end = f"{after.text} ({year_text(after, last)}){unit_text(after)}"
-    move = f"{name} {_direction(change)} from {start} to {end}"
-    yield f"{verdict} {move}: {_difference(before, after, change)}.".strip()
+        verdict = by_move(question, (first, amount(before)), (last, amount(after)))
+        text = f"{verdict} {text}".strip()
+    yield text
     yield from said([after, before])
-
-
-def _direction(change: float) -> str:
-    if change > 0:
-        return "rose"
-    return "fell" if change < 0 else "did not change"
-
-
-def _difference(before: FoundCell, after: FoundCell, change: float) -> str:
-    """The formula of a change, with that of the percentage where there is one."""
-    decimals = decimals_of([after, before])
-    formula = f"{operand(after)} - {operand(before)}"
-    if after.percent:
-        return f"{formula} = {change:.{decimals}f} percentage points"
-    difference = f"{formula} = {number_text(change, decimals)}"
-    if before.value <= 0 or after.value < 0:  # a percentage means nothing below zero
-        return difference
-    growth = 100 * change / before.value
-    base = before.text
-    return f"{difference}; 100 × ({operand(after)} - {base}) / {base} = {growth:.1f}%"
 
 
 def _growth_in(measure: Measure, year: int, question: str, task: Task) -> list[str]:
@@ -406,11 +378,9 @@ def _growth_in(measure: Measure, year: int, question: str, task: Task) -> list[s
     names = (" ".join(phrase) for phrase in _phrases([measure]))
     if any(_GROWTH.search(name) for name in names):
         return []
-    try:
-        years = (year - 1, year)
-        return list(_growth(measure, years, question, task))
-    except MissingError:
-        return []
+    with suppress(MissingError):
+        return list(_growth(measure, (year - 1, year), question, task))
+    return []
 
 
 def _formula(measure: Measure, years: Sequence[int], question: str, task: Task) -> Iterator[str]:

@@ -19,8 +19,11 @@ __all__ = [
     "Worked",
     "amount",
     "decimals_of",
+    "difference",
     "in_a_sentence",
+    "moved",
     "number_text",
+    "one_line",
     "operand",
     "owned",
     "printed",
@@ -30,13 +33,13 @@ __all__ = [
     "short_head",
     "stated_value",
     "unit_text",
-    "year_text",
 ]
 
 # The letters of a currency's code, which keeps its capitals.
 LONGEST_CODE = 3
 # Of a mean, and of a result whose operands are printed in different scales.
 MEAN_DECIMALS = 2
+HUNDRED_MILLION = 1e8  # the unit of Japanese accounts
 LONGEST_NAME = 90  # of a row, for a sentence about it
 # The marks of "Revenue (1)(2)", and the head of a name: "Earnings" of "Earnings per share".
 _MARKS_OF_NOTES = re.compile(r"(?:\s?\(\w{1,2}\))+$")
@@ -148,7 +151,8 @@ def stated_value(cell: FoundCell) -> str:
     """A cell's figure with its scale, or its per cent."""
     if cell.percent:
         return cell.text if "%" in cell.text else f"{cell.text}%"
-    name = SCALE_NAMES.get(cell.scale / cell.figure.scale)
+    scale = cell.scale / cell.figure.scale
+    name = "× 100 million" if scale == HUNDRED_MILLION else SCALE_NAMES.get(scale)
     return f"{cell.text} {name}" if name else cell.text
 
 
@@ -190,12 +194,32 @@ def scale_text(one: Worked, measure: Measure) -> str:
     return unit_text(one.cells[0])
 
 
-def year_text(cell: FoundCell, year: int) -> str:
-    """The year of a cell; a fiscal year over two as its head has it: "2005-06"."""
-    spans = [period for period in find_periods(cell.head) if period.end_year > period.start_year]
-    if spans:
-        return cell.head[spans[0].start : spans[0].end]
-    return str(year)
+def one_line(text: str) -> str:
+    """A name without colons, for the first colon ends it."""
+    return " ".join(text.replace(":", " ").split())
+
+
+def moved(before: FoundCell, after: FoundCell, whose: str = "") -> str:
+    """How the figure of a row moved, with the formula."""
+    change = after.value - before.value
+    way = ("fell", "rose")[change > 0] if change else "did not change"
+    start, end = (f"{cell.text} ({short_head(cell.head)})" for cell in (before, after))
+    return difference(f"{owned(whose, after.label)} {way} from {start} to {end}", before, after)
+
+
+def difference(name: str, before: FoundCell, after: FoundCell) -> str:
+    """The formula of a change behind its name, with that of the percentage where there is one."""
+    change = after.value - before.value
+    decimals = decimals_of([after, before])
+    base = operand(before)
+    formula = f"{operand(after)} - {base}"
+    head = f"{one_line(name)}{unit_text(after)}: {formula}"
+    if after.percent:
+        return f"{head} = {change:.{decimals}f} percentage points."
+    growth = ""
+    if before.value > 0 <= after.value:  # a percentage means nothing below zero
+        growth = f"; 100 × ({formula}) / {base} = {100 * change / before.value:.1f}%"
+    return f"{head} = {number_text(change, decimals)}{growth}."
 
 
 def unit_text(cell: FoundCell) -> str:

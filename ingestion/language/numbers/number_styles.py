@@ -39,11 +39,11 @@ __all__ = [
 _APART = "'’\u00a0\u2007\u2008\u2009\u200a\u202f"
 # The digits of one number with their separators; a pattern with named groups.
 NUMERAL = (
-    rf"(?:(?P<apart>[1-9][0-9]{{0,2}}(?:[{_APART}][0-9]{{3}})++(?:[.,][0-9]++)?(?![0-9]))"
-    r"|(?P<commas>[1-9][0-9]{0,2}(?:,[0-9]{3})++(?:\.[0-9]++)?(?![0-9]))"
+    rf"(?:(?P<apart>[1-9][0-9]{{0,2}}(?:[{_APART}][0-9]{{3}})++(?:[.,·][0-9]++)?(?![0-9]))"
+    r"|(?P<commas>[1-9][0-9]{0,2}(?:,[0-9]{3})++(?:[.·][0-9]++)?(?![0-9]))"
     r"|(?P<points>[1-9][0-9]{0,2}(?:\.[0-9]{3})++(?:,[0-9]++)?(?![0-9]))"
     r"|(?P<lakhs>[1-9][0-9]?(?:,[0-9]{2}(?=,))++,[0-9]{3}(?:\.[0-9]++)?(?![0-9]))"
-    r"|(?P<plain>(?:0|[1-9][0-9]*+)(?:[.,][0-9]++)?))"
+    r"|(?P<plain>(?:0|[1-9][0-9]*+)(?:[.,·][0-9]++)?))"
 )
 TRIANGLES = "△▲▽▼"
 SIDES = r"(?:CR|DR|Cr|Dr)\b\.?"
@@ -67,6 +67,7 @@ _IN_ANGLES = re.compile(rf"<(?P<inside>{_INSIDE})>")
 _IN_SQUARES = re.compile(rf"\s*\[{_INSIDE}\][\s%]*")
 _SQUARE_LEGEND = re.compile(r"\bsquare brackets\b|\[\s*\](?!\()", re.IGNORECASE)
 _MINUS_BEHIND = re.compile(rf"(?<=[0-9%])[{MINUS}](?=\s*%?\s*\Z)")
+_WHOLE_CROWNS = re.compile(r"(?<=[0-9]),[-–—]{1,2}(?!\w)")  # "kr 13 125,-"
 # "5.0p" is provisional. "x" and the letters of scales are units.
 _MARK_BEHIND = re.compile(rf"(?<=[0-9%])(?!{BARE_LETTER_SCALE}|x)[a-z](?=\s*\Z)")
 _SIDE = re.compile(rf"(?<=[0-9) ]){SIDES}")
@@ -144,6 +145,7 @@ def _rewritten(text: str, style: NumberStyle, *, cell: bool = False) -> str:
     if not text.isascii():
         up, down = (" ", DOUBTED) if style.arrows else (SURE, SURE)
         text = _TRIANGLE.sub(lambda found: up if found[0] in "△▲" else down, text)
+    text = _WHOLE_CROWNS.sub(lambda found: " " * len(found[0]), text)
     return _FOUND.sub(lambda numeral: _numeral(numeral, style.decimal, cell=cell), text)
 
 
@@ -171,6 +173,8 @@ def _form(match: re.Match[str]) -> tuple[str, str]:
     """
     marks = _NO_DIGIT.findall(match[0])
     last = marks[-1] if marks else ""
+    if last == "·":  # a raised point is a decimal point
+        return last, last
     if match["plain"] or match["apart"]:
         return last if last in (".", ",") else "", last
     if len(marks) == 1:

@@ -59,6 +59,9 @@ _SCALE_MONEY = (  # "(million crowns)", "Millions of dollars" at the start of a 
     rf"(?={_SPACE}?(?:[)\r\n,]|\Z| > ))|\((?P<scale>(?i:{SCALE_WORD}))\)"
     r"|\((?i:in )?(?P<scale>['’‘]?000['’]?s?)\)"
 )
+_UNIT_OF = (  # "Unit: 100 million yen"
+    rf"(?i:\bunits?:){_SPACE}?(?P<scale>(?:100{_SPACE})?{_SCALE}){_SPACE}{_OF}{_MONEY}"
+)
 _PERCENT_KIND = (  # "(Per cent)", "(in percent of GDP)", "(y/y, %)", "Variation (Percentage Points)"
     r"\((?:[^()\n0-9%]{0,30}[, \u00a0])??(?:[Ii]n[ \u00a0])?(?:(?P<points>(?i:percentage[ \u00a0]points?"
     r"|ppts?|pp))"
@@ -67,7 +70,9 @@ _PERCENT_KIND = (  # "(Per cent)", "(in percent of GDP)", "(y/y, %)", "Variation
 )
 _LOOK_BACK = 50  # marks: no table has so many in succession that hold for a single row
 _AND_COUNTS = re.compile(r",? and (?:(?!and\b)[a-z]+ ){0,2}?(?P<counted>[a-z]{3,}?)s? ")
-_MARK = re.compile(numbered("|".join((_IN_SCALE, _MONEY_SCALE, _LETTER_MONEY, _SCALE_MONEY, _PERCENT_KIND))))
+_MARK = re.compile(
+    numbered("|".join((_UNIT_OF, _IN_SCALE, _MONEY_SCALE, _LETTER_MONEY, _SCALE_MONEY, _PERCENT_KIND)))
+)
 
 _POINTS = re.compile(
     r"(?<![0-9])(?<![0-9] )(?:percentage|per ?cent|%)[\s-]points?|\bppts?\b|\bpp\b", re.IGNORECASE
@@ -158,7 +163,9 @@ def _scale_and_unit(written: Mapping[str, str]) -> tuple[float, str | None]:
     words = written.get("scale", "").lower().replace("\u00a0", " ").strip("'’‘")
     if words.startswith("000"):
         words = "thousand"
-    scale = math.prod((MARK_SCALES.get(word) or scale_of(word) for word in words.split()), start=1.0)
+    hundreds = 100.0 if words.startswith("100 ") else 1.0
+    scales = (MARK_SCALES.get(word) or scale_of(word) for word in words.removeprefix("100 ").split())
+    scale = math.prod(scales, start=hundreds)
     for unit, group in (("percentage points", "points"), ("basis points", "basis"), ("%", "percent")):
         if group in written:
             return scale, unit

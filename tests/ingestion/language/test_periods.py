@@ -118,6 +118,9 @@ SPANS = case_rows("""
 3 | October to December 2024
 3 | 1 October to 31 December 2024
 6 | July - December 2024
+6 | 7–12/2024
+3 | 1.10.–31.12.2024
+12 | FY12/24
 9 | Apr-Dec 2024
 12 | Jan-Dec 2024
 12 | YTD December 2024

@@ -6,7 +6,7 @@ from dataclasses import replace
 
 import pytest
 
-from chatbot.answer.tables.operations import asked_operation, by_operation, decided_by
+from chatbot.answer.tables.operations import asked_operation, by_operation, by_row
 from chatbot.records import Hit, Understanding
 from ingestion.records import Rect, Table
 from tests.case_rows import case_rows
@@ -54,14 +54,15 @@ def answer(question: str, years: str, *pages: Hit) -> str:
 def test_actual_figures_are_compared_with_those_that_were_planned() -> None:
     question = "By how much did selling costs exceed the 2019 budget?"
     said = answer(question, "2019", made(heads=("Budget 2019", "Actual 2019", "Actual 2018")))
-    difference = "Selling costs, Actual 2019 less Budget 2019: 361 - 453 = -92, in millions"
+    difference = "Selling costs, Actual 2019 less Budget 2019, in millions: 361 - 453 = -92"
     assert f"{difference}; 100 × (361 - 453) / 453 = -20.3%." in said
     # Without a budget nothing is compared with one.
     assert answer(question, "2019", made()) == ""
 
 
 WORKED_OUT = """
-2018 2019 | 126 - 67 = 59, in millions. | What was the change in research and development from 2018 to 2019?
+2018 2019 | , in millions: 126 - 67 = 59; 100 × (126 - 67) / 67 = 88.1%. | What was the change in research \
+and development from 2018 to 2019?
 2018 2019 | 100 × (453 - 361) / 361 = 25.5%. | What is the percentage change in selling costs between 2018 \
 and 2019?
 - | (384 + 361 + 453) / 3 = 399.33, in millions. | What is the average of selling costs?
@@ -69,14 +70,14 @@ and 2019?
 2018 2019 | 67 + 126 = 193, in millions. | What is the sum of research and development in 2018 and 2019?
 2019 | 453 / 579 = 0.78. | What is the ratio of selling costs to total expenses in 2019?
 2018 | 100 × 67 / 428 = 15.7%. | What percentage of total expenses is research and development in 2018?
-2019 | 579 - 453 = 126, in millions. | What is the difference between total expenses and selling costs in \
+2019 | , in millions: 579 - 453 = 126; | What is the difference between total expenses and selling costs in \
 2019?
 2018 2019 | = 385.0%. | By what percentage did net cash used in investing increase from 2018 to 2019, i.e. \
 the percentage change?
 # Of the total of its block, though the question does not call it one, and against the newest year.
 2019 | 100 × 453 / 579 = 78.2%. | What share of expenses were selling costs in 2019?
 2018 | 100 × 3,900 / 10,310 = 37.8%. | How much of revenue came from Asia Pacific in 2018?
-2017 | 126 - 60 = 66, in millions. | Did research and development grow compared with 2017, and by how much?
+2017 | 126 - 60 = 66; | Did research and development grow compared with 2017, and by how much?
 2018 2019 | (3,900 + 4,100) / 2 = 4,000 | What was the average revenue from Asia Pacific in 2018 and 2019?
 """
 
@@ -110,7 +111,8 @@ def test_where_a_row_a_year_or_the_operation_is_in_doubt_nothing_is_worked_out(
 
 
 YES_OR_NO = """
-2019 | Yes. Selling costs, Year ended May 31, 2018 to Year ended May 31, 2019: 453 - 361 = 92 | Did selling \
+2019 | Yes. Selling costs rose from 361 (Year ended May 31, 2018) to 453 (Year ended May 31, 2019), in \
+millions: 453 - 361 = 92; | Did selling \
 costs rise in 2019?
 2018 2019 | No. Selling costs | Were selling costs lower in 2019 than in 2018?
 2019 | No. Selling costs | Did selling costs rise by more than 30% in 2019?
@@ -131,11 +133,11 @@ def test_a_row_that_says_yes_or_no_must_have_the_question_s_words() -> None:
     (table,) = page.tables
     research, selling, *_ = table.rows
     question = replace(asked("Were selling costs above 400 million in 2019?", "2019"), whose="Tern")
-    decided = decided_by("S1-7f3a", page, table, selling, question)
+    decided = by_row("S1-7f3a", page, table, selling, question)
     assert decided == "Yes. Tern's selling costs were 453 million (Year ended May 31, 2019)."
-    assert decided_by("S1-7f3a", page, table, research, question) == ""
-    of_another_year = replace(question, years=(2012,))
-    assert decided_by("S1-7f3a", page, table, selling, of_another_year) == ""
+    assert by_row("S1-7f3a", page, table, research, question) == ""
+    of_another_year = asked("Were selling costs above 400 million in 2012?", "2012")
+    assert by_row("S1-7f3a", page, table, selling, of_another_year) == ""
 
 
 def test_of_two_rows_that_are_named_alike_none_is_taken() -> None:
@@ -168,3 +170,46 @@ December 31, 2019 | June 30, 2018 | June 30, 2017
 def test_columns_of_another_kind_are_not_reckoned_together(heads: tuple[str, ...]) -> None:
     question = "What was the change in selling costs from 2018 to 2019?"
     assert answer(question, "2018 2019", made(heads=heads)) == ""
+
+
+OF_PARTS = """
+Six months to 31 Dec 24 | Six months to 31 Dec 23 | Year to 30 Jun 24 | 453 - 361 = 92; 100 × (453 - 361) / \
+361 | How did selling costs change from the six months to December 2023 to the six months to December 2024?
+1–6/2024 | 4–6/2024 | 1–6/2023 | 453 - 384 = 69; | How did selling costs change from January–June 2023 to \
+January–June 2024?
+FY3/22 | FY3/23 | FY3/24 plan | 361 - 453 = -92; | How did selling costs change from the fiscal year ended \
+March 2022 to the fiscal year ended March 2023?
+Oct-24 | YTD Oct-24 | Oct-23 | 453 - 384 = 69; | How did selling costs change from October 2023 to October \
+2024?
+2024-06-30 | 2023-12-31 | 2023-06-30 | 453 - 361 = 92; | How did selling costs change from 31 December 2023 \
+to 30 June 2024?
+FY24A | FY25B | FY25E | 384 - 453 = -69; | How do selling costs change from FY24A to FY25E?
+Q1 FY 2024/25 | FY 2023/24 | FY 2022/23 | 361 - 384 = -23; | How did selling costs change from FY 2022/23 \
+to FY 2023/24?
+"""
+
+
+@pytest.mark.parametrize(("first", "second", "third", "formula", "question"), case_rows(OF_PARTS))
+def test_the_two_periods_that_are_asked_for_are_compared(
+    first: str, second: str, third: str, formula: str, question: str
+) -> None:
+    page = made(heads=(first, second, third))
+    assert formula in answer(question, "", page)
+    (table,) = page.tables
+    changes = replace(asked(question), compares=True)
+    assert formula in by_row("S1-7f3a", page, table, table.rows[1], changes)
+
+
+NOT_THERE = """
+1–6/2024 | 1–6/2023 | 1–12/2023 | How did selling costs change from 2022 to 2023?
+H1 2024 | H1 2023 | 2022 | How did selling costs change from 2023 to 2024?
+Budget 2024 | 2023 | 2022 | How did selling costs change from 2023 to 2024?
+T1–T2 2024 | T2 2023 | T1–T2 2023 | How did selling costs change from T2 2023 to T2 2024?
+"""
+
+
+@pytest.mark.parametrize(("first", "second", "third", "question"), case_rows(NOT_THERE))
+def test_no_part_of_a_year_or_plan_stands_for_the_year(
+    first: str, second: str, third: str, question: str
+) -> None:
+    assert answer(question, "", made(heads=(first, second, third))) == ""

@@ -116,7 +116,7 @@ def test_every_operand_is_cited_with_its_row() -> None:
 
 def test_growth_and_negative_values() -> None:
     text = answer("growth of operating income", "operating income", "2023 2024", compares=True)
-    assert "rose from (80) (2023) to 300 (2024)" in text
+    assert "rose from (80) (2023) to 300 (Year ended June 30, 2024)" in text
     assert "%" not in text
     text = answer("growth of net income", "net income", "2023 2024")
     assert "100 × (200 - 150) / 150 = 33.3%" in text
@@ -124,7 +124,7 @@ def test_growth_and_negative_values() -> None:
 
 def test_growth_in_one_year_is_against_the_year_before() -> None:
     text = answer("What was the growth of net income in 2024?", "net income", "2024")
-    assert "Net income rose from 150 (2023) to 200 (2024)" in text
+    assert "Net income rose from 150 (2023) to 200 (Year ended June 30, 2024)" in text
     assert "100 × (200 - 150) / 150 = 33.3%" in text
     # The year before is not printed.
     text = answer("What was the growth of net income in 2023?", "net income", "2023")
@@ -431,4 +431,4 @@ def test_total_other_assets_are_not_total_assets() -> None:
 def test_a_fiscal_year_over_two_is_named_as_its_head_has_it() -> None:
     page = made("Net sales | 58 | 49", heads="2006-07 Estimate | 2005-06 Budget")
     text = computed("change in net sales", "revenue", "2006 2007", page)
-    assert "rose from 49 (2005-06) to 58 (2006-07)" in text
+    assert "rose from 49 (2005-06 Budget) to 58 (2006-07 Estimate)" in text
