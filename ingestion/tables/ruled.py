@@ -258,7 +258,7 @@ def _split(label: Inside, cells: Sequence[Inside]) -> list[tuple[Words, list[Wor
     begun = [number for number, line in enumerate(label.lines) if ITEM_LABEL.fullmatch(line[0].text)]
     if len(begun) != count:
         begun = list(range(count))
-        if len(label.lines) != count:
+        if len(label.lines) != count or count > MOST_STACKED:
             return [] if count >= MOST_STACKED else whole
     ends = [*begun[1:], len(label.lines)]
     above = text_of(chain.from_iterable(label.lines[: begun[0]])).rstrip(": ")
