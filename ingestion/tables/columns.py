@@ -84,7 +84,7 @@ def label_of(line: VisualLine) -> int:
         return 1
     if is_period(first.text) and any(map(_is_amount, others)):
         return 1
-    return 2 if others and not others[0].figure else 0
+    return 2 if others and not others[0].figure and any(map(str.isalpha, others[0].text)) else 0
 
 
 def _is_amount(piece: Piece) -> bool:

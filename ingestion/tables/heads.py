@@ -10,7 +10,7 @@ from operator import itemgetter
 
 from ingestion.language.periods import YEARLESS
 from ingestion.records import Across, Down
-from ingestion.tables.captions import bracketed_units, caption_of, is_bare_unit, is_unit
+from ingestion.tables.captions import CAPTION, bracketed_units, caption_of, is_bare_unit, is_unit
 from ingestion.tables.columns import Column, counts_up, parted
 from ingestion.tables.lines import INK, Piece, VisualLine
 from ingestion.tables.word_kinds import is_period, stacked
@@ -19,8 +19,9 @@ __all__ = ["Head", "head_of"]
 
 # Heads and the rows below them stand no further apart than this many line heights.
 HEAD_GAP = 3.2
-# The most lines that heads take.
+# The most lines that heads take, and the most words in a head.
 MOST_HEAD_LINES = 10
+MOST_HEAD_WORDS = 9
 # A spanning head stands over the middle of its columns to within this share of the distance between two.
 BALANCE = 0.3
 BALANCE_OF_HEADS = 0.4
@@ -161,6 +162,8 @@ class _Zone:
         The only piece of a line is the table's caption if it stands over the middle of the whole table, and
         spans columns if it stands over the middle of these.
         """
+        if CAPTION.match(line.text) or any(len(piece.words) > MOST_HEAD_WORDS for piece in heads):
+            return False
         piece = line.pieces[0]
         if len(line.pieces) > 1 or not 1 < len(self._columns) > len(heads):
             return bool(heads)

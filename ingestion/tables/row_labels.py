@@ -89,9 +89,7 @@ def _item(line: VisualLine, index: int, columns: Sequence[Column]) -> _Item:
     tail = None
     if not cells:
         tail = _tail(pieces, columns, line.letter)
-    words: list[Word] = []
-    if tail is None:
-        words += chain.from_iterable(piece.words for piece in pieces)
+    words = [*chain.from_iterable(piece.words for piece in pieces)]
     _pull_values(words, columns, cells, line.letter)
     label = LEADER.sub("", text_of(words))
     x0 = words[0].box.x0 if words else 0.0
@@ -135,9 +133,7 @@ def _free_column(
 ) -> int | None:
     """Returns the first column without a cell in which a box stands, None if there is none."""
     for number, column in enumerate(columns):
-        if number in cells or column.overlap(box) <= 0:
-            continue
-        if box.x1 < column.x1 + letter:
+        if number not in cells and column.overlap(box) > 0:
             return number
     return None
 
@@ -161,9 +157,7 @@ class _LineJoiner:
         gaps.sort()
         usual = gaps[len(gaps) // 2] if gaps else 0.0
         # If the rows of a table stand apart, lines that do not are of one label.
-        self._tight = -1.0
-        if usual > LOOSE:
-            self._tight = min(TIGHT, usual - LOOSE)
+        self._tight = min(TIGHT, usual - LOOSE) if usual > LOOSE else -1.0
         self._sections: list[_Section] = []
 
     def rows(self, columns: int) -> list[Row]:
@@ -262,7 +256,7 @@ class _LineJoiner:
     def _end(self, row: _Item) -> None:
         """Joins to the last row the lines below it that its label goes on in."""
         for line in self._tail:
-            if line.cells or not line.label:
+            if not line.label:
                 return
             if NOTE.match(line.label) or line.x1 > self._edge:
                 return
@@ -293,7 +287,7 @@ class _LineJoiner:
         self._sections = kept
         flat = indent < 0 or (bool(row.label) and row.x0 <= heading.x0 + step)
         in_group = any(not own_indent for _, _, own_indent in kept)
-        if flat and indent >= 0 and in_group and not heading.label.endswith(":"):
+        if flat and in_group and not heading.label.endswith(":"):
             return  # a row that has no figures, among others of an indented group
         kept.append((indent, text, flat))
 
@@ -314,9 +308,7 @@ class _LineJoiner:
 
 def _is_further_out(section: _Section, indent: float, step: float) -> bool:
     """Whether a heading stands further out than an indent; a centred one does so for all that are not."""
-    if section[0] < indent - step:
-        return True
-    return section[0] == -1.0 and indent >= 0
+    return section[0] < indent - step
 
 
 def _is_unit_at(section: _Section, right: float) -> bool:

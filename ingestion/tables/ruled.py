@@ -10,7 +10,6 @@ from itertools import chain, groupby
 from ingestion.language.list_items import ITEM_LABEL
 from ingestion.records import Rect, Row, Table, Word
 from ingestion.tables.captions import bracketed_units, is_unit
-from ingestion.tables.columns import counts_up
 from ingestion.tables.grids import Grid, Inside
 from ingestion.tables.lines import row_of, text_piece
 from ingestion.tables.word_kinds import is_period, is_value, stacked, text_of, words_kind
@@ -21,18 +20,10 @@ __all__ = ["ruled_tables"]
 MOST_CELL_WORDS = 60
 MOST_HEAD_WORDS = 14
 MOST_HEAD_ROWS = 4
-# A head that ends in a full stop is an abbreviation, such as "S. No.", and has at most this many words.
-MOST_SHORT = 4
-# The greatest share of figures in a head, not counting small whole ones ("Tier 1").
-MOST_FIGURES = 0.25
-# The fewest rows with values in a ruled table, the same if it has heads, and the fewest cells with a figure
-# or a sign for none.
-FEWEST_ROWS, FEWEST_ROWS_OF_HEADS = 2, 1
+# The fewest cells with a figure or a sign for none.
 FEWEST_FIGURES = 2
 # The least share of filled cells: frames of charts and forms are empty.
 FILLED = 0.5
-# The greatest share of cells that span a line other cells have: those of forms do.
-SHARED = 0.3
 # Figures stacked in one cell, without numbered items beside them, are rows without a line between them.
 MOST_STACKED = 3
 SERIAL = re.compile(r"\(?(?:\d{1,3}|[ivxlcIVXLC]{1,6}|[a-zA-Z])(?:\.\d{1,2}){0,2}[.)]{0,2}")
@@ -72,8 +63,6 @@ class _Sheet:
         self._title = self._take_title()
         self._heads = self._rows[: self._count_heads()]
         self._body = self._rows[len(self._heads) :]
-        if self._body and counts_up([inside.text for inside in _filled(self._body[0])]):
-            self._body = self._body[1:]
         self._columns = self._kept_columns()
         self._serials = self._count_serials()
         self._label = self._serials + self._is_grouped(self._serials)
@@ -84,9 +73,6 @@ class _Sheet:
         if not self._values or not self._is_regular():
             return
         rows = self._made_rows()
-        fewest = FEWEST_ROWS_OF_HEADS if self._heads else FEWEST_ROWS
-        if sum(any(row.cells) for row in rows) < fewest:
-            return
         cells = filter(None, chain.from_iterable(row.cells for row in rows))
         if sum(_has_figure(cell.text) for cell in cells) < FEWEST_FIGURES:
             return
@@ -112,8 +98,7 @@ class _Sheet:
         title = ""
         while len(self._rows) > 2:
             top = _filled(self._rows[0])
-            below = _filled(self._rows[1])
-            if len(top) != 1 or len(below) < 2:
+            if len(top) != 1 or len(_filled(self._rows[1])) < 2:
                 break
             title = f"{title} {top[0].text}".strip()
             self._rows = self._rows[1:]
@@ -130,11 +115,8 @@ class _Sheet:
             cells = _filled(row)
             if not all(map(_may_be_head, cells)) or cells[0].text[:1].islower():
                 break
-            if count:
-                spanning = any(inside.columns[0] < inside.columns[1] or inside in cells for inside in above)
-                if not spanning and not all(is_unit(inside.text) for inside in cells):
-                    break
-            elif len(cells) < 2:
+            spans = any(inside.columns[0] < inside.columns[1] or inside in cells for inside in above)
+            if not (spans if count else len(cells) > 1):
                 break
             above = cells
             count += 1
@@ -146,10 +128,9 @@ class _Sheet:
         Of several columns between which no row has a line, only the first is kept.
         """
         kept: list[int] = []
-        filled = [row for row in self._body if len(_filled(row)) > 1]
         for column in range(len(self._grid.xs) - 1):
-            before = {row[kept[-1]] for row in filled} if kept else set()
-            own = [row[column] for row in filled if row[column].lines and row[column] not in before]
+            before = {row[kept[-1]] for row in self._body} if kept else set()
+            own = [row[column] for row in self._body if row[column].lines and row[column] not in before]
             if len(own) > 1 or any(inside.columns == (column, column) for inside in own):
                 kept.append(column)
         return kept
@@ -169,27 +150,15 @@ class _Sheet:
             return False
         first = self._columns[place]
         second = self._columns[place + 1]
-        shared = [row for row in self._body if _is_group_row(row[first], row[second])]
-        names = [row[second] for row in shared]
-        if len(names) < 2 or len(set(names)) < len(names):
-            return False
-        return all(inside.lines and not is_value(inside.text) for inside in names)
+        names = [row[second].text for row in self._body if row[first].rows[0] < row[first].rows[1]]
+        return len(names) > 1 and not any(map(is_value, names))
 
     def _is_regular(self) -> bool:
-        """Whether the cells are those of a table.
-
-        Most have something in them, most of these are one row high and one column wide, and no labels are
-        stacked figures.
-        """
+        """Whether most cells have something in them, as those of a table have."""
         rows = [row for row in self._body if not self._is_section(row)]
         columns = self._columns[self._label :]
         filled = [row[column] for row in rows for column in columns if row[column].lines]
-        if len(filled) < FILLED * len(rows) * len(columns):
-            return False
-        if len(filled) - len(set(filled)) > SHARED * len(filled):
-            return False
-        labels = (row[columns[0]] for row in rows)
-        return not any(len(label.lines) >= MOST_STACKED and _is_all_values(label) for label in labels)
+        return len(filled) >= FILLED * len(rows) * len(columns)
 
     def _head(self, place: int) -> str:
         """Returns the heads over a column, the outermost first.
@@ -212,30 +181,33 @@ class _Sheet:
         Returns none if rows stand in cells without a line between them.
         """
         made: list[Row] = []
-        sections: list[_Section] = []
+        section = ""
         for row in self._body:
             if self._is_section(row):
-                sections = _with_section(sections, row, begun=bool(made))
+                text = " ".join(inside.text for inside in _filled(row))
+                # A label at the top that goes on stands on the page before.
+                if made or not text[0].islower():
+                    section = text.rstrip(": ")
             elif any(row[column].lines for column in self._values):
-                rows = self._rows_of(row, [text for _, text in sections])
+                rows = self._rows_of(row, section)
                 if not rows:
                     return []
                 made += rows
         return self._under_head(made)
 
-    def _rows_of(self, row: Sequence[Inside], sections: Sequence[str]) -> list[Row]:
+    def _rows_of(self, row: Sequence[Inside], section: str) -> list[Row]:
         """Returns the rows that one row of cells makes.
 
         There are several if items are numbered in it, and none if it cannot be told where each begins.
         """
         *first, label = (row[column] for column in self._columns[: self._label + 1])
         serial = [word for inside in first[: self._serials] for word in inside.words]
-        groups = [inside.text for inside in first[self._serials :] if inside is not label]
+        groups = [inside.text for inside in first[self._serials :]]
         made = []
         for words, values, above in _split(label, [row[column] for column in self._values]):
             words = words if above else serial + words
             cells = [text_piece(value) if value else None for value in values]
-            made.append(row_of(text_of(words), words, cells, stacked([*sections, *groups, above])))
+            made.append(row_of(text_of(words), words, cells, stacked([section, *groups, above])))
         return made
 
     def _under_head(self, rows: list[Row]) -> list[Row]:
@@ -254,40 +226,8 @@ class _Sheet:
         return texts[0].columns[0] <= self._columns[self._label] and not is_value(texts[0].text)
 
 
-# A section: whether it spans columns, and its text.
-_Section = tuple[bool, str]
-
-
-def _with_section(sections: list[_Section], row: Sequence[Inside], *, begun: bool) -> list[_Section]:
-    """Returns the sections that hold below a row that names one. begun: rows stand above it."""
-    filled = _filled(row)
-    first, last = filled[-1].columns
-    spans = first < last
-    text = " ".join(inside.text for inside in filled)
-    if not any(map(str.isalpha, text)):
-        return sections
-    if not begun and text[0].islower():
-        return sections  # a label at the top that goes on stands on the page before
-    outer = [section for section in sections if section[0] and not spans]
-    return [*outer, (spans, text.rstrip(": "))]
-
-
-def _is_group_row(first: Inside, second: Inside) -> bool:
-    """Whether the first of two cells goes on over several rows and has something of its own."""
-    return bool(first.lines) and first is not second and first.rows[0] < first.rows[1]
-
-
 def _may_be_head(inside: Inside) -> bool:
-    text = inside.text
-    words = text.split()
-    if len(words) > MOST_HEAD_WORDS:
-        return False
-    if len(words) > MOST_SHORT and text.endswith((".", ";")):
-        return False
-    if is_value(text) and not is_period(text):
-        return False
-    figures = [word for word in words if _is_figure(word) and not (word.isdecimal() and len(word) <= 2)]
-    return len(figures) <= MOST_FIGURES * len(words)
+    return is_period(inside.text) or not is_value(inside.text)
 
 
 def _is_figure(word: str) -> bool:
