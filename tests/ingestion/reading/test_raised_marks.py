@@ -10,8 +10,8 @@ from reportlab.pdfgen.canvas import Canvas
 from ingestion.document import read_document
 from tests.case_rows import case_rows
 
-NOTES = (
-    "1 In capital cities it is 190.",
+NOTES = ("1 In capital cities 190.", "2 Except by night.", "12 From July.", "3 Not yet.", "b For clerks.")
+    "1 In capital cities 190.",
     "2 Except by night.",
     "12 From July.",
     "3 Not yet.",
