@@ -34,8 +34,6 @@ FORM = re.compile(
 )
 AMENDED = re.compile(r"\s?/\s?A\b")
 COMMISSION = re.compile(r"securities\s+and\s+exchange\s+commission|\bregistrant\b", re.I)
-# How far into a cover the number of its form stands.
-FORM_WITHIN = 900
 DATE = rf"(?:{DATED_MONTH}\s\d{{1,2}},?\s{YEAR}|\d{{1,2}}\s{DATED_MONTH}\s{YEAR})"
 # What a quarterly or a current report is dated with.
 DATED = re.compile(
@@ -56,7 +54,8 @@ TOLD_RESULTS = re.compile(
 RELEASE_WITHIN = 3_000
 HEADLINES = 10
 SPEECH = re.compile(
-    rf"\bbudget\s(?:(?:FY\s?)?{YEAR}(?:\s?[-–—/]\s?\d{{2,4}})?\s)?(?:speech|address|(?P<statement>statement))\b",
+    rf"\bbudget\s(?:(?:FY\s?)?{YEAR}(?:\s?[-–—/]\s?\d{{2,4}})?\s)?"
+    r"(?:speech|address|(?P<statement>statement))\b",
     re.I,
 )
 SPEECH_WITHIN = 400
@@ -92,7 +91,7 @@ GOES_ON = re.compile(
 SAME_SIZE, CLOSE = 0.05, 0.5
 BYLINE = re.compile(
     r"[\s,]+(?:by|delivered|presented|submitted|prepared|as delivered|tabled)\b"
-    r"(?:(?=\s(?:by|the|to|at|on|hon)|$)|(?<=by)\s(?=dr|mr|mrs|ms|minister|his|her|governor|president|chair)).*$",
+    r"(?:(?=\s(?:by|the|to|at|on|hon)|$)|(?<=by)\s(?=[dm]r|mrs|ms|minister|his|her|governor|president|chair)).*",
     re.I,
 )
 # Of files and chapters, and of pages and versions.
@@ -101,7 +100,8 @@ NUMBER_BEFORE = re.compile(
     rf"|(?:\d{{1,2}}|[IVXLCivxlc]{{1,5}})\.\s(?=[^\W\d_])|(?!{YEAR}\b)\d{{1,4}}\s+(?=[^\W\d_]))"
 )
 NUMBER_BEHIND = re.compile(
-    rf"\s+(?:[Pp]age\s)?(?!{YEAR}$)\d{{1,4}}$|\s\d{{1,2}}[./]\d{{1,2}}[./]\d{{2,4}}$|\s+(?:FINAL|DRAFT|v\d[\d.]*)$"
+    rf"\s+(?:[Pp]age\s)?(?!{YEAR}$)\d{{1,4}}$|\s(?:\d{{1,2}}[./]){{2}}\d{{2,4}}$"
+    r"|\s+(?:FINAL|DRAFT|v\d[\d.]*)$"
 )
 # Names of parts and places, what programs write as the title of a file, orders of a law, entries of a list,
 # amounts, and ends of sentences.
@@ -153,8 +153,7 @@ def _found(
         kind = "statement" if speech["statement"] else "speech"
         if place := place_in(lines, written):
             yield f"{place}, budget {kind} {period}"
-    known = filter(written.knows, [one_line(own)])
-    for name in (*known, *_heads(pages), *_headings(cover, written)):
+    for name in (*filter(written.knows, [one_line(own)]), *_heads(pages), *_headings(cover, written)):
         title = _trimmed(written.mended(name))
         if _is_heading(title) and len(WORD_OF.findall(title)) > 1:
             title = written.lowered(title)
@@ -172,7 +171,7 @@ def _found(
 def _filing(lines: Sequence[str], written: Written, period: str) -> str:
     """The title of a report on a numbered form; "" for other documents."""
     cover = " ".join(lines)
-    form = FORM.search(cover[:FORM_WITHIN])
+    form = FORM.search(cover)
     who = form and COMMISSION.search(cover) and (registrant(lines) or company_in(written))
     if not form or not who:
         return ""
@@ -219,11 +218,12 @@ def _headings(cover: Sequence[CoverLine], written: Written) -> list[str]:
     for at, (first, *rest) in enumerate(groups[:TITLE_WITHIN]):
         text = written.mended(" ".join(line.text for line in (first, *rest)))
         below = "".join(line.text for group in groups[at + 1 : at + 2] for line in group)
-        is_large, is_named = first.size > 1, bool(TITLE_WORD.search(text))
-        is_named &= is_large or not text[0].islower()
-        stands_out = is_large or (at < ABOVE_WITHIN and len(below) >= SHORTEST_PROSE)
-        stands_out &= len(WORD_OF.findall(text)) >= FEWEST_WORDS and not text[0].islower()
-        if (is_named or stands_out) and not first.is_prose and _is_heading(text) and written.knows(text, 2):
+        is_named = bool(TITLE_WORD.search(text))
+        stands_out = first.size > 1 or (at < ABOVE_WITHIN and len(below) >= SHORTEST_PROSE)
+        stands_out &= len(WORD_OF.findall(text)) >= FEWEST_WORDS
+        if first.is_prose or text[0].islower() or not _is_heading(text) or not written.knows(text, 2):
+            continue
+        if is_named or stands_out:
             ranked.append((-round(first.size, 1), -is_named, at, text))
     return [text for *_, text in sorted(ranked)[:1]]
 
@@ -233,7 +233,7 @@ def _goes_on(line: CoverLine, below: CoverLine) -> bool:
 
     The name of an issuer goes on into no title.
     """
-    if line.is_prose or below.is_prose:
+    if line.is_prose or below.is_prose or below.is_running:
         return False
     if GOES_ON.search(f"{line.text}\n{below.text}"):
         return True
@@ -293,7 +293,7 @@ def _whole(title: str, issuer: str, when: str, lines: Sequence[str]) -> str:
 
     The issuer is left out where there is no room for it.
     """
-    behind = f" {when}" if when else "".join(f", {line}" for line in filter(DATE_ALONE.fullmatch, lines))
+    behind = f" {when}" if when else ", ".join(["", *filter(DATE_ALONE.fullmatch, lines)][:2])
     if re.search(YEAR, title):
         behind = ""
     for chapter in filter(CHAPTER.match, lines[:CHAPTER_WITHIN]):

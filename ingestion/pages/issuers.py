@@ -50,7 +50,6 @@ OF_A_PLACE = re.compile(
     r"|Province|National Assembly|Citizens)\s+of\s+(?:the\s+)?(?:(?:Republic|Kingdom|Commonwealth)\s+of\s+)?"
     r"(?P<place>[A-Z][^\W\d_]+(?:\s[A-Z][^\W\d_]+)?)|(?<![Tt]he )\b(?P<owner>[A-Z][^\W\d_]{3,})['’]s\b"
 )
-COVER_LINES = 12
 # How often a company or a place is named at least, and a place's share of all that are.
 COMPANY_NAMED = 2
 FEWEST_NAMED = 3
@@ -119,7 +118,7 @@ def place_in(lines: Sequence[str], written: Written) -> str:
     lines: of its cover, on which "Government of Norland" may stand alone. Elsewhere the place counts that is
     named most, with its government, parliament or bank, or as whose something is: "Norland's economy".
     """
-    for line in map(written.lowered, lines[:COVER_LINES]):
+    for line in map(written.lowered, lines):
         if found := OF_A_PLACE.fullmatch(line):
             return found["place"] or found["owner"]
     places = Counter(found["place"] or found["owner"] for found in OF_A_PLACE.finditer(written.text))

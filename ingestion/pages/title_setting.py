@@ -81,11 +81,9 @@ def cover_lines(pages: Sequence[TextPage]) -> list[CoverLine]:
     return lines[:COVER_LINES]
 
 
-def _level(page: TextPage) -> Iterator[Line]:
+def _level(page: TextPage) -> list[Line]:
     """The level lines of a text layer."""
-    for line in page.lines if page.method == "text" else ():
-        if 0 < line.box.height < line.box.width:
-            yield line
+    return [line for line in page.lines if page.method == "text" and 0 < line.box.height < line.box.width]
 
 
 def _lines(page: TextPage, usual: float) -> Iterator[CoverLine]:

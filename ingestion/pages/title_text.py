@@ -8,7 +8,6 @@ no titles.
 from __future__ import annotations
 
 import re
-import unicodedata
 from collections import Counter, defaultdict
 from collections.abc import Sequence
 from functools import lru_cache
@@ -110,7 +109,7 @@ def fit_title(text: str, most: int = LONGEST_TITLE) -> str:
     """Text as a title of at most so many characters: on one line, without what a formula begins with, cut
     after a whole word.
     """
-    line = re.sub(r"\s--?\s", " – ", one_line(unicodedata.normalize("NFC", text))).strip(" ,;:-–—=+@*#_/")
+    line = re.sub(r"\s--?\s", " – ", one_line(text)).strip(" ,;:-–—=+@*#_/")
     return shorten(line, most, placeholder="…")
 
 
