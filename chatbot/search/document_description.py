@@ -19,7 +19,8 @@ from ingestion.pages.issuers import (
     without_legal_form,
 )
 from ingestion.pages.kinds import CONTENTS
-from ingestion.pages.title_text import READ_PAGES, TextPage, Written, cover_lines, is_sound
+from ingestion.pages.title_setting import TextPage, cover_lines
+from ingestion.pages.title_text import READ_PAGES, Written, is_sound
 from ingestion.prompt_injection.injections import find_instructions
 
 __all__ = ["Description", "described", "issuer_of", "kind_in"]
@@ -117,15 +118,14 @@ def issuer_of(title: str, pages: Sequence[TextPage]) -> str:
 
     pages: the first of the document, in order.
     """
-    lines, written = cover_lines(pages), Written(pages)
+    lines, written = [line.text for line in cover_lines(pages)], Written(pages)
     alone = [
         written.lowered(public_body(lines)),
         _said(company_alone(lines[:COVER_TOP]), written),
     ]
     others = [
         _said(registrant(lines), written),
-        _said(company_in(written, " ".join(lines)), written),
-        _said(company_in(written, ""), written),
+        _said(company_in(written), written),
         place_in(lines, written),
     ]
     named, comma, _ = title.partition(", ")

@@ -8,6 +8,7 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Sequence
+from itertools import takewhile
 
 from ingestion.pages.title_text import Written
 
@@ -32,6 +33,7 @@ WITH_LEGAL_FORM = re.compile(rf"(?<![\w.&'’-]){NAME},?\s{LEGAL_FORM}(?![\w&])"
 WITH_TICKER = re.compile(
     rf"(?<![\w.&'’-])(?P<name>{NAME}(?:,?\s{LEGAL_FORM})?)\s\([A-Z]\w+(?:\s\w+)?\s?: ?[A-Z.]{{1,6}}\b"
 )
+TICKER_WITHIN = 3_000
 REGISTRANT = re.compile(r"\bexact\s+names?\s+of\s+(?:the\s+)?(?:registrant|issuer|company)", re.I)
 NO_NAME = re.compile(
     r"^\(|\b(?:commission|file|form|report|ended|ending|transition|period|number|mark one|act of|\d{4})\b",
@@ -42,19 +44,12 @@ MOST_NAME_LINES = 3
 NO_COMPANY = frozenset(
     "our the this that its each such any other another parent holding group a an no state".split()
 )
-# What stands before the name of a country, a state or a city.
+# What stands before the name of a country, a state or a city, or whose something is: "Norland's economy".
 OF_A_PLACE = re.compile(
     r"\b(?:Government|Republic|Parliament|Constitution|People|Peoples|Kingdom|Bank|State|Commonwealth|City"
     r"|Province|National Assembly|Citizens)\s+of\s+(?:the\s+)?(?:(?:Republic|Kingdom|Commonwealth)\s+of\s+)?"
-    r"(?P<place>[A-Z][^\W\d_]+(?:\s[A-Z][^\W\d_]+)?)"
+    r"(?P<place>[A-Z][^\W\d_]+(?:\s[A-Z][^\W\d_]+)?)|(?<![Tt]he )\b(?P<owner>[A-Z][^\W\d_]{3,})['’]s\b"
 )
-PLACE_ALONE = re.compile(
-    r"^(?:the )?(?:government|republic|kingdom|commonwealth|state|province|city) of (?:the )?"
-    r"(?:(?:republic|kingdom|commonwealth|city|state) of (?:the )?)?(?P<place>[^\W\d_]+(?: [^\W\d_]+){0,2})$",
-    re.I,
-)
-WHOSE = re.compile(r"(?<![Tt]he )\b(?P<owner>[A-Z][^\W\d_]{3,})['’]s\b")
-COVER_LINES = 12
 # How often a company or a place is named at least, and a place's share of all that are.
 COMPANY_NAMED = 2
 FEWEST_NAMED = 3
@@ -74,12 +69,8 @@ def without_legal_form(name: str) -> str:
     """A company's name as people say it: "Acme Foods" for "The Acme Foods Company, Inc."."""
     said = AND_OTHERS.sub("", " ".join(name.split())).strip(" ,")
     for _ in range(2):
-        shorter = AT_THE_END.sub("", said).strip(" ,")
-        said = shorter or said
-    article = re.match(r"the\s+(?=\S)", said, re.I)
-    if article and len(said) > len(article[0]):
-        said = said[article.end() :]
-    return said
+        said = AT_THE_END.sub("", said).strip(" ,") or said
+    return re.sub(r"^the\s+", "", said, flags=re.I)
 
 
 def registrant(lines: Sequence[str]) -> str:
@@ -88,15 +79,11 @@ def registrant(lines: Sequence[str]) -> str:
     Without such a line it is the first name with a legal form that stands alone; "" where there is none.
     """
     for at, line in enumerate(lines):
-        found = REGISTRANT.search(line)
-        if found is None:
-            continue
-        above = [line[: found.start()].strip(" (")] if found.start() > 1 else []
-        for earlier in reversed(lines[max(0, at - MOST_NAME_LINES) : at]):
-            if not _may_be_name(earlier):
-                break
-            above.insert(0, earlier)
-        return _first_name(list(filter(None, above)))
+        if found := REGISTRANT.search(line):
+            before = [*lines[max(0, at - MOST_NAME_LINES) : at], line[: found.start()].strip(" (")]
+            above = list(takewhile(_may_be_name, filter(None, reversed(before))))
+            names = [" ".join(reversed(above[start:])) for start in reversed(range(len(above)))]
+            return next(filter(AT_THE_END.search, names), "".join(above[:1]))
     return company_alone(lines)
 
 
@@ -114,27 +101,13 @@ def _may_be_name(line: str) -> bool:
     return len(line) <= LONGEST_NAME and any(map(str.isalpha, line)) and not NO_NAME.search(line)
 
 
-def _first_name(lines: Sequence[str]) -> str:
-    """The first whole name of these lines; the last line where none has a legal form."""
-    name = ""
-    for line in lines:
-        name = f"{name} {line}".strip()
-        if AT_THE_END.search(name):
-            return name
-    return lines[-1] if lines else ""
-
-
-def company_in(written: Written, head: str) -> str:
-    """The company that a document is of: that with a ticker in its head, else the one it mentions most.
-
-    head: the text of its first page. Returns "" where no name is sure.
-    """
-    if found := WITH_TICKER.search(" ".join(head.split())):
+def company_in(written: Written) -> str:
+    """The company with a ticker at the document's head, or else that it mentions most; "" for none."""
+    if found := WITH_TICKER.search(written.text[:TICKER_WITHIN]):
         return found["name"]
     found_names = (found[0] for found in WITH_LEGAL_FORM.finditer(written.text[:SEARCHED]))
-    names = Counter(filter(_is_company, found_names))
-    for name, count in names.most_common(1):
-        if count >= COMPANY_NAMED and len(name) <= LONGEST_NAME:
+    for name, count in Counter(filter(_is_company, found_names)).most_common(1):
+        if count >= COMPANY_NAMED:
             return name
     return ""
 
@@ -145,16 +118,13 @@ def place_in(lines: Sequence[str], written: Written) -> str:
     lines: of its cover, on which "Government of Norland" may stand alone. Elsewhere the place counts that is
     named most, with its government, parliament or bank, or as whose something is: "Norland's economy".
     """
-    for line in lines[:COVER_LINES]:
-        if found := PLACE_ALONE.match(line):
-            return written.lowered(found["place"])
-    places = Counter(found["place"] for found in OF_A_PLACE.finditer(written.text))
-    owners = Counter(found["owner"] for found in WHOSE.finditer(written.text))
-    for counts in (places, owners):
-        for place, count in counts.most_common(1):
-            is_most = count >= FEWEST_NAMED and count >= SHARE_NAMED * counts.total()
-            if is_most and not written.is_common(place):
-                return place
+    for line in map(written.lowered, lines):
+        if found := OF_A_PLACE.fullmatch(line):
+            return found["place"] or found["owner"]
+    places = Counter(found["place"] or found["owner"] for found in OF_A_PLACE.finditer(written.text))
+    for place, count in places.most_common(1):
+        if count >= max(FEWEST_NAMED, SHARE_NAMED * places.total()):
+            return place
     return ""
 
 

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import NamedTuple
-
 import pytest
 
 from chatbot.search.document_description import (
@@ -15,13 +13,7 @@ from chatbot.search.document_description import (
     printed,
 )
 from chatbot.search.sections import Section
-
-
-class Page(NamedTuple):
-    """A page of a document. running: offsets of its running heads."""
-
-    text: str
-    running: tuple[tuple[int, int], ...] = ()
+from ingestion.records import Page
 
 
 @pytest.mark.parametrize(
@@ -49,10 +41,10 @@ def test_the_kind_is_in_the_title(title: str, issuer: str, kind: str) -> None:
 
 
 def test_the_issuer_is_told_if_title_and_cover_agree() -> None:
-    cover = Page("Ministry of Finance\nGrowth, Jobs and Stability Report 2024\n")
+    cover = Page(1, "Ministry of Finance\nGrowth, Jobs and Stability Report 2024\n")
     assert issuer_of("Ministry of Finance, Growth Report 2024", [cover]) == "Ministry of Finance"
     assert issuer_of("Growth, Jobs and Stability Report 2024", [cover]) == "Ministry of Finance"
-    assert issuer_of("Growth, Jobs and Stability Report 2024", [Page("Growth, Jobs and Stability")]) == ""
+    assert issuer_of("Growth, Jobs and Stability Report 2024", [Page(1, "Growth, Jobs and Stability")]) == ""
     assert issuer_of("", []) == ""
 
 
