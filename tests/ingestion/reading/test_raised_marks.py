@@ -11,12 +11,6 @@ from ingestion.document import read_document
 from tests.case_rows import case_rows
 
 NOTES = ("1 In capital cities 190.", "2 Except by night.", "12 From July.", "3 Not yet.", "b For clerks.")
-    "1 In capital cities 190.",
-    "2 Except by night.",
-    "12 From July.",
-    "3 Not yet.",
-    "b For clerks.",
-)
 
 
 def drawn(path: Path, text: str, *, size: float = 6, rise: float = 4) -> str:
