@@ -35,6 +35,8 @@ AS_IS: Matrix = (1.0, 0.0, 0.0, 1.0, 0.0, 0.0)
 DEEPEST = 4
 # Objects of one page that are listed: a page of drawings has some thousands, a bomb has millions.
 MOST_OBJECTS = 20_000
+# Characters of a mark's text that are looked at; a longer one is no ligature.
+MOST_SAID = 200
 # Points of a clip that are looked at.
 MOST_CLIP_POINTS = 40
 EVERYWHERE: Box = (-1e9, -1e9, 1e9, 1e9)
@@ -128,6 +130,24 @@ class PageObjects:
         marks = (raw.FPDFPageObj_GetMark(item, index) for index in range(raw.FPDFPageObj_CountMarks(item)))
         names = (raw.FPDFPageObjMark_GetName(mark, name, 6, length) and bytes(name) for mark in marks)
         return not self.is_on_page(number) or b"O\0C\0\0\0" in names
+
+    def drop_replaced_figures(self) -> list[str]:
+        """Have PDFium read figures as they are drawn, not as a mark says they should be read.
+
+        Returns what the marks say. A mark may also spell out a ligature, which stays.
+        """
+        length, said = ctypes.c_ulong(), (ctypes.c_ushort * MOST_SAID)()
+        dropped = []
+        for number in self.of_kind(raw.FPDF_PAGEOBJ_TEXT).tolist():
+            item = self.pointer(number)
+            for index in reversed(range(raw.FPDFPageObj_CountMarks(item))):
+                mark = raw.FPDFPageObj_GetMark(item, index)
+                if raw.FPDFPageObjMark_GetParamStringValue(mark, b"ActualText", said, 2 * MOST_SAID, length):
+                    text = bytes(said)[: length.value].decode("utf-16-le", "replace").rstrip("\0")
+                    if length.value > 2 * MOST_SAID or any(map(str.isdigit, text)):
+                        raw.FPDFPageObj_RemoveMark(item, mark)
+                        dropped.append(text)
+        return list(dict.fromkeys(dropped))
 
     def pointer(self, number: int) -> Any:
         """An object as PDFium's functions take it."""

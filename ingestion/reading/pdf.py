@@ -18,6 +18,7 @@ import pypdfium2 as pdfium
 import pypdfium2.raw as raw
 
 from ingestion.errors import DocumentError, EncryptedError
+from ingestion.invisible_characters import one_line
 from ingestion.ocr.text_quality import is_unreadable, normalise, normalised_words
 from ingestion.reading.annotations import Annotation, annotations_of, attached_files, draw_missing, said_of
 from ingestion.reading.hidden_layers import has_hidden_layers
@@ -144,7 +145,7 @@ class PdfFile:
         files = [(f"[attached file, not read] {name}", MIDDLE) for name in self._files(number)]
         if not opened.annotations:
             return files
-        with closing(opened.page.get_textpage()) as text_page:
+        with closing(opened.text_page()) as text_page:
             said = said_of(opened.annotations, lambda sides: str(text_page.get_text_bounded(*sides)))
         place = _placing(opened.page)
         return [(text, place(left, top, right, bottom)) for text, (left, bottom, right, top) in said] + files
@@ -278,7 +279,7 @@ class PdfFile:
         opened = self._open(number)
         if opened is None:
             raise pdfium.PdfiumError("not open")
-        text_page = opened.page.get_textpage()
+        text_page = opened.text_page()
         try:
             plain = str(text_page.get_text_range())[:MOST_CHARACTERS]
             place = _placing(opened.page)
@@ -310,6 +311,8 @@ class PdfFile:
             shown = ShownPage(opened.page, text_page, opened.objects, place, self._layered, covers, struck)
             opened.unseen, opened.placed = unseen_of(shown, plain, indexes)
             opened.told = told(plain, opened.unseen)
+            given = [text for text in opened.replaced or () if text not in plain]
+            opened.told += [f"“{one_line(text)}”, which stands for another figure" for text in given]
         if not opened.unseen:
             return plain, indexes
         kept = kept_of(plain, opened.unseen, opened.placed)
@@ -320,7 +323,7 @@ class PdfFile:
         opened = self._open(1) if self.count == 1 else None
         if opened is None or self._pdfium is None or any(note.name for note in opened.annotations):
             return
-        text = opened.page.get_textpage().get_text_range()
+        text = opened.text_page().get_text_range()
         if self._pdfium.get_formtype() == raw.FORMTYPE_XFA_FULL or PLACEHOLDER.match(text):
             raise DocumentError(
                 "This is an XFA form, which only Adobe's programs show.",
@@ -411,7 +414,8 @@ class _OpenPage:
     """A page that PDFium has open, with what was found on it.
 
     unseen: offset in PDFium's text -> why nobody sees the character, None until it is known. placed: what
-    stands in place of such. told: why, in words.
+    stands in place of such. told: why, in words. replaced: figures that the file gives for others that are
+    drawn, None until the text was read.
     """
 
     def __init__(self, number: int, page: pdfium.PdfPage, form: Any) -> None:
@@ -419,11 +423,18 @@ class _OpenPage:
         self.unseen: dict[int, str] | None = None
         self.placed: dict[int, range] = {}
         self.told: list[str] = []
+        self.replaced: list[str] | None = None
 
     @cached_property
     def objects(self) -> PageObjects:
         """All that the page draws."""
         return PageObjects(self.page)
+
+    def text_page(self) -> pdfium.PdfTextPage:
+        """The page's text, to be closed."""
+        if self.replaced is None:
+            self.replaced = self.objects.drop_replaced_figures()
+        return self.page.get_textpage()
 
     @cached_property
     def annotations(self) -> list[Annotation]:

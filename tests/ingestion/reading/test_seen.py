@@ -530,3 +530,26 @@ def test_a_page_of_very_many_boxes_is_read_in_time(tmp_path: Path) -> None:
 
     text, _ = read(drawn(tmp_path / "a.pdf", draw))
     assert "Row" in text
+
+
+@pytest.mark.parametrize(
+    ("drawn_text", "given", "text", "told"),
+    [
+        ("192.50", "1,925", "The fee is 192.50 euros.", ["“1,925”, which stands for another figure"]),
+        ("1,925", "1,925", "The fee is 1,925 euros.", []),
+        ("X", "fi", "The fee is fi euros.", []),
+    ],
+)
+def test_figures_are_read_as_drawn_and_ligatures_as_the_file_spells_them(
+    tmp_path: Path, drawn_text: str, given: str, text: str, told: list[str]
+) -> None:
+    def draw(canvas: Canvas) -> None:
+        line = canvas.beginText(60, 700)
+        line.textOut("The fee is ")
+        line._code.append(f"/Span <</ActualText ({given})>> BDC")
+        line.textOut(drawn_text)
+        line._code.append("EMC")
+        line.textOut(" euros.")
+        canvas.drawText(line)
+
+    assert read(drawn(tmp_path / "a.pdf", draw)) == (text, told)
