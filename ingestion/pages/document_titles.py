@@ -92,7 +92,8 @@ GOES_ON = re.compile(
 SAME_SIZE, CLOSE = 0.05, 0.5
 BYLINE = re.compile(
     r"[\s,]+(?:by|delivered|presented|submitted|prepared|as delivered|tabled)\b"
-    r"(?:(?=\s(?:by|the|to|at|on|hon)|$)|(?<=by)\s(?=[dm]rs?|ms|minister|his|her|governor|president|chair)).*",
+    r"(?:(?=\s(?:by|the|to|at|on|hon)|$)|(?<=by)\s(?=[dm]rs?|ms|minister|his|her"
+    r"|governor|president|chair)).*",
     re.I,
 )
 # Of files and chapters, and of pages and versions.
