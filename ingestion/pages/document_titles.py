@@ -34,6 +34,8 @@ FORM = re.compile(
 )
 AMENDED = re.compile(r"\s?/\s?A\b")
 COMMISSION = re.compile(r"securities\s+and\s+exchange\s+commission|\bregistrant\b", re.I)
+# How far into a cover the number of its form stands.
+FORM_WITHIN = 900
 DATE = rf"(?:{DATED_MONTH}\s\d{{1,2}},?\s{YEAR}|\d{{1,2}}\s{DATED_MONTH}\s{YEAR})"
 # What a quarterly or a current report is dated with.
 DATED = re.compile(
@@ -51,7 +53,6 @@ RESULTS = re.compile(
 TOLD_RESULTS = re.compile(
     r"\btoday\s(?:announced|reported|published)\b.{0,80}?\b(?:results|earnings)\b", re.I
 )
-RELEASE_WITHIN = 3_000
 HEADLINES = 10
 SPEECH = re.compile(
     rf"\bbudget\s(?:(?:FY\s?)?{YEAR}(?:\s?[-–—/]\s?\d{{2,4}})?\s)?"
@@ -91,7 +92,8 @@ GOES_ON = re.compile(
 SAME_SIZE, CLOSE = 0.05, 0.5
 BYLINE = re.compile(
     r"[\s,]+(?:by|delivered|presented|submitted|prepared|as delivered|tabled)\b"
-    r"(?:(?=\s(?:by|the|to|at|on|hon)|$)|(?<=by)\s(?=[dm]r|mrs|ms|minister|his|her|governor|president|chair)).*",
+    r"(?:(?=\s(?:by|the|to|at|on|hon)|$)|(?<=by)\s(?=[dm]rs?|ms|minister|his|her"
+    r"|governor|president|chair)).*",
     re.I,
 )
 # Of files and chapters, and of pages and versions.
@@ -171,7 +173,7 @@ def _found(
 def _filing(lines: Sequence[str], written: Written, period: str) -> str:
     """The title of a report on a numbered form; "" for other documents."""
     cover = " ".join(lines)
-    form = FORM.search(cover)
+    form = FORM.search(cover[:FORM_WITHIN])
     who = form and COMMISSION.search(cover) and (registrant(lines) or company_in(written))
     if not form or not who:
         return ""
@@ -184,7 +186,7 @@ def _filing(lines: Sequence[str], written: Written, period: str) -> str:
 def _release(cover: Sequence[CoverLine], written: Written, period: str) -> str:
     """The title of a release of results; "" for other documents."""
     lines = "\n".join("" if line.is_prose else line.text for line in cover[:HEADLINES])
-    head = " ".join(line.text for line in cover)[:RELEASE_WITHIN]
+    head = " ".join(line.text for line in cover)
     head = re.sub(r"\s(?:and|&)\sfull[- ]year\b", "", head, flags=re.I)
     quarters = [f"Q{one.quarter} {one.start_year}" for one in find_periods(head) if one.quarter]
     who = ""

@@ -121,7 +121,7 @@ def name_title(name: str) -> str:
     """
     stem = name.rpartition(".")[0] if is_named_like_a_document(name) else name
     words = re.sub(r"[_\s]+", " ", stem)
-    if " " not in stem.strip():
+    if " " not in stem:
         words = re.sub(r"(?<=[^\W\d_])-|-(?=[^\W\d_])", " ", words)
     words = fit_title(words)
     if not is_sound(words):
