@@ -179,6 +179,8 @@ _DIRECTIONS = (*MOVES[0], *MOVES[1], *TOLD_MORE, *TOLD_LESS)
 _UNITS = (*SCALE_TERMS, *CURRENCY_TERMS)
 OF_BOUNDS = frozenset(terms(" ".join((*_DIRECTIONS, *_UNITS, _WITH_ANY))))
 _TOTALS = frozenset(terms("total totals net annual"))
+# "Levies (payable)" are levies.
+_IN_BRACKETS = re.compile(r"\([^()]*\)")
 
 
 @dataclass(frozen=True, slots=True)
@@ -481,6 +483,11 @@ def _row_terms(tables: Iterable[Table]) -> frozenset[str]:
     return frozenset(terms(" ".join(f"{row.section} {row.label}" for row in rows)))
 
 
+def _own_terms(row: Row) -> frozenset[str]:
+    """The terms of a row's label and section."""
+    return frozenset(terms(f"{row.section} {row.label}"))
+
+
 def _label_terms(row: Row) -> frozenset[str]:
     """The terms of a label that are no numbers."""
     return frozenset(term for term in terms(row.label) if not term[0].isdigit())
@@ -539,10 +546,10 @@ def _is_total_of(row: Row, asked: frozenset[str]) -> bool:
 def _adds_up(part: _Found, at: int, place: int) -> bool:
     """Whether a row below a part's is the sum of the rows above it, the part's among them.
 
-    The figures are those of the newest column. at, place: of the part and of the row below.
+    The figures are those of the newest year's column, else the first. at, place: of the part and of the row below.
     """
     columns = columns_by_year(part.table, part.words)
-    column = columns[max(columns)]
+    column = columns.get(max(columns, default=0), 0)
     rows = part.table.rows[: place + 1]
     figures = [figure_in(part.table, row, column, part.hit.page_text) for row in rows]
     values = [figure.value if figure and figure.other is None else None for figure in figures]
@@ -591,28 +598,50 @@ def _scored_rows(query: _RowQuery, sources: Mapping[str, Hit]) -> Iterator[tuple
             if not columns or None in columns:
                 continue
             around = frozenset(terms(" ".join([table.caption, *table.heads])))
+            said = frozenset(terms(_text_above(hit, table)))
             if query.within and query.within.isdisjoint(around | _row_terms([table])):
                 continue
-            for row in table.rows:
-                score = _score_among(row, query, around, labels)
+            for at, row in enumerate(table.rows):
+                found = _Found(key, hit, table, row, words)
+                above = around
+                if not labels.isdisjoint(query.asked - around - _own_terms(row)):
+                    above |= _total_terms(found, at)
+                score = _score_among(row, query, above, labels, said)
                 if score:
-                    yield score, _Found(key, hit, table, row, words)
+                    yield score, found
 
 
-def _score_among(row: Row, query: _RowQuery, around: frozenset[str], labels: frozenset[str]) -> float:
+def _text_above(hit: Hit, table: Table) -> str:
+    """What a page says above the rows of a table, below those of the one before."""
+    top = min((row.start for row in table.rows), default=-1)
+    ends = [row.end for other in hit.tables for row in other.rows if row.end <= top]
+    return hit.page_text[max(ends, default=0) : max(top, 0)]
+
+
+def _total_terms(found: _Found, at: int) -> frozenset[str]:
+    """The terms of the totals below a row, which say what it is a part of: "net cost" of "education"."""
+    rows = found.table.rows
+    totals = [rows[place].label for place in range(at + 1, len(rows)) if _adds_up(found, at, place)]
+    return frozenset(terms(" ".join(totals)))
+
+
+def _score_among(
+    row: Row, query: _RowQuery, around: frozenset[str], labels: frozenset[str], said: frozenset[str]
+) -> float:
     """How well a question names a row; 0 where it cannot be the one, or another row has a word it lacks.
 
-    around: terms of the table's caption and heads. labels: terms of all rows of the page.
+    around: terms of the table's caption and heads. labels: terms of all rows of the page. said: those of the
+    text above the table.
     """
     first = row.cells[0] if row.cells else None
     if query.within and first and "%" in first.text:
         return 0.0
     if bool(OTHER.match(row.label)) != query.others:
         return 0.0
-    own = frozenset(terms(f"{row.label} {row.section}")) | around
+    own = _own_terms(row) | around
     if not labels.isdisjoint(query.asked - own):
         return 0.0
-    return _score(row, query.words, query.asked, around)
+    return _score(row, query.words, query.asked, around | said)
 
 
 def _is_same(candidate: _Found, other: _Found, periods: Iterable[Period]) -> bool:
@@ -640,7 +669,7 @@ def _half_digit(cell: FoundCell) -> float:
 def _score(row: Row, words: frozenset[str], asked: frozenset[str], around: frozenset[str]) -> float:
     """How well a question's words name a row, 0 where too few do."""
     label = _label_terms(row)
-    own = label - _TOTALS or label
+    own = frozenset(terms(_IN_BRACKETS.sub(" ", row.label))) & label - _TOTALS or label
     for initials in initials_behind(row.label):
         short = frozenset(terms(initials))
         if short and short <= words:
@@ -657,7 +686,7 @@ def _score(row: Row, words: frozenset[str], asked: frozenset[str], around: froze
     section = frozenset(terms(row.section))
     named = asked & label
     reached = len(asked & (label | section | around)) / len(asked)
-    if reached < LEAST_COVERED or 2 * len(named) < len(asked - section):
+    if reached < LEAST_COVERED or 2 * len(named) < len(asked - section - around):
         return 0.0
     covered = len(named) + ABOVE * len((asked - label) & (section | around))
     return share_of_row + covered / len(asked) + total

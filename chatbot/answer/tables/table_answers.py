@@ -258,12 +258,10 @@ def _answer(
         if as_share:
             before = question[: as_share.start()]
             measure = _share(measures, set(terms(spelled_out(before))))
-    if measure.formula:
-        cells = printed_as_such(measure, years, task)
-        if cells:
-            yield from said(cells)
-            return
-    elif _OVER_YEARS.search(question):
+    if measure.formula and printed_as_such(measure, years, task):
+        measure = replace(measure, printed=measure.asked, operands=(), formula="")
+        measures = [measure]
+    if not measure.formula and _OVER_YEARS.search(question):
         same_row = _of_one_row(measure, years, task)
         yield from _stated([measure], same_row, question, task, strict=strict)
         return
