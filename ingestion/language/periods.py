@@ -72,7 +72,8 @@ _OF = (
 _PART_TIME = rf"(?:(?:{_ORDINAL}[ -])?{_LENGTH}(?:ly)?(?: period)?s?|{_SPAN})"
 _TIME = rf"(?:{_PART_TIME}|(?:(?:fiscal|financial|full)[ -])?years?)"
 _UNTIL = rf"{_GAP}(?:end(?:ed|ing)|to|through):?(?:{_GAP}(?:on|the))?"
-_ENDED = rf"(?:{_TIME}{_UNTIL}|{_PART_TIME}|ytd|year[ -]to[ -]date){_GAP}"
+_TO_DATE = "(?:ytd|year[ -]to[ -]date)"
+_ENDED = rf"(?:{_TIME}{_UNTIL}|{_PART_TIME}|{_TO_DATE}){_GAP}"
 _DAY = r"(?:0?[1-9]|[12][0-9]|3[01])"
 _NTH = rf"{_DAY}(?:st|nd|rd|th|\.)?"
 # What stands above or beside the years that it goes with, "Three months ended September 30,", for patterns
@@ -120,7 +121,7 @@ _WAYS = (
     r"(?P<part>FY) ?(?!1[0-2]/1[1-3])<number>/(?:<year>|<two>)(?![0-9/])",
     rf"(?P<begins>[QT]1) ?[-–] ?(?P<part>[QT][2-4]){_OF}(?:<years>|{_TWO})",
     rf"(?P<part>{_ENDED})?(?:{'|'.join(_DATES)})|(?P<part>{_ENDED})<name> {_LAST}(?!,| >)",
-    rf"(?P<part>3M) <year>(?=\Z| > )|(?!3M )(?P<part>{_CODE}|ytd){_OF}(?:<years>|{_TWO})",
+    rf"(?P<part>3M) <year>(?=\Z| > )|(?!3M )(?P<part>{_CODE}|{_TO_DATE}){_OF}(?:<years>|{_TWO})",
     rf"(?P<part>{_PART}){_OF}(?:<years>|{_LAST})",
     rf"<year>(?:{_GAP}|[:-] ?)?(?P<part>{YEAR_PART})",
     rf"(?:{FISCAL} ?['’]?)?{_TWO}[ -]?(?P<part>[QH][1-4]|[1-4][QH])",

@@ -55,12 +55,12 @@ from chatbot.answer.verdict import (
 from chatbot.records import Hit, Prompt, Understanding
 from ingestion.language.currencies import CURRENCY_TERMS
 from ingestion.language.opposites import MOVES, TOLD_LESS, TOLD_MORE
-from ingestion.language.periods import Period, find_periods, without_periods
+from ingestion.language.periods import PART_ALONE, WHOLE_YEAR, Period, find_periods, without_periods
 from ingestion.language.scales import SCALE_TERMS
 from ingestion.language.terms import content_terms, initials_behind, terms
 from ingestion.records import Row, Table
 
-__all__ = ["OF_BOUNDS", "Operation", "asked_operation", "by_operation", "by_row", "is_compared_with"]
+__all__ = ["CHANGE", "OF_BOUNDS", "Operation", "asked_operation", "by_operation", "by_row", "is_compared_with"]
 
 # Share of a row's words that the question must have, and of the question's words that row, section, caption
 # and heads must have.
@@ -84,11 +84,14 @@ _GROWTH = re.compile(
     rf"|decrease|change)\b",
     re.IGNORECASE,
 )
-_CHANGE = re.compile(
+CHANGE = re.compile(
     rf"\b{_MOVE}\b|\bhow much (?:more|less|higher|lower|did .{{1,60}}(?:rise|fall|grow|increase|decrease"
     rf"|change))\b"
     r"|\b(?:did|has|have) .{1,60}\b(?:rise|risen|fall|fallen|grow|grown|increased?|decreased?"
-    r"|changed?)\b.{0,60}\bhow much\b",
+    r"|changed?)\b.{0,60}\bhow much\b"
+    r"|\bhow (?:did|has|have) .{1,100}\b(?:changed|develop(?:ed)?|moved?|grow|grown|rise|risen|fall|fallen"
+    r"|increased?|decreased?|declined?)\b|\bhow much (?:\w+ or )?(?:higher|lower|more|less)\b"
+    r"|\bcompare[ds]?\b",
     re.IGNORECASE,
 )
 _HOW_MUCH = re.compile(r"\bhow (?:much|far)\b|\bby what\b|\bdifference\b", re.IGNORECASE)
@@ -159,7 +162,7 @@ _ASKING = frozenset(
         "proportion share constitution amount value number year years annual fiscal financial ended end "
         "period both between over respective respectively compared "
         "company recorded reported much many nominal rate level versus grow grown grew rose risen fell "
-        "fallen increased decreased declined changed "
+        "fallen increased decreased declined changed compare develop developed move moved higher lower happen "
         "above below over under least most more less"
     )
 )
@@ -217,12 +220,12 @@ def asked_operation(question: str) -> Operation | None:
 def _averages_a_change(text: str) -> bool:
     if not _MEAN.search(text):
         return False
-    return bool(_CHANGE.search(text) or _GROWTH.search(text))
+    return bool(CHANGE.search(text) or _GROWTH.search(text))
 
 
 def _part_of_whole(text: str) -> Operation | None:
     """A ratio or share, unless the question asks for a change."""
-    if _CHANGE.search(text):
+    if CHANGE.search(text):
         return None
     for kind, pattern in _PART_OF_WHOLE:
         found = pattern.search(text)
@@ -238,7 +241,7 @@ def _change_or_sum(text: str) -> Operation | None:
     between = _two_topics(_BETWEEN, text)
     if between:
         return Operation("change", between)
-    if _CHANGE.search(text):
+    if CHANGE.search(text):
         return Operation("change", (text,))
     if _MEAN.search(text):
         return Operation("mean", (text,))
@@ -334,6 +337,8 @@ def by_row(key: str, hit: Hit, table: Table, row: Row, asked: Understanding) -> 
             if not asked.compares or len(times) < 2:
                 return ""
             before, after = as_amounts(*_pair([found], times))
+            if _has_twin(found, times):
+                return ""
             return moved(before, after, asked.whose)
         if not _is_about(hit, table, row, asked):
             return ""
@@ -347,6 +352,24 @@ def by_row(key: str, hit: Hit, table: Table, row: Row, asked: Understanding) -> 
     figures = [(stated_value(cell), cell.head) for cell in cells]
     sentence = in_a_sentence(row.label, figures, asked.whose)
     return f"{verdict} {sentence}" if verdict and sentence else ""
+
+
+def _has_twin(found: _Found, times: Sequence[Period]) -> bool:
+    """Whether the page has another row of this name, with other figures, and the question tells them not apart.
+
+    What tells them apart is a word of the section or caption of one alone.
+    """
+    own = _own_terms(found.row).union(terms(found.table.caption))
+    for table in found.hit.tables:
+        for row in table.rows:
+            twin = replace(found, table=table, row=row)
+            if _label_terms(row) != _label_terms(found.row) or _is_same(twin, found, times):
+                continue
+            other = _own_terms(row).union(terms(table.caption))
+            with suppress(_NoCellError):
+                if twin.cells(times) and not own.difference(other).intersection(found.words):
+                    return True
+    return False
 
 
 def _is_about(hit: Hit, table: Table, row: Row, asked: Understanding) -> bool:
@@ -739,7 +762,7 @@ def _check_alike(*cells: FoundCell, asked: Sequence[Period] = ()) -> None:
         raise _NoCellError
     if any(period.basis for period in asked):
         return
-    dated = any(period.month for period in asked)
+    dated = any(period.months != WHOLE_YEAR for period in asked)
     heads = {_head_terms(cell, dated=dated) for cell in cells}
     if len(heads - {frozenset()}) > 1 or len({is_planned(cell.head) for cell in cells}) > 1:
         raise _NoCellError
@@ -748,10 +771,13 @@ def _check_alike(*cells: FoundCell, asked: Sequence[Period] = ()) -> None:
 
 
 def _head_terms(cell: FoundCell, *, dated: bool) -> frozenset[str]:
-    """The terms of a figure's head beside its period, and its month unless `dated`."""
+    """The terms of a figure's head beside its period, and its month or part of the year unless `dated`."""
     head = short_head(cell.head)
-    months = [str(period.month) for period in find_periods(head) if period.month and not dated]
-    return frozenset((*months, *terms(without_periods(head))))
+    rest = without_periods(head)
+    if dated:
+        return frozenset(terms(PART_ALONE.sub(" ", rest)))
+    months = [str(period.month) for period in find_periods(head) if period.month]
+    return frozenset((*months, *terms(rest)))
 
 
 def _change(rows: Sequence[_Found], times: Sequence[Period]) -> Iterator[str]:

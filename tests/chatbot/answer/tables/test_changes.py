@@ -46,7 +46,18 @@ What was the change in <row> from <a> to <b>?
 What is the difference in <row> between <a> and <b>?
 How much did <row> rise between <a> and <b>?
 How has <row> changed from <a> to <b>?
+How has <row> developed from <a> to <b>?
+How has <row> grown between <a> and <b>?
 How did <row> of Drava Works change from <a> to <b>?
+How did the <row> of Drava Works develop between <a> and <b>?
+How did <row> move from <a> to <b>?
+How much higher or lower was <row> in <b> than in <a>?
+How did <row> in <b> compare with <a>?
+Compare <row> in <a> and <b>.
+What was the increase in <row> from <a> to <b>?
+How much did <row> fall from <a> to <b>?
+What was the change in <row> in <b> compared with <a>?
+By how much did <row> rise in <b> against <a>?
 """)
 # A row, its figures of the three periods, then what each changed by: first to second, to third, second to third.
 ROWS = """
@@ -60,6 +71,21 @@ Commission expense | – 6’118’225 | – 5’502’990 | – 5’002’990 |
 Dividend yield | 1.7% | 1.5% | 2.6% | 0.2 | -0.9 | -1.1
 Number of branches | 412 | 398 | 405 | 14 | 7 | -7
 Levies (judged payable) | 3,872 | 3,415 | 2,960 | 457 | 912 | 455
+"""
+# Parts of one year, of which only the later has it, and what else stands beside the columns asked for.
+TOLD_ONCE = """
+the second to the third quarter of fiscal 2025 | 3Q FY25; 2Q FY25; 1Q FY25; FY25; FY24
+the second quarter to the third quarter of 2025 | Q3 2025; Q2 2025; Q3 2024
+Q2 to Q3 2025 | Q3 2025; Q2 2025; Budget Q3 2025
+the first to the second half of 2024 | H2 2024; H1 2024; H2 2023
+first half to second half of 2024 | 2024 > 2H; 2024 > 1H; 2024
+H1 to H2 2024 | Second half 2024; First half 2024; 2024
+# Three columns of a year.
+2023 to 2024 | 2024; 2023; Margin 2024
+2023 to 2024 | 2024; 2023; Budget 2024
+2023 to 2024 | Actual 2024; Actual 2023; Budget 2024
+2023 to 2024 | 2024 £m; 2023 £m; Change %
+30 June 2024 to 30 June 2025 | 30.VI.2025; 30.VI.2024; 31.XII.2024
 """
 MONTHS = {6: ("June", "Jun", "06", "VI", "30"), 12: ("December", "Dec", "12", "XII", "31")}
 NTH = ("", "first", "second", "third", "fourth")
@@ -129,3 +155,34 @@ def test_a_row_changes_by_the_difference_of_the_two_periods(
     said = answer(question, _page(_parts(heads), row.split(" | ")))
     number = re.escape(change.removesuffix(".0"))
     assert re.search(rf"= {number}(?:\.0)?(?: percentage points|;|\.(?!\d))", said), said
+
+
+@pytest.mark.parametrize(("periods", "heads"), case_rows(TOLD_ONCE))
+def test_columns_beside_the_two_that_are_asked_for_change_nothing(periods: str, heads: str) -> None:
+    row = ["Corporate deposits", "1,307.4", "1,394.2", "1,255.0", "12.6", "17.0"]
+    page = _page(_parts(heads), row[: 1 + len(_parts(heads))])
+    assert "1,307.4 - 1,394.2 = -86.8" in answer(f"How did corporate deposits change from {periods}?", page)
+
+
+NO_CHANGE = """
+# One period alone, two of which one has no column, and a row that is there twice.
+What were corporate deposits in 2024? | 2024; 2023; 2022
+How did corporate deposits change from 2021 to 2024? | 2024; 2023; 2022
+How did corporate deposits change from January–August 2023 to January–August 2024? | T2 2024; T2 2023; Budget 2024
+How did corporate deposits change from Q2 2023 to Q2 2024? | 2024; 2023; 2022
+How did corporate deposits change from 2023 to 2024? | H1 2024; H1 2023; H2 2022
+"""
+
+
+@pytest.mark.parametrize(("question", "heads"), case_rows(NO_CHANGE))
+def test_no_change_is_said_of_other_periods(question: str, heads: str) -> None:
+    said = answer(question, _page(_parts(heads), ["Corporate deposits", "1,307.4", "1,394.2", "1,255.0"]))
+    assert " = " not in said
+    assert "Budget" not in said
+
+
+def test_a_row_that_is_there_twice_is_told_apart_by_its_section() -> None:
+    rows = ["Deposits", "20", "30", "40\nLoans:\nDeposits", "50", "70", "80"]
+    page = _page(["2024", "2023", "2022"], rows)
+    assert " = " not in answer("How did deposits change from 2023 to 2024?", page)
+    assert "50 - 70 = -20" in answer("How did deposits of loans change from 2023 to 2024?", page)
