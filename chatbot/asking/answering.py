@@ -362,7 +362,8 @@ class Answering:
         first = next(iter(prompt.sources.values()), None)
         if first is None:
             return ""
-        names = understanding.names
+        rows = " ".join(row.label for table in first.tables for row in table.rows)
+        names = [name for name in understanding.names if not {*terms(name)} <= {*terms(rows)}]
         if names and not any(is_about(self._library, first.version, name) for name in names):
             return ""
         parts = document_parts(first.document)

@@ -78,9 +78,9 @@ _REASON = re.compile(
     re.IGNORECASE,
 )
 _CHANGE = re.compile(
-    r"\b(?:growth|grow|grew|change|changed|increase[ds]?|decrease[ds]?|decline[ds]?|drop(?:ped)?|rise"
-    r"|rose|fall|fell|difference"
-    r"|compared? (?:with|to)|more than|less than|improv\w+"
+    r"\b(?:growth|grow|grew|change|changed|increase[ds]?|decrease[ds]?|decline[ds]?|drop(?:ped)?|rise|risen"
+    r"|rose|fall|fallen|fell|grown|develop(?:ed)?|moved?|difference|how much (?:higher|lower|more|less)"
+    r"|compared? (?:with|to)|\ACompare|more than|less than|improv\w+"
     r"|accelerat\w+|decelerat\w+|between .{1,60} and)\b",
     re.IGNORECASE,
 )

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import lru_cache
 from itertools import pairwise
@@ -51,6 +51,7 @@ def _words(kind: str) -> dict[str, str]:
 
 _LENGTHS, _ORDINALS, _COUNTS, _UNITS = map(_words, ("length", "ordinal", "count", "unit"))
 _BASES, _LETTERS = map(_words, ("basis", "letters"))
+_ROMAN = ("I", "II", "III", "IV", "V", "VI", "VII", "VIII", "IX", "X", "XI", "XII")
 
 # Between the parts of a period: a blank, a line's end, or the next of two heads over a column.
 _GAP = r"(?:,? > |,?[ \u00a0]{0,2}\r?\n|,?[ \u00a0]{1,2})"
@@ -71,7 +72,8 @@ _OF = (
 _PART_TIME = rf"(?:(?:{_ORDINAL}[ -])?{_LENGTH}(?:ly)?(?: period)?s?|{_SPAN})"
 _TIME = rf"(?:{_PART_TIME}|(?:(?:fiscal|financial|full)[ -])?years?)"
 _UNTIL = rf"{_GAP}(?:end(?:ed|ing)|to|through):?(?:{_GAP}(?:on|the))?"
-_ENDED = rf"(?:{_TIME}{_UNTIL}|{_PART_TIME}|ytd|year[ -]to[ -]date){_GAP}"
+_TO_DATE = "(?:ytd|year[ -]to[ -]date)"
+_ENDED = rf"(?:{_TIME}{_UNTIL}|{_PART_TIME}|{_TO_DATE}){_GAP}"
 _DAY = r"(?:0?[1-9]|[12][0-9]|3[01])"
 _NTH = rf"{_DAY}(?:st|nd|rd|th|\.)?"
 # What stands above or beside the years that it goes with, "Three months ended September 30,", for patterns
@@ -86,6 +88,7 @@ _DATES = (
     rf"{_NTH}(?: of)?[ \u00a0-]<name>(?:{_GAP}<year>|[ \u00a0-]['’]?{_LAST}|['’]{_TWO}|-<year>)",
     rf"<name>[ \u00a0]{_NTH}(?:{_GAP}<year>|,? ?['’]{_TWO})",
     rf"{_DAY}\.<number>\.(?:<year>|{_TWO}(?!\.))",
+    rf"{_DAY}(?:\. ?| )(?-i:<roman>)(?:\. ?| )<year>",
     rf"{_DAY}(?:/<number>/|-<number>-)<year>",
     rf"<number>/(?:1[3-9]|2[0-9]|3[01])/(?:<year>|{_TWO})",
     rf"(?:1[3-9]|2[0-9]|3[01])/<number>/{_TWO}",
@@ -118,7 +121,7 @@ _WAYS = (
     r"(?P<part>FY) ?(?!1[0-2]/1[1-3])<number>/(?:<year>|<two>)(?![0-9/])",
     rf"(?P<begins>[QT]1) ?[-–] ?(?P<part>[QT][2-4]){_OF}(?:<years>|{_TWO})",
     rf"(?P<part>{_ENDED})?(?:{'|'.join(_DATES)})|(?P<part>{_ENDED})<name> {_LAST}(?!,| >)",
-    rf"(?P<part>3M) <year>(?=\Z| > )|(?!3M )(?P<part>{_CODE}|ytd){_OF}(?:<years>|{_TWO})",
+    rf"(?P<part>3M) <year>(?=\Z| > )|(?!3M )(?P<part>{_CODE}|{_TO_DATE}){_OF}(?:<years>|{_TWO})",
     rf"(?P<part>{_PART}){_OF}(?:<years>|{_LAST})",
     rf"<year>(?:{_GAP}|[:-] ?)?(?P<part>{YEAR_PART})",
     rf"(?:{FISCAL} ?['’]?)?{_TWO}[ -]?(?P<part>[QH][1-4]|[1-4][QH])",
@@ -135,6 +138,7 @@ _MEANT = (
     ("<until>", "(?P<last>[0-9]{2})"),
     ("<name>", rf"(?P<name>{DATED_MONTH})"),
     ("<number>", "(?P<number>0?[1-9]|1[0-2])"),
+    ("<roman>", f"(?P<roman>{either(_ROMAN)})"),
 )
 _GROUP = re.compile(r"\(\?P<(\w+)>")
 
@@ -169,6 +173,12 @@ _BASIS_BEHIND = re.compile(
     rf"(?: > |,? ?[(\[]?)?(?:(?:original|revised|adopted|final|latest|initial|approved) )?\b{_PLANNED}\b",
     re.IGNORECASE,
 )
+# A part of a year beside another whose year is also its own: "from Q2 to Q3 2025", "the first and second half".
+_PART_BEFORE = re.compile(
+    rf"(?<![A-Za-z0-9])(?:(?P<code>{PART_CODE})|(?P<ordinal>{either(_ORDINALS)}))(?:[ -](?:{_LENGTH}))?"
+    r"(?= (?:and|to|or|until)(?: the)? \Z)",
+    re.IGNORECASE,
+)
 # Years that follow a period of which only the year changes: "three months ended June 30, 2024 and 2023".
 _AND_YEAR = re.compile(r",?\s(?:and\s|&\s)?|,?\s?(?:/|> )\s?")
 _REACH = 40
@@ -188,7 +198,8 @@ RELATIVE_YEARS = (
 )
 # A part of a year without its year, as it stands above years or in a question.
 PART_ALONE = re.compile(
-    rf"(?<![A-Za-z0-9])(?:{PART_CODE}|{_PART}|ytd|{_LENGTH}(?={_UNTIL})|quarters?|half-years?)"
+    rf"(?<![A-Za-z0-9])(?:{PART_CODE}|{_PART}|ytd|{_LENGTH}(?={_UNTIL})"
+    r"|(?<!\beach )(?<!\bevery )(?<!\bper )(?<!\ba )(?:quarters?|half-years?))"
     r"(?![A-Za-z0-9])",
     re.IGNORECASE,
 )
@@ -245,7 +256,11 @@ class Period:
 
 @lru_cache(maxsize=1_024)
 def _found_in(text: str) -> tuple[Period, ...]:
-    found = [period for match in _PERIOD.finditer(text) if (period := _period(text, match)) is not None]
+    found: list[Period] = []
+    for match in _PERIOD.finditer(text):
+        period = _period(text, match)
+        if period is not None:
+            found += [*_part_before(text, period), period]
     for at, (first, second) in enumerate(pairwise(found), 1):
         between = text[first.end : second.start]
         if second.text.isdecimal() and first.months != WHOLE_YEAR and _AND_YEAR.fullmatch(between):
@@ -264,7 +279,12 @@ def find_periods(text: str) -> list[Period]:
 def _period(text: str, match: re.Match[str]) -> Period | None:
     parts = groups_of(match)
     start, end = match.span()
-    month = month_number(parts["name"]) if "name" in parts else int(parts.get("number", 0))
+    if "name" in parts:
+        month = month_number(parts["name"])
+    elif "roman" in parts:
+        month = _ROMAN.index(parts["roman"]) + 1
+    else:
+        month = int(parts.get("number", 0))
     months, part = _length_of(parts, month)
     is_digits = match[0][0].isdigit() and months == WHOLE_YEAR
     if is_digits and re.search(rf"{CURRENCY}{GAP}\Z", text[max(0, start - 8) : start]):
@@ -282,6 +302,17 @@ def _period(text: str, match: re.Match[str]) -> Period | None:
     kind = "fiscal" if is_split or _IS_FISCAL.search(match[0]) else "calendar"
     basis = _basis_of(text, match, parts)
     return Period(text[start:end], start, end, first, ends, kind, months, part, month, basis)
+
+
+def _part_before(text: str, period: Period) -> Iterator[Period]:
+    """The earlier part of the same year that stands before a part, and leaves the year to it."""
+    before = _PART_BEFORE.search(text[max(0, period.start - _REACH) : period.start])
+    if before is None or not period.part:
+        return
+    months, part = _length_of({"part": before["code"] or f"{before['ordinal']} quarter"}, 0)
+    if part < period.part and (before["ordinal"] or months == period.months):
+        start, end = (at + max(0, period.start - _REACH) for at in before.span())
+        yield replace(period, text=text[start:end], start=start, end=end, part=part)
 
 
 def _length_of(parts: dict[str, str], month: int) -> tuple[int, int]:

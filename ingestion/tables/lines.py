@@ -17,6 +17,7 @@ from ingestion.tables.word_kinds import (
     MARK,
     OPEN_GROUP,
     SIGNS,
+    is_period,
     is_value,
     text_of,
     words_kind,
@@ -484,7 +485,9 @@ class _WordJoiner:
         kind = self._kinds[index]
         after = self._kinds[index + 1 : index + 2]
         if kind == "c":
-            return after in (["v"], ["d"])
+            # The last word of a unit in the corner: "in CHF 2024 2023"
+            is_corner = self._gap(index + 1) > SIGN_GAP and self._words[index].text.isalpha()
+            return after in (["v"], ["d"]) and not (is_corner and is_period(self._words[index + 1].text))
         if self._gap(index + 1) > SIGN_GAP:
             return False
         if after != ["v"]:

@@ -550,6 +550,8 @@ def _columns_asked_for(passage: Passage, asked: Understanding) -> list[tuple[str
         columns = [columns[limit]]
     words = content_terms(asked.subject)
     named = {column_of(table, period, words) for period in asked.periods} if limit is None else set()
+    if len(asked.periods) > 1 and asked.compares and None in named:
+        return []  # one of the two is not there
     if named and None not in named:
         columns = [pair for column, pair in enumerate(columns) if column in named]
     pairs = [(head, cell.text) for head, cell in columns if cell is not None and head]

@@ -324,7 +324,7 @@ def column_of(table: Table, asked: Period, words: Collection[str] = ()) -> int |
 
     A part of a year never stands for the year or for another part; a day may stand for a year in a table
     without years, and a year for a day. Of several columns the one that has a word of `words` is taken, then
-    the one that is no plan; None where that leaves doubt.
+    the one that is no plan, then the one that is headed by nothing else; None where that leaves doubt.
     """
     periods: dict[int, Period] = {}
     for column, head in enumerate(table.heads):
@@ -375,13 +375,13 @@ def columns_by_year(table: Table, words: Collection[str] = ()) -> dict[int, int]
 
 
 def _asked_columns(table: Table, columns: list[int], asked: Collection[str]) -> list[int]:
-    """The column of several that has a word of `asked`, else those that are no plan."""
-    named = [
-        column for column in columns if {*asked}.intersection(terms(without_periods(table.heads[column])))
-    ]
+    """The column of several that has a word of `asked`, else those that are no plan and have no other word."""
+    beside = {column: terms(without_periods(table.heads[column])) for column in columns}
+    named = [column for column in columns if {*asked}.intersection(beside[column])]
     if len(named) == 1:
         return named
-    return [column for column in columns if not is_planned(table.heads[column])]
+    reached = [column for column in columns if not is_planned(table.heads[column])]
+    return [column for column in reached if not beside[column]] or reached
 
 
 def figure_in(table: Table, row: Row, column: int, page_text: str) -> Figure | None:

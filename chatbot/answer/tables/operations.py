@@ -55,12 +55,12 @@ from chatbot.answer.verdict import (
 from chatbot.records import Hit, Prompt, Understanding
 from ingestion.language.currencies import CURRENCY_TERMS
 from ingestion.language.opposites import MOVES, TOLD_LESS, TOLD_MORE
-from ingestion.language.periods import Period, find_periods, without_periods
+from ingestion.language.periods import PART_ALONE, WHOLE_YEAR, Period, find_periods, without_periods
 from ingestion.language.scales import SCALE_TERMS
 from ingestion.language.terms import content_terms, initials_behind, terms
 from ingestion.records import Row, Table
 
-__all__ = ["OF_BOUNDS", "Operation", "asked_operation", "by_operation", "by_row", "is_compared_with"]
+__all__ = ["CHANGE", "OF_BOUNDS", "Operation", "asked_operation", "by_operation", "by_row", "is_compared_with"]
 
 # Share of a row's words that the question must have, and of the question's words that row, section, caption
 # and heads must have.
@@ -84,11 +84,14 @@ _GROWTH = re.compile(
     rf"|decrease|change)\b",
     re.IGNORECASE,
 )
-_CHANGE = re.compile(
+CHANGE = re.compile(
     rf"\b{_MOVE}\b|\bhow much (?:more|less|higher|lower|did .{{1,60}}(?:rise|fall|grow|increase|decrease"
     rf"|change))\b"
     r"|\b(?:did|has|have) .{1,60}\b(?:rise|risen|fall|fallen|grow|grown|increased?|decreased?"
-    r"|changed?)\b.{0,60}\bhow much\b",
+    r"|changed?)\b.{0,60}\bhow much\b"
+    r"|\bhow (?:did|has|have) .{1,100}\b(?:changed|develop(?:ed)?|moved?|grow|grown|rise|risen|fall|fallen"
+    r"|increased?|decreased?|declined?)\b|\bhow much (?:\w+ or )?(?:higher|lower|more|less)\b"
+    r"|\bcompare[ds]?\b",
     re.IGNORECASE,
 )
 _HOW_MUCH = re.compile(r"\bhow (?:much|far)\b|\bby what\b|\bdifference\b", re.IGNORECASE)
@@ -159,7 +162,7 @@ _ASKING = frozenset(
         "proportion share constitution amount value number year years annual fiscal financial ended end "
         "period both between over respective respectively compared "
         "company recorded reported much many nominal rate level versus grow grown grew rose risen fell "
-        "fallen increased decreased declined changed "
+        "fallen increased decreased declined changed compare develop developed move moved higher lower happen "
         "above below over under least most more less"
     )
 )
@@ -179,6 +182,8 @@ _DIRECTIONS = (*MOVES[0], *MOVES[1], *TOLD_MORE, *TOLD_LESS)
 _UNITS = (*SCALE_TERMS, *CURRENCY_TERMS)
 OF_BOUNDS = frozenset(terms(" ".join((*_DIRECTIONS, *_UNITS, _WITH_ANY))))
 _TOTALS = frozenset(terms("total totals net annual"))
+# "Levies (payable)" are levies.
+_IN_BRACKETS = re.compile(r"\([^()]*\)")
 
 
 @dataclass(frozen=True, slots=True)
@@ -215,12 +220,12 @@ def asked_operation(question: str) -> Operation | None:
 def _averages_a_change(text: str) -> bool:
     if not _MEAN.search(text):
         return False
-    return bool(_CHANGE.search(text) or _GROWTH.search(text))
+    return bool(CHANGE.search(text) or _GROWTH.search(text))
 
 
 def _part_of_whole(text: str) -> Operation | None:
     """A ratio or share, unless the question asks for a change."""
-    if _CHANGE.search(text):
+    if CHANGE.search(text):
         return None
     for kind, pattern in _PART_OF_WHOLE:
         found = pattern.search(text)
@@ -236,7 +241,7 @@ def _change_or_sum(text: str) -> Operation | None:
     between = _two_topics(_BETWEEN, text)
     if between:
         return Operation("change", between)
-    if _CHANGE.search(text):
+    if CHANGE.search(text):
         return Operation("change", (text,))
     if _MEAN.search(text):
         return Operation("mean", (text,))
@@ -332,6 +337,8 @@ def by_row(key: str, hit: Hit, table: Table, row: Row, asked: Understanding) -> 
             if not asked.compares or len(times) < 2:
                 return ""
             before, after = as_amounts(*_pair([found], times))
+            if _has_twin(found, times):
+                return ""
             return moved(before, after, asked.whose)
         if not _is_about(hit, table, row, asked):
             return ""
@@ -345,6 +352,24 @@ def by_row(key: str, hit: Hit, table: Table, row: Row, asked: Understanding) -> 
     figures = [(stated_value(cell), cell.head) for cell in cells]
     sentence = in_a_sentence(row.label, figures, asked.whose)
     return f"{verdict} {sentence}" if verdict and sentence else ""
+
+
+def _has_twin(found: _Found, times: Sequence[Period]) -> bool:
+    """Whether the page has another row of this name, with other figures, and the question tells them not apart.
+
+    What tells them apart is a word of the section or caption of one alone.
+    """
+    own = _own_terms(found.row).union(terms(found.table.caption))
+    for table in found.hit.tables:
+        for row in table.rows:
+            twin = replace(found, table=table, row=row)
+            if _label_terms(row) != _label_terms(found.row) or _is_same(twin, found, times):
+                continue
+            other = _own_terms(row).union(terms(table.caption))
+            with suppress(_NoCellError):
+                if twin.cells(times) and not own.difference(other).intersection(found.words):
+                    return True
+    return False
 
 
 def _is_about(hit: Hit, table: Table, row: Row, asked: Understanding) -> bool:
@@ -481,6 +506,11 @@ def _row_terms(tables: Iterable[Table]) -> frozenset[str]:
     return frozenset(terms(" ".join(f"{row.section} {row.label}" for row in rows)))
 
 
+def _own_terms(row: Row) -> frozenset[str]:
+    """The terms of a row's label and section."""
+    return frozenset(terms(f"{row.section} {row.label}"))
+
+
 def _label_terms(row: Row) -> frozenset[str]:
     """The terms of a label that are no numbers."""
     return frozenset(term for term in terms(row.label) if not term[0].isdigit())
@@ -539,10 +569,10 @@ def _is_total_of(row: Row, asked: frozenset[str]) -> bool:
 def _adds_up(part: _Found, at: int, place: int) -> bool:
     """Whether a row below a part's is the sum of the rows above it, the part's among them.
 
-    The figures are those of the newest column. at, place: of the part and of the row below.
+    The figures are those of the newest year's column, else the first. at, place: of the part and of the row below.
     """
     columns = columns_by_year(part.table, part.words)
-    column = columns[max(columns)]
+    column = columns.get(max(columns, default=0), 0)
     rows = part.table.rows[: place + 1]
     figures = [figure_in(part.table, row, column, part.hit.page_text) for row in rows]
     values = [figure.value if figure and figure.other is None else None for figure in figures]
@@ -591,28 +621,50 @@ def _scored_rows(query: _RowQuery, sources: Mapping[str, Hit]) -> Iterator[tuple
             if not columns or None in columns:
                 continue
             around = frozenset(terms(" ".join([table.caption, *table.heads])))
+            said = frozenset(terms(_text_above(hit, table)))
             if query.within and query.within.isdisjoint(around | _row_terms([table])):
                 continue
-            for row in table.rows:
-                score = _score_among(row, query, around, labels)
+            for at, row in enumerate(table.rows):
+                found = _Found(key, hit, table, row, words)
+                above = around
+                if not labels.isdisjoint(query.asked - around - _own_terms(row)):
+                    above |= _total_terms(found, at)
+                score = _score_among(row, query, above, labels, said)
                 if score:
-                    yield score, _Found(key, hit, table, row, words)
+                    yield score, found
 
 
-def _score_among(row: Row, query: _RowQuery, around: frozenset[str], labels: frozenset[str]) -> float:
+def _text_above(hit: Hit, table: Table) -> str:
+    """What a page says above the rows of a table, below those of the one before."""
+    top = min((row.start for row in table.rows), default=-1)
+    ends = [row.end for other in hit.tables for row in other.rows if row.end <= top]
+    return hit.page_text[max(ends, default=0) : max(top, 0)]
+
+
+def _total_terms(found: _Found, at: int) -> frozenset[str]:
+    """The terms of the totals below a row, which say what it is a part of: "net cost" of "education"."""
+    rows = found.table.rows
+    totals = [rows[place].label for place in range(at + 1, len(rows)) if _adds_up(found, at, place)]
+    return frozenset(terms(" ".join(totals)))
+
+
+def _score_among(
+    row: Row, query: _RowQuery, around: frozenset[str], labels: frozenset[str], said: frozenset[str]
+) -> float:
     """How well a question names a row; 0 where it cannot be the one, or another row has a word it lacks.
 
-    around: terms of the table's caption and heads. labels: terms of all rows of the page.
+    around: terms of the table's caption and heads. labels: terms of all rows of the page. said: those of the
+    text above the table.
     """
     first = row.cells[0] if row.cells else None
     if query.within and first and "%" in first.text:
         return 0.0
     if bool(OTHER.match(row.label)) != query.others:
         return 0.0
-    own = frozenset(terms(f"{row.label} {row.section}")) | around
+    own = _own_terms(row) | around
     if not labels.isdisjoint(query.asked - own):
         return 0.0
-    return _score(row, query.words, query.asked, around)
+    return _score(row, query.words, query.asked, around | said)
 
 
 def _is_same(candidate: _Found, other: _Found, periods: Iterable[Period]) -> bool:
@@ -640,7 +692,7 @@ def _half_digit(cell: FoundCell) -> float:
 def _score(row: Row, words: frozenset[str], asked: frozenset[str], around: frozenset[str]) -> float:
     """How well a question's words name a row, 0 where too few do."""
     label = _label_terms(row)
-    own = label - _TOTALS or label
+    own = frozenset(terms(_IN_BRACKETS.sub(" ", row.label))) & label - _TOTALS or label
     for initials in initials_behind(row.label):
         short = frozenset(terms(initials))
         if short and short <= words:
@@ -657,7 +709,7 @@ def _score(row: Row, words: frozenset[str], asked: frozenset[str], around: froze
     section = frozenset(terms(row.section))
     named = asked & label
     reached = len(asked & (label | section | around)) / len(asked)
-    if reached < LEAST_COVERED or 2 * len(named) < len(asked - section):
+    if reached < LEAST_COVERED or 2 * len(named) < len(asked - section - around):
         return 0.0
     covered = len(named) + ABOVE * len((asked - label) & (section | around))
     return share_of_row + covered / len(asked) + total
@@ -710,7 +762,7 @@ def _check_alike(*cells: FoundCell, asked: Sequence[Period] = ()) -> None:
         raise _NoCellError
     if any(period.basis for period in asked):
         return
-    dated = any(period.month for period in asked)
+    dated = any(period.months != WHOLE_YEAR for period in asked)
     heads = {_head_terms(cell, dated=dated) for cell in cells}
     if len(heads - {frozenset()}) > 1 or len({is_planned(cell.head) for cell in cells}) > 1:
         raise _NoCellError
@@ -719,10 +771,13 @@ def _check_alike(*cells: FoundCell, asked: Sequence[Period] = ()) -> None:
 
 
 def _head_terms(cell: FoundCell, *, dated: bool) -> frozenset[str]:
-    """The terms of a figure's head beside its period, and its month unless `dated`."""
+    """The terms of a figure's head beside its period, and its month or part of the year unless `dated`."""
     head = short_head(cell.head)
-    months = [str(period.month) for period in find_periods(head) if period.month and not dated]
-    return frozenset((*months, *terms(without_periods(head))))
+    rest = without_periods(head)
+    if dated:
+        return frozenset(terms(PART_ALONE.sub(" ", rest)))
+    months = [str(period.month) for period in find_periods(head) if period.month]
+    return frozenset((*months, *terms(rest)))
 
 
 def _change(rows: Sequence[_Found], times: Sequence[Period]) -> Iterator[str]:

@@ -22,7 +22,7 @@ from chatbot.answer.tables.cell_lookup import (
     newest_year,
 )
 from chatbot.answer.tables.formula_evaluation import MissingError, Task, printed_as_such, work_out
-from chatbot.answer.tables.operations import OF_BOUNDS, is_compared_with
+from chatbot.answer.tables.operations import CHANGE, OF_BOUNDS, is_compared_with
 from chatbot.answer.tables.table_wording import (
     MEAN_DECIMALS,
     Worked,
@@ -66,7 +66,6 @@ _GROWTH = re.compile(
 _AS_SHARE = re.compile(
     r"\bas an? (?:%|percent|per cent|percentage|share|proportion|fraction) of\b", re.IGNORECASE
 )
-_CHANGE = re.compile(r"\b(?:change|increase|decrease|drop|decline|fall|rise|difference)\b", re.IGNORECASE)
 _OVER_YEARS = re.compile(
     (
         r"\b(?:over (?:the years|time)|through the years|by year|year by year|each year|every year|trend"
@@ -258,12 +257,11 @@ def _answer(
         if as_share:
             before = question[: as_share.start()]
             measure = _share(measures, set(terms(spelled_out(before))))
-    if measure.formula:
-        cells = printed_as_such(measure, years, task)
-        if cells:
-            yield from said(cells)
-            return
-    elif _OVER_YEARS.search(question):
+    if measure.formula and printed_as_such(measure, years, task):
+        measure = replace(measure, printed=measure.asked, operands=(), formula="")
+        measures = [measure]
+    is_change = len(years) == 2 and CHANGE.search(question)
+    if not measure.formula and not is_change and _OVER_YEARS.search(question):
         same_row = _of_one_row(measure, years, task)
         yield from _stated([measure], same_row, question, task, strict=strict)
         return
@@ -281,7 +279,7 @@ def _asked_growth(measure: Measure, years: Sequence[int], question: str, task: T
 
     Raises MissingError where a figure of several years is missing.
     """
-    asks_growth = _GROWTH.search(question) or _CHANGE.search(question)
+    asks_growth = _GROWTH.search(question) or CHANGE.search(question)
     if not asks_growth and not asks_move(question):
         return []
     if len(years) > 1:
@@ -392,7 +390,7 @@ def _formula(measure: Measure, years: Sequence[int], question: str, task: Task) 
     if _YEAR_END.search(question):  # the balance at the end rather than the mean of two
         at_year_end = re.sub(r"avg\((\w)\)", r"\1", measure.formula)
         measure = replace(measure, formula=at_year_end)
-    changes = bool(_CHANGE.search(question) or _BETTER_OR_WORSE.search(question))
+    changes = bool(CHANGE.search(question) or _BETTER_OR_WORSE.search(question))
     of_two_years = "avg" in measure.formula or "change" in measure.formula
     if of_two_years and not changes:
         chosen = [max(years)]

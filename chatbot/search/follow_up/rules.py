@@ -50,7 +50,7 @@ THAT_PERIOD = re.compile(r"\b(?:that same|this same|the same|that|this) (?:perio
 ASKS_FIGURE = re.compile(
     (
         r"\b(?:what|which) (?:is|was|are|were|will be|amount|percentage|share|number)\b|\bhow (?:much|many"
-        r"|high|large|big|low|long)\b"
+        r"|high|large|big|low|long)\b|\bhow (?:did|has|have)\b.{1,100}\bchanged?\b"
     ),
     re.I,
 )
