@@ -13,6 +13,7 @@ from chatbot.memory.memory_database import MemoryDatabase
 from chatbot.memory.memory_tables import ALL
 from chatbot.store.database import statements
 from chatbot.store.migration.table_shapes import TableShape, quoted, shapes_of
+from chatbot.store.plain_files import is_plain
 from chatbot.store.sqlite_file import UNUSABLE, SqliteFile
 
 __all__ = ["damage_of", "save_rows"]
@@ -92,6 +93,8 @@ def _readable(damaged: Path) -> sqlite3.Connection:
 
     There the header and the list of tables are put as this program makes them.
     """
+    if not is_plain(damaged):
+        return sqlite3.connect(":memory:")
     source = sqlite3.connect(f"{damaged.absolute().as_uri()}?mode=ro", uri=True)
     try:
         source.execute("select count(*) from sqlite_master where name = 'exchange'").fetchone()

@@ -119,7 +119,7 @@ def _databases(library: Library) -> Iterator[Finding]:
     """Finds damage of the small databases beside the catalogue."""
     for name, schema in (("api_keys", api_keys.SCHEMA), ("migration", migration_mark.SCHEMA)):
         path = library.folder / f"{name}.sqlite3"
-        if not path.exists():
+        if not (path.exists() or path.is_symlink()):
             continue
         try:
             with closing(open_database(path, schema, read_only=True)) as database:

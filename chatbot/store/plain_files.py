@@ -10,7 +10,7 @@ from pathlib import Path
 
 from chatbot.errors import StoreError
 
-__all__ = ["descriptor_of", "is_plain", "open_plain", "refuse_strange", "strange_in"]
+__all__ = ["descriptor_of", "is_plain", "is_strange", "open_plain", "refuse_strange", "strange_in"]
 
 
 def is_plain(path: Path) -> bool:
@@ -27,9 +27,14 @@ def strange_in(folder: Path) -> list[Path]:
     return sorted(path for path in found if not (is_plain(path) or path.is_dir() or path.is_socket()))
 
 
+def is_strange(path: Path) -> bool:
+    """Tells whether a link is there, which may lead anywhere, or a pipe, which never ends, or a folder."""
+    return not is_plain(path) and (path.is_symlink() or path.exists())
+
+
 def refuse_strange(path: Path) -> None:
-    """Raises StoreError for a link, which may lead anywhere, and for a pipe, which never ends."""
-    if not is_plain(path) and (path.is_symlink() or path.exists()):
+    """Raises StoreError for what is there and no plain file."""
+    if is_strange(path):
         raise StoreError(
             f"{path} is a link, or no plain file.", hint="Put the file itself in its place, or delete it."
         )

@@ -25,7 +25,7 @@ from chatbot.store.database import (
 )
 from chatbot.store.disk_reserve import disk_is_full, free_bytes, is_full
 from chatbot.store.migration.table_shapes import shapes_of
-from chatbot.store.plain_files import is_plain, refuse_strange
+from chatbot.store.plain_files import is_plain, is_strange
 
 __all__ = ["SqliteFile"]
 
@@ -256,8 +256,9 @@ class SqliteFile(SoleOwner):
         with self._holding:
             if self._closed:
                 raise ClosedError
-            for end in BESIDE:
-                refuse_strange(self._path.with_name(self._path.name + end))
+            for path in (self._path.with_name(self._path.name + end) for end in BESIDE):
+                if is_strange(path):
+                    raise self._damaged(f"{path.name} is a link, or no plain file")
             connection = sqlite3.connect(
                 self._address(),
                 uri=True,

@@ -30,10 +30,10 @@ PAGES = {
 }
 ASKED = {"Rules.pdf": ("debt anchor", "60 per cent"), "Notes.pdf": ("inflation 2024", "61.8 per cent")}
 # How many damages the quick test does, and the long one.
-FEW, MANY = 20, 300
+FEW, MANY = 12, 300
 # Of what is in these files a wrong value is noticed only where the database itself is broken by it.
 UNSEALED = ("memory.sqlite3", "api_keys.sqlite3")
-# Of what SQLite has beside its files, and of the lock, nothing is opened that is no plain file.
+# A lock that is no plain file is not taken.
 REFUSED = "is a link, or no plain file"
 # What is in these files means nothing.
 MEANINGLESS = ("reserve", "store.lock")
@@ -96,8 +96,8 @@ def answers(home: Path) -> Iterator[tuple[str, bool]]:
             chatbot.conversations.listed("local")
 
 
-def hold(sound: Path, folder: Path, seed: int) -> None:
-    """Damages a copy of a sound store, and sees that all holds."""
+def hold(sound: Path, folder: Path, seed: int) -> Damage:
+    """Damages a copy of a sound store, and sees that all holds. Returns what was done."""
     shutil.rmtree(folder, ignore_errors=True)
     shutil.copytree(sound, folder)
     home = folder / "home"
@@ -106,8 +106,8 @@ def hold(sound: Path, folder: Path, seed: int) -> None:
     after = rows_of(home)
     usable = dict(answers(copied(folder, "asked") / "home"))
     named = found_by_doctor(home)
-    if any(REFUSED in line for line in named) and not usable:
-        (home / damage.file).unlink()  # as the fix says
+    if damage.file.endswith("store.lock") and any(REFUSED in line for line in named):
+        (home / damage.file).unlink(missing_ok=True)  # as the fix says
         usable = dict(answers(home))
     if not named:
         assert after == before or damage.file.endswith(UNSEALED + MEANINGLESS), f"{damage}: not named"
@@ -119,6 +119,7 @@ def hold(sound: Path, folder: Path, seed: int) -> None:
     mend(home, damage)
     outside = folder / "foreign.txt"
     assert not outside.exists() or outside.read_bytes() == FOREIGN, damage
+    return damage
 
 
 def mend(home: Path, damage: Damage) -> None:
@@ -150,7 +151,7 @@ def copied(folder: Path, name: str) -> Path:
     return target
 
 
-@pytest.mark.parametrize("seed", [37 * number for number in range(FEW)])
+@pytest.mark.parametrize("seed", [41 * number for number in range(FEW)])
 def test_a_damaged_file_is_named_and_the_rest_can_be_used(sound: Path, tmp_path: Path, seed: int) -> None:
     hold(sound, tmp_path / "store", seed)
 
