@@ -5,6 +5,7 @@ Chroma itself follows whatever is in them, and a wrong number would end the proc
 
 from __future__ import annotations
 
+import os
 import struct
 from dataclasses import dataclass
 from pathlib import Path
@@ -66,8 +67,9 @@ def blank(folder: Path) -> None:
         header = _header(path)
         for name, width in ((GRAPH, header.size), (LENGTHS, NUMBER_BYTES)):
             with path.with_name(name).open("r+b") as file:
-                file.seek(header.used * width)
-                file.write(bytes((header.room - header.used) * width))
+                end = file.seek(0, os.SEEK_END)
+                start = file.seek(header.used * width)
+                file.write(bytes(max(0, end - start)))
 
 
 def _header(path: Path) -> GraphHeader:
@@ -82,7 +84,7 @@ def _check(header: GraphHeader, path: Path) -> None:
     _require(header.label_at > header.vector_at and header.most_above <= most)
     _require(header.first < used or (header.first == NOBODY and not used))
     for name, width in ((GRAPH, header.size), (LENGTHS, NUMBER_BYTES)):
-        _require(path.with_name(name).stat().st_size == header.room * width)
+        _require(header.used * width <= path.with_name(name).stat().st_size <= header.room * width)
     if used:
         elements = np.memmap(path.with_name(GRAPH), np.uint8, "r", shape=(used, header.size))
         numbers = np.ascontiguousarray(elements[:, : header.vector_at]).view(np.uint32)
