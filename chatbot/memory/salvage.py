@@ -19,6 +19,9 @@ from chatbot.store.sqlite_file import UNUSABLE, SqliteFile
 __all__ = ["damage_of", "save_rows"]
 
 KINDS: dict[str, tuple[type, ...]] = {"text": (str,), "integer": (int,), "real": (float, int)}
+# Where the file says how large its pages are and how many there are; and how much of it may be missing, in
+# times what is left, before that is taken for damage.
+PAGE_SIZE, PAGE_COUNT, MOST_MISSING = slice(16, 18), slice(28, 32), 64
 # What a file of SQLite begins with, and where it says that changes are written without a log.
 MAGIC, WAYS, NO_LOG = b"SQLite format 3\0", slice(18, 20), b"\1\1"
 
@@ -105,6 +108,9 @@ def _readable(damaged: Path) -> sqlite3.Connection:
     copy = sqlite3.connect(":memory:", isolation_level=None)
     data = bytearray(damaged.read_bytes())
     data[: len(MAGIC)], data[WAYS] = MAGIC, NO_LOG
+    # Of a file that was cut, what is left is read only where the number of pages is right.
+    missing = int.from_bytes(data[PAGE_SIZE]) * int.from_bytes(data[PAGE_COUNT]) - len(data)
+    data.extend(bytes(missing if 0 < missing < MOST_MISSING * len(data) else 0))
     with suppress(*UNUSABLE):
         copy.deserialize(bytes(data))
         copy.execute("pragma writable_schema = on")
