@@ -61,8 +61,10 @@ class Reserve:
             self._borrowers += 1
             if free_bytes(self._path.parent) < RESERVE_BYTES:
                 file = descriptor_of(self._path, os.O_WRONLY)
-                os.ftruncate(file, 0)
-                os.close(file)
+                try:
+                    os.ftruncate(file, 0)
+                finally:
+                    os.close(file)
         try:
             yield
         finally:
