@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from random import Random
 
-__all__ = ["Damage", "damage_by", "files_of"]
+__all__ = ["FOREIGN", "Damage", "damage_by"]
 
 # Bytes of a file that is put in place of another.
 FOREIGN = b"This is another file, of which nothing may be read or changed.\n"
@@ -69,17 +69,22 @@ class Damage:
         return f"{self.file} {self.how} ({self.seed})"
 
 
-def files_of(home: Path) -> list[Path]:
-    """The files of a store with something in them; those of an index, whose names differ, by their ending."""
-    found = [path for path in home.rglob("*") if path.is_file() and path.stat().st_size]
-    return sorted(found, key=lambda path: (path.parent.name, path.suffix, path.name))
+def files_of(home: Path) -> dict[str, list[Path]]:
+    """The files of a store with something in them, by kind: an index, copies, names, or one file alone."""
+    found: dict[str, list[Path]] = {}
+    for path in sorted(home.rglob("*")):
+        if path.is_file() and path.stat().st_size:
+            folder, name, *deeper = path.relative_to(home).parts
+            kind = name if deeper or folder == "chroma_db" else path.suffix
+            found.setdefault(kind, []).append(path)
+    return found
 
 
 def damage_by(seed: int, home: Path) -> Damage:
-    """Damages one file of a home, another for each seed, and all of them by turns."""
+    """Damages one file of a home: of each kind by turns, another file in another way for each seed."""
     random = Random(seed)
-    files = files_of(home)
-    path = files[seed % len(files)]
+    kinds = files_of(home)
+    path = random.choice(kinds[sorted(kinds)[seed % len(kinds)]])
     way = random.choice(WAYS)
     way(path, random)
     return Damage(seed, str(path.relative_to(home)), way.__name__)
