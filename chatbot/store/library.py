@@ -803,7 +803,12 @@ class Library:
         self.copies.drop_partials()
         self.copies.mend_modes()
         if self._lock.left_behind:
-            self.adding.write_names({version.sha256 for version in self.catalog.stored()})
+            known = {version.sha256 for version in self.catalog.stored()}
+            nameless = {digest for digest in known if not self.catalog.names_of(digest)}
+            # Their names would count as removed, which a damaged catalogue is no reason for.
+            if nameless and self.catalog.complaints():
+                known -= nameless
+            self.adding.write_names(known)
         left = self.catalog.left_over(time.time() - UNDO_DAYS * 86_400)
         if left or self.catalog.to_erase():
             self._erase(left)

@@ -151,7 +151,8 @@ def copied(folder: Path, name: str) -> Path:
     return target
 
 
-@pytest.mark.parametrize("seed", range(FEW))
+# In 292 the catalogue seems to have lost its documents, which is no reason to note them as removed.
+@pytest.mark.parametrize("seed", [*range(FEW), 292])
 def test_a_damaged_file_is_named_and_the_rest_can_be_used(sound: Path, tmp_path: Path, seed: int) -> None:
     hold(sound, tmp_path / "store", seed)
 
