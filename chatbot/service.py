@@ -38,6 +38,7 @@ from chatbot.memory.layers import LayerOpening, MemoryLayer, open_layers
 from chatbot.memory.legacy_files import take_over
 from chatbot.memory.memory_database import open_memories
 from chatbot.memory.memory_service import MemoryService
+from chatbot.memory.salvage import damage_of
 from chatbot.memory.signals.records import SignalOptions
 from chatbot.memory.signals.signal_layer import SignalLayer
 from chatbot.memory.situations.situation_layer import SituationLayer
@@ -49,8 +50,9 @@ from chatbot.search.corpus_vocabulary import listed
 from chatbot.search.editions import series_of
 from chatbot.search.follow_up.rules import standalone_query
 from chatbot.search.page_search import Find, Finder
-from chatbot.settings import Settings
+from chatbot.settings import PROGRAM, Settings
 from chatbot.store.addition_queue import Additions, add_files
+from chatbot.store.doctor import Finding, examine
 from chatbot.store.document_names import known_as
 from chatbot.store.library import AddResult, Library, Upload
 from chatbot.store.part_checks import PartChecks, StorePart
@@ -74,6 +76,7 @@ Layer = TypeVar("Layer")
 
 # Seconds between two searches for deleted ratings, each of which reads all of their files.
 SWEEP_SECONDS = 3_600
+MEND = f"Stop the server and run `{PROGRAM} doctor --repair`, which saves all rows that can be read."
 
 
 def _timings(stages: Sequence[tuple[str, float]]) -> tuple[tuple[str, float], ...]:
@@ -100,18 +103,24 @@ class Chatbot:
     """
 
     def __init__(
-        self, settings: Settings, *, embedder: Embedder | None = None, model: LLM | None = None
+        self,
+        settings: Settings,
+        *,
+        embedder: Embedder | None = None,
+        model: LLM | None = None,
+        mend: bool = False,
     ) -> None:
         """Opens the store. Raises StoreError (see Library) and SettingsError.
 
         embedder, model: by default those that the settings choose.
+        mend: see open_memories.
         """
         self.settings = settings
         self.readers = Readers()
         embedder = embedder or make_embedder(settings)
         self.library = Library(settings, embedder, erasing=self._forget)
         try:
-            self.memories, damaged = open_memories(settings)
+            self.memories, damaged = open_memories(settings, mend=mend)
             if settings.database:
                 taken_over = None  # files of earlier versions go into a file
             else:
@@ -225,6 +234,17 @@ class Chatbot:
 
     # --- documents
     # --------------------------------------------------------------------------------------------------------
+
+    def check(
+        self,
+        *,
+        repair: bool = False,
+        progress: Callable[[str, str, int, int], None] = lambda document, phase, done, total: None,
+    ) -> Iterator[Finding]:
+        """Checks the memories, then the documents; see `examine`."""
+        for line in damage_of(self.memories):
+            yield Finding(None, f"the memories are damaged: {line}", MEND)
+        yield from examine(self.library, repair=repair, progress=progress)
 
     def documents(self) -> list[DocumentRow]:
         """Returns all documents, including removed ones that can be restored."""

@@ -247,7 +247,7 @@ class _RecordBuilder:
 
     def _opened(self, digest: str) -> Reader:
         path = self.chatbot.library.copies.path(digest)
-        if not digest or not path.exists():
+        if path is None:
             raise NotFoundError("The document's file is no longer kept.")
         return Reader(path, password=self.occasion.passwords.get(digest))
 

@@ -7,17 +7,16 @@ from __future__ import annotations
 
 import hashlib
 import os
-import re
 from collections.abc import Collection, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
+from chatbot.store.digests import is_digest
 from chatbot.store.kept_copies import Copies
 from ingestion.reading.formats import is_document
 
-__all__ = ["LocatedDocument", "find_documents", "is_digest"]
+__all__ = ["LocatedDocument", "find_documents"]
 
-DIGEST = re.compile(r"[0-9a-f]{64}")
 # The most files of a folder that are examined, and the most bytes of one of them.
 MOST_FILES, LARGEST = 20_000, 2**31
 
@@ -38,11 +37,6 @@ class LocatedDocument:
         return tuple(_title(Path(name).stem) for name in self.known_as)
 
 
-def is_digest(text: str) -> bool:
-    """Tells whether a text has the form of a SHA-256, which also means that it is not a path."""
-    return DIGEST.fullmatch(text) is not None
-
-
 def find_documents(wanted: Collection[str], store: Path, folder: Path | None) -> dict[str, LocatedDocument]:
     """Returns the documents that were found, by SHA-256.
 
@@ -54,7 +48,7 @@ def find_documents(wanted: Collection[str], store: Path, folder: Path | None) ->
     found: dict[str, LocatedDocument] = {}
     for digest in sorted(left) if store.is_dir() else ():
         path = store / f"{digest}.pdf"
-        if path.is_file() and _hash(path) == digest:
+        if path.is_file() and not path.is_symlink() and _hash(path) == digest:
             found[digest] = LocatedDocument(path, tuple(kept.name for kept in Copies(store, 0).names(digest)))
     for path in _files(folder) if folder is not None else ():
         if left <= found.keys():

@@ -19,6 +19,7 @@ from chatbot.cli.served_command import ask_password, go_on, is_interactive, refu
 from chatbot.errors import QuestionError, StoreError, UsageError
 from chatbot.models.tokens import encodable
 from chatbot.settings import PROGRAM, Settings
+from chatbot.store.database import NewerStoreError
 from chatbot.store.document_names import known_as, listed
 from ingestion.invisible_characters import visible
 
@@ -26,6 +27,7 @@ if TYPE_CHECKING:
     from chatbot.records import DocumentRow
     from chatbot.service import Chatbot
     from chatbot.store.addition_queue import Additions
+    from chatbot.store.doctor import Finding
     from chatbot.store.library import AddResult, Upload
 
 __all__ = ["add", "doctor", "list_documents", "read_passwords", "rebuild_store", "remove", "restore"]
@@ -403,12 +405,27 @@ def _alone() -> Iterator[None]:
         _checking.release()
 
 
-def doctor(options: argparse.Namespace, settings: Settings) -> int:
-    from chatbot.store.doctor import examine
+def _findings(
+    options: argparse.Namespace, settings: Settings, progress: Callable[[str, str, int, int], None]
+) -> Iterator[Finding]:
+    """Yields what is wrong, also with a store that cannot be opened for it. Raises StoreError for one that
+    another process or a later version of the program has.
+    """
+    from chatbot.store.doctor import Finding
 
+    try:
+        with _alone(), open_chatbot(settings, mend=options.repair) as chatbot:
+            yield from chatbot.check(repair=options.repair, progress=progress)
+    except StoreError as error:
+        if error.retryable or isinstance(error, NewerStoreError):
+            raise
+        yield Finding(None, error.message.removesuffix("."), error.hint)
+
+
+def doctor(options: argparse.Namespace, settings: Settings) -> int:
     found = False
-    with _alone(), open_chatbot(settings) as chatbot, progress_bars() as progress:
-        for finding in examine(chatbot.library, repair=options.repair, progress=progress):
+    with progress_bars() as progress:
+        for finding in _findings(options, settings, progress):
             found |= not finding.mended
             line = {
                 "document": finding.document,

@@ -31,12 +31,12 @@ def is_page_count(value: object) -> bool:
 
 
 @contextlib.contextmanager
-def open_chatbot(settings: Settings) -> Iterator[Chatbot]:
-    """Opens the store, or lends that of the server that runs the command."""
+def open_chatbot(settings: Settings, *, mend: bool = False) -> Iterator[Chatbot]:
+    """Opens the store, or lends that of the server that runs the command. mend: see Chatbot."""
     if (command := served()) is not None:
         yield command.store.chatbot
         return
     from chatbot.service import Chatbot
 
-    with Chatbot(settings) as chatbot:
+    with Chatbot(settings, mend=mend) as chatbot:
         yield chatbot

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import hashlib
-import json
 import logging
 import os
 import shutil
@@ -12,6 +11,7 @@ import time
 from collections.abc import Iterator
 from contextlib import closing, contextmanager, suppress
 from pathlib import Path
+from typing import Any
 
 from chatbot.errors import StoreError
 from chatbot.memory import user_settings_store
@@ -25,6 +25,7 @@ from chatbot.memory.memory_database import BUSY_SECONDS, EARLIER, MemoryDatabase
 from chatbot.memory.signals import state as signals
 from chatbot.memory.situations import situation_types as situations
 from chatbot.models.embedders import Embedder
+from chatbot.store.damage import json_in
 from chatbot.store.database import Transaction
 from chatbot.store.disk_reserve import is_full
 
@@ -198,7 +199,7 @@ def _vectors(path: Path, embedder: Embedder) -> dict[bytes, bytes]:
 def _take_state(database: MemoryDatabase, path: Path) -> None:
     """Import whether signals are in use; unreadable means that nothing was imported."""
     try:
-        fields = json.loads(path.read_text("utf-8"))
+        fields: Any = json_in(path.read_text("utf-8"))
         known = {name: bool(fields[name]) for name in ("imported", "on")}
     except FileNotFoundError:
         return

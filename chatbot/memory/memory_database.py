@@ -183,8 +183,8 @@ class MemoryFile(SqliteFile):
         connection.text_factory = lambda raw: raw.decode("utf-8", "replace")
         super()._prepare(connection)
 
-    def _unusable(self, error: sqlite3.Error) -> StoreError:
-        """What an SQLite error means for the user."""
+    def _unusable(self, error: Exception) -> StoreError:
+        """What an error of SQLite means for the user."""
         found = super()._unusable(error)
         if found.retryable:
             return found
@@ -202,8 +202,12 @@ class MemoryFile(SqliteFile):
                 hint="Set FINPOLICY_HOME to a folder you can write to.",
             )
         hint = f"Move {self._path} away. This does not affect the documents."
-        kind = DamagedError if "not a database" in text or "malformed" in text else StoreError
+        broken = isinstance(error, UnicodeDecodeError) or "not a database" in text or "malformed" in text
+        kind = DamagedError if broken else StoreError
         return kind(f"The memories ({name}) cannot be used: {text}.", hint=hint)
+
+    def _damaged(self, how: str) -> StoreError:
+        return DamagedError(f"The memories ({self._path.name}) cannot be used: {how}.")
 
 
 def keep_latest(kept: OrderedDict[str, Value], key: str, value: Value, most: int) -> None:
@@ -214,19 +218,47 @@ def keep_latest(kept: OrderedDict[str, Value], key: str, value: Value, most: int
         kept.popitem(last=False)
 
 
-def open_memories(settings: Settings) -> tuple[MemoryDatabase, Path | None]:
+def open_memories(settings: Settings, *, mend: bool = False) -> tuple[MemoryDatabase, Path | None]:
     """(the memories of a store, where a damaged file was set aside; None for the latter if it is sound).
 
-    A damaged file is set aside so that documents can still be asked. Raises StoreError.
+    A file that is no sound database is set aside so that documents can still be asked. Its whole rows are
+    saved before. Raises StoreError.
+
+    mend: whether that is also done with a file of which only a part is damaged.
     """
+    from chatbot.memory.salvage import damage_of
+
     place = place_of(settings, NAME)
     try:
-        return unless_unfinished(settings, MemoryDatabase(place)), None
+        memories = unless_unfinished(settings, MemoryDatabase(place))
     except DamagedError as error:
-        path = settings.store / f"{NAME}.sqlite3"
-        aside = set_aside(path, f"{DAMAGED}-{time.strftime('%Y%m%d-%H%M%S')}")
-        log.warning("%s It was moved to %s.", error.message, aside.name)
-        return MemoryDatabase(path), aside
+        return _renewed(settings.store / f"{NAME}.sqlite3", error.message)
+    if mend and isinstance(place, Path) and (damage := damage_of(memories)):
+        memories.close()
+        return _renewed(place, damage[0])
+    return memories, None
+
+
+def _renewed(path: Path, damage: str) -> tuple[MemoryDatabase, Path]:
+    """Puts a new file with all whole rows in place of a damaged one, and returns where that is now.
+
+    Until all of them are saved, the damaged file stays where it is.
+    """
+    from chatbot.memory.salvage import save_rows
+
+    saving = path.with_name(f"{path.name}.saving")
+    for part in ("-wal", "-shm", ""):
+        saving.with_name(saving.name + part).unlink(missing_ok=True)
+    saved = MemoryDatabase(saving)
+    try:
+        count = save_rows(path, saved)
+        saved.compact()
+    finally:
+        saved.close()
+    aside = set_aside(path, f"{DAMAGED}-{time.strftime('%Y%m%d-%H%M%S')}")
+    saving.rename(path)
+    log.warning("%s %s rows of it were saved. It was moved to %s.", damage, count, aside.name)
+    return MemoryDatabase(path), aside
 
 
 def set_aside(path: Path, why: str) -> Path:

@@ -20,6 +20,7 @@ from chatbot.models.addresses import endpoint_url
 from chatbot.models.chat import LLM, Reply, named_model
 from chatbot.models.tool_calls import ToolCall, ToolUser
 from chatbot.settings import Settings
+from chatbot.store.damage import json_in
 from chatbot.user_settings import (
     BY_NAME,
     MODEL_CHOICES,
@@ -85,7 +86,7 @@ class UserSettingsStore:
         found: dict[str, Value] = {}
         for name, text in self._database.read("select name, value from preference where owner = ?", (owner,)):
             with suppress(ValueError, TypeError):  # a damaged value counts as none
-                value = json.loads(text)
+                value = json_in(text)
                 if isinstance(value, bool | int | float | str):
                     found[name] = value
         return found

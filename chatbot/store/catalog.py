@@ -32,9 +32,11 @@ from chatbot.store.contents import (
 )
 from chatbot.store.corrections import CORRECTION_SCHEMA, PERIOD, STATUS, Corrections
 from chatbot.store.database import Place, Schema, Transaction, open_database, statements
+from chatbot.store.digests import digest_in, digests_in, is_digest
 from chatbot.store.disk_reserve import LITTLE_SPACE
 from chatbot.store.found_titles import TITLE_SCHEMA, FoundTitles
 from chatbot.store.remembered_documents import REMEMBERED_SCHEMA, RememberedDocuments
+from chatbot.store.seals import SEAL_SCHEMA, Seals, forget_vectors, seal_vectors
 from ingestion.document import READER_VERSION
 from ingestion.invisible_characters import title_line
 from ingestion.records import NO_FACTS, DocumentFacts
@@ -83,8 +85,8 @@ create table erased (sha256 text primary key) without rowid;
     + CONTENTS_SCHEMA
 )
 ADDED_TABLES = CORRECTION_SCHEMA + KEY_SCHEMA + INCOMPLETE_SCHEMA + TITLE_SCHEMA
-ADDED_TABLES += REMEMBERED_SCHEMA + READER_SCHEMA + REMARK_SCHEMA
-SCHEMA = Schema(TABLES + ADDED_TABLES, 8, ADDED_TABLES, extendable=4)
+ADDED_TABLES += REMEMBERED_SCHEMA + READER_SCHEMA + REMARK_SCHEMA + SEAL_SCHEMA
+SCHEMA = Schema(TABLES + ADDED_TABLES, 9, ADDED_TABLES, extendable=4)
 VERSIONS_AT_ONCE = 1_000
 Stamps: TypeAlias = list[tuple[Any, ...]]
 # Comes before the SHA-256 of a file in the keys of `meta`.
@@ -150,7 +152,7 @@ class Waiting:
     recovered: bool
 
 
-class Catalog(FoundTitles, RememberedDocuments, Corrections):
+class Catalog(FoundTitles, RememberedDocuments, Corrections, Seals):
     """The catalogue of one store.
 
     Any thread may read. Writes happen one at a time, and each public method is one transaction.
@@ -319,15 +321,21 @@ class Catalog(FoundTitles, RememberedDocuments, Corrections):
 
     def hashes(self) -> set[str]:
         """Returns the SHA-256 of every file of a version or a waiting entry."""
-        return {row[0] for row in self._read("select sha256 from version union select sha256 from waiting")}
+        return digests_in(self._read("select sha256 from version union select sha256 from waiting"))
+
+    def no_digests(self) -> list[str]:
+        """Returns what stands where the SHA-256 of a file should be, at most ten of them."""
+        tables = ("version", "waiting", "erased", "correction", "draft", "remembered")
+        rows = self._read(" union ".join(f"select sha256 from {table}" for table in tables))
+        return [str(row[0]) for row in rows if not is_digest(row[0])][:10]
 
     def only_of(self, versions: Collection[int]) -> set[str]:
         """Returns the SHA-256 of these versions' files that no other version or waiting entry has."""
         gone = set(versions)
         rows = self._read("select id, sha256 from version union all select 0, sha256 from waiting")
-        return {digest for version, digest in rows if version in gone} - {
-            digest for version, digest in rows if version not in gone
-        }
+        return digests_in((digest,) for version, digest in rows if version in gone) - digests_in(
+            (digest,) for version, digest in rows if version not in gone
+        )
 
     def live_hashes(self) -> set[str]:
         """Returns the SHA-256 of the files of all live documents."""
@@ -335,7 +343,7 @@ class Catalog(FoundTitles, RememberedDocuments, Corrections):
             "select v.sha256 from document d join version v on v.id = d.active_version where "
             "d.removed_at is null"
         )
-        return {row[0] for row in rows}
+        return digests_in(rows)
 
     def changed_at(self, name: str) -> float:
         """Returns when a document last got a version, was replaced or removed, in seconds since the epoch; 0
@@ -356,7 +364,7 @@ class Catalog(FoundTitles, RememberedDocuments, Corrections):
             " where d.name = ?",
             (name,),
         )
-        return {row[0] for row in rows}
+        return digests_in(rows)
 
     def names_of(self, sha256: str) -> list[tuple[str, float, float | None]]:
         """Returns (name, added at, removed at or None) of documents with these bytes, in seconds since the
@@ -395,7 +403,7 @@ class Catalog(FoundTitles, RememberedDocuments, Corrections):
         return [
             DocumentRow(
                 name=row[0],
-                id=row[1][:16],
+                id=digest_in(row[1])[:16],
                 title=title_line(row[2]),
                 state="removed" if row[8] else row[3],
                 pages=row[4],
@@ -547,13 +555,22 @@ class Catalog(FoundTitles, RememberedDocuments, Corrections):
                     "json_each(?))"
                 )
                 connection.execute(others, (version, json.dumps([fingerprint, *keep])))
+                seal_vectors(connection, version, fingerprint)
                 if coming and not _read_anew(connection, document, version):
                     _flip(connection, document, version)
             return bool(documents)
 
-    def restart_vectors(self, version: int, fingerprint: str) -> None:
-        """Marks the missing vectors of this version as to be made, whatever its state says."""
+    def restart_vectors(self, version: int, fingerprint: str, *, anew: bool = False) -> None:
+        """Marks the missing vectors of this version as to be made, whatever its state says.
+
+        anew: whether to delete those that there are.
+        """
         with self._write() as connection:
+            forget_vectors(connection, version)
+            if anew:
+                connection.execute(
+                    "delete from vector where version = ? and fingerprint = ?", (version, fingerprint)
+                )
             there = "(select count(*) from vector where version = ?2 and fingerprint = ?1)"
             connection.execute(
                 (
@@ -717,12 +734,15 @@ class Catalog(FoundTitles, RememberedDocuments, Corrections):
             "select sha256 from erased where sha256 not in (select sha256 from version union select "
             "sha256 from waiting)"
         )
-        return {row[0] for row in rows}
+        return digests_in(rows)
 
     def erased(self, hashes: Iterable[str]) -> None:
         """Notes that the copies of these files are gone."""
+        gone = set(hashes)
         with self._write() as connection:
-            connection.executemany("delete from erased where sha256 = ?", ((sha256,) for sha256 in hashes))
+            noted = connection.execute("select sha256 from erased").fetchall()
+            rows = [row for row in noted if digest_in(row[0]) in gone]
+            connection.executemany("delete from erased where sha256 = ?", rows)
             known = "select sha256 from version union select sha256 from waiting"
             connection.execute(f"delete from erased where sha256 in ({known})")
             connection.execute(FORGET_DRAFTS)
@@ -750,7 +770,7 @@ class Catalog(FoundTitles, RememberedDocuments, Corrections):
         """Returns what waits to be added, in the order it came."""
         rows = self._read("select id, name, sha256, added_at, problem, recovered from waiting order by id")
         return [
-            Waiting(identity, name, sha256, at, problem, bool(recovered))
+            Waiting(identity, name, digest_in(sha256), at, problem, bool(recovered))
             for identity, name, sha256, at, problem, recovered in rows
         ]
 
@@ -915,7 +935,7 @@ def _version(row: Sequence[Any]) -> Version:
     return Version(
         identity,
         name or "",
-        sha256,
+        digest_in(sha256),
         state,
         title_line(title),
         pages,

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import struct
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
@@ -12,14 +11,10 @@ import numpy as np
 
 from chatbot.store.vector_engine import CONFIGURATION, DATABASE, TENANT, Record, Scalar, Vectors
 
-__all__ = ["EmbeddedCollection", "EmbeddedEngine", "blank", "written_at"]
+__all__ = ["EmbeddedCollection", "EmbeddedEngine"]
 
 # The number of collections kept in memory; there is one for each embedder.
 OPEN_COLLECTIONS = 8
-# The header of a graph file begins with its version, a place, the capacity in elements, the elements there
-# are, and bytes an element.
-GRAPH_HEADER = struct.Struct("<iQQQQ")
-LENGTH_BYTES = 4
 
 
 class EmbeddedEngine:
@@ -123,21 +118,3 @@ class EmbeddedCollection:
     def count(self) -> int:
         """Returns the number of records."""
         return int(self._bindings.count(self._identity, TENANT, DATABASE))
-
-
-def written_at(folder: Path) -> dict[Path, int]:
-    """Returns when each graph of vectors was written, in nanoseconds since the epoch."""
-    return {path: path.stat().st_mtime_ns for path in folder.glob("*/data_level0.bin")}
-
-
-def blank(folder: Path) -> None:
-    """Fills the reserved room of graph files with zeros, in a folder that nobody writes to.
-
-    Chroma leaves there what memory last held, which may be the text of a document.
-    """
-    for header in folder.glob("*/header.bin"):
-        _, _, room, used, size = GRAPH_HEADER.unpack(header.read_bytes()[: GRAPH_HEADER.size])
-        for name, width in (("data_level0.bin", size), ("length.bin", LENGTH_BYTES)):
-            with header.with_name(name).open("r+b") as file:
-                file.seek(used * width)
-                file.write(bytes((room - used) * width))

@@ -8,8 +8,9 @@ from collections.abc import Iterator
 from contextlib import closing, contextmanager
 from pathlib import Path
 
-from chatbot.store.chroma import EmbeddedCollection, EmbeddedEngine, blank, written_at
+from chatbot.store.chroma import EmbeddedCollection, EmbeddedEngine
 from chatbot.store.discarding import discard, finish_discarding
+from chatbot.store.graph_files import blank, check_graphs, written_at
 from chatbot.store.index_errors import check_metadata, explaining
 from chatbot.store.vector_engine import Wanted
 
@@ -82,6 +83,16 @@ class ChromaFolder:
                 database.execute(statement)
             blank(self._folder)
 
+    def faults(self) -> list[str]:
+        """Returns what SQLite's own check finds wrong, and graphs that are damaged. Raises StoreError."""
+        with (
+            self._alone(),
+            closing(sqlite3.connect(self._folder / "chroma.sqlite3", timeout=BUSY_SECONDS)) as database,
+        ):
+            check_graphs(self._folder)
+            found = [str(row[0]) for row in database.execute("pragma integrity_check(10)")]
+        return [f"the vector index is damaged: {line}" for line in found if line != "ok"]
+
     def close(self) -> None:
         """Closes the files; the next use opens them again."""
         with self._turn:
@@ -109,6 +120,7 @@ class ChromaFolder:
                 self._turn.notify_all()
 
     def _open(self, wanted: Wanted) -> tuple[EmbeddedEngine, EmbeddedCollection]:
+        check_graphs(self._folder)
         before = written_at(self._folder)
         engine = EmbeddedEngine(self._folder)
         collection = engine.collection(wanted.name, wanted.metadata)

@@ -75,6 +75,10 @@ class ChromaServer:
     def scrub(self) -> None:
         """Does nothing: the files are the server's, and `chroma vacuum` there removes what was deleted."""
 
+    def faults(self) -> list[str]:
+        """Returns nothing: the files are the server's."""
+        return []
+
     def close(self) -> None:
         """Forgets the collection and closes idle connections; the next use opens both again."""
         with self._lock:

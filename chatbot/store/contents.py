@@ -7,11 +7,15 @@ import json
 import zlib
 from collections import defaultdict
 from collections.abc import Iterable, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from itertools import islice
 from typing import Any
 
+from chatbot.errors import StoreError
+from chatbot.store.damage import as_damage
 from chatbot.store.database import Stored, Transaction
+from chatbot.store.seals import LEXICON, seal, seal_vectors
 from ingestion.document import READER_VERSION, DocumentReading
 from ingestion.invisible_characters import label_line
 from ingestion.reading.wire import page_from, page_to, tables_from, tables_to, words_from, words_to
@@ -86,6 +90,7 @@ remarks text not null,
 LACKS = "coalesce((select i.lacks from incomplete i where i.version = v.id), '')"
 # Tables with the content of one version, in the order in which it can be deleted.
 OF_A_VERSION = (
+    "seal",
     "read_by",
     "found_title",
     "incomplete",
@@ -181,6 +186,7 @@ class Contents(Stored):
         """Stores pages, chunks and lexicon of a version, all or nothing."""
         with self._write() as connection:
             self._fill(connection, version, reading, chunks, lexicon)
+            seal(connection, version)
 
     def refill(
         self, version: int, reading: DocumentReading, chunks: Sequence[Chunk], lexicon: bytes
@@ -221,6 +227,12 @@ class Contents(Stored):
                 " where id = ?1",
                 (version,),
             )
+            seal(connection, version)
+            made = connection.execute(
+                "select fingerprint from version where id = ? and state = 'ready'", (version,)
+            ).fetchall()
+            for (fingerprint,) in made:
+                seal_vectors(connection, version, fingerprint)
         gone = [
             (ordinal, len(data))
             for ordinal, _, data in vectors
@@ -271,6 +283,7 @@ class Contents(Stored):
         """Replaces the lexicon of a version that has one."""
         with self._write() as connection:
             connection.execute("update lexicon set data = ? where version = ?", (lexicon, version))
+            seal(connection, version, LEXICON)
 
     def thin_out(self, version: int) -> None:
         """Deletes most of a version's content in small steps, so that the log beside the file stays small."""
@@ -308,14 +321,20 @@ class Contents(Stored):
     def drafts(self, sha256: str) -> dict[int, Page]:
         """Returns the pages kept by keep_draft, by number."""
         rows = self._read("select number, data from draft where sha256 = ? order by number", (sha256,))
-        return {number: page_from(_unpacked(data)) for number, data in rows}
+        found = dict[int, Page]()
+        for number, data in rows:
+            with suppress(StoreError), as_damage("A page"):  # it is read again
+                found[number] = page_from(_unpacked(data))
+        return found
 
     def page(self, version: int, number: int) -> StoredPage:
         """Returns one page with its OCR words. Raises KeyError if it does not exist."""
         found = self._read("select words from page where version = ? and number = ?", (version, number))
         if not found:
             raise KeyError((version, number))
-        return replace(self.pages(version, [number])[number], words=words_from(_unpacked(found[0][0]) or ()))
+        page = self.pages(version, [number])[number]
+        with as_damage(f"Page {number} of a document"):
+            return replace(page, words=words_from(_unpacked(found[0][0]) or ()))
 
     def pages(self, version: int, numbers: Sequence[int]) -> dict[int, StoredPage]:
         """Returns some pages of a version by number, without words."""
@@ -324,10 +343,11 @@ class Contents(Stored):
             f"select {PAGE_COLUMNS} from page where version = ? and number in ({marks}) order by number",
             (version, *numbers),
         )
-        return {
-            r[0]: StoredPage(r[0], r[1], label_line(r[2]), r[3], r[4], r[5], _spans(r[6]), _spans(r[7]))
-            for r in rows
-        }
+        with as_damage("A page of a document"):
+            return {
+                r[0]: StoredPage(r[0], r[1], label_line(r[2]), r[3], r[4], r[5], _spans(r[6]), _spans(r[7]))
+                for r in rows
+            }
 
     def page_texts(self, version: int) -> list[str]:
         """Returns the texts of a version's pages, in order."""
@@ -346,7 +366,8 @@ class Contents(Stored):
             ),
             arguments,
         )
-        return {row[0]: tables_from(_unpacked(row[1])) for row in rows}
+        with as_damage("A table of a document"):
+            return {row[0]: tables_from(_unpacked(row[1])) for row in rows}
 
     def report(self, version: int) -> list[PageReport]:
         """Reports how each page of a version was read."""
@@ -358,21 +379,23 @@ class Contents(Stored):
             (version,),
         )
         remarks = self.remarks(version)
-        return [
-            replace(
-                PageReport(*row[:7]),
-                label=label_line(row[1]),
-                tables=len(_unpacked(row[7]) or ()),
-                instructions=len(json.loads(row[8])),
-                remarks=remarks.get(row[0], ()),
-            )
-            for row in rows
-        ]
+        with as_damage("A page of a document"):
+            return [
+                replace(
+                    PageReport(*row[:7]),
+                    label=label_line(row[1]),
+                    tables=len(_unpacked(row[7]) or ()),
+                    instructions=len(json.loads(row[8])),
+                    remarks=remarks.get(row[0], ()),
+                )
+                for row in rows
+            ]
 
     def remarks(self, version: int) -> dict[int, tuple[str, ...]]:
         """Returns page number -> what is in the file and not in the page's text, for pages with some."""
         rows = self._read("select number, remarks from remark where version = ? order by number", (version,))
-        return {row[0]: tuple(json.loads(row[1])) for row in rows}
+        with as_damage("A page of a document"):
+            return {row[0]: tuple(json.loads(row[1])) for row in rows}
 
     def chunks(self, version: int, *, start: int = 0, limit: int = 2**62) -> list[StoredChunk]:
         """Returns chunks of a version by ordinal, from `start`, at most `limit`."""

@@ -6,8 +6,11 @@ import hashlib
 import os
 from collections.abc import Iterator
 from contextlib import suppress
+from io import BufferedReader
 from pathlib import Path
 from typing import Protocol
+
+from chatbot.store.plain_files import is_plain, open_plain
 
 __all__ = ["CopyFiles", "FolderFiles"]
 
@@ -38,12 +41,16 @@ class CopyFiles(Protocol):
         """Returns the size in bytes, None for a missing file."""
         ...
 
+    def open(self, name: str) -> BufferedReader:
+        """Opens a copy to be read."""
+        ...
+
     def sha256(self, name: str) -> str:
         """Reads a whole file and returns its SHA-256."""
         ...
 
-    def local(self, name: str) -> Path:
-        """Returns a path on this machine with the file's content; one of nothing for a missing file."""
+    def local(self, name: str) -> Path | None:
+        """Returns a path on this machine with the file's content, None for a missing file."""
         ...
 
     def delete(self, name: str) -> None:
@@ -53,9 +60,13 @@ class CopyFiles(Protocol):
         """Yields (name, when it was put, size in bytes) of every file."""
         ...
 
+    def strange(self) -> list[str]:
+        """Returns the names of what is no plain file, such as a link or a pipe. It counts as missing."""
+        ...
+
 
 class FolderFiles:
-    """The files of one folder; other files may be in it."""
+    """The files of one folder; other files may be in it. No link is followed."""
 
     def __init__(self, folder: Path, *, alone: bool = True) -> None:
         """alone: whether no other process changes them.
@@ -80,23 +91,29 @@ class FolderFiles:
 
     def read(self, name: str) -> bytes:
         """Returns the content of a small file."""
-        return (self.incoming / name).read_bytes()
+        with self.open(name) as file:
+            return file.read()
 
     def size(self, name: str) -> int | None:
         """Returns the size in bytes, None for a missing file."""
-        try:
-            return (self.incoming / name).stat().st_size
-        except FileNotFoundError:
-            return None
+        path = self.incoming / name
+        with suppress(FileNotFoundError):
+            return path.lstat().st_size if is_plain(path) else None
+        return None
+
+    def open(self, name: str) -> BufferedReader:
+        """Opens a file to be read."""
+        return open_plain(self.incoming / name)
 
     def sha256(self, name: str) -> str:
         """Reads a whole file and returns its SHA-256."""
-        with (self.incoming / name).open("rb") as file:
+        with self.open(name) as file:
             return hashlib.file_digest(file, "sha256").hexdigest()
 
-    def local(self, name: str) -> Path:
-        """Returns the file's own path, whether it exists or not."""
-        return self.incoming / name
+    def local(self, name: str) -> Path | None:
+        """Returns the file's own path, None for a missing file."""
+        path = self.incoming / name
+        return path if is_plain(path) else None
 
     def delete(self, name: str) -> None:
         """Deletes a file. A missing one is ignored."""
@@ -106,6 +123,10 @@ class FolderFiles:
         """Yields (name, when it was put, size in bytes) of every file."""
         for entry in os.scandir(self.incoming):
             with suppress(FileNotFoundError):  # deleted meanwhile
-                if entry.is_file():
-                    found = entry.stat()
+                if entry.is_file(follow_symlinks=False):
+                    found = entry.stat(follow_symlinks=False)
                     yield entry.name, found.st_mtime, found.st_size
+
+    def strange(self) -> list[str]:
+        """Returns the names of what is no plain file."""
+        return [entry.name for entry in os.scandir(self.incoming) if not entry.is_file(follow_symlinks=False)]

@@ -15,6 +15,7 @@ from pathlib import Path
 
 from chatbot.errors import StoreError
 from chatbot.settings import PROGRAM
+from chatbot.store.plain_files import descriptor_of
 
 __all__ = [
     "FULL",
@@ -59,7 +60,11 @@ class Reserve:
         with self._lock, suppress(OSError):
             self._borrowers += 1
             if free_bytes(self._path.parent) < RESERVE_BYTES:
-                os.truncate(self._path, 0)
+                file = descriptor_of(self._path, os.O_WRONLY)
+                try:
+                    os.ftruncate(file, 0)
+                finally:
+                    os.close(file)
         try:
             yield
         finally:
@@ -74,7 +79,7 @@ class Reserve:
         A disk that is full or read-only is no reason to fail.
         """
         with suppress(OSError):
-            file = os.open(self._path, os.O_RDWR | os.O_CREAT, 0o600)
+            file = descriptor_of(self._path, os.O_RDWR | os.O_CREAT)
             try:
                 size = os.fstat(file).st_size
                 wanted = min(RESERVE_BYTES, shutil.disk_usage(self._path.parent).total // LARGEST_SHARE)

@@ -3,21 +3,34 @@
 from __future__ import annotations
 
 import shlex
+import time
 from collections.abc import Callable, Iterator
-from contextlib import suppress
+from contextlib import closing, suppress
 from dataclasses import dataclass, replace
 
 from chatbot.errors import ProjectError, StoreError
 from chatbot.settings import PROGRAM
+from chatbot.store import api_keys
+from chatbot.store.catalog import Version
+from chatbot.store.database import open_database
 from chatbot.store.disk_reserve import MAKE_ROOM, RESERVE_BYTES, free_bytes, is_full
 from chatbot.store.index_errors import IndexDamagedError
+from chatbot.store.kept_copies import KeptName
 from chatbot.store.library import Library
+from chatbot.store.migration import migration_mark
+from chatbot.store.migration.index_comparison import compare_vectors
+from chatbot.store.plain_files import strange_in
+from chatbot.store.seals import LEXICON, TEXT
 
-__all__ = ["LITTLE_SPACE", "Finding", "examine", "glance"]
+__all__ = ["DAMAGED", "LITTLE_SPACE", "Finding", "examine", "glance"]
 
 # With fewer free bytes additions will soon fail: a 600-page volume takes about 30 MB with vectors and
 # indexes, and as much again for its copy.
 LITTLE_SPACE = 500 * 2**20
+# What the name of a file ends in that could not be read whole and was set aside, before the time.
+DAMAGED = "damaged"
+# What other programs have in the folder of the store: the embedded Postgres.
+FOREIGN = frozenset({"signals"})
 REPAIR = f"Run `{PROGRAM} doctor --repair`."
 READ_ANEW = (
     f"The server reads it again when it has nothing else to do. To do it now, {REPAIR[0].lower()}{REPAIR[1:]}"
@@ -46,8 +59,10 @@ def examine(
 
     With `repair`, what can be repaired is.
     """
+    yield from _files(library)
     yield from _unfinished(library, progress)
     yield from _catalogue(library)
+    yield from _databases(library)
     for check in (_versions, _copies, _indexes, _readings):
         found = list(check(library, repair))
         if repair and any(finding.mended for finding in found):
@@ -85,6 +100,40 @@ def _without_copy(library: Library) -> list[str]:
     return [live[row.id] for row in library.catalog.stored() if row.id in live and row.sha256 not in kept]
 
 
+def _files(library: Library) -> Iterator[Finding]:
+    """Finds links and pipes where the store has files, and files that were damaged and set aside."""
+    folder = library.folder
+    strange = [path for path in strange_in(folder) if path.relative_to(folder).parts[0] not in FOREIGN]
+    for path in sorted({*strange, *library.copies.strange()}):
+        yield Finding(None, f"{path} is a link, or no plain file, and is not opened", f"Delete it. {REPAIR}")
+    for path in sorted([*folder.glob(f"*.{DAMAGED}-*"), *folder.glob(f"*/*.{DAMAGED}-*")]):
+        if not path.name.endswith(("-wal", "-shm")):
+            yield Finding(
+                None,
+                f"{path.name} was damaged and set aside; what could be read of it was saved",
+                f"Put a backup in its place, or delete {path} when you do not need it.",
+            )
+
+
+def _databases(library: Library) -> Iterator[Finding]:
+    """Finds damage of the small databases beside the catalogue."""
+    for name, schema in (("api_keys", api_keys.SCHEMA), ("migration", migration_mark.SCHEMA)):
+        path = library.folder / f"{name}.sqlite3"
+        if not (path.exists() or path.is_symlink()):
+            continue
+        try:
+            with closing(open_database(path, schema, read_only=True)) as database:
+                found = database.complaints()
+        except StoreError as error:
+            found = [error.message.removesuffix(".")]
+        for line in found:
+            yield Finding(
+                None,
+                f"{path.name} is damaged: {line}",
+                f"Put a backup of {path} in its place, or move it away.",
+            )
+
+
 def _unfinished(library: Library, progress: Progress) -> Iterator[Finding]:
     """Finds what cannot be finished: files that need the user, vectors that cannot be made."""
     try:
@@ -112,12 +161,15 @@ def _unfinished(library: Library, progress: Progress) -> Iterator[Finding]:
 
 
 def _catalogue(library: Library) -> Iterator[Finding]:
-    for line in library.catalog.complaints():
+    wrong = [
+        f"{named!r} stands where the SHA-256 of a file should be" for named in library.catalog.no_digests()
+    ]
+    for line in [*library.catalog.complaints(), *wrong]:
         yield Finding(None, f"the catalogue is damaged: {line}", f"Run `{PROGRAM} rebuild`.")
 
 
 def _versions(library: Library, repair: bool) -> Iterator[Finding]:
-    """Finds versions that lack some of what they should have."""
+    """Finds versions that lack some of what they should have, or have it otherwise."""
     fingerprint = library.embedder.fingerprint
     held = library.catalog.held()
     vectors = library.catalog.vector_counts(fingerprint)
@@ -136,6 +188,27 @@ def _versions(library: Library, repair: bool) -> Iterator[Finding]:
                 "They were created again." if repair else REPAIR,
                 repair,
             )
+        else:
+            yield from _changed(library, row, repair)
+
+
+def _changed(library: Library, row: Version, repair: bool) -> Iterator[Finding]:
+    """Finds what of a version is not as it was stored."""
+    fingerprint = library.embedder.fingerprint
+    changed = library.catalog.damaged(row.id, fingerprint)
+    if TEXT in changed or LEXICON in changed:
+        finding = Finding(row.document, "what was read of it has changed in the catalogue", REPAIR)
+        yield _read_again(library, finding, row.id) if repair else finding
+    elif fingerprint in changed:
+        if repair:
+            library.catalog.restart_vectors(row.id, fingerprint, anew=True)
+            library.indexes.unaligned()
+        yield Finding(
+            row.document,
+            "its vectors have changed in the catalogue",
+            "They were created again." if repair else REPAIR,
+            repair,
+        )
 
 
 def _read_again(library: Library, finding: Finding, version: int) -> Finding:
@@ -173,8 +246,8 @@ def _copies(library: Library, repair: bool) -> Iterator[Finding]:
                 "its file is damaged",
                 "Add the file again." if repair else f"{REPAIR} Then add the file again.",
             )
-        elif repair and not library.copies.names(digest):
-            library.adding.write_names({digest})
+        else:
+            yield from _names(library, digest, name, repair)
     for digest in sorted(set(library.copies.all()) - library.catalog.hashes()):
         names = ", ".join(name.name for name in library.copies.names(digest)) or None
         yield Finding(
@@ -182,6 +255,24 @@ def _copies(library: Library, repair: bool) -> Iterator[Finding]:
             f"the copy {digest}.pdf belongs to no document",
             "Run `restore` or `remove --purge` with its name, or delete the file.",
         )
+
+
+def _names(library: Library, digest: str, name: str, repair: bool) -> Iterator[Finding]:
+    """Finds names and corrections beside a copy that are damaged, or not those of the catalogue."""
+    catalog, copies = library.catalog, library.copies
+    wanted = tuple(KeptName(kept, removed_at) for kept, _, removed_at in catalog.names_of(digest))
+    said = catalog.correction(digest)
+    names = copies.names(digest)
+    if names and (names == wanted or not wanted) and copies.correction(digest) == said:
+        return
+    if repair:
+        copies.write_beside(digest, wanted or names or (KeptName(name, time.time()),), said)
+    yield Finding(
+        name,
+        "the names beside its copy are damaged or not those of the catalogue",
+        "They were written again." if repair else REPAIR,
+        repair,
+    )
 
 
 def _readings(library: Library, repair: bool) -> Iterator[Finding]:
@@ -198,8 +289,11 @@ def _readings(library: Library, repair: bool) -> Iterator[Finding]:
 
 def _indexes(library: Library, repair: bool) -> Iterator[Finding]:
     """Finds indexes that differ from the catalogue."""
+    while library.indexes.rebuilt:
+        line = library.indexes.rebuilt.pop(0)
+        yield Finding(None, line, "It was rebuilt from the catalogue.", repair)
     try:
-        found = library.indexes.differences()
+        found = library.indexes.differences() or _vectors(library)
     except IndexDamagedError as error:
         found = [error.message]
     except StoreError as error:
@@ -212,6 +306,16 @@ def _indexes(library: Library, repair: bool) -> Iterator[Finding]:
         yield Finding(
             None, line, "Both indexes were rebuilt from the catalogue." if repair else REPAIR, repair
         )
+
+
+def _vectors(library: Library) -> list[str]:
+    """Says whether the index has other vectors than the catalogue. It is asked only on this machine."""
+    if not (library.indexes.on_this_machine and library.indexes.vectors.exists()):
+        return []
+    before, after = compare_vectors(library.catalog, library.indexes, library.embedder, lambda done: None)
+    if before.count != after.count or before == after:  # a number is told by `differences`
+        return []
+    return ["the vector index has other vectors than the catalogue"]
 
 
 def _lying(library: Library) -> Iterator[Finding]:

@@ -51,6 +51,8 @@ class Indexes:
     def __init__(self, catalog: Catalog, engines: Engines, embedder: Embedder) -> None:
         """Raises StoreError if a folder is not writable or a server cannot be used."""
         self._catalog, self._engines, self._embedder = catalog, engines, embedder
+        # What was found damaged, and rebuilt, until `doctor` has told it.
+        self.rebuilt = list[str]()
         try:
             self.keywords = engines.open_words()
         except IndexDamagedError as error:
@@ -62,6 +64,7 @@ class Indexes:
             owner=engines.owner,
         )
         self._aligned = f"{self.vectors.name}{engines.mark}"
+        self.on_this_machine = not engines.owner  # and so in files
         # Whether the nearest passages of Chroma are the nearest of all vectors in the catalogue.
         self.complete = catalog.meta(ALIGNED) == self._aligned or not catalog.window_counts(
             embedder.fingerprint, embedder.dimension
@@ -251,6 +254,8 @@ class Indexes:
         """Describes how the indexes differ from the catalogue; nothing if they agree. Raises
         IndexDamagedError.
         """
+        if found := [*self.keywords.faults(), *self.vectors.faults()]:
+            return found
         words = self.keywords.counts()
         expected = self._catalog.chunk_counts()
         found = [
@@ -354,7 +359,7 @@ class Indexes:
             return step()
 
     def _new_keywords(self, error: StoreError | None) -> None:
-        _warn_of("words", error)
+        self._warn_of("words", error)
         made = self._engines.new_words()
         self._fill_keywords(made, anew=True)
         # Until here, searches see the former index, whose files they have open.
@@ -363,10 +368,15 @@ class Indexes:
     def _new_vectors(self, error: StoreError | None) -> None:
         self.unaligned()
         self.complete = False
-        _warn_of("vectors", error)
+        self._warn_of("vectors", error)
         self.vectors.clear()
         self._align_vectors()
         self.complete = True
+
+    def _warn_of(self, what: str, error: StoreError | None) -> None:
+        if error is not None:
+            self.rebuilt.append(error.message.removesuffix("."))
+            log.warning("The index of %s is being rebuilt from the catalogue: %s", what, error.message)
 
 
 def _with(version: int, noted: str) -> str:
@@ -377,8 +387,3 @@ def _with(version: int, noted: str) -> str:
 def _without(version: int, noted: str) -> str:
     """Returns such a list without one of them."""
     return " ".join(map(str, sorted({*map(int, noted.split())} - {version})))
-
-
-def _warn_of(what: str, error: StoreError | None) -> None:
-    if error is not None:
-        log.warning("The index of %s is being rebuilt from the catalogue: %s", what, error.message)

@@ -9,6 +9,7 @@ from typing import Any
 
 from chatbot.store.addition_queue import MOST_FINISHED, Job
 from chatbot.store.database import Schema, Served, Stored, Transaction, open_database
+from chatbot.store.digests import digest_in
 from chatbot.store.version_building import AddResult, Taken
 
 __all__ = ["JOBS", "QUEUE", "JobRow", "JobRows"]
@@ -238,5 +239,5 @@ def _row(row: Sequence[Any]) -> JobRow:
         owner=owner,
         added_at=added_at,
     )
-    taken = Taken(name, digest, waiting, again=bool(again), left=bool(abandoned))
+    taken = Taken(name, digest_in(digest), waiting, again=bool(again), left=bool(abandoned))
     return JobRow(job, taken, version, bool(awaited))

@@ -9,7 +9,7 @@ import os
 import re
 import tempfile
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from io import RawIOBase
 from pathlib import Path
@@ -19,9 +19,12 @@ from chatbot.errors import DocumentError, StoreError
 from chatbot.settings import Settings
 from chatbot.store.copy_files import CopyFiles, FolderFiles
 from chatbot.store.corrections import correction_from, correction_to
+from chatbot.store.damage import json_in
+from chatbot.store.digests import digest_in
 from chatbot.store.disk_reserve import FULL, disk_is_full
 from chatbot.store.file_permissions import mend_files
-from ingestion.records import DocumentFacts
+from chatbot.store.plain_files import open_plain
+from ingestion.records import NO_FACTS, DocumentFacts
 
 __all__ = ["Copies", "KeptName", "copies_of", "copy_name", "files_of", "is_copy", "is_kept"]
 
@@ -30,6 +33,8 @@ COPY = re.compile(r"[0-9a-f]{64}\.pdf")
 NAMES = re.compile(r"[0-9a-f]{64}\.json")
 # Seconds that an upload may take.
 PUTTING_SECONDS = 86_400
+# Of the hash in a file of names.
+CHECK = "check"
 PARTIAL = re.compile(r"incoming-[\w-]{1,40}\.partial")
 
 
@@ -151,22 +156,29 @@ class Copies:
         """Returns the size of the copy in bytes, 0 if there is none. Raises StoreError."""
         return self._files.size(copy_name(digest)) or 0
 
-    def path(self, digest: str) -> Path:
-        """Returns a path on this machine of the copy of these bytes; nothing is there if it does not exist.
+    def path(self, digest: str) -> Path | None:
+        """Returns a path on this machine of the copy of these bytes, None if there is none.
 
         Raises StoreError if it cannot be fetched.
         """
         return self._files.local(copy_name(digest))
 
     def path_to_read(self, digest: str) -> Path:
-        """Returns the same path of a copy that is there. Raises DocumentError, StoreError."""
+        """Returns the same path of a copy that is there and sound. Raises DocumentError, StoreError."""
         path = self.path(digest)
-        if not path.exists():
+        if path is None:
             raise DocumentError(
-                f"The kept copy of the file is not in {path.parent}.",
+                f"The kept copy of the file is not in {self._files.incoming}.",
                 hint="Add the file again. Servers and workers that share a store must all see its kept "
                 "copies: name their place in FINPOLICY_FILES.",
             )
+        try:
+            with open_plain(path) as file:
+                sound = hashlib.file_digest(file, "sha256").hexdigest() == digest
+        except OSError as error:
+            raise _not_read(error) from error
+        if not sound:
+            raise DocumentError("The kept copy of the file is damaged.", hint="Add the file again.")
         return path
 
     def sound(self, digest: str) -> bool:
@@ -186,6 +198,10 @@ class Copies:
         """
         taken = sorted((when, name) for name, when, _ in self._files.listed() if COPY.fullmatch(name))
         return {name.removesuffix(".pdf"): when for when, name in taken}
+
+    def strange(self) -> list[Path]:
+        """Returns what is named like a copy, or like its names, and is no plain file."""
+        return [self._files.incoming / name for name in self._files.strange() if is_kept(name)]
 
     def total_bytes(self) -> int:
         """Returns the size of all files. Raises StoreError."""
@@ -228,42 +244,44 @@ class Copies:
 
     def names(self, digest: str) -> tuple[KeptName, ...]:
         """Returns the names of a copy; none if they are not known."""
-        try:
-            rows = self._beside(digest)["names"]
-            return tuple(
-                KeptName(str(row["name"]), None if row["removed_at"] is None else float(row["removed_at"]))
-                for row in rows
-            )
-        except (OSError, ValueError, KeyError, TypeError):
-            return ()
+        return self._beside(digest)[0]
 
     def write_names(self, digest: str, names: Sequence[KeptName]) -> None:
         """Replaces the names of a copy."""
-        self._write_beside(digest, names, self.correction(digest))
+        self.write_beside(digest, names, self.correction(digest))
 
     def correction(self, digest: str) -> DocumentFacts:
         """Returns the users' correction of a copy; see Corrections."""
-        try:
-            return correction_from(self._beside(digest).get("said"))
-        except (OSError, ValueError):
-            return correction_from(None)
+        return self._beside(digest)[1]
 
     def write_correction(self, digest: str, said: DocumentFacts) -> None:
         """Replaces the users' correction of a copy."""
-        self._write_beside(digest, self.names(digest), said)
+        self.write_beside(digest, self.names(digest), said)
 
-    def _beside(self, digest: str) -> dict[str, Any]:
-        """Reads the file beside a copy. Raises OSError, ValueError."""
-        found = json.loads(self._files.read(_names(digest)))
-        if not isinstance(found, dict):
-            raise ValueError("no names")
-        return found
+    def _beside(self, digest: str) -> tuple[tuple[KeptName, ...], DocumentFacts]:
+        """Reads the names and the correction of a copy; none if they are missing or damaged."""
+        try:
+            found: Any = json_in(self._files.read(_names(digest)))
+            rows = found["names"]
+            names = tuple(
+                KeptName(str(row["name"]), None if row["removed_at"] is None else float(row["removed_at"]))
+                for row in rows
+            )
+            # An earlier version of the program has written no check.
+            if found.get(CHECK, _check(found)) == _check(found):
+                return names, correction_from(found.get("said"))
+        except (OSError, ValueError, KeyError, TypeError, AttributeError):
+            pass
+        return (), NO_FACTS
 
-    def _write_beside(self, digest: str, names: Sequence[KeptName], said: DocumentFacts) -> None:
+    def write_beside(self, digest: str, names: Sequence[KeptName], said: DocumentFacts) -> None:
+        """Replaces the names and the correction of a copy."""
         listed: dict[str, Any] = {
             "names": [{"name": name.name, "removed_at": name.removed_at} for name in names]
         }
-        text = json.dumps({**listed, "said": correction_to(said)} if correction_to(said) else listed)
+        if correction_to(said):
+            listed["said"] = correction_to(said)
+        text = json.dumps({**listed, CHECK: _check(listed)})
         try:
             handle, partial = tempfile.mkstemp(
                 dir=self._files.incoming, prefix="incoming-", suffix=".partial"
@@ -301,9 +319,15 @@ class Copies:
             raise _not_kept(error, self._files.incoming) from error
 
 
+def _check(beside: Mapping[str, Any]) -> str:
+    """Returns a hash of the names and the correction of a copy, by which damage is noticed."""
+    text = json.dumps({name: value for name, value in beside.items() if name != CHECK}, sort_keys=True)
+    return hashlib.sha256(text.encode()).hexdigest()[:16]
+
+
 def copy_name(digest: str) -> str:
     """Returns the name of the copy of these bytes."""
-    return f"{digest}.pdf"
+    return f"{digest_in(digest)}.pdf"
 
 
 def _put_at(path: Path) -> float:
@@ -315,7 +339,7 @@ def _put_at(path: Path) -> float:
 
 
 def _names(digest: str) -> str:
-    return f"{digest}.json"
+    return f"{digest_in(digest)}.json"
 
 
 def _is_ours(name: str) -> bool:

@@ -6,21 +6,32 @@ The scores used for ranking come from the lexicons.
 from __future__ import annotations
 
 import json
+import struct
+import zlib
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager
 from pathlib import Path
 from typing import Any
 
 import tantivy
 
-from chatbot.store.index_errors import REPAIR, IndexDamagedError, explained, explaining
+from chatbot.store.index_errors import REPAIR, IndexDamagedError, explaining
+from chatbot.store.plain_files import strange_in
 from chatbot.store.word_index import MOST_TERMS, ORDINAL_BITS
 
 __all__ = ["KeywordIndex"]
 
 # One thread and 64 MB hold a 2,000-page document in one segment. More threads would only make more segments.
 HEAP_BYTES = 64_000_000
+# The checksums of a smaller index are looked at whenever it is opened, in a tenth of a second at most:
+# tantivy takes what it reads for sound, and ends in a panic where it is not.
+CHECKED_BYTES = 64 * 2**20
+# What ends a file: {"crc": its checksum, …} in JSON, the length of that, and a number by which it is known.
+FOOTER, KNOWN = struct.Struct("<II"), 1337
+# The lists of segments and of files, and what reading one raises that tantivy has not written.
+META, MANAGED = "meta.json", ".managed.json"
+NOT_WRITTEN = (OSError, ValueError, LookupError, TypeError, AttributeError, RecursionError)
 
 
 class KeywordIndex:
@@ -32,11 +43,13 @@ class KeywordIndex:
         """
         self.folder = folder
         self._schema = _schema()
-        try:
+        with self._explaining():
             folder.mkdir(parents=True, exist_ok=True)
+            _refuse_strange(folder)
+            if sum(path.stat().st_size for path in folder.iterdir()) < CHECKED_BYTES:
+                for fault in self.faults():
+                    raise ValueError(fault)
             self._index = tantivy.Index(self._schema, str(folder))
-        except (ValueError, OSError) as error:
-            raise explained(error, "The keyword index", folder) from error
         self._index.register_tokenizer(
             "terms", tantivy.TextAnalyzerBuilder(tantivy.Tokenizer.whitespace()).build()
         )
@@ -68,7 +81,7 @@ class KeywordIndex:
 
         Raises IndexDamagedError.
         """
-        with explaining("The keyword index", self.folder):
+        with self._explaining():
             searcher = self._index.searcher()
             rare = sorted(
                 (word for word in words if searcher.doc_freq("terms", word)),
@@ -89,8 +102,9 @@ class KeywordIndex:
 
     def frequencies(self, words: Iterable[str]) -> dict[str, int]:
         """Returns term -> how many chunks of all documents have it."""
-        searcher = self._index.searcher()
-        return {word: int(searcher.doc_freq("terms", word)) for word in words}
+        with self._explaining():
+            searcher = self._index.searcher()
+            return {word: int(searcher.doc_freq("terms", word)) for word in words}
 
     def close(self) -> None:
         """Does nothing: files are opened for each search."""
@@ -101,18 +115,36 @@ class KeywordIndex:
         tantivy only marks rows as deleted until it merges their segment with others.
         """
         try:
-            segments = json.loads((self.folder / "meta.json").read_text("utf-8"))["segments"]
-        except (OSError, ValueError, KeyError) as error:
+            segments = self._segments()
+        except NOT_WRITTEN as error:
             raise IndexDamagedError(f"The keyword index cannot be used: {error}", hint=REPAIR) from error
         return any(segment.get("deletes") for segment in segments)
 
+    def faults(self) -> list[str]:
+        """Returns what is wrong with the files of the last commit; each has a checksum at its end."""
+        try:
+            _refuse_strange(self.folder)
+            if not (self.folder / META).exists():
+                return []
+            segments = {segment["segment_id"].replace("-", "") for segment in self._segments()}
+            held = json.loads((self.folder / MANAGED).read_bytes())
+            there = [path for path in self.folder.iterdir() if path.name.partition(".")[0] in segments]
+            wrong = [path.name for path in there if path.name not in held or not _is_whole(path.read_bytes())]
+        except NOT_WRITTEN as error:
+            wrong = [str(error)]
+        return [f"the keyword index is damaged: {what}" for what in sorted(wrong)]
+
+    def _segments(self) -> list[dict[str, Any]]:
+        return list(json.loads((self.folder / META).read_bytes())["segments"])
+
     def count(self) -> int:
         """Returns the number of chunks."""
-        return int(self._index.searcher().num_docs)
+        with self._explaining():
+            return int(self._index.searcher().num_docs)
 
     def counts(self) -> dict[int, int]:
         """Returns version -> number of its chunks. Raises IndexDamagedError."""
-        with explaining("The keyword index", self.folder):
+        with self._explaining():
             searcher = self._index.searcher()
             found = searcher.search(
                 tantivy.Query.all_query(), max(1, self.count()), count=False, order_by_field="key"
@@ -128,7 +160,7 @@ class KeywordIndex:
     @contextmanager
     def _writer(self) -> Iterator[Any]:
         """Opens a writer and commits its work at the end. Raises IndexDamagedError, StoreError."""
-        try:
+        with self._explaining():
             writer: Any = self._index.writer(HEAP_BYTES, 1)
             # An interrupted commit leaves files with the names that the next one will use.
             writer.garbage_collect_files()
@@ -136,8 +168,26 @@ class KeywordIndex:
             writer.commit()
             writer.wait_merging_threads()
             self._index.reload()
-        except (ValueError, OSError) as error:
-            raise explained(error, "The keyword index", self.folder) from error
+
+    def _explaining(self) -> AbstractContextManager[None]:
+        return explaining("The keyword index", self.folder)
+
+
+def _refuse_strange(folder: Path) -> None:
+    """Raises ValueError for a link or a pipe, which would be waited for."""
+    for path in strange_in(folder):
+        raise ValueError(f"{path.name} is no plain file")
+
+
+def _is_whole(data: bytes) -> bool:
+    """Whether a file's checksum is that of its content. Raises NOT_WRITTEN."""
+    if len(data) < FOOTER.size:
+        return False
+    length, known = FOOTER.unpack(data[-FOOTER.size :])
+    end = len(data) - FOOTER.size - length
+    if known != KNOWN or end < 0:
+        return False
+    return bool(json.loads(data[end : -FOOTER.size])["crc"] == zlib.crc32(data[:end]))
 
 
 def _schema() -> tantivy.Schema:

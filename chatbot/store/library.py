@@ -3,10 +3,8 @@
 from __future__ import annotations
 
 import logging
-import struct
 import threading
 import time
-import zlib
 from collections.abc import Callable, Container, Iterator, Mapping, Sequence, Set
 from contextlib import closing, contextmanager, nullcontext, suppress
 from dataclasses import replace
@@ -20,6 +18,7 @@ from chatbot.errors import CancelledError, DocumentError, NotFoundError, Project
 from chatbot.models.embedders import LOCAL_FINGERPRINTS, Embedder
 from chatbot.settings import PROGRAM, Settings
 from chatbot.store.catalog import NAME, Catalog, Stamps, StoredPage, Version, bytes_of, rest_of, vectors_of
+from chatbot.store.damage import as_damage
 from chatbot.store.database import place_of
 from chatbot.store.disk_reserve import Reserve, is_full
 from chatbot.store.document_names import known_as
@@ -198,11 +197,12 @@ class Library:
             stored = self.catalog.version(version)
             return stored is not None and stored.state == "ready" and stored.fingerprint == fingerprint
 
-        return self._matrices.get(
-            version,
-            lambda: matrix_of(self.catalog.vectors(version, fingerprint), self.embedder.dimension),
-            keep=complete,
-        )
+        with as_damage("A vector of a document"):
+            return self._matrices.get(
+                version,
+                lambda: matrix_of(self.catalog.vectors(version, fingerprint), self.embedder.dimension),
+                keep=complete,
+            )
 
     def some_vectors(self, chunks: Mapping[int, NDArray[np.int64]]) -> Mapping[int, Matrix]:
         """Returns version -> the vectors of these chunks, for the versions whose `matrix` is not to be used.
@@ -219,16 +219,13 @@ class Library:
         found = dict[int, list[tuple[int, bytes]]]({version: [] for version in chunks})
         for version, ordinal, data in self.catalog.vectors_at(wanted, self.embedder.fingerprint):
             found[version].append((ordinal, data))
-        return {version: matrix_of(rows, dimension) for version, rows in found.items()}
+        with as_damage("A vector of a document"):
+            return {version: matrix_of(rows, dimension) for version, rows in found.items()}
 
     def terms(self, version: int) -> DocumentTerms:
         """Returns the terms of a version, cached."""
-        try:
+        with as_damage("The list of a document's words"):
             return self._terms.get(version, lambda: self._read_terms(version))
-        except (zlib.error, struct.error, UnicodeDecodeError) as error:
-            raise StoreError(
-                "The index of a document is damaged.", hint="Remove that document and add it again."
-            ) from error
 
     def _read_terms(self, version: int) -> DocumentTerms:
         terms = unpack_terms(self.catalog.lexicon(version))
@@ -294,11 +291,8 @@ class Library:
     def file(self, version: int) -> Path:
         """Returns the kept copy of a version. Raises NotFoundError if it is gone."""
         stored = self.catalog.version(version)
-        if stored:
-            path = self.copies.path(stored.sha256)
-        else:
-            path = None
-        if path is None or not path.exists():
+        path = self.copies.path(stored.sha256) if stored else None
+        if path is None:
             raise NotFoundError("The document's file is no longer kept.", hint="Add the document again.")
         return path
 
@@ -810,7 +804,12 @@ class Library:
         self.copies.drop_partials()
         self.copies.mend_modes()
         if self._lock.left_behind:
-            self.adding.write_names({version.sha256 for version in self.catalog.stored()})
+            known = {version.sha256 for version in self.catalog.stored()}
+            nameless = {digest for digest in known if not self.catalog.names_of(digest)}
+            # Their names would count as removed, which a damaged catalogue is no reason for.
+            if nameless and self.catalog.complaints():
+                known -= nameless
+            self.adding.write_names(known)
         left = self.catalog.left_over(time.time() - UNDO_DAYS * 86_400)
         if left or self.catalog.to_erase():
             self._erase(left)

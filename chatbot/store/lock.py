@@ -10,6 +10,7 @@ from pathlib import Path
 
 from chatbot.errors import StoreError
 from chatbot.store.file_permissions import make_private, mend_folder
+from chatbot.store.plain_files import descriptor_of, refuse_strange
 
 __all__ = ["StoreLock", "release"]
 
@@ -37,7 +38,8 @@ class StoreLock:
         make_private()
         try:
             path.parent.mkdir(parents=True, exist_ok=True)
-            self._file = os.open(path, os.O_RDWR | os.O_CREAT, 0o600)
+            refuse_strange(path)
+            self._file = descriptor_of(path, os.O_RDWR | os.O_CREAT)
         except OSError as error:
             raise StoreError(
                 f"The store {path.parent} cannot be written: {error.strerror}.",

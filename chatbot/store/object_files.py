@@ -10,12 +10,14 @@ import time
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from datetime import timedelta
+from io import BufferedReader
 from pathlib import Path
 from typing import TYPE_CHECKING
 from urllib.parse import urlsplit
 
 from chatbot.errors import SettingsError, StoreError
 from chatbot.store.object_errors import explain_objects
+from chatbot.store.plain_files import is_plain, open_plain
 
 if TYPE_CHECKING:
     from obstore.store import ClientConfig, ObjectStore, S3Config
@@ -79,6 +81,13 @@ class ObjectFiles:
         except FileNotFoundError:
             return None
 
+    def open(self, name: str) -> BufferedReader:
+        """Opens a copy to be read, from the cache."""
+        kept = self.local(name)
+        if kept is None:
+            raise FileNotFoundError(name)
+        return open_plain(kept)
+
     def sha256(self, name: str) -> str:
         """Reads a whole file and returns its SHA-256. It does not look in the cache."""
         digest = hashlib.sha256()
@@ -86,8 +95,8 @@ class ObjectFiles:
             digest.update(part)
         return digest.hexdigest()
 
-    def local(self, name: str) -> Path:
-        """Returns the file in the cache, fetched if it is not there; a path of nothing for a missing file.
+    def local(self, name: str) -> Path | None:
+        """Returns the file in the cache, fetched if it is not there; None for a missing file.
 
         While the store cannot be reached, what is in the cache is used.
         """
@@ -95,12 +104,13 @@ class ObjectFiles:
         try:
             size = self.size(name)
         except StoreError as error:
-            if error.retryable and kept.exists():
+            if error.retryable and is_plain(kept):
                 return kept
             raise
         if size is None:
             kept.unlink(missing_ok=True)
-        elif kept.exists():
+            return None
+        if is_plain(kept):
             os.utime(kept)
         else:
             self._make_room(size)
@@ -131,6 +141,10 @@ class ObjectFiles:
         for path in self.incoming.glob("*.pdf"):
             if path.name not in names:
                 path.unlink(missing_ok=True)
+
+    def strange(self) -> list[str]:
+        """Returns nothing: an object store has plain objects only."""
+        return []
 
     def _parts(self, name: str) -> Iterator[bytes]:
         import obstore

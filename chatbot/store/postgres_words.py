@@ -111,6 +111,10 @@ class PostgresWords:
             known |= {word: sizes.get(number, 0) // POSTING_BYTES for number, word in by_number.items()}
         return {word: known[word] for word in wanted}
 
+    def faults(self) -> list[str]:
+        """Returns nothing: the files are the server's."""
+        return []
+
     def close(self) -> None:
         """Closes the database, after the longest running statement."""
         self._database.close()

@@ -5,6 +5,7 @@ If the catalogue is lost, copies and their names are enough.
 
 from __future__ import annotations
 
+import shlex
 import time
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import replace
@@ -12,9 +13,10 @@ from pathlib import Path
 
 from chatbot.errors import EncryptedError, ProjectError, StoreError
 from chatbot.models.embedders import Embedder, make_embedder
-from chatbot.settings import Settings
+from chatbot.settings import PROGRAM, Settings
 from chatbot.store.catalog import NAME, Catalog
 from chatbot.store.database import NewerStoreError, place_of
+from chatbot.store.kept_copies import copy_name
 from chatbot.store.library import Library
 from chatbot.store.lock import StoreLock
 from chatbot.store.version_building import AddResult
@@ -46,6 +48,7 @@ def rebuild(
             yield library.read_left(replace(taken, password=passwords.get(taken.name)), progress)
         if not fresh:
             yield from _read_again(library, passwords, progress)
+        yield from _nameless(library)
         library.resume(progress=progress)
         library.indexes.rebuild()
     finally:
@@ -68,6 +71,16 @@ def _read_again(library: Library, passwords: Mapping[str, str], progress: Progre
             yield AddResult(row.name, "failed", row.id, error=f"{error} Its current text is kept.")
 
 
+def _nameless(library: Library) -> Iterator[AddResult]:
+    """Yields the kept copies that belong to no document, and whose names cannot be read."""
+    for digest in sorted(set(library.copies.all()) - library.catalog.hashes()):
+        if not library.copies.names(digest):
+            path = library.copies.folder / copy_name(digest)
+            again = f"Add it again with its name: {PROGRAM} add {shlex.quote(str(path))} --name NAME"
+            error = f"The names beside this kept copy are missing or damaged. {again}"
+            yield AddResult(path.name, "failed", error=error)
+
+
 def _set_aside_catalogue(settings: Settings) -> bool:
     """Tells whether the catalogue was useless or missing, and is now out of the way.
 
@@ -78,7 +91,7 @@ def _set_aside_catalogue(settings: Settings) -> bool:
         return False
     lock = StoreLock(settings.store / "store.lock")
     try:
-        if not path.exists():
+        if not (path.exists() or path.is_symlink()):
             return True
         try:
             catalog = Catalog(path)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from chatbot.store.database import Stored
+from chatbot.store.digests import digest_in
 
 __all__ = ["EVERY_NAME", "REMEMBERED_SCHEMA", "RememberedDocuments"]
 
@@ -34,7 +35,7 @@ class RememberedDocuments(Stored):
         found: dict[str, list[tuple[str, float | None]]] = {}
         rows = self._read("select sha256, name, removed_at from remembered order by removed_at is not null")
         for digest, name, removed_at in rows:
-            found.setdefault(digest, []).append((name, removed_at))
+            found.setdefault(digest_in(digest), []).append((name, removed_at))
         return found
 
     def forget_removed(self, before: float) -> None:

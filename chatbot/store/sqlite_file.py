@@ -24,6 +24,8 @@ from chatbot.store.database import (
     statements,
 )
 from chatbot.store.disk_reserve import disk_is_full, free_bytes, is_full
+from chatbot.store.migration.table_shapes import shapes_of
+from chatbot.store.plain_files import is_plain, is_strange
 
 __all__ = ["SqliteFile"]
 
@@ -31,6 +33,13 @@ __all__ = ["SqliteFile"]
 BUSY_SECONDS = 20
 # Pages given back to the disk in one step. What is moved for it is in the log until the step is done.
 SHRINKING_PAGES = 256
+# What SQLite, or the module that reads its rows, raises for a file that it cannot use or that is damaged: a
+# name in its schema may be no text any more.
+UNUSABLE = (sqlite3.Error, UnicodeDecodeError)
+# The only file that can be made again from others.
+REBUILT = "catalog"
+# What SQLite keeps beside a file.
+BESIDE = ("", "-wal", "-shm", "-journal")
 
 
 class _Held:
@@ -70,6 +79,8 @@ class SqliteFile(SoleOwner):
         Raises StoreError if the file is damaged, not writable or of another version.
         """
         self._path, self._schema, self._read_only, self._no_room = path, schema, read_only, False
+        # Such a file is taken for a new one, and nothing is known of what was in it.
+        self.was_empty = is_plain(path) and not path.stat().st_size
         self._local: Any = threading.local() if self._connection_each else SimpleNamespace()
         self._held: WeakSet[_Held] = WeakSet()
         self._holding, self._closed = threading.Lock(), False
@@ -150,12 +161,33 @@ class SqliteFile(SoleOwner):
         return self._read_only
 
     def complaints(self) -> list[str]:
-        """Returns what SQLite's own check finds wrong, at most ten lines; none if the file is sound."""
-        found = [str(row[0]) for row in self.read("pragma integrity_check(10)")]
-        broken = self.read("pragma foreign_key_check")
-        return [line for line in found if line != "ok"] + [
-            f"{row[0]} refers to a missing {row[2]}" for row in broken[:10]
+        """Returns what SQLite's own check finds wrong, at most ten lines, and tables that are not as this
+        program made them; none if the file is sound.
+        """
+        if self.was_empty:
+            return ["it was empty when it was opened"]
+        try:
+            found = [str(row[0]) for row in self.read("pragma integrity_check(10)")]
+            broken = self.read("pragma foreign_key_check")
+            lacking = self.lacking([self._schema.tables])
+        except StoreError as error:
+            if error.retryable:
+                raise
+            return [error.message.removesuffix(".")]
+        return [
+            *(line for line in found if line != "ok"),
+            *(f"{row[0]} refers to a missing {row[2]}" for row in broken[:10]),
+            *lacking,
         ]
+
+    def lacking(self, scripts: Sequence[str]) -> list[str]:
+        """Returns which of the tables that these scripts make are missing, or lack columns."""
+        found = list[str]()
+        for shape in shapes_of(scripts):
+            rows = self.read("select name from pragma_table_info(?)", (shape.name,))
+            if missing := set(shape.columns) - {row[0] for row in rows}:
+                found.append(f"the table {shape.name} has no {', '.join(sorted(missing))}")
+        return found
 
     def _check_version(self) -> None:
         found, schema = self._version(), self._schema
@@ -172,6 +204,8 @@ class SqliteFile(SoleOwner):
                 f"The store has version {found}, but this program needs {schema.version}.",
                 hint=f"`{PROGRAM} rebuild` rebuilds it from the kept copies.",
             )
+        if found < 0:
+            raise self._damaged(f"it says that it has version {found}")
         if found == 0 and not self._read_only:
             with self.write() as connection:
                 if _version_of(connection) == 0:
@@ -222,6 +256,9 @@ class SqliteFile(SoleOwner):
         with self._holding:
             if self._closed:
                 raise ClosedError
+            for path in (self._path.with_name(self._path.name + end) for end in BESIDE):
+                if is_strange(path):
+                    raise self._damaged(f"{path.name} is a link, or no plain file")
             connection = sqlite3.connect(
                 self._address(),
                 uri=True,
@@ -284,7 +321,7 @@ class SqliteFile(SoleOwner):
         try:
             with self._connection() as connection:
                 return connection.execute(statement, arguments).fetchall()
-        except sqlite3.Error as error:
+        except UNUSABLE as error:
             raise self._unusable(error) from error
 
     @contextmanager
@@ -302,7 +339,7 @@ class SqliteFile(SoleOwner):
                         with suppress(sqlite3.Error):  # a full disk has rolled back already
                             connection.execute("rollback")
                         raise
-            except sqlite3.Error as error:
+            except UNUSABLE as error:
                 raise self._unusable(error) from error
 
     def _make_writable(self) -> None:
@@ -314,13 +351,13 @@ class SqliteFile(SoleOwner):
             with self._connection() as connection:
                 connection.execute("pragma user_version").fetchall()
                 self._extend(connection)
-        except sqlite3.Error as error:
+        except UNUSABLE as error:
             self._read_only = True
             raise disk_is_full(self._path.parent) from error
         self._no_room = False
 
-    def _unusable(self, error: sqlite3.Error) -> StoreError:
-        """Returns what an SQLite error means for the user."""
+    def _unusable(self, error: Exception) -> StoreError:
+        """Returns what an error of SQLite means for the user."""
         text = str(error)
         if "full" in text or (
             ("disk I/O" in text or "unable to open" in text) and is_full(self._path.parent)
@@ -331,8 +368,16 @@ class SqliteFile(SoleOwner):
                 f"The catalogue cannot be written: {text}.",
                 hint="Set FINPOLICY_HOME to a folder you can write to.",
             )
-        hint = f"`{PROGRAM} rebuild` rebuilds it from the kept copies."
-        return StoreError(f"The catalogue {self._path.name} is damaged: {text}.", hint=hint)
+        return self._damaged(text)
+
+    def _damaged(self, how: str) -> StoreError:
+        """Returns the error for a damaged file."""
+        return StoreError(
+            f"{'The catalogue ' if self._path.stem == REBUILT else ''}{self._path.name} is damaged: {how}.",
+            hint=f"`{PROGRAM} rebuild` rebuilds it from the kept copies."
+            if self._path.stem == REBUILT
+            else f"Put a backup in its place, or move {self._path} away.",
+        )
 
 
 def _version_of(connection: sqlite3.Connection) -> int:

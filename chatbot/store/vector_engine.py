@@ -113,6 +113,10 @@ class Place(Protocol):
     def scrub(self) -> None:
         """Removes the text of deleted rows from this program's own files. Raises StoreError."""
 
+    def faults(self) -> list[str]:
+        """Returns what is wrong with files of this machine. Raises StoreError."""
+        ...
+
     def close(self) -> None:
         """Closes what is open; the next use opens it again."""
 

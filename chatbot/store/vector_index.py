@@ -187,6 +187,10 @@ class ChromaIndex:
         """Removes the text of deleted rows from the engine's files; see Place. Raises StoreError."""
         self._place.scrub()
 
+    def faults(self) -> list[str]:
+        """Returns what is wrong with the engine's files; see Place. Raises IndexDamagedError, StoreError."""
+        return self._place.faults() if self.exists() else []
+
     def clear(self) -> None:
         """Deletes the whole index, whatever its state."""
         self._place.clear(self._wanted)

@@ -43,6 +43,10 @@ class WordIndex(Protocol):
         """Tells whether files of this program still hold words of deleted chunks."""
         ...
 
+    def faults(self) -> list[str]:
+        """Returns what is wrong with files of this program."""
+        ...
+
     def count(self) -> int:
         """Returns the number of chunks."""
         ...

@@ -159,7 +159,7 @@ def _open_context(settings: Settings) -> AppContext:
             target=pick_up, args=(chatbot.library, additions), name="picking-up", daemon=True
         ).start()
         images = PageImages(chatbot)
-        check = StoreCheck(chatbot.library)
+        check = StoreCheck(chatbot.library, lambda _, **how: chatbot.check(**how))
         examples = ExampleQuestions(chatbot)
         return AppContext(
             settings,

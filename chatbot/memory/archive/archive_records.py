@@ -23,6 +23,7 @@ from chatbot.memory.situations.situation_store import insert_situation
 from chatbot.memory.situations.situation_types import Situation, new_situation
 from chatbot.memory.user_settings_store import MODEL_NAMES
 from chatbot.store.corrections import FORGET_TITLES
+from chatbot.store.damage import json_in
 from chatbot.store.database import Transaction
 from chatbot.store.document_names import display_name
 from chatbot.store.migration.table_shapes import quoted
@@ -338,7 +339,7 @@ class RatingRecord(ArchivedRecord):
 
     @classmethod
     def of_row(cls, values: dict[str, Any]) -> Self:
-        return super().of_row(values | {"case": json.loads(values["case"])})
+        return super().of_row(values | {"case": json_in(values["case"])})
 
     def read(self) -> Case:
         """The case. Raises ValueError."""
@@ -393,7 +394,7 @@ class SettingRecord(ArchivedRecord):
     value: Text
 
     def check(self) -> None:
-        value = json.loads(self.value)
+        value = json_in(self.value)
         try:
             if self.name in BY_NAME:
                 check_value(self.name, value)

@@ -21,6 +21,7 @@ from chatbot.errors import QuestionError, UsageError
 from chatbot.memory.import_files import read_whole
 from chatbot.memory.signals.records import NewsItem
 from chatbot.models.tokens import encodable
+from chatbot.store.damage import json_in
 from ingestion.invisible_characters import one_line
 from ingestion.language.periods import YEAR
 
@@ -156,7 +157,7 @@ def _rows(text: str, shown: str) -> Iterator[object]:
     if not text.lstrip().startswith(("{", "[")):
         return _table(text, shown)
     try:
-        return _unfold(json.loads(text))
+        return _unfold(json_in(text))
     except ValueError as error:
         return _lines(text, shown, error)
 

@@ -8,8 +8,10 @@ import tempfile
 from collections.abc import Callable, Collection, Iterator
 from pathlib import Path
 
+from chatbot.errors import StoreError
+from chatbot.settings import PROGRAM
 from chatbot.store.copy_files import CopyFiles
-from chatbot.store.kept_copies import is_copy, is_kept
+from chatbot.store.kept_copies import copy_name, is_copy, is_kept
 from chatbot.store.migration.row_values import TableSum, summary_of
 
 __all__ = ["compare_copies", "kept_names", "move_copies"]
@@ -33,8 +35,10 @@ def move_copies(
         else's.
 
     A file becomes visible in the target when it is complete. told: of the files so far. Raises StoreError,
-    OSError.
+    also for what is no plain file; OSError.
     """
+    if strange := sorted(filter(is_kept, source.strange())):
+        raise _damaged(strange[0], "is a link, or no plain file")
     names = kept_names(source)
     for name in set(kept_names(target)) - set(names):
         if name.partition(".")[0] in former:
@@ -50,15 +54,25 @@ def move_copies(
 
 
 def compare_copies(source: CopyFiles, target: CopyFiles, told: Told) -> tuple[TableSum, TableSum]:
-    """Reads all files of both, and sums up their names and SHA-256. Raises StoreError, OSError."""
+    """Reads all files of both, and sums up their names and SHA-256.
+
+    Raises StoreError, also for a copy with other bytes than those that it is named by; OSError.
+    """
     return summary_of(_hashes(source, told)), summary_of(_hashes(target, told))
 
 
 def _hashes(files: CopyFiles, told: Told) -> Iterator[tuple[str, str]]:
     """Yields (name, SHA-256) of every file."""
     for done, name in enumerate(kept_names(files), 1):
-        yield name, files.sha256(name)
+        digest = files.sha256(name)
+        if is_copy(name) and name != copy_name(digest):
+            raise _damaged(name, "has other bytes than those that it is named by")
+        yield name, digest
         told(done)
+
+
+def _damaged(name: str, how: str) -> StoreError:
+    return StoreError(f"The kept file {name} {how}.", hint=f"Run `{PROGRAM} doctor --repair` first.")
 
 
 def _copy(source: CopyFiles, target: CopyFiles, name: str) -> None:
@@ -66,7 +80,7 @@ def _copy(source: CopyFiles, target: CopyFiles, name: str) -> None:
     try:
         with os.fdopen(handle, "wb") as file:
             if is_copy(name):
-                with source.local(name).open("rb") as data:
+                with source.open(name) as data:
                     shutil.copyfileobj(data, file)
             else:
                 file.write(source.read(name))

@@ -83,7 +83,7 @@ def _packed(value: Any) -> bytes:
         case int():
             data = b"i" + str(value).encode()
         case str():
-            data = b"t" + value.encode("utf-8", "surrogatepass")
+            data = b"t" + value.replace("\0", REPLACEMENT).encode("utf-8", "surrogatepass")
         case _:
             data = b"b" + value
     return struct.pack("<I", len(data)) + data

@@ -12,13 +12,16 @@ from pathlib import Path
 import pytest
 
 from chatbot.errors import StoreError
+from chatbot.memory.conversations.conversation_store import TABLES, Conversations
 from chatbot.memory.memory_database import NAME, MemoryDatabase, Tables, open_memories
+from chatbot.memory.salvage import damage_of
 from chatbot.settings import Settings
 from chatbot.store.database import NewerStoreError
 from tests.engines import memories_at
 
 pytestmark = pytest.mark.usefixtures("engine")
 
+PAGE_BYTES = 4096
 FIRST = Tables("notes", ("create table note (text text) strict;\ncreate index of_note on note(text);\n",))
 SECOND = Tables("notes", (*FIRST.steps, "alter table note add column at real not null default 5.0;\n"))
 
@@ -142,3 +145,48 @@ def test_what_was_erased_stands_in_no_file(path: Path) -> None:
     files = [one for one in path.parent.rglob("*") if one.is_file()]
     holding = [one.name for one in files if b"Heliotrope" in one.read_bytes()]
     assert holding == ["other.sqlite3"]
+
+
+@pytest.mark.about_files
+@pytest.mark.parametrize("damage", ["zeroed", "cut", "halved", "schema", "header"])
+def test_of_a_damaged_file_whole_rows_are_saved(path: Path, damage: str) -> None:
+    settings = Settings(home=path.parent.parent)
+    with closing(open_memories(settings)[0]) as memories:
+        memories.prepare(TABLES)
+        numbers = range(200)
+        memories.change_each(
+            "insert into conversation (id, owner, begun_at, changed_at) values (?, 'local', 1.0, 1.0)",
+            [(f"c{number}",) for number in numbers],
+        )
+        memories.change_each(
+            'insert into exchange (conversation, number, "user", assistant, at) values (?, 1, ?, ?, 1.0)',
+            [(f"c{n}", f"What is rule {n}?", f"It is {n}. " + 20 * "And so on. ") for n in numbers],
+        )
+        memories.compact()
+    data = bytearray(path.read_bytes())
+    pages = len(data) // PAGE_BYTES
+    if damage == "zeroed":
+        at = PAGE_BYTES * (pages // 2)
+        data[at : at + PAGE_BYTES] = bytes(PAGE_BYTES)
+    elif damage == "cut":
+        del data[PAGE_BYTES * (pages - 2) :]
+    elif damage == "halved":
+        del data[len(data) // 2 - 7 :]
+    elif damage == "schema":
+        data[data.index(b"CREATE TABLE exchange") + 30] = 0xFF
+    else:
+        data[:4] = b"\0\0\0\0"
+    path.write_bytes(data)
+    memories, aside = open_memories(settings, mend=True)
+    with closing(memories):
+        assert damage_of(memories) == []
+        least = 20 if damage == "halved" else 100
+        assert len(Conversations(memories).listed("local")) >= least
+        said = memories.read('select conversation, "user", assistant from exchange')
+        assert len(said) >= least
+        for conversation, asked, answered in said:
+            assert asked == f"What is rule {conversation[1:]}?"
+            assert answered.startswith(f"It is {conversation[1:]}. And so on.")
+    assert aside is not None
+    assert aside.stat().st_size == len(data)
+    assert not list(path.parent.glob("*.saving*"))

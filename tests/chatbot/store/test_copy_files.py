@@ -58,7 +58,7 @@ def test_a_copy_is_there_with_its_names_under_its_hash(opened: Open) -> None:
         digest = digest_of(content)
         assert again.has(digest)
         assert again.size(digest) == len(content)
-        assert again.path(digest).read_bytes() == content
+        assert again.path_to_read(digest).read_bytes() == content
         assert again.sound(digest)
         assert again.names(digest) == (KeptName(name, None),)
     assert sorted(again.all()) == sorted(map(digest_of, (FIRST, SECOND)))
@@ -68,12 +68,12 @@ def test_a_copy_is_there_with_its_names_under_its_hash(opened: Open) -> None:
 def test_what_was_deleted_is_gone_everywhere(opened: Open) -> None:
     copies, other = opened(), opened("elsewhere")
     digest = copies.take(BytesIO(FIRST), "Rules.pdf")
-    kept = other.path(digest)
+    kept = other.path_to_read(digest)
     assert kept.exists()
     copies.drop(digest)
     copies.drop(digest)
     assert not copies.has(digest)
-    assert not copies.path(digest).exists()
+    assert copies.path(digest) is None
     assert copies.names(digest) == ()
     assert not other.sound(digest)
     assert other.all() == []
@@ -141,7 +141,7 @@ def test_what_was_not_used_for_longest_leaves_the_cache_first(tmp_path: Path) ->
     fourth = copies.take(BytesIO(b"x" * 100), "Fourth.pdf")
     cached = {path.stem for path in (tmp_path / "cache").glob("*.pdf")}
     assert cached == {digests[0], fourth}
-    assert copies.path(digests[1]).read_bytes() == bytes([1]) * 100
+    assert copies.path_to_read(digests[1]).read_bytes() == bytes([1]) * 100
 
 
 def test_a_copy_with_other_bytes_is_refused(tmp_path: Path) -> None:
@@ -182,7 +182,7 @@ def test_a_store_that_is_down_is_met_again_by_itself(objects: ServedObjects, tmp
     with pytest.raises(StoreError, match="cannot be reached") as raised:
         copies.names(digest)
     assert raised.value.retryable
-    assert copies.path(digest).read_bytes() == FIRST
+    assert copies.path_to_read(digest).read_bytes() == FIRST
     with pytest.raises(DocumentError, match="cannot be reached") as refused:
         copies.take(BytesIO(SECOND), "Debt.pdf")
     assert refused.value.retryable
@@ -223,3 +223,68 @@ def test_plain_http_is_only_for_this_machine(tmp_path: Path, keys: None) -> None
 def test_what_is_not_known_is_quoted_in_one_line() -> None:
     said = explain_objects(ValueError("odd\nDebug source: much more"), "s3://bucket/x")
     assert str(said).startswith("The object store s3://bucket/x failed: odd.")
+
+
+def test_what_is_no_sha_256_is_the_name_of_no_file(tmp_path: Path) -> None:
+    copies = Copies(tmp_path / "documents", 100)
+    victim = tmp_path / "victim.pdf"
+    victim.write_bytes(FIRST)
+    beside = victim.with_suffix(".json")
+    beside.write_text("{}")
+    for digest in ("../victim", "..", "", "A" * 64, f"{'a' * 64}/../../victim"):
+        assert not copies.has(digest)
+        assert copies.path(digest) is None
+        assert not copies.sound(digest)
+        copies.write_names(digest, [KeptName("Rules.pdf", None)])
+        copies.drop(digest)
+    assert victim.read_bytes() == FIRST
+    assert beside.read_text() == "{}"
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["documents", "victim.json", "victim.pdf"]
+
+
+@pytest.mark.parametrize("kind", ["link", "pipe", "folder"])
+def test_a_copy_that_is_no_plain_file_is_not_opened(tmp_path: Path, kind: str) -> None:
+    copies = Copies(tmp_path / "documents", 100)
+    digest = copies.take(BytesIO(FIRST), "Rules.pdf")
+    outside = tmp_path / "outside.pdf"
+    outside.write_bytes(FIRST)
+    for path in (copies.path_to_read(digest), copies.folder / f"{digest}.json"):
+        path.unlink()
+        if kind == "link":
+            path.symlink_to(outside)
+        elif kind == "pipe":
+            os.mkfifo(path)
+        else:
+            path.mkdir()
+    assert not copies.has(digest)
+    assert copies.size(digest) == 0
+    assert not copies.sound(digest)
+    assert copies.names(digest) == ()
+    assert copies.all() == []
+    assert [path.suffix for path in sorted(copies.strange())] == [".json", ".pdf"]
+    with pytest.raises(DocumentError, match="The kept copy of the file is not in"):
+        copies.path_to_read(digest)
+    if kind != "folder":
+        assert copies.take(BytesIO(FIRST), "Rules.pdf") == digest
+        assert copies.path_to_read(digest).read_bytes() == FIRST
+    assert outside.read_bytes() == FIRST
+
+
+def test_damaged_names_are_no_names(tmp_path: Path) -> None:
+    copies = Copies(tmp_path / "documents", 100)
+    digest = copies.take(BytesIO(FIRST), "Rules.pdf")
+    beside = copies.folder / f"{digest}.json"
+    written = beside.read_text()
+    for damaged in (written.replace("Rules", "Rulez"), written[:-5], "", "[" * 100_000, "7", '{"names": 7}'):
+        beside.write_text(damaged)
+        assert copies.names(digest) == ()
+    beside.write_text('{"names": [{"name": "Rules.pdf", "removed_at": null}]}')  # of an earlier version
+    assert copies.names(digest) == (KeptName("Rules.pdf", None),)
+
+
+def test_a_damaged_copy_is_not_read(tmp_path: Path) -> None:
+    copies = Copies(tmp_path / "documents", 100)
+    digest = copies.take(BytesIO(FIRST), "Rules.pdf")
+    copies.path_to_read(digest).write_bytes(FIRST.replace(b"deficit", b"surplus"))
+    with pytest.raises(DocumentError, match="is damaged"):
+        copies.path_to_read(digest)

@@ -16,11 +16,13 @@ from pathlib import Path
 
 import pytest
 
+from chatbot.errors import StoreError
 from chatbot.settings import Settings
 from chatbot.store.doctor import Finding, examine
 from chatbot.store.kept_copies import Copies
 from chatbot.store.library import AddResult, Library, Upload
 from chatbot.store.rebuilding import rebuild
+from ingestion.records import DocumentFacts
 from tests.chatbot.store.libraries import add_pages, embedded, kept_pdfs, open_library, passages, states
 from tests.fakes import HashEmbedder
 from tests.pdfs import make_pdf
@@ -132,6 +134,7 @@ def test_an_index_folder_deleted_while_running_is_made_anew_by_the_next_addition
     result = add_pages(library, tmp_path / "Third.pdf", [page])
     assert result.status == "added"
     assert result.warning is None
+    assert [finding.fix for finding in problems(library)] == ["It was rebuilt from the catalogue."]
     assert problems(library) == []
     assert passages(library) == 5
 
@@ -183,7 +186,7 @@ def test_of_two_copies_of_one_name_the_one_taken_later_is_the_document(
     for path, age in ((earlier, 200), (later, 100)):
         digest = copies.take_file(path, "Rules.pdf")
         taken_at = time.time() - age
-        os.utime(copies.path(digest), (taken_at, taken_at))
+        os.utime(copies.path_to_read(digest), (taken_at, taken_at))
     library = open_library(home)
     library.resume()
     newest = library.catalog.newest("Rules.pdf")
@@ -315,3 +318,159 @@ def test_a_keyword_index_damaged_under_a_running_server_is_a_finding_and_is_mend
         assert finding.mended, finding
     assert problems(library) == []
     assert library.indexes.keywords.search(["anchor"], 5)
+
+
+def test_a_changed_page_is_told_and_read_again(home: Path, opened: Opened) -> None:
+    change(home, "update page set text = replace(text, 'is 2 per', 'is 8 per') where version = 1")
+    (finding,) = problems(opened())
+    assert (finding.document, finding.mended) == ("Rules.pdf", False)
+    assert "has changed in the catalogue" in finding.problem
+    (finding,) = problems(opened(), repair=True)
+    assert finding.mended
+    library = opened()
+    assert problems(library) == []
+    (version,) = library.scope(["Rules.pdf"])
+    assert "is 2 per" in library.catalog.page(version, 2).text
+
+
+@pytest.mark.parametrize(
+    "changed",
+    [
+        "update page set tables = x'00' where version = 1 and number = 1",
+        "update version set title = 'Other' where id = 1",
+        "update chunk set context = 'Other' where version = 1 and ordinal = 0",
+        "update lexicon set data = x'00' where version = 1",
+        "insert into remark values (1, 1, '[]')",
+    ],
+)
+def test_what_was_read_is_sealed_in_all_its_parts(home: Path, opened: Opened, changed: str) -> None:
+    change(home, changed)
+    assert [finding.document for finding in problems(opened())] == ["Rules.pdf"]
+    problems(opened(), repair=True)
+    assert problems(opened()) == []
+
+
+def test_changed_vectors_are_made_again(home: Path, opened: Opened) -> None:
+    change(home, "update vector set data = zeroblob(length(data)) where version = 1 and ordinal = 0")
+    assert "its vectors have changed" in next(finding.problem for finding in problems(opened()))
+    assert all(finding.mended for finding in problems(opened(), repair=True))
+    assert problems(opened()) == []
+
+
+def test_a_store_of_the_version_before_is_sealed_at_its_first_check(home: Path, opened: Opened) -> None:
+    opened().close()
+    change(home, "drop table seal")
+    change(home, "pragma user_version = 8")
+    assert problems(opened()) == []
+    change(home, "update page set text = 'Other' where version = 1 and number = 2")
+    assert [finding.document for finding in problems(opened())] == ["Rules.pdf"]
+
+
+@pytest.mark.parametrize(
+    "damaged", ["", "[" * 100_000, '{"names": [{"name": "Other.pdf", "removed_at": null}]}']
+)
+def test_damaged_names_are_told_and_written_again(home: Path, opened: Opened, damaged: str) -> None:
+    library = opened()
+    library.correct("Rules.pdf", DocumentFacts("2031", None))
+    digest = library.catalog.digest_of(1)
+    (home / "documents" / f"{digest}.json").write_text(damaged)
+    (finding,) = problems(library)
+    assert finding.document == "Rules.pdf"
+    assert "names beside its copy" in finding.problem
+    assert all(finding.mended for finding in problems(library, repair=True))
+    assert problems(library) == []
+    assert library.copies.names(digest)[0].name == "Rules.pdf"
+    assert library.copies.correction(digest).period == "2031"
+
+
+def test_a_rebuild_says_which_copies_have_lost_their_names(home: Path, opened: Opened) -> None:
+    library = opened()
+    lost = library.catalog.digest_of(1)
+    library.close()
+    lose_catalogue(home)
+    (home / "documents" / f"{lost}.json").write_text("{")
+    results = {result.document: result for result in rebuilt(home)}
+    assert results["Notes.pdf"].status == "added"
+    failed = results[f"{lost}.pdf"]
+    assert failed.status == "failed"
+    assert "--name NAME" in (failed.error or "")
+
+
+def test_a_digest_that_is_a_path_leads_nowhere(home: Path, tmp_path: Path, opened: Opened) -> None:
+    opened().close()
+    victim = tmp_path / "victim.pdf"
+    victim.write_bytes(b"What nobody may delete.")
+    beside = tmp_path / "victim.json"
+    beside.write_text("{}")
+    change(home, "update version set sha256 = '../../victim' where id = 1")
+    change(home, "insert into erased values ('../../victim')")
+    library = opened()
+    (row, _) = library.catalog.documents()
+    assert row.id == "0" * 16
+    told = [finding.problem for finding in problems(library)]
+    assert any("'../../victim' stands where the SHA-256" in problem for problem in told)
+    problems(library, repair=True)
+    library.remove("Rules.pdf")
+    library.remove("Rules.pdf", purge=True)
+    assert victim.read_bytes() == b"What nobody may delete."
+    assert beside.read_text() == "{}"
+    library.close()
+    rebuilt(home)
+    assert "Notes.pdf" in [row.name for row in opened().catalog.documents()]
+
+
+@pytest.mark.parametrize("where", ["documents/*.pdf", "documents/*.json", "chroma_db/keywords/*.term"])
+@pytest.mark.parametrize("kind", ["link", "pipe"])
+def test_links_and_pipes_are_told_and_not_opened(home: Path, opened: Opened, where: str, kind: str) -> None:
+    opened().close()
+    path = sorted(home.glob(where))[0]
+    (outside := home.parent / "outside").write_bytes(path.read_bytes())
+    path.unlink()
+    if kind == "link":
+        path.symlink_to(outside)
+    else:
+        os.mkfifo(path)
+    assert problems(opened())
+    problems(opened(), repair=True)
+    assert outside.exists()
+
+
+def test_a_catalogue_that_was_emptied_is_told(home: Path, opened: Opened) -> None:
+    opened().close()
+    os.truncate(home / "chroma_db" / "catalog.sqlite3", 0)
+    for path in (home / "chroma_db").glob("catalog.sqlite3-*"):
+        path.unlink()
+    library = opened()
+    assert any("empty" in finding.problem for finding in problems(library))
+    assert len(library.catalog.documents()) == 2  # read from the copies
+
+
+def test_a_schema_that_is_no_text_is_damage_named_with_its_fix(home: Path, opened: Opened) -> None:
+    opened().close()
+    path = home / "chroma_db" / "catalog.sqlite3"
+    data = bytearray(path.read_bytes())
+    data[data.index(b"CREATE TABLE page") + 40] = 0xFF
+    path.write_bytes(data)
+    with pytest.raises(StoreError, match="is damaged") as raised:
+        opened()
+    assert "rebuild" in raised.value.hint
+    assert {result.status for result in rebuilt(home)} == {"added"}
+
+
+@pytest.mark.parametrize("found", [-5, -(2**31)])
+def test_a_version_below_zero_is_damage(home: Path, opened: Opened, found: int) -> None:
+    opened().close()
+    change(home, f"pragma user_version = {found}")
+    with pytest.raises(StoreError, match=f"has version {found}"):
+        opened()
+
+
+@pytest.mark.parametrize("column", ["instructions", "running"])
+def test_a_page_with_values_nested_too_deep_is_damage(home: Path, opened: Opened, column: str) -> None:
+    change(home, f"update page set {column} = '{'[' * 20_000}' where version = 1")
+    library = opened()
+    with pytest.raises(StoreError, match="damaged in the store") as raised:
+        library.catalog.page(1, 1)
+    assert "doctor --repair" in raised.value.hint
+    assert all(finding.mended for finding in problems(library, repair=True))
+    assert problems(opened()) == []

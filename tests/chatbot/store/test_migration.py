@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+import os
 import random
 import shutil
 import signal
@@ -369,3 +370,27 @@ def test_a_password_is_shown_nowhere(home: Path, served: str, tmp_path: Path) ->
     assert rows
     assert "Very-secret" not in str(rows)
     assert table_copying.ROWS_AT_ONCE > 1
+
+
+@pytest.mark.parametrize(
+    ("kind", "said"), [("link", "is a link"), ("pipe", "no plain file"), ("text", "other bytes")]
+)
+def test_a_copy_with_other_bytes_than_its_name_says_is_not_taken_for_equal(
+    home: Path, tmp_path: Path, kind: str, said: str
+) -> None:
+    copy = sorted((home / "documents").glob("*.pdf"))[0]
+    (outside := tmp_path / "outside").write_bytes(b"What nobody may move.")
+    copy.unlink()
+    if kind == "link":
+        copy.symlink_to(outside)
+    elif kind == "pipe":
+        os.mkfifo(copy)
+    else:
+        copy.write_bytes(outside.read_bytes())
+    (target := tmp_path / "moved").mkdir()
+    source = Settings(home=home)
+    with pytest.raises(StoreError, match=rf"{copy.name} .*{said}") as raised:
+        migrate(source, replace(source, files=str(target)))
+    assert "doctor --repair" in raised.value.hint
+    if kind != "text":
+        assert not list(target.iterdir())

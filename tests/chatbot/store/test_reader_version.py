@@ -80,7 +80,7 @@ def test_one_whose_file_is_missing_or_protected_says_what_to_do(library: Library
         changes.execute("update version set protected = 1 where id = ?", (version.id,))
     rules = library.catalog.find("Rules.pdf")
     assert rules is not None
-    library.copies.path(rules.sha256).unlink()
+    library.copies.path_to_read(rules.sha256).unlink()
     fixes = {one.document: one.fix for one in examine(library) if one.problem == PROBLEM}
     assert fixes["Rules.pdf"] == "Its file is missing. Add it again."
     assert "rebuild --passwords" in fixes["Debt.pdf"]
@@ -118,7 +118,7 @@ def test_the_queue_reads_them_again_one_at_a_time(library: Library, tmp_path: Pa
 def test_one_that_cannot_be_read_again_keeps_its_text(library: Library, tmp_path: Path) -> None:
     rules = library.catalog.find("Rules.pdf")
     assert rules is not None
-    library.copies.path(rules.sha256).write_bytes(b"damaged")
+    library.copies.path_to_read(rules.sha256).write_bytes(b"damaged")
     with closing(open_additions(library, settings_at(tmp_path / "home"), readers=2)) as additions:
         end = time.monotonic() + 60
         while older(library) != ["Rules.pdf"]:

@@ -10,6 +10,8 @@ import pytest
 
 from chatbot.errors import StoreError
 from chatbot.store.chroma_folder import ChromaFolder
+from chatbot.store.graph_files import check_graphs
+from chatbot.store.index_errors import IndexDamagedError
 from chatbot.store.vector_index import ChromaIndex, IndexedPassage, LeastRecentlyUsed, Vectors, matrix_of
 from tests.stores import open_chroma
 
@@ -186,3 +188,31 @@ def test_searches_while_the_files_are_scrubbed_find_all_and_break_nothing(vector
     with closing(sqlite3.connect(vectors / "chroma.sqlite3")) as database:
         found = database.execute("pragma integrity_check").fetchall()
         assert found == [("ok",)]
+
+
+def test_a_graph_that_leads_to_nobody_is_damage_before_it_is_followed(vectors: Path) -> None:
+    index = opened(vectors)
+    rows = np.random.default_rng(1).standard_normal((2_500, 1, 3)).astype(np.float32)
+    rows /= np.linalg.norm(rows, axis=2, keepdims=True)
+    for version in (1, 7):  # of which the first is deleted, and some rows of the log are in no graph yet
+        index.upsert(
+            IndexedPassage(version, at, row, "", "Rules.pdf", 1, "", "text") for at, row in enumerate(rows)
+        )
+        index.remove([1])
+    assert index.faults() == []
+    index.close()
+    check_graphs(vectors)
+    (graph,) = vectors.glob("*/data_level0.bin")
+    sound = graph.read_bytes()
+    for wrong in (
+        b"\xff\xff\0\0",
+        b"\x01\0\0\0\xff\xff\xff\x7f",
+    ):  # too many neighbours, and one that is not there
+        graph.write_bytes(wrong + sound[len(wrong) :])
+        with pytest.raises(IndexDamagedError, match="the graph of vectors"):
+            index.search(X, 1)
+    graph.write_bytes(sound[:-5_000])
+    with pytest.raises(IndexDamagedError, match="the graph of vectors"):
+        index.search(X, 1)
+    graph.write_bytes(sound)
+    assert len(index.search(X, 10)) == 10

@@ -1,0 +1,79 @@
+"""`doctor` as it is given: what is damaged is named with exit code 1, and no command ends in a traceback."""
+
+from __future__ import annotations
+
+import os
+import sqlite3
+from contextlib import closing
+from pathlib import Path
+
+import pytest
+
+from tests.commands import run
+from tests.pdfs import make_pdf
+from tests.stores import RULES
+
+PAGE_BYTES = 4096
+
+
+@pytest.fixture
+def home(tmp_path: Path) -> Path:
+    """A home with a document and a conversation."""
+    home = tmp_path / "home"
+    assert run(home, "add", make_pdf(tmp_path / "Rules.pdf", RULES)).returncode == 0
+    assert run(home, "ask", "--conversation", "first", "What is the debt anchor?").returncode == 0
+    return home
+
+
+def test_a_catalogue_that_cannot_be_opened_is_named_by_every_command(home: Path) -> None:
+    path = home / "chroma_db" / "catalog.sqlite3"
+    data = bytearray(path.read_bytes())
+    data[data.index(b"CREATE TABLE page") + 40] = 0xFF
+    path.write_bytes(data)
+    for command, code in (("doctor", 1), ("list", 3), ("search", 3)):
+        done = run(home, command, *(["debt"] if command == "search" else []))
+        assert done.returncode == code, done.stderr
+        said = done.stdout + done.stderr
+        assert "The catalogue catalog.sqlite3 is damaged" in said
+        assert "rebuild" in said
+        assert "Traceback" not in said
+    assert run(home, "rebuild").returncode == 0
+    assert run(home, "doctor").returncode == 0
+
+
+def test_damaged_memories_are_named_and_what_can_be_read_is_saved(home: Path) -> None:
+    path = home / "chroma_db" / "memory.sqlite3"
+    with closing(sqlite3.connect(path)) as database:
+        ((root,),) = database.execute(
+            "select rootpage from sqlite_master where name = 'preference'"
+        ).fetchall()
+    data = bytearray(path.read_bytes())
+    data[(root - 1) * PAGE_BYTES : root * PAGE_BYTES] = bytes(PAGE_BYTES)
+    path.write_bytes(data)
+    told = run(home, "doctor")
+    assert told.returncode == 1
+    assert "the memories are damaged" in told.stdout
+    repaired = run(home, "doctor", "--repair")
+    assert repaired.returncode == 1
+    assert "was damaged and set aside" in repaired.stdout
+    assert "debt anchor" in run(home, "conversations", "first").stdout
+    for aside in path.parent.glob("memory.sqlite3.damaged-*"):
+        aside.unlink()
+    assert run(home, "doctor").returncode == 0
+
+
+def test_emptied_memories_are_named(home: Path) -> None:
+    for path in (home / "chroma_db").glob("memory.sqlite3*"):
+        path.write_bytes(b"")
+    told = run(home, "doctor")
+    assert told.returncode == 1
+    assert "empty" in told.stdout
+
+
+def test_a_pipe_in_place_of_a_copy_is_named_and_nothing_waits_for_it(home: Path) -> None:
+    (copy,) = (home / "documents").glob("*.pdf")
+    copy.unlink()
+    os.mkfifo(copy)
+    told = run(home, "doctor")
+    assert told.returncode == 1
+    assert f"{copy} is a link, or no plain file" in told.stdout
