@@ -44,6 +44,8 @@ LIVE_MARKDOWN = re.compile(
 # Stands unseen where it keeps two characters apart. Terminals get it as it is, see `visible`.
 NON_JOINER = "\u200c"
 WEB = ("https://", "http://")
+# What follows a cited address: in the text of an answer, or in its list of sources.
+CITED_ENDS = (")", ";", ": ")
 COMPRESSION = ("original_tokens", "compressed_tokens", "chunks_compressed")
 
 
@@ -52,14 +54,17 @@ def neutral_markdown(text: str, cited: Iterable[Citation] = ()) -> str:
 
     Lists, tables, bold text and code stay, and every character is still read.
 
-    cited: the addresses of web pages among these stay addresses.
+    cited: the addresses of web pages among these stay addresses where they are cited. One that only begins
+        like them does not.
     """
     neutral = LIVE_MARKDOWN.sub(_kept_apart, text)
     for citation in cited:
         address = citation.document or ""
         if (citation.version or 0) < 0 and address.startswith(WEB):
             written = LIVE_MARKDOWN.sub(_kept_apart, address)
-            neutral = neutral.replace(written, written.replace(f"/{NON_JOINER}/", "//", 1))
+            shown = written.replace(f"/{NON_JOINER}/", "//", 1).replace(f"www{NON_JOINER}.", "www.", 1)
+            for end in CITED_ENDS:
+                neutral = neutral.replace(f"{written}{end}", f"{shown}{end}")
     return neutral
 
 

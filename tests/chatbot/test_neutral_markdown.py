@@ -74,9 +74,12 @@ def test_the_address_of_a_cited_web_page_stays_one() -> None:
     def cited(address: str) -> list[Citation]:
         return [Citation("S1", address, 1, None, "", True, version=-1)]
 
-    page = "https://news.example/a"
+    page = "https://www.news.example/a"
     assert page in neutral_markdown(f"So it is ({page}).", cited(page))
     assert page not in neutral_markdown(f"So it is ({page}).")
     assert "<a" not in DRAWN.render(neutral_markdown(f"[so it is]({page})", cited(page)))
+    assert page in neutral_markdown(f"[S1] {page}: verified", cited(page))
+    for longer in (f"{page}.evil.example/x", f"{page}:1@evil.example", f"{page}-evil.example"):
+        assert page not in neutral_markdown(f"({longer})", cited(page))
     wrong = "javascript://alert(1)"
     assert wrong not in neutral_markdown(wrong, cited(wrong))
