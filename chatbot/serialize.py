@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import re
+from collections.abc import Iterable, Sequence
 from dataclasses import asdict, replace
 from typing import TYPE_CHECKING, Any
 
@@ -10,9 +11,9 @@ from chatbot.fit import fit_of
 
 if TYPE_CHECKING:
     from chatbot.comparison.model_answers import ComparedAnswer, ComparedFigure
-    from chatbot.records import Answer, Hit
+    from chatbot.records import Answer, Citation, Hit
 
-__all__ = ["answer_line", "answer_record", "compared_line", "hit_line"]
+__all__ = ["WEB", "answer_line", "answer_record", "compared_line", "hit_line", "neutral_markdown"]
 
 CITATION = (
     "key",
@@ -34,7 +35,41 @@ NEAREST = ("document", "page", "page_label")
 UNDERSTANDING = ("subject", "form", "years", "relative_years", "names", "measures", "kinds", "compares")
 USAGE = ("prompt_tokens", "answer_tokens", "estimated", "seconds", "first_seconds", "cost")
 COMPARED = ("name", "host", "problem", "seconds", "statements", "holding", "figures", "right", "notices")
+# What begins a link, an image, a link's definition, HTML, an address, an entity, or a link in LaTeX. The last
+# character that makes it one follows, so that a text that is still being written stays the beginning of
+# itself.
+LIVE_MARKDOWN = re.compile(
+    r"\](?=[(:])|<(?=[A-Za-z/!?])|/\\?(?=/)|www\\?(?=\.)|&#?\w{1,31}(?=;)|\\hre(?=f)", re.IGNORECASE
+)
+# Stands unseen where it keeps two characters apart. Terminals get it as it is, see `visible`.
+NON_JOINER = "\u200c"
+WEB = ("https://", "http://")
+# What follows a cited address: in the text of an answer, or in its list of sources.
+CITED_ENDS = (")", ";", ": ")
 COMPRESSION = ("original_tokens", "compressed_tokens", "chunks_compressed")
+
+
+def neutral_markdown(text: str, cited: Iterable[Citation] = ()) -> str:
+    """Returns a text that clients may draw as Markdown: nothing in it is loaded, leads anywhere or is HTML.
+
+    Lists, tables, bold text and code stay, and every character is still read.
+
+    cited: the addresses of web pages among these stay addresses where they are cited. One that only begins
+        like them does not.
+    """
+    neutral = LIVE_MARKDOWN.sub(_kept_apart, text)
+    for citation in cited:
+        address = citation.document or ""
+        if (citation.version or 0) < 0 and address.startswith(WEB):
+            written = LIVE_MARKDOWN.sub(_kept_apart, address)
+            shown = written.replace(f"/{NON_JOINER}/", "//", 1).replace(f"www{NON_JOINER}.", "www.", 1)
+            for end in CITED_ENDS:
+                neutral = neutral.replace(f"{written}{end}", f"{shown}{end}")
+    return neutral
+
+
+def _kept_apart(found: re.Match[str]) -> str:
+    return found[0] + NON_JOINER
 
 
 def hit_line(rank: int, hit: Hit) -> dict[str, Any]:
@@ -55,22 +90,24 @@ def hit_line(rank: int, hit: Hit) -> dict[str, Any]:
 
 
 def answer_line(answer: Answer) -> dict[str, Any]:
-    """Returns an answer as `ask --json` prints it.
+    """Returns an answer as `ask --json` prints it. Its texts are Markdown without links, images and HTML.
 
     Notices follow the notes, with the layer "notice". "error" and "model_error" are present only if the
     chat model failed.
     """
     shortened = answer.compression
     return {
-        "answer": answer.first,
-        "further": answer.further,
+        "answer": neutral_markdown(answer.first),
+        "further": neutral_markdown(answer.further),
         "fit": fit_of(answer),
         "answered": answer.answered,
         "reason": answer.reason,
         "nearest": _each(answer.nearest, NEAREST),
         "citations": _each(answer.citations, CITATION),
         "numbers": _each(answer.numbers, NUMBER),
-        "statements": _each(answer.statements, STATEMENT),
+        "statements": [
+            {**line, "text": neutral_markdown(line["text"])} for line in _each(answer.statements, STATEMENT)
+        ],
         "notes": _each(answer.notes, NOTE)
         + [{"layer": "notice", "source": "", "text": text} for text in answer.notices],
         "search_query": answer.search_query,

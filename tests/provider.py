@@ -381,12 +381,10 @@ class _Handler(BaseHTTPRequestHandler):
         self._send_named({"type": "content_block_delta", "index": index, "delta": delta})
 
     def _send_named(self, event: Mapping[str, object]) -> None:
-        self._send_chunk(
-            f"event: {event['type']}\ndata: {json.dumps(event, ensure_ascii=False)}\n\n".encode()
-        )
+        self._send_chunk(f"event: {event['type']}\ndata: {json.dumps(event)}\n\n".encode())
 
     def _send_event(self, event: Mapping[str, object]) -> None:
-        self._send_chunk(b"data: " + json.dumps(event, ensure_ascii=False).encode() + b"\n\n")
+        self._send_chunk(b"data: " + json.dumps(event).encode() + b"\n\n")
 
     def _send_chunk(self, data: bytes) -> None:
         self.wfile.write(b"%x\r\n%b\r\n" % (len(data), data))

@@ -8,7 +8,7 @@ from typing import Any
 from chatbot.api.host import Opened
 from chatbot.memory.conversations.conversation_names import name_of
 from chatbot.records import Answer, Citation
-from chatbot.serialize import answer_line
+from chatbot.serialize import WEB, answer_line
 
 __all__ = ["document_ids", "page_url", "shown_answer"]
 
@@ -42,6 +42,6 @@ def page_url(citation: Citation, ids: dict[str, str], base: str) -> str | None:
     """Returns the address of the page that is cited, None for none. A web page has its own."""
     if (citation.version or 0) < 0:
         address = citation.document or ""
-        return address if address.startswith(("https://", "http://")) else None
+        return address if address.startswith(WEB) else None
     document = ids.get(citation.document or "")
     return f"{base}api/v1/documents/{document}/pages/{citation.page}" if base and document else None

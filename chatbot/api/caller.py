@@ -33,7 +33,7 @@ CREATE = f"{PROGRAM} keys create NAME"
 SEND = f"Send one as Authorization: Bearer KEY. Create one on the server: {CREATE}"
 # Below this address, clients always send a key.
 ANY_KEY = "/v1/"
-HERE = {"none", "same-origin"}
+HERE = {None, "none", "same-origin"}
 # What `needs` has made.
 _LET_IN = set[Callable[..., Awaitable[Any]]]()
 
@@ -132,6 +132,12 @@ def needs(scope: str) -> Callable[..., Awaitable[Caller]]:
                 hint=f"Try again in {wait:.0f} s; FINPOLICY_API_RATE sets how many there may be.",
                 headers={"retry-after": str(ceil(wait))},
             )
+        if scope != SCOPES[0] and not found.key and _is_opened_link(request):
+            raise ProblemError(
+                403,
+                "A link that is opened changes nothing here.",
+                hint="Call this address from a program or a script, or ask on the chat page.",
+            )
         if SCOPES.index(scope) > SCOPES.index(found.scope):
             raise ProblemError(
                 403,
@@ -188,14 +194,15 @@ def _unauthorized(detail: str, hint: str) -> ProblemError:
 def _check_origin(request: Request, origins: tuple[str, ...]) -> None:
     """Raises ProblemError for a call that another site's page made in the browser of somebody here.
 
-    It would carry that person's cookie, or come from this machine. A program is no browser and sends neither
-    header.
+    It would carry that person's cookie, or come from this machine. A program is no browser and sends none of
+    these headers. A browser that says nothing else still sends the Referer.
     """
-    origin = request.headers.get("origin")
-    if origin in origins:
+    site, page = request.headers.get("sec-fetch-site"), request.headers.get("origin")
+    if page is None and site is None:
+        page = request.headers.get("referer")
+    if any(f"{page}/".startswith(f"{origin}/") for origin in origins):
         return
-    site = request.headers.get("sec-fetch-site", "none")
-    if site not in HERE or not _is_own(origin, request.headers.get("host", "")):
+    if site not in HERE or not _is_own(page, request.headers.get("host", "")):
         raise ProblemError(
             403,
             "Pages of other sites may not call this server.",
@@ -203,8 +210,19 @@ def _check_origin(request: Request, origins: tuple[str, ...]) -> None:
         )
 
 
-def _is_own(origin: str | None, host: str) -> bool:
+def _is_opened_link(request: Request) -> bool:
+    """Tells whether a browser opens an address as a page: by a link, a bookmark or the address bar.
+
+    Browsers that say nothing of it, as on plain HTTP, ask for a web page.
+    """
+    if request.method != "GET":
+        return False
+    mode = request.headers.get("sec-fetch-mode")
+    return mode == "navigate" or (mode is None and "text/html" in request.headers.get("accept", ""))
+
+
+def _is_own(page: str | None, host: str) -> bool:
     try:
-        return origin is None or urlsplit(origin).netloc.lower() == host.lower()
+        return page is None or urlsplit(page).netloc.lower() == host.lower()
     except ValueError:
         return False

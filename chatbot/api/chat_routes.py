@@ -34,6 +34,7 @@ from chatbot.errors import NotFoundError, ProjectError, UsageError
 from chatbot.memory.conversations.answer_records import cited_text
 from chatbot.models.web_text import read_page
 from chatbot.records import Answer
+from chatbot.serialize import neutral_markdown
 from chatbot.settings import Settings
 
 __all__ = ["EXTRACTIVE", "ROUTER"]
@@ -162,6 +163,7 @@ async def _replied(
         window_alone=not asked.use_r2c,
         compression=asked.compression,
         tools=tools,
+        takes_advice=False,
     )
     questions = await run_in_threadpool(_all_begun, opened, ask, names)
     waiting = (finished(request, question) for question in questions)
@@ -180,7 +182,10 @@ async def _replied(
             raise answer
     if not answers:
         raise ProblemError(502, "No model answered.", hint="; ".join(errors.values())[:1_000])
-    resp = {name: f"{cited_text(answer)}{sources.footer}" for name, answer in answers.items()}
+    resp = {
+        name: neutral_markdown(f"{cited_text(answer)}{sources.footer}", answer.citations)
+        for name, answer in answers.items()
+    }
     base = str(request.base_url)
     told = [notice for answer in answers.values() for notice in answer.notices]
     return ChatOut(

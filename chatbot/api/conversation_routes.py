@@ -17,6 +17,7 @@ from chatbot.api.schemas import ConversationIn, ConversationOut, ExchangeOut, Ra
 from chatbot.audit.builder import audit_kept
 from chatbot.memory.conversations.conversation_names import NAME
 from chatbot.memory.conversations.conversation_store import ConversationRow, StoredExchange
+from chatbot.serialize import neutral_markdown
 from chatbot.service import Chatbot
 
 __all__ = ["ROUTER"]
@@ -162,5 +163,9 @@ def _out(row: ConversationRow) -> ConversationOut:
 
 def _exchange(said: StoredExchange) -> ExchangeOut:
     return ExchangeOut(
-        number=said.number, question=said.user, answer=said.assistant, state=said.state, at=said.at
+        number=said.number,
+        question=said.user,
+        answer=neutral_markdown(said.assistant),
+        state=said.state,
+        at=said.at,
     )

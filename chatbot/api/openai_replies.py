@@ -13,17 +13,13 @@ from chatbot.api.answer_lines import document_ids, page_url
 from chatbot.api.host import Opened
 from chatbot.models.tokens import count_tokens
 from chatbot.records import Answer, Citation
+from chatbot.serialize import neutral_markdown
 
-__all__ = ["Completion", "with_sources", "without_images"]
+__all__ = ["Completion", "with_sources"]
 
 UNPLAIN = re.compile(r"\[[^\]\n]{0,80}\]|\W+")
 LONGEST_QUOTE = 300
 CHECKED = "After its check the answer reads:"
-
-
-def without_images(text: str) -> str:
-    """Clients draw an answer as Markdown. An image in it would fetch an address that a document names."""
-    return text.replace("![", "! [")
 
 
 def with_sources(answer: Answer, sent: str = "") -> str:
@@ -32,7 +28,7 @@ def with_sources(answer: Answer, sent: str = "") -> str:
     sent: what a reader has already. It stays at the beginning; the checked text follows if it says something
         else.
     """
-    text = without_images(answer.text)
+    text = neutral_markdown(answer.text)
     if sent and text.startswith(sent):
         body = text
     elif sent and _plain(text) == _plain(sent):
@@ -41,8 +37,9 @@ def with_sources(answer: Answer, sent: str = "") -> str:
         body = f"{sent}\n\n{CHECKED}\n\n{text}"
     else:
         body = text
-    notices = [f"Note: {notice}" for notice in answer.notices]
-    return "\n\n".join(filter(None, [body.rstrip(), "\n".join(notices), _sources(answer.citations)]))
+    notices = "\n".join(f"Note: {notice}" for notice in answer.notices)
+    beside = "\n\n".join(filter(None, [notices, _sources(answer.citations)]))
+    return f"{body.rstrip()}\n\n{neutral_markdown(beside, answer.citations)}".rstrip()
 
 
 def _plain(text: str) -> str:

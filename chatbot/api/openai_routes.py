@@ -16,7 +16,7 @@ from starlette.responses import JSONResponse, Response
 from chatbot.api.caller import Asks, Caller, Reads, door_of, opened_store
 from chatbot.api.chat_routes import EXTRACTIVE
 from chatbot.api.host import Opened, Question
-from chatbot.api.openai_replies import Completion, with_sources, without_images
+from chatbot.api.openai_replies import Completion, with_sources
 from chatbot.api.openai_schemas import CompletionIn, EmbeddingsIn
 from chatbot.api.problems import ProblemError, hint_of, openai_error, status_of
 from chatbot.api.question_routes import begun
@@ -134,7 +134,7 @@ async def _events(
         if piece.text:
             # What was sent cannot be taken back.
             break_before = "\n\n" if piece.replaces and sent else ""
-            text = without_images(f"{break_before}{piece.text}")
+            text = f"{break_before}{piece.text}"
             sent += text
             yield _event(completion.event({"content": text}))
     try:

@@ -21,7 +21,7 @@ from chatbot.asking.question import Ask, checked
 from chatbot.errors import NotFoundError, ProjectError
 from chatbot.memory.conversations.conversation_names import id_of
 from chatbot.search.page_search import Find
-from chatbot.serialize import hit_line
+from chatbot.serialize import hit_line, neutral_markdown
 
 __all__ = ["ROUTER", "begun", "started"]
 
@@ -104,8 +104,9 @@ async def _events(request: Request, opened: Opened, question: Question) -> Async
             yield _event("token", {"text": piece.text})
     try:
         answer = answer_of(question)
-        if answer.text != sent:  # the check has changed it
-            yield _event("token", {"text": answer.text, "replace": True})
+        whole = neutral_markdown(answer.text)
+        if whole != sent:  # the check has changed it
+            yield _event("token", {"text": whole, "replace": True})
         yield _event("answer", shown_answer(opened, answer, str(request.base_url)))
     except ProblemError as error:
         yield _event("problem", {"status": error.status, "detail": error.detail, "hint": error.hint})

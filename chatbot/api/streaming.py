@@ -17,14 +17,14 @@ from chatbot.answer.citations.citation_keys import KEY
 from chatbot.api.host import Question
 from chatbot.api.problems import ProblemError
 from chatbot.records import Answer
+from chatbot.serialize import neutral_markdown
 
 __all__ = ["AnswerPiece", "answer_of", "finished", "news", "pieces", "run_stoppable"]
 
 Found = TypeVar("Found")
 
-# The end of a text that may go on as a citation key, or as an image of Markdown: both are sent whole, a key
-# as the complete answer shows it.
-UNFINISHED = re.compile(r"(?:!|!?\[[^\]\n]{0,60})$")
+# The end of a text that may go on as a citation key, which is sent whole and as the complete answer shows it.
+UNFINISHED = re.compile(r"\[[^\]\n]{0,60}$")
 # What a chat model writes for a source while it answers.
 NUMBERS = re.compile(r"\[(\d{1,3}(?:[,;] ?\d{1,3}){0,20})\]")
 NUMBER = re.compile(r"\d+")
@@ -34,7 +34,7 @@ NUMBER = re.compile(r"\d+")
 class AnswerPiece:
     """What has come of an answer.
 
-    text: follows the text before; if `replaces`, it takes the place of all text before.
+    text: Markdown that follows the text before; if `replaces`, it takes the place of all text before.
     stage: the stage that was reached.
     """
 
@@ -88,7 +88,7 @@ async def pieces(request: Request, question: Question) -> AsyncIterator[AnswerPi
         if reached != stage and not question.finished:
             stage = reached
             yield AnswerPiece(stage=stage)
-        text = _shown(question.text, whole=question.finished)
+        text = neutral_markdown(_shown(question.text, whole=question.finished))
         if text != sent:
             goes_on = text.startswith(sent)
             yield AnswerPiece(text[len(sent) :] if goes_on else text, replaces=not goes_on)

@@ -141,6 +141,11 @@ class MemoryContext:
                 "Not saved: private conversations are not kept. Say it in another conversation to have "
                 "it recalled."
             )
+        elif not ask.takes_advice:
+            text = (
+                "Not saved: this address remembers no advice. Say it on the chat page, or send it to "
+                "POST /api/v1/memories/situations."
+            )
         else:
             text = self._noted(ask.owner, advice)
         answer = Answer(ask.question, ask.question, text, True, model=MEMORY, conversation=ask.conversation)

@@ -37,6 +37,7 @@ class Ask:
         conversation, if the question only names another period.
     compression: settings of the conversation by name that hold for this question, such as
         ("compression_gamma", 2.0).
+    takes_advice: whether a question that is advice is remembered as such.
     """
 
     question: str
@@ -51,6 +52,7 @@ class Ask:
     window_alone: bool = False
     beside: str = ""
     compression: tuple[tuple[str, Value], ...] = ()
+    takes_advice: bool = True
 
 
 def checked(question: str) -> str:

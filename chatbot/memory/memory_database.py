@@ -10,6 +10,7 @@ from collections import OrderedDict
 from collections.abc import Iterable, Sequence
 from contextlib import AbstractContextManager, nullcontext, suppress
 from dataclasses import dataclass
+from functools import cached_property
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -28,8 +29,10 @@ from chatbot.store.database import (
 )
 from chatbot.store.migration.migration_mark import unless_unfinished
 from chatbot.store.sqlite_file import SqliteFile
+from chatbot.store.store_clock import StoreClock
 
 __all__ = [
+    "CLOCK",
     "EARLIER",
     "NAME",
     "DamagedError",
@@ -72,6 +75,9 @@ class Tables:
     steps: tuple[str, ...]
 
 
+CLOCK = Tables("clock", ("create table meta (key text primary key, value text not null) without rowid;\n",))
+
+
 class MemoryDatabase(Stored):
     """One database for all memories, or none, if everything is kept in memory.
 
@@ -85,6 +91,13 @@ class MemoryDatabase(Stored):
         """
         super().__init__(open_database(place, SCHEMA) if isinstance(place, Served) else MemoryFile(place))
         self._place = place
+
+    @cached_property
+    def clock(self) -> StoreClock:
+        """By which memories are deleted, and erased."""
+        with suppress(StoreError):  # on a full disk
+            self.prepare(CLOCK)
+        return StoreClock(self._database)
 
     def prepare(self, tables: Tables) -> None:
         """Bring the tables of one memory, with their rows, up to date.

@@ -9,7 +9,7 @@ from chatbot.errors import StoreError
 from chatbot.memory import user_settings_store
 from chatbot.memory.cases import case_file
 from chatbot.memory.conversations import conversation_store
-from chatbot.memory.memory_database import NAME, SCHEMA, MemoryDatabase, Tables
+from chatbot.memory.memory_database import CLOCK, NAME, SCHEMA, MemoryDatabase, Tables
 from chatbot.memory.signals import source_ratings, state
 from chatbot.memory.situations import situation_types
 from chatbot.settings import PROGRAM
@@ -19,6 +19,7 @@ from chatbot.store.migration.moved_parts import MovedPart
 __all__ = ["ALL", "memory_part"]
 
 ALL = (
+    CLOCK,
     case_file.TABLES,
     conversation_store.TABLES,
     situation_types.TABLES,

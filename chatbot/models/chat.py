@@ -7,12 +7,13 @@ import time
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
 from contextlib import closing, suppress
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Protocol, TypeGuard
 
 from chatbot.errors import ModelError
 from chatbot.models.addresses import address_variable, client_of, endpoint_host
 from chatbot.models.endpoint_errors import EndpointError, endpoint_failures, explain_failure
+from chatbot.models.model_text import CleanText
 from chatbot.models.timeouts import Timeouts
 from chatbot.models.tokens import encodable
 from chatbot.models.tool_calls import CallPiece, CallPieces, OfferedTool, ToolCall, ToolReply
@@ -330,11 +331,12 @@ class EndpointModel(ABC):
     def _explained(
         self, body: dict[str, object], max_tokens: int, patience: Timeouts
     ) -> Generator[Delta, None, None]:
-        """Yields the deltas, with the endpoint's failures in our words."""
-        failures = endpoint_failures(self._settings)
+        """Yields the deltas with their text made clean, and the endpoint's failures in our words."""
+        failures, clean = endpoint_failures(self._settings), CleanText()
         try:
             with closing(self._deltas(body, max_tokens, patience)) as deltas:
-                yield from deltas
+                for delta in deltas:
+                    yield replace(delta, text=clean.take(delta.text, last=bool(delta.finish)))
         except ModelError:
             raise
         except failures as error:

@@ -7,6 +7,8 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Protocol, runtime_checkable
 
+from chatbot.models.model_text import clean_json
+
 __all__ = ["CallPiece", "CallPieces", "OfferedTool", "ToolCall", "ToolReply", "ToolUser"]
 
 # Characters of the arguments of one call, and calls of one reply.
@@ -93,7 +95,8 @@ class CallPieces:
     def calls(self) -> tuple[ToolCall, ...]:
         """Returns the calls in order. Those without a name are none."""
         found = []
-        for index, (id, name, arguments) in sorted(self._calls.items()):
+        for index, call in sorted(self._calls.items()):
+            id, name, arguments = clean_json(call)
             if name:
                 found.append(ToolCall(id[:100] or f"call_{index}", name, _object(arguments)))
         return tuple(found)
@@ -101,7 +104,7 @@ class CallPieces:
 
 def _object(text: str) -> Mapping[str, Any]:
     try:
-        found = json.loads(text)
+        found = clean_json(json.loads(text))
     except (ValueError, RecursionError):
         return {}
     return found if isinstance(found, dict) else {}

@@ -10,6 +10,7 @@ import logging
 import time
 from collections.abc import Callable, Collection, Iterable, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from itertools import islice
 from typing import Any, TypeAlias
 
@@ -37,6 +38,7 @@ from chatbot.store.disk_reserve import LITTLE_SPACE
 from chatbot.store.found_titles import TITLE_SCHEMA, FoundTitles
 from chatbot.store.remembered_documents import REMEMBERED_SCHEMA, RememberedDocuments
 from chatbot.store.seals import SEAL_SCHEMA, Seals, forget_vectors, seal_vectors
+from chatbot.store.store_clock import KEEP, StoreClock
 from ingestion.document import READER_VERSION
 from ingestion.invisible_characters import title_line
 from ingestion.records import NO_FACTS, DocumentFacts
@@ -92,7 +94,6 @@ Stamps: TypeAlias = list[tuple[Any, ...]]
 # Comes before the SHA-256 of a file in the keys of `meta`.
 SEEN, QUOTED = "seen:", "quoted:"
 BELOW = "where key > ? and key < ?"
-KEEP = "insert into meta values (?, ?) on conflict (key) do update set value = excluded.value"
 COLUMNS = (
     f"v.id, d.name, v.sha256, v.state, v.title, v.pages, v.chunks, v.embedded_upto, v.fingerprint, "
     f"v.protected, {PERIOD}, {STATUS}, {LACKS}"
@@ -161,6 +162,11 @@ class Catalog(FoundTitles, RememberedDocuments, Corrections, Seals):
     def __init__(self, place: Place, *, read_only: bool = False) -> None:
         """Opens it. Raises StoreError if it is damaged, not writable or of another version."""
         super().__init__(open_database(place, SCHEMA, read_only=read_only))
+
+    @cached_property
+    def clock(self) -> StoreClock:
+        """By which documents are removed, and erased. It writes, so it is not for a read-only one."""
+        return StoreClock(self._database)
 
     # --- what is there
     # ------------------------------------------------------------------------------------------------------
@@ -489,7 +495,7 @@ class Catalog(FoundTitles, RememberedDocuments, Corrections, Seals):
                     "update version set coming = 0 where document = ? and id < ?", (document, version)
                 )
                 if at_once:
-                    _flip(connection, document, version)
+                    _flip(connection, document, version, self.clock.now())
         self.give_way(_reading(version))
 
     def add_vectors(
@@ -557,7 +563,7 @@ class Catalog(FoundTitles, RememberedDocuments, Corrections, Seals):
                 connection.execute(others, (version, json.dumps([fingerprint, *keep])))
                 seal_vectors(connection, version, fingerprint)
                 if coming and not _read_anew(connection, document, version):
-                    _flip(connection, document, version)
+                    _flip(connection, document, version, self.clock.now())
             return bool(documents)
 
     def restart_vectors(self, version: int, fingerprint: str, *, anew: bool = False) -> None:
@@ -588,7 +594,7 @@ class Catalog(FoundTitles, RememberedDocuments, Corrections, Seals):
         with self._write() as connection:
             document = _document(connection, name)
             connection.execute("update version set coming = 0 where document = ?", (document,))
-            _flip(connection, document, version)
+            _flip(connection, document, version, self.clock.now())
 
     def recall_names(self, version: Version) -> bool:
         """Gives a stored version the names that its bytes have in an imported archive, unless other documents
@@ -600,7 +606,7 @@ class Catalog(FoundTitles, RememberedDocuments, Corrections, Seals):
         with self._write() as connection:
             for name, removed_at in remembered:
                 if connection.execute("select 1 from document where name = ?", (name,)).fetchone() is None:
-                    _flip(connection, _document(connection, name), version.id)
+                    _flip(connection, _document(connection, name), version.id, self.clock.now())
                     connection.execute(
                         "update document set removed_at = ? where name = ?", (removed_at, name)
                     )
@@ -618,15 +624,13 @@ class Catalog(FoundTitles, RememberedDocuments, Corrections, Seals):
     # --- removing
     # --------------------------------------------------------------------------------------------------------
 
-    def remove(self, name: str, at: float) -> bool:
-        """Hides the document from `at` on (seconds since the epoch). Returns False without such a live
-        document.
-        """
+    def remove(self, name: str) -> bool:
+        """Hides the document. Returns False without such a live document."""
         with self._write() as connection:
             condition = "name = ? and removed_at is null and active_version is not null"
             return (
                 connection.execute(
-                    f"update document set removed_at = ? where {condition}", (at, name)
+                    f"update document set removed_at = ? where {condition}", (self.clock.now(), name)
                 ).rowcount
                 > 0
             )
@@ -648,7 +652,7 @@ class Catalog(FoundTitles, RememberedDocuments, Corrections, Seals):
             if found is None:
                 return False
             connection.execute("update version set coming = 0 where document = ?", (found[0],))
-            _flip(connection, found[0], found[1])
+            _flip(connection, found[0], found[1], self.clock.now())
             return True
 
     def retire(self, name: str) -> bool:
@@ -987,15 +991,15 @@ def _document(connection: Transaction, name: str) -> int:
     return int(connection.execute("select id from document where name = ?", (name,)).fetchone()[0])
 
 
-def _flip(connection: Transaction, document: int, version: int) -> None:
-    """Makes a version live; the one before can be restored."""
+def _flip(connection: Transaction, document: int, version: int, at: float) -> None:
+    """Makes a version live from `at` on; the one before can be restored."""
     connection.execute("update version set coming = 0 where document = ? and id <= ?", (document, version))
     connection.execute(
         "update document set previous_version = active_version, replaced_at = case when active_version "
         "is null then null else ?1 end,"
         " previous_removed_at = removed_at, active_version = ?2, removed_at = null where id = ?3 and "
         "coalesce(active_version, 0) != ?2",
-        (time.time(), version, document),
+        (at, version, document),
     )
     connection.execute("update document set removed_at = null where id = ?", (document,))
 

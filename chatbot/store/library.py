@@ -30,6 +30,7 @@ from chatbot.store.lock import StoreLock
 from chatbot.store.mapped_terms import mapped
 from chatbot.store.migration.migration_mark import unless_unfinished
 from chatbot.store.missing_vectors import EarlyVectors, make_vectors
+from chatbot.store.store_clock import DAY
 from chatbot.store.term_scores import DocumentTerms, unpack_terms
 from chatbot.store.vector_index import LeastRecentlyUsed, Matrix, matrix_of
 from chatbot.store.version_building import NO_VECTORS, AddResult, Taken, Upload, VersionBuilder
@@ -705,7 +706,7 @@ class Library:
                     raise StoreError(message, hint=hint, retryable=True)
                 return left
             found = self.catalog.find(name)
-            if found is None or not self.catalog.remove(name, time.time()):
+            if found is None or not self.catalog.remove(name):
                 raise NotFoundError(
                     f"There is no document named {name[:200]!r}.", hint=f"See `{PROGRAM} list`."
                 )
@@ -786,7 +787,7 @@ class Library:
         version.
         """
         with self._changing, self.reserve.lent():
-            erased = self._erase(self.catalog.left_over(time.time() - UNDO_DAYS * 86_400))
+            erased = self._erase(self.catalog.left_over(self.catalog.clock.agreed() - UNDO_DAYS * DAY))
             try:
                 self.indexes.align(self._terms.drop)
             except StoreError:
@@ -810,7 +811,7 @@ class Library:
             if nameless and self.catalog.complaints():
                 known -= nameless
             self.adding.write_names(known)
-        left = self.catalog.left_over(time.time() - UNDO_DAYS * 86_400)
+        left = self.catalog.left_over(self.catalog.clock.agreed() - UNDO_DAYS * DAY)
         if left or self.catalog.to_erase():
             self._erase(left)
         self.indexes.mend_refilled()
@@ -825,7 +826,7 @@ class Library:
 
     def _recall_names(self) -> None:
         """Gives documents that are here the names that an imported archive has for them."""
-        self.catalog.forget_removed(time.time() - UNDO_DAYS * 86_400)
+        self.catalog.forget_removed(self.catalog.clock.agreed() - UNDO_DAYS * DAY)
         for digest in self.catalog.remembered():
             held = self.catalog.holding(digest)
             if held is not None and self.catalog.recall_names(held):

@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import logging
 import threading
-import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -425,7 +424,8 @@ class VersionBuilder:
             there = self._copies.names(digest)
             kept = tuple(KeptName(name, removed_at) for name, _, removed_at in names)
             # What was replaced must not come back when a store is rebuilt.
-            replaced = tuple(KeptName(name.name, name.removed_at or time.time()) for name in there)
+            now = self._catalog.clock.now()
+            replaced = tuple(KeptName(name.name, name.removed_at or now) for name in there)
             if (kept or replaced) == there:
                 continue
             try:

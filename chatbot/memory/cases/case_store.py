@@ -185,6 +185,7 @@ class Cases:
         fields: of question and answer in files, tried before those in use.
         """
         database.prepare(TABLES)
+        self._clock = database.clock
         self._database, self._embedder, self._documents = database, embedder, documents
         self._fields = fields
         self.thresholds = thresholds_of(embedder.fingerprint)
@@ -363,7 +364,7 @@ class Cases:
         """Delete a case; it can be restored for KEPT_DAYS. Raises NotFoundError, StoreError."""
 
         def dated(case: Case) -> Case:
-            return replace(case, deleted_at=time.time())
+            return replace(case, deleted_at=self._clock.now())
 
         self._shelf(owner).move(key, self._deleted(owner), dated)
         self._follow(owner)
@@ -483,7 +484,7 @@ class Cases:
         if self._swept and time.monotonic() - self._swept < every:
             return
         self._swept = time.monotonic()
-        since = time.time() - KEPT_DAYS * DAY
+        since = self._clock.agreed() - KEPT_DAYS * DAY
         names = [name for name in self._names() if name.endswith(DELETED)]
         self._erase(names, lambda case: case.deleted_at <= since)
 
@@ -545,7 +546,7 @@ class Cases:
 
     def _kept(self, owner: str) -> list[Case]:
         """The deleted cases that can still be restored."""
-        since = time.time() - KEPT_DAYS * DAY
+        since = self._clock.agreed() - KEPT_DAYS * DAY
         return [case for case in self._deleted(owner).view().cases if case.deleted_at > since]
 
     def _publish(self, owner: str, own: Case) -> Case:

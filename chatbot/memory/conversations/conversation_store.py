@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import re
 import secrets
-import time
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import astuple, dataclass
@@ -26,6 +25,7 @@ from chatbot.memory.conversations.conversation_names import NAME, PRIVATE, name_
 from chatbot.memory.memory_database import MemoryDatabase, Tables
 from chatbot.models.tokens import encodable
 from chatbot.records import Answer, Exchange, Usage
+from chatbot.store.store_clock import DAY
 from chatbot.store.vector_index import Vectors
 
 __all__ = [
@@ -84,7 +84,7 @@ ALL = 2**62
 MOST_AT_ONCE = 8
 # Private conversations that were idle for this long are dropped. Otherwise they would stay in memory until
 # the server ends.
-PRIVATE_SECONDS = 86_400
+PRIVATE_SECONDS = DAY
 # A name, or a name after its owner and a dot.
 CONVERSATION_ID = re.compile(rf"(?:[A-Za-z0-9_-]{{1,200}}\.)?{NAME.strip('^$')}")
 LONGEST_TITLE = 120
@@ -207,6 +207,7 @@ class Conversations:
         self._disk, self._memory = database, MemoryDatabase(None)
         for file in (self._disk, self._memory):
             file.prepare(TABLES)
+        self._clock = database.clock
         # On a full disk this fails, but the conversations can still be read.
         with suppress(StoreError):
             self._mark_interrupted()
@@ -263,7 +264,7 @@ class Conversations:
                 f"{conversation[:80]!r} is not a valid conversation ID.",
                 hint="Use up to 64 letters, digits, - and _.",
             )
-        now = time.time()
+        now = self._clock.now()
         file = self._file(conversation)
         insert = (
             "insert into conversation (id, owner, begun_at, changed_at) values (?, ?, ?, ?) on "
@@ -346,7 +347,7 @@ class Conversations:
 
         A private conversation can be restored too, while the process lasts.
         """
-        self._change(conversation, owner, "deleted_at = coalesce(deleted_at, ?)", (time.time(),))
+        self._change(conversation, owner, "deleted_at = coalesce(deleted_at, ?)", (self._clock.now(),))
 
     def restore(self, conversation: str, owner: str) -> None:
         """Bring a deleted conversation back. Raises NotFoundError if it is already erased."""
@@ -373,12 +374,12 @@ class Conversations:
 
         Those are: deleted KEPT_DAYS ago, idle for retention_days (0: never), and private ones idle for a day.
         """
-        now = time.time()
+        now = self._clock.agreed()
         if retention_days > 0:
-            idle_since = now - retention_days * 86_400
+            idle_since = now - retention_days * DAY
         else:
             idle_since = 0.0
-        deleted_since = now - KEPT_DAYS * 86_400
+        deleted_since = now - KEPT_DAYS * DAY
         statement = "delete from conversation where deleted_at < ? or changed_at < ?"
         gone = self._disk.change(statement, (deleted_since, idle_since))
         gone += self._memory.change("delete from conversation where changed_at < ?", (now - PRIVATE_SECONDS,))
@@ -391,7 +392,7 @@ class Conversations:
 
     def start(self, conversation: str, question: str) -> int:
         """Record that a question was asked. Returns the number of its exchange."""
-        now = time.time()
+        now = self._clock.now()
         next_number = "select coalesce(max(number), 0) + 1 from exchange where conversation = ?"
         insert = (
             'insert into exchange (conversation, number, "user", assistant, at, state) values (?, ?, '

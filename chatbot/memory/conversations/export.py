@@ -14,7 +14,7 @@ from typing import Any
 from chatbot.fit import fit_text
 from chatbot.memory.conversations.conversation_store import ConversationRow, StoredExchange
 from chatbot.records import MODEL_TEXT, Answer, Citation, NumberCheck
-from chatbot.serialize import answer_record
+from chatbot.serialize import answer_record, neutral_markdown
 
 __all__ = ["FORMATS", "export_conversation", "file_name"]
 
@@ -25,13 +25,12 @@ STATES = {
     "failed": "There is no answer because of an error.",
     "interrupted": "This answer was interrupted because the program stopped.",
 }
-# Characters that begin a structure of Markdown or HTML are escaped, so that text of documents stays text.
+# Characters that begin a structure of Markdown are escaped, so that text of documents stays text.
 # No others are, because people also read the raw file. At the beginning of a line, more characters count.
-PUNCTUATION = re.compile(r"([\\`*\[\]<>|~$&]|(?<![A-Za-z0-9])_|_(?![A-Za-z0-9])|:(?=//)|(?<=www)\.)", re.I)
-LINE_START = re.compile(r"^(?:([#+=-])|(\d{1,9})([.)]))")
-# Of a chat model's formatting, bold, lists, tables and code stay. Headings would look like this file's own,
-# and links, images and HTML must have no effect.
-FORMATTED_PUNCTUATION = re.compile(r"([\\\[\]<>~$&!]|:(?=//)|(?<=www)\.)", re.I)
+PUNCTUATION = re.compile(r"([\\`*|~$]|(?<![A-Za-z0-9])_|_(?![A-Za-z0-9]))")
+LINE_START = re.compile(r"^(?:([#+=>-])|(\d{1,9})([.)]))")
+# Of a chat model's formatting, bold, lists, tables and code stay. Headings would look like this file's own.
+FORMATTED_PUNCTUATION = re.compile(r"([\\>~$])")
 FORMATTED_START = re.compile(r"^((?:\s|[-*+]\s|[0-9]{1,9}[.)]\s)*)([#=]|`(?=``)|-(?=[-\s]*$))")
 
 
@@ -115,7 +114,7 @@ def _checked(answer: Answer) -> list[str]:
 
 def _citation_line(citation: Citation) -> str:
     if citation.document is None:
-        return f"- \\[{_plain(citation.key)}\\] no such source"
+        return f"- [{_plain(citation.key)}] no such source"
     label = citation.page_label
     printed = ""
     if label and label != str(citation.page):
@@ -125,7 +124,7 @@ def _citation_line(citation: Citation) -> str:
     else:
         checked = citation.verdict.removeprefix("≈ ")
     quote = f": “{_plain(citation.quote)}”" if citation.quote else ""
-    source = f"\\[{_plain(citation.key)}\\] {_plain(citation.document)}"
+    source = f"[{_plain(citation.key)}] {_plain(citation.document)}"
     return f"- {source}, page {citation.page}{printed}, {_plain(checked)}{quote}"
 
 
@@ -149,7 +148,7 @@ def _formatted(text: str) -> str:
     """A chat model's own Markdown; the documents' words before it as plain text."""
     begins = max(text.find(MODEL_TEXT), 0)
     lines = []
-    for line in text[begins:].splitlines():
+    for line in neutral_markdown(text[begins:]).splitlines():
         escaped = FORMATTED_PUNCTUATION.sub(r"\\\1", line.rstrip())
         lines.append(FORMATTED_START.sub(r"\1\\\2", escaped))
     blocks = [_paragraphs(text[:begins]), "\n".join(lines).strip()]
@@ -158,7 +157,7 @@ def _formatted(text: str) -> str:
 
 def _plain(text: str) -> str:
     """The text on one line, escaped so that it shows as it is."""
-    return PUNCTUATION.sub(r"\\\1", " ".join(text.split()))
+    return neutral_markdown(PUNCTUATION.sub(r"\\\1", " ".join(text.split())))
 
 
 def _line_start(line: str) -> str:

@@ -22,6 +22,7 @@ from chatbot.memory.signals.records import ACTIONS, NewsItem, NewsReading, check
 from chatbot.memory.signals.templates import Template, match_templates
 from chatbot.memory.signals.writing_scripts import assets_in
 from chatbot.models.chat import LLM
+from chatbot.models.model_text import clean_json
 from ingestion.language.sentences import sentence_spans
 
 __all__ = ["CAP", "RULES", "SCHEMA", "read_by_model", "read_by_rules"]
@@ -74,7 +75,7 @@ def read_by_model(item: NewsItem, model: LLM) -> NewsReading:
     begin = reply.find("{")
     end = reply.rfind("}")
     try:
-        return _checked(json.loads(reply[begin : end + 1]), model.name)
+        return _checked(clean_json(json.loads(reply[begin : end + 1])), model.name)
     except (ValueError, KeyError, TypeError, RecursionError) as error:
         hint = "Until it does, signals are made by rules."
         raise ModelError(

@@ -91,7 +91,7 @@ def test_no_answer_brings_an_image(client: openai.OpenAI, model: WithModel) -> N
         pieces = [chunk.choices[0].delta.content or "" for chunk in stream if chunk.choices]
     for text in (whole, "".join(pieces)):
         assert "three per cent" in text
-        assert "![" not in text
+        assert "](" not in text
 
 
 def test_earlier_messages_are_the_conversation(client: openai.OpenAI, model: WithModel) -> None:

@@ -14,6 +14,7 @@ from markdown_it import MarkdownIt
 from chatbot.memory.conversations.conversation_store import ConversationRow, StoredExchange
 from chatbot.memory.conversations.export import FORMATS, export_conversation, file_name
 from chatbot.records import Answer, Citation, NumberCheck
+from chatbot.serialize import NON_JOINER as APART
 
 BRIDGE = ConversationRow(
     "abc", "me", "Bridge costs: what is <b>known</b>?", 1_700_000_000.0, 1_700_000_100.0, 2, None, True, False
@@ -48,15 +49,15 @@ def markdown(text: str, answer: Answer | None) -> str:
 
 def test_markdown_reads_as_the_conversation_did() -> None:
     text = export_conversation(BRIDGE, SAID, [ANSWER, None], "markdown")
-    assert text.startswith("# Bridge costs: what is \\<b\\>known\\</b\\>?\n")
+    assert text.startswith(f"# Bridge costs: what is <{APART}b>known<{APART}/b>?\n")
     assert "## 1. What does it cost?" in text
-    assert "It costs \\$4.5 million \\[S1\\]." in text
-    assert "- \\[S1\\] Rules_2024.pdf, page 8 (printed 6), verified: “The cost is \\$4.5 million.”" in text
-    assert "- \\[S9\\] no such source" in text
+    assert "It costs \\$4.5 million [S1]." in text
+    assert "- [S1] Rules_2024.pdf, page 8 (printed 6), verified: “The cost is \\$4.5 million.”" in text
+    assert "- [S9] no such source" in text
     assert "- Figure \\$4.5 million: supported" in text
     assert "Searched: “What does the bridge cost?”." in text
     assert "This answer was stopped." in text
-    assert "## 2. And \\[this\\](http\\://evil.example)?" in text
+    assert f"## 2. And [this]{APART}(http:/{APART}/evil.example)?" in text
 
 
 def test_the_beginning_of_a_line_makes_no_list_and_no_heading() -> None:
@@ -70,10 +71,8 @@ def test_what_a_chat_model_formats_stays_but_for_headings_links_and_html() -> No
         "two\n\n| a | b |\n|---|---|\n| 1 | 2 |\n---"
     )
     text = markdown(wrote, OF_A_MODEL)
-    assert (
-        "\n\\## Cost\n\n**It** costs \\$4 \\[x\\](http\\://evil.example) "
-        "\\!\\[i\\](http\\://evil.example) \\<b\\>.\n"
-    ) in text
+    link = f"]{APART}(http:/{APART}/evil.example)"
+    assert f"\n\\## Cost\n\n**It** costs \\$4 [x{link} ![i{link} <{APART}b\\>.\n" in text
     assert "\n- one\n- two\n\n| a | b |\n|---|---|\n| 1 | 2 |\n\\---\n" in text
     of_no_model = markdown(wrote, ANSWER)
     assert "\\*\\*It\\*\\*" in of_no_model
