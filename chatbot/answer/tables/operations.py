@@ -60,7 +60,15 @@ from ingestion.language.scales import SCALE_TERMS
 from ingestion.language.terms import content_terms, initials_behind, terms
 from ingestion.records import Row, Table
 
-__all__ = ["CHANGE", "OF_BOUNDS", "Operation", "asked_operation", "by_operation", "by_row", "is_compared_with"]
+__all__ = [
+    "CHANGE",
+    "OF_BOUNDS",
+    "Operation",
+    "asked_operation",
+    "by_operation",
+    "by_row",
+    "is_compared_with",
+]
 
 # Share of a row's words that the question must have, and of the question's words that row, section, caption
 # and heads must have.
@@ -162,7 +170,8 @@ _ASKING = frozenset(
         "proportion share constitution amount value number year years annual fiscal financial ended end "
         "period both between over respective respectively compared "
         "company recorded reported much many nominal rate level versus grow grown grew rose risen fell "
-        "fallen increased decreased declined changed compare develop developed move moved higher lower happen "
+        "fallen increased decreased declined changed compare develop developed "
+        "move moved higher lower "
         "above below over under least most more less"
     )
 )
@@ -355,9 +364,9 @@ def by_row(key: str, hit: Hit, table: Table, row: Row, asked: Understanding) -> 
 
 
 def _has_twin(found: _Found, times: Sequence[Period]) -> bool:
-    """Whether the page has another row of this name, with other figures, and the question tells them not apart.
+    """Whether the page has another row of this name with other figures, and the question means either.
 
-    What tells them apart is a word of the section or caption of one alone.
+    It means one where it has a word of its section or caption that the other has not.
     """
     own = _own_terms(found.row).union(terms(found.table.caption))
     for table in found.hit.tables:
@@ -569,7 +578,8 @@ def _is_total_of(row: Row, asked: frozenset[str]) -> bool:
 def _adds_up(part: _Found, at: int, place: int) -> bool:
     """Whether a row below a part's is the sum of the rows above it, the part's among them.
 
-    The figures are those of the newest year's column, else the first. at, place: of the part and of the row below.
+    The figures are those of the newest year's column, else the first. at, place: of the part and of the row
+    below.
     """
     columns = columns_by_year(part.table, part.words)
     column = columns.get(max(columns, default=0), 0)
