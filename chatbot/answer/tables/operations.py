@@ -372,7 +372,7 @@ def _has_twin(found: _Found, times: Sequence[Period]) -> bool:
     for table in found.hit.tables:
         for row in table.rows:
             twin = replace(found, table=table, row=row)
-            if _label_terms(row) != _label_terms(found.row) or _is_same(twin, found, times):
+            if row.label.casefold() != found.row.label.casefold() or _is_same(twin, found, times):
                 continue
             other = _own_terms(row).union(terms(table.caption))
             with suppress(_NoCellError):
@@ -609,7 +609,12 @@ def _row(topic: str, sources: Mapping[str, Hit], query: _RowQuery) -> _Found | N
     words = frozenset(content_terms(without_periods(topic)))
     asked = _topic(topic) - query.named or _topic(topic)
     query = replace(query, words=words, asked=asked, others=bool(ASKS_OTHER.search(topic)))
-    scored = sorted(_scored_rows(query, sources), key=lambda pair: -pair[0])
+    scored = [
+        # "Profit after tax" is not "Profit before tax", which has the same terms.
+        (score + 2 * IN_DOUBT * (found.row.label.casefold() in topic.casefold()), found)
+        for score, found in _scored_rows(query, sources)
+    ]
+    scored.sort(key=lambda pair: -pair[0])
     if not scored:
         return None
     best_score, best = scored[0]

@@ -225,9 +225,7 @@ def difference(name: str, before: FoundCell, after: FoundCell) -> str:
 
 def unit_text(cell: FoundCell) -> str:
     """What follows a cell's figure: its table's unit."""
-    unit = re.sub(r"\A(?:(?:amounts|figures) (?:are )?)?in\b", "in", cell.unit, flags=re.IGNORECASE).rstrip(
-        "."
-    )
+    unit = _BEFORE_UNIT.sub("in", cell.unit).rstrip(".")
     if unit.isupper():  # "IN MILLIONS", but not "USD'000"
         unit = re.sub(r"\b[A-Z]{2,}\b", _small, unit)
     if not unit and not cell.percent and cell.scale in SCALE_NAMES:

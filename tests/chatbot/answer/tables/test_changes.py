@@ -187,3 +187,10 @@ def test_a_row_that_is_there_twice_is_told_apart_by_its_section() -> None:
     page = _page(["2024", "2023", "2022"], rows)
     assert " = " not in answer("How did deposits change from 2023 to 2024?", page)
     assert "50 - 70 = -20" in answer("How did deposits of loans change from 2023 to 2024?", page)
+
+
+def test_rows_whose_names_differ_in_a_small_word_are_two() -> None:
+    rows = ["Profit before tax", "90", "80", "70\nProfit after tax", "60", "55", "50"]
+    page = _page(["H1 FY25", "H1 FY24", "FY24"], rows)
+    assert "60 - 55 = 5" in answer("How did profit after tax change from H1 FY24 to H1 FY25?", page)
+    assert "90 - 80 = 10" in answer("How did profit before tax change from H1 FY24 to H1 FY25?", page)
