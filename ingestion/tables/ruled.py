@@ -128,7 +128,8 @@ class _Sheet:
         above: list[Inside] = []
         for row in self._rows[:MOST_HEAD_ROWS]:
             cells = _filled(row)
-            if not all(map(_may_be_head, cells)) or cells[0].text[:1].islower():
+            first = cells[0].text
+            if not all(map(_may_be_head, cells)) or (first[:1].islower() and not is_unit(first)):
                 break
             if count:
                 spanning = any(inside.columns[0] < inside.columns[1] or inside in cells for inside in above)
