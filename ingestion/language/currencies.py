@@ -53,7 +53,7 @@ _FAMILIES = {cells[0]: cells[4] for cells in _ROWS if cells[4]}
 # Letters that are a currency only where they touch an amount: "R50.3 billion", "N1,200", "R560 a month";
 # "R50" alone is a name.
 LETTERS: Mapping[str, str] = _codes_by(2)
-# Letters and local names that are a currency only beside a scale: "Dh. 000's", "RO Mn"; "" where two share it.
+# Letters and local names that are a currency only beside a scale: "Dh. 000's", "RO Mn"; "" for a shared one.
 _LOCAL_WORDS = " ".join(cells[6] for cells in _ROWS).split()
 LOCAL: Mapping[str, str] = {
     word: code * (_LOCAL_WORDS.count(word) < 2) for word, code in _codes_by(6).items()

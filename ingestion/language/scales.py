@@ -55,7 +55,9 @@ MARK_SCALES: Mapping[str, float] = {**SCALES, **LETTER_SCALES, **_of("mark")}
 _COMPOUNDS = either(word for word in MARK_SCALES if " " in word).replace(r"\ ", "[ \u00a0]")
 MARK_SCALE = rf"(?:{_COMPOUNDS}|{SCALE_WORD}|{either(MARK_SCALES)})"
 # Before the sign that they touch: "MMUS$", "kEUR", "ThUS$".
-TOUCHING_SCALE = f"(?:{either(word for word, _, kind, _ in _LINES if kind == 'touch')})"
+_TOUCHING = [(word, beside.split()) for word, _, kind, beside in _LINES if kind == "touch"]
+_TOUCHING_SOME = "".join(rf"|{word}[ \u00a0]?(?=(?:{either(some)}))" for word, some in _TOUCHING if some)
+TOUCHING_SCALE = f"(?:{either(word for word, some in _TOUCHING if not some)}{_TOUCHING_SOME})"
 ZEROS = r"(?:['’‘]?000['’]?s|['’‘]000)"
 
 

@@ -50,7 +50,10 @@ _LOCAL = either(word for word in LOCAL if len(word) > 1)
 _UNSPACED = either(word for word in LOCAL if "\u0e00" <= word[0] < "\u0e80" or word[0] > "\u2e80")
 _SINGLE = either([*LETTERS, *(word for word in LOCAL if len(word) == 1)])
 # A letter is a currency where a scale follows it: "Rm", "N’million"; "Km" is a length.
-_LETTER = rf"(?:{_SINGLE})(?<!K(?=m\b))(?=['’]|{_SPACE}?(?:(?i:{SCALE_WORD})\b|\(?['’‘]?000\b)|m\b)"
+_LETTER = (
+    rf"(?:{_SINGLE})(?<!K(?=m\b))"
+    rf"(?=['’]|{_SPACE}?\(?(?:(?i:{SCALE_WORD}|(?=\w{{3}})(?:{MARK_SCALE}))\b|['’‘]?000\b)|m\b)"
+)
 # "Dh." and "Shs.", but no word that ends a sentence.
 _SMALL = r"[^\W\d_A-Z]"
 _STOP = rf"(?:(?:(?<=\b\w{_SMALL})|(?<=\b\w\w{_SMALL})|(?<=\b\w{{3}}{_SMALL}))\.)?"
@@ -65,17 +68,26 @@ _NEW_HEAD = rf"(?<=\b(?:19|20)[0-9]{{2}}{_SPACE})"  # "2024 NOK mill."
 _LINE_ENDS = rf"(?=\.?{_SPACE}?\)|\.?{_SPACE}?(?:[\r\n:,]|\Z| > ))"
 _NO_LETTER = r"(?![^\W\d_])"
 # Between a scale and the currency behind it: "Mio. €", "millions of euros", "'000 (RM)", "thousands, EUR".
-_THEN_MONEY = rf"\.?(?:{_SPACE}{_OF}|,{_SPACE}|{_SPACE}?\(|(?<=[.0'’])|(?<=\w|[\u0e00-\u0e7f])(?=[{DRAWN_SIGNS}]|{_UNSPACED})){_MONEY}\)?"
+_THEN_MONEY = (
+    rf"(?:\.?(?:{_SPACE}{_OF}|,{_SPACE}|{_SPACE}?\(|(?<=[.0'’])|(?<=\w|[\u0e00-\u0e7f])"
+    rf"(?=[{DRAWN_SIGNS}]|{_UNSPACED})){_MONEY}\)?"
+    rf"|{_SPACE}\(?(?P<money>{_SINGLE})(?=[)\]\r\n]|\Z|{_SPACE}unless\b)\)?)"
+)
 # Between a currency and its scale: "RM million", "$'000", "Rs. (in lakh)".
-_THEN_SCALE = rf"(?:{_SPACE}?['’‘]|{_SPACE}?[(\[](?![A-Za-z][)\]])(?:in{_SPACE})?|{_SPACE}|(?:,{_SPACE})(?={_SCALE}{_LINE_ENDS}))?"
+_THEN_SCALE = (
+    rf"(?:{_SPACE}?['’‘]|{_SPACE}?[(\[](?![A-Za-z][)\]])(?:in{_SPACE})?|{_SPACE}"
+    rf"|,{_SPACE}(?={_SCALE}{_LINE_ENDS}))?"
+)
 # What may follow a unit on its line: the heads of columns, a second unit, exceptions.
 _UNIT_ENDS = (
     rf"(?={_SPACE}?(?:[)\]\r\n,;:]|\Z|\.?\Z|\.\s| > )"
-    rf"|{_SPACE}(?:\(|(?i:unless|except|olarak)\b|(?:19|20)[0-9]{{2}}\b|[A-Z]{{1,2}}[0-9]|[0-9][QHM]|[0-9]{{1,2}}[./]))"
+    rf"|{_SPACE}(?:\(|(?i:unless|except|olarak)\b|(?:19|20)[0-9]{{2}}\b"
+    rf"|[A-Z]{{1,2}}[0-9]|[0-9][QHM]|[0-9]{{1,2}}[./]))"
 )
 # "in millions", "dollars in millions", "in thousands of U.S. dollars", "in RM million", "Rs. in crore"
 _IN_SCALE = (
-    rf"(?:{_MONEY}(?: and shares)?{_SPACE})?\b(?P<before>[Ii][Nn]|[Ee][Nn]|[Ee][Mm]){_SPACE}(?:{_MONEY}{_SPACE}?)?"
+    rf"(?:{_MONEY}(?: and shares)?{_SPACE})?\b(?P<before>[Ii][Nn]|[Ee][Nn]|[Ee][Mm]){_SPACE}"
+    rf"(?:{_MONEY}{_SPACE}?)?"
     # "in TN": a state
     rf"(?P<scale>{_PLURAL_SCALE}|(?!TN\b)(?i:{SCALE_WORD}|mm){_LINE_ENDS}"
     rf"|{_SCALE}(?={_THEN_MONEY}))"
@@ -84,10 +96,11 @@ _IN_SCALE = (
 _MONEY_SCALE = (  # "RM million", "(₹ Lakh crore)", "$m", "US$ bn", "NOK mill.", "$'000", "N’million"
     rf"(?<![0-9])(?:(?<![0-9]{_SPACE})|{_NEW_HEAD}){_MONEY}{_THEN_SCALE}(?P<scale>{_SCALE})"
     # "crowns million, nominal value", but no amount: "Rm 204"
-    rf"(?!\.?{_SPACE}?(?!(?<={_SPACE})(?:19|20)[0-9]{{2}}\b(?![.,][0-9]))[0-9])(?![^\W_]|\.[^\W_]|,(?!{_SPACE}[a-z]))"
+    rf"(?!\.?{_SPACE}?(?!(?<={_SPACE})(?:19|20)[0-9]{{2}}\b(?![.,][0-9]))[0-9])"
+    rf"(?![^\W_]|\.[^\W_]|,(?!{_SPACE}[a-z]))"
 )
 _LETTER_MONEY = (  # "MSEK", "kEUR", "TCHF", "T€", "MMUS$", "eFt"
-    rf"(?<![^\W_])(?P<scale>{TOUCHING_SCALE}|[eE]{_SPACE}?(?=F[tT]))"
+    rf"(?<![^\W_])(?P<scale>{TOUCHING_SCALE})"
     rf"(?P<money>{either(CODES)}|{either(_TOUCHED)}|[{DRAWN_SIGNS}]|(?i:kr)\b)"
     rf"(?![^\W_]|{_SPACE}?[0-9])"
 )
@@ -123,7 +136,8 @@ _KINDS = (("percentage points", _POINTS), ("basis points", _BASIS_POINTS), ("%",
 _OF_MONEY = rf"\.?\s?(?:of )?(?-i:{_MONEY})(?![^\W\d_])"
 _BARE_SCALE = re.compile(
     numbered(
-        rf"(?:(?<=[(,\s])|\A)(?-i:(?!TN\b))(?!crs?\b(?!{_OF_MONEY}))(?:(?P<word>{SCALE_WORD})(?=\.?\s?(?:[),;]"
+        rf"(?:(?<=[(,\s])|\A)(?-i:(?!TN\b))(?!crs?\b(?!{_OF_MONEY}))"
+        rf"(?:(?P<word>{SCALE_WORD})(?=\.?\s?(?:[),;]"
         rf"|\Z|{_OF_MONEY}))|(?P<word>(?<=\(){SCALE_WORD})\b"
         rf"|(?P<word>{WHOLE_SCALE}s)(?= of\b))|(?<![0-9,.]){ZEROS}"
     ),
@@ -203,11 +217,12 @@ def _scale_and_unit(match: re.Match[str]) -> tuple[float, str | None]:
     written = groups_of(match)
     money = written.get("money")
     unit = (currency_of(money) or None) if money else None
-    beside = [word for word in (money, unit, written.get("before")) if word]
     words = written.get("scale", "").replace("\u00a0", " ").strip(" '’‘")
-    if re.search(rf"\b{re.escape(words)} (?:de )?\S*\Z", match[0]):
-        beside.append("before")  # no stop shortens it
-    scale = scale_of("thousand" if words.startswith("000") else words, *beside)
+    beside = [money, unit]
+    if not re.search(rf"{re.escape(words)}\.", match.string[match.start() : match.end() + 1]):
+        scale_first = re.search(rf"\b{re.escape(words)} (?:de )?\S*\Z", match[0])
+        beside += [written.get("before"), "before" if scale_first else None]  # what no stop shortens
+    scale = scale_of("thousand" if words.startswith("000") else words, *filter(None, beside))
     for kind, group in (("percentage points", "points"), ("basis points", "basis"), ("%", "percent")):
         if group in written:
             return scale, kind

@@ -171,10 +171,10 @@ mil milhões bilhões                  | 1e3 1e6 1e9  | BRL=R$ BRL=BRL
 milliers millions milliards          | 1e3 1e6 1e9  | XOF=FCFA XOF=CFA XAF=XAF EUR=€
 nghìn triệu tỷ                       | 1e3 1e6 1e9  | VND=VND VND=đồng
 lakh crore lakh_crore                | 1e5 1e7 1e12 | INR=₹ INR=Rs. INR=INR BDT=Tk PKR=PKR
-'000 000's 000s                      | 1e3 1e3 1e3  | OMR=RO KWD=KD BHD=BD QAR=QR SAR=SR JOD=JD AED=Dh. AED=Dhs
-thousand mn million bn billion       | 1e3 1e6 1e6 1e9 1e9 | OMR=RO KWD=KD BHD=BD QAR=QR SAR=SR JOD=JD AED=Dh AED=AED
-'000 million bn trillion             | 1e3 1e6 1e9 1e12 | KES=KShs KES=KSh TZS=TShs UGX=UShs GHS=GH₵ GHS=GHS NGN=₦ ETB=Br
-'000 million mn billion              | 1e3 1e6 1e6 1e9 | MYR=RM PHP=₱ ZAR=R ZMW=K NAD=N$ MWK=MK THB=Baht LKR=LKR BWP=BWP
+'000 000's 000s | 1e3 1e3 1e3 | OMR=RO KWD=KD BHD=BD QAR=QR SAR=SR JOD=JD AED=Dh. AED=Dhs
+thousand mn million bn billion | 1e3 1e6 1e6 1e9 1e9 | OMR=RO KWD=KD BHD=BD QAR=QR SAR=SR JOD=JD AED=AED
+'000 million bn trillion | 1e3 1e6 1e9 1e12 | KES=KShs KES=KSh TZS=TShs UGX=UShs GHS=GH₵ GHS=GHS NGN=₦ ETB=Br
+'000 million mn billion | 1e3 1e6 1e6 1e9 | MYR=RM PHP=₱ ZAR=R ZMW=K NAD=N$ MWK=MK THB=Baht LKR=LKR BWP=BWP
 k m mm bn                            | 1e3 1e6 1e6 1e9 | USD=US$ GBP=£ EUR=€ USD=USD
 """)
 ORDERS = (
