@@ -58,7 +58,7 @@ _LETTER = (
 _SMALL = r"[^\W\d_A-Z]"
 _STOP = rf"(?:(?:(?<=\b\w{_SMALL})|(?<=\b\w\w{_SMALL})|(?<=\b\w{{3}}{_SMALL}))\.)?"
 _MONEY = (
-    rf"(?P<money>{CURRENCY}|(?<![^\W_])(?:(?:{_LOCAL})(?!\.?{_SPACE}?[tTkKbB]\b)|{_LETTER})"
+    rf"(?P<money>{CURRENCY}|(?<![^\W_])(?:(?:{_LOCAL})(?!\.?{_SPACE}?['’]?[tTkKbB]\b)|{_LETTER})"
     rf"|(?i:\b{CURRENCY_NAME})|{_UNSPACED}){_STOP}"
 )
 _SCALE = rf"(?i:{MARK_SCALE}|['’‘]?000['’]?s?)"
@@ -101,7 +101,7 @@ _MONEY_SCALE = (  # "RM million", "(₹ Lakh crore)", "$m", "US$ bn", "NOK mill.
 )
 _LETTER_MONEY = (  # "MSEK", "kEUR", "TCHF", "T€", "MMUS$", "eFt"
     rf"(?<![^\W_])(?P<scale>{TOUCHING_SCALE})"
-    rf"(?P<money>{either(CODES)}|{either(_TOUCHED)}|[{DRAWN_SIGNS}]|(?i:kr)\b)"
+    rf"(?P<money>{either(CODES)}|{either(_TOUCHED)}|[{DRAWN_SIGNS}]|[Kk]r\b)"
     rf"(?![^\W_]|{_SPACE}?[0-9])"
 )
 _SCALE_MONEY = (  # "(million crowns)", "Millions of dollars" at the start of a line, "Mio. €", "(000s)"
