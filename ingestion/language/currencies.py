@@ -18,13 +18,15 @@ __all__ = [
     "DRAWN_SIGNS",
     "LETTERS",
     "LETTER_SIGNS",
+    "LOCAL",
     "MONEY",
+    "SIGNS",
     "currency_of",
     "family_of",
     "short_sign",
 ]
 
-_COLUMNS = 6
+_COLUMNS = 7
 _EMPTY = [""] * _COLUMNS  # a line of the table may end before its last columns
 _ROWS = [[*cells, *_EMPTY][:_COLUMNS] for cells in table("currencies.tsv")]
 _KEYS = [cells[0] for cells in _ROWS]
@@ -32,7 +34,7 @@ _KEYS = [cells[0] for cells in _ROWS]
 
 def _codes_by(column: int) -> dict[str, str]:
     """Each word in a column of the table -> the code of its line."""
-    return {word: cells[0] for cells in _ROWS for word in cells[column].split()}
+    return {word.replace("_", " "): cells[0] for cells in _ROWS for word in cells[column].split()}
 
 
 def _and_plurals(words: Iterable[str]) -> set[str]:
@@ -44,30 +46,34 @@ def _is_drawn(mark: str) -> bool:
     return not (mark.isalpha() or mark in ".`")
 
 
-_SIGNS = _codes_by(1)
+SIGNS: Mapping[str, str] = _codes_by(1)
 _WORDS = _codes_by(3)
 _CODES = {key: key for key in _KEYS if key.isupper()}
-_WRITTEN = _SIGNS | _CODES | _codes_by(2)
 _FAMILIES = {cells[0]: cells[4] for cells in _ROWS if cells[4]}
 # Letters that are a currency only where they touch an amount: "R50.3 billion", "N1,200", "R560 a month";
 # "R50" alone is a name.
 LETTERS: Mapping[str, str] = _codes_by(2)
+# Letters and local names that are a currency only beside a scale: "Dh. 000's", "RO Mn"; "" for a shared one.
+_LOCAL_WORDS = " ".join(cells[6] for cells in _ROWS).split()
+LOCAL: Mapping[str, str] = {
+    word: code * (_LOCAL_WORDS.count(word) < 2) for word, code in _codes_by(6).items()
+}
+_WRITTEN = {**LOCAL, **SIGNS, **_CODES, **LETTERS}
 # All codes that a figure may have as its unit.
 MONEY = frozenset(_KEYS)
 
 # Signs that are no letters, each one character, for classes of characters: "$€£…".
-DRAWN_SIGNS = "".join(dict.fromkeys(filter(_is_drawn, "".join(_SIGNS))))
+DRAWN_SIGNS = "".join(dict.fromkeys(filter(_is_drawn, "".join(SIGNS))))
 # The backtick is how a rupee's sign comes out of some fonts.
-_MARKS = [sign for sign in _SIGNS if not sign[0].isalpha()]
+_MARKS = [sign for sign in SIGNS if not sign[0].isalpha()]
 CODES = tuple(_CODES)
 # Signs that begin with a letter and touch the digits: "RM2.3".
-LETTER_SIGNS = tuple(sign for sign in _SIGNS if sign[0].isalpha())
+LETTER_SIGNS = tuple(sign for sign in SIGNS if sign[0].isalpha())
 
 # Pattern fragments; without groups but for the word's.
 CODE = f"(?:{either(_CODES)})"
 CURRENCY = rf"(?:(?<![A-Za-z])(?:{either([*LETTER_SIGNS, *_CODES])})|{either(_MARKS)})"
-_NATIONS = [name.replace("_", " ") for name in _codes_by(5)]
-_NATION = f"(?:{either(_NATIONS)})"
+_NATION = f"(?:{either(_codes_by(5))})"
 # A currency in words, for patterns that ignore case; the group is the word in the singular.
 CURRENCY_WORD = rf"(?:{_NATION} )?(?P<money_word>{either(_WORDS)})(?:e?s)?"
 # The same without a group.
@@ -84,7 +90,10 @@ CURRENCY_TERMS = CURRENCY_MARKS | _and_plurals(_WORDS)
 
 
 def currency_of(written: str) -> str:
-    """The code of a currency as written: "USD" for "US$" and "U.S. dollars". Raises KeyError for others."""
+    """The code of a currency as written: "USD" for "US$" and "U.S. dollars"; "" for one that several share.
+
+    Raises KeyError for others.
+    """
     if written in _WRITTEN:
         return _WRITTEN[written]
     word = _SPOKEN.search(written)

@@ -173,7 +173,7 @@ _BASIS_BEHIND = re.compile(
     rf"(?: > |,? ?[(\[]?)?(?:(?:original|revised|adopted|final|latest|initial|approved) )?\b{_PLANNED}\b",
     re.IGNORECASE,
 )
-# A part of a year beside another whose year is also its own: "from Q2 to Q3 2025", "the first and second half".
+# A part before another that has the year of both: "from Q2 to Q3 2025", "the first and second half of 2024".
 _PART_BEFORE = re.compile(
     rf"(?<![A-Za-z0-9])(?:(?P<code>{PART_CODE})|(?P<ordinal>{either(_ORDINALS)}))(?:[ -](?:{_LENGTH}))?"
     r"(?= (?:and|to|or|until)(?: the)? \Z)",

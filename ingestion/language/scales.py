@@ -18,6 +18,7 @@ __all__ = [
     "SCALE_WORD",
     "SHORT_SCALE",
     "SHORT_SCALES",
+    "TOUCHING_SCALE",
     "UNIT_NAMES",
     "WHOLE_SCALE",
     "ZEROS",
@@ -25,8 +26,13 @@ __all__ = [
 ]
 
 
+_LINES = [([*line, ""])[:4] for line in table("scales.tsv")]
+# (word, what it stands beside) -> what it multiplies by there: "mil" of Brazil and of Romania.
+_BESIDE = {(word, one): float(scale) for word, scale, _, beside in _LINES for one in beside.split()}
+
+
 def _of(*kinds: str) -> dict[str, float]:
-    return {word: float(scale) for word, scale, kind in table("scales.tsv") if kind in kinds}
+    return {word: float(scale) for word, scale, kind, beside in _LINES if kind in kinds and not beside}
 
 
 SCALES: Mapping[str, float] = _of("whole", "lower", "short")
@@ -49,18 +55,27 @@ SHORT_SCALE = rf"(?:{either(SHORT_SCALES)})"
 SCALE_WORD = rf"(?:{WHOLE_SCALE}s?|{SHORT_SCALE})"
 # Every word and letter that scales beside a currency: "NOK mill.", "$mm", "TEUR".
 MARK_SCALES: Mapping[str, float] = {**SCALES, **LETTER_SCALES, **_of("mark")}
-MARK_SCALE = rf"(?:{SCALE_WORD}|{either(MARK_SCALES)})"
+_COMPOUNDS = either(word for word in MARK_SCALES if " " in word).replace(r"\ ", "[ \u00a0]")
+MARK_SCALE = rf"(?:{_COMPOUNDS}|{SCALE_WORD}|{either(MARK_SCALES)})"
+# Before the sign that they touch: "MMUS$", "kEUR", "ThUS$".
+_TOUCHING = [(word, beside.split()) for word, _, kind, beside in _LINES if kind == "touch"]
+_TOUCHING_SOME = "".join(rf"|{word}[ \u00a0]?(?=(?:{either(some)}))" for word, some in _TOUCHING if some)
+TOUCHING_SCALE = f"(?:{either(word for word, some in _TOUCHING if not some)}{_TOUCHING_SOME})"
 ZEROS = r"(?:['’‘]?000['’]?s|['’‘]000)"
 
 
-def scale_of(word: str | None) -> float:
+def scale_of(word: str | None, *beside: str) -> float:
     """What a scale word, in any case and number, multiplies by: 1e7 for "Crores", 1 for no word.
 
-    Raises KeyError for a word that is no scale.
+    beside: what it stands beside, as written or as a code, the most telling first. Raises KeyError for a word
+        that is no scale.
     """
     if not word:
         return 1.0
-    word = word.lower()
-    if word in SCALES:
-        return SCALES[word]
-    return SCALES[word.removesuffix("s")]
+    # "İ" and "ı" match an "i" whose case is ignored
+    plain = " ".join(word.casefold().replace("\u0307", "").replace("ı", "i").split())
+    for one in beside:
+        for form in (word, plain):
+            if (form, one) in _BESIDE:
+                return _BESIDE[form, one]
+    return MARK_SCALES[plain] if plain in MARK_SCALES else MARK_SCALES[plain.removesuffix("s")]

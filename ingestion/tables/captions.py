@@ -29,6 +29,7 @@ _AMOUNT = (
 _OF_ALL = rf"(?:all |{CURRENCY_NAME} |currency |tabular )?"
 _AMOUNTS = rf"(?:amounts?|figures|values|{CURRENCY_NAME})"
 _OPENING = rf"(?:{_OF_ALL}{_AMOUNTS}?\s*(?:are )?(?:expressed |stated |shown |presented )?in\s+)"
+OPENING = re.compile(rf"[(\[]?{_OPENING}", re.IGNORECASE)
 UNIT = re.compile(
     (
         rf"[(\[]?\s*(?:unaudited\s*[;,)]\s*[(]?)?(?:{_OPENING}(?:[\w.{DRAWN_SIGNS}'-]+ "
@@ -90,9 +91,14 @@ def is_bare_unit(text: str) -> bool:
 
 
 def _is_mark(text: str) -> bool:
-    """Whether all of a text is a mark of a scale."""
+    """Whether all of a text is a mark of a scale, or what follows its opening: "Figures in MMUS$"."""
     mark = stated_mark(text)
-    return mark is not None and mark.end - mark.start >= len(text.strip("()[] ."))
+    if mark is None:
+        return False
+    opening = OPENS_UNIT.match(text) and OPENING.match(text)
+    if opening and mark.start <= opening.end() < mark.end:
+        return True
+    return mark.end - mark.start >= len(text.strip("()[] ."))
 
 
 def caption_of(lines: Sequence[VisualLine], top: int, floor: int) -> tuple[str, list[str], int]:

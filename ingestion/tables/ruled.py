@@ -114,7 +114,8 @@ class _Sheet:
         for row in self._rows[:MOST_HEAD_ROWS]:
             cells = _filled(row)
             # A unit in the corner, over the labels, may begin with a small letter: "tys. zł 2024 2023".
-            goes_on = cells[0].text[:1].islower() and not is_period(cells[-1].text)
+            first = cells[0].text
+            goes_on = first[:1].islower() and not (is_unit(first) or is_period(cells[-1].text))
             if goes_on or not all(map(_may_be_head, cells)):
                 break
             spans = any(inside.columns[0] < inside.columns[1] or inside in cells for inside in above)

@@ -375,7 +375,7 @@ def columns_by_year(table: Table, words: Collection[str] = ()) -> dict[int, int]
 
 
 def _asked_columns(table: Table, columns: list[int], asked: Collection[str]) -> list[int]:
-    """The column of several that has a word of `asked`, else those that are no plan and have no other word."""
+    """The column of several that has a word of `asked`, else those that are no plan, first without others."""
     beside = {column: terms(without_periods(table.heads[column])) for column in columns}
     named = [column for column in columns if {*asked}.intersection(beside[column])]
     if len(named) == 1:

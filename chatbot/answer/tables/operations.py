@@ -60,7 +60,15 @@ from ingestion.language.scales import SCALE_TERMS
 from ingestion.language.terms import content_terms, initials_behind, terms
 from ingestion.records import Row, Table
 
-__all__ = ["CHANGE", "OF_BOUNDS", "Operation", "asked_operation", "by_operation", "by_row", "is_compared_with"]
+__all__ = [
+    "CHANGE",
+    "OF_BOUNDS",
+    "Operation",
+    "asked_operation",
+    "by_operation",
+    "by_row",
+    "is_compared_with",
+]
 
 # Share of a row's words that the question must have, and of the question's words that row, section, caption
 # and heads must have.
@@ -162,7 +170,8 @@ _ASKING = frozenset(
         "proportion share constitution amount value number year years annual fiscal financial ended end "
         "period both between over respective respectively compared "
         "company recorded reported much many nominal rate level versus grow grown grew rose risen fell "
-        "fallen increased decreased declined changed compare develop developed move moved higher lower happen "
+        "fallen increased decreased declined changed compare develop developed "
+        "move moved higher lower "
         "above below over under least most more less"
     )
 )
@@ -355,15 +364,15 @@ def by_row(key: str, hit: Hit, table: Table, row: Row, asked: Understanding) -> 
 
 
 def _has_twin(found: _Found, times: Sequence[Period]) -> bool:
-    """Whether the page has another row of this name, with other figures, and the question tells them not apart.
+    """Whether the page has another row of this name with other figures, and the question means either.
 
-    What tells them apart is a word of the section or caption of one alone.
+    It means one where it has a word of its section or caption that the other has not.
     """
     own = _own_terms(found.row).union(terms(found.table.caption))
     for table in found.hit.tables:
         for row in table.rows:
             twin = replace(found, table=table, row=row)
-            if _label_terms(row) != _label_terms(found.row) or _is_same(twin, found, times):
+            if row.label.casefold() != found.row.label.casefold() or _is_same(twin, found, times):
                 continue
             other = _own_terms(row).union(terms(table.caption))
             with suppress(_NoCellError):
@@ -569,7 +578,8 @@ def _is_total_of(row: Row, asked: frozenset[str]) -> bool:
 def _adds_up(part: _Found, at: int, place: int) -> bool:
     """Whether a row below a part's is the sum of the rows above it, the part's among them.
 
-    The figures are those of the newest year's column, else the first. at, place: of the part and of the row below.
+    The figures are those of the newest year's column, else the first. at, place: of the part and of the row
+    below.
     """
     columns = columns_by_year(part.table, part.words)
     column = columns.get(max(columns, default=0), 0)
@@ -599,7 +609,12 @@ def _row(topic: str, sources: Mapping[str, Hit], query: _RowQuery) -> _Found | N
     words = frozenset(content_terms(without_periods(topic)))
     asked = _topic(topic) - query.named or _topic(topic)
     query = replace(query, words=words, asked=asked, others=bool(ASKS_OTHER.search(topic)))
-    scored = sorted(_scored_rows(query, sources), key=lambda pair: -pair[0])
+    scored = [
+        # "Profit after tax" is not "Profit before tax", which has the same terms.
+        (score + 2 * IN_DOUBT * (found.row.label.casefold() in topic.casefold()), found)
+        for score, found in _scored_rows(query, sources)
+    ]
+    scored.sort(key=lambda pair: -pair[0])
     if not scored:
         return None
     best_score, best = scored[0]

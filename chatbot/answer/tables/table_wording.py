@@ -48,6 +48,7 @@ _HEAD_OF_NAME = re.compile(
 # The end of a bracket that begins elsewhere: "2023, amounts))".
 _TORN = re.compile(r"(?:(?<=\d),[^()\d]*)\)+\Z")
 _SET_APART = re.compile(rf"(?<=[{DRAWN_SIGNS}(])\s+|\s+(?=\))")
+_BEFORE_UNIT = re.compile(r"\A(?:(?:amounts|figures) (?:are )?)?in\b", re.IGNORECASE)
 _PLURAL = re.compile(r"(?<![su])s\Z|ies\Z|\band\b", re.IGNORECASE)
 
 
@@ -223,7 +224,7 @@ def difference(name: str, before: FoundCell, after: FoundCell) -> str:
 
 def unit_text(cell: FoundCell) -> str:
     """What follows a cell's figure: its table's unit."""
-    unit = re.sub(r"\AIn\b", "in", cell.unit)
+    unit = _BEFORE_UNIT.sub("in", cell.unit).rstrip(".")
     if unit.isupper():  # "IN MILLIONS", but not "USD'000"
         unit = re.sub(r"\b[A-Z]{2,}\b", _small, unit)
     if not unit and not cell.percent and cell.scale in SCALE_NAMES:

@@ -293,7 +293,7 @@ def _spelled(text: str, amounts: str) -> Iterator[Figure]:
     for number in find_spelled(amounts):
         unit, scale, percent, end = None, 1.0, None, number.end
         if number.measured:
-            unit, scale, percent, end = _unit_after(amounts, end, False)
+            unit, scale, percent, end = _unit_after(amounts, end, "")
         written = text[number.start : end]
         yield Figure(written, number.start, end, number.value, unit, scale, None, percent, number.decimals)
 
@@ -363,7 +363,7 @@ def _digits(text: str, match: re.Match[str], *, spaces: bool) -> re.Match[str]:
         return match
     if spaces and _GOES_ON.match(text, match.end()):
         return match
-    unit, scale, *_ = _unit_after(text, match.end(), False)
+    unit, scale, *_ = _unit_after(text, match.end(), "")
     if scale > 1 or unit in MONEY or _counts(text, match):
         return match
     return _FIRST_GROUP.match(text, match.start()) or match
@@ -378,8 +378,8 @@ def _before(text: str, position: int, floor: int) -> re.Match[str]:
 
 def _tail(text: str, position: int, before: re.Match[str]) -> _Tail:
     """Unit and scale, inside or behind closing brackets: "(2.0%)", "(2.0)%", "(91.5) million"."""
-    has_currency = bool(before["currency"])
-    unit, scale, percent, end = _unit_after(text, position, has_currency)
+    currency = before["currency"] or ""
+    unit, scale, percent, end = _unit_after(text, position, currency)
     is_open = before["outer"] or before["inner"]
     closing = text[end : end + 2].lstrip(" ")[:1]
     if closing != BEHIND and not (is_open and closing == ")"):
@@ -387,7 +387,7 @@ def _tail(text: str, position: int, before: re.Match[str]) -> _Tail:
     inside = end
     end = text.index(closing, end) + 1
     if unit is None and scale == 1.0:
-        unit, scale, percent, end = _unit_after(text, end, has_currency)
+        unit, scale, percent, end = _unit_after(text, end, currency)
     return _Tail(unit, scale, percent, inside, end, closing)
 
 
@@ -441,15 +441,14 @@ def _value(match: re.Match[str]) -> tuple[float, int]:
     return float(f"{whole}.{decimals}"), len(decimals)
 
 
-def _unit_after(text: str, position: int, has_currency: bool) -> tuple[str | None, float, str | None, int]:
+def _unit_after(text: str, position: int, currency: str) -> tuple[str | None, float, str | None, int]:
     """Unit, scale, percent kind and end of what follows the digits."""
     scale = 1.0
-    letter_scale = _LETTER_SCALE if has_currency else _BARE_LETTER_SCALE
+    letter_scale = _LETTER_SCALE if currency else _BARE_LETTER_SCALE
     if after := _AFTER.match(text, position):
         if kind := _KINDS.get(after.lastgroup or ""):
             unit, percent = kind
             return unit, scale, percent, after.end()
-        scale = scale_of(after["scale"]) * scale_of(after["scale2"])
         position = after.end()
     elif letter := letter_scale.match(text, position):
         scale = LETTER_SCALES[letter["letter"].lower()]
@@ -457,11 +456,14 @@ def _unit_after(text: str, position: int, has_currency: bool) -> tuple[str | Non
     elif times := _TIMES.match(text, position):
         return "x", scale, None, times.end()
     money = _MONEY_AFTER.match(text, position)
-    if not money:
-        return None, scale, None, position
     # Indian papers close an amount of rupees so: "50,000/-"
-    code = "INR" if money["slash"] else currency_of(money["code"] or money["money_word"])
-    return code, scale, None, money.end()
+    written = money and (money["code"] or money["money_word"] or "rupee")
+    code = currency_of(written) if written else None
+    if after:
+        scale = scale_of(after["scale"], code or (currency and currency_of(currency))) * scale_of(
+            after["scale2"]
+        )
+    return code, scale, None, money.end() if money else position
 
 
 def _negative(text: str, before: re.Match[str], tail: _Tail) -> bool | None:

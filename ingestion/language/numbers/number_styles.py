@@ -277,7 +277,7 @@ def table_styles(table: Table, page_text: str) -> tuple[NumberStyle, ...]:
             if company not in ("", decimal):
                 decimal = ""  # the page and the column contradict each other
         otherwise = own["4"] + sum(own[f"?{mark}"] for mark in ".," if mark != decimal)
-        spaces = not otherwise and any(map(_SPACED.search, column))
+        spaces = sum(_SPACED.search(text) is not None for text in column) > otherwise
         styles.append(NumberStyle(decimal, spaces, sides, squares, arrows))
     return tuple(styles)
 

@@ -4,16 +4,24 @@ of a table that gives one cell its scale or percentage kind: the nearest that st
 
 from __future__ import annotations
 
-import math
 import re
 from bisect import bisect_left
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 
-from ingestion.language.currencies import CODES, CURRENCY, CURRENCY_NAME, DRAWN_SIGNS, LETTERS, currency_of
+from ingestion.language.currencies import (
+    CODES,
+    CURRENCY,
+    CURRENCY_NAME,
+    DRAWN_SIGNS,
+    LETTERS,
+    LOCAL,
+    SIGNS,
+    currency_of,
+)
 from ingestion.language.numbers.figures import find_figures
 from ingestion.language.numbers.not_amounts import masked
-from ingestion.language.scales import MARK_SCALE, MARK_SCALES, SCALE_WORD, WHOLE_SCALE, ZEROS, scale_of
+from ingestion.language.scales import MARK_SCALE, SCALE_WORD, TOUCHING_SCALE, WHOLE_SCALE, ZEROS, scale_of
 from ingestion.language.vocabulary import either, groups_of, numbered
 from ingestion.records import Row, Table
 
@@ -28,39 +36,82 @@ __all__ = [
     "stated_mark",
 ]
 
-# A letter is a currency where a scale follows it: "Rm", "N’million".
-_LETTER = rf"(?<![A-Za-z])(?:{either(LETTERS)})(?=['’]|[ \u00a0]?(?i:{SCALE_WORD})\b|m\b)"
-_MONEY = rf"(?P<money>{CURRENCY}|(?i:\b{CURRENCY_NAME})|{_LETTER})"
-_SCALE = rf"(?i:lakh crores?|{MARK_SCALE}|['’‘]?000['’]?s?)"
+_SPACE = "[ \u00a0]"
+# "In" before a unit, in the languages of such lines.
+_IN = "w|v|ve|u|i|în|di|dalam|på|в|у|на|σε"
+# What a scale may touch that is no code: no capitals alone, which make other words ("TBD").
+_TOUCHED = [
+    *SIGNS,
+    "DH",
+    *(word for word in LOCAL if len(word) > 1 and not (word.isascii() and word.isupper())),
+]
+_LOCAL = either(word for word in LOCAL if len(word) > 1)
+# Of scripts without blanks between words.
+_UNSPACED = either(word for word in LOCAL if "\u0e00" <= word[0] < "\u0e80" or word[0] > "\u2e80")
+_SINGLE = either([*LETTERS, *(word for word in LOCAL if len(word) == 1)])
+# A letter is a currency where a scale follows it: "Rm", "N’million"; "Km" is a length.
+_LETTER = (
+    rf"(?:{_SINGLE})(?<!K(?=m\b))"
+    rf"(?=['’]|{_SPACE}?\(?(?:(?i:{SCALE_WORD}|(?=\w{{3}})(?:{MARK_SCALE}))\b|['’‘]?000\b)|m\b)"
+)
+# "Dh." and "Shs.", but no word that ends a sentence.
+_SMALL = r"[^\W\d_A-Z]"
+_STOP = rf"(?:(?:(?<=\b\w{_SMALL})|(?<=\b\w\w{_SMALL})|(?<=\b\w{{3}}{_SMALL}))\.)?"
+_MONEY = (
+    rf"(?P<money>{CURRENCY}|(?<![^\W_])(?:(?:{_LOCAL})(?!\.?{_SPACE}?['’]?[tTkKbB]\b)|{_LETTER})"
+    rf"|(?i:\b{CURRENCY_NAME})|{_UNSPACED}){_STOP}"
+)
+_SCALE = rf"(?i:{MARK_SCALE}|['’‘]?000['’]?s?)"
 _PLURAL_SCALE = rf"(?i:lakh crores?|{WHOLE_SCALE}s|000['’]?s)"
-_SPACE = r"[ \u00a0]"
-_OF = rf"(?:(?:of|de|di){_SPACE}|d['’])?"
+_OF = rf"(?:(?:of|de|di|da|von){_SPACE}|d['’])?"
 _NEW_HEAD = rf"(?<=\b(?:19|20)[0-9]{{2}}{_SPACE})"  # "2024 NOK mill."
 _LINE_ENDS = rf"(?=\.?{_SPACE}?\)|\.?{_SPACE}?(?:[\r\n:,]|\Z| > ))"
+_NO_LETTER = r"(?![^\W\d_])"
+# Between a scale and the currency behind it: "Mio. €", "millions of euros", "'000 (RM)", "thousands, EUR".
+_THEN_MONEY = (
+    rf"(?:\.?(?:{_SPACE}{_OF}|,{_SPACE}|{_SPACE}?\(|(?<=[.0'’])|(?<=\w|[\u0e00-\u0e7f])"
+    rf"(?=[{DRAWN_SIGNS}]|{_UNSPACED})){_MONEY}\)?"
+    rf"|{_SPACE}\(?(?P<money>{_SINGLE})(?=[)\]\r\n]|\Z|{_SPACE}unless\b)\)?)"
+)
+# Between a currency and its scale: "RM million", "$'000", "Rs. (in lakh)".
+_THEN_SCALE = (
+    rf"(?:{_SPACE}?['’‘]|{_SPACE}?[(\[](?![A-Za-z][)\]])(?:in{_SPACE})?|{_SPACE}"
+    rf"|,{_SPACE}(?={_SCALE}{_LINE_ENDS}))?"
+)
+# What may follow a unit on its line: the heads of columns, a second unit, exceptions.
+_UNIT_ENDS = (
+    rf"(?={_SPACE}?(?:[)\]\r\n,;:]|\Z|\.?\Z|\.\s| > )"
+    rf"|{_SPACE}(?:\(|(?i:unless|except|olarak)\b|(?:19|20)[0-9]{{2}}\b"
+    rf"|[A-Z]{{1,2}}[0-9]|[0-9][QHM]|[0-9]{{1,2}}[./]))"
+)
 # "in millions", "dollars in millions", "in thousands of U.S. dollars", "in RM million", "Rs. in crore"
 _IN_SCALE = (
-    rf"(?:{_MONEY}(?: and shares)?{_SPACE})?\b(?:[Ii][Nn]|[Ee][Nn]|[Ee][Mm]){_SPACE}(?:{_MONEY}{_SPACE}?)?"
+    rf"(?:{_MONEY}(?: and shares)?{_SPACE})?\b(?P<before>[Ii][Nn]|[Ee][Nn]|[Ee][Mm]){_SPACE}"
+    rf"(?:{_MONEY}{_SPACE}?)?"
     # "in TN": a state
     rf"(?P<scale>{_PLURAL_SCALE}|(?!TN\b)(?i:{SCALE_WORD}|mm){_LINE_ENDS}"
-    rf"|{_SCALE}(?=\.?{_SPACE}{_OF}{_MONEY}))"
-    rf"(?![A-Za-z])(?:\.?{_SPACE}{_OF}{_MONEY}|(?!{_SPACE}of\b))"
+    rf"|{_SCALE}(?={_THEN_MONEY}))"
+    rf"{_NO_LETTER}(?:{_THEN_MONEY}|(?!{_SPACE}of\b))"
 )
 _MONEY_SCALE = (  # "RM million", "(₹ Lakh crore)", "$m", "US$ bn", "NOK mill.", "$'000", "N’million"
-    rf"(?<![0-9])(?:(?<![0-9]{_SPACE})|{_NEW_HEAD}){_MONEY}(?:{_SPACE}?['’]|{_SPACE})?(?P<scale>{_SCALE})"
+    rf"(?<![0-9])(?:(?<![0-9]{_SPACE})|{_NEW_HEAD}){_MONEY}{_THEN_SCALE}(?P<scale>{_SCALE})"
     # "crowns million, nominal value", but no amount: "Rm 204"
-    rf"(?!\.?{_SPACE}?[0-9])(?![A-Za-z0-9]|\.[A-Za-z0-9]|,(?!{_SPACE}[a-z]))"
+    rf"(?!\.?{_SPACE}?(?!(?<={_SPACE})(?:19|20)[0-9]{{2}}\b(?![.,][0-9]))[0-9])"
+    rf"(?![^\W_]|\.[^\W_]|,(?!{_SPACE}[a-z]))"
 )
-_LETTER_MONEY = (  # "MSEK", "kEUR", "TCHF", "T€", "M$"
-    rf"(?<![A-Za-z0-9])(?P<scale>MM|[kKmMT]|Md)(?P<money>{either(CODES)}|[{DRAWN_SIGNS}])"
-    rf"(?![A-Za-z0-9]|{_SPACE}?[0-9])|\b(?P<scale>(?i:[mt]|mn))(?P<money>kr)\b"
+_LETTER_MONEY = (  # "MSEK", "kEUR", "TCHF", "T€", "MMUS$", "eFt"
+    rf"(?<![^\W_])(?P<scale>{TOUCHING_SCALE})"
+    rf"(?P<money>{either(CODES)}|{either(_TOUCHED)}|[{DRAWN_SIGNS}]|[Kk]r\b)"
+    rf"(?![^\W_]|{_SPACE}?[0-9])"
 )
 _SCALE_MONEY = (  # "(million crowns)", "Millions of dollars" at the start of a line, "Mio. €", "(000s)"
-    rf"(?:(?<=\()|(?<=\n)|(?<=> )|{_NEW_HEAD}|\A)(?P<scale>{_SCALE})\.?{_SPACE}{_OF}{_MONEY}"
-    rf"(?={_SPACE}?(?:[)\r\n,]|\Z| > ))|\((?P<scale>(?i:{SCALE_WORD}))\)"
+    rf"(?:(?<=[(\[])|(?<=\n)|(?<=> )|{_NEW_HEAD}|(?<=[:;,|/–—-] )|(?<=[:：])|\A"
+    rf"|(?<!\w)(?P<before>{_IN}){_SPACE})(?P<scale>{_SCALE}){_THEN_MONEY}"
+    rf"{_UNIT_ENDS}|\((?P<scale>(?i:{SCALE_WORD}))\)"
     r"|\((?i:in )?(?P<scale>['’‘]?000['’]?s?)\)"
 )
 _UNIT_OF = (  # "Unit: 100 million yen"
-    rf"(?i:\bunits?:){_SPACE}?(?P<scale>(?:100{_SPACE})?{_SCALE}){_SPACE}{_OF}{_MONEY}"
+    rf"(?i:\bunits?:){_SPACE}?(?P<scale>{_SCALE}){_SPACE}{_OF}{_MONEY}"
 )
 _PERCENT_KIND = (  # "(Per cent)", "(in percent of GDP)", "(y/y, %)", "Variation (Percentage Points)"
     r"\((?:[^()\n0-9%]{0,30}[, \u00a0])??(?:[Ii]n[ \u00a0])?(?:(?P<points>(?i:percentage[ \u00a0]points?"
@@ -82,11 +133,14 @@ _PERCENT = re.compile(r"(?<![0-9])(?<![0-9] )(?:%|\bper ?cent(?:age)?s?\b)", re.
 _KINDS = (("percentage points", _POINTS), ("basis points", _BASIS_POINTS), ("%", _PERCENT))
 # "Population mln", "GDP, bln", "Loans (mln EUR)", "'000 tonnes": a name states its scale in brackets, at its
 # end or as zeros. "Dr" and "Cr" are no scales.
-_RUPEES = r"\.?\s?(?:of )?(?:₹|rs\b|inr\b|(?:indian )?rupees?\b)"
+_OF_MONEY = rf"\.?\s?(?:of )?(?-i:{_MONEY})(?![^\W\d_])"
 _BARE_SCALE = re.compile(
-    rf"(?:(?<=[(,\s])|\A)(?-i:(?!TN\b))(?!crs?\b(?!{_RUPEES}))(?:(?P<word>{SCALE_WORD})(?=\.?\s?(?:[),;]"
-    rf"|\Z|{_RUPEES}))|(?P<inside>(?<=\(){SCALE_WORD})\b"
-    rf"|(?P<of>{WHOLE_SCALE}s)(?= of\b))|(?<![0-9,.])(?P<zeros>{ZEROS})",
+    numbered(
+        rf"(?:(?<=[(,\s])|\A)(?-i:(?!TN\b))(?!crs?\b(?!{_OF_MONEY}))"
+        rf"(?:(?P<word>{SCALE_WORD})(?=\.?\s?(?:[),;]"
+        rf"|\Z|{_OF_MONEY}))|(?P<word>(?<=\(){SCALE_WORD})\b"
+        rf"|(?P<word>{WHOLE_SCALE}s)(?= of\b))|(?<![0-9,.]){ZEROS}"
+    ),
     re.IGNORECASE,
 )
 # "Cr" in a line of units, where no debits and credits stand.
@@ -131,7 +185,7 @@ def scale_marks(text: str) -> list[ScaleMark]:
         line, broken, _ = text[read : read + 300].partition("\n")
         until = read + len(line) if broken and re.search("[0-9]", masked(line)) else None
         exceptions = "except" in line[:80].lower()
-        mark = ScaleMark(match.start(), read, *_scale_and_unit(groups_of(match)), exceptions, until)
+        mark = ScaleMark(match.start(), read, *_scale_and_unit(match), exceptions, until)
         if marks and marks[-1].unit and (counts := _AND_COUNTS.fullmatch(text, marks[-1].end, match.start())):
             mark = replace(mark, money=marks[-1], counted=counts["counted"])
         marks.append(mark)
@@ -159,17 +213,20 @@ def governing_mark(marks: list[ScaleMark], position: int) -> ScaleMark | None:
     return None
 
 
-def _scale_and_unit(written: Mapping[str, str]) -> tuple[float, str | None]:
-    words = written.get("scale", "").lower().replace("\u00a0", " ").strip("'’‘")
-    if words.startswith("000"):
-        words = "thousand"
-    hundreds = 100.0 if words.startswith("100 ") else 1.0
-    scales = (MARK_SCALES.get(word) or scale_of(word) for word in words.removeprefix("100 ").split())
-    scale = math.prod(scales, start=hundreds)
-    for unit, group in (("percentage points", "points"), ("basis points", "basis"), ("%", "percent")):
+def _scale_and_unit(match: re.Match[str]) -> tuple[float, str | None]:
+    written = groups_of(match)
+    money = written.get("money")
+    unit = (currency_of(money) or None) if money else None
+    words = written.get("scale", "").replace("\u00a0", " ").strip(" '’‘")
+    beside = [money, unit]
+    if not re.search(rf"{re.escape(words)}\.", match.string[match.start() : match.end() + 1]):
+        scale_first = re.search(rf"\b{re.escape(words)} (?:de )?\S*\Z", match[0])
+        beside += [written.get("before"), "before" if scale_first else None]  # what no stop shortens
+    scale = scale_of("thousand" if words.startswith("000") else words, *filter(None, beside))
+    for kind, group in (("percentage points", "points"), ("basis points", "basis"), ("%", "percent")):
         if group in written:
-            return scale, unit
-    return scale, currency_of(written["money"]) if "money" in written else None
+            return scale, kind
+    return scale, unit
 
 
 def stated_mark(text: str) -> ScaleMark | None:
@@ -229,6 +286,8 @@ def _bare_scales(text: str) -> list[ScaleMark]:
     marks: list[ScaleMark] = []
     for match in found:
         if not any(amount.start <= match.start() < amount.end for amount in amounts):
-            word = match["word"] or match["inside"] or match["of"] or "thousand"
-            marks.append(ScaleMark(*match.span(), scale_of(word), None))
+            written = groups_of(match)
+            unit = currency_of(written["money"]) if "money" in written else None
+            scale = scale_of(written.get("word", "thousand"), *filter(None, [unit]))
+            marks.append(ScaleMark(*match.span(), scale, unit or None))
     return marks

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ingestion.language.scales import SCALE_NAMES, SCALES, scale_of
+from ingestion.language.scales import MARK_SCALES, SCALE_NAMES, SCALES, scale_of
 from ingestion.language.sentences import is_finished, sentence_spans, sentences
 
 PIECES = [
@@ -83,7 +83,7 @@ def test_the_name_of_a_scale_is_that_scale(scale: float) -> None:
 
 
 def is_no_scale(word: str) -> bool:
-    return word not in SCALES and word.removesuffix("s") not in SCALES
+    return word not in MARK_SCALES and word.removesuffix("s") not in MARK_SCALES
 
 
 WORD = st.text("abcdefghijklmnopqrstuvwxyz", min_size=1, max_size=6)

@@ -396,7 +396,7 @@ EUR tn                        | 1e12 | EUR
 Thousands of tonnes           | 1e3  | None
 Paid (Rs. in Cr.)             | 1e7  | INR
 Paid, ₹ cr                    | 1e7  | INR
-Paid, cr. of rupees           | 1e7  | None
+Paid, cr. of rupees           | 1e7  | INR
 Variation (Percentage Points) | 1    | percentage points
 Share of GDP (%)              | 1    | %
 """)

@@ -59,7 +59,8 @@ How much did <row> fall from <a> to <b>?
 What was the change in <row> in <b> compared with <a>?
 By how much did <row> rise in <b> against <a>?
 """)
-# A row, its figures of the three periods, then what each changed by: first to second, to third, second to third.
+# A row, its figures of the three periods, then by how much the first exceeds the second and the third, and
+# the second the third.
 ROWS = """
 Selling costs | 4,534 | 3,617 | 3,841 | 917 | 693 | -224
 Net result | (1,204.6) | 318.2 | (31.8) | -1,522.8 | -1,172.8 | 350.0
@@ -168,7 +169,7 @@ NO_CHANGE = """
 # One period alone, two of which one has no column, and a row that is there twice.
 What were corporate deposits in 2024? | 2024; 2023; 2022
 How did corporate deposits change from 2021 to 2024? | 2024; 2023; 2022
-How did corporate deposits change from January–August 2023 to January–August 2024? | T2 2024; T2 2023; Budget 2024
+How did corporate deposits change from January–May 2023 to January–May 2024? | T2 2024; T2 2023; Budget 2024
 How did corporate deposits change from Q2 2023 to Q2 2024? | 2024; 2023; 2022
 How did corporate deposits change from 2023 to 2024? | H1 2024; H1 2023; H2 2022
 """
@@ -186,3 +187,10 @@ def test_a_row_that_is_there_twice_is_told_apart_by_its_section() -> None:
     page = _page(["2024", "2023", "2022"], rows)
     assert " = " not in answer("How did deposits change from 2023 to 2024?", page)
     assert "50 - 70 = -20" in answer("How did deposits of loans change from 2023 to 2024?", page)
+
+
+def test_rows_whose_names_differ_in_a_small_word_are_two() -> None:
+    rows = ["Profit before tax", "90", "80", "70\nProfit after tax", "60", "55", "50"]
+    page = _page(["H1 FY25", "H1 FY24", "FY24"], rows)
+    assert "60 - 55 = 5" in answer("How did profit after tax change from H1 FY24 to H1 FY25?", page)
+    assert "90 - 80 = 10" in answer("How did profit before tax change from H1 FY24 to H1 FY25?", page)

@@ -419,6 +419,7 @@ And what was the credit loss of lenders in 2016?
 Concerning the pension plans abroad, what was their cost in 2008?
 and from 2013 to 2014, what was the change in debt service?
 What was the change in the reserve from 2013 to 2014?
+And how did tuition fees change from 2022/23 to 2023/24?
 """.strip().split("\n")
 
 
