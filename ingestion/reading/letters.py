@@ -12,6 +12,7 @@ from typing import Any
 
 import pypdfium2.raw as raw
 
+from ingestion.language.currencies import DRAWN_SIGNS
 from ingestion.ocr.plausibility import fold, plausibility
 from ingestion.reading.page_objects import loose_box
 
@@ -31,12 +32,12 @@ NARROWEST, WIDEST = 0.87, 1.12
 FOUR_ALONE = re.compile(r" \S \S \S \S(?!\S)")
 SPACED = re.compile(r"(?<!\S)\S(?: \S){4,}(?!\S)")
 # A gap between words is at least so many times as wide as the widest one between letters, which is at most
-# this share of a letter's height.
+# this share of a letter's height, or of a digit's.
 WORD_GAP = 1.5
-LETTER_GAP = 0.5
+LETTER_GAP, FIGURE_GAP = 0.5, 0.8
 SHORTEST = 4
 LINE_END = re.compile(r"\s*[\r\n]|\s*\Z")
-FIGURE = re.compile(r"\(?\d+(?:[.,]\d+)+%?\)?")
+FIGURE = re.compile(rf"[{DRAWN_SIGNS}]|\(?[{DRAWN_SIGNS}]?\d+(?:[.,]\d+)+%?\)?")
 
 # (start, end) of a stretch, what is read in its place, and PDFium's indexes of that.
 Change = tuple[int, int, str, list[int]]
@@ -133,15 +134,16 @@ def _joined(text_page: Any, match: re.Match[str], indexes: Sequence[int]) -> Ite
     boxes = [loose_box(text_page, indexes[at]) for at in shown]
     gaps = [after[0] - before[2] for before, after in pairwise(boxes)]
     narrow = _widest_within(gaps)
-    if narrow > LETTER_GAP * (boxes[0][1] - boxes[0][3]):
-        return
     words = [text[0]]
     for letter, gap in zip(text.replace(" ", "")[1:], gaps, strict=True):
         words[-1:] = [words[-1] + letter] if gap <= narrow else [words[-1], letter]
+    are_figures = all(map(FIGURE.fullmatch, words))
+    if narrow > (FIGURE_GAP if are_figures else LETTER_GAP) * (boxes[0][1] - boxes[0][3]):
+        return
     alone = match.string[:start].endswith(("\n", "")[start == 0]) and LINE_END.match(
         match.string, match.end()
     )
-    if not _are_words(words) or (len(words) == 1 and words[0].isalpha() and not alone):
+    if not (are_figures or _are_words(words)) or (len(words) == 1 and words[0].isalpha() and not alone):
         return
     for (before, after), gap in zip(pairwise(shown), gaps, strict=True):
         if gap <= narrow and after - before > 1:
@@ -149,9 +151,7 @@ def _joined(text_page: Any, match: re.Match[str], indexes: Sequence[int]) -> Ite
 
 
 def _are_words(words: Sequence[str]) -> bool:
-    """Whether what single letters would be joined to is figures, or words with figures between them."""
-    if all(map(FIGURE.fullmatch, words)):
-        return True
+    """Whether what single letters would be joined to is words, with figures between them."""
     long = [fold(word) for word in words if word.isalpha() and len(word) >= SHORTEST]
     # Letters in the order of the alphabet are marks.
     return bool(long) and all(plausibility(word) >= 0 and list(word) != sorted(word) for word in long)

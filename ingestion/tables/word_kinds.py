@@ -9,7 +9,7 @@ from functools import lru_cache
 from ingestion.language.currencies import CODES, DRAWN_SIGNS, LETTER_SIGNS
 from ingestion.language.months import DATED_MONTH
 from ingestion.language.numbers import cell_figure
-from ingestion.language.numbers.number_styles import NUMERAL, SIDES, TRIANGLES, UNDECIDED
+from ingestion.language.numbers.number_styles import CLOSING, NUMERAL, OPENING, SIDES, TRIANGLES, UNDECIDED
 from ingestion.language.periods import FISCAL, PERIOD, YEAR, YEAR_PART, find_periods
 from ingestion.language.scales import SCALE_TERMS
 from ingestion.language.units import MINUS, UNIT_TERMS
@@ -37,9 +37,9 @@ LONGEST_FIGURE = 32
 _NUMBER = rf"(?:{re.sub('[?]P<[a-z]+>', '?:', NUMERAL)}\.?|(?<![A-Za-z])\.[0-9]+)"
 _CURRENCY = rf"(?:[A-Z]{{0,3}}[{DRAWN_SIGNS}]|{either((*LETTER_SIGNS, *CODES))})"
 FIGURE = re.compile(
-    rf"[(\[]?[{MINUS}+~<>≤≥{TRIANGLES}]?{_CURRENCY}?[(\[]?[{MINUS}+]?{_NUMBER}"
+    rf"[(\[]?[{MINUS}+~>≤≥{OPENING}{TRIANGLES}]?{_CURRENCY}?[(\[]?[{MINUS}+]?{_NUMBER}"
     rf"(?:[-–]{_NUMBER}(?<=[\d][.]\d)|[-–]{_NUMBER}%)?"
-    r"(?:[%)\]]|bps?|pp|\)?pts?|[xX](?!\w)|[a-zA-Z](?![a-zA-Z]))?[%)\]>]*(?:\*{1,3}|[†‡§#¹²³⁴⁵⁶⁷⁸⁹⁰]{1,2}"
+    rf"(?:[%)\]]|bps?|pp|\)?pts?|[xX](?!\w)|[a-zA-Z](?![a-zA-Z]))?[%)\]{CLOSING}]*(?:\*{{1,3}}|[†‡§#¹²³⁴⁵⁶⁷⁸⁹⁰]{{1,2}}"
     rf"|\([a-z\d]\)|/\d|\[\d\])?(?:/[-–=]|[{MINUS}]|,[-–—]{{1,2}})?[,;]?"
 )
 _PLAIN = re.compile(rf"[(-]?{_NUMBER}[)%]?")
@@ -49,13 +49,13 @@ _NOTHING = re.compile(
 _CURRENCY_ALONE = re.compile(rf"[(\[]?[-−–]?(?:{_CURRENCY}|[kK]r\.?)[(\[]?")
 # "000s" and "$000" scale figures and are none.
 _ZEROS = re.compile(rf"[(\[]?(?:{_CURRENCY}['’‘]?000s?|['’‘]?000['’]?s|['’‘]000)[)\]]?")
-_AFTER = re.compile(rf"%|[)\]>]{{1,2}}%?|%[)\]]|pp|bps?|\)?pts?\.?|{SIDES}")
-_BEFORE = re.compile(rf"[(\[<{TRIANGLES}]|[{MINUS}+]\(?|\(-")
+_AFTER = re.compile(rf"%|[)\]{CLOSING}]{{1,2}}%?|%[)\]]|pp|bps?|\)?pts?\.?|{SIDES}")
+_BEFORE = re.compile(rf"[(\[{OPENING}{TRIANGLES}]|[{MINUS}+]\(?|\(-")
 _LEADER = re.compile(r"[.…·_]{4,}|[….·]\s?[….·]{3,}")
-GROUP = re.compile(rf"\d{{3}}(?:[.,]\d{{1,3}})?[)%\]>]*(?:[{MINUS}]|\*{{1,2}}|,[-–—]{{1,2}})?")
+GROUP = re.compile(rf"\d{{3}}(?:[.,]\d{{1,3}})?[)%\]{CLOSING}]*(?:[{MINUS}]|\*{{1,2}}|,[-–—]{{1,2}})?")
 # What a group may follow: "12", "$ 1 234".
 OPEN_GROUP = re.compile(
-    rf"(?:.* )?[(\[<{TRIANGLES}]?[{MINUS}+]?(?:[A-Z]{{0,2}}[{DRAWN_SIGNS}])?[(]?[{MINUS}]?\d{{1,3}}"
+    rf"(?:.* )?[(\[{OPENING}{TRIANGLES}]?[{MINUS}+]?(?:[A-Z]{{0,2}}[{DRAWN_SIGNS}])?[(]?[{MINUS}]?\d{{1,3}}"
     r"(?: \d{3})*"
 )
 _PERIOD = re.compile(

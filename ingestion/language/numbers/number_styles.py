@@ -21,8 +21,10 @@ from ingestion.records import Table
 
 __all__ = [
     "BEHIND",
+    "CLOSING",
     "DOUBTED",
     "NUMERAL",
+    "OPENING",
     "SIDES",
     "SURE",
     "TRIANGLES",
@@ -46,6 +48,7 @@ NUMERAL = (
     r"|(?P<plain>(?:0|[1-9][0-9]*+)(?:[.,·][0-9]++)?))"
 )
 TRIANGLES = "△▲▽▼"
+OPENING, CLOSING = "<‹〈⟨＜", ">›〉⟩＞"
 SIDES = r"(?:CR|DR|Cr|Dr)\b\.?"
 # How a rewritten text marks a figure: negative for certain, by what stands before or behind it, or of a sign
 # that cannot be told. No text has these characters: they are none.
@@ -55,7 +58,7 @@ _NO_DIGIT = re.compile("[^0-9]")
 _FOUND = re.compile(rf"(?<![0-9])(?<![0-9][.,]){NUMERAL}(?![.,]?[0-9])(?P<ahead>(?={UNIT_AHEAD}))?+")
 _SPACED = re.compile(rf"(?<![0-9.,{_APART}])[0-9]{{1,3}}(?: [0-9]{{3}})++(?![0-9])")
 _YEAR = re.compile(YEAR)
-_BETWEEN = r"[^\s\d<>()\[\]]{0,4} ?"  # a currency between a sign and its digits
+_BETWEEN = rf"[^\s\d{OPENING}{CLOSING}()\[\]]{{0,4}} ?"  # a currency between a sign and its digits
 _TRIANGLE = re.compile(rf"[{TRIANGLES}](?={SPACE}?{_BETWEEN}\.?[0-9])")
 _LEGEND = re.compile(
     rf"[{TRIANGLES}](?!{SPACE}?{_BETWEEN}\.?[0-9])[^.\n]{{0,60}}\b(?:loss|negative|minus|deficit|decrease)",
@@ -63,7 +66,7 @@ _LEGEND = re.compile(
 )
 _OTHER_MINUS = re.compile(rf"(?<![\w)])(?:[{MINUS}]|\()[0-9]")
 _INSIDE = rf"{_BETWEEN}[0-9][0-9.,{_APART} ]*%?"
-_IN_ANGLES = re.compile(rf"<(?P<inside>{_INSIDE})>")
+_IN_ANGLES = re.compile(rf"[{OPENING}](?P<inside>{_INSIDE})[{CLOSING}]")
 _IN_SQUARES = re.compile(rf"\s*\[{_INSIDE}\][\s%]*")
 _SQUARE_LEGEND = re.compile(r"\bsquare brackets\b|\[\s*\](?!\()", re.IGNORECASE)
 _MINUS_BEHIND = re.compile(rf"(?<=[0-9%])[{MINUS}](?=\s*%?\s*\Z)")
@@ -140,8 +143,7 @@ def cell_in_english(text: str, style: NumberStyle) -> str:
 
 
 def _rewritten(text: str, style: NumberStyle, *, cell: bool = False) -> str:
-    if "<" in text:
-        text = _IN_ANGLES.sub(rf"{SURE}\g<inside>{BEHIND}", text)
+    text = _IN_ANGLES.sub(rf"{SURE}\g<inside>{BEHIND}", text)
     if not text.isascii():
         up, down = (" ", DOUBTED) if style.arrows else (SURE, SURE)
         text = _TRIANGLE.sub(lambda found: up if found[0] in "△▲" else down, text)

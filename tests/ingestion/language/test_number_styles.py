@@ -44,6 +44,8 @@ MINUSES = (
     "{}-",
     "{}\u2212",
     "<{}>",
+    "‹{}›",
+    "〈{}〉",
     "△{}",
     "△ {}",
     "▲{}",
@@ -182,6 +184,7 @@ Sales were 1.234.567 euros.              | 1234567
 It cost 1'234.50 francs.                 | 1234.5
 There was a loss of △1,240 thousand.     | -1240
 There was a loss of <1,240> in the year. | -1240
+There was a loss of ‹1,240› in the year. | -1240
 There was a loss of －12.5 million.       | -12.5
 Fees are less than <1% of it.            | 1
 It was 1 234,5 million.                  | 1234.5

@@ -82,6 +82,7 @@ def test_a_real_hyphen_stays(tmp_path: Path, line: str) -> None:
         ("E B I T D A   m a r g i n   1 2 . 5 %", "EBITDA margin 12.5%"),
         ("S U M M A R Y", "SUMMARY"),
         ("4 8 , 1 2 0", "48,120"),
+        ("$ 4 8 , 1 2 0", "$48,120"),
     ],
 )
 def test_letters_and_digits_set_apart_are_words(tmp_path: Path, drawn: str, read: str) -> None:
