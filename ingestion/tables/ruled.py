@@ -139,10 +139,12 @@ class _Sheet:
         return kept
 
     def _count_serials(self) -> int:
-        """Counts the columns at the left that number the rows: one or none."""
+        """Counts the columns at the left that number the rows, which the next column names: one or none."""
         if len(self._columns) < 3:
             return 0
-        first = self._columns[0]
+        first, second = self._columns[:2]
+        if all(is_value(row[second].text) for row in self._body if row[second].lines):
+            return 0
         texts = [row[first].text for row in self._body if row[first].lines]
         serials = sum(bool(SERIAL.fullmatch(text)) for text in texts)
         return int(serials >= SERIALS * len(texts))

@@ -212,6 +212,14 @@ def test_numbered_items_in_one_cell_are_rows_of_their_own(sheet: Sheet) -> None:
     assert second == ("", "1. (ii) Semi-knocked down", "25", "20")
 
 
+def test_rows_that_are_named_by_numbers_keep_all_their_values(sheet: Sheet) -> None:
+    rows = [["Ward", "Kerbs", "Lamps"], ["1", "14,200", "9,050"], ["2", "11,800", "7,300"]]
+    sheet.table(100, rows)
+    table = sheet.only()
+    assert table.heads == ("Kerbs", "Lamps")
+    assert [row[1:] for row in read_rows(table)] == [tuple(row) for row in rows[1:]]
+
+
 def test_rates_by_range_are_rows_named_by_the_range(sheet: Sheet) -> None:
     rates = [("0-4 lakh", "Nil"), ("4-8 lakh", "5 per cent"), ("Above 8 lakh", "10 per cent")]
     sheet.table(100, rates, xs=(70, 300, 480))
