@@ -17,7 +17,7 @@ SIGNS = f"*†‡§#{RAISED}"
 _AS_LEVEL = str.maketrans(RAISED, LEVEL)
 # The mark at a note's beginning: "* In", "1 In", "a In", "(1) In", "a) In", "¹In".
 _NOTE = re.compile(
-    rf"\s*(?:(?P<sign>\*{{1,4}}|[†‡§#]{{1,2}}|[{RAISED}]{{1,2}})\s*"
+    rf"\s*(?:(?P<sign>\*{{1,4}}|[†‡]{{1,2}}|[§#]{{1,2}}(?!\s*\d)|[{RAISED}]{{1,2}})\s*"
     r"|(?P<bracketed>\(?(?:\d{1,2}|[a-z])\))\s+"
     r"|(?P<letter>[a-h])\s+(?=[A-Z])|(?P<number>\d{1,2})\.?\s+(?=[^\W\da-z]|[\"“‘]|\d))(?=\S)"
 )
@@ -25,7 +25,7 @@ _NOTE = re.compile(
 # "Q1" or "CO2"; one in brackets also stands behind a row's label.
 _MARK = re.compile(
     r"(?<=[^\s*†‡§#(])(?P<sign>\*{1,4}|[†‡§#]{1,2})(?![\w*†‡])"
-    r"|(?<=[\w)] )(?P<apart>[†‡]{1,2}|(?<=[^\W\d_] )\*{1,4}|(?<=\) )\*{1,4})(?=\s|$)"
+    r"|(?<=[\w)] )(?P<apart>[†‡§#]{1,2}|(?<=[^\W\d_] )\*{1,4}|(?<=\) )\*{1,4})(?=\s|$)"
     rf"|(?<=[^\s{RAISED}])(?P<raised>[{RAISED}]{{1,2}})(?![{RAISED}])"
     r"|(?<=[a-z]{2})[)”\"]?[.,;:]?(?P<level>[1-9]\d?)(?![\w%]|[.,]\d)"
     r"|(?<=\w)(?P<bracketed>\((?:\d{1,2}|[a-z])\)|(?<=[a-z]{2}) \(?(?:\d{1,2}|[a-z])\)(?=\s+[-−–(]?\d))"

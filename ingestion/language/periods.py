@@ -60,7 +60,7 @@ _LENGTH = rf"(?:{either(_LENGTHS)})".replace(r"\-", "[ -]")
 _SPAN = rf"(?:{either(_COUNTS)}|[1-9]|[1-5][0-9])[ \u00a0-](?:{either(_UNITS)})(?:[ -]periods?)?"
 # Short forms of a part, for patterns that ignore case.
 PART_CODE = r"(?:[QH][1-4]|[1-4][QH]|HY[12]?)"
-_CODE = rf"(?:{PART_CODE}|[ST][1-4]|[1-4][ST]|(?:3|6|9|12)M)"
+_CODE = rf"(?:{PART_CODE}|[ST][1-4]|[1-4][ST]|(?:[2-9]|1[0-2])M)"
 _PART = rf"(?:{_ORDINAL}[ \u00a0-](?:{_LENGTH}|{_SPAN})|{_SPAN}|{_LENGTH} [1-4])"
 # A part of a year without its year, for patterns that ignore case.
 YEAR_PART = rf"(?:{_CODE}|{_PART}|ytd)"

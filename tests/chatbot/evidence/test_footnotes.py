@@ -38,6 +38,7 @@ Hotel1 130 140\\nMeals 44 45\\n1 In capitals 190. | Hotel1 130 140
 Hotel 130 140¹\\nMeals 44 45\\n1 In capitals 190. | Hotel 130 140¹
 Hotel 130 140*\\nMeals 44 45\\n* In capitals 190. | Hotel 130 140*
 Hotel † 130 140\\nMeals 44 45\\n† In capitals 190. | Hotel † 130 140
+Hotel § 130 140\\nMeals 44 45\\n§ In capitals 190. | Hotel § 130 140
 Hotel * 130 140\\nMeals 44 45\\n* In capitals 190. | Hotel * 130 140
 Hotel (cities) * 130 140\\nMeals 44 45\\n* In capitals 190. | Hotel (cities) * 130 140
 Child aged 5 to 15 ‡ 130 140\\nMeals 44 45\\n‡ In capitals 190. | Child aged 5 to 15 ‡ 130 140
@@ -58,6 +59,7 @@ INNOCENT = case_lines("""
 Output fell in Q1 and Q2.\\n1 The quarter is the first.
 The charge is 5 * 3 euros.\\n* In capitals 190.
 These are needed:\\n* receipts\\n* tickets
+The rate is set by § 5 of the Act.\\n§ 5 of the Act is the rule.
 Grants are paid.\\na In capitals 190.
 The Act has parts.\\n1 Introduction\\n2 Duties of the Board
 CO2 and H2O are measured.\\n2 The tonnes are metric.

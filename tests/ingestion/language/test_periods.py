@@ -189,6 +189,7 @@ yes | 2024 | year ended 31 March 2024
 yes | H1 2024 | six months ended 30 June 2024
 yes | fourth quarter of 2024 | Oct-Dec 2024
 yes | first nine months of 2024 | 9M24
+yes | first eleven months of 2024 | 11M24
 yes | Q3 2024 | 30 September 2024
 no  | 2024 | H1 2024
 no  | 2024 | 9M24
