@@ -6,7 +6,7 @@ A page that fails does not affect the others.
 from __future__ import annotations
 
 import os
-import threading
+from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager, suppress
@@ -22,7 +22,8 @@ from ingestion.pages.kinds import page_kinds
 from ingestion.pages.margins import running_lines, running_spans
 from ingestion.pages.page_labels import page_labels
 from ingestion.prompt_injection.injections import find_instructions
-from ingestion.reading.reader import LOOK_SECONDS, Reader
+from ingestion.reading.reader import Reader
+from ingestion.reading.turns import Turns
 from ingestion.records import NAMED, NO_FACTS, DocumentFacts, DocumentInfo, Page, Rect, Row, Table
 from ingestion.tables.detection import continue_tables
 
@@ -50,13 +51,15 @@ GIVEN_UP = "This page was not read: the file has too many errors or too much tex
 TABLES, IMAGES = "tables", "images"
 # Pages of text for which a further reader is worth its start, 0.15 s.
 PAGES_A_READER = 60
+# Pages from which a file is looked through for pages that are there several times.
+MANY_PAGES = 100
 # So few images are read in a moment; it is not worth storing first what there is without them.
 FEW_IMAGES = 8
 # Bytes from which a file is assumed to have many pages before it says how many it has.
 LARGE_FILE = 500_000
 Progress = Callable[[str, int, int], None]
 # However many documents are read at once, no more pages than there are cores are in OCR together.
-_OCR_PLACES = threading.BoundedSemaphore(len(os.sched_getaffinity(0)))
+_OCR_PLACES = Turns(len(os.sched_getaffinity(0)))
 
 
 def _never() -> bool:
@@ -109,6 +112,7 @@ class Circumstances:
         be read.
     images_later: whether to stop before the first image is read.
     awaited: whether someone waits, so that this reading takes precedence over all others.
+    most_pages: how many pages a file may have, 0 for any number.
     """
 
     password: str | None = None
@@ -121,6 +125,7 @@ class Circumstances:
     before_images: Callable[[DocumentReading], None] = _not_awaited
     images_later: bool = False
     awaited: bool = False
+    most_pages: int = 0
 
 
 CALM = Circumstances()
@@ -163,6 +168,8 @@ class _OpenFile:
     def __init__(self, path: Path, how: Circumstances) -> None:
         self._path, self._how = path, how
         self._free: list[Reader] = []
+        # Pages that show the same as an earlier one, with its number.
+        self._same: Mapping[int, int] = {}
         self._deaths = self._deaths_in_tables = self._characters = 0
 
     def read_text(self) -> DocumentReading:
@@ -204,6 +211,8 @@ class _OpenFile:
                     beside.submit(self._open_another)
                 with self._reader() as reader:
                     info = reader.info
+                    if info.pages >= MANY_PAGES:
+                        self._same = reader.repeats()
             yield info
         finally:
             for reader in self._free:
@@ -230,13 +239,16 @@ class _OpenFile:
             if self._characters > MOST_CHARACTERS:
                 raise DocumentError(GIVEN_UP)
             layer = read(number)
-            self._characters += len(layer.page.text)
+            self._characters += len(layer.page.text) * times[number]
+            if self._characters > MOST_CHARACTERS and times[number] > 1:
+                raise DocumentError(GIVEN_UP)
             return layer
 
         def unread(page: Page) -> _Layer:
             return _Layer(page, unread=True)
 
         numbers = range(1, count + 1)
+        times = Counter(self._same.get(number, number) for number in numbers)
         threads = min(self._how.processes, -(-count // PAGES_A_READER))
         done = self._each(numbers, step, unread, phase="reading", threads=threads)
         return [done[number] for number in numbers]
@@ -265,7 +277,7 @@ class _OpenFile:
 
         def read(number: int) -> Page:
             page = pages[number]
-            with self._ocr_place(), self._reader() as reader:
+            with _OCR_PLACES.turn(self, self._how.cancelled), self._reader() as reader:
                 if number in pictures:
                     better = reader.pictures(page, pictures[number])
                 else:
@@ -292,12 +304,19 @@ class _OpenFile:
         phase: str,
         threads: int,
     ) -> dict[int, Result]:
-        """number -> what `read` gives, or what `unread` gives for an empty page with the problem."""
+        """number -> what `read` gives, or what `unread` gives for an empty page with the problem.
+
+        Of pages that show the same, one is read.
+        """
         done: dict[int, Result] = {}
+        alike = dict[int, list[int]]()
+        for number in numbers:
+            alike.setdefault(self._same.get(number, number), []).append(number)
         if numbers:
             self._how.progress(phase, 0, len(numbers))
 
-        def step(number: int) -> None:
+        def step(alike: Sequence[int]) -> None:
+            number, *others = alike
             if self._how.cancelled():
                 return
             try:
@@ -312,24 +331,14 @@ class _OpenFile:
                 self._deaths += isinstance(error, ReaderDiedError)
                 result = unread(Page(number, "", method="none", problem=error.message))
             done[number] = result
+            done.update((other, _numbered(result, other)) for other in others)
             self._how.progress(phase, len(done), len(numbers))
 
         with ThreadPoolExecutor(max(1, threads)) as pool:
-            list(pool.map(step, numbers))
+            list(pool.map(step, alike.values()))
         if self._how.cancelled():
             raise CancelledError("Cancelled.")
         return done
-
-    @contextmanager
-    def _ocr_place(self) -> Iterator[None]:
-        """Wait for one of the places for OCR, which other documents may hold for a while."""
-        while not _OCR_PLACES.acquire(timeout=LOOK_SECONDS):
-            if self._how.cancelled():
-                raise CancelledError("Cancelled.")
-        try:
-            yield
-        finally:
-            _OCR_PLACES.release()
 
     @contextmanager
     def _reader(self) -> Iterator[Reader]:
@@ -338,7 +347,13 @@ class _OpenFile:
         try:
             reader = self._free.pop()
         except IndexError:
-            reader = Reader(self._path, password=how.password, cancelled=how.cancelled, awaited=how.awaited)
+            reader = Reader(
+                self._path,
+                password=how.password,
+                cancelled=how.cancelled,
+                awaited=how.awaited,
+                most_pages=how.most_pages,
+            )
         try:
             yield reader
         except (ReaderDiedError, CancelledError):
@@ -348,6 +363,14 @@ class _OpenFile:
             self._free.append(reader)
             raise
         self._free.append(reader)
+
+
+def _numbered(result: Result, number: int) -> Result:
+    """What was read of one page for another that shows the same."""
+    if isinstance(result, _Layer):
+        return replace(result, page=replace(result.page, number=number))
+    assert isinstance(result, Page)
+    return replace(result, number=number)
 
 
 def _size(path: Path) -> int:

@@ -25,6 +25,7 @@ from ingestion.reading.hidden_layers import has_hidden_layers
 from ingestion.reading.image_areas import finest, picture_places
 from ingestion.reading.letters import with_plain_words
 from ingestion.reading.page_objects import PageObjects, corners_of, loose_boxes
+from ingestion.reading.page_tree import page_references
 from ingestion.reading.raised_marks import with_raised_marks
 from ingestion.reading.reading_order import in_reading_order
 from ingestion.reading.seen import ShownPage, kept_of, told, unseen_of
@@ -114,6 +115,17 @@ class PdfFile:
                 if title and page is not None and 0 <= page < self.count:
                     found.append((" ".join(title[:LONGEST_BOOKMARK].split()), page + 1, mark.level))
         return found
+
+    def repeats(self) -> dict[int, int]:
+        """Pages that are the same object as an earlier one, with the number of the first. None where that
+        cannot be told."""
+        try:
+            pages = page_references(self._reader().trailer["/Root"]["/Pages"], self.count)
+        except Exception:  # pypdf raises anything on a broken file
+            return {}
+        first: dict[object, int] = {}
+        found = {number: first.setdefault(page, number) for number, page in enumerate(pages, 1)}
+        return {number: earlier for number, earlier in found.items() if earlier != number}
 
     def text(self, number: int) -> tuple[str, str, list[Line]]:
         """(normalised text, method "text" or "text-pypdf", lines) of a page; each line's box is that around

@@ -20,14 +20,14 @@ from collections.abc import Callable, Sequence
 from dataclasses import astuple
 from functools import cache
 from pathlib import Path
-from typing import Any
+from typing import Any, Self
 
 from ingestion.errors import CancelledError, DocumentError, EncryptedError, ReaderDiedError
 from ingestion.reading.forkserver import Forked
 from ingestion.reading.wire import AWAITED, page_from, page_to, write_message
 from ingestion.records import DocumentInfo, Page, Rect
 
-__all__ = ["LOOK_SECONDS", "Reader"]
+__all__ = ["LOOK_SECONDS", "Reader", "read_feed"]
 
 # Seconds. The slowest real page measured takes 0.3 s to read, the slowest real file 1.5 s to open.
 OPEN_SECONDS = 20.0
@@ -46,25 +46,14 @@ def _never() -> bool:
     return False
 
 
-class Reader:
-    """One reading process with one open PDF. Calls from several threads take turns.
+class _ReadingProcess:
+    """One reading process. Calls from several threads take turns.
 
     The first takes 0.15 s to start, others 0.01 s.
     """
 
-    def __init__(
-        self,
-        path: Path,
-        *,
-        password: str | None = None,
-        cancelled: Callable[[], bool] = _never,
-        awaited: bool = False,
-    ) -> None:
-        """Open a PDF. Raises DocumentError, EncryptedError, CancelledError or ReaderDiedError.
-
-        cancelled: called while waiting; true ends the process.
-        awaited: whether someone waits for the answers, so that the process does not lower its priority.
-        """
+    def __init__(self, *, cancelled: Callable[[], bool] = _never, awaited: bool = False) -> None:
+        """Raises DocumentError if it cannot be started; see Reader."""
         self._lock = threading.Lock()
         self._cancelled = cancelled
         # What tesseract leaves behind when it is killed goes with this folder.
@@ -77,8 +66,77 @@ class Reader:
             message = f"The PDF reader cannot start: {error.strerror}."
             hint = "Free memory and temporary disk space, then add it again."
             raise DocumentError(message, hint=hint, retryable=True) from error
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+    def call(self, request: dict[str, Any], seconds: float) -> dict[str, Any]:
+        """The answer to a request.
+
+        Raises what the child raised, and ReaderDiedError where it died or took longer than `seconds`.
+        """
+        with self._lock:
+            try:
+                write_message(self._process.stdin, request)
+                answer = _receive(self._process.stdout, time.monotonic() + seconds, self._cancelled)
+            except CancelledError:
+                self.close()
+                raise
+            except (OSError, EOFError, ValueError) as error:
+                self.close()
+                if isinstance(error, TimeoutError):
+                    what = f"took longer than {seconds:.0f} seconds"
+                else:
+                    what = "made the reader fail or run out of memory"
+                where = f"Page {request['page']}" if "page" in request else "Opening the file"
+                raise ReaderDiedError(f"{where} {what}.", hint="Repair or re-export the PDF.") from None
+        if "error" in answer:
+            kind = EncryptedError if answer["kind"] == "EncryptedError" else DocumentError
+            raise kind(answer["error"], hint=answer["hint"])
+        return answer
+
+    def close(self) -> None:
+        """End the process; safe to call again."""
+        self._process.close()
+        shutil.rmtree(self._folder, ignore_errors=True)
+
+
+def read_feed(data: bytes, seconds: float) -> dict[str, Any] | None:
+    """What `feeds.parse_feed` makes of a feed, in a reading process.
+
+    Raises ReaderDiedError where that takes more than so many seconds or too much memory, and DocumentError
+    where no process can be started.
+    """
+    with _ReadingProcess() as process:
+        request = {"op": "feed", "data": base64.b64encode(data).decode()}
+        found: dict[str, Any] | None = process.call(request, seconds)["feed"]
+        return found
+
+
+class Reader(_ReadingProcess):
+    """A reading process with one open PDF."""
+
+    def __init__(
+        self,
+        path: Path,
+        *,
+        password: str | None = None,
+        cancelled: Callable[[], bool] = _never,
+        awaited: bool = False,
+        most_pages: int = 0,
+    ) -> None:
+        """Open a PDF. Raises DocumentError, EncryptedError, CancelledError or ReaderDiedError.
+
+        cancelled: called while waiting; true ends the process.
+        awaited: whether someone waits for the answers, so that the process does not lower its priority.
+        most_pages: how many pages the file may have, 0 for any number.
+        """
+        super().__init__(cancelled=cancelled, awaited=awaited)
         try:
-            request = {"op": "open", "path": str(path.resolve()), "password": password}
+            request = {"op": "open", "path": str(path.resolve()), "password": password, "most": most_pages}
             pages, title, labels, encrypted = self.call(request, OPEN_SECONDS)["info"]
             self.info = DocumentInfo(pages, title, tuple(labels), encrypted)
         except BaseException:
@@ -114,6 +172,11 @@ class Reader:
         answer = self.call({"op": "outline"}, PAGE_SECONDS)
         return [(str(title), int(page), int(depth)) for title, page, depth in answer["outline"]]
 
+    def repeats(self) -> dict[int, int]:
+        """Pages that the file has before, with the number of the first: both show the same."""
+        answer = self.call({"op": "repeats"}, PAGE_SECONDS)
+        return {int(number): int(first) for number, first in answer["repeats"]}
+
     def glyphs(self, number: int) -> list[tuple[str, Rect]]:
         """Characters of page `number` with their boxes, in text order."""
         answer = self.call({"op": "glyphs", "page": number}, PAGE_SECONDS)
@@ -123,42 +186,6 @@ class Reader:
         """Page `number` as a PNG."""
         answer = self.call({"op": "png", "page": number, "dpi": dpi}, PAGE_SECONDS * 2)
         return base64.b64decode(answer["png"])
-
-    def call(self, request: dict[str, Any], seconds: float) -> dict[str, Any]:
-        """The answer to a request.
-
-        Raises what the child raised, and ReaderDiedError where it died or took longer than `seconds`.
-        """
-        with self._lock:
-            try:
-                write_message(self._process.stdin, request)
-                answer = _receive(self._process.stdout, time.monotonic() + seconds, self._cancelled)
-            except CancelledError:
-                self.close()
-                raise
-            except (OSError, EOFError, ValueError) as error:
-                self.close()
-                if isinstance(error, TimeoutError):
-                    what = f"took longer than {seconds:.0f} seconds"
-                else:
-                    what = "made the reader fail or run out of memory"
-                where = f"Page {request['page']}" if "page" in request else "Opening the file"
-                raise ReaderDiedError(f"{where} {what}.", hint="Repair or re-export the PDF.") from None
-        if "error" in answer:
-            kind = EncryptedError if answer["kind"] == "EncryptedError" else DocumentError
-            raise kind(answer["error"], hint=answer["hint"])
-        return answer
-
-    def close(self) -> None:
-        """End the process; safe to call again."""
-        self._process.close()
-        shutil.rmtree(self._folder, ignore_errors=True)
-
-    def __enter__(self) -> Reader:
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        self.close()
 
 
 def _temporary_folder() -> str:

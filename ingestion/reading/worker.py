@@ -1,4 +1,5 @@
-"""Runs the reading process: opens one foreign file and answers questions about its pages, under limits.
+"""Runs the reading process: opens one foreign file and answers questions about its pages, or reads a feed,
+under limits.
 
 The process has no keys, and foreign files are parsed nowhere else. It serves one parent (see `reader`) until
 its pipe closes.
@@ -19,6 +20,7 @@ from typing import Any, BinaryIO
 
 from ingestion.errors import DocumentError
 from ingestion.ocr.text_quality import needs_reading_again
+from ingestion.reading.feeds import parse_feed
 from ingestion.reading.forkserver import serve
 from ingestion.reading.formats import open_document
 from ingestion.reading.wire import AWAITED, box_to, page_from, page_to, write_message
@@ -57,7 +59,10 @@ def _serve(requests: BinaryIO, answers: BinaryIO) -> None:
         try:
             if request["op"] == "open":
                 opened = open_document(Path(request["path"]), request["password"])
+                _refuse_long(opened.count, request["most"])
                 answered: dict[str, Any] = {"info": astuple(opened.info())}
+            elif request["op"] == "feed":
+                answered = {"feed": parse_feed(base64.b64decode(request["data"]))}
             else:
                 assert opened is not None
                 answered = answer(opened, request)
@@ -70,6 +75,15 @@ def _serve(requests: BinaryIO, answers: BinaryIO) -> None:
                 "kind": "DocumentError",
             }
         write_message(answers, answered)
+
+
+def _refuse_long(pages: int, most: int) -> None:
+    """Raise DocumentError where a file has more pages than it may; `most` is 0 for any number."""
+    if 0 < most < pages:
+        raise DocumentError(
+            f"The file has {pages:,} pages, and at most {most:,} are read.",
+            hint="Split it, or set FINPOLICY_MAX_PAGES to more.",
+        )
 
 
 def _answer_text(file: Any, request: dict[str, Any]) -> dict[str, Any]:
@@ -157,7 +171,12 @@ def _answer_outline(file: Any, request: dict[str, Any]) -> dict[str, Any]:
     return {"outline": file.outline()}
 
 
+def _answer_repeats(file: Any, request: dict[str, Any]) -> dict[str, Any]:
+    return {"repeats": list(file.repeats().items())}
+
+
 _ANSWERS = {
+    "repeats": _answer_repeats,
     "outline": _answer_outline,
     "text": _answer_text,
     "page": _answer_page,
