@@ -57,14 +57,16 @@ ADDING = (
     " closing"
 ).split()
 REMOVING = ["opening", "hiding", "naming", "closing"]
-PURGING = "opening hiding naming wording placing erasing dropping aligning compacting closing".split()
+PURGING = (
+    "opening hiding naming wording placing erasing dropping aligning rewording compacting closing"
+).split()
 KILLED_AT = {
     "add": ADDING,
     "replace": ADDING,
     "remove": REMOVING,
     "purge": PURGING,
     "restore": ["opening", "showing", "naming", "closing"],
-    "rebuild": [*ADDING, "erasing"],
+    "rebuild": [*ADDING, "erasing", "rewording"],
     "doctor": ["opening", "aligning", "closing"],
 }
 WEIGHTS = {"add": 5, "replace": 6, "remove": 3, "purge": 4, "restore": 4, "rebuild": 1, "doctor": 1}

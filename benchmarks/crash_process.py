@@ -56,6 +56,7 @@ STEPS: dict[str, tuple[type, tuple[str, ...]]] = {
     "erasing": (Catalog, ("erase", "erased")),
     "dropping": (Copies, ("drop",)),
     "aligning": (Indexes, ("align", "rebuild")),
+    "rewording": (Indexes, ("_new_keywords",)),
     "compacting": (Catalog, ("compact",)),
     "closing": (Library, ("close",)),
 }

@@ -47,6 +47,7 @@ from chatbot.models.embedders import Embedder, make_embedder
 from chatbot.service import Chatbot
 from chatbot.settings import Settings
 from chatbot.store.library import Library, Upload
+from chatbot.store.version_building import cut_up
 from ingestion.document import DocumentReading
 from ingestion.records import DocumentInfo, Page
 
@@ -191,9 +192,8 @@ def fill_large(home: Path, chunks: int, passages: Embedder | None = None) -> Non
                 Page(page, " ".join(row) + ".", str(page), "printed") for page, row in enumerate(drawn, 1)
             )
             taken = library.adding.take(BytesIO(f"{number}".encode()), f"report_{number}.pdf")
-            made += library.adding.store(
-                taken, DocumentReading(DocumentInfo(len(pages), None, (), False), pages)
-            ).chunks
+            reading = DocumentReading(DocumentInfo(len(pages), None, (), False), pages)
+            made += library.adding.store(taken, cut_up(taken.name, reading)).chunks
         library.resume()
         few = bool(seen) and sum(map(bool, library.indexes.keywords.frequencies(seen).values())) < DISTINCT
         print(

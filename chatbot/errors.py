@@ -5,6 +5,7 @@ from __future__ import annotations
 from ingestion.errors import CancelledError, DocumentError, EncryptedError, ProjectError
 
 __all__ = [
+    "BusyError",
     "CancelledError",
     "DocumentError",
     "EncryptedError",
@@ -36,6 +37,10 @@ class NotFoundError(ProjectError):
 
 class QuestionError(ProjectError):
     """A question that cannot be asked: empty or far too long."""
+
+
+class BusyError(ProjectError):
+    """One user has asked for too much at once."""
 
 
 class ModelError(ProjectError):

@@ -194,6 +194,11 @@ class Chatbot:
         self.side_by_side = SideBySide(self._asker, settings)
         self._key_figures = KeyFigureSheets(self.library)
 
+    @property
+    def ready(self) -> bool:
+        """Whether questions can be asked and all that is stored is found by its words."""
+        return self.library.indexes.words_whole
+
     def close(self) -> None:
         """Closes the store, and ends the servers of tools."""
         self.parts.close()

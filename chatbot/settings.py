@@ -236,6 +236,7 @@ ENVIRONMENT: Mapping[str, tuple[str, str]] = {
         "Maximum number of rated answers for one question. At most four helpful and two unhelpful are sent.",
     ),
     "FINPOLICY_MAX_UPLOAD_MB": ("max_upload_mb", "Maximum size of a file, in MiB."),
+    "FINPOLICY_MAX_PAGES": ("max_pages", "Maximum number of pages of a file. 0 means no limit."),
     "FINPOLICY_SESSION_UPLOADS_MB": (
         "session_uploads_mb",
         ("Total size of files waiting to be added from one open page, in MiB. A closed page has none."),
@@ -248,6 +249,7 @@ ENVIRONMENT: Mapping[str, tuple[str, str]] = {
         "feeds",
         "RSS or Atom feeds that the server reads for news, separated by spaces.",
     ),
+    "FINPOLICY_FEED_SECONDS": ("feed_seconds", "Maximum seconds to read what a feed sends."),
     "FINPOLICY_FEED_MINUTES": ("feed_minutes", "Minutes between two visits to the feeds, 1 or more."),
     "FINPOLICY_TELEGRAM_SECRET": (
         "telegram_secret",
@@ -256,6 +258,10 @@ ENVIRONMENT: Mapping[str, tuple[str, str]] = {
     "FINPOLICY_API_RATE": (
         "api_rate",
         "Maximum requests per minute for each API caller. 0 means no limit.",
+    ),
+    "FINPOLICY_WAITING_QUESTIONS": (
+        "waiting_questions",
+        "Maximum questions of one user or API key that are not answered yet. 0 means no limit.",
     ),
     "FINPOLICY_CORS_ORIGINS": (
         "cors_origins",
@@ -397,15 +403,18 @@ class Settings:
     signals_days: float = 0.0
     feeds: str = ""
     feed_minutes: float = 15.0
+    feed_seconds: float = 10.0
     telegram_secret: str = ""
     cases_file: Path | None = None
     cases_key_field: str = "question"
     cases_value_field: str = "plan"
     cases_most: int = 8
     max_upload_mb: int = 200
+    max_pages: int = 5_000
     session_uploads_mb: int = 500
     server_uploads_mb: int = 1_500
     api_rate: int = 600
+    waiting_questions: int = 32
     cors_origins: str = ""
     fetch_pages: bool = False
     web_search: bool = False

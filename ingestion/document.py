@@ -6,7 +6,7 @@ A page that fails does not affect the others.
 from __future__ import annotations
 
 import os
-import threading
+from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
@@ -23,7 +23,8 @@ from ingestion.pages.kinds import page_kinds
 from ingestion.pages.margins import running_lines, running_spans
 from ingestion.pages.page_labels import page_labels
 from ingestion.prompt_injection.injections import find_instructions
-from ingestion.reading.reader import LOOK_SECONDS, Reader
+from ingestion.reading.reader import Reader
+from ingestion.reading.turns import Turns
 from ingestion.records import (
     NAMED,
     NO_FACTS,
@@ -64,11 +65,13 @@ GIVEN_UP = "This page was not read: the file has too many errors or too much tex
 TABLES, IMAGES = "tables", "images"
 # Pages of text for which a further reader is worth its start, 0.15 s.
 PAGES_A_READER = 60
+# Pages from which a file is looked through for pages that are there several times.
+MANY_PAGES = 100
 # So few images are read in a moment; it is not worth storing first what there is without them.
 FEW_IMAGES = 8
 Progress = Callable[[str, int, int], None]
 # However many documents are read at once, no more pages than there are cores are in OCR together.
-_OCR_PLACES = threading.BoundedSemaphore(len(os.sched_getaffinity(0)))
+_OCR_PLACES = Turns(len(os.sched_getaffinity(0)))
 
 
 def _nobody(*_: object) -> None:
@@ -109,6 +112,7 @@ class Circumstances:
         be read.
     images_later: whether to stop before the first image is read.
     awaited: whether someone waits, so that this reading takes precedence over all others.
+    most_pages: how many pages a file may have, 0 for any number.
     """
 
     password: str | None = None
@@ -121,6 +125,7 @@ class Circumstances:
     before_images: Callable[[DocumentReading], None] = _nobody
     images_later: bool = False
     awaited: bool = False
+    most_pages: int = 0
 
 
 CALM = Circumstances()
@@ -163,16 +168,19 @@ class _OpenFile:
     def __init__(self, path: Path, how: Circumstances) -> None:
         self._path, self._how = path, how
         self._free: list[Reader] = []
+        # Of each page the number of the first that shows the same; only that is read.
+        self._firsts: Sequence[int] = ()
         self._deaths = self._deaths_in_tables = self._characters = 0
 
     def read_text(self) -> DocumentReading:
         with self._readers() as info:
-            layers = self._layers(info.pages, self._text)
-        return _reading(info, self._without_images(layers), TABLES, sum(layer.unread for layer in layers))
+            layers = self._layers(self._text)
+        unread = sum(layer.unread for layer in layers)
+        return self._reading(info, self._without_images(layers), TABLES, unread)
 
     def read(self) -> DocumentReading:
         with self._readers() as info:
-            layers = self._layers(info.pages, self._page)
+            layers = self._layers(self._page)
             pages = {layer.page.number: layer.page for layer in layers}
             again = {layer.page.number for layer in layers if layer.unread and layer.page.problem != GIVEN_UP}
             with_text = [layer for layer in layers if layer.page.number not in again]
@@ -180,12 +188,12 @@ class _OpenFile:
             numbers = sorted({*again, *pictures})
             wanted = self._how.before_images is not _nobody and len(numbers) > FEW_IMAGES
             if numbers and (self._how.images_later or wanted):
-                early = _reading(info, self._without_images(layers), IMAGES, len(numbers))
+                early = self._reading(info, self._without_images(layers), IMAGES, len(numbers))
                 if self._how.images_later:
                     return early
                 self._how.before_images(early)
             images = self._images(numbers, pictures, pages)
-        return _reading(info, [*{**pages, **images}.values()])
+        return self._reading(info, [*{**pages, **images}.values()])
 
     @contextmanager
     def _readers(self) -> Iterator[DocumentInfo]:
@@ -193,6 +201,9 @@ class _OpenFile:
         try:
             with self._reader() as reader:
                 info = reader.info
+                self._firsts = range(1, info.pages + 1)
+                if info.pages >= MANY_PAGES:
+                    self._firsts = reader.firsts() or self._firsts
             yield info
         finally:
             for reader in self._free:
@@ -207,20 +218,28 @@ class _OpenFile:
             for layer in layers
         ]
 
-    def _layers(self, count: int, read: Callable[[int], _Layer]) -> list[_Layer]:
-        """Each page's text layer."""
+    def _reading(
+        self, info: DocumentInfo, pages: Sequence[Page], lacks: str = "", to_come: int = 0
+    ) -> DocumentReading:
+        read = {page.number: page for page in pages}
+        every = [replace(read[first], number=number) for number, first in enumerate(self._firsts, 1)]
+        return _reading(info, every, lacks, to_come)
+
+    def _layers(self, read: Callable[[int], _Layer]) -> list[_Layer]:
+        """The text layer of each page that is read."""
+        times = Counter(self._firsts)
 
         def step(number: int) -> _Layer:
-            if self._characters > MOST_CHARACTERS:
-                raise DocumentError(GIVEN_UP)
-            layer = read(number)
-            self._characters += len(layer.page.text)
-            return layer
+            if self._characters <= MOST_CHARACTERS:
+                layer = read(number)
+                self._characters += len(layer.page.text) * times[number]
+                if self._characters <= MOST_CHARACTERS:
+                    return layer
+            raise DocumentError(GIVEN_UP)
 
-        numbers = range(1, count + 1)
-        threads = min(self._how.processes, -(-count // PAGES_A_READER))
-        done = self._each(numbers, step, partial(_Layer, unread=True), phase="reading", threads=threads)
-        return [done[number] for number in numbers]
+        threads = min(self._how.processes, -(-len(times) // PAGES_A_READER))
+        done = self._each([*times], step, partial(_Layer, unread=True), phase="reading", threads=threads)
+        return [done[number] for number in times]
 
     def _text(self, number: int) -> _Layer:
         with self._reader() as reader:
@@ -246,7 +265,7 @@ class _OpenFile:
 
         def read(number: int) -> Page:
             page = pages[number]
-            with self._ocr_place(), self._reader() as reader:
+            with _OCR_PLACES.turn(self, self._how.cancelled), self._reader() as reader:
                 if number in pictures:
                     better = reader.pictures(page, pictures[number])
                 else:
@@ -260,7 +279,8 @@ class _OpenFile:
             return better_reading(pages[page.number], page)
 
         only = self._how.ocr_pages
-        missing = [number for number in numbers if number not in known and (only is None or number in only)]
+        wanted = {first for number, first in enumerate(self._firsts, 1) if only is None or number in only}
+        missing = [number for number in numbers if number in wanted and number not in known]
         made = self._each(missing, read, unread, phase="ocr", threads=self._how.processes)
         return {**known, **made}
 
@@ -302,24 +322,19 @@ class _OpenFile:
         return done
 
     @contextmanager
-    def _ocr_place(self) -> Iterator[None]:
-        """Wait for one of the places for OCR, which other documents may hold for a while."""
-        while not _OCR_PLACES.acquire(timeout=LOOK_SECONDS):
-            if self._how.cancelled():
-                raise CancelledError("Cancelled.")
-        try:
-            yield
-        finally:
-            _OCR_PLACES.release()
-
-    @contextmanager
     def _reader(self) -> Iterator[Reader]:
         """A reader that nobody else uses meanwhile; a reader that died is not used again."""
         how = self._how
         try:
             reader = self._free.pop()
         except IndexError:
-            reader = Reader(self._path, password=how.password, cancelled=how.cancelled, awaited=how.awaited)
+            reader = Reader(
+                self._path,
+                password=how.password,
+                cancelled=how.cancelled,
+                awaited=how.awaited,
+                most_pages=how.most_pages,
+            )
         try:
             yield reader
         except (ReaderDiedError, CancelledError):

@@ -5,14 +5,15 @@ from __future__ import annotations
 import io
 from collections.abc import Sequence
 from pathlib import Path
+from typing import Any
 
 from pypdf import PdfReader, PdfWriter
-from pypdf.generic import NameObject
+from pypdf.generic import ArrayObject, DictionaryObject, NameObject, NumberObject
 from reportlab.lib.pdfencrypt import StandardEncryption
 from reportlab.lib.utils import ImageReader
 from reportlab.pdfgen.canvas import Canvas
 
-__all__ = ["Placed", "draw", "draw_revenue", "grid", "lock_pdf", "make_pdf", "make_scan"]
+__all__ = ["Placed", "draw", "draw_revenue", "grid", "lock_pdf", "make_pdf", "make_scan", "repeat_page"]
 
 # (x, y from the top, text): set to the right of x where the text begins with ">", over the middle of x where
 # it begins with "|".
@@ -63,6 +64,26 @@ def lock_pdf(path: Path, password: str, *, plain_strings: bool = False) -> Path:
         assert writer._encrypt_entry is not None
         writer._encryption.StrF = "/Identity"
         writer._encrypt_entry[NameObject("/StrF")] = NameObject("/Identity")
+    writer.write(path)
+    return path
+
+
+def repeat_page(path: Path, text: str, times: int) -> Path:
+    """A PDF whose tree of pages names one page so many times, nested where that is a multiple of ten."""
+    writer = PdfWriter(make_pdf(path, [text]))
+    root: Any = writer.root_object["/Pages"]
+    kids = root["/Kids"]
+    if times % 10 == 0:
+        branch = DictionaryObject(
+            {NameObject("/Type"): NameObject("/Pages"), NameObject("/Kids"): ArrayObject([kids[0]] * 10)}
+        )
+        branch[NameObject("/Count")] = NumberObject(10)
+        kids[0] = writer._add_object(branch)
+        times_named = times // 10
+    else:
+        times_named = times
+    kids.extend([kids[0]] * (times_named - 1))
+    root[NameObject("/Count")] = NumberObject(times)
     writer.write(path)
     return path
 

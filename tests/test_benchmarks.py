@@ -12,6 +12,7 @@ from pathlib import Path
 import pypdfium2
 import pytest
 
+from benchmarks.fairness import Waits, judged
 from benchmarks.ingest import Compared, Measured, Point, compared_ratios, draw, machine, report, spread_over
 from benchmarks.made_pdfs import make_pdf
 from benchmarks.odd_pdfs import PROCESS, Verdict, link_files, read_outcomes, read_table, truth_words
@@ -383,3 +384,12 @@ def test_made_pdfs_are_the_same_for_a_seed_and_have_the_text_of_real_pages(tmp_p
         texts = [page.get_textpage().get_text_range() for page in document]
     assert len(texts) == 3
     assert all(2_000 < len(text) < 3_000 for text in texts)
+
+
+def test_who_waits_too_long_beside_another_is_told() -> None:
+    alone = Waits(2.0, [0.01] * 20)
+    text, holds = judged(alone, {"scans": Waits(1.0, [0.01] * 19 + [0.5])})
+    assert holds, "one answer of twenty is beyond the 95th percentile"
+    assert "| scans | 1.0 | 0.50 | 10 | 1.00 |" in text
+    assert not judged(alone, {"scans": Waits(2.1, [0.01])})[1]
+    assert not judged(alone, {"scans": Waits(1.0, [0.03])})[1]

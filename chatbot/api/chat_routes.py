@@ -30,7 +30,7 @@ from chatbot.api.web_sources import WebSources
 from chatbot.asking.external_texts import LONGEST_TEXT, ExternalText
 from chatbot.asking.question import Ask, checked
 from chatbot.asking.side_by_side import MOST_MODELS, OWN_WORDS
-from chatbot.errors import NotFoundError, ProjectError, UsageError
+from chatbot.errors import BusyError, NotFoundError, ProjectError, UsageError
 from chatbot.memory.conversations.answer_records import cited_text
 from chatbot.models.web_text import read_page
 from chatbot.records import Answer
@@ -209,9 +209,15 @@ def _all_begun(opened: Opened, ask: Ask, names: Sequence[str]) -> list[Question]
         opened.chatbot.side_by_side.asker(model)
     assert ask.conversation
     history = opened.chatbot.memory.window(ask.conversation, ask.owner)
-    first = begun(opened, replace(ask, model=models[0]))
+    asked = [begun(opened, replace(ask, model=models[0]))]
     beside = replace(ask, conversation=None, history=history)
-    return [first, *(begun(opened, replace(beside, model=model)) for model in models[1:])]
+    try:
+        asked += (begun(opened, replace(beside, model=model)) for model in models[1:])
+    except BusyError:
+        for question in asked:
+            question.stop()
+        raise
+    return asked
 
 
 def _names(models: str) -> list[str]:

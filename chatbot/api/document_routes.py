@@ -50,7 +50,7 @@ async def add(
 ) -> list[JobOut]:
     """Queues files to be read. Their progress is under /api/v1/jobs."""
     opened = opened_store(request)
-    new = [NewFile(file.filename or "document.pdf", file.file) for file in files]
+    new = [NewFile(file.filename or "document.pdf", file.file, owner=caller.owner) for file in files]
     numbers = await run_in_threadpool(opened.additions.enqueue, new)
     return [job_out(opened, job) for job in opened.additions.jobs() if job.id in numbers]
 

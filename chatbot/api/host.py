@@ -14,7 +14,9 @@ if TYPE_CHECKING:
     from chatbot.settings import Settings
     from chatbot.store.addition_queue import Additions
 
-__all__ = ["ADDRESSES", "Host", "Opened", "Question", "Questions"]
+__all__ = ["ADDRESSES", "READY", "Host", "Opened", "Question", "Questions", "status_of"]
+
+READY = "ready"
 
 # The API's addresses are these and all below them; what is unknown there is no page either.
 ADDRESSES = (
@@ -54,7 +56,9 @@ class Question(Protocol):
 
 
 class Questions(Protocol):
-    """Answers questions in threads, one at a time in a conversation."""
+    """Answers questions in threads, one at a time in a conversation. Both raise BusyError."""
+
+    def admit(self, owner: str) -> None: ...
 
     def ask(self, ask: Ask) -> Question: ...
 
@@ -96,3 +100,10 @@ class Host:
     is_open_to_others: Callable[[], bool]
     signed_in: Callable[[Mapping[str, str]], str]
     visitor: Callable[[Mapping[str, str]], str]
+
+
+def status_of(opened: Opened | None) -> str:
+    """Says in a word whether questions can be asked: "opening", "indexing" or READY."""
+    if opened is None:
+        return "opening"
+    return READY if opened.chatbot.ready else "indexing"

@@ -70,7 +70,7 @@ class Metrics:
 
     def text(self, opened: Opened | None) -> bytes:
         """Returns all that was measured."""
-        self._ready.set(opened is not None)
+        self._ready.set(opened is not None and opened.chatbot.ready)
         if opened is not None:
             for part in opened.chatbot.parts.all():
                 self._part_up.labels(part.name, part.place).set(not part.problem)

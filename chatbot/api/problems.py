@@ -16,6 +16,7 @@ from starlette.routing import Match
 
 from chatbot.api.plain_errors import plain_errors
 from chatbot.errors import (
+    BusyError,
     DocumentError,
     ModelError,
     NotFoundError,
@@ -52,6 +53,7 @@ STATUSES: Mapping[type[ProjectError], int] = {
     SettingsError: 503,
     StoreError: 503,
     ModelError: 502,
+    BusyError: 429,
     ProjectError: 409,
 }
 EVERY_CALL = (401, 403, 422, 429, 503)

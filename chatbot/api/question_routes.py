@@ -79,6 +79,7 @@ def begun(opened: Opened, ask: Ask) -> Question:
 
     A document or a model that is not there is an error now, not in the middle of a stream.
     """
+    opened.asked.admit(ask.owner)
     opened.chatbot.library.scope(ask.names)
     opened.chatbot.side_by_side.asker(ask.model)
     if ask.conversation:

@@ -6,10 +6,11 @@ from dataclasses import asdict
 
 from fastapi import APIRouter, Request
 from starlette.concurrency import run_in_threadpool
-from starlette.responses import Response
+from starlette.responses import PlainTextResponse, Response
 
 import chatbot
 from chatbot.api.caller import Reads, door_of, opened_store
+from chatbot.api.host import READY, status_of
 from chatbot.api.metrics import CONTENT_TYPE
 from chatbot.api.problems import declared
 from chatbot.api.schemas import PartOut, PartsOut
@@ -36,9 +37,22 @@ async def index() -> dict[str, str]:
 @ROUTER.get("/api/v1/health", responses=declared())
 async def health(request: Request, response: Response) -> dict[str, str]:
     """Says whether questions can be asked. Needs no key."""
-    ready = door_of(request).host.opened() is not None
-    response.status_code = 200 if ready else 503
-    return {"status": "ready" if ready else "opening"}
+    status = _status(request)
+    response.status_code = 200 if status == READY else 503
+    return {"status": status}
+
+
+@ROUTER.get("/ready", include_in_schema=False)
+async def ready(request: Request) -> PlainTextResponse:
+    """Says the same in plain text, where there are no pages that do. Needs no key."""
+    status = _status(request)
+    return PlainTextResponse(
+        f"{status}\n", 200 if status == READY else 503, headers={"cache-control": "no-store"}
+    )
+
+
+def _status(request: Request) -> str:
+    return status_of(door_of(request).host.opened())
 
 
 @ROUTER.get("/api/v1/health/parts", responses=declared())

@@ -47,6 +47,7 @@ def complete_tables(
             library.complete,
             version,
             images=False,
+            awaited=True,
             progress=progress,
             cancelled=lambda: left.is_set() or stop(),
         )

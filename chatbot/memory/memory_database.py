@@ -123,6 +123,11 @@ class MemoryDatabase(Stored):
             version = int(found[0][0])
         else:
             version = 0
+        if version < 0:
+            raise StoreError(
+                f"The {tables.memory} memory has version {version}, which no program gives.",
+                hint=f"Put {NAME}.sqlite3 back from a backup.",
+            )
         if version > len(tables.steps):
             raise NewerStoreError(f"{tables.memory} memory", version, len(tables.steps))
         return version

@@ -13,6 +13,7 @@ from ingestion.document import TABLES
 __all__ = ["is_in_part", "pending_content", "without_vectors"]
 
 HINT = "This is done while the server runs."
+BUILDING = "building the index of words, so some pages may not be found"
 WORDS_ONLY = "being indexed, so searched by words only: "
 COMMAND = f"Or run: {PROGRAM} doctor"
 
@@ -32,7 +33,8 @@ def pending_content(
     without: Container[int] = (),
     used: Collection[int] | None = None,
 ) -> Notice | None:
-    """What of the documents that are asked, () for all, is still to be read; None where that is nothing.
+    """What of the documents that are asked, () for all, is still to be read or indexed; None where that is
+    nothing.
 
     without: versions that are spoken of elsewhere. used: the versions whose pages are used, where a notice is
     for their answer, and is then of them alone unless the documents were chosen.
@@ -41,14 +43,15 @@ def pending_content(
     unfinished = set[int]()
     if used is not None:
         unfinished = {version.id for version in library.without_vectors()}
-    if not to_come and not unfinished:
+    whole = library.indexes.words_whole
+    if not to_come and not unfinished and whole:
         return None
     scope = {
         version: name
         for version, name in library.scope(names).items()
         if version not in without and (names or used is None or version in used)
     }
-    pending = []
+    pending = [] if whole else [BUILDING]
     if waiting := sorted(name for version, name in scope.items() if version in unfinished):
         pending.append(f"{WORDS_ONLY}{listed(waiting)}")
     tables, images = [], []

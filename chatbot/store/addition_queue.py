@@ -10,6 +10,7 @@ import itertools
 import logging
 import threading
 import time
+from collections import Counter
 from collections.abc import Callable, Collection, Container, Iterable, Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
@@ -30,7 +31,7 @@ from chatbot.store.version_building import (
     failed_upload,
 )
 from ingestion.chunks import prepare
-from ingestion.document import TABLES
+from ingestion.document import IMAGES, TABLES
 
 __all__ = [
     "EVERY_PHASE",
@@ -60,6 +61,15 @@ STORED = frozenset({"embedding", "tables", "images"})
 # Those of a job that can be undone completely.
 UNREAD = frozenset({"waiting", "reading", "ocr"})
 EVERY_PHASE = UNREAD | STORED | {"password"}
+# Seconds after which a file that is read, or of which the rest is, lets others begin beside it; how many
+# such files there may be; and how many of them one owner may have.
+LONG_SECONDS, MOST_LONG, MOST_LONG_OF_OWNER = 2.0, 6, 3
+# Seconds between two looks whether something has become long.
+TURN_SECONDS = 0.5
+# How many passages must be without vectors for the rest of a version to be read first, for each passage of
+# that version: ten times as long is made of vectors then. A page's tables take a third of its vectors' time,
+# an image thirty times as long.
+FIRST_BEFORE = {TABLES: 3, IMAGES: 300}
 # How long closing waits for the page or batch in progress.
 CLOSE_SECONDS = 10.0
 # Seconds between two looks of one who waits for a queue that is at work already.
@@ -152,7 +162,7 @@ class Job:
         )
 
 
-@dataclass(slots=True)
+@dataclass(slots=True, eq=False)
 class QueuedFile:
     """A job with what only the queue knows.
 
@@ -160,6 +170,7 @@ class QueuedFile:
     spent: seconds spent on it alone.
     timed: whether its result includes them.
     version: the stored version, 0 before it is stored.
+    begun: when its reading, or that of its rest, began by time.monotonic(); 0.0 while neither is under way.
     awaited: whether somebody waits for it: its job is not forgotten, and it fails without its password.
     phases: those in which it is worked at here; another queue has it done further elsewhere.
     """
@@ -173,6 +184,7 @@ class QueuedFile:
     phase_from: int = 0
     timed: bool = False
     version: int = 0
+    begun: float = 0.0
     awaited: bool = False
     phases: frozenset[str] = EVERY_PHASE
 
@@ -216,8 +228,9 @@ class Additions:
     """Reads files, makes vectors and completes documents, all in threads of its own.
 
     `readers` files are read at a time. Vectors are made when no text waits to be read, and what a text lacks
-    is read when no vectors are to be made. What an earlier process left unread, without vectors or incomplete
-    comes first. Any thread may call it.
+    is read when no vectors are to be made. What takes long keeps nobody waiting: further files begin beside
+    it, the version that lacks fewest vectors gets them first, and owners take turns. What an earlier process
+    left unread, without vectors or incomplete comes first. Any thread may call it.
     """
 
     def __init__(
@@ -241,6 +254,9 @@ class Additions:
         # Whether vectors are being made, and the versions that could not be completed, which only the next
         # start tries again.
         self._making, self._given_up = False, set[int]()
+        # The jobs whose vectors are being made, and who chooses what is completed next.
+        self._embedding_now = set[QueuedFile]()
+        self._choosing = threading.Lock()
         self._lacking: list[Version] = []
         self._erasing: set[str] = set()
         # The time left covers the jobs from this id on, those queued since the queue was last idle.
@@ -255,7 +271,11 @@ class Additions:
                 for taken, problem in library.adding.stuck()
             ]
         self._readers = max(1, readers)
-        work = [self._embed_all, self._complete_all, *[self._read_all] * self._readers]
+        work = [
+            self._embed_all,
+            *[self._complete_all] * (1 + MOST_LONG),
+            *[self._read_all] * (self._readers + MOST_LONG),
+        ]
         self._threads = [
             threading.Thread(target=target, name=f"additions-{number}", daemon=True)
             for number, target in enumerate(work)
@@ -465,27 +485,32 @@ class Additions:
             self._read(task)
 
     def _next_waiting(self) -> QueuedFile | None:
-        """Waits for a file to read and returns it; None to end.
+        """Waits for a file to read and returns it; None to end."""
+        with self._changed:
+            while not self._closing:
+                task = next(iter(self._to_read()), None)
+                if task is not None:
+                    task.become(phase="reading", done=0, total=0)
+                    task.phase_started = task.started = task.begun = time.monotonic()
+                    return task
+                waits = any(task.job.phase == "waiting" for task in self._tasks)
+                self._changed.wait(TURN_SECONDS if waits else None)
+            return None
+
+    def _to_read(self) -> list[QueuedFile]:
+        """Returns the files whose reading may begin, in the order in which it should.
 
         Versions of one document, and equal files, are read one after another.
         """
-        with self._changed:
-            while not self._closing:
-                busy = {
-                    same
-                    for task in self._tasks
-                    if task.job.phase in {"reading", "ocr"}
-                    for same in task.one_after_another()
-                }
-                for task in self._tasks:
-                    if task.job.phase == "waiting" and busy.isdisjoint(task.one_after_another()):
-                        task.become(phase="reading", done=0, total=0)
-                        task.phase_started = task.started = time.monotonic()
-                        return task
-                    if task.job.phase == "waiting":
-                        busy.update(task.one_after_another())
-                self._changed.wait()
-            return None
+        reading = [task for task in self._tasks if task.job.phase in {"reading", "ocr"}]
+        busy = {same for task in reading for same in task.one_after_another()}
+        free = list[QueuedFile]()
+        for task in self._tasks:
+            if task.job.phase == "waiting":
+                if busy.isdisjoint(task.one_after_another()):
+                    free.append(task)
+                busy.update(task.one_after_another())
+        return _in_turn(free, reading, self._readers)
 
     def _read(self, task: QueuedFile) -> None:
         """Reads one file until its words are searchable."""
@@ -533,6 +558,7 @@ class Additions:
                 task.become(result=result, lacks=result.lacks)
                 task.version = result.version
                 task.taken, task.spent = None, time.monotonic() - task.started
+                task.begun = 0.0
                 self._embedding_due, self._not_before = True, 0.0
                 self._changed.notify_all()
                 return
@@ -559,6 +585,8 @@ class Additions:
     def _embed_all(self) -> None:
         while self._wait_for_embedding():
             self._discard_cancelled()
+            if not self._library.indexes.words_whole:
+                _try(self._library.align_words)
             with self._changed:
                 erasing = set(self._erasing)
             if erasing:
@@ -573,6 +601,7 @@ class Additions:
             with self._changed:
                 # Anything read from here on needs another scrub.
                 self._embedding_due, begun, self._making = False, self._embedding(), True
+                self._embedding_now = set(begun)
             problem = _try(partial(self._make_vectors, stopped))
             with self._changed:
                 self._making = False
@@ -599,9 +628,12 @@ class Additions:
 
         self._embedding_since = time.monotonic()
         with self._changed:
-            own = {task.version for task in self._embedding()}
+            own = {task.version: task.job.owner for task in self._embedding()}
         self._library.resume_vectors(
-            only=own if self._only_own else None, progress=self._embedded, cancelled=urgent
+            only=own if self._only_own else None,
+            owner_of=lambda version: own.get(version, ""),
+            progress=self._embedded,
+            cancelled=urgent,
         )
         if not urgent():
             self._library.sweep()
@@ -617,7 +649,7 @@ class Additions:
                     or (self._embedding_due and wait <= 0 and not self._text_waits())
                 ):
                     return True
-                self._changed.wait(max(0.05, wait) if self._embedding_due and wait > 0 else None)
+                self._changed.wait(max(TURN_SECONDS, wait) if self._embedding_due else None)
             return False
 
     def _urgent(self) -> bool:
@@ -626,25 +658,36 @@ class Additions:
         Asked between batches, when documents that were complete before are live.
         """
         with self._changed:
-            self._embedded_all(
-                [
-                    task
-                    for task in self._embedding()
-                    if 0 < task.job.total <= task.job.done and not task.cancelled
-                ]
-            )
+            made = [task for task in self._embedding() if 0 < task.job.total <= task.job.done]
+            if unknown := [task for task in self._embedding_now if self._lacks_unknown(task)]:
+                lacking = {version.id for version in self._library.without_vectors()}
+                made += [task for task in unknown if task.version not in lacking]
+            self._embedded_all([task for task in made if not task.cancelled])
             return self._pressing()
 
+    def _lacks_unknown(self, task: QueuedFile) -> bool:
+        """Tells whether it may lack no vectors at all, as after its rest was read."""
+        return task.job.phase == "embedding" and not task.job.total and task.version > 0
+
     def _pressing(self) -> bool:
-        return self._closing or bool(self._erasing) or self._cancelled_embedding() or self._text_waits()
+        return (
+            self._closing
+            or bool(self._erasing)
+            or self._cancelled_embedding()
+            or self._text_waits()
+            # What has just been read may lack fewer vectors than what gets them.
+            or not self._embedding_now.issuperset(self._embedding())
+        )
 
     def _text_waits(self) -> bool:
-        """Tells whether a file waits that could soon be searchable. Neither long OCR nor what is read again
-        delays anybody's vectors.
+        """Tells whether a file waits that could soon be searchable. Neither long reading or OCR nor what is
+        read again delays anybody's vectors.
         """
-        reading = sum(task.job.phase in {"reading", "ocr"} for task in self._tasks)
-        phases = {task.job.phase for task in self._tasks if not task.job.again}
-        return "reading" in phases or ("waiting" in phases and reading < self._readers)
+        now = time.monotonic()
+        return any(
+            task.job.phase == "reading" and not task.job.again and not _is_long(task, now)
+            for task in self._tasks
+        ) or any(not task.job.again for task in self._to_read())
 
     def _embedding(self) -> list[QueuedFile]:
         return [task for task in self._tasks if task.job.phase == "embedding" and task.here]
@@ -672,6 +715,7 @@ class Additions:
                 left = replace(self._job(name, "embedding"), lacks=lacking is not None)
                 task = QueuedFile(left, version=lacking.id if lacking else 0)
                 self._tasks.append(task)
+                self._embedding_now.add(task)
             task.advance("embedding", done, total)
             task.become(problem=None)
             before, self._embedding_since = self._embedding_since, time.monotonic()
@@ -720,32 +764,32 @@ class Additions:
     # ----------------------------------------------------------------------------------------------------
 
     def _complete_all(self) -> None:
-        while (version := self._next_incomplete()) is not None:
-            task = self._task_of(version)
+        while (found := self._next_incomplete()) is not None:
+            version, task = found
             stop = partial(self._stops, task)
             # Images take long, so the tables of all documents come first.
             alone = sum(other.lacks == TABLES for other in self._lacking) < 2
             how = partial(self._library.complete, version.id, images=alone or version.lacks != TABLES)
             problem = _try(partial(how, progress=partial(self._report, task), cancelled=stop))
             with self._changed:
+                task.begun = 0.0
                 if problem and not stop():
                     self._given_up.add(version.id)
                     result = task.job.result
                     task.become(result=result and replace(result, warning=NOT_COMPLETE.format(problem)))
 
-    def _next_incomplete(self) -> Version | None:
-        """Waits for an incomplete version until nothing else is to be done; None to end."""
-        with self._changed:
+    def _next_incomplete(self) -> tuple[Version, QueuedFile] | None:
+        """Waits for an incomplete version whose turn it is, and returns it with its job; None to end."""
+        with self._choosing, self._changed:
             while not self._closing:
-                due = self._embedding_due and self._not_before <= time.monotonic()
-                if not (
-                    self._making or due or self._erasing or self._text_waits() or self._cancelled_embedding()
-                ):
+                if not (self._erasing or self._text_waits() or self._cancelled_embedding()):
                     with suppress(ProjectError):  # such as a full disk: the next event wakes it again
+                        # What has just been stored has its job soon.
+                        unread = {task.job.name for task in self._tasks if task.job.phase in UNREAD}
                         lacking = [
                             version
                             for version in self._library.incomplete()
-                            if version.id not in self._given_up
+                            if version.id not in self._given_up and version.document not in unread
                         ]
                         if self._completed({version.id for version in lacking}):
                             continue
@@ -753,12 +797,38 @@ class Additions:
                         self._lacking = [
                             version for version in lacking if not self._only_own or version.id in own
                         ]
-                        if self._lacking:
-                            return min(self._lacking, key=lambda version: version.lacks != TABLES)
-                        if not self._only_own:
+                        if found := self._to_complete():
+                            return found
+                        if not self._only_own and not self._lacking:
                             self._begin_older(task.job for task in self._tasks)
-                self._changed.wait()
+                self._changed.wait(TURN_SECONDS if self._lacking else None)
             return None
+
+    def _to_complete(self) -> tuple[Version, QueuedFile] | None:
+        """Returns the incomplete version whose turn it is. Its reading counts as begun.
+
+        While vectors are made, or about to be, that is only one that takes far less time than they do.
+        """
+        due = self._embedding_due and self._not_before <= time.monotonic()
+        turns = sorted(self._lacking, key=lambda version: (version.lacks != TABLES, version.chunks))
+        if turns and (self._making or due):
+            embedding = {
+                version.id: version.chunks - version.embedded for version in self._library.without_vectors()
+            }
+            least = min(embedding.values(), default=0)
+            turns = [
+                version
+                for version in turns
+                if version.id not in embedding and FIRST_BEFORE[version.lacks] * version.chunks < least
+            ]
+        tasks = {self._task_of(version): version for version in turns}
+        working = [task for task in self._stored() if task.begun]
+        for task in _in_turn([task for task in tasks if not task.begun], working, 1):
+            if task not in self._tasks:
+                self._tasks.append(task)
+            task.begun = time.monotonic()
+            return tasks[task], task
+        return None
 
     def _begin_older(self, jobs: Iterable[Job]) -> None:
         """Queues one document to be read again that an earlier version of the program has read.
@@ -793,17 +863,36 @@ class Additions:
         _try(lambda: task.become(result=self._library.adding.result_of(task.version, result)))
 
     def _task_of(self, version: Version) -> QueuedFile:
-        """Returns the job of a version to complete, or a new one for what an earlier process left."""
-        with self._changed:
-            for task in self._stored():
-                if task.version == version.id:
-                    return task
-            left = QueuedFile(replace(self._job(version.document, "tables"), lacks=True), version=version.id)
-            self._tasks.append(left)
-            return left
+        """Returns the job of a version to complete, or one to be queued for what an earlier process left."""
+        for task in self._stored():
+            if task.version == version.id:
+                return task
+        return QueuedFile(replace(self._job(version.document, "tables"), lacks=True), version=version.id)
 
     def _stops(self, task: QueuedFile) -> bool:
         return self._closing or task.cancelled or task.job.name in self._erasing
+
+
+def _is_long(task: QueuedFile, now: float) -> bool:
+    return task.begun > 0 and now - task.begun > LONG_SECONDS
+
+
+def _in_turn(waiting: Iterable[QueuedFile], working: Sequence[QueuedFile], at_once: int) -> list[QueuedFile]:
+    """Returns those that may begin, first those of owners of whom least is worked at.
+
+    at_once: how many may be worked at, beside those that take long and the first ones of other owners.
+    """
+    now = time.monotonic()
+    long = sum(_is_long(task, now) for task in working)
+    owners = Counter(task.job.owner for task in working)
+    free = len(working) < at_once + min(long, MOST_LONG)
+    may_begin = [
+        task
+        for task in waiting
+        if (free and owners[task.job.owner] < at_once + MOST_LONG_OF_OWNER)
+        or (not owners[task.job.owner] and len(working) < at_once + MOST_LONG)
+    ]
+    return sorted(may_begin, key=lambda task: owners[task.job.owner])
 
 
 def time_left(jobs: Iterable[Job], worked: float) -> float | None:

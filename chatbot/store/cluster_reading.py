@@ -43,7 +43,8 @@ class Cluster:
         """Reads a file; see read_document."""
         # Not result(timeout=…): distributed fails if that ends in the moment in which the answer comes.
         finished = threading.Event()
-        call = self._client.submit(_read, path.read_bytes(), path.suffix, how.password, pure=False, retries=1)
+        given = (path.read_bytes(), path.suffix, how.password, how.most_pages)
+        call = self._client.submit(_read, *given, pure=False, retries=1)
         call.add_done_callback(lambda _: finished.set())
         while not how.cancelled():
             if finished.wait(LOOK_SECONDS):
@@ -71,9 +72,10 @@ def _connected(scheduler: str) -> Any:
         ) from error
 
 
-def _read(data: bytes, suffix: str, password: str | None) -> DocumentReading:
+def _read(data: bytes, suffix: str, password: str | None, most_pages: int) -> DocumentReading:
     """Reads all of a document, on a worker of the cluster."""
     with tempfile.NamedTemporaryFile(suffix=suffix) as file:
         file.write(data)
         file.flush()
-        return read_document(Path(file.name), Circumstances(password=password, processes=1))
+        how = Circumstances(password=password, processes=1, most_pages=most_pages)
+        return read_document(Path(file.name), how)

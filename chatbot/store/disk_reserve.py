@@ -22,6 +22,7 @@ __all__ = [
     "LITTLE_SPACE",
     "MAKE_ROOM",
     "RESERVE_BYTES",
+    "DiskFullError",
     "Reserve",
     "disk_is_full",
     "free_bytes",
@@ -41,6 +42,10 @@ STEP_BYTES = 2**20
 # fraction of a small disk.
 LEFT_BYTES = 2 * 2**20
 LARGEST_SHARE = 8
+
+
+class DiskFullError(StoreError):
+    """There was no space for a write."""
 
 
 class Reserve:
@@ -101,9 +106,9 @@ def is_full(folder: Path) -> bool:
     return free_bytes(folder) < LITTLE_SPACE
 
 
-def disk_is_full(folder: Path) -> StoreError:
+def disk_is_full(folder: Path) -> DiskFullError:
     """Returns the error for a write that found no space. folder: where the file was to be."""
-    return StoreError(
+    return DiskFullError(
         f"The disk is full, so {folder} cannot be written. Nothing stored is lost.",
         hint=MAKE_ROOM,
         retryable=True,

@@ -340,5 +340,5 @@ def _space(library: Library) -> Iterator[Finding]:
         if free < LITTLE_SPACE:
             left = f"only {free / 2**20:.1f} MiB are free on the disk of {folder}"
             full = f"the disk is full, {left}: you can read and erase documents, but not add any"
-            yield Finding(None, full if free < RESERVE_BYTES else f"only {left}", MAKE_ROOM)
+            yield Finding(None, full if free < RESERVE_BYTES else left, MAKE_ROOM)
             return

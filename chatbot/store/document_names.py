@@ -5,13 +5,25 @@ from __future__ import annotations
 import re
 import unicodedata
 from collections import Counter
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from pathlib import PurePath
 
 from chatbot.errors import DocumentError
+from ingestion.prompt_injection.obfuscation import LOOK_ALIKES
 
-__all__ = ["display_name", "free_name", "known_as", "listed", "told_apart", "with_names", "with_titles"]
+__all__ = [
+    "display_name",
+    "free_name",
+    "known_as",
+    "listed",
+    "looks_like",
+    "told_apart",
+    "with_names",
+    "with_titles",
+]
 
+INVISIBLE = frozenset({"Cc", "Cf", "Zl", "Zp", "Cs", "Co"})
+WORD, LATIN = re.compile(r"[^\W\d_]+"), re.compile("[A-Za-z]")
 # The number of documents that a sentence names.
 MOST_NAMED = 3
 
@@ -26,11 +38,12 @@ POINTING = frozenset("the this that these those my our a an".split())
 def display_name(given: str) -> str:
     """Returns the name a document is kept under.
 
-    It is the last part of a path, with control and bidirectional characters made visible. Raises
+    It is the last part of a path, with control and bidirectional characters made visible, and in words of
+    Latin letters those of other alphabets that look like them. Raises
     DocumentError for a name that is empty or longer than LONGEST_NAME characters.
     """
     name = re.split(r"[\\/]", unicodedata.normalize("NFC", given))[-1].strip()
-    name = "".join(_visible(letter) for letter in name)
+    name = WORD.sub(_one_alphabet, "".join(_visible(letter) for letter in name))
     if not name or set(name) <= {"."}:
         raise DocumentError(
             f"{given[:80]!r} cannot be used as a document name.", hint="Choose a name with --name."
@@ -62,10 +75,32 @@ def free_name(name: str, taken: Collection[str]) -> str:
     return f"{path.stem} ({number}){path.suffix}"
 
 
+def looks_like(name: str, others: Iterable[str]) -> str:
+    """Returns another name that looks the same, but has other letters; "" for none."""
+    look, plain, ascii_only = _look(name), name.casefold(), name.isascii()
+    for other in others:
+        if not (ascii_only and other.isascii()) and other.casefold() != plain and _look(other) == look:
+            return other
+    return ""
+
+
+def _look(name: str) -> str:
+    return unicodedata.normalize("NFKC", name).casefold().translate(LOOK_ALIKES)
+
+
 def _visible(letter: str) -> str:
-    if unicodedata.category(letter) in {"Cc", "Cf", "Zl", "Zp", "Cs", "Co"}:
-        return f"‹U+{ord(letter):04X}›"
-    return letter
+    return _coded(letter) if unicodedata.category(letter) in INVISIBLE else letter
+
+
+def _coded(letter: str) -> str:
+    return f"‹U+{ord(letter):04X}›"
+
+
+def _one_alphabet(match: re.Match[str]) -> str:
+    word = match[0]
+    if word.isascii() or not LATIN.search(word):
+        return word
+    return "".join(_coded(letter) if ord(letter.lower()) in LOOK_ALIKES else letter for letter in word)
 
 
 def listed(names: Sequence[str]) -> str:

@@ -12,7 +12,8 @@ from pathlib import Path
 from chatbot.settings import Settings
 from chatbot.store.catalog import Catalog
 from chatbot.store.database import Served, open_database
-from chatbot.store.discarding import discard, finish_discarding
+from chatbot.store.discarding import discard, finish_discarding, folder_beside, put_in_place
+from chatbot.store.index_errors import explained
 from chatbot.store.vector_engine import Place
 from chatbot.store.word_index import WordIndex
 
@@ -24,22 +25,36 @@ OWNER_CHARACTERS = 16
 
 
 @dataclass(frozen=True, slots=True)
+class WordEngine:
+    """How an index of words is opened and replaced.
+
+    open: opens it. Raises IndexDamagedError, StoreError.
+    new: opens one that is to be filled anew: an empty one beside it, or one in which each version can be
+        replaced while it is used.
+    take: puts the new one in its place, once it is filled, and opens it there.
+    give_up: deletes it, to make room, and opens an empty one. None where that makes none.
+    """
+
+    open: Callable[[], WordIndex]
+    new: Callable[[], WordIndex]
+    take: Callable[[], WordIndex]
+    give_up: Callable[[], WordIndex] | None = None
+
+
+@dataclass(frozen=True, slots=True)
 class Engines:
     """What the two indexes stand on.
 
     place: of the vectors.
     owner: whose collections there are this store's; "" where all are.
     mark: where the vectors are, if another server of the same store has its own; else "".
-    open_words: opens the index of words. Raises IndexDamagedError, StoreError.
-    new_words: opens one in its place that is to be filled anew: an empty one, or one in which each version
-        can be replaced while it is used.
+    words: the index of words.
     """
 
     place: Place
     owner: str
     mark: str
-    open_words: Callable[[], WordIndex]
-    new_words: Callable[[], WordIndex]
+    words: WordEngine
 
 
 def engines_of(settings: Settings, catalog: Catalog) -> Engines:
@@ -48,8 +63,7 @@ def engines_of(settings: Settings, catalog: Catalog) -> Engines:
     mark = ""
     if settings.database and not settings.chroma_url:
         mark = f" on {socket.gethostname()} in {settings.store}"
-    open_words, new_words = _words(settings)
-    return Engines(place, owner, mark, open_words, new_words)
+    return Engines(place, owner, mark, _words(settings))
 
 
 def _vectors(settings: Settings, catalog: Catalog) -> tuple[Place, str]:
@@ -67,13 +81,14 @@ def _owner(catalog: Catalog) -> str:
     return catalog.meta(OWNER) or catalog.first_meta(OWNER, uuid.uuid4().hex[:OWNER_CHARACTERS])
 
 
-def _words(settings: Settings) -> tuple[Callable[[], WordIndex], Callable[[], WordIndex]]:
+def _words(settings: Settings) -> WordEngine:
     if settings.database:
         words = cache(partial(_open_postgres, settings.database))
-        return words, words
+        return WordEngine(words, words, words)
     folder = settings.store / "keywords"
     finish_discarding(folder)
-    return partial(_open_tantivy, folder), partial(_new_tantivy, folder)
+    steps = (_open_tantivy, _new_tantivy, _take_tantivy, _anew_tantivy)
+    return WordEngine(*(partial(step, folder) for step in steps))
 
 
 def _open_postgres(address: str) -> WordIndex:
@@ -89,5 +104,18 @@ def _open_tantivy(folder: Path) -> WordIndex:
 
 
 def _new_tantivy(folder: Path) -> WordIndex:
+    return _open_tantivy(folder_beside(folder))
+
+
+def _take_tantivy(folder: Path) -> WordIndex:
+    try:
+        put_in_place(folder)
+    except OSError as error:
+        raise explained(error, "The keyword index", folder) from error
+    return _open_tantivy(folder)
+
+
+def _anew_tantivy(folder: Path) -> WordIndex:
+    folder_beside(folder)
     discard(folder)
     return _open_tantivy(folder)

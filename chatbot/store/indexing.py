@@ -16,6 +16,7 @@ from chatbot.errors import StoreError
 from chatbot.models.embedders import Embedder
 from chatbot.store.catalog import Catalog, rest_of
 from chatbot.store.contents import Refilled
+from chatbot.store.disk_reserve import DiskFullError
 from chatbot.store.engines import Engines
 from chatbot.store.term_scores import lexicon_of, terms_of
 from chatbot.store.vector_index import ChromaIndex, IndexDamagedError, IndexedPassage
@@ -54,7 +55,7 @@ class Indexes:
         # What was found damaged, and rebuilt, until `doctor` has told it.
         self.rebuilt = list[str]()
         try:
-            self.keywords = engines.open_words()
+            self.keywords = engines.words.open()
         except IndexDamagedError as error:
             self._new_keywords(error)
         self.vectors = ChromaIndex(
@@ -63,12 +64,24 @@ class Indexes:
             dimension=embedder.dimension,
             owner=engines.owner,
         )
+        # Whether the index of words has all that the catalogue has; see `look_at_words`.
+        self.words_whole = True
         self._aligned = f"{self.vectors.name}{engines.mark}"
         self.on_this_machine = not engines.owner  # and so in files
         # Whether the nearest passages of Chroma are the nearest of all vectors in the catalogue.
         self.complete = catalog.meta(ALIGNED) == self._aligned or not catalog.window_counts(
             embedder.fingerprint, embedder.dimension
         )
+
+    def look_at_words(self) -> None:
+        """Notes whether the index of words is whole, as it may not be after a crash or a loss of files."""
+        expected = sum(self._catalog.chunk_counts().values())
+        self.words_whole = self._mending_keywords(lambda: self.keywords.count()) == expected
+
+    def align_words(self) -> None:
+        """Adds missing words and deletes surplus ones, from the catalogue alone."""
+        self._mending_keywords(self._align_keywords)
+        self.words_whole = True
 
     def close(self) -> None:
         """Closes files and connections."""
@@ -170,7 +183,7 @@ class Indexes:
             self._new_keywords(None)
         if learnt:
             self._catalog.set_meta(TERMS, terms_version())
-        self._mending_keywords(self._align_keywords)
+        self.align_words()
         if self._catalog.meta(RENAMED) and self.vectors.exists():
             self._mending_vectors(self._align_names)
         if self._catalog.meta(ALIGNED) != self._aligned or not self.vectors.exists():
@@ -359,11 +372,20 @@ class Indexes:
             return step()
 
     def _new_keywords(self, error: StoreError | None) -> None:
+        """Builds the index beside the former one, which searches see until the new one is whole."""
         self._warn_of("words", error)
-        made = self._engines.new_words()
-        self._fill_keywords(made, anew=True)
-        # Until here, searches see the former index, whose files they have open.
-        self.keywords = made
+        words = self._engines.words
+        try:
+            self._fill_keywords(words.new(), anew=True)
+            self.keywords = words.take()
+        except DiskFullError as problem:
+            if words.give_up is None:
+                raise
+            log.warning("There is no room for two indexes of words: %s", problem)
+            self.words_whole = False
+            self.keywords = words.give_up()
+            self._fill_keywords(self.keywords, anew=True)
+        self.words_whole = True
 
     def _new_vectors(self, error: StoreError | None) -> None:
         self.unaligned()

@@ -29,11 +29,11 @@ from chatbot.store.kept_copies import copies_of
 from chatbot.store.lock import StoreLock
 from chatbot.store.mapped_terms import mapped
 from chatbot.store.migration.migration_mark import unless_unfinished
-from chatbot.store.missing_vectors import EarlyVectors, make_vectors
+from chatbot.store.missing_vectors import EarlyVectors, in_turns, make_vectors
 from chatbot.store.store_clock import DAY
 from chatbot.store.term_scores import DocumentTerms, unpack_terms
 from chatbot.store.vector_index import LeastRecentlyUsed, Matrix, matrix_of
-from chatbot.store.version_building import NO_VECTORS, AddResult, Taken, Upload, VersionBuilder
+from chatbot.store.version_building import NO_VECTORS, AddResult, Taken, Upload, VersionBuilder, cut_up
 from ingestion.document import TABLES
 from ingestion.invisible_characters import visible
 from ingestion.pages.document_facts import STATUSES, as_period
@@ -121,7 +121,9 @@ class Library:
         self.catalog.add_indexes()
         self.indexes = Indexes(self.catalog, engines_of(settings, self.catalog), embedder)
         self._early = EarlyVectors(self.catalog, embedder)
-        self.adding = VersionBuilder(self.catalog, self.copies, self.indexes, self._changing)
+        self.adding = VersionBuilder(
+            self.catalog, self.copies, self.indexes, self._changing, most_pages=settings.max_pages
+        )
         self._matrices: LeastRecentlyUsed[Matrix] = LeastRecentlyUsed(
             CACHE_BYTES // 2, size=lambda matrix: matrix.size
         )
@@ -144,6 +146,8 @@ class Library:
             if not is_full(settings.store):
                 raise
             log.warning("Unfinished work will continue when there is disk space: %s", error)
+        if not settings.database:  # there what another process adds is in one of the two for a moment
+            self.indexes.look_at_words()
 
     def close(self) -> None:
         """Closes the store."""
@@ -339,16 +343,20 @@ class Library:
         self,
         *,
         only: Container[int] | None = None,
+        owner_of: Callable[[int], str] = lambda version: "",
         progress: Progress = _no_progress,
         cancelled: Callable[[], bool] = _never,
     ) -> None:
         """Makes the missing vectors of these versions, or of all.
 
         They are made in batches, each stored before the next is asked for. A version that has all goes live.
+
+        owner_of: a version's owner. Owners take turns, and of each the version that lacks fewest is first.
         """
         rounds = 0
         while rounds < MOST_ROUNDS:
-            lacking = [version for version in self.without_vectors() if only is None or version.id in only]
+            wanted = (version for version in self.without_vectors() if only is None or version.id in only)
+            lacking = in_turns(wanted, owner_of)
             if not lacking:
                 return
             claimed = {version.id for version in lacking[:MOST_CLAIMED] if self._claims_vectors(version.id)}
@@ -358,7 +366,9 @@ class Library:
                 for version in versions:
                     if version.fingerprint not in (None, self.embedder.fingerprint):
                         self.catalog.restart_vectors(version.id, self.embedder.fingerprint)
-                again = bool(versions) and self._make_vectors(versions, progress, cancelled)
+                again = bool(versions) and self._make_vectors(
+                    in_turns(versions, owner_of), owner_of, progress, cancelled
+                )
             finally:
                 for number in claimed:
                     self.catalog.give_way(vectors_of(number))
@@ -372,19 +382,21 @@ class Library:
         return self.catalog.claim(vectors_of(version))
 
     def _make_vectors(
-        self, versions: Sequence[Version], progress: Progress, cancelled: Callable[[], bool]
+        self,
+        versions: Sequence[Version],
+        owner_of: Callable[[int], str],
+        progress: Progress,
+        cancelled: Callable[[], bool],
     ) -> bool:
         """Makes vectors. Returns whether a version was read further meanwhile and so lacks some again."""
         own = {version.id for version in versions if version.fingerprint == self.embedder.fingerprint}
         done = {version.id: version.embedded if version.id in own else 0 for version in versions}
-        waiting, at_once = list[int](), 1  # Chroma is opened while most are still to be made
-        version = versions[0]
+        waiting = dict[int, list[int]]({version.id: [] for version in versions})
+        at_once = 1  # Chroma is opened while most are still to be made
+        pause = partial(self._let_pass, cancelled)
+        batches = make_vectors(self.catalog, self.embedder, versions, self._early, pause, owner_of)
         try:
-            with closing(
-                make_vectors(
-                    self.catalog, self.embedder, versions, self._early, partial(self._let_pass, cancelled)
-                )
-            ) as batches:
+            with closing(batches):
                 for made in batches:
                     if cancelled():
                         return False
@@ -392,16 +404,17 @@ class Library:
                     with self._changing:
                         self.indexes.unaligned()
                         kept = self.catalog.add_vectors(version.id, self.embedder.fingerprint, made.rows)
-                        waiting += kept
-                        if made.last or len(waiting) >= at_once:
-                            self._index_vectors(version.id, waiting)
+                        waiting[version.id] += kept
+                        if made.last or len(waiting[version.id]) >= at_once:
+                            self._index_vectors(version.id, waiting[version.id])
                             at_once = INDEXED_AT_ONCE
                         if made.last:
                             self._ready(version)
                     done[version.id] += len(kept)
                     progress(version.document, "embedding", done[version.id], version.chunks)
         finally:
-            self._index_vectors(version.id, waiting)
+            for number, ordinals in waiting.items():
+                self._index_vectors(number, ordinals)
         return bool({version.id for version in versions} & {version.id for version in self.without_vectors()})
 
     def _let_pass(self, cancelled: Callable[[], bool]) -> None:
@@ -418,9 +431,10 @@ class Library:
 
         That is faster, but blocks all threads of the interpreter meanwhile. `ordinals` is emptied.
         """
-        with self._changing:
-            given, ordinals[:] = list(ordinals), []
-            self.indexes.add_vectors(version, given)
+        if ordinals:
+            with self._changing:
+                given, ordinals[:] = list(ordinals), []
+                self.indexes.add_vectors(version, given)
 
     def _ready(self, version: Version) -> None:
         """Makes a version live if it still exists and has all vectors."""
@@ -441,6 +455,7 @@ class Library:
         version: int,
         *,
         images: bool = True,
+        awaited: bool = False,
         progress: Callable[[str, int, int], None] = lambda phase, done, total: None,
         cancelled: Callable[[], bool] = _never,
     ) -> None:
@@ -448,15 +463,17 @@ class Library:
 
         Afterwards, chunks that are new or have other contexts lack vectors.
 
-        images: False if a question waits, to which all making of vectors gives way.
+        images: whether to read images too, and not its tables alone.
+        awaited: whether a question waits, to which all making of vectors gives way.
         """
-        with self._way_given() if not images else nullcontext():
+        with self._way_given() if awaited else nullcontext():
             if not self._begins(version, cancelled, tables_only=not images):
                 return
             stored = self.catalog.version(version)
             try:
-                how = partial(self.adding.complete, version, images=images, processes=self._settings.threads)
-                how(progress=progress, cancelled=cancelled, changed=self._forget)
+                how = partial(self.adding.complete, version, images=images, awaited=awaited)
+                how = partial(how, processes=self._settings.threads, changed=self._forget)
+                how(progress=progress, cancelled=cancelled)
             finally:
                 with suppress(StoreError):  # a database that is gone has no claims
                     self.catalog.give_way(rest_of(version))
@@ -641,8 +658,9 @@ class Library:
                 else:
                     chunked = _ignore
                 try:
+                    cut = cut_up(taken.name, reading, chunked)
                     with self._changing:  # the same file may be stored just now, under this or another name
-                        known = self.adding.known(taken) or self.adding.store(taken, reading, chunked=chunked)
+                        known = self.adding.known(taken) or self.adding.store(taken, cut)
                 finally:
                     self._early.end()
         seconds = round(time.perf_counter() - start, 3)
@@ -796,6 +814,11 @@ class Library:
                 ):  # erased rows are found by nobody; the next sweep removes them
                     raise
             self.indexes.scrub()
+
+    def align_words(self) -> None:
+        """Makes the index of words whole again, where it was found not to be."""
+        with self._changing, self.reserve.lent():
+            self.indexes.align_words()
 
     def _recover(self) -> None:
         """Undoes what a stopped process left half done, or notes it to be done.

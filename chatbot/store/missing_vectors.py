@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import threading
-from collections import ChainMap, deque
+from collections import ChainMap, Counter, deque
 from collections.abc import Callable, Generator, Iterable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import closing, suppress
@@ -18,7 +18,7 @@ from chatbot.store.catalog import Catalog, Version
 from chatbot.store.contents import StoredChunk, chunk_key
 from ingestion.records import Chunk
 
-__all__ = ["EMBED_BATCH", "EarlyVectors", "Made", "make_vectors"]
+__all__ = ["EMBED_BATCH", "EarlyVectors", "Made", "in_turns", "make_vectors"]
 
 # Chunks embedded between two commits: about half a second of work, which a crash can cost. The first batches
 # are smaller, so that storing begins early.
@@ -94,33 +94,57 @@ class EarlyVectors:
                 made.update(_embedded(self._embedder, _windows(self._embedder, lacking)))
 
 
+def in_turns(versions: Iterable[Version], owner_of: Callable[[int], str]) -> list[Version]:
+    """Returns versions in an order in which owners take turns, of each the one that lacks fewest vectors
+    first.
+    """
+    turns = Counter[str]()
+    found = list[tuple[int, Version]]()
+    for version in sorted(versions, key=lambda version: version.chunks - version.embedded):
+        owner = owner_of(version.id)
+        found.append((turns[owner], version))
+        turns[owner] += 1
+    return [version for _, version in sorted(found, key=lambda pair: pair[0])]
+
+
 def make_vectors(
     catalog: Catalog,
     embedder: Embedder,
     versions: Iterable[Version],
     early: EarlyVectors,
     pause: Callable[[], None],
+    owner_of: Callable[[int], str] = lambda version: "",
 ) -> Generator[Made, None, None]:
-    """Yields the vectors that these versions lack, in batches by ordinal.
+    """Yields the vectors that these versions lack, in batches by ordinal: of each owner in turn a batch, and
+    of an owner one version after another.
 
     While one batch is used, the next is made. A chunk that equals one with vectors gets those. Closing the
     generator waits for what is being made. Raises ModelError, StoreError.
 
     pause: called between texts, from another thread; it may wait.
     """
-    return _ahead(_vectors(embedder, pause, _ahead(_texts(catalog, embedder, versions, early))))
+    owned = dict[str, deque[Version]]()
+    for version in versions:
+        owned.setdefault(owner_of(version.id), deque()).append(version)
+    return _ahead(_vectors(embedder, pause, _ahead(_texts(catalog, embedder, owned, early))))
 
 
 def _texts(
-    catalog: Catalog, embedder: Embedder, versions: Iterable[Version], early: EarlyVectors
+    catalog: Catalog, embedder: Embedder, owned: dict[str, deque[Version]], early: EarlyVectors
 ) -> Generator[_Texts, None, None]:
     size = FIRST_BATCH
-    for version in versions:
-        after, last = -1, False
-        while not last:
+    reached = dict[int, int]()
+    while owned:
+        for owner, versions in list(owned.items()):
+            version = versions[0]
+            after = reached.get(version.id, -1)
             chunks = catalog.chunks_without_vectors(version.id, embedder.fingerprint, after=after, limit=size)
-            after = max([after, *(chunk.ordinal for chunk in chunks)])
+            reached[version.id] = max([after, *(chunk.ordinal for chunk in chunks)])
             last = len(chunks) < size
+            if last:
+                versions.popleft()
+            if not versions:
+                del owned[owner]
             size = min(2 * size, EMBED_BATCH)
             keys = [_key(chunk) for chunk in chunks]
             kept = {**early.of(keys), **catalog.vectors_of(keys, embedder.fingerprint)}

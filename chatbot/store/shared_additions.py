@@ -33,8 +33,10 @@ log = logging.getLogger(__name__)
 # are made, and a long scan holds nobody up.
 READ, VECTORS, REST = "read", "vectors", "rest"
 STEPS = {READ: UNREAD | {"password"}, VECTORS: frozenset({"embedding"}), REST: STORED - {"embedding"}}
-# How many documents a process makes vectors of, or reads further, at once.
-AT_ONCE = {VECTORS: 3, REST: 3}
+# How many documents a process makes vectors of, or reads further, at once, with those that take long; and how
+# many files it takes beside those that it reads, to begin them while these take long.
+AT_ONCE = {VECTORS: 6, REST: 6}
+MOST_BESIDE = 3
 # Seconds between two notes of a job's progress; between two looks at all jobs, however many pages ask;
 # between two looks at a job that another process works at; and between two looks for what nobody works at.
 NOTE_SECONDS, SHOWN_SECONDS, ELSEWHERE_SECONDS, LEFT_SECONDS = 0.3, 0.2, 0.5, 5.0
@@ -79,7 +81,7 @@ class SharedAdditions(Additions):
         self._looking = threading.Thread(target=self._look_after, name="additions-left", daemon=True)
         self._looking.start()
         if works:
-            queue.work(self._attend_queued, {READ: readers, **AT_ONCE})
+            queue.work(self._attend_queued, {READ: readers + MOST_BESIDE, **AT_ONCE})
 
     # --- what the pages call
     # ----------------------------------------------------------------------------------------------------

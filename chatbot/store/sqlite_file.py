@@ -199,7 +199,7 @@ class SqliteFile(SoleOwner):
             found = schema.version
         if found > schema.version:
             raise NewerStoreError("store", found, schema.version)
-        if 0 < found < schema.version:
+        if found and found < schema.version:
             raise EarlierStoreError(
                 f"The store has version {found}, but this program needs {schema.version}.",
                 hint=f"`{PROGRAM} rebuild` rebuilds it from the kept copies.",

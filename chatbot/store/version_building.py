@@ -15,7 +15,7 @@ from typing import BinaryIO, TypeAlias
 from chatbot.errors import CancelledError, DocumentError, EncryptedError, ProjectError, StoreError
 from chatbot.store.catalog import Catalog, Version, Waiting
 from chatbot.store.contents import StoredPage
-from chatbot.store.document_names import display_name
+from chatbot.store.document_names import display_name, looks_like
 from chatbot.store.indexing import Indexes
 from chatbot.store.kept_copies import Copies, KeptName
 from chatbot.store.term_scores import lexicon_of, terms_of
@@ -31,6 +31,7 @@ __all__ = [
     "Taken",
     "Upload",
     "VersionBuilder",
+    "cut_up",
     "different_files",
     "failed_upload",
 ]
@@ -41,6 +42,7 @@ Elsewhere: TypeAlias = Callable[[Path, Circumstances], DocumentReading]
 NO_VECTORS = "Searched by words only, because its vectors could not be created: {}"
 # Shown for a document of which only the text could be read.
 NOT_COMPLETE = "Its text can be searched, but its tables and pictures could not be read: {}"
+LOOKS_LIKE = "Its name looks like that of another document, {}, but has other letters. Rename one of them."
 NO_TEXT = "No text was found on any page."
 # The most characters of a name. No file system has longer ones, but --name may be given anything.
 LONGEST_NAME = 255
@@ -112,6 +114,16 @@ class Taken:
     left: bool = False
 
 
+@dataclass(frozen=True, slots=True)
+class CutReading:
+    """A reading as it is stored. words: the terms of each chunk. lexicon: of all of them."""
+
+    reading: DocumentReading
+    chunks: list[Chunk]
+    words: list[list[str]]
+    lexicon: bytes
+
+
 class VersionBuilder:
     """The steps of an addition.
 
@@ -121,8 +133,18 @@ class VersionBuilder:
     elsewhere: reads files in place of this machine, if given; see read_document.
     """
 
-    def __init__(self, catalog: Catalog, copies: Copies, indexes: Indexes, lock: threading.RLock) -> None:
+    def __init__(
+        self,
+        catalog: Catalog,
+        copies: Copies,
+        indexes: Indexes,
+        lock: threading.RLock,
+        *,
+        most_pages: int = 0,
+    ) -> None:
+        """most_pages: as in Circumstances."""
         self.names_due = False
+        self._most_pages = most_pages
         self.elsewhere: Elsewhere | None = None
         self._catalog, self._copies, self._indexes, self._lock = catalog, copies, indexes, lock
 
@@ -215,22 +237,12 @@ class VersionBuilder:
                 return reading
         return read_document(path, replace(how, password=taken.password))
 
-    def store(
-        self,
-        taken: Taken,
-        reading: DocumentReading,
-        *,
-        chunked: Callable[[Sequence[Chunk]], None] = lambda chunks: None,
-    ) -> AddResult:
+    def store(self, taken: Taken, cut: CutReading) -> AddResult:
         """Stores pages, chunks and terms in the catalogue and the keyword index. Raises StoreError.
 
         From here on the file is found by its words.
-
-        chunked: called with the chunks as soon as they are known.
         """
-        chunks = _chunks(taken.name, reading)
-        chunked(chunks)
-        words, lexicon = _terms(chunks, reading)
+        reading = cut.reading
         with self._lock:
             before = self._catalog.find(taken.name)
             version = self._catalog.begin(
@@ -247,8 +259,8 @@ class VersionBuilder:
                 self._catalog.correct(
                     taken.digest, said
                 )  # the catalogue was lost, and is rebuilt from the copies
-            self._catalog.fill(version, reading, chunks, lexicon)
-            self._indexes.add_words(version, words)
+            self._catalog.fill(version, reading, cut.chunks, cut.lexicon)
+            self._indexes.add_words(version, cut.words)
             self._catalog.searchable(version)
             stored = self._catalog.version(version)
             if stored is None:
@@ -271,6 +283,7 @@ class VersionBuilder:
         version: int,
         *,
         images: bool,
+        awaited: bool,
         processes: int,
         progress: Callable[[str, int, int], None],
         cancelled: Callable[[], bool],
@@ -281,6 +294,7 @@ class VersionBuilder:
         The tables can be used while images are read. If the version is erased meanwhile, reading stops.
         Raises DocumentError and its subclasses, CancelledError, StoreError.
 
+        awaited: whether a question waits for it.
         changed: called as soon as what is stored has changed.
         progress: its phase is TABLES or IMAGES.
         """
@@ -300,7 +314,7 @@ class VersionBuilder:
         how = replace(
             self._circumstances(stored.sha256, processes, told, stops),
             images_later=not images,
-            awaited=not images,
+            awaited=awaited,
         )
         if stored.lacks == TABLES:
             how = replace(how, before_images=keep)
@@ -321,17 +335,16 @@ class VersionBuilder:
             for page in reading.pages
         )
         reading = replace(reading, pages=pages)
-        chunks = _chunks(version.document or self._catalog.name_of(version.id), reading)
-        words, lexicon = _terms(chunks, reading)
+        cut = cut_up(version.document or self._catalog.name_of(version.id), reading)
         with self._lock:
             if self._catalog.version(version.id) is None:
                 return
             self._indexes.refilling(version.id)
             try:
-                change = self._catalog.refill(version.id, reading, chunks, lexicon)
+                change = self._catalog.refill(version.id, reading, cut.chunks, cut.lexicon)
             finally:
                 changed(version.id)
-            self._indexes.refilled(version.id, words, change)
+            self._indexes.refilled(version.id, cut.words, change)
             self._catalog.forget_drafts()
 
     def result_of(self, version: int, result: AddResult) -> AddResult:
@@ -354,6 +367,8 @@ class VersionBuilder:
         """Says what of a version's file is not in its text, None where all is."""
         if not (result.chunks or lacks):
             return NO_TEXT
+        if other := looks_like(result.document, self._catalog.names()):
+            return LOOKS_LIKE.format(other)
         remarks = self._catalog.remarks(version)
         if not remarks:
             return None
@@ -380,6 +395,7 @@ class VersionBuilder:
             cancelled=cancelled,
             images=self._catalog.drafts(digest),
             keep=lambda page: self._catalog.keep_draft(digest, page),
+            most_pages=self._most_pages,
         )
 
     def give_up(self, taken: Taken, error: ProjectError | None = None, *, keep: bool = False) -> AddResult:
@@ -472,17 +488,23 @@ def _as_before(page: Page, before: StoredPage) -> Page:
     )
 
 
-def _chunks(name: str, reading: DocumentReading) -> list[Chunk]:
-    """name: the document's, with which every chunk's context begins."""
-    return list(chunk_pages(reading.pages, Path(name).stem.replace("_", " ").strip()))
+def cut_up(
+    name: str,
+    reading: DocumentReading,
+    chunked: Callable[[Sequence[Chunk]], None] = lambda chunks: None,
+) -> CutReading:
+    """Returns a reading with its chunks and terms. This takes long for a long file, and needs no lock.
 
-
-def _terms(chunks: Sequence[Chunk], reading: DocumentReading) -> tuple[list[list[str]], bytes]:
-    """Returns the terms of each of a reading's chunks, and its lexicon."""
+    name: the document's, with which every chunk's context begins.
+    chunked: called with the chunks as soon as they are known.
+    """
+    chunks = list(chunk_pages(reading.pages, Path(name).stem.replace("_", " ").strip()))
+    chunked(chunks)
     words = [terms_of(chunk) for chunk in chunks]
-    return words, lexicon_of(
+    lexicon = lexicon_of(
         words, [page.text for page in reading.pages], {page.number: page.tables for page in reading.pages}
     )
+    return CutReading(reading, chunks, words, lexicon)
 
 
 def failed_upload(name: str, error: ProjectError) -> AddResult:

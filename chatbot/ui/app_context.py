@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import logging
+import sys
 import threading
 import time
 from dataclasses import dataclass, replace
@@ -37,6 +38,9 @@ log = logging.getLogger(__name__)
 FORGET_SECONDS, FORGET_TICK = 120.0, 0.1
 # An opening that failed because of something that passes is retried after this time.
 RETRY_SECONDS = 2.0
+# Seconds after which a thread that computes lets others compute. By Python's default, 5 ms, a question beside
+# a long file that is read takes three times as long.
+SWITCH_SECONDS = 0.001
 
 
 @dataclass(frozen=True, slots=True)
@@ -148,6 +152,7 @@ def _open_context(settings: Settings) -> AppContext:
     from chatbot.ui.running_questions import RunningQuestions
     from chatbot.ui.store_check import StoreCheck
 
+    sys.setswitchinterval(SWITCH_SECONDS)
     chatbot = Chatbot(settings)
     try:
         if settings.embeds_here:  # a remote one is only asked when somebody asks a question
@@ -165,7 +170,7 @@ def _open_context(settings: Settings) -> AppContext:
             settings,
             chatbot,
             additions,
-            RunningQuestions(chatbot, additions.stops),
+            RunningQuestions(chatbot, additions.stops, most=settings.waiting_questions),
             Comparisons(chatbot),
             images,
             check,

@@ -11,7 +11,7 @@ from streamlit.runtime.scriptrunner import StopException
 from streamlit.typing import UploadedFile
 
 from chatbot.asking.question import LONGEST_QUESTION, Ask
-from chatbot.errors import NotFoundError, QuestionError, StoreError
+from chatbot.errors import BusyError, NotFoundError, QuestionError, StoreError
 from chatbot.memory.conversations.conversation_store import ConversationRow
 from chatbot.records import DocumentRow, Stage
 from chatbot.ui import document_session, session, uploads
@@ -168,10 +168,14 @@ def _asked(
         else:
             ready = None
         ask = Ask(question, names, conversation, None, owner, tools=may_ask_tools(conversation, context))
-        asking = context.asked.ask(ask, ready=ready)
-        asking.wait(0, BEGUN_SECONDS)  # by then it is in its conversation, which is listed
-        if conversation is None:
-            return [asking]
+        try:
+            asking = context.asked.ask(ask, ready=ready)
+        except BusyError as error:
+            st.html(notice_html(error.message, error.hint))
+        else:
+            asking.wait(0, BEGUN_SECONDS)  # by then it is in its conversation, which is listed
+            if conversation is None:
+                return [asking]
     shown = session.conversation()
     if shown:
         return context.asked.left(shown, owner)

@@ -15,6 +15,7 @@ from starlette.requests import Request
 from starlette.responses import FileResponse, PlainTextResponse, Response
 from starlette.routing import Route
 
+from chatbot.api.host import READY, status_of
 from chatbot.errors import NotFoundError, ProjectError
 from chatbot.ui.app_context import AppContext, opening
 from chatbot.ui.guard import OWNER_COOKIE
@@ -138,9 +139,9 @@ async def _ready(_: Request) -> Response:
 
     Streamlit's own health check succeeds long before.
     """
-    ready = opening().context is not None
+    status = status_of(opening().context)
     return PlainTextResponse(
-        "ready\n" if ready else "opening\n", 200 if ready else 503, headers={"cache-control": "no-store"}
+        f"{status}\n", 200 if status == READY else 503, headers={"cache-control": "no-store"}
     )
 
 

@@ -15,7 +15,7 @@ from functools import partial
 from typing import Any, Protocol
 
 from chatbot.asking.question import Ask
-from chatbot.errors import ProjectError
+from chatbot.errors import BusyError, ProjectError
 from chatbot.memory.conversations.conversation_store import StoredExchange
 from chatbot.models.tokens import encodable
 from chatbot.records import Answer, Event, Notice, Stage, Token
@@ -255,9 +255,11 @@ class RunningQuestions:
     Also the last question of each conversation if the store has no answer to it.
     """
 
-    def __init__(self, chatbot: AnswerSource, stops: StopSigns | None = None) -> None:
-        """stops: where other servers say which answers to stop, if the store is shared."""
-        self._chatbot, self._stops = chatbot, stops
+    def __init__(self, chatbot: AnswerSource, stops: StopSigns | None = None, *, most: int = 0) -> None:
+        """stops: where other servers say which answers to stop, if the store is shared.
+        most: how many questions of one owner may be on their way, 0 for any number.
+        """
+        self._chatbot, self._stops, self._most = chatbot, stops, most
         self._watching: threading.Thread | None = None
         self._workers = _Workers(MOST_AT_ONCE)
         self._numbers = itertools.count(1)
@@ -269,6 +271,7 @@ class RunningQuestions:
         """Begins to answer a question.
 
         Within a conversation it waits for the questions before it, and for what it is about to be `ready`.
+        Raises BusyError.
         """
         asking = Asking(ask.question, next(self._numbers))
         key = (ask.conversation, ask.owner)
@@ -276,6 +279,7 @@ class RunningQuestions:
             target=self._answer, args=(asking, ask, ready), name=f"ask-{asking.number}", daemon=True
         )
         with self._lock:
+            self._admit(ask.owner)
             before = [earlier for earlier in self._conversations.pop(key, []) if not earlier.finished]
             self._conversations[key] = [*before, asking]
             self._forget_oldest()
@@ -285,6 +289,26 @@ class RunningQuestions:
                 self._watching.start()
         thread.start()
         return asking
+
+    def admit(self, owner: str) -> None:
+        """Raises BusyError if too many questions of this owner are not answered yet."""
+        with self._lock:
+            self._admit(owner)
+
+    def _admit(self, owner: str) -> None:
+        on_their_way = sum(
+            not asking.over
+            for (_, asker), asked in self._conversations.items()
+            if asker == owner
+            for asking in asked
+        )
+        if 0 < self._most <= on_their_way:
+            raise BusyError(
+                f"{on_their_way} questions of yours are not answered yet.",
+                hint="Wait for their answers, or stop some; FINPOLICY_WAITING_QUESTIONS sets how many there "
+                "may be.",
+                retryable=True,
+            )
 
     def _watch(self) -> None:
         """Stops what is stopped on another server, while anything is on its way."""

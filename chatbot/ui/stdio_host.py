@@ -50,7 +50,7 @@ def serve_stdio(settings: Settings) -> None:
         settings,
         chatbot,
         open_additions(chatbot.library, settings, readers=settings.threads + 1),
-        RunningQuestions(chatbot),
+        RunningQuestions(chatbot, most=settings.waiting_questions),
     )
     for order in (signal.SIGINT, signal.SIGTERM):
         signal.signal(order, lambda *_: threading.Thread(target=_end, args=(host,)).start())

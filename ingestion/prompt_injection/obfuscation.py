@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from functools import cache, partial
 from urllib.parse import unquote
 
-__all__ = ["Seen", "closed_up", "decoded", "fold", "seen", "turned"]
+__all__ = ["LOOK_ALIKES", "Seen", "closed_up", "decoded", "fold", "seen", "turned"]
 
 # Cyrillic and Greek letters, and the Latin letters that they look like.
 LOOK_ALIKES = str.maketrans(

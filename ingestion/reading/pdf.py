@@ -110,6 +110,25 @@ class PdfFile:
                     found.append((" ".join(title[:LONGEST_BOOKMARK].split()), page + 1, mark.level))
         return found
 
+    def firsts(self) -> list[int]:
+        """Of each page the number of the first that is the same object; [] where that cannot be told."""
+        found, numbers = list[int](), dict[object, int]()
+        # A tree may lead back to itself, or have any number of empty branches.
+        visits = 2 * self.count
+        try:
+            coming = [self._reader().trailer["/Root"]["/Pages"]]
+            while coming and visits:
+                visits -= 1
+                page = coming.pop()
+                kids = page.get_object().get("/Kids")
+                if kids is None:
+                    found.append(numbers.setdefault(page, len(found) + 1))
+                else:
+                    coming += reversed(kids.get_object())
+        except Exception:  # pypdf raises anything on a broken file
+            return []
+        return found if len(found) == self.count else []
+
     def words(self, number: int) -> tuple[str, str, list[Word]]:
         """(normalised text, method "text" or "text-pypdf", words) of a page; pypdf gives no words. Raises
         DocumentError where neither reader can.

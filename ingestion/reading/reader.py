@@ -26,7 +26,7 @@ from ingestion.reading.forkserver import Forked
 from ingestion.reading.wire import page_from, page_to
 from ingestion.records import DocumentInfo, Page, Rect
 
-__all__ = ["LOOK_SECONDS", "Reader"]
+__all__ = ["LOOK_SECONDS", "Reader", "read_feed"]
 
 # Seconds. The slowest real page measured takes 0.3 s to read, the slowest real file 1.5 s to open.
 OPEN_SECONDS = 20.0
@@ -49,16 +49,19 @@ class Reader:
 
     def __init__(
         self,
-        path: Path,
+        path: Path | None,
         *,
         password: str | None = None,
         cancelled: Callable[[], bool] = bool,
         awaited: bool = False,
+        most_pages: int = 0,
     ) -> None:
         """Open a PDF. Raises DocumentError, EncryptedError, CancelledError or ReaderDiedError.
 
+        path: None where only a feed is to be read.
         cancelled: called while waiting; true ends the process.
         awaited: whether someone waits for the answers, so that the process does not lower its priority.
+        most_pages: how many pages the file may have, 0 for any number.
         """
         self._lock = threading.Lock()
         self._cancelled = cancelled
@@ -71,9 +74,11 @@ class Reader:
             message = f"The PDF reader cannot start: {error.strerror}."
             hint = "Free memory and temporary disk space, then add it again."
             raise DocumentError(message, hint=hint, retryable=True) from error
+        if path is None:
+            return
+        request = {"path": str(path.resolve()), "password": password, "awaited": awaited, "most": most_pages}
         try:
-            request = {"op": "open", "path": str(path.resolve()), "password": password, "awaited": awaited}
-            pages, title, labels, encrypted = self.call(request, OPEN_SECONDS)["info"]
+            pages, title, labels, encrypted = self.call({"op": "open", **request}, OPEN_SECONDS)["info"]
             self.info = DocumentInfo(pages, title, tuple(labels), encrypted)
         except BaseException:
             self.close()
@@ -109,7 +114,11 @@ class Reader:
     def outline(self) -> list[tuple[str, int, int]]:
         """(title, page, depth from 0) of the file's own bookmarks; [] where it has none."""
         answer = self.call({"op": "outline"}, PAGE_SECONDS)
-        return [(str(title), int(page), int(depth)) for title, page, depth in answer["outline"]]
+        return [(str(title), int(page), int(depth)) for title, page, depth in answer["told"]]
+
+    def firsts(self) -> list[int]:
+        """Of each page the number of the first that shows the same; [] where that cannot be told."""
+        return list(map(int, self.call({"op": "firsts"}, PAGE_SECONDS)["told"]))
 
     def glyphs(self, number: int) -> list[tuple[str, Rect]]:
         """Characters of page `number` with their boxes, in text order."""
@@ -175,6 +184,16 @@ class Reader:
 
     def __exit__(self, *_: object) -> None:
         self.close()
+
+
+def read_feed(data: bytes, seconds: float) -> dict[str, Any]:
+    """What `feeds.parse_feed` makes of a feed, in a reading process.
+
+    Raises ReaderDiedError where that takes more than so many seconds or too much memory, and DocumentError
+    where no process can be started.
+    """
+    with Reader(None) as reader:
+        return reader.call({"op": "feed", "data": base64.b64encode(data).decode()}, seconds)
 
 
 def _temporary_folder() -> str:

@@ -1,4 +1,5 @@
-"""Runs the reading process: opens one foreign file and answers questions about its pages, under limits.
+"""Runs the reading process: opens one foreign file and answers questions about its pages, or reads a feed,
+under limits.
 
 The process has no keys, and foreign files are parsed nowhere else. It serves one parent (see `reader`) until
 its pipe closes.
@@ -21,6 +22,7 @@ import ingestion.reading.pdf  # noqa: F401  # once for all readers
 from ingestion.errors import DocumentError
 from ingestion.ocr.recognition import read_image, read_pictures, tables_of
 from ingestion.ocr.text_quality import needs_reading_again
+from ingestion.reading.feeds import parse_feed
 from ingestion.reading.forkserver import serve
 from ingestion.reading.formats import open_document
 from ingestion.reading.layout import lines_of
@@ -55,7 +57,14 @@ def _serve(pipe: socket.socket) -> None:
                 if not request["awaited"]:  # whoever asks a question meanwhile takes precedence
                     os.nice(NICENESS)
                 opened = open_document(Path(request["path"]), request["password"])
+                if 0 < request["most"] < opened.count:
+                    raise DocumentError(
+                        f"The file has {opened.count:,} pages, and at most {request['most']:,} are read.",
+                        hint="Split it, or set FINPOLICY_MAX_PAGES to more.",
+                    )
                 answered: dict[str, Any] = {"info": astuple(opened.info())}
+            elif request["op"] == "feed":
+                answered = parse_feed(base64.b64decode(request["data"]))
             else:
                 answered = answer(opened, request)
         except DocumentError as error:
@@ -132,12 +141,13 @@ def _answer_png(file: Any, request: dict[str, Any]) -> dict[str, Any]:
     return {"png": base64.b64encode(buffer.getvalue()).decode()}
 
 
-def _answer_outline(file: Any, request: dict[str, Any]) -> dict[str, Any]:
-    return {"outline": file.outline()}
+def _answer_structure(file: Any, request: dict[str, Any]) -> dict[str, Any]:
+    return {"told": getattr(file, request["op"])()}
 
 
 _ANSWERS = {
-    "outline": _answer_outline,
+    "firsts": _answer_structure,
+    "outline": _answer_structure,
     "text": _answer_text,
     "page": _answer_text,
     "ocr": _answer_ocr,

@@ -335,6 +335,7 @@ def test_the_api_without_pages_takes_commands_too(alone: Path, tmp_path: Path) -
         assert hit["page"] == 2
         index = urllib.request.urlopen(f"http://127.0.0.1:{port}/api/v1/", timeout=30)
         assert json.load(index)["health"] == "/api/v1/health"
+        assert urllib.request.urlopen(f"http://127.0.0.1:{port}/ready", timeout=30).read() == b"ready\n"
         server.send_signal(signal.SIGTERM)
         assert server.wait(20) == 0
         assert server.stderr and "nobody has to sign in" not in server.stderr.read(), "calls need a key"

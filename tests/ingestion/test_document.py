@@ -16,12 +16,13 @@ import pypdfium2
 import pytest
 from pypdf.generic import ArrayObject, NameObject
 
-from ingestion.document import Circumstances, read_document
+from ingestion.document import Circumstances, read_document, read_text
 from ingestion.errors import CancelledError, DocumentError, EncryptedError
 from ingestion.pages.highlights import locate_quote
 from ingestion.reading import reader as reader_module
+from ingestion.reading.pdf import PdfFile
 from ingestion.reading.reader import Reader, _child_environment
-from tests.pdfs import lock_pdf, make_pdf, make_scan
+from tests.pdfs import lock_pdf, make_pdf, make_scan, repeat_page
 
 PAGES = [
     (
@@ -259,3 +260,47 @@ def test_what_a_killed_process_left_is_deleted_by_the_next(
     reader_module._sweep_once()
     (left,) = tmp_path.iterdir()
     assert left.name == f"finpolicy-reader-{os.getpid()}-abc"
+
+
+def test_a_file_of_too_many_pages_is_refused_with_the_setting_that_says_so(tmp_path: Path) -> None:
+    path = repeat_page(tmp_path / "many.pdf", "The ceiling.", 60_000)
+    for read in (read_text, read_document):
+        with pytest.raises(DocumentError, match="has 60,000 pages, and at most 5,000 are read") as caught:
+            read(path, Circumstances(most_pages=5_000))
+        assert "FINPOLICY_MAX_PAGES" in caught.value.hint
+    assert len(read_document(make_pdf(path, ["One", "Two"]), Circumstances(most_pages=2)).pages) == 2
+
+
+@pytest.mark.parametrize("times", [200, 201])
+def test_pages_that_are_one_object_are_read_once(tmp_path: Path, times: int) -> None:
+    path = repeat_page(tmp_path / "same.pdf", "The ceiling is three per cent.", times)
+    with Reader(path) as reader:
+        assert reader.firsts() == [1] * times
+    steps = list[int]()
+
+    def note(phase: str, done: int, total: int) -> None:
+        if phase == "reading":
+            steps.append(done)
+
+    pages = read_document(path, Circumstances(progress=note)).pages
+    assert steps == [0, 1]
+    assert [page.number for page in pages] == list(range(1, times + 1))
+    assert {page.text for page in pages} == {"The ceiling is three per cent."}
+
+
+def test_pages_that_only_look_the_same_are_each_read(tmp_path: Path) -> None:
+    with Reader(make_pdf(tmp_path / "alike.pdf", ["The ceiling."] * 120)) as reader:
+        assert reader.firsts() == list(range(1, 121))
+
+
+def test_no_page_is_taken_for_another_in_a_tree_without_end(tmp_path: Path) -> None:
+    path = repeat_page(tmp_path / "loop.pdf", "The ceiling.", 120)
+    writer = pypdf.PdfWriter(clone_from=path)
+    root = writer.root_object["/Pages"]
+    assert isinstance(root, pypdf.generic.DictionaryObject)
+    reference = writer.root_object.raw_get("/Pages")
+    root[NameObject("/Kids")] = ArrayObject([reference, reference])
+    writer.write(path)
+    file = PdfFile(path)
+    file.count = 120
+    assert file.firsts() == []

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import calendar
 import html
-import io
 import logging
 import queue
 import re
@@ -24,7 +23,9 @@ from chatbot.models.chat import LLM
 from chatbot.models.tokens import encodable
 from chatbot.models.web_pages import WebError, fetch_page, host_of
 from chatbot.settings import Settings
+from ingestion.errors import ReaderDiedError
 from ingestion.invisible_characters import one_line, visible
+from ingestion.reading.reader import read_feed
 
 __all__ = ["FeedVisit", "LiveNews", "feed_news"]
 
@@ -32,8 +33,6 @@ log = logging.getLogger(__name__)
 
 # News that waits to be read while a model is slow.
 MOST_WAITING = 1_000
-# Entries of one visit. A feed has some dozens.
-MOST_ENTRIES = 200
 CLEAN_SECONDS = 3_600.0
 MINUTE = 60.0
 TAG = re.compile(r"<[^<>]{0,2000}>")
@@ -121,7 +120,7 @@ class LiveNews:
         now = time.time()
         try:
             page = fetch_page(url, self._settings, rule="", known=self._marks.get(url))
-            news = feed_news(page.body, url) if page.changed else News(())
+            news = feed_news(page.body, url, self._settings.feed_seconds) if page.changed else News(())
         except ProjectError as error:
             self._visits[url] = FeedVisit(url, now, problem=str(error))
             log.warning("the feed of %s: %s", visible(host_of(url)), visible(str(error)))
@@ -148,38 +147,42 @@ class LiveNews:
         return ""
 
 
-def feed_news(data: bytes, url: str) -> News:
+def feed_news(data: bytes, url: str, seconds: float) -> News:
     """The news of an RSS or Atom feed; an entry without a date counts as published now.
 
-    Raises WebError for what is no feed.
+    It is parsed in a reading process, within so many seconds. Raises WebError for what is no feed, or takes
+    longer.
     """
-    import feedparser
-
-    # As a stream: what is a text could be taken for an address to fetch.
-    parsed = feedparser.parse(io.BytesIO(data), sanitize_html=False, resolve_relative_uris=False)
-    if not parsed.entries and not parsed.get("version"):
+    try:
+        feed = read_feed(data, seconds)
+    except ReaderDiedError:
+        raise WebError(
+            f"{host_of(url)} sends a feed that takes more than {seconds:g} seconds or too much memory.",
+            hint="Remove it from FINPOLICY_FEEDS, or set FINPOLICY_FEED_SECONDS to more.",
+        ) from None
+    if not feed:
         raise WebError(f"{host_of(url)} sends no RSS or Atom feed.", hint="Check the address of the feed.")
-    title = _line(parsed.feed.get("title"), LONGEST_NAME)
+    title = _line(feed["title"], LONGEST_NAME)
     name = f"{title} ({host_of(url)})" if title else host_of(url)
-    items = [_item(entry, name) for entry in parsed.entries[:MOST_ENTRIES]]
+    items = [_item(entry, name) for entry in feed["entries"]]
     return News(tuple(item for item in items if any(map(str.isalnum, item.text))))
 
 
-def _item(entry: Any, name: str) -> NewsItem:
-    title = _plain(entry.get("title"))
-    body = _plain(entry.get("summary"))
+def _item(entry: Mapping[str, Any], name: str) -> NewsItem:
+    title = _plain(entry["title"])
+    body = _plain(entry["summary"])
     text = body if body.startswith(title) else f"{title}\n{body}".strip()
-    told = entry.get("published_parsed") or entry.get("updated_parsed")
     now = time.time()
     try:
-        at = min(calendar.timegm(told), now) if told else now
+        told = entry["published_parsed"] or entry["updated_parsed"]
+        at = min(calendar.timegm(tuple(told)), now) if told else now
         published = datetime.fromtimestamp(at, UTC)
     except (ValueError, OverflowError, OSError):
         published = datetime.now(UTC)
-    link = _line(entry.get("link"), LONGEST_LINK)
+    link = _line(entry["link"], LONGEST_LINK)
     if _scheme(link) not in {"http", "https"}:
         link = ""
-    number = _line(entry.get("id"), LONGEST_NAME) or link[:LONGEST_NAME] or title[:LONGEST_NAME]
+    number = _line(entry["id"], LONGEST_NAME) or link[:LONGEST_NAME] or title[:LONGEST_NAME]
     return NewsItem(name, number, text[:LONGEST_TEXT], published, link)
 
 

@@ -3,9 +3,14 @@
 from __future__ import annotations
 
 import json
+import threading
 import time
 from pathlib import Path
 
+import pytest
+
+from chatbot.asking.question import Ask
+from chatbot.memory.conversations.conversation_names import LOCAL
 from tests.chatbot.api.conftest import CEILING, QUESTION, RULES, Api, streamed
 from tests.pdfs import make_pdf
 
@@ -77,3 +82,50 @@ def test_a_file_is_added_removed_and_restored(api: Api, tmp_path: Path) -> None:
         while client.get(place).status_code != 404 and time.monotonic() < end:
             time.sleep(0.05)
         assert client.get(place).status_code == 404
+
+
+def test_a_caller_whose_questions_wait_is_told_when_to_ask_again(
+    served: Api, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    assert served.context.asked._most == served.context.settings.waiting_questions == 32
+    monkeypatch.setattr(served.context.asked, "_most", 1)
+    go = threading.Event()
+
+    def wait(*_: object) -> tuple[str, ...]:
+        go.wait(30)
+        return ()
+
+    with served.client() as client:
+        waiting = served.context.asked.ask(Ask(QUESTION, owner=LOCAL), ready=wait)
+        told = {"model": "finpolicy", "messages": [{"role": "user", "content": QUESTION}]}
+        conversations = len(client.get("/api/v1/conversations").json())
+        for address, body in (
+            ("/api/v1/ask", {"question": QUESTION}),
+            ("/api/v1/ask", {"question": QUESTION, "stream": True, "conversation": "new-one"}),
+            ("/v1/chat/completions", told),
+        ):
+            refused = client.post(address, json=body)
+            assert refused.status_code == 429, address
+            assert int(refused.headers["retry-after"]) > 0
+            assert "1 questions of yours are not answered yet" in refused.text
+        assert len(client.get("/api/v1/conversations").json()) == conversations
+        go.set()
+        waiting.wait_finished(30)
+        assert client.post("/api/v1/ask", json={"question": QUESTION}).status_code == 200
+
+
+def test_a_server_is_ready_when_all_words_are_there(served: Api) -> None:
+    indexes = served.context.chatbot.library.indexes
+    with served.client() as client:
+        assert client.get("/ready").text == "ready\n"
+        indexes.words_whole = False
+        try:
+            for address in ("/ready", "/api/v1/health"):
+                told = client.get(address)
+                assert told.status_code == 503
+                assert "indexing" in told.text
+            answer = client.post("/api/v1/ask", json={"question": QUESTION}).json()
+            assert any("building the index of words" in note["text"] for note in answer["notes"])
+        finally:
+            indexes.words_whole = True
+        assert client.get("/api/v1/health").json() == {"status": "ready"}

@@ -46,6 +46,11 @@ def test_tables_are_brought_from_each_version_to_the_next_with_what_is_in_them(p
         second.close()
     with pytest.raises(NewerStoreError, match="The notes memory has version 2, but this program supports 1"):
         memories_at(path).prepare(FIRST)
+    damaged = memories_at(path)
+    with damaged.write() as connection:
+        connection.execute("update memory_version set version = -5")
+    with pytest.raises(StoreError, match="has version -5, which no program gives"):
+        damaged.prepare(SECOND)
 
 
 def test_a_step_that_fails_changes_nothing(path: Path) -> None:

@@ -122,6 +122,7 @@ class Script:
         self,
         *,
         only: Container[int] | None,
+        owner_of: Callable[[int], str],
         progress: Callable[[str, str, int, int], None],
         cancelled: Callable[[], bool],
     ) -> None:
@@ -139,6 +140,18 @@ class Script:
 
     def read_by_older(self) -> list[Version]:
         return []
+
+    @property
+    def indexes(self) -> Script:
+        return self
+
+    words_whole = True
+
+    def without_vectors(self) -> list[Version]:
+        return [
+            Version(number, name, name, "keyword", None, 1, self.batches, 0, None, False)
+            for number, name in self.unembedded
+        ]
 
     def incomplete(self) -> list[Version]:
         return [
@@ -667,3 +680,64 @@ def test_one_of_two_takings_of_a_file_is_given_up_and_the_other_is_added(
     result = library.read_taken(second, progress=lambda *_: None, cancelled=lambda: False)
     assert result.status == "added"
     assert library.catalog.waiting() == []
+
+
+def owned(owner: str, *names: str) -> list[NewFile]:
+    return [replace(file, owner=owner) for file in files(*names)]
+
+
+def test_a_file_of_another_owner_begins_beside_those_of_one(opened: Callable[[Script], Additions]) -> None:
+    script = Script(gated=True)
+    additions = opened(script)
+    additions.enqueue(owned("eve", "a.pdf", "b.pdf"))
+    wait_for_phases(additions, {"a.pdf": "reading", "b.pdf": "waiting"})
+    additions.enqueue(owned("ann", "c.pdf"))
+    wait_for_phases(additions, {"a.pdf": "reading", "b.pdf": "waiting", "c.pdf": "reading"})
+    script.let("read c.pdf", 2)
+    script.let("embed c.pdf", 2)
+    wait_for_phases(additions, {"a.pdf": "reading", "b.pdf": "waiting", "c.pdf": "embedding"})
+
+
+def test_long_reading_keeps_neither_files_nor_vectors_waiting(
+    opened: Callable[[Script], Additions], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(jobs_module, "LONG_SECONDS", 0.2)
+    script = Script(gated=True)
+    additions = opened(script)
+    additions.enqueue(files("a.pdf", "b.pdf"))
+    wait_for_phases(additions, {"a.pdf": "reading", "b.pdf": "reading"})
+    script.let("read b.pdf", 2)
+    script.let("embed b.pdf", 2)
+    wait_for_phases(additions, {"a.pdf": "reading", "b.pdf": "done"})
+
+
+def test_the_long_files_of_one_owner_leave_places_to_others(
+    opened: Callable[[Script], Additions], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(jobs_module, "LONG_SECONDS", 0.0)
+    script = Script(gated=True)
+    additions = opened(script)
+    additions.enqueue(owned("eve", *(f"{number}.pdf" for number in range(9))))
+    most = script.readers + jobs_module.MOST_LONG_OF_OWNER
+    wait_for(additions, lambda jobs: sum(job.phase == "reading" for job in jobs) == most)
+    additions.enqueue(owned("ann", "a.pdf"))
+    jobs = wait_for(additions, lambda jobs: jobs[-1].phase == "reading")
+    assert sum(job.phase == "reading" for job in jobs) == most + 1
+
+
+def test_small_tables_are_read_before_many_vectors_are_made(opened: Callable[[Script], Additions]) -> None:
+    script = staged(Script(gated=True, pages=1, batches=1))
+    additions = opened(script)
+    additions.enqueue(files("a.pdf"))
+    script.let("read a.pdf")
+    wait_for_phases(additions, {"a.pdf": "embedding"})
+    script.batches = 50
+    additions.enqueue(files("b.pdf"))
+    script.let("read b.pdf")
+    wait_for_phases(additions, {"a.pdf": "embedding", "b.pdf": "embedding"})
+    script.let("embed a.pdf")
+    script.let("embed b.pdf", 3)
+    script.let("complete a.pdf")
+    wait_for(additions, lambda jobs: not jobs[0].lacks)
+    script.let("embed b.pdf", 3)
+    wait_for(additions, lambda jobs: phases(jobs) == {"a.pdf": "done", "b.pdf": "embedding"})

@@ -4,6 +4,7 @@ one writer at a time, versions of the tables.
 
 from __future__ import annotations
 
+import sqlite3
 import threading
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack, closing, suppress
@@ -214,3 +215,13 @@ def test_an_address_chooses_the_place(tmp_path: Path, engine: str) -> None:
     place = place_of(settings_at(tmp_path), "catalog")
     assert isinstance(place, Served if engine == "postgres" else Path)
     assert "dbname" not in repr(place)
+
+
+def test_a_version_that_no_program_gives_is_refused(tmp_path: Path) -> None:
+    path = tmp_path / "store.sqlite3"
+    open_database(path, Schema(TABLES, 2)).close()
+    with sqlite3.connect(path) as connection:
+        connection.execute("pragma user_version = -5")
+    connection.close()
+    with pytest.raises(EarlierStoreError, match="has version -5, but this program needs 2"):
+        open_database(path, Schema(TABLES, 2))

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from chatbot.store.document_names import told_apart, with_names, with_titles
+from chatbot.store.document_names import display_name, looks_like, told_apart, with_names, with_titles
 
 
 def test_no_title_stands_in_for_another_documents_name_or_for_any_document() -> None:
@@ -33,3 +33,18 @@ def test_names_in_a_text_become_titles() -> None:
     text = with_titles("ba.pdf follows a.pdf and b.pdf.", titles)
     assert text == "Audit follows The budget of b.pdf and Rules."
     assert with_titles("Nothing is named.", titles) == "Nothing is named."
+
+
+def test_letters_that_look_like_those_beside_them_are_shown() -> None:
+    assert display_name("\u0412udget.pdf") == "‹U+0412›udget.pdf"
+    assert display_name("Budg\u0435t 2025\u0430.pdf") == "Budg‹U+0435›t 2025\u0430.pdf"
+    for name in ("Бюджет.pdf", "Отчёт Q1.pdf", "Προϋπολογισμός.pdf", "Überblick.pdf", "ΔGDP.pdf"):
+        assert display_name(name) == name
+    for name in ("\u0412udget.pdf", "αGDP.pdf"):
+        assert display_name(display_name(name)) == display_name(name)
+
+
+def test_a_name_that_looks_like_another_names_it() -> None:
+    assert looks_like("\u0421\u041e\u0420.pdf", ["Debt.pdf", "COP.pdf"]) == "COP.pdf"
+    assert looks_like("COP.pdf", ["\u0421\u041e\u0420.pdf"]) == "\u0421\u041e\u0420.pdf"
+    assert not looks_like("COP.pdf", ["cop.pdf", "COP.pdf", "Debt.pdf"])

@@ -4,6 +4,7 @@ nothing.
 
 import logging
 import os
+import pydoc
 import re
 import shutil
 import signal
@@ -15,6 +16,7 @@ import zlib
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import closing, suppress
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -22,7 +24,9 @@ from numpy.typing import NDArray
 
 from chatbot.errors import ModelError, NotFoundError, StoreError
 from chatbot.models.embedders import LOCAL_FINGERPRINTS
+from chatbot.search.pending_content import pending_content
 from chatbot.store import sqlite_file
+from chatbot.store.addition_queue import Additions
 from chatbot.store.indexing import Indexes
 from chatbot.store.library import Library, Upload
 from chatbot.store.term_scores import pack_terms
@@ -855,3 +859,67 @@ def test_a_copy_from_before_the_latest_change_is_not_added(tmp_path: Path, rules
 
 def fail(*_: object) -> int:
     raise StoreError("The database is gone.")
+
+
+@pytest.mark.about_files
+def test_an_index_of_words_that_is_being_rebuilt_is_whole_at_any_kill(
+    library: Library, home: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for number in range(3):
+        add_pages(library, tmp_path / f"Rules{number}.pdf", [f"The deficit ceiling of {number}."])
+    library.close()
+
+    class Stopped(BaseException):
+        """As by a kill: nothing after it runs."""
+
+    moments = [
+        ("chatbot.store.keyword_index.KeywordIndex.add", 2),
+        ("chatbot.store.engines.put_in_place", 1),
+        ("pathlib.Path.rename", 2),
+        ("chatbot.store.discarding.finish_discarding", 1),
+    ]
+    for place, times in moments:
+        again = open_library(home)
+        assert again.indexes.words_whole
+        left = [times]
+        done = pydoc.locate(place)
+        assert callable(done)
+
+        def counted(*given: object, done: Any = done, left: list[int] = left, **named: object) -> object:
+            left[0] -= 1
+            if not left[0]:
+                raise Stopped
+            return done(*given, **named)
+
+        with monkeypatch.context() as patched:
+            patched.setattr(place, counted)
+            with pytest.raises(Stopped):
+                again.indexes._new_keywords(None)
+        again.close()
+        opened = open_library(home)
+        assert opened.indexes.words_whole, place
+        assert opened.indexes.keywords.count() == 3
+        assert opened.indexes.differences() == []
+        assert not list(opened.folder.glob("keywords.*")), "nothing is left of it"
+        opened.close()
+
+
+@pytest.mark.about_files
+def test_a_store_without_all_its_words_is_not_ready_and_says_so(home: Path, tmp_path: Path) -> None:
+    library = open_library(home)
+    for number in range(3):
+        add_pages(library, tmp_path / f"Rules{number}.pdf", [f"The deficit ceiling of {number}."])
+    library.close()
+    shutil.rmtree(home / "chroma_db" / "keywords")
+    again = open_library(home)
+    assert not again.indexes.words_whole
+    told = pending_content(again, ())
+    assert told is not None
+    assert told.text == "Still building the index of words, so some pages may not be found."
+    with closing(Additions(again)):
+        end = time.monotonic() + 20
+        while not again.indexes.words_whole and time.monotonic() < end:
+            time.sleep(0.01)
+    assert again.indexes.keywords.count() == 3
+    assert pending_content(again, ()) is None
+    again.close()

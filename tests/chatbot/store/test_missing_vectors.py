@@ -13,7 +13,14 @@ from numpy.typing import NDArray
 from chatbot.errors import ModelError
 from chatbot.store.catalog import SCHEMA, Catalog
 from chatbot.store.library import Library, Upload
-from chatbot.store.missing_vectors import EARLY_BATCH, EMBED_BATCH, FIRST_BATCH, EarlyVectors, make_vectors
+from chatbot.store.missing_vectors import (
+    EARLY_BATCH,
+    EMBED_BATCH,
+    FIRST_BATCH,
+    EarlyVectors,
+    in_turns,
+    make_vectors,
+)
 from tests.chatbot.store.libraries import add_pages, embedded, open_library, states
 from tests.fakes import HashEmbedder
 from tests.pdfs import make_pdf
@@ -50,10 +57,10 @@ class Failing(HashEmbedder):
 WRITTEN_ANEW = "This page was written anew and speaks of the interest rate and of nothing else at all."
 
 
-def different(count: int) -> list[str]:
-    """Pages that no two are alike."""
+def different(count: int, name: str = "") -> list[str]:
+    """Pages that no two are alike, nor those of two names."""
     return [
-        f"Page {number} of the budget speaks of programme {number * 7} and of the deficit ceiling. " * 4
+        f"{name} Page {number} of the budget speaks of item {number * 7} and of the deficit ceiling. " * 4
         for number in range(count)
     ]
 
@@ -95,7 +102,7 @@ def test_no_vectors_are_made_while_a_question_waits_for_tables(home: Path, tmp_p
         answered.wait(10)
 
     def ask() -> None:
-        library.complete(version, images=False, progress=waits)
+        library.complete(version, images=False, awaited=True, progress=waits)
 
     question = threading.Thread(target=ask)
     question.start()
@@ -300,3 +307,22 @@ def test_a_store_of_the_version_before_is_opened_and_embeds_what_it_lacks(home: 
     with sqlite3.connect(path) as connection:
         assert connection.execute("pragma user_version").fetchone() == (SCHEMA.version,)
     connection.close()
+
+
+def test_the_shortest_gets_its_vectors_first_and_owners_take_turns(home: Path, tmp_path: Path) -> None:
+    library = open_library(home)
+    owners = dict[int, str]()
+    for name, owner, count in [("L", "eve", 200), ("M", "eve", 90), ("S", "ann", 80), ("T", "ann", 3)]:
+        path = make_pdf(tmp_path / f"{name}.pdf", different(count, name))
+        read_now(library, [Upload(path)])
+        (version,) = {row.id for row in library.without_vectors()} - owners.keys()
+        owners[version] = owner
+    names = {row.id: row.document[0] for row in library.without_vectors()}
+    turns = in_turns(library.without_vectors(), owners.__getitem__)
+    assert "".join(names[version.id] for version in turns) == "TMSL"
+    early = EarlyVectors(library.catalog, library.embedder)
+    batches = make_vectors(library.catalog, library.embedder, turns, early, lambda: None, owners.__getitem__)
+    made = "".join(names[batch.version.id] for batch in batches)
+    assert made.index("T") <= 1, "beside a longer one of another owner"
+    assert made.index("S") < made.rindex("M") < made.rindex("L"), "nobody waits for all of another"
+    library.close()

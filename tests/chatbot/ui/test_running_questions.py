@@ -11,7 +11,7 @@ from dataclasses import replace
 import pytest
 
 from chatbot.asking.question import Ask
-from chatbot.errors import QuestionError
+from chatbot.errors import BusyError, QuestionError
 from chatbot.memory.conversations.conversation_store import StoredExchange
 from chatbot.records import Answer, Event, Notice, Stage, Token
 from chatbot.store.job_rows import JobRows
@@ -336,3 +336,21 @@ def test_no_question_waits_while_a_thread_is_free() -> None:
             answer_all_at_once()
     finally:
         sys.setswitchinterval(interval)
+
+
+def test_one_owner_has_so_many_questions_on_their_way() -> None:
+    script = Scripted(Token("Three per cent."), ANSWER)
+    asked = RunningQuestions(script, most=3)
+    waiting = [asked.ask(Ask("How much?", owner="me", conversation=str(number))) for number in range(3)]
+    for refused in (lambda: asked.ask(Ask("?", owner="me")), lambda: asked.admit("me")):
+        with pytest.raises(BusyError, match="3 questions of yours are not answered yet") as caught:
+            refused()
+        assert "FINPOLICY_WAITING_QUESTIONS" in caught.value.hint
+        assert caught.value.retryable
+    other = asked.ask(Ask("?", owner="somebody"))
+    waiting[0].stop()
+    last = asked.ask(Ask("?", owner="me"))
+    script.go.release(9)
+    for asking in (*waiting, other, last):
+        finish(asking)
+    asked.admit("me")

@@ -86,7 +86,7 @@ def web() -> Iterator[str]:
 
 
 def test_a_feed_is_read_as_news() -> None:
-    oil, theft = feed_news(FEED.encode(), "https://news.example/feed").items
+    oil, theft = feed_news(FEED.encode(), "https://news.example/feed", 10.0).items
     assert oil == NewsItem(
         "Desk & Co (news.example)",
         "a1",
@@ -101,15 +101,28 @@ def test_a_feed_is_read_as_news() -> None:
 @pytest.mark.parametrize("data", [b"", b"<html>", b"\0\xff", b"http://127.0.0.1/", b"{}"])
 def test_what_is_no_feed_is_refused(data: bytes) -> None:
     with pytest.raises(WebError, match=r"news\.example sends no RSS or Atom feed"):
-        feed_news(data, "https://news.example/feed")
+        feed_news(data, "https://news.example/feed", 10.0)
 
 
 def test_a_feed_that_unfolds_without_end_is_not_unfolded() -> None:
     try:
-        found = feed_news(BOMB.encode(), "https://news.example/feed").items
+        found = feed_news(BOMB.encode(), "https://news.example/feed", 10.0).items
     except WebError:
         found = ()
     assert sum(len(item.text) for item in found) < 1_000_000
+
+
+@pytest.mark.timed
+def test_a_feed_made_to_be_slow_costs_the_server_nothing_and_is_named() -> None:
+    attributes = " ".join(f'a{number}="b"' for number in range(32_000))
+    item = f"<item {attributes}><title>x</title></item>"
+    slow = f"<rss version='2.0'><channel><title>T</title>{item}</channel></rss>"
+    begun = time.process_time()
+    with pytest.raises(WebError, match="news.example sends a feed that takes more than 1 s") as caught:
+        feed_news(slow.encode(), "https://news.example/feed", 1.0)
+    assert time.process_time() - begun < 0.5
+    assert "FINPOLICY_FEED_SECONDS" in caught.value.hint
+    assert len(feed_news(FEED.encode(), "https://news.example/feed", 10.0).items) == 2
 
 
 def test_feeds_are_visited_and_their_news_is_kept_once(web: str, database: str, tmp_path: Path) -> None:
