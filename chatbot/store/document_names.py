@@ -10,7 +10,16 @@ from pathlib import PurePath
 
 from chatbot.errors import DocumentError
 
-__all__ = ["display_name", "free_name", "known_as", "listed", "told_apart", "with_names", "with_titles"]
+__all__ = [
+    "MOST_NAMED",
+    "display_name",
+    "free_name",
+    "known_as",
+    "listed",
+    "told_apart",
+    "with_names",
+    "with_titles",
+]
 
 # The number of documents that a sentence names.
 MOST_NAMED = 3
@@ -68,10 +77,13 @@ def _visible(letter: str) -> str:
     return letter
 
 
-def listed(names: Sequence[str]) -> str:
-    """Lists the first of some names, and says how many more there are."""
-    if len(names) > MOST_NAMED:
-        more = f" and {len(names) - MOST_NAMED:,} more"
+def listed(names: Sequence[str], count: int = 0) -> str:
+    """Lists the first of some names, and says how many more there are. count: of all, where only
+    the first are given.
+    """
+    count = count or len(names)
+    if names and count > MOST_NAMED:
+        more = f" and {count - MOST_NAMED:,} more"
     else:
         more = ""
     return ", ".join(names[:MOST_NAMED]) + more
