@@ -43,6 +43,7 @@ __all__ = [
     "IMAGES",
     "READER_VERSION",
     "TABLES",
+    "TOO_SLOW",
     "Circumstances",
     "DocumentReading",
     "read_document",
@@ -60,6 +61,11 @@ READER_VERSION = 3
 MOST_DEATHS = 5
 MOST_CHARACTERS = 50_000_000
 GIVEN_UP = "This page was not read: the file has too many errors or too much text."
+# Seconds of a core that reading the pages of a file without OCR may take, and as many more for each page: the
+# slowest real file takes 0.1 a page.
+MOST_SECONDS, SECONDS_A_PAGE = 120.0, 1.0
+TOO_SLOW = "This page was not read: the pages before it took too long. Split the file, or export it again."
+NOT_READ = (GIVEN_UP, TOO_SLOW)
 # What a reading may lack: tables and all that only images show, or only the latter.
 TABLES, IMAGES = "tables", "images"
 # Pages of text for which a further reader is worth its start, 0.15 s.
@@ -164,6 +170,7 @@ class _OpenFile:
         self._path, self._how = path, how
         self._free: list[Reader] = []
         self._deaths = self._deaths_in_tables = self._characters = 0
+        self._seconds = 0.0
 
     def read_text(self) -> DocumentReading:
         with self._readers() as info:
@@ -174,7 +181,9 @@ class _OpenFile:
         with self._readers() as info:
             layers = self._layers(info.pages, self._page)
             pages = {layer.page.number: layer.page for layer in layers}
-            again = {layer.page.number for layer in layers if layer.unread and layer.page.problem != GIVEN_UP}
+            again = {
+                layer.page.number for layer in layers if layer.unread and layer.page.problem not in NOT_READ
+            }
             with_text = [layer for layer in layers if layer.page.number not in again]
             pictures = {layer.page.number: layer.pictures for layer in with_text if layer.pictures}
             numbers = sorted({*again, *pictures})
@@ -213,6 +222,8 @@ class _OpenFile:
         def step(number: int) -> _Layer:
             if self._characters > MOST_CHARACTERS:
                 raise DocumentError(GIVEN_UP)
+            if self._seconds > MOST_SECONDS + SECONDS_A_PAGE * count:
+                raise DocumentError(TOO_SLOW)
             layer = read(number)
             self._characters += len(layer.page.text)
             return layer
@@ -320,6 +331,7 @@ class _OpenFile:
             reader = self._free.pop()
         except IndexError:
             reader = Reader(self._path, password=how.password, cancelled=how.cancelled, awaited=how.awaited)
+        before = reader.seconds
         try:
             yield reader
         except (ReaderDiedError, CancelledError):
@@ -328,6 +340,8 @@ class _OpenFile:
         except BaseException:
             self._free.append(reader)
             raise
+        finally:
+            self._seconds += reader.seconds - before
         self._free.append(reader)
 
 
