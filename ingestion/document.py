@@ -44,6 +44,7 @@ __all__ = [
     "IMAGES",
     "READER_VERSION",
     "TABLES",
+    "TOO_SLOW",
     "Circumstances",
     "DocumentReading",
     "read_document",
@@ -61,6 +62,11 @@ READER_VERSION = 3
 MOST_DEATHS = 5
 MOST_CHARACTERS = 50_000_000
 GIVEN_UP = "This page was not read: the file has too many errors or too much text."
+# Seconds of a core that reading the pages of a file without OCR may take, and as many more for each page: the
+# slowest real file takes 0.1 a page.
+MOST_SECONDS, SECONDS_A_PAGE = 120.0, 1.0
+TOO_SLOW = "This page was not read: the pages before it took too long. Split the file, or export it again."
+NOT_READ = (GIVEN_UP, TOO_SLOW)
 # What a reading may lack: tables and all that only images show, or only the latter.
 TABLES, IMAGES = "tables", "images"
 # Pages of text for which a further reader is worth its start, 0.15 s.
@@ -171,6 +177,7 @@ class _OpenFile:
         # Of each page the number of the first that shows the same; only that is read.
         self._firsts: Sequence[int] = ()
         self._deaths = self._deaths_in_tables = self._characters = 0
+        self._seconds = 0.0
 
     def read_text(self) -> DocumentReading:
         with self._readers() as info:
@@ -182,7 +189,9 @@ class _OpenFile:
         with self._readers() as info:
             layers = self._layers(self._page)
             pages = {layer.page.number: layer.page for layer in layers}
-            again = {layer.page.number for layer in layers if layer.unread and layer.page.problem != GIVEN_UP}
+            again = {
+                layer.page.number for layer in layers if layer.unread and layer.page.problem not in NOT_READ
+            }
             with_text = [layer for layer in layers if layer.page.number not in again]
             pictures = {layer.page.number: layer.pictures for layer in with_text if layer.pictures}
             numbers = sorted({*again, *pictures})
@@ -230,6 +239,8 @@ class _OpenFile:
         times = Counter(self._firsts)
 
         def step(number: int) -> _Layer:
+            if self._seconds > MOST_SECONDS + SECONDS_A_PAGE * len(self._firsts):
+                raise DocumentError(TOO_SLOW)
             if self._characters <= MOST_CHARACTERS:
                 layer = read(number)
                 self._characters += len(layer.page.text) * times[number]
@@ -335,6 +346,7 @@ class _OpenFile:
                 awaited=how.awaited,
                 most_pages=how.most_pages,
             )
+        before = reader.seconds
         try:
             yield reader
         except (ReaderDiedError, CancelledError):
@@ -343,6 +355,8 @@ class _OpenFile:
         except BaseException:
             self._free.append(reader)
             raise
+        finally:
+            self._seconds += reader.seconds - before
         self._free.append(reader)
 
 

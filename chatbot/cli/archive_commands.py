@@ -86,12 +86,13 @@ def _opened(settings: Settings) -> Iterator[tuple[OpenedStore, Catalog]]:
 
 
 def _tell(tally: Tally, verb: str, *, as_json: bool) -> None:
-    skipped = {reason: len(names) for reason, names in tally.skipped.items()}
-    line = {"kind": tally.kind, verb: tally.done, "skipped": sum(skipped.values()), "reasons": skipped}
+    skipped = tally.skipped
+    line = {"kind": tally.kind, verb: tally.done, "skipped": skipped.total(), "reasons": skipped}
     text = f"{tally.kind}: {tally.done:,} {verb}"
     if verb == "imported":
         line["there"] = tally.there
         text += f", {tally.there:,} already there"
-    for reason, names in tally.skipped.items():
-        text += f"\n  {len(names):,} skipped, {reason}: {listed([name[:60] for name in names])}"
+    for reason, count in skipped.items():
+        names = [name[:60] for name in tally.called.get(reason, ())]
+        text += f"\n  {count:,} skipped, {reason}{': ' if names else ''}{listed(names, count)}"
     emit(line, text, as_json=as_json)

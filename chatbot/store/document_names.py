@@ -12,6 +12,7 @@ from chatbot.errors import DocumentError
 from ingestion.prompt_injection.obfuscation import LOOK_ALIKES
 
 __all__ = [
+    "MOST_NAMED",
     "display_name",
     "free_name",
     "known_as",
@@ -103,10 +104,13 @@ def _one_alphabet(match: re.Match[str]) -> str:
     return "".join(_coded(letter) if ord(letter.lower()) in LOOK_ALIKES else letter for letter in word)
 
 
-def listed(names: Sequence[str]) -> str:
-    """Lists the first of some names, and says how many more there are."""
-    if len(names) > MOST_NAMED:
-        more = f" and {len(names) - MOST_NAMED:,} more"
+def listed(names: Sequence[str], count: int = 0) -> str:
+    """Lists the first of some names, and says how many more there are. count: of all, where only
+    the first are given.
+    """
+    count = count or len(names)
+    if names and count > MOST_NAMED:
+        more = f" and {count - MOST_NAMED:,} more"
     else:
         more = ""
     return ", ".join(names[:MOST_NAMED]) + more

@@ -16,10 +16,12 @@ import pypdfium2.raw as raw
 
 from ingestion.invisible_characters import one_line
 
-__all__ = ["Annotation", "annotations_of", "attached_files", "draw_missing", "said_of"]
+__all__ = ["Annotation", "annotations_of", "attached_files", "draw_missing", "drop_excess", "said_of"]
 
 # Annotations of one page, and files of one document, that are looked at; a form has some hundreds of fields.
 MOST_ANNOTATIONS, MOST_FILES = 2_000, 50
+# Stretches of text that all annotations of one page mark, and options of its fields, that are looked at.
+MOST_STRETCHES = MOST_OPTIONS = 10_000
 # Characters of a value or a note, of a label, and of all entries of one page.
 LONGEST_VALUE, LONGEST_LABEL, LONGEST_ENTRIES = 2_000, 80, 20_000
 # Bytes from which a text of the file is left out.
@@ -55,19 +57,34 @@ class Annotation:
     field: int = 0
 
 
+def drop_excess(page: Any) -> None:
+    """Take from an open page the annotations that are too many, or mark too many stretches of text: drawing
+    them could take minutes and all memory."""
+    count, marked = raw.FPDFPage_GetAnnotCount(page), 0
+    for index in reversed(range(count)):
+        item = raw.FPDFPage_GetAnnot(page, index) if index < MOST_ANNOTATIONS else None
+        stretches = raw.FPDFAnnot_CountAttachmentPoints(item) if item else 0
+        raw.FPDFPage_CloseAnnot(item)
+        if index >= MOST_ANNOTATIONS or marked + stretches > MOST_STRETCHES:
+            raw.FPDFPage_RemoveAnnot(page, index)
+        else:
+            marked += stretches
+
+
 def annotations_of(page: Any, form: Any) -> list[Annotation]:
     """The annotations of an open page that a person sees, without links. form: PDFium's form, or None."""
     found: list[Annotation] = []
-    for index in range(min(raw.FPDFPage_GetAnnotCount(page), MOST_ANNOTATIONS)):
+    options = iter(range(MOST_OPTIONS))
+    for index in range(raw.FPDFPage_GetAnnotCount(page)):
         item = raw.FPDFPage_GetAnnot(page, index)
         kind = raw.FPDFAnnot_GetSubtype(item)
         if kind not in UNREAD and not raw.FPDFAnnot_GetFlags(item) & HIDDEN:
-            found.append(_annotation(item, kind, form))
+            found.append(_annotation(item, kind, form, options))
         raw.FPDFPage_CloseAnnot(item)
     return found
 
 
-def _annotation(item: Any, kind: int, form: Any) -> Annotation:
+def _annotation(item: Any, kind: int, form: Any, options: Iterator[int]) -> Annotation:
     box = raw.FS_RECTF()
     raw.FPDFAnnot_GetRect(item, box)
     sides = (box.left, box.bottom, box.right, box.top)
@@ -84,13 +101,13 @@ def _annotation(item: Any, kind: int, form: Any) -> Annotation:
         return Annotation(kind, sides, _text(partial(own, b"V")), name=name)
     name = _text(partial(raw.FPDFAnnot_GetFormFieldAlternateName, form, item))
     name = name or _text(partial(raw.FPDFAnnot_GetFormFieldName, form, item)).rpartition(".")[2]
-    return Annotation(kind, sides, _value(item, form, field), (), name, field)
+    return Annotation(kind, sides, _value(item, form, field, options), (), name, field)
 
 
 def _parts(item: Any, sides: Sides) -> Iterator[Sides]:
     """The stretches of text that an annotation marks."""
     corners = raw.FS_QUADPOINTSF()
-    count = min(raw.FPDFAnnot_CountAttachmentPoints(item), MOST_ANNOTATIONS)
+    count = raw.FPDFAnnot_CountAttachmentPoints(item)
     for index in range(count):
         if raw.FPDFAnnot_GetAttachmentPoints(item, index, corners):
             xs = (corners.x1, corners.x2, corners.x3, corners.x4)
@@ -100,8 +117,8 @@ def _parts(item: Any, sides: Sides) -> Iterator[Sides]:
         yield sides
 
 
-def _value(item: Any, form: Any, field: int) -> str:
-    """The value of a field, "" where it has none to be read."""
+def _value(item: Any, form: Any, field: int, options: Iterator[int]) -> str:
+    """The value of a field, "" where it has none to be read. options: one is taken for each of its own."""
     if field == raw.FPDF_FORMFIELD_CHECKBOX:
         return "ticked" if raw.FPDFAnnot_IsChecked(form, item) else "not ticked"
     if field == raw.FPDF_FORMFIELD_SIGNATURE:
@@ -112,8 +129,10 @@ def _value(item: Any, form: Any, field: int) -> str:
     hidden = field == raw.FPDF_FORMFIELD_TEXTFIELD and raw.FPDFAnnot_GetFormFieldFlags(form, item) & PASSWORD
     if hidden or field == raw.FPDF_FORMFIELD_PUSHBUTTON:
         return ""
-    count = min(raw.FPDFAnnot_GetOptionCount(form, item), MOST_ANNOTATIONS) if field in CHOICES else 0
-    chosen = [at for at in range(count) if raw.FPDFAnnot_IsOptionSelected(form, item, at)]
+    own = range(raw.FPDFAnnot_GetOptionCount(form, item) if field in CHOICES else 0)
+    chosen = [
+        at for at, _ in zip(own, options, strict=False) if raw.FPDFAnnot_IsOptionSelected(form, item, at)
+    ]
     labels = ", ".join(_text(partial(raw.FPDFAnnot_GetOptionLabel, form, item, at)) for at in chosen)
     return labels or _text(partial(raw.FPDFAnnot_GetFormFieldValue, form, item))
 
@@ -172,12 +191,13 @@ def _printed_label(annotation: Annotation, widgets: Sequence[Sides], bounded: Ca
 
 def draw_missing(page: Any) -> None:
     """Give typed-in notes that have no appearance one, so that PDFium draws them too."""
-    for index in range(min(raw.FPDFPage_GetAnnotCount(page), MOST_ANNOTATIONS)):
+    drop_excess(page)
+    for index in range(raw.FPDFPage_GetAnnotCount(page)):
         item = raw.FPDFPage_GetAnnot(page, index)
         if raw.FPDFAnnot_GetSubtype(item) == raw.FPDF_ANNOT_FREETEXT and not raw.FPDFAnnot_HasKey(
             item, b"AP"
         ):
-            note = _annotation(item, raw.FPDF_ANNOT_FREETEXT, None)
+            note = _annotation(item, raw.FPDF_ANNOT_FREETEXT, None, iter(()))
             left, bottom, right, top = note.sides
             lines = wrap(note.text, max(1, int((right - left) / FONT_SIZE * 2))) or [""]
             size = max(1.0, min(FONT_SIZE, (top - bottom) / len(lines) / 1.2))

@@ -20,7 +20,14 @@ import pypdfium2.raw as raw
 from ingestion.errors import DocumentError, EncryptedError
 from ingestion.invisible_characters import one_line
 from ingestion.ocr.text_quality import is_unreadable, normalise, normalised_words
-from ingestion.reading.annotations import Annotation, annotations_of, attached_files, draw_missing, said_of
+from ingestion.reading.annotations import (
+    Annotation,
+    annotations_of,
+    attached_files,
+    draw_missing,
+    drop_excess,
+    said_of,
+)
 from ingestion.reading.hidden_layers import has_hidden_layers
 from ingestion.reading.image_areas import finest, picture_places
 from ingestion.reading.letters import with_plain_words
@@ -438,6 +445,7 @@ class _OpenPage:
     """
 
     def __init__(self, number: int, page: pdfium.PdfPage, form: Any) -> None:
+        drop_excess(page)
         self.number, self.page, self._form = number, page, form
         self.unseen: dict[int, str] | None = None
         self.placed: dict[int, range] = {}

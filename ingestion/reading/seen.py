@@ -112,7 +112,8 @@ def unseen_of(
             # What is left of a figure is another figure; what is left of a word at an edge can be read.
             hidden.update(dict.fromkeys(word, reasons[0]))
         elif reasons and reasons[0] in (CLIPPED, OUTSIDE) and 2 * len(reasons) < len(word):
-            hidden = {number: reason for number, reason in hidden.items() if number not in word}
+            for number in word:
+                hidden.pop(number, None)
     placed = dict(judge.placed(plain, sorted(hidden))) if hidden else {}
     for number in judge.struck(lines[:MOST_STRIKES]):
         hidden.setdefault(number, STRUCK)
@@ -329,17 +330,22 @@ class _Judge:
 
     def placed(self, plain: str, hidden: Sequence[int]) -> Iterator[tuple[int, range]]:
         """Yields (offset of hidden words, those of what was drawn later in their place)."""
-        unseen, under, taken = {self.at[number] for number in hidden}, self._sides[hidden], set[int]()
-        owners = np.array(self._owners)
+        unseen, taken = {self.at[number] for number in hidden}, set[int]()
+        owners, numbers = np.array(self._owners), np.array(hidden)
+        rising = numbers[np.argsort(self._sides[numbers, 1], kind="stable")]
+        feet = self._sides[rising, 1]
+        tallest = (self._sides[rising, 3] - feet).max()
         for run in self._runs(set(hidden)):
             x0, y0 = self._sides[run, :2].min(0)
             x1, y1 = self._sides[run, 2:].max(0)
+            near = np.sort(rising[slice(*np.searchsorted(feet, (y0 - tallest, y1)))])
+            under = self._sides[near]
             level = np.minimum(under[:, 3], y1) - np.maximum(under[:, 1], y0) > (y1 - y0) / 2
-            later = owners[hidden] < owners[run].min()
+            later = owners[near] < owners[run].min()
             met = np.flatnonzero(level & later & (under[:, 0] < x1) & (under[:, 2] > x0))
             if not met.size or min(x1, under[met, 2].max()) - max(x0, under[met, 0].min()) < (x1 - x0) / 2:
                 continue
-            at = self.at[hidden[met[0]]]
+            at = self.at[near[met[0]]]
             while at - 1 in unseen:
                 at -= 1
             if at not in taken and plain[at - 1 : at] in ("", " ", "\n"):
@@ -415,7 +421,9 @@ class _Judge:
         part = self._part(view, view.whole, number, NEAR if scanned else EDGES)
         if not part.size or np.ptp(part, axis=(0, 1)).max() < FAINTEST:
             return False
-        return scanned or not self._is_in(number, self._others)
+        x, y = self._middles[number]
+        left, bottom, right, top = self._others.T
+        return scanned or not ((left <= x) & (x <= right) & (bottom <= y) & (y <= top)).any()
 
     def _shows(self, view: _View, changes: Picture, number: int) -> bool:
         return bool(self._part(view, changes, number).max(initial=0) >= FAINTEST)

@@ -13,6 +13,7 @@ import json
 import os
 import resource
 import socket
+import time
 from dataclasses import astuple, replace
 from functools import partial
 from pathlib import Path
@@ -75,6 +76,7 @@ def _serve(pipe: socket.socket) -> None:
                 "hint": "Re-export the PDF.",
                 "kind": "DocumentError",
             }
+        answered["seconds"] = time.process_time()
         pipe.sendall(json.dumps(answered).encode() + b"\n")
 
 

@@ -16,7 +16,7 @@ import pypdfium2
 import pytest
 from pypdf.generic import ArrayObject, NameObject
 
-from ingestion.document import Circumstances, read_document, read_text
+from ingestion.document import TOO_SLOW, Circumstances, read_document, read_text
 from ingestion.errors import CancelledError, DocumentError, EncryptedError
 from ingestion.pages.highlights import locate_quote
 from ingestion.reading import reader as reader_module
@@ -177,6 +177,27 @@ def test_a_dead_reader_is_an_error_that_names_the_page(paper: Path) -> None:
         os.killpg(reader._process.pid, signal.SIGKILL)
         with pytest.raises(DocumentError, match="Page 2"):
             reader.text(2)
+
+
+def test_pages_after_those_that_took_too_long_are_not_read(
+    paper: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("ingestion.document.MOST_SECONDS", 1e-6)
+    monkeypatch.setattr("ingestion.document.SECONDS_A_PAGE", 0.0)
+    for read in (read_text, read_document):
+        first, *others = read(paper, Circumstances(processes=1)).pages
+        assert first.text
+        assert not first.problem
+        assert len(others) == 3
+        assert {(page.text, page.method, page.problem) for page in others} == {("", "none", TOO_SLOW)}
+
+
+def test_a_reader_tells_how_long_it_worked(paper: Path) -> None:
+    with Reader(paper) as reader:
+        opened = reader.seconds
+        for _ in range(20):
+            reader.page(1)
+        assert 0 <= opened < reader.seconds < 60
 
 
 def test_cancelling_stops_the_reading(paper: Path) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+from collections import Counter
 from collections.abc import Callable, Iterator
 from contextlib import closing, suppress
 from dataclasses import dataclass, field
@@ -22,6 +23,7 @@ from chatbot.memory.archive.archive_records import (
 from chatbot.memory.signals import events
 from chatbot.memory.signals.signal_store import Signals
 from chatbot.store.database import Database
+from chatbot.store.document_names import MOST_NAMED
 
 __all__ = ["OpenedStore", "Progress", "Tally", "export_store"]
 
@@ -31,16 +33,21 @@ Progress = Callable[[str, str, int, int], None]
 
 @dataclass(slots=True)
 class Tally:
-    """What became of the records of one kind. skipped: reason -> what the records are called."""
+    """What became of the records of one kind. skipped: reason -> how many. called: reason -> what the
+    first of them are called.
+    """
 
     kind: str
     done: int = 0
     there: int = 0
-    skipped: dict[str, list[str]] = field(default_factory=dict)
+    skipped: Counter[str] = field(default_factory=Counter)
+    called: dict[str, list[str]] = field(default_factory=dict)
 
     def skip(self, reason: str, called: str) -> None:
         """Counts a record that was left out."""
-        self.skipped.setdefault(reason, []).append(called)
+        self.skipped[reason] += 1
+        if self.skipped[reason] <= MOST_NAMED:
+            self.called.setdefault(reason, []).append(called)
 
 
 @dataclass(frozen=True, slots=True)

@@ -17,14 +17,14 @@ import zlib
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
-from typing import cast
+from typing import Annotated, cast
 
-from pydantic import BaseModel, ConfigDict, ValidationError
+from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from chatbot.errors import NotFoundError, ProjectError
 from chatbot.settings import PROGRAM
 
-__all__ = ["FORMAT", "ArchiveError", "ArchiveReader", "ArchiveWriter", "Manifest", "why_invalid"]
+__all__ = ["FORMAT", "MANIFEST", "ArchiveError", "ArchiveReader", "ArchiveWriter", "Manifest", "why_invalid"]
 
 # Of the archives that are written. A later version of the program reads all formats from 1 on.
 FORMAT = 1
@@ -52,7 +52,7 @@ class Member(BaseModel):
 
     model_config = ConfigDict(strict=True, frozen=True)
     name: str
-    lines: int
+    lines: Annotated[int, Field(ge=0)]
     bytes: int
     sha256: str
 
@@ -66,10 +66,10 @@ class Manifest(BaseModel):
     """
 
     model_config = ConfigDict(strict=True, frozen=True)
-    format: int
+    format: Annotated[int, Field(lt=2**31)]
     program: str = ""
-    made_at: float = 0.0
-    keys_given: int = 0
+    made_at: Annotated[float, Field(allow_inf_nan=False)] = 0.0
+    keys_given: Annotated[int, Field(ge=0, lt=2**53)] = 0
     members: tuple[Member, ...] = ()
 
 
@@ -212,6 +212,8 @@ class ArchiveReader:
                 raise ArchiveError(f"{shown} is encrypted, or compressed in a way that is not read.")
             if info.file_size != self.members[name].bytes:
                 raise ArchiveError(f"{shown} has {info.file_size:,} bytes, but {MANIFEST} says otherwise.")
+            if self.members[name].lines > info.file_size:
+                raise ArchiveError(f"{shown} has more lines than bytes, says {MANIFEST}.")
 
 
 def why_invalid(error: Exception) -> str:

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterator
 from datetime import UTC, datetime
 from typing import Any
 
 from chatbot.errors import ProjectError
 from chatbot.memory.archive.archive_export import OpenedStore, Progress, Tally
-from chatbot.memory.archive.archive_file import ArchiveError, ArchiveReader, why_invalid
+from chatbot.memory.archive.archive_file import MANIFEST, ArchiveError, ArchiveReader, why_invalid
 from chatbot.memory.archive.archive_records import (
     KINDS,
     TABLED,
@@ -33,6 +34,9 @@ PACKED = 4
 OF_OTHER_KEY = "it belongs to an API key whose number another key has here"
 NOT_HERE = "its conversation is not in the archive, or belongs to somebody else here"
 UNKNOWN = "this version of the program does not know it"
+# How many more API keys an archive's store may have given than this one: numbers must be left for new ones.
+MOST_KEYS = 1_000_000
+TOO_HIGH = f"no store has given more than {MOST_KEYS:,} API keys"
 
 
 class StoreImport:
@@ -56,6 +60,8 @@ class StoreImport:
         if size > PACKED * free:
             message = f"It holds {size:,} bytes, but only {free:,} are free on the disk."
             raise ArchiveError(message, hint="Make room, then import it. Nothing was imported.")
+        if self._archive.manifest.keys_given > self._keys_given + MOST_KEYS:
+            raise ArchiveError(f"{MANIFEST}: keys_given: {TOO_HIGH}.")
         for record in KINDS.values():
             self._check(record)
         for part, records in TABLED.items():
@@ -67,7 +73,7 @@ class StoreImport:
             yield from tallies
         for name, member in self._archive.members.items():
             if (kind := name.removesuffix(".jsonl")) not in KINDS:
-                yield Tally(kind, skipped={UNKNOWN: [name] * member.lines})
+                yield Tally(kind, skipped=Counter({UNKNOWN: member.lines}))
         if any(self._lines(record.kind) for record in (NewsRecord, RemovedNewsRecord)):
             with self._store.signals.importing() as connection:
                 tallies = [self._import_news(connection), self._import_removed(connection)]
@@ -99,6 +105,8 @@ class StoreImport:
                 names = [record.key()] if of.keys else []
                 if of is KeyRecord:
                     names.append(record.id)
+                    if record.id > self._keys_given + MOST_KEYS:
+                        raise ValueError(f"id: {TOO_HIGH}")
                 if seen.intersection(map(hash, names)):
                     raise ValueError("it is there twice")
                 seen.update(map(hash, names))

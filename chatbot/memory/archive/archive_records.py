@@ -65,10 +65,10 @@ Name: TypeAlias = Annotated[
 ]
 Text: TypeAlias = Annotated[str, AfterValidator(lambda text: text.replace("\0", "\ufffd"))]
 Digest: TypeAlias = Annotated[str, StringConstraints(pattern=r"^[0-9a-f]{64}$")]
-# Seconds since the epoch, as far as keys may be valid; a number; an amount.
+# Seconds since the epoch, as far as keys may be valid; a number; an amount: so small that they can be summed.
 Seconds: TypeAlias = Annotated[float, Field(ge=0, le=1e11, allow_inf_nan=False)]
-Number: TypeAlias = Annotated[int, Field(ge=0, lt=2**53)]
-Amount: TypeAlias = Annotated[float, Field(ge=0, allow_inf_nan=False)]
+Number: TypeAlias = Annotated[int, Field(ge=0, lt=2**40)]
+Amount: TypeAlias = Annotated[float, Field(ge=0, le=1e12, allow_inf_nan=False)]
 
 
 class ArchivedRecord(BaseModel):

@@ -24,6 +24,7 @@ from ingestion.document import read_document
 from ingestion.errors import DocumentError
 from ingestion.pages.highlights import locate_quote
 from ingestion.reading.pdf import PdfFile
+from ingestion.reading.reader import Reader
 from ingestion.records import Page
 from tests.pdfs import make_pdf
 
@@ -94,6 +95,16 @@ def annotated(path: Path, *notes: Any) -> Path:
     writer = PdfWriter(clone_from=PdfReader(make_pdf(path, [BODY])))
     for note in notes:
         writer.add_annotation(0, note)
+    writer.write(path)
+    return path
+
+
+def pinned(path: Path, count: int, **values: Any) -> Path:
+    """A page with one annotation that its list names so often."""
+    writer = PdfWriter(clone_from=PdfReader(make_pdf(path, [BODY])))
+    entries = {"Type": NameObject("/Annot"), "Rect": ArrayObject(map(FloatObject, PLACE)), **values}
+    note = DictionaryObject({NameObject(f"/{name}"): value for name, value in entries.items()})
+    writer.pages[0][NameObject("/Annots")] = ArrayObject([writer._add_object(note)] * count)
     writer.write(path)
     return path
 
@@ -317,3 +328,47 @@ def test_a_placeholder_without_its_form_is_refused_too(tmp_path: Path) -> None:
 def test_a_form_behind_the_placeholder_is_read(tmp_path: Path) -> None:
     (page,) = read_document(xfa(tmp_path / "a.pdf", "", fields=True)).pages
     assert entries(page) == ["[field] Borrowing limit: 65 million."]
+
+
+@pytest.mark.parametrize("subtype", ["/Text", "/StrikeOut"])
+def test_a_page_of_very_many_annotations_is_read_and_drawn_in_time(tmp_path: Path, subtype: str) -> None:
+    stretches = ArrayObject(map(FloatObject, (60, 620, 460, 620, 60, 600, 460, 600) * 2_000))
+    values = {
+        "Subtype": NameObject(subtype),
+        "Contents": TextStringObject("Not agreed."),
+        "F": NumberObject(4),
+    }
+    more = {"QuadPoints": stretches} if subtype == "/StrikeOut" else {}
+    count = 2_000 if more else 100_000
+    with Reader(pinned(tmp_path / "a.pdf", count, **values, **more)) as reader:
+        assert reader.png(1).startswith(b"\x89PNG")
+        page, _, _ = reader.page(1)
+    assert BODY in page.text
+    assert "[note] Not agreed." in page.text
+
+
+def test_values_of_fields_are_read_after_very_many_options(tmp_path: Path) -> None:
+    writer = PdfWriter(clone_from=PdfReader(make_pdf(tmp_path / "a.pdf", [BODY])))
+    options = ArrayObject(TextStringObject(f"Class {number}") for number in range(1_000))
+    fields = ArrayObject()
+    for number in range(20):
+        field = {
+            "Type": NameObject("/Annot"),
+            "Subtype": NameObject("/Widget"),
+            "FT": NameObject("/Ch"),
+            "Ff": NumberObject(1 << 17),
+            "T": TextStringObject(f"f{number}"),
+            "Opt": options,
+            "V": TextStringObject(f"Class {number + 900}"),
+            "Rect": ArrayObject(map(FloatObject, (60, 10 + 30 * number, 160, 25 + 30 * number))),
+            "F": NumberObject(4),
+        }
+        made = DictionaryObject({NameObject(f"/{name}"): value for name, value in field.items()})
+        fields.append(writer._add_object(made))
+    writer.pages[0][NameObject("/Annots")] = fields
+    writer._root_object[NameObject("/AcroForm")] = DictionaryObject({NameObject("/Fields"): fields})
+    writer.write(tmp_path / "a.pdf")
+    (page,) = read_document(tmp_path / "a.pdf").pages
+    assert len(entries(page)) == 20
+    for number in range(20):
+        assert f"Class {number + 900}." in page.text

@@ -21,6 +21,7 @@ from reportlab.lib.utils import ImageReader
 from reportlab.pdfgen.canvas import Canvas
 
 from ingestion.reading.pdf import PdfFile
+from ingestion.reading.reader import Reader
 from tests.pdfs import make_scan
 
 SIZE = (595, 842)
@@ -530,6 +531,20 @@ def test_a_page_of_very_many_boxes_is_read_in_time(tmp_path: Path) -> None:
 
     text, _ = read(drawn(tmp_path / "a.pdf", draw))
     assert "Row" in text
+
+
+def test_a_page_of_very_many_hidden_and_seen_letters_is_read_in_time(tmp_path: Path) -> None:
+    def draw(canvas: Canvas) -> None:
+        for number in range(9_000):
+            for mode, letter in ((3, "1"), (0, "2")):
+                text = canvas.beginText(20 + number % 250 * 2.2, 10 + number // 250 * 3)
+                text.setFont("Helvetica", 2)
+                text.setTextRenderMode(mode)
+                text.textOut(letter)
+                canvas.drawText(text)
+
+    with Reader(drawn(tmp_path / "a.pdf", draw)) as reader:
+        assert reader.text(1)
 
 
 @pytest.mark.parametrize(

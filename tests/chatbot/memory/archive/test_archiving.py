@@ -195,8 +195,8 @@ def test_what_is_there_stays_and_what_is_later_comes(tmp_path: Path) -> None:
         chatbot.own.choose("local", "window", 9)
     export(source, tmp_path / "later.zip")
     taken = import_into(target, tmp_path / "later.zip")
-    assert taken["settings"].skipped == {"it is different here, and stays as it is here": ["local window"]}
-    assert taken["exchanges"].skipped == {"it is different here, and stays as it is here": ["key-2.first 2"]}
+    assert taken["settings"].called == {"it is different here, and stays as it is here": ["local window"]}
+    assert taken["exchanges"].called == {"it is different here, and stays as it is here": ["key-2.first 2"]}
     assert (taken["exchanges"].done, taken["ratings"].done) == (1, 1)
     with opened(target) as chatbot:
         assert chatbot.own.chosen("local")["window"] == 3
@@ -215,13 +215,13 @@ def test_a_key_whose_number_was_given_here_stays_away_with_what_is_its_own(tmp_p
     (own, _) = given_keys(target, "here", "and revoked", revoked=1)
     for _ in range(2):
         taken = import_into(target, tmp_path / "first.zip")
-        assert taken["keys"].skipped == {
+        assert taken["keys"].called == {
             "another API key has its number here, or had it; make a new key": ["one", "two"]
         }
         why = "it belongs to an API key whose number another key has here"
-        assert taken["conversations"].skipped == {why: ["key-1.first", "key-2.first"]}
-        assert taken["exchanges"].skipped == {why: ["key-1.first 1", "key-2.first 1"]}
-        assert len(taken["ratings"].skipped[why]) == 2
+        assert taken["conversations"].called == {why: ["key-1.first", "key-2.first"]}
+        assert taken["exchanges"].called == {why: ["key-1.first 1", "key-2.first 1"]}
+        assert taken["ratings"].skipped[why] == 2
     with closing(open_api_keys(target)) as keys:
         assert [(key.id, key.name) for key in keys.listed()] == [(1, "here")]
         assert keys.find(own).owner == "key-1"
@@ -237,9 +237,9 @@ def test_what_a_key_left_that_is_gone_comes_to_no_other_key(tmp_path: Path) -> N
     given_keys(target, "here")
     taken = import_into(target, tmp_path / "first.zip")
     why = "it belongs to an API key whose number another key has here"
-    assert taken["conversations"].skipped == {why: ["key-1.first"]}
-    assert taken["exchanges"].skipped == {why: ["key-1.first 1"]}
-    assert len(taken["ratings"].skipped[why]) == 1
+    assert taken["conversations"].called == {why: ["key-1.first"]}
+    assert taken["exchanges"].called == {why: ["key-1.first 1"]}
+    assert taken["ratings"].skipped[why] == 1
     with opened(target) as chatbot:
         assert chatbot.conversations.listed("key-1") == []
         assert chatbot.cases.listed("key-1") == []
@@ -271,7 +271,7 @@ def test_a_damaged_row_is_named_and_everything_else_exported(tmp_path: Path) -> 
         chatbot.memories.change("update detail set answer = 'x' where conversation = 'first'")
         chatbot.memories.change("update preference set value = '{' where name = 'window'")
     made = export(settings, tmp_path / "damaged.zip")
-    assert sum(map(len, made["settings"].skipped.values())) == 1
+    assert made["settings"].skipped.total() == 1
     assert made["exchanges"].done == FILLED["exchanges"]
     target = Settings(home=tmp_path / "second")
     import_into(target, tmp_path / "damaged.zip")  # what is exported can be imported

@@ -7,9 +7,11 @@ from __future__ import annotations
 import hashlib
 import json
 import struct
+import tracemalloc
 import warnings
 import zipfile
 from collections.abc import Callable, Mapping
+from contextlib import closing
 from pathlib import Path
 from typing import Any
 
@@ -18,7 +20,8 @@ import pytest
 from chatbot.errors import NotFoundError
 from chatbot.memory.archive.archive_file import LONGEST_LINE, ArchiveError
 from chatbot.settings import Settings
-from tests.chatbot.memory.archive.filled_store import export, import_into, lines_of, opened
+from chatbot.store.api_keys import open_api_keys
+from tests.chatbot.memory.archive.filled_store import export, given_keys, import_into, lines_of, opened
 
 DIGEST = "a" * 64
 KEY = {
@@ -156,6 +159,12 @@ def test_damage_inside_is_found(store: Settings, tmp_path: Path, place: int) -> 
         ({"format": 0}, "It has format 0"),
         ({"format": "1"}, "manifest.json: format: Input should be a valid integer"),
         ({"members": [{"name": "keys.jsonl"}]}, "manifest.json: members.0.lines: Field required"),
+        ({"format": 10**30}, "manifest.json: format: Input should be less than"),
+        ({"made_at": 1e999}, "manifest.json: made_at"),
+        ({"keys_given": -1}, "manifest.json: keys_given: Input should be greater than or equal to 0"),
+        ({"keys_given": 1_000_001}, "manifest.json: keys_given: no store has given more than 1,000,000 API"),
+        ({"keys_given": 2**63 - 1}, "manifest.json: keys_given: Input should be less than"),
+        ({"keys_given": 10**30}, "manifest.json: keys_given: Input should be less than"),
         ({"members": []}, "'keys.jsonl' is in the archive or in manifest.json, but not in both"),
     ],
 )
@@ -211,6 +220,8 @@ def test_a_file_may_not_stand_there_twice(store: Settings, tmp_path: Path) -> No
     [
         ("sha256", "b" * 64, "keys.jsonl is damaged or was changed: manifest.json has another hash for it"),
         ("lines", 2, "keys.jsonl has 1 lines, but manifest.json says 2"),
+        ("lines", -5, "manifest.json: members.0.lines: Input should be greater than or equal to 0"),
+        ("lines", 400_000_000, "'keys.jsonl' has more lines than bytes, says manifest.json"),
         ("lines", 0, "keys.jsonl has 1 lines, but manifest.json says 0"),
         ("bytes", 5, "bytes, but manifest.json says otherwise"),
     ],
@@ -305,6 +316,7 @@ WRONG: list[tuple[str, Any, str]] = [
     ("keys", KEY | {"id": 0}, "id: Input should be greater than or equal to 1"),
     ("keys", KEY | {"id": True}, "id: Input should be a valid integer"),
     ("keys", KEY | {"id": 2**70}, "id"),
+    ("keys", KEY | {"id": 1_000_001}, "id: no store has given more than 1,000,000 API keys"),
     ("keys", KEY | {"digest": "a" * 63}, "digest: String should match pattern"),
     ("keys", KEY | {"digest": DIGEST + "\n"}, "digest: String should match pattern"),
     ("keys", KEY | {"scope": "root"}, "scope: Input should be 'read', 'ask' or 'manage'"),
@@ -394,19 +406,34 @@ def test_what_belongs_to_somebody_else_is_left_alone(store: Settings, tmp_path: 
     taken = import_into(store, path)
     assert taken["conversations"].done == taken["exchanges"].done == 0
     why = "its conversation is not in the archive, or belongs to somebody else here"
-    assert taken["exchanges"].skipped == {why: ["mine 2", "none 1"]}
+    assert taken["exchanges"].skipped == {why: 2}
+    assert taken["exchanges"].called == {why: ["mine 2", "none 1"]}
     with opened(store) as chatbot:
         assert [said.user for said in chatbot.conversations.said("mine", "local")] == ["Mine?"]
+
+
+def test_lines_that_nobody_knows_are_only_counted(store: Settings, tmp_path: Path) -> None:
+    data = b"\n" * 20_000_000
+    path = write(tmp_path / "lines.zip", {"moods.jsonl": data}, keys_given=1_000_000)
+    tracemalloc.start()
+    taken = import_into(store, path)
+    most = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    assert taken["moods"].skipped.total() == len(data)
+    assert most < 50 * 2**20
+    (key,) = given_keys(store, "next")
+    with closing(open_api_keys(store)) as keys:
+        assert keys.find(key).id == 1_000_001
 
 
 def test_what_a_later_version_added_is_named_and_left(store: Settings, tmp_path: Path) -> None:
     path = with_records(tmp_path / "later.zip", keys=[KEY], moods=[{"a": 1}, {"b": 2}])
     taken = import_into(store, path)
     assert taken["keys"].done == 1
-    assert taken["moods"].skipped == {"this version of the program does not know it": ["moods.jsonl"] * 2}
+    assert taken["moods"].skipped == {"this version of the program does not know it": 2}
     later = with_records(
         tmp_path / "setting.zip", settings=[SETTING | {"name": "mood"}, SETTING | {"value": "-5"}]
     )
     taken = import_into(store, later)
     assert taken["settings"].done == 0
-    assert sum(map(len, taken["settings"].skipped.values())) == 2
+    assert taken["settings"].skipped.total() == 2
