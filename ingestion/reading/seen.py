@@ -53,8 +53,8 @@ ALIKE, FAINTEST = 32, 12
 # The share of the page from which images are scans, the darkest colour of a box on a scan, and how many
 # pixels of it under a word are more than a stroke.
 SCANNED, DARK, LEAST_BLOT = 0.3, 60, 100
-# Boxes of one page that are compared with its texts, largest first, pairs of texts and lines, and lines on one
-# text that may hide it.
+# Boxes of one page that are compared with its texts, largest first, pairs of texts and lines, and how many
+# lines on one text may hide it.
 MOST_BOXES, MOST_PAIRS, MOST_LINES = 1_000, 4_000_000, 3
 # The points across from which strokes may hide a text, and for how many of their box another.
 THICK, WIDE = 9.0, 50
