@@ -6,7 +6,7 @@ import ctypes
 import math
 from collections.abc import Iterator, Sequence
 from functools import cached_property
-from itertools import islice
+from itertools import islice, pairwise
 from typing import Any
 
 import numpy as np
@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 __all__ = [
     "EVERYWHERE",
     "MOST_OBJECTS",
+    "NOWHERE",
     "PageObjects",
     "Sides",
     "address",
@@ -32,14 +33,15 @@ Box = tuple[float, float, float, float]
 Matrix = tuple[float, float, float, float, float, float]
 AS_IS: Matrix = (1.0, 0.0, 0.0, 1.0, 0.0, 0.0)
 # How deep forms within forms are searched; only machines, such as an attacker's, nest them deeper.
-DEEPEST = 4
+DEEPEST = 12
 # Objects of one page that are listed: a page of drawings has some thousands, a bomb has millions.
 MOST_OBJECTS = 20_000
 # Characters of a mark's text that are looked at; a longer one is no ligature.
 MOST_SAID = 200
-# Points of a clip that are looked at.
-MOST_CLIP_POINTS = 40
+# Points of a clip that is a box, some of which may be given twice.
+MOST_CLIP_POINTS = 8
 EVERYWHERE: Box = (-1e9, -1e9, 1e9, 1e9)
+NOWHERE: Box = (1e9, 1e9, -1e9, -1e9)
 
 
 def loose_box(text_page: Any, index: int) -> tuple[float, float, float, float]:
@@ -56,17 +58,17 @@ def around_both(text_page: Any, first: int, last: int) -> tuple[float, float, fl
     return min(lefts), max(tops), max(rights), min(bottoms)
 
 
-def letters_of(text_page: Any, indexes: Sequence[int]) -> tuple[list[int], Sides]:
-    """The addresses of the text objects that set some characters, and (left, bottom, right, top) of each
-    character in its line, in points."""
-    owners = [address(raw.FPDFText_GetTextObject(text_page, index)) for index in indexes]
+def letters_of(text_page: Any, indexes: Sequence[int]) -> tuple[list[Any], Sides]:
+    """The text objects that set some characters, and (left, bottom, right, top) of each character in its
+    line, in points."""
+    owners = [raw.FPDFText_GetTextObject(text_page, index) for index in indexes]
     boxes = np.array([loose_box(text_page, index) for index in indexes])
     return owners, boxes.reshape(-1, 4)[:, (0, 3, 2, 1)]
 
 
 def address(item: Any) -> int:
     """Where an object of PDFium is, 0 for none."""
-    return ctypes.cast(item, ctypes.c_void_p).value or 0
+    return ctypes.addressof(item.contents) if item else 0
 
 
 def corners_of(text_page: Any, index: int) -> tuple[float, float, float, float]:
@@ -87,8 +89,9 @@ class PageObjects:
         objects = _drawn(raw.FPDFPage_GetObject, page, raw.FPDFPage_CountObjects(page))
         drawn = list(islice(objects, MOST_OBJECTS + 1))
         self.whole = len(drawn) <= MOST_OBJECTS
-        self.pointers = [item for item, _ in drawn[:MOST_OBJECTS]]
-        self._frames = [frame for _, frame in drawn[:MOST_OBJECTS]]
+        self.pointers = [item for item, _, _ in drawn[:MOST_OBJECTS]]
+        self._frames = [frame for _, frame, _ in drawn[:MOST_OBJECTS]]
+        self._clips = [clip for _, _, clip in drawn[:MOST_OBJECTS]]
         self.kinds = np.array([raw.FPDFPageObj_GetType(item) for item in self.pointers], np.int64)
 
     def of_kind(self, *kinds: int) -> NDArray[np.intp]:
@@ -107,22 +110,34 @@ class PageObjects:
         return size.value * math.hypot(across, up)
 
     def clip(self, number: int) -> Box:
-        """(left, bottom, right, top) of what the outlines that cut an object leave, in points of the page."""
-        clip = raw.FPDFPageObj_GetClipPath(self.pointers[number])
-        sides = EVERYWHERE
-        for path in range(raw.FPDFClipPath_CountPaths(clip)):
-            if corners := _corners(clip, path):
-                (left, right), (bottom, top) = (
-                    (min(along), max(along)) for along in zip(*corners, strict=True)
-                )
-                sides = max(sides[0], left), max(sides[1], bottom), min(sides[2], right), min(sides[3], top)
-        return _moved(sides, self._frames[number])
+        """(left, bottom, right, top) of where an object is drawn in full, in points of the page: NOWHERE if
+        it is transparent or cut by what is no box."""
+        return _clip(self.pointers[number], self._frames[number], self._clips[number])
 
     def is_filled(self, number: int) -> bool:
         """Whether a path is filled."""
         fill, stroke = ctypes.c_int(), ctypes.c_int()
         raw.FPDFPath_GetDrawMode(self.pointer(number), fill, stroke)
         return bool(fill.value)
+
+    def in_type3(self, numbers: Numbers) -> NDArray[np.bool_]:
+        """Which of some texts are of a Type 3 font, whose letters are drawings."""
+        fonts = [raw.FPDFTextObj_GetFont(self.pointers[number]) for number in numbers]
+        places, drawings, length = [*map(address, fonts)], set[int](), ctypes.c_size_t()
+        for place, font in dict(zip(places, fonts, strict=True)).items():
+            raw.FPDFFont_GetFontData(font, None, 0, length)
+            if raw.FPDFFont_GetIsEmbedded(font) and not length.value:
+                drawings.add(place)
+        return np.isin(places, [*drawings])
+
+    def stroked(self, number: int) -> float:
+        """How much of the page, as points across, the strokes of a path may cover."""
+        item, width, fill, stroke = self.pointer(number), ctypes.c_float(), ctypes.c_int(), ctypes.c_int()
+        raw.FPDFPath_GetDrawMode(item, fill, stroke)
+        raw.FPDFPageObj_GetStrokeWidth(item, width)
+        a, b, c, d, _, _ = _within(_matrix_of(item), self._frames[number])
+        thick = width.value * max(math.hypot(a, b), math.hypot(c, d))
+        return thick * raw.FPDFPath_CountSegments(item) if stroke.value else 0.0
 
     def may_be_on_layer(self, number: int) -> bool:
         """Whether an object is marked as on a layer, or in a form, which may be on one."""
@@ -162,10 +177,10 @@ class PageObjects:
         """(left, bottom, right, top) of each of some objects, in points of the page."""
         return self._boxes[numbers]
 
-    def colours(self, numbers: Numbers) -> Sides:
+    def colours(self, numbers: Numbers, read: Any = raw.FPDFPageObj_GetFillColor) -> Sides:
         """(red, green, blue, opacity), 0-255, of what some objects are filled with."""
         pointers = [self.pointers[number] for number in numbers]
-        return np.array(_four(raw.FPDFPageObj_GetFillColor, pointers, ctypes.c_uint)).reshape(-1, 4)
+        return np.array(_four(read, pointers, ctypes.c_uint)).reshape(-1, 4)
 
     def modes(self, numbers: Numbers) -> NDArray[np.int64]:
         """How the letters of some texts are drawn, 3 for not at all."""
@@ -173,16 +188,32 @@ class PageObjects:
 
 
 def _drawn(
-    get: Any, owner: Any, count: int, frame: Matrix = AS_IS, depth: int = 1
-) -> Iterator[tuple[Any, Matrix]]:
-    """Yields the objects of a page or a form, each with the matrix of the form it is in, AS_IS for none."""
+    get: Any, owner: Any, count: int, frame: Matrix = AS_IS, clip: Box = EVERYWHERE, depth: int = 1
+) -> Iterator[tuple[Any, Matrix, Box]]:
+    """Yields the objects of a page or a form, each with the matrix of the form it is in, AS_IS for none, and
+    where that is drawn in full."""
     for index in range(count):
         item = get(owner, index)
         if depth < DEEPEST and raw.FPDFPageObj_GetType(item) == raw.FPDF_PAGEOBJ_FORM:
             inside, within = raw.FPDFFormObj_CountObjects(item), _within(_matrix_of(item), frame)
-            yield from _drawn(raw.FPDFFormObj_GetObject, item, inside, within, depth + 1)
+            left = _clip(item, frame, clip)
+            yield from _drawn(raw.FPDFFormObj_GetObject, item, inside, within, left, depth + 1)
         else:
-            yield item, frame
+            yield item, frame, clip
+
+
+def _clip(item: Any, frame: Matrix, sides: Box) -> Box:
+    """What is left of a box where an object is drawn in full."""
+    if raw.FPDFPageObj_HasTransparency(item):
+        return NOWHERE
+    clip = raw.FPDFPageObj_GetClipPath(item)
+    for path in range(raw.FPDFClipPath_CountPaths(clip)):
+        corners = _corners(clip, path, frame)
+        if len({*corners}) != 4 or any(x != u and y != v for (x, y), (u, v) in pairwise(corners)):
+            return NOWHERE
+        (left, right), (bottom, top) = ((min(along), max(along)) for along in zip(*corners, strict=True))
+        sides = max(sides[0], left), max(sides[1], bottom), min(sides[2], right), min(sides[3], top)
+    return sides
 
 
 def _four(read: Any, pointers: Sequence[Any], kind: Any) -> list[Any]:
@@ -208,14 +239,16 @@ def _within(inner: Matrix, outer: Matrix) -> Matrix:
     return (*across, *down, *moved)
 
 
-def _corners(clip: Any, path: int) -> list[tuple[float, float]]:
-    """The points of an outline, none where they are very many."""
+def _corners(clip: Any, path: int, matrix: Matrix) -> list[tuple[float, float]]:
+    """The points of an outline on the page, the first also as the last; none where they are many."""
     x, y, corners = ctypes.c_float(), ctypes.c_float(), []
     count = raw.FPDFClipPath_CountPathSegments(clip, path)
-    for index in range(count if count < MOST_CLIP_POINTS else 0):
+    a, b, c, d, e, f = matrix
+    for index in range(count if count <= MOST_CLIP_POINTS else 0):
         raw.FPDFPathSegment_GetPoint(raw.FPDFClipPath_GetPathSegment(clip, path, index), x, y)
-        corners.append((x.value, y.value))
-    return corners
+        across, up = a * x.value + c * y.value + e, b * x.value + d * y.value + f
+        corners.append((round(across, 1), round(up, 1)))
+    return corners + corners[:1]
 
 
 def _moved(sides: Box, matrix: Matrix) -> Box:

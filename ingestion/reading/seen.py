@@ -21,6 +21,7 @@ from numpy.typing import NDArray
 from ingestion.invisible_characters import one_line
 from ingestion.reading.page_objects import (
     EVERYWHERE,
+    NOWHERE,
     PageObjects,
     Sides,
     address,
@@ -41,6 +42,7 @@ CLIPPED = "cut off by an outline"
 COVERED = "under a box"
 UNDER_IMAGE = "under an image"
 SAME_COLOUR = "in the colour of the ground"
+UNSEEN = "not to be seen in the page's picture"
 STRUCK = "struck through"
 # Points below which nobody reads a text, on a page as long as A4; and the thickness up to which a box is a
 # line.
@@ -51,8 +53,11 @@ ALIKE, FAINTEST = 32, 12
 # The share of the page from which images are scans, the darkest colour of a box on a scan, and how many
 # pixels of it under a word are more than a stroke.
 SCANNED, DARK, LEAST_BLOT = 0.3, 60, 100
-# Boxes of one page that are compared with its texts, largest first.
-MOST_BOXES = 1_000
+# Boxes of one page that are compared with its texts, largest first, pairs of texts and lines, and how many
+# lines on one text may hide it.
+MOST_BOXES, MOST_PAIRS, MOST_LINES = 1_000, 4_000_000, 3
+# The points across from which strokes may hide a text, and for how many of their box another.
+THICK, WIDE = 9.0, 50
 # The part of a letter's height by which its picture is looked at inside its box, where no neighbour reaches
 # in, and outside of it on a scan, over which letters may be a little off.
 EDGES, NEAR = -0.15, 1.0
@@ -159,41 +164,57 @@ def told(plain: str, unseen: Mapping[int, str]) -> list[str]:
 class _DrawnTexts:
     """The texts that a page draws, and which of them may be hidden.
 
-    reasons: number of an object -> why. clips, covers: what cuts it, and what was drawn over it.
+    reasons: number of an object -> why. whole: those of which each letter may be. clips, covers: what cuts
+    it, and what was drawn over it. unlisted: why text of no listed object may be.
     """
 
     def __init__(self, shown: ShownPage) -> None:
         self.shown, self.objects = shown, shown.objects
         self.numbers = self.objects.of_kind(raw.FPDF_PAGEOBJ_TEXT)
         self.sides = self.objects.sides(self.numbers)
-        self.middles = (self.sides[:, :2] + self.sides[:, 2:]) / 2
         self.inset = (self.sides[:, 3] - self.sides[:, 1]) * INSET
+        self.inner = self.sides + self.inset[:, None] * (1, 1, -1, -1)
         box = raw.FS_RECTF()
         raw.FPDF_GetPageBoundingBox(shown.page, box)
         self.page = (box.left, box.bottom, box.right, box.top)
         self.smallest = SMALLEST * min(1.0, max(box.right - box.left, box.top - box.bottom) / A4)
         self.reasons: dict[int, str] = {}
+        self.whole: set[int] = set()
         self.covers: dict[int, list[Place]] = {}
+        listed = self.objects.whole and raw.FPDF_PAGEOBJ_FORM not in self.objects.kinds
+        self.unlisted = None if listed else UNSEEN
         if len(self.numbers):
             self._find_suspects()
+
+    def reason(self, number: int) -> str | None:
+        """Why a text may be hidden, None where nothing says so."""
+        return self.reasons.get(number, self.unlisted if number >= len(self.objects.pointers) else None)
 
     def _suspect(self, which: Any, reason: str) -> list[int]:
         suspects: list[int] = self.numbers[which].tolist() if len(which) else []
         for number in suspects:
             self.reasons.setdefault(number, reason)
+        if reason in (SAME_COLOUR, OFF, UNSEEN):
+            self.whole.update(suspects)
         return suspects
 
     def _find_suspects(self) -> None:
         objects, numbers, sides = self.objects, self.numbers, self.sides
         modes, colours = objects.modes(numbers), objects.colours(numbers)
-        filled = (modes == 0) | (modes == 4)
+        invisible = (modes == 3) | (modes == 7)
+        stroked = np.flatnonzero((modes % 4 == 1) | (modes % 4 == 2))
         extent = sides[:, 2:] - sides[:, :2]
         low = np.flatnonzero((extent.min(1) > 0) & (extent.min(1) < self.smallest))
         self._suspect([at for at in low if objects.size(numbers[at]) < self.smallest], TINY)
-        self._suspect((modes == 3) | (modes == 7), NOT_DRAWN)
-        self._suspect(filled & (colours[:, 3] == 0), TRANSPARENT)
-        self._compare_boxes(np.where(filled[:, None], colours, -9 * ALIKE))
+        self._suspect(invisible, NOT_DRAWN)
+        self._suspect((modes % 4 == 0) & (colours[:, 3] == 0), TRANSPARENT)
+        colours[stroked] = objects.colours(numbers[stroked], raw.FPDFPageObj_GetStrokeColor)
+        self._compare_boxes(np.where(invisible[:, None], -9 * ALIKE, colours))
         clips = np.array([objects.clip(number) for number in numbers])
+        odd = (clips == NOWHERE).all(1) | objects.in_type3(numbers) | (colours[:, 3] < 255)
+        self._suspect(odd, UNSEEN)
+        if self.unlisted or (modes > 3).any():
+            self._suspect(modes >= 0, UNSEEN)
         cut = (clips[:, :2] > sides[:, :2] + 1) | (clips[:, 2:] < sides[:, 2:] - 1)
         self.clips = dict(zip(self._suspect(cut.any(1), CLIPPED), clips[cut.any(1)].tolist(), strict=True))
         if self.shown.layered:
@@ -205,23 +226,39 @@ class _DrawnTexts:
     def _compare_boxes(self, colours: NDArray[Any]) -> None:
         """Suspect texts under later boxes, and those on a ground of their own colour."""
         objects, numbers = self.objects, self.numbers
-        boxes = objects.of_kind(raw.FPDF_PAGEOBJ_PATH, raw.FPDF_PAGEOBJ_IMAGE, raw.FPDF_PAGEOBJ_SHADING)
+        light = colours[:, :3].min(1) > 255 - ALIKE  # as a page without a box
+        drawn = objects.of_kind(raw.FPDF_PAGEOBJ_PATH, raw.FPDF_PAGEOBJ_IMAGE, raw.FPDF_PAGEOBJ_SHADING)
+        boxes = np.append(drawn, numbers[light])
         sides = objects.sides(boxes)
         extent = sides[:, 2:] - sides[:, :2]
         area = np.where(extent.min(1) > THICKEST, extent.prod(1), 0)
         largest = np.sort(np.argsort(-area)[: min(MOST_BOXES, int((area > 0).sum()))])
+        lines = sides[area == 0]
+        if (area > 0).sum() > MOST_BOXES or len(lines) * len(numbers) > MOST_PAIRS:
+            self._suspect(light | True, UNSEEN)
+        else:
+            self._suspect(self._meeting(lines.T[..., None]).sum(0) > MOST_LINES, UNSEEN)
         boxes, sides = boxes[largest], sides[largest]
-        light = colours[:, :3].min(1) > 255 - ALIKE  # as a page without a box
         for box, fill, place in zip(boxes.tolist(), objects.colours(boxes), sides, strict=True):
             over = self._meeting(place)
-            if objects.kinds[box] != raw.FPDF_PAGEOBJ_PATH:
-                self._cover(over & (numbers < box), place, UNDER_IMAGE)
-            elif over.any() and fill[3] > 128 and objects.is_filled(box):
+            if not over.any():
+                continue
+            kind = objects.kinds[box]
+            if kind != raw.FPDF_PAGEOBJ_PATH:
+                is_text = kind == raw.FPDF_PAGEOBJ_TEXT
+                self._cover(over & (numbers < box), place, COVERED if is_text else UNDER_IMAGE)
+                self._suspect(over & (numbers > box) & (not is_text), SAME_COLOUR)
+                continue
+            thick = objects.stroked(box) > THICK + (place[2:] - place[:2]).min() / WIDE
+            filled = objects.is_filled(box) and fill[3] > 0
+            if thick or filled:
                 self._cover(over & (numbers < box), place, COVERED)
-                below = over & (numbers > box) & _holding(place, self.middles)
+                below = over & (numbers > box)
                 like = (abs(colours[:, :3] - fill[:3]) < ALIKE).all(1)
-                self._suspect(below & like, SAME_COLOUR)
-                light &= ~below | like
+                self._suspect(below & (like | thick), SAME_COLOUR)
+                if filled and fill[3] > 128 and (below & light).any():
+                    held = _holding(place, self.inner[:, :2]) & _holding(place, self.inner[:, 2:])
+                    light &= ~(below & held) | like
         for place in self.shown.covers:
             self._cover(self._meeting(place), place, COVERED)
         self._suspect(light, SAME_COLOUR)
@@ -233,7 +270,7 @@ class _DrawnTexts:
     def _meeting(self, place: Place) -> NDArray[np.bool_]:
         """Which texts have a part, not only their foot or head, in a box or on a line."""
         left, bottom, right, top = place
-        level = (self.sides[:, 1] + self.inset < top) & (self.sides[:, 3] - self.inset > bottom)
+        level = (self.inner[:, 1] < top) & (self.inner[:, 3] > bottom)
         return np.asarray(level & (self.sides[:, 2] > left + 1) & (self.sides[:, 0] < right - 1))
 
     def crossing_lines(self) -> list[int]:
@@ -258,15 +295,15 @@ class _Judge:
         self.at = [at for at, character in enumerate(plain) if not character.isspace()]
         self._indexes = [indexes[at] for at in self.at]
         owners, self._sides = letters_of(shown.text, self._indexes)
-        numbers = {address(item): at for at, item in enumerate(shown.objects.pointers)}
-        self._owners = [numbers.get(owner, -1) for owner in owners]
+        places = list(map(address, (*shown.objects.pointers, *owners)))
+        numbers = dict(zip(places[::-1], range(len(places))[::-1], strict=True))
+        self._items = [*shown.objects.pointers, *owners]
+        self._owners = [numbers[place] for place in places[len(shown.objects.pointers) :]]
         self._middles = (self._sides[:, :2] + self._sides[:, 2:]) / 2
         images = shown.objects.sides(shown.objects.of_kind(raw.FPDF_PAGEOBJ_IMAGE))
         width, height = shown.page.get_size()
         scanned = (images[:, 2:] - images[:, :2]).prod(1).sum() > SCANNED * width * height
-        undrawn = [
-            texts.reasons.get(owner) in (NOT_DRAWN, TRANSPARENT, UNDER_IMAGE) for owner in self._owners
-        ]
+        undrawn = [texts.reason(owner) in (NOT_DRAWN, TRANSPARENT, UNDER_IMAGE) for owner in self._owners]
         self._scans = images if scanned and 2 * sum(undrawn) > len(undrawn) else images[:0]
         self._others = texts.sides[~np.isin(texts.numbers, [*texts.reasons])]
 
@@ -279,20 +316,23 @@ class _Judge:
         """Number of a letter -> why it is not seen."""
         texts, found, drawn, undrawn = self._texts, dict[int, str](), list[int](), list[int]()
         for number, owner in enumerate(self._owners):
-            reason = texts.reasons.get(owner)
+            reason = texts.reason(owner)
             if reason is None:
                 continue
             if not self._is_in(number, [texts.page]):
                 found[number] = OUTSIDE
-            elif not self._is_in(number, [texts.clips.get(owner, EVERYWHERE)]):
-                found[number] = CLIPPED
             elif reason == TINY:
                 found[number] = TINY
             elif reason in (NOT_DRAWN, TRANSPARENT) or (
                 reason == UNDER_IMAGE and self._is_in(number, self._scans)
             ):
                 undrawn.append(number)
-            elif reason in (SAME_COLOUR, OFF) or self._is_in(number, texts.covers.get(owner, ())):
+            elif (
+                owner in texts.whole
+                or reason == UNSEEN
+                or not self._is_in(number, [texts.clips.get(owner, EVERYWHERE)])
+                or self._is_in(number, texts.covers.get(owner, ()))
+            ):
                 drawn.append(number)
         if drawn or undrawn:
             view = _View(self._shown, self._sides[drawn + undrawn])
@@ -300,22 +340,21 @@ class _Judge:
                 number for together in self._apart(view, drawn) for number in self._unchanged(view, together)
             ]
             found.update(self._not_shown(view, undrawn))
-            found.update((number, texts.reasons[self._owners[number]]) for number in hidden)
+            found.update((number, texts.reason(self._owners[number]) or UNSEEN) for number in hidden)
         return found
 
     def _apart(self, view: _View, numbers: Iterable[int]) -> Iterable[list[int]]:
         """Some letters in parts in which no text stands on another, as one on a layer may."""
         taken = np.zeros((MOST_PARTS, *view.whole.shape[:2]), bool)
         found = defaultdict[int, list[int]](list)
-        for owner, letters in groupby(
-            sorted(numbers, key=self._owners.__getitem__), self._owners.__getitem__
-        ):
-            (sides,) = self._shown.objects.sides([owner])
-            inset = np.minimum(1.0, (sides[2:] - sides[:2]) * INSET)
-            places = [view.part(part, (*(sides[:2] + inset), *(sides[2:] - inset))) for part in taken]
+        for _, letters in groupby(sorted(numbers, key=self._owners.__getitem__), self._owners.__getitem__):
+            own = [*letters]
+            left, right = self._sides[own, :2].min(0), self._sides[own, 2:].max(0)
+            inset = np.minimum(1.0, (right - left) * INSET)
+            places = [view.part(part, (*(left + inset), *(right - inset))) for part in taken]
             free = next((at for at, place in enumerate(places) if not place.any()), -1)
             places[free][:] = True
-            found[free] += letters
+            found[free] += own
         return found.values()
 
     def _unchanged(self, view: _View, numbers: Sequence[int]) -> list[int]:
@@ -323,9 +362,9 @@ class _Judge:
         same."""
         owners, read = {self._owners[number] for number in numbers}, set(self._owners)
         places = dict(zip(self._texts.numbers.tolist(), map(tuple, self._texts.sides.round()), strict=True))
-        taken = {places[owner] for owner in owners}
+        taken = {places.get(owner) for owner in owners}
         equal = (text for text, place in places.items() if place in taken and text not in read)
-        changes = view.without(owners.union(equal))
+        changes = view.without(self._items[owner] for owner in owners.union(equal))
         return [number for number in numbers if not self._shows(view, changes, number)]
 
     def placed(self, plain: str, hidden: Sequence[int]) -> Iterator[tuple[int, range]]:
@@ -389,7 +428,7 @@ class _Judge:
         under = {line: through for line, place in places if (through := self._under(place))}
         if under:
             view = _View(self._shown, self._sides[[*chain.from_iterable(under.values())]])
-            changes = view.without(under)
+            changes = view.without(self._items[line] for line in under)
             for through in under.values():
                 if 2 * sum(self._shows(view, changes, number) for number in through) > len(through):
                     yield from through
@@ -448,9 +487,9 @@ class _View:
         self._region = self._pixels((*(sides[:, :2].min(0) - more), *(sides[:, 2:].max(0) + more)))
         self.whole = self._drawn()
 
-    def without(self, owners: Iterable[int]) -> Picture:
+    def without(self, items: Iterable[Any]) -> Picture:
         """How the picture changes without some objects."""
-        pointers = [self._shown.objects.pointer(owner) for owner in owners]
+        pointers = [*items]
         try:
             for pointer in pointers:
                 raw.FPDFPageObj_SetIsActive(pointer, False)

@@ -15,8 +15,10 @@ from pypdf.generic import (
     DictionaryObject,
     FloatObject,
     NameObject,
+    StreamObject,
     TextStringObject,
 )
+from reportlab.lib.colors import black, lightblue, white
 from reportlab.lib.utils import ImageReader
 from reportlab.pdfgen.canvas import Canvas
 
@@ -187,6 +189,98 @@ def test_words_that_nobody_sees_are_left_out_and_told(tmp_path: Path, draw: Draw
     assert HIDDEN in remark
 
 
+CLIP = "".join(f"{10 * at} {5 + at % 2} {'l' if at else 'm'} " for at in range(45)) + "440 20 l h W n"
+
+
+@pytest.mark.parametrize(
+    ("before", "after"),
+    [
+        ("/Faint gs", ""),
+        ("/Masked gs", ""),
+        ("1 G 1 Tr", ""),
+        ("1 G 1 g 2 Tr", ""),
+        ("1 G 5 Tr", ""),
+        ("/Faint gs 1 Tr", ""),
+        ("", "1 G 30 w 50 664 m 500 664 l S"),
+        ("", "1 G 4 w 50 650 m " + " ".join(f"{500 - 450 * (y % 2)} {y} l" for y in range(651, 676)) + " S"),
+        ("", "1 g " + " ".join(f"{50 + 2 * at} 650 2.5 25 re f" for at in range(200))),
+        ("", "/Half gs 1 g " + "50 650 400 25 re f " * 12),
+        ("3 Tr " + "9 9 m 9 10 l S " * 20_005, ""),
+        ("", "1 g 50 650 400 25 re f " + "0 100 500 30 re f " * 1_001),
+        ("0 G 30 w 50 664 m 500 664 l S", ""),
+        ("0 g 50 650 100 25 re 140 650 300 25 re f", ""),
+        (CLIP, ""),
+        ("0 0 10 842 re 585 0 10 842 re W n", ""),
+        ("q 0 0 10 10 re W n", "Q"),
+    ],
+)
+@pytest.mark.parametrize("in_form", [False, True])
+def test_what_the_page_does_not_show_is_not_read(
+    tmp_path: Path, before: str, after: str, *, in_form: bool
+) -> None:
+    def draw(canvas: Canvas) -> None:
+        canvas.drawString(60, 700, SEEN)
+        if in_form:
+            canvas._code.append(before)
+            canvas.beginForm("inner")
+        canvas.setFont("Helvetica", 11)
+        canvas._code += [] if in_form else [before]
+        canvas.drawString(60, 660, HIDDEN)
+        canvas._code += [] if in_form else [after]
+        if in_form:
+            canvas.endForm()
+            canvas.doForm("inner")
+            canvas._code.append(after)
+
+    text, remarks = read(with_states(drawn(tmp_path / "a.pdf", draw)))
+    assert text.strip() == SEEN
+    assert HIDDEN in remarks[0]
+
+
+def with_states(path: Path) -> Path:
+    """The file with graphics states: nearly transparent, half so, and under a mask that lets nothing by."""
+    writer = PdfWriter(clone_from=PdfReader(path))
+    mask = StreamObject()
+    box = ArrayObject(map(FloatObject, (0, 0, *SIZE)))
+    mask.update(
+        named(Type="XObject", Subtype="Form", BBox=box, Group=named(S="Transparency", CS="DeviceGray"))
+    )
+    mask.set_data(b"0 g 0 0 595 842 re f")
+    states = named(
+        Faint=named(ca=FloatObject(0.005), CA=FloatObject(0.005)),
+        Half=named(ca=FloatObject(0.49)),
+        Masked=named(SMask=named(S="Luminosity", G=writer._add_object(mask))),
+    )
+    for item in writer._objects:
+        holder: Any = item.get_object() if item is not None else None
+        if isinstance(holder, DictionaryObject) and holder.get("/Type") in ("/Page", "/XObject"):
+            resources: Any = holder.setdefault(NameObject("/Resources"), DictionaryObject()).get_object()
+            resources[NameObject("/ExtGState")] = states
+    writer.write(path)
+    return path
+
+
+def test_black_words_on_a_black_image_are_not_read(tmp_path: Path) -> None:
+    def draw(canvas: Canvas) -> None:
+        canvas.drawImage(picture((0, 0, 0)), 50, 650, 400, 25)
+        both(canvas)
+
+    assert read(drawn(tmp_path / "a.pdf", draw))[0].strip() == SEEN
+
+
+def test_black_words_on_black_shading_are_not_read(tmp_path: Path) -> None:
+    def draw(canvas: Canvas) -> None:
+        canvas.saveState()
+        path = canvas.beginPath()
+        path.rect(50, 650, 400, 25)
+        canvas.clipPath(path, stroke=0)
+        canvas.linearGradient(50, 650, 400, 650, (black, black))
+        canvas.restoreState()
+        both(canvas)
+
+    assert read(drawn(tmp_path / "a.pdf", draw))[0].strip() == SEEN
+
+
 def white_on_a_dark_box(canvas: Canvas) -> None:
     canvas.setFillColorRGB(0.1, 0.2, 0.4)
     canvas.rect(50, 600, 400, 200, stroke=0, fill=1)
@@ -203,6 +297,29 @@ def white_on_a_dark_image(canvas: Canvas) -> None:
 def light_grey(canvas: Canvas) -> None:
     canvas.setFillColorRGB(0.8, 0.8, 0.8)
     both(canvas)
+
+
+def faint(canvas: Canvas) -> None:
+    canvas.setFillAlpha(0.3)
+    both(canvas)
+
+
+def on_shading(canvas: Canvas) -> None:
+    canvas.linearGradient(50, 650, 400, 650, (lightblue, white))
+    both(canvas)
+
+
+def in_a_round_clip(canvas: Canvas) -> None:
+    path = canvas.beginPath()
+    path.roundRect(40, 600, 500, 200, 20)
+    canvas.clipPath(path, stroke=0)
+    both(canvas)
+
+
+def under_a_crossing_of_strokes(canvas: Canvas) -> None:
+    both(canvas)
+    canvas.setLineWidth(5)
+    canvas.lines([(20 + 90 * at, 600, 20 + 90 * at, 640) for at in range(6)])
 
 
 def black_on_a_shaded_row(canvas: Canvas) -> None:
@@ -276,6 +393,10 @@ def in_a_wide_clip(canvas: Canvas) -> None:
         white_on_a_dark_box,
         white_on_a_dark_image,
         light_grey,
+        faint,
+        on_shading,
+        in_a_round_clip,
+        under_a_crossing_of_strokes,
         black_on_a_shaded_row,
         under_a_frame,
         under_a_tint,
