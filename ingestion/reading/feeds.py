@@ -20,5 +20,7 @@ def parse_feed(data: bytes) -> dict[str, Any]:
     parsed = feedparser.parse(io.BytesIO(data), sanitize_html=False, resolve_relative_uris=False)
     if not parsed.entries and not parsed.get("version"):
         return {}
-    entries = [{name: entry.get(name) for name in FIELDS} for entry in parsed.entries[:MOST_ENTRIES]]
+    entries = [
+        dict(zip(FIELDS, map(entry.get, FIELDS), strict=True)) for entry in parsed.entries[:MOST_ENTRIES]
+    ]
     return {"title": parsed.feed.get("title"), "entries": entries}

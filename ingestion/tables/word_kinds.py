@@ -39,7 +39,8 @@ _CURRENCY = rf"(?:[A-Z]{{0,3}}[{DRAWN_SIGNS}]|{either((*LETTER_SIGNS, *CODES))})
 FIGURE = re.compile(
     rf"[(\[]?[{MINUS}+~>≤≥{OPENING}{TRIANGLES}]?{_CURRENCY}?[(\[]?[{MINUS}+]?{_NUMBER}"
     rf"(?:[-–]{_NUMBER}(?<=[\d][.]\d)|[-–]{_NUMBER}%)?"
-    rf"(?:[%)\]]|bps?|pp|\)?pts?|[xX](?!\w)|[a-zA-Z](?![a-zA-Z]))?[%)\]{CLOSING}]*(?:\*{{1,3}}|[†‡§#¹²³⁴⁵⁶⁷⁸⁹⁰]{{1,2}}"
+    rf"(?:[%)\]]|bps?|pp|\)?pts?|[xX](?!\w)|[a-zA-Z](?![a-zA-Z]))?[%)\]{CLOSING}]*"
+    r"(?:\*{1,3}|[†‡§#¹²³⁴⁵⁶⁷⁸⁹⁰]{1,2}"
     rf"|\([a-z\d]\)|/\d|\[\d\])?(?:/[-–=]|[{MINUS}]|,[-–—]{{1,2}})?[,;]?"
 )
 _PLAIN = re.compile(rf"[(-]?{_NUMBER}[)%]?")
