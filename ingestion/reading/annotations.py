@@ -57,7 +57,7 @@ class Annotation:
 
 def annotations_of(page: Any, form: Any) -> list[Annotation]:
     """The annotations of an open page that a person sees, without links. form: PDFium's form, or None."""
-    found: list[Annotation] = []
+    found = list[Annotation]()
     for index in range(min(raw.FPDFPage_GetAnnotCount(page), MOST_ANNOTATIONS)):
         item = raw.FPDFPage_GetAnnot(page, index)
         kind = raw.FPDFAnnot_GetSubtype(item)
@@ -130,7 +130,7 @@ def said_of(annotations: Sequence[Annotation], bounded: Callable[[Sides], str]) 
 
     bounded: the text that is printed within some sides.
     """
-    found: list[tuple[str, Sides]] = []
+    found = list[tuple[str, Sides]]()
     widgets = [other.sides for other in annotations if other.kind == raw.FPDF_ANNOT_WIDGET]
     length = 0
     for annotation in annotations:
