@@ -305,7 +305,7 @@ class _OpenFile:
         threads: int,
     ) -> dict[int, Result]:
         """number -> what `read` gives, or what `unread` gives for an empty page with the problem."""
-        done: dict[int, Result] = {}
+        done = dict[int, Result]()
         if numbers:
             self._how.progress(phase, 0, len(numbers))
 

@@ -88,7 +88,7 @@ def _phrases(text: str) -> tuple[_Phrase, ...]:
 
 @cache
 def _related() -> dict[str, dict[str, None]]:
-    found: dict[str, dict[str, None]] = {}
+    found = dict[str, dict[str, None]]()
     for (group,) in table("related.txt"):
         words = dict.fromkeys(terms(group))
         for word in words:
@@ -126,7 +126,7 @@ def find_measures(words: tuple[str, ...]) -> list[Measure]:
     """
     names = _by_name()
     longest = max(map(len, names))
-    kept: list[tuple[int, int, list[Measure]]] = []
+    kept = list[tuple[int, int, list[Measure]]]()
     reach = 0
     for start in range(len(words)):
         for end in range(min(len(words), start + longest), max(start, reach), -1):
@@ -140,7 +140,7 @@ def find_measures(words: tuple[str, ...]) -> list[Measure]:
 
 @cache
 def _by_name() -> dict[_Phrase, list[Measure]]:
-    names: dict[_Phrase, list[Measure]] = {}
+    names = dict[_Phrase, list[Measure]]()
     for measure in _measures():
         for phrase in measure.asked:
             names.setdefault(phrase, []).append(measure)
@@ -149,7 +149,7 @@ def _by_name() -> dict[_Phrase, list[Measure]]:
 
 def find_statements(words: tuple[str, ...]) -> tuple[str, ...]:
     """Kinds of the statements that the question names."""
-    named: list[str] = []
+    named = list[str]()
     for kind, names in STATEMENTS.items():
         if any(_starts(words, name) for name in _phrases(names)):
             named.append(kind)

@@ -256,7 +256,7 @@ class Period:
 
 @lru_cache(maxsize=1_024)
 def _found_in(text: str) -> tuple[Period, ...]:
-    found: list[Period] = []
+    found = list[Period]()
     for match in _PERIOD.finditer(text):
         period = _period(text, match)
         if period is not None:

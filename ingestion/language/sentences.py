@@ -143,7 +143,7 @@ def sentence_spans(text: str, *, longest: int = LONGEST_SENTENCE, also: str = ""
         rf"(?s:.{{1,{longest}}}\Z|.{{{least},{longest}}}(?<![\s\d{DRAWN_SIGNS}])(?=\s)"
         rf"|.{{{least},{longest}}}(?<!\s)(?=\s)|.{{1,{longest}}})"
     )
-    spans: list[tuple[int, int]] = []
+    spans = list[tuple[int, int]]()
     for start, end in pairwise([*cuts, len(text)]):
         spans += [piece.span() for piece in pieces.finditer(text, start, end)]
     return spans

@@ -74,7 +74,7 @@ def without_noise(lines: Sequence[OcrLine]) -> list[OcrLine]:
 
     A paragraph whose first line is dropped begins with the next.
     """
-    kept: list[OcrLine] = []
+    kept = list[OcrLine]()
     first = False
     for line in lines:
         first = first or line.first
@@ -107,10 +107,10 @@ def add_pass(lines: Sequence[OcrLine], further: Sequence[OcrLine]) -> list[OcrLi
     old = words_of(lines)
     boxes = np.array([astuple(word.box) for word in old]).reshape(-1, 4)
     noisy = mean_confidence(words_of(further)) < MOSTLY_NOISE
-    new: list[OcrLine] = []
+    new = list[OcrLine]()
     competing: list[tuple[set[int], list[Word]]] = []  # numbers of old words, the new words at their places
     for line in further:
-        alone: list[Word] = []
+        alone = list[Word]()
         for word in line.words:
             under = set(np.flatnonzero(_shared(boxes, word.box) >= SAME_PLACE).tolist())
             if not under:
@@ -123,15 +123,15 @@ def add_pass(lines: Sequence[OcrLine], further: Sequence[OcrLine]) -> list[OcrLi
                 claims += group[1]
             competing.append((under, claims))
         new += [OcrLine(tuple(words), line.first) for words in _close_together(alone)]
-    replaced: dict[int, list[Word]] = {}
+    replaced = dict[int, list[Word]]()
     for under, claims in competing:
         if _is_better(claims, [old[index] for index in under]):
             replaced |= {index: [] for index in under}
             replaced[min(under)] = sorted(claims, key=_left)
-    result: list[OcrLine] = []
+    result = list[OcrLine]()
     index = 0
     for line in lines:
-        kept: list[Word] = []
+        kept = list[Word]()
         for at in range(index, index + len(line.words)):
             kept += replaced.get(at, [old[at]])
         index += len(line.words)
@@ -171,7 +171,7 @@ def _shared(boxes: NDArray[np.float64], box: Rect) -> NDArray[np.float64]:
 
 def _close_together(words: Sequence[Word]) -> list[list[Word]]:
     """Words of one line as stretches without a wide gap."""
-    runs: list[list[Word]] = []
+    runs = list[list[Word]]()
     for word in words:
         gap = word.box.x0 - runs[-1][-1].box.x1 + 1e-9 if runs else -1
         if 0 <= gap < WIDEST_GAP * word.box.height:
@@ -188,7 +188,7 @@ def _put_in(lines: list[OcrLine], new: OcrLine) -> None:
     """
     box = around(word.box for word in new.words)
     widest = WIDEST_GAP * new.words[0].box.height
-    above: list[tuple[bool, float, int]] = []
+    above = list[tuple[bool, float, int]]()
     for index, line in enumerate(lines):
         if not line.words:
             continue
@@ -211,7 +211,7 @@ def _on_one_row(first: Rect, second: Rect) -> bool:
 def lay_out(lines: Sequence[OcrLine]) -> tuple[str, tuple[Word, ...]]:
     """The text, an empty line between paragraphs, and the words with their offsets in it."""
     text = ""
-    placed: list[Word] = []
+    placed = list[Word]()
     for line in lines:
         if text:
             text += "\n\n" if line.first else "\n"

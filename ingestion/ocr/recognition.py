@@ -127,17 +127,17 @@ def read_image(image: Image) -> OcrReading:
 def _with_whole_rows(lines: Sequence[OcrLine], turned: int) -> tuple[str, tuple[Word, ...]]:
     """The lines laid out, with the rows of tables as lines where tesseract read column after column."""
     text, words = lay_out(lines)
-    inside: dict[int, Word] = {}
+    inside = dict[int, Word]()
     for table in filter(_is_scattered, tables_of(text, words, turned)):
         inside |= {word.start: word for word in words if table.box.holds(word.box)}
     if not inside:
         return text, words
-    rows: list[OcrLine] = []
+    rows = list[OcrLine]()
     for row in visual_lines(_upright(inside.values(), turned)):
         parts = [inside[part.start] for piece in row.pieces for part in piece.words]
         rows.append(OcrLine(tuple(parts), not rows))
     moved = {word.start for word in words_of(rows)}
-    laid: list[OcrLine] = []
+    laid = list[OcrLine]()
     placed = iter(words)
     for line in lines:
         own = [next(placed) for _ in line.words]
@@ -281,7 +281,7 @@ def _read_lines(image: Image, clock: _Clock) -> tuple[list[OcrLine], int]:
     if has_middling_ground(grey):
         light = lay(prepare(grey, middling=True), laid.turned, laid.skew)
         lines = _with_rest(light.level, lines, clock, least=LEAST_LIGHT_TEXT)
-    back: list[OcrLine] = []
+    back = list[OcrLine]()
     for line in without_noise(lines):
         words = (replace(word, box=laid.back(word.box)) for word in line.words)
         back.append(replace(line, words=tuple(words)))
@@ -398,7 +398,7 @@ def _tesseract(image: Image, mode: int, clock: _Clock, *, most: float = PAGE_SEC
 def _lines(table: dict[str, list[Any]], width: int, height: int) -> list[OcrLine]:
     """The lines of tesseract's table of words. width, height: of the image, in pixels."""
     columns = "block_num par_num line_num text conf left top width height".split()
-    lines: dict[tuple[int, int, int], list[Word]] = {}
+    lines = dict[tuple[int, int, int], list[Word]]()
     for *place, text, sure, left, top, wide, high in zip(*(table[name] for name in columns), strict=True):
         if str(text).strip() and float(sure) >= 0:
             box = Rect(left / width, top / height, (left + wide) / width, (top + high) / height)

@@ -101,8 +101,8 @@ def normalise(text: str) -> str:
 
 def normalised_words(text: str) -> tuple[str, list[tuple[int, int, tuple[int, int]]]]:
     """normalise(text), and for each word its start and end there and its (start, end) in `text`."""
-    parts: list[str] = []
-    spans: list[tuple[int, int, tuple[int, int]]] = []
+    parts = list[str]()
+    spans = list[tuple[int, int, tuple[int, int]]]()
     length = at = 0
     tidy = cache(normalise)
     for match in NO_SPACE.finditer(text):
@@ -133,7 +133,7 @@ def join_line_breaks(text: str, words: frozenset[str]) -> tuple[str, Callable[[i
 
     words: see vocabulary.
     """
-    parts: list[str] = []
+    parts = list[str]()
     places: list[int] = []  # of each offset in `text` the offset in the result
     at = length = 0
     for match in LINE_BREAK_HYPHEN.finditer(text):

@@ -58,7 +58,7 @@ def is_reference_list(look: Look) -> bool:
     """Whether most of the page is a list of works cited."""
     if sum(map(look.text.count, SIGNS)) < FEWEST_SIGNS:
         return False
-    marked: set[int] = set()
+    marked = set[int]()
     number = 0
     at = 0
     for mark in MARKS.finditer(look.text):

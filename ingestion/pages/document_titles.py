@@ -210,7 +210,7 @@ def _headings(cover: Sequence[CoverLine], written: Written) -> list[str]:
 
     It is the largest, or else names a kind of document, or else stands right above running text.
     """
-    groups: list[list[CoverLine]] = []
+    groups = list[list[CoverLine]]()
     for line in cover:
         if groups and len(groups[-1]) < MOST_WRAPPED and _goes_on(groups[-1][-1], line):
             groups[-1].append(line)

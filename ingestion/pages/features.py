@@ -58,8 +58,8 @@ class Look:
 
 def look_at(page: Page) -> Look:
     """Returns a page prepared for the rules, in time linear in its text."""
-    lines: list[str] = []
-    edges: list[str] = []
+    lines = list[str]()
+    edges = list[str]()
     start = 0
     for line in page.text.split("\n"):
         words = " ".join(line.split())

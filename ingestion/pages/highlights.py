@@ -27,8 +27,8 @@ def locate_quote(glyphs: Sequence[tuple[str, Rect]], quote: str, before: str = "
     query = _plain(quote)
     if not query:
         return ()
-    letters: list[str] = []
-    owner: list[int] = []
+    letters = list[str]()
+    owner = list[int]()
     for index, (text, _) in enumerate(glyphs):
         plain = _plain(text)
         letters.extend(plain)
@@ -82,7 +82,7 @@ def _outer_marks(quote: str) -> str:
 
 
 def _by_line(glyphs: Sequence[tuple[str, Rect]]) -> tuple[Rect, ...]:
-    lines: list[Rect] = []
+    lines = list[Rect]()
     last = ("", Rect(0.0, 0.0, 0.0, 0.0))
     for text, box in glyphs:
         upright = len(text) == len(last[0]) == 1 and _runs_on(last[1], box)

@@ -112,7 +112,7 @@ def edge_rows(page: Page, usual: float) -> list[EdgeRow]:
     if not lines:
         return _rows_of_text(page.text)
     highest = TALL * min(usual, _line_height(lines))
-    parts: list[Line] = []
+    parts = list[Line]()
     for line in lines:
         if not _upright(line.box):
             parts += _parted(page.text, line, highest)
@@ -120,7 +120,7 @@ def edge_rows(page: Page, usual: float) -> list[EdgeRow]:
     heads = _outer("head", _beside(level))
     feet = _outer("foot", _beside(level[::-1]))
     rows = [*heads, *feet]
-    known: set[int] = set()
+    known = set[int]()
     for row in rows:
         known.update(start for start, _ in row.pieces)
     others = [line for line in lines if line.start not in known]
@@ -381,7 +381,7 @@ def _beside(lines: Sequence[Line]) -> list[list[Line]]:
 
     lines: from an edge inwards.
     """
-    rows: list[list[Line]] = []
+    rows = list[list[Line]]()
     for line in lines:
         if rows and _level_with(rows[-1][0].box, line.box):
             rows[-1].append(line)

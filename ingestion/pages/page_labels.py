@@ -39,8 +39,6 @@ WIDEST_NUMBER = 0.15
 # Numbers in step that could be years are heads of columns, unless there are this many.
 YEARS = range(1900, 2101)
 YEARS_SUPPORT = 12
-# Below this share of agreement with the printed numbers, the file's own labels are taken to be wrong.
-AGREEMENT = 0.8
 # "12", "iv", "A-12", "II-4", "2-15", "B.3", "-12-", but no share, sum, decimal, date, note mark or part of a
 # list.
 NUMBER = re.compile(
@@ -144,7 +142,7 @@ def page_labels(pages: Sequence[Page], embedded: Sequence[str | None]) -> list[t
 
 def _numbers_of(index: int, page: Page, usual: float) -> list[_Number]:
     """Returns what may be a page number on one page."""
-    numbers: list[_Number] = []
+    numbers = list[_Number]()
     for row in edge_rows(page, usual):
         if row.side in EDGES:
             numbers += _numbers(index, page.text, row)
@@ -214,7 +212,7 @@ def _numbers(page: int, text: str, row: EdgeRow) -> Iterator[_Number]:
     pieces = [text[start:end].strip() for start, end in row.pieces]
     if sum(map(len, pieces)) > LONGEST_EDGE_LINE:
         return
-    matches: list[tuple[int, re.Match[str]]] = []
+    matches = list[tuple[int, re.Match[str]]]()
     for at, piece in enumerate(pieces):
         matches += ((at, match) for match in NUMBER.finditer(piece))
         matches += ((at, match) for match in BRACKETED.finditer(piece))
@@ -281,7 +279,7 @@ def _chosen(found: Sequence[Sequence[_Number]]) -> dict[int, _Number]:
     for number in chain.from_iterable(found):
         steps[number.form, number.step].append(number)
     candidates = sorted(chain.from_iterable(map(_series, steps.values())), key=_rank)
-    chosen: dict[int, _Number] = {}
+    chosen = dict[int, _Number]()
     for series in candidates:
         taken = sum(chosen.get(number.page, number).label != number.label for number in series)
         if 3 * taken <= len(series):
@@ -297,8 +295,8 @@ def _rank(series: Sequence[_Number]) -> tuple[int, bool]:
 
 def _series(step: Sequence[_Number]) -> list[list[_Number]]:
     """Returns the series among numbers of one form and one offset to their pages; step: in page order."""
-    runs: list[list[_Number]] = []
-    near: list[list[_Number]] = []
+    runs = list[list[_Number]]()
+    near = list[list[_Number]]()
     for number in step:
         near = [run for run in near if number.page - run[-1].page <= REACH]
         near = near[-MOST_OPEN:]
@@ -433,7 +431,7 @@ def _add_strays(chosen: dict[int, _Number], found: Sequence[Sequence[_Number]]) 
     (a sheet set sideways), or a number between theirs in their place (pages left out, or put in).
     """
     pages = sorted(chosen)
-    running: set[str] = set()
+    running = set[str]()
     for number in chosen.values():
         running.update(number.words)
     for page, numbers in enumerate(found):

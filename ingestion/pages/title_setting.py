@@ -73,7 +73,7 @@ def cover_lines(pages: Sequence[TextPage]) -> list[CoverLine]:
         for line in _level(page):
             characters[round(line.box.height, 3)] += line.end - line.start
     usual = max(characters, key=lambda height: characters[height], default=1.0)
-    lines: list[CoverLine] = []
+    lines = list[CoverLine]()
     for page in pages[:COVER_PAGES]:
         lines += _tidied(list(_lines(page, usual)))
         if sum(map(str.isalpha, page.text)) >= COVER_LETTERS:

@@ -56,8 +56,8 @@ def _read() -> tuple[Sequence[tuple[str, str, Sequence[str]]], Mapping[str, str]
     """Kind, needs and patterns of each rule, and the parts by name, all with the parts they refer to filled
     in.
     """
-    parts: dict[str, str] = {}
-    found: list[tuple[str, str, list[str]]] = []
+    parts = dict[str, str]()
+    found = list[tuple[str, str, list[str]]]()
     for line in SOURCE.read_text(encoding="utf-8").split("\n"):
         word, _, rest = line.partition(" ")
         for name, pattern in parts.items():

@@ -99,7 +99,7 @@ def _sentence(text: str, start: int, end: int) -> tuple[int, int]:
 
 def _joined(spans: Iterable[tuple[int, int]], text: str) -> tuple[tuple[int, int], ...]:
     """The spans in order, joined where they touch."""
-    joined: list[tuple[int, int]] = []
+    joined = list[tuple[int, int]]()
     for start, end in sorted(spans):
         if joined and not text[joined[-1][1] : start].strip():
             start, before = joined.pop()

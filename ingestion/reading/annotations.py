@@ -73,7 +73,7 @@ def drop_excess(page: Any) -> None:
 
 def annotations_of(page: Any, form: Any) -> list[Annotation]:
     """The annotations of an open page that a person sees, without links. form: PDFium's form, or None."""
-    found: list[Annotation] = []
+    found = list[Annotation]()
     options = iter(range(MOST_OPTIONS))
     for index in range(raw.FPDFPage_GetAnnotCount(page)):
         item = raw.FPDFPage_GetAnnot(page, index)
@@ -149,7 +149,7 @@ def said_of(annotations: Sequence[Annotation], bounded: Callable[[Sides], str]) 
 
     bounded: the text that is printed within some sides.
     """
-    found: list[tuple[str, Sides]] = []
+    found = list[tuple[str, Sides]]()
     widgets = [other.sides for other in annotations if other.kind == raw.FPDF_ANNOT_WIDGET]
     length = 0
     for annotation in annotations:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import io
 from typing import Any
 
-__all__ = ["MOST_ENTRIES", "parse_feed"]
+__all__ = ["parse_feed"]
 
 # Entries of one visit, of which a feed has some dozens.
 MOST_ENTRIES = 200
@@ -20,7 +20,9 @@ def parse_feed(data: bytes) -> dict[str, Any]:
     parsed = feedparser.parse(io.BytesIO(data), sanitize_html=False, resolve_relative_uris=False)
     if not parsed.entries and not parsed.get("version"):
         return {}
-    entries = [
-        dict(zip(FIELDS, map(entry.get, FIELDS), strict=True)) for entry in parsed.entries[:MOST_ENTRIES]
-    ]
+    entries = list(map(_entry, parsed.entries[:MOST_ENTRIES]))
     return {"title": parsed.feed.get("title"), "entries": entries}
+
+
+def _entry(entry: Any) -> dict[str, Any]:
+    return {name: entry.get(name) for name in FIELDS}

@@ -84,7 +84,7 @@ class _Server:
         return number
 
 
-_servers: list[_Server] = []
+_servers = list[_Server]()
 _starting = threading.Lock()
 os.register_at_fork(after_in_child=_servers.clear)
 

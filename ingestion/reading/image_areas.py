@@ -52,7 +52,7 @@ def _area(box: Rect) -> float:
 
 def _joined(boxes: Sequence[Rect]) -> list[Rect]:
     """The boxes, largest first, with touching ones replaced by a box around them until none touch."""
-    joined: list[Rect] = []
+    joined = list[Rect]()
     for box in boxes:
         apart = []
         for other in joined:

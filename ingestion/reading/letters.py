@@ -48,7 +48,7 @@ def with_plain_words(text_page: Any, plain: str, indexes: Sequence[int]) -> tupl
 
     Returns the very same objects where there are none.
     """
-    changes: list[Change] = []
+    changes = list[Change]()
     for start, end, index in _unknown(plain, indexes):
         if found := _ligature(text_page, plain, indexes, (start, end, index)):
             changes.append((start, end, found, [index] * len(found)))
@@ -57,8 +57,8 @@ def with_plain_words(text_page: Any, plain: str, indexes: Sequence[int]) -> tupl
             changes += _joined(text_page, match, indexes)
     if not changes:
         return plain, indexes
-    parts: list[str] = []
-    made: list[int] = []
+    parts = list[str]()
+    made = list[int]()
     last = 0
     for start, end, text, of in sorted(changes):
         parts += (plain[last:start], text)
@@ -110,7 +110,7 @@ def _fits(text_page: Any, index: int, ligature: str, beside: tuple[int, str]) ->
     """
     font = raw.FPDFTextObj_GetFont(raw.FPDFText_GetTextObject(text_page, index))
     width = ctypes.c_float()
-    widths: list[float] = []
+    widths = list[float]()
     for letter in (*ligature, beside[1]):
         raw.FPDFFont_GetGlyphWidth(font, ord(letter), 1000.0, width)
         widths.append(width.value)

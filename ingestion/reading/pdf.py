@@ -105,7 +105,7 @@ class PdfFile:
 
     def outline(self) -> list[tuple[str, int, int]]:
         """(title, page, depth from 0) of the file's own bookmarks that lead to a page, in their order."""
-        found: list[tuple[str, int, int]] = []
+        found = list[tuple[str, int, int]]()
         if self._pdfium is None:
             return found
         with suppress(pdfium.PdfiumError):

@@ -28,7 +28,7 @@ def with_raised_marks(plain: str, around: Callable[[int, int], Rect]) -> str:
     numbers = set(NUMBERED.findall(plain))
     if not numbers:
         return plain
-    pieces: list[str] = []
+    pieces = list[str]()
     done = 0
     for found in MARKED.finditer(plain):
         for start in range(found.start(1), found.end()):

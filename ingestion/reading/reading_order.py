@@ -267,7 +267,7 @@ def _laid_out(given: _Page, lines: Lines) -> tuple[str, list[int]]:
     """The text of lines of words, and PDFium's index of each of its characters."""
     plain = given.plain
     text = ""
-    indexes: list[int] = []
+    indexes = list[int]()
     last: Word | None = None
     for line in lines:
         for word in line:

@@ -128,7 +128,7 @@ def unseen_of(
 def kept_of(plain: str, unseen: Mapping[int, str], placed: Mapping[int, range]) -> list[int]:
     """The offsets of what is left without some characters, with what was drawn in their place there: lines
     that become empty, and one of two blanks where a word stood, go too."""
-    kept: list[int] = []
+    kept = list[int]()
     start = 0
     gone = unseen.keys() | set(chain.from_iterable(placed.values()))
     for line in plain.splitlines(keepends=True):
@@ -393,7 +393,7 @@ class _Judge:
 
     def _runs(self, hidden: Container[int]) -> Iterator[list[int]]:
         """The seen letters of each line, those on both sides of a wide gap apart."""
-        run: list[int] = []
+        run = list[int]()
         breaks = [bisect(self._breaks, at) for at in self.at]
         gaps = abs(np.diff(self._sides[:, (0, 2)].ravel(), prepend=0)[::2])
         for number, gap in enumerate((gaps > self._sides[:, 3] - self._sides[:, 1]).tolist()):

@@ -60,7 +60,7 @@ def in_columns(lines: Sequence[Sequence[Word]], is_ruled: Callable[[Rect], bool]
 
     is_ruled: whether lines are drawn across an area, as those of tables are.
     """
-    pieces: list[_Piece] = []
+    pieces = list[_Piece]()
     for number, line in enumerate(lines):
         pieces += (_piece(words, number) for words in _parts(line))
     if len(pieces) <= MOST_PIECES:
@@ -107,7 +107,7 @@ def _ordered(pieces: Sequence[_Piece], is_ruled: Callable[[Rect], bool]) -> list
 
 def _gutters(pieces: Sequence[_Piece]) -> Iterator[float]:
     """Yields places that gaps of many rows have in common, that of most rows first."""
-    gaps: list[tuple[float, float]] = []
+    gaps = list[tuple[float, float]]()
     for before, piece in pairwise(pieces):
         if piece.x0 > before.x1 and piece.level(before) > 0:
             gaps.append((before.x1, piece.x0))
@@ -128,7 +128,7 @@ def _over(gaps: Sequence[tuple[float, float]], x: float) -> list[tuple[float, fl
 
 def _runs(pieces: Sequence[_Piece], gutter: float) -> list[tuple[int, int]]:
     """(start, end) of pieces beside each other that leave a gutter free, without rows of tables."""
-    runs: list[tuple[int, int]] = []
+    runs = list[tuple[int, int]]()
     start = at = 0
     for _, group in groupby(pieces, lambda piece: piece.line):
         row = list(group)
@@ -193,7 +193,7 @@ def _begun(lines: Sequence[_Piece]) -> set[int]:
     """The lines that begin a paragraph or a cell: after a line that ends a sentence or ends early."""
     right = max(line.x1 for line in lines)
     width = right - min(line.x0 for line in lines)
-    begun: set[int] = set()
+    begun = set[int]()
     for before, line in pairwise(lines):
         ended = before.text[-1] in ENDS or before.x1 < right - (1 - FILLED) * width / 2
         if ended and not _goes_on(line.text):

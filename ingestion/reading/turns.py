@@ -30,7 +30,7 @@ class Turns:
         with self._changed:
             self._waiting.append(who)
             try:
-                while not self._free or who is not self._next():
+                while not self._free or who is not min(self._waiting, key=self._last_turn):
                     if cancelled():
                         raise CancelledError("Cancelled.")
                     self._changed.wait(LOOK_SECONDS)
@@ -46,5 +46,5 @@ class Turns:
                 self._free += 1
                 self._changed.notify_all()
 
-    def _next(self) -> object:
-        return min(self._waiting, key=lambda who: self._last.get(who, 0.0))
+    def _last_turn(self, who: object) -> float:
+        return self._last.get(who, 0.0)

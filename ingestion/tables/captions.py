@@ -109,8 +109,8 @@ def caption_of(lines: Sequence[VisualLine], top: int, floor: int) -> tuple[str, 
     top: number of the first line of the heads.
     floor: number of the first line that may belong to the caption.
     """
-    texts: list[str] = []
-    units: list[str] = []
+    texts = list[str]()
+    units = list[str]()
     start = top
     while start > floor and top - start < MOST_CAPTION_LINES + 1:
         line = lines[start - 1]

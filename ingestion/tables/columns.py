@@ -131,8 +131,8 @@ def columns_of(rows: Sequence[tuple[int, Sequence[Piece]]], letter: float) -> li
 
     rows: (line index, pieces that are no label).
     """
-    columns: list[Column] = []
-    pieces: list[tuple[int, Piece]] = []
+    columns = list[Column]()
+    pieces = list[tuple[int, Piece]]()
     for index, row in rows:
         pieces += ((index, piece) for piece in row)
     # Narrow values stand in one column only. A wide one may hang over its neighbours', and is placed when
@@ -163,7 +163,7 @@ def _put(column: Column, index: int, piece: Piece) -> None:
 
 def _joined(columns: list[Column], letter: float) -> list[Column]:
     """Joins columns that stand side by side and almost touch, unless a row holds them apart."""
-    kept: list[Column] = []
+    kept = list[Column]()
     for column in columns:
         last = kept[-1] if kept else None
         near = last and column.x0 - last.x1 < APART * letter
@@ -186,7 +186,7 @@ def parted(piece: Piece, columns: Sequence[Column], letter: float) -> list[Piece
     parts = list(map(text_piece, _groups(piece, over)))
     if len(parts) < len(over):
         return [piece]
-    inside: list[float] = []
+    inside = list[float]()
     for part in parts:
         inside += _gaps(part.words)
     widest = max(inside, default=letter)

@@ -65,7 +65,7 @@ def find_tables(text: str, words: Sequence[Word], rules: Callable[[], Rules] = R
     placed = [word for word in words if 0 <= word.start < word.end <= len(text)]
     if len(placed) > MOST_WORDS:
         return []
-    tables: list[Table] = []
+    tables = list[Table]()
     for degrees, part in chain.from_iterable(map(partial(by_direction, text), sheet_pages(placed))):
         level = [replace(word, box=turn_back(word.box, degrees)) for word in part] if degrees else part
         for table in _level_tables(level, rules, degrees):
@@ -142,7 +142,7 @@ def _has_letter(text: str) -> bool:
 
 def _ruled(lines: Sequence[VisualLine], words: Sequence[Word], rules: Rules) -> list[Table]:
     """Returns the tables whose cells are drawn with rules."""
-    tables: list[Table] = []
+    tables = list[Table]()
     for grid in grids_of(rules, words):
         for found in ruled_tables(grid):
             above = [table for table in tables if not _is_beside(table.box, found.box)]
@@ -201,7 +201,7 @@ def _lines_above(lines: Sequence[VisualLine], y: float) -> int:
 
 def _unruled(lines: Sequence[VisualLine]) -> list[Table]:
     """Returns the tables that show only in where their words stand."""
-    tables: list[Table] = []
+    tables = list[Table]()
     floor = last = 0
     for block in blocks_of(lines):
         if _is_table(lines, block):
@@ -240,7 +240,7 @@ def continue_tables(pages: Sequence[Page]) -> list[Page]:
 
     A table that goes on from the page before takes that table's heads, caption and unit.
     """
-    done: list[Page] = []
+    done = list[Page]()
     for page in pages:
         if done and _goes_on(done[-1], page):
             first, *others = page.tables
@@ -398,7 +398,7 @@ def _is_table(lines: Sequence[VisualLine], block: Block) -> bool:
     """Whether a block is a table, and not prose with figures, a list of contents, a chart or a time line."""
     if not block.columns:
         return False
-    rows: set[int] = set()
+    rows = set[int]()
     values = []
     for column in block.columns:
         for index, value in column.values.items():
@@ -441,7 +441,7 @@ def _ascends(figures: Sequence[str]) -> bool:
 def _has_stray_text(lines: Sequence[VisualLine], block: Block, values: int) -> bool:
     """Whether prose stands among the values: more words than there are values."""
     edge = block.columns[0].x0
-    taken: set[int] = set()
+    taken = set[int]()
     for column in block.columns:
         taken.update(map(id, column.values.values()))
     stray = 0

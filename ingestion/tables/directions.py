@@ -44,8 +44,8 @@ def by_direction(text: str, words: Sequence[Word]) -> Iterator[tuple[int, Sequen
         yield 0, words
         return
     area = around(word.box for direction, line in lines for word in line if direction == usual)
-    level: list[Word] = []
-    sideways: list[Word] = []
+    level = list[Word]()
+    sideways = list[Word]()
     for direction, line in lines:
         if direction == usual or (direction is None and area.holds(line[0].box)):
             sideways += line
@@ -61,7 +61,7 @@ def _is_tall(word: Word) -> bool:
 
 def _lines(text: str, words: Sequence[Word]) -> Iterator[list[Word]]:
     """Yields the words of each line of the text."""
-    line: list[Word] = []
+    line = list[Word]()
     for word in words:
         if line and "\n" in text[line[-1].end : word.start]:
             yield line

@@ -89,12 +89,12 @@ _Walls = list[list[bool]]
 
 def _joined(rules: Sequence[_Rule], near: float, gap: float) -> list[_Rule]:
     """Joins rules drawn in pieces, or twice, all where the first of them stands."""
-    rows: list[list[_Rule]] = []
+    rows = list[list[_Rule]]()
     for rule in sorted(rules):
         if not rows or rule[0] - rows[-1][0][0] > near / 2:
             rows.append([])
         rows[-1].append(rule)
-    joined: list[_Rule] = []
+    joined = list[_Rule]()
     for row in rows:
         at = row[0][0]
         begun = len(joined)
@@ -108,7 +108,7 @@ def _joined(rules: Sequence[_Rule], near: float, gap: float) -> list[_Rule]:
 
 def _connected(across: Sequence[_Rule], down: Sequence[_Rule]) -> list[tuple[list[_Rule], set[_Rule]]]:
     """Returns groups of rules that meet, directly or through others, from top to bottom."""
-    groups: list[tuple[list[_Rule], set[_Rule]]] = []
+    groups = list[tuple[list[_Rule], set[_Rule]]]()
     for rule in across:
         level = [rule]
         upright = {crossing for crossing in down if _meet(rule, crossing)}
@@ -129,7 +129,7 @@ def _meet(level: _Rule, upright: _Rule) -> bool:
 
 def _sides(rules: Iterable[_Rule], near: float) -> list[float]:
     """Returns where rules stand."""
-    sides: list[float] = []
+    sides = list[float]()
     for at, _, _ in sorted(rules):
         if not sides or at - sides[-1] > near:
             sides.append(at)
@@ -151,9 +151,9 @@ def _is_drawn(rules: Sequence[_Rule], first: float, last: float) -> bool:
 
 def _cells(level: _Walls, upright: _Walls) -> list[list[Inside]]:
     """Returns the cells, each the same in all places between which no rule is drawn."""
-    cells: list[list[Inside]] = []
+    cells = list[list[Inside]]()
     for row in range(len(level) - 1):
-        line: list[Inside] = []
+        line = list[Inside]()
         for column in range(len(upright) - 1):
             goes_on = column and not upright[column][row]
             line.append(line[-1] if goes_on else Inside((row, row), (column, column)))

@@ -63,9 +63,9 @@ def head_of(
     floor: the first line that may be looked at. labels: their left and right sides.
     """
     zone = _Zone(columns, *labels)
-    rows: list[list[Piece]] = []
-    units: list[str] = []
-    periods: list[str] = []
+    rows = list[list[Piece]]()
+    units = list[str]()
+    periods = list[str]()
     top = first
     while top > max(floor, first - MOST_HEAD_LINES):
         line = lines[top - 1]
@@ -175,8 +175,8 @@ class _Zone:
 
     def split(self, line: VisualLine) -> tuple[list[Piece], list[str]]:
         """Returns the pieces over the value columns, and the texts over the labels."""
-        heads: list[Piece] = []
-        others: list[str] = []
+        heads = list[Piece]()
+        others = list[str]()
         for piece in line.pieces:
             if not self._is_over_values(piece):
                 others.append(piece.text)
@@ -215,7 +215,7 @@ class _Zone:
 
         Such lines stand close, one over one.
         """
-        heads: list[_Head] = []
+        heads = list[_Head]()
         for row in rows:
             parts = list(map(self._head, row))
             for part in parts:
@@ -253,7 +253,7 @@ class _Zone:
 
         If two on one line reach for the same column, the nearer has it.
         """
-        spans: list[_Span] = []
+        spans = list[_Span]()
         for head in heads:
             beside = [other for other in heads if other is not head and _on_one_line(other, head)]
             span = self._repeated(head, beside) or self._span(head, heads, beside)
@@ -314,7 +314,7 @@ class _Zone:
             under = [other for other in below if _share_columns(head, other)]
             if any(self._is_aligned(head, other) for other in under):
                 return head.core
-        taken: set[int] = set()
+        taken = set[int]()
         for other in beside:
             first, last = other.core
             taken.update(range(first, last + 1))

@@ -182,7 +182,7 @@ def _rotated(placed: Sequence[_Placed], slender: float, usual: float) -> list[li
     for number, other in (*near, *((after, before) for before, after in reversed(near))):
         if rotated[number] and not rotated[other]:
             rotated[other] = _is_rotated_too(words[number].box, words[other], usual)
-    lines: list[list[Word]] = []
+    lines = list[list[Word]]()
     for word in compress(words, rotated):
         if lines and _are_in_line(lines[-1][-1].box, word.box, usual):
             lines[-1].append(word)
@@ -221,7 +221,7 @@ def _upright_heads(
         row = [box for box in left if box.level(left[0]) > 0]
         left = [box for box in left if box not in row]
         bottom = max(box.y1 for box in row)
-        heads: dict[int, list[Word]] = {}
+        heads = dict[int, list[Word]]()
         for box, words in _in_order([line for line in lines if line[0].level(row[0]) > 0]):
             if box.y1 <= bottom and (value := _value_below(replace(box, y1=bottom), level, usual)):
                 heads.setdefault(id(value), []).extend(words)
@@ -267,7 +267,7 @@ def _levelled(words: Sequence[Word]) -> list[_Placed]:
         return []
     scanned = any(word.confidence is not None for word in words)
     slope = _slope(words) if scanned else 0.0
-    placed: list[_Placed] = []
+    placed = list[_Placed]()
     for word in words:
         box = word.box
         drop = slope * box.x0
@@ -322,7 +322,7 @@ def _stands_on_baseline(text: str) -> bool:
 
 def _grouped(placed: Sequence[_Placed]) -> list[list[_Placed]]:
     """Returns the words of each line. placed: sorted by height."""
-    groups: list[list[_Placed]] = []
+    groups = list[list[_Placed]]()
     top = bottom = 0.0
     for item in placed:
         y0, y1, word = item
@@ -411,7 +411,7 @@ class _WordJoiner:
 
     def pieces(self) -> list[Piece]:
         """Returns values, and texts whose words stand close."""
-        pieces: list[Piece] = []
+        pieces = list[Piece]()
         for token in self._tokens():
             if pieces and self._is_close(pieces[-1], token):
                 join(pieces[-1], token)
@@ -433,7 +433,7 @@ class _WordJoiner:
 
     def _tokens(self) -> list[Piece]:
         """Returns words, those of one value together, without leaders."""
-        tokens: list[Piece] = []
+        tokens = list[Piece]()
         before: list[Word] = []  # currency and signs that wait for their value
         for index, word in enumerate(self._words):
             kind = self._kinds[index]

@@ -152,7 +152,7 @@ def _over_columns(line: VisualLine, columns: Sequence[Column], *, start: int = 1
 
 
 def _block(lines: Sequence[VisualLine], first: int, last: int) -> Block:
-    rows: dict[int, list[Piece]] = {}
+    rows = dict[int, list[Piece]]()
     for index in range(first, last + 1):
         if row_values(lines[index]):
             rows[index] = lines[index].pieces[label_of(lines[index]) :]
@@ -279,7 +279,7 @@ def _heads(line: VisualLine, columns: Sequence[Column]) -> bool:
 
 def label_sides(lines: Sequence[VisualLine], block: Block) -> tuple[float, float]:
     """Returns where the labels begin and end."""
-    labels: list[Piece] = []
+    labels = list[Piece]()
     for index in block.rows:
         line = lines[index]
         labels += line.pieces[: label_of(line)]

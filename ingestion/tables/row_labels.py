@@ -75,7 +75,7 @@ def rows_of(lines: Sequence[VisualLine], first: int, last: int, columns: Sequenc
 
 
 def _item(line: VisualLine, index: int, columns: Sequence[Column]) -> _Item:
-    cells: dict[int, Piece] = {}
+    cells = dict[int, Piece]()
     for number, column in enumerate(columns):
         if index in column.values:
             cells[number] = column.values[index]
@@ -162,8 +162,8 @@ class _LineJoiner:
 
     def rows(self, columns: int) -> list[Row]:
         """Returns the rows, each under its headings. columns: how many cells each has."""
-        made: list[tuple[_Item, str]] = []
-        pending: list[_Item] = []
+        made = list[tuple[_Item, str]]()
+        pending = list[_Item]()
         for item in self._items:
             last = made[-1][0] if made else None
             if item.tail:

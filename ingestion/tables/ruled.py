@@ -110,7 +110,7 @@ class _Sheet:
         They hold no values, and stand under each other only if one spans others.
         """
         count = 0
-        above: list[Inside] = []
+        above = list[Inside]()
         for row in self._rows[:MOST_HEAD_ROWS]:
             cells = _filled(row)
             # A unit in the corner, over the labels, may begin with a small letter: "tys. zł 2024 2023".
@@ -130,7 +130,7 @@ class _Sheet:
 
         Of several columns between which no row has a line, only the first is kept.
         """
-        kept: list[int] = []
+        kept = list[int]()
         for column in range(len(self._grid.xs) - 1):
             before = {row[kept[-1]] for row in self._body} if kept else set()
             own = [row[column] for row in self._body if row[column].lines and row[column] not in before]
@@ -172,7 +172,7 @@ class _Sheet:
         """
         column = self._columns[place]
         before = self._columns[place - 1] if place else -1
-        found: list[Inside] = []
+        found = list[Inside]()
         for row in self._heads:
             for inside in row[before + 1 : column + 1]:
                 own = inside is row[column] or before < 0 or inside is not row[before]
@@ -185,7 +185,7 @@ class _Sheet:
 
         Returns none if rows stand in cells without a line between them.
         """
-        made: list[Row] = []
+        made = list[Row]()
         section = ""
         for row in self._body:
             if self._is_section(row):

@@ -59,8 +59,8 @@ def drawn_rules(page: Any, place: Place, objects: PageObjects) -> Rules:
 
     place: turns (left, top, right, bottom) in points into a rectangle of the page as shown.
     """
-    across: list[Rect] = []
-    down: list[Rect] = []
+    across = list[Rect]()
+    down = list[Rect]()
     for sides in islice(_lines(objects), MOST_RULES):
         box = place(*sides)
         (across if box.width > box.height else down).append(box)

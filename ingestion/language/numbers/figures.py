@@ -207,7 +207,7 @@ def _figures_of(text: str, english: str, style: NumberStyle) -> tuple[Figure, ..
     """english: the text as `number_styles` rewrites it."""
     amounts = masked(english)
     letters = frozenset(letter for letter, sure in _SURE_MONEY.items() if sure.search(amounts))
-    found: list[Figure] = []
+    found = list[Figure]()
     position = floor = 0
     while match := _NUMBER.search(amounts, position):
         digits = _digits(amounts, match, spaces=style.spaces)

@@ -240,7 +240,7 @@ def own_style(text: str) -> NumberStyle:
 
 def page_style(text: str, tables: Sequence[Table] = ()) -> NumberStyle:
     """The style of a page's sentences, with its cells."""
-    columns: list[tuple[list[str], NumberStyle]] = []
+    columns = list[tuple[list[str], NumberStyle]]()
     for table in tables:
         columns += zip(_columns(table), table_styles(table, text), strict=True)
     printed = [cell for texts, _ in columns for cell in texts]

@@ -176,7 +176,7 @@ def scale_marks(text: str) -> list[ScaleMark]:
     """Lines and heads that give bare cells their scale or unit, in order: "(in millions)", "₹ crore",
     "$m", "RM'000", "(Per cent)".
     """
-    marks: list[ScaleMark] = []
+    marks = list[ScaleMark]()
     read = 0
     for match in _MARK.finditer(text):
         if match.start() < read:
@@ -283,7 +283,7 @@ def for_row(mark: ScaleMark | None, row: Row) -> ScaleMark | None:
 def _bare_scales(text: str) -> list[ScaleMark]:
     found = list(_BARE_SCALE.finditer(text))
     amounts = find_figures(text) if found else []  # "one million", "30-40 thousand" are amounts of their own
-    marks: list[ScaleMark] = []
+    marks = list[ScaleMark]()
     for match in found:
         if not any(amount.start <= match.start() < amount.end for amount in amounts):
             written = groups_of(match)
