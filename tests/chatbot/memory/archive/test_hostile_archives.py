@@ -413,6 +413,8 @@ def test_what_belongs_to_somebody_else_is_left_alone(store: Settings, tmp_path: 
 
 
 @pytest.mark.alone
+=======
+@pytest.mark.timed
 def test_lines_that_nobody_knows_are_only_counted(store: Settings, tmp_path: Path) -> None:
     data = b"\n" * 20_000_000
     path = write(tmp_path / "lines.zip", {"moods.jsonl": data}, keys_given=1_000_000)
