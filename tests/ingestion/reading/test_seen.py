@@ -659,6 +659,9 @@ def test_a_page_of_very_many_boxes_is_read_in_time(tmp_path: Path) -> None:
         ("192.50", "1,925", "The fee is 192.50 euros.", ["“1,925”, which stands for another figure"]),
         ("1,925", "1,925", "The fee is 1,925 euros.", []),
         ("X", "fi", "The fee is fi euros.", []),
+        ("91", "twelve", "The fee is 91 euros.", ["“twelve”, which stands for another figure"]),
+        ("91", "not", "The fee is 91 euros.", ["“not”, which stands for another figure"]),
+        ("91", " ", "The fee is 91 euros.", []),
     ],
 )
 def test_figures_are_read_as_drawn_and_ligatures_as_the_file_spells_them(
