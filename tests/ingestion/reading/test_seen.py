@@ -15,6 +15,7 @@ from pypdf.generic import (
     DictionaryObject,
     FloatObject,
     NameObject,
+    NumberObject,
     StreamObject,
     TextStringObject,
 )
@@ -620,6 +621,45 @@ def test_words_of_a_scans_layer_where_the_scan_is_blank_go(tmp_path: Path) -> No
     assert "70" not in text
     assert HIDDEN in text
     assert len(remarks) == 1
+
+
+@pytest.mark.parametrize("before", [0, 2_001])
+@pytest.mark.parametrize("colour", ["1 g", ""])
+def test_a_link_hides_words_only_where_it_draws(tmp_path: Path, colour: str, before: int) -> None:
+    path = drawn(tmp_path / "a.pdf", both)
+    writer = PdfWriter(clone_from=PdfReader(path))
+    look = StreamObject()
+    look.update(named(Type="XObject", Subtype="Form", BBox=ArrayObject(map(FloatObject, (0, 0, 200, 20)))))
+    look.set_data(f"{colour} 0 0 200 20 re {'f' if colour else 'n'}".encode())
+    place = ArrayObject(map(FloatObject, (50, 655, 250, 675)))
+    away = writer._add_object(named(Type="Annot", Subtype="Link", Rect=ArrayObject([FloatObject(0)] * 4)))
+    appearance = named(N=writer._add_object(look))
+    note = writer._add_object(
+        named(Type="Annot", Subtype="Link", Rect=place, F=NumberObject(4), AP=appearance)
+    )
+    writer.pages[0][NameObject("/Annots")] = ArrayObject([*[away] * before, note])
+    writer.write(path)
+    assert (HIDDEN in read(path)[0]) == (not colour)
+
+
+@pytest.mark.parametrize("escaped", [b"/OC#50roperties", b"/#4fCProperties"])
+def test_a_layer_whose_name_is_written_as_codes_is_off(tmp_path: Path, escaped: bytes) -> None:
+    path = tmp_path / "a.pdf"
+    canvas = Canvas(str(path), pagesize=SIZE, invariant=1, pageCompression=0)
+    canvas.setFont("Helvetica", 11)
+    canvas._code.append("/OC /Layer BDC")
+    canvas.drawString(60, 660, HIDDEN)
+    canvas._code.append("EMC")
+    canvas.save()
+    writer = PdfWriter(clone_from=PdfReader(path))
+    group = writer._add_object(named(Type="OCG", Name=TextStringObject("L")))
+    default = named(OFF=ArrayObject([group]))
+    writer._root_object[NameObject("/OCProperties")] = named(OCGs=ArrayObject([group]), D=default)
+    resources: Any = writer.pages[0]["/Resources"].get_object()
+    resources[NameObject("/Properties")] = named(Layer=group)
+    writer.write(path)
+    path.write_bytes(path.read_bytes().replace(b"/OCProperties", escaped))
+    assert HIDDEN not in read(path)[0]
 
 
 @pytest.mark.parametrize("subtype", ["/StrikeOut", "/Underline", "/Highlight"])
