@@ -103,11 +103,11 @@ class PageObjects:
         return self._frames[number] is AS_IS
 
     def size(self, number: int) -> float:
-        """The size of a text's letters in points."""
+        """The lesser of the height and width of a text's letters in points."""
         item, size = self.pointer(number), ctypes.c_float()
         raw.FPDFTextObj_GetFontSize(item, size)
-        _, _, across, up, _, _ = _within(_matrix_of(item), self._frames[number])
-        return size.value * math.hypot(across, up)
+        a, b, c, d, _, _ = _within(_matrix_of(item), self._frames[number])
+        return size.value * min(math.hypot(a, b), math.hypot(c, d))
 
     def clip(self, number: int) -> Box:
         """(left, bottom, right, top) of where an object is drawn in full, in points of the page: NOWHERE if

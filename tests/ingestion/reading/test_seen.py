@@ -97,6 +97,12 @@ def tiny(canvas: Canvas) -> None:
     canvas.drawString(60, 660, HIDDEN)
 
 
+def squeezed(canvas: Canvas) -> None:
+    canvas.drawString(60, 700, SEEN)
+    canvas._code.append("1 Tz")
+    canvas.drawString(60, 660, HIDDEN)
+
+
 def beyond_the_page(canvas: Canvas) -> None:
     canvas.drawString(60, 700, SEEN)
     canvas.drawString(60, 900, HIDDEN)
@@ -170,6 +176,7 @@ def picture(colour: tuple[int, int, int]) -> ImageReader:
         (as_clip_alone, "not drawn"),
         (transparent, "in a transparent colour"),
         (tiny, "too small"),
+        (squeezed, "too small"),
         (beyond_the_page, "outside"),
         (cropped, "outside"),
         (under_a_black_box, "under a box"),
