@@ -72,13 +72,15 @@ def drop_excess(page: Any) -> None:
 
 
 def annotations_of(page: Any, form: Any) -> list[Annotation]:
-    """The annotations of an open page that a person sees, without links. form: PDFium's form, or None."""
+    """The annotations of an open page that a person sees, without links that draw nothing. form: PDFium's
+    form, or None."""
     found = list[Annotation]()
     options = iter(range(MOST_OPTIONS))
     for index in range(raw.FPDFPage_GetAnnotCount(page)):
         item = raw.FPDFPage_GetAnnot(page, index)
         kind = raw.FPDFAnnot_GetSubtype(item)
-        if kind not in UNREAD and not raw.FPDFAnnot_GetFlags(item) & HIDDEN:
+        read = kind not in UNREAD or raw.FPDFAnnot_HasKey(item, b"AP")
+        if read and not raw.FPDFAnnot_GetFlags(item) & HIDDEN:
             found.append(_annotation(item, kind, form, options))
         raw.FPDFPage_CloseAnnot(item)
     return found
@@ -94,7 +96,8 @@ def _annotation(item: Any, kind: int, form: Any, options: Iterator[int]) -> Anno
         return Annotation(kind, sides, _text(partial(raw.FPDFAttachment_GetName, file)) or NAMELESS)
     if kind != raw.FPDF_ANNOT_WIDGET:
         struck = (*_parts(item, sides),) if kind == raw.FPDF_ANNOT_STRIKEOUT else ()
-        return Annotation(kind, sides, _text(partial(own, b"Contents")), struck)
+        text = "" if kind in UNREAD else _text(partial(own, b"Contents"))
+        return Annotation(kind, sides, text, struck)
     field = max(0, raw.FPDFAnnot_GetFormFieldType(form, item)) if form else 0
     if not field:  # a field without its form, as badly joined files have
         name = _text(partial(own, b"TU")) or _text(partial(own, b"T"))

@@ -36,8 +36,8 @@ AS_IS: Matrix = (1.0, 0.0, 0.0, 1.0, 0.0, 0.0)
 DEEPEST = 12
 # Objects of one page that are listed: a page of drawings has some thousands, a bomb has millions.
 MOST_OBJECTS = 20_000
-# Characters of a mark's text that are looked at; a longer one is no ligature.
-MOST_SAID = 200
+# Characters of a mark's text that are looked at; those of ligatures, and how many.
+MOST_SAID, LIGATURES, LIGATURE_LENGTHS = 200, frozenset("fijlstTh"), (2, 3)
 # Points of a clip that is a box, some of which may be given twice.
 MOST_CLIP_POINTS = 8
 EVERYWHERE: Box = (-1e9, -1e9, 1e9, 1e9)
@@ -103,11 +103,11 @@ class PageObjects:
         return self._frames[number] is AS_IS
 
     def size(self, number: int) -> float:
-        """The size of a text's letters in points."""
+        """The lesser of the height and width of a text's letters in points."""
         item, size = self.pointer(number), ctypes.c_float()
         raw.FPDFTextObj_GetFontSize(item, size)
-        _, _, across, up, _, _ = _within(_matrix_of(item), self._frames[number])
-        return size.value * math.hypot(across, up)
+        a, b, c, d, _, _ = _within(_matrix_of(item), self._frames[number])
+        return size.value * min(math.hypot(a, b), math.hypot(c, d))
 
     def clip(self, number: int) -> Box:
         """(left, bottom, right, top) of where an object is drawn in full, in points of the page: NOWHERE if
@@ -147,9 +147,9 @@ class PageObjects:
         return not self.is_on_page(number) or b"O\0C\0\0\0" in names
 
     def drop_replaced_figures(self) -> list[str]:
-        """Have PDFium read figures as they are drawn, not as a mark says they should be read.
+        """Have PDFium read what is drawn, not what a mark says should be read.
 
-        Returns what the marks say. A mark may also spell out a ligature, which stays.
+        Returns what the marks say. What spells out a ligature stays.
         """
         length, said = ctypes.c_ulong(), (ctypes.c_ushort * MOST_SAID)()
         dropped = []
@@ -158,8 +158,8 @@ class PageObjects:
             for index in reversed(range(raw.FPDFPageObj_CountMarks(item))):
                 mark = raw.FPDFPageObj_GetMark(item, index)
                 if raw.FPDFPageObjMark_GetParamStringValue(mark, b"ActualText", said, 2 * MOST_SAID, length):
-                    text = bytes(said)[: length.value].decode("utf-16-le", "replace").rstrip("\0")
-                    if length.value > 2 * MOST_SAID or any(map(str.isdigit, text)):
+                    text = bytes(said)[: length.value].decode("utf-16-le", "replace").strip("\0\t\n\r ")
+                    if len(text) not in LIGATURE_LENGTHS or not LIGATURES.issuperset(text):
                         raw.FPDFPageObj_RemoveMark(item, mark)
                         dropped.append(text)
         return list(dict.fromkeys(dropped))

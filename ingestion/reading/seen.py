@@ -204,7 +204,7 @@ class _DrawnTexts:
         invisible = (modes == 3) | (modes == 7)
         stroked = np.flatnonzero((modes % 4 == 1) | (modes % 4 == 2))
         extent = sides[:, 2:] - sides[:, :2]
-        low = np.flatnonzero((extent.min(1) > 0) & (extent.min(1) < self.smallest))
+        low = np.flatnonzero((extent.min(1) > 0) & (extent.min(1) < 3 * self.smallest))
         self._suspect([at for at in low if objects.size(numbers[at]) < self.smallest], TINY)
         self._suspect(invisible, NOT_DRAWN)
         self._suspect((modes % 4 == 0) & (colours[:, 3] == 0), TRANSPARENT)

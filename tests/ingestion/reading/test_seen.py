@@ -15,6 +15,7 @@ from pypdf.generic import (
     DictionaryObject,
     FloatObject,
     NameObject,
+    NumberObject,
     StreamObject,
     TextStringObject,
 )
@@ -97,6 +98,12 @@ def tiny(canvas: Canvas) -> None:
     canvas.drawString(60, 660, HIDDEN)
 
 
+def squeezed(canvas: Canvas) -> None:
+    canvas.drawString(60, 700, SEEN)
+    canvas._code.append("1 Tz")
+    canvas.drawString(60, 660, HIDDEN)
+
+
 def beyond_the_page(canvas: Canvas) -> None:
     canvas.drawString(60, 700, SEEN)
     canvas.drawString(60, 900, HIDDEN)
@@ -170,6 +177,7 @@ def picture(colour: tuple[int, int, int]) -> ImageReader:
         (as_clip_alone, "not drawn"),
         (transparent, "in a transparent colour"),
         (tiny, "too small"),
+        (squeezed, "too small"),
         (beyond_the_page, "outside"),
         (cropped, "outside"),
         (under_a_black_box, "under a box"),
@@ -623,6 +631,45 @@ def test_words_of_a_scans_layer_where_the_scan_is_blank_go(tmp_path: Path) -> No
     assert len(remarks) == 1
 
 
+@pytest.mark.parametrize("before", [0, 2_001])
+@pytest.mark.parametrize("colour", ["1 g", ""])
+def test_a_link_hides_words_only_where_it_draws(tmp_path: Path, colour: str, before: int) -> None:
+    path = drawn(tmp_path / "a.pdf", both)
+    writer = PdfWriter(clone_from=PdfReader(path))
+    look = StreamObject()
+    look.update(named(Type="XObject", Subtype="Form", BBox=ArrayObject(map(FloatObject, (0, 0, 200, 20)))))
+    look.set_data(f"{colour} 0 0 200 20 re {'f' if colour else 'n'}".encode())
+    place = ArrayObject(map(FloatObject, (50, 655, 250, 675)))
+    away = writer._add_object(named(Type="Annot", Subtype="Link", Rect=ArrayObject([FloatObject(0)] * 4)))
+    appearance = named(N=writer._add_object(look))
+    note = writer._add_object(
+        named(Type="Annot", Subtype="Link", Rect=place, F=NumberObject(4), AP=appearance)
+    )
+    writer.pages[0][NameObject("/Annots")] = ArrayObject([*[away] * before, note])
+    writer.write(path)
+    assert (HIDDEN in read(path)[0]) == (not colour)
+
+
+@pytest.mark.parametrize("escaped", [b"/OC#50roperties", b"/#4fCProperties"])
+def test_a_layer_whose_name_is_written_as_codes_is_off(tmp_path: Path, escaped: bytes) -> None:
+    path = tmp_path / "a.pdf"
+    canvas = Canvas(str(path), pagesize=SIZE, invariant=1, pageCompression=0)
+    canvas.setFont("Helvetica", 11)
+    canvas._code.append("/OC /Layer BDC")
+    canvas.drawString(60, 660, HIDDEN)
+    canvas._code.append("EMC")
+    canvas.save()
+    writer = PdfWriter(clone_from=PdfReader(path))
+    group = writer._add_object(named(Type="OCG", Name=TextStringObject("L")))
+    default = named(OFF=ArrayObject([group]))
+    writer._root_object[NameObject("/OCProperties")] = named(OCGs=ArrayObject([group]), D=default)
+    resources: Any = writer.pages[0]["/Resources"].get_object()
+    resources[NameObject("/Properties")] = named(Layer=group)
+    writer.write(path)
+    path.write_bytes(path.read_bytes().replace(b"/OCProperties", escaped))
+    assert HIDDEN not in read(path)[0]
+
+
 @pytest.mark.parametrize("subtype", ["/StrikeOut", "/Underline", "/Highlight"])
 def test_only_a_striking_annotation_strikes(tmp_path: Path, subtype: str) -> None:
     path = drawn(tmp_path / "a.pdf", both)
@@ -674,6 +721,9 @@ def test_a_page_of_very_many_hidden_and_seen_letters_is_read_in_time(tmp_path: P
         ("192.50", "1,925", "The fee is 192.50 euros.", ["“1,925”, which stands for another figure"]),
         ("1,925", "1,925", "The fee is 1,925 euros.", []),
         ("X", "fi", "The fee is fi euros.", []),
+        ("91", "twelve", "The fee is 91 euros.", ["“twelve”, which stands for another figure"]),
+        ("91", "not", "The fee is 91 euros.", ["“not”, which stands for another figure"]),
+        ("91", " ", "The fee is 91 euros.", []),
     ],
 )
 def test_figures_are_read_as_drawn_and_ligatures_as_the_file_spells_them(

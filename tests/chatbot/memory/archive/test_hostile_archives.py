@@ -412,8 +412,6 @@ def test_what_belongs_to_somebody_else_is_left_alone(store: Settings, tmp_path: 
         assert [said.user for said in chatbot.conversations.said("mine", "local")] == ["Mine?"]
 
 
-@pytest.mark.alone
-=======
 @pytest.mark.timed
 def test_lines_that_nobody_knows_are_only_counted(store: Settings, tmp_path: Path) -> None:
     data = b"\n" * 20_000_000
