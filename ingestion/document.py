@@ -20,7 +20,7 @@ from ingestion.invisible_characters import label_line, title_line
 from ingestion.ocr.text_quality import better_reading, join_line_breaks, vocabulary
 from ingestion.pages.document_facts import document_facts
 from ingestion.pages.kinds import page_kinds
-from ingestion.pages.margins import running_lines, running_spans
+from ingestion.pages.margins import opening_words, running_lines, running_spans
 from ingestion.pages.page_labels import page_labels
 from ingestion.prompt_injection.injections import find_instructions
 from ingestion.reading.reader import Reader
@@ -383,7 +383,11 @@ def _reading(info: DocumentInfo, pages: Sequence[Page], lacks: str = "", to_come
     labelled = zip(pages, labels, strict=True)
     pages = [replace(page, label=label, label_source=source) for page, (label, source) in labelled]
     running = running_lines(pages)
-    pages = [replace(page, running=running_spans(page, running)) for page in pages]
+    opening = opening_words(pages[0]) if pages else frozenset()
+    pages = [
+        replace(page, running=running_spans(page, running, opening if page.number > 1 else frozenset()))
+        for page in pages
+    ]
     if lacks != TABLES:
         ordering = _ordering(info)
         pages = [_judged(page, page.number in ordering) for page in pages]

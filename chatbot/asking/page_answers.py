@@ -144,6 +144,8 @@ class PageAnswers:
         return replace(
             answer,
             text=f"{escape_keys(lead)}\n\n{answer.text}",
+            # A figure before the end of its piece, as in a heading, has no key of its own, yet is quoted too.
+            numbers=tuple(number for number in answer.numbers if number.citation),
             considered=(hit,),
             understanding=Understanding(question, question, "summary"),
         )

@@ -31,6 +31,7 @@ from chatbot.settings import PROGRAM, Settings
 from ingestion.invisible_characters import visible
 
 if TYPE_CHECKING:
+    from chatbot.asking.question import Ask
     from chatbot.records import Answer, Exchange, Hit
     from chatbot.service import Chatbot
 
@@ -99,23 +100,13 @@ def _print_found(found: dict[str, list[Hit]], *, as_json: bool) -> None:
 
 def ask(options: argparse.Namespace, settings: Settings) -> int:
     from chatbot.asking.question import Ask
-    from chatbot.records import Answer, Notice
-
-    def answer(chatbot: Chatbot, ask: Ask) -> Answer:
-        for event in chatbot.ask(ask, stop=stopped):
-            go_on()
-            if isinstance(event, Notice):
-                note(event)
-            elif isinstance(event, Answer):
-                return event
-        raise AssertionError("an ask ends in an answer")
 
     def run(chatbot: Chatbot, row: dict[str, Any]) -> dict[str, Any]:
         history = tuple(_history(row))
         return {
             "id": row["id"],
             **answer_line(
-                answer(
+                _answer(
                     chatbot,
                     Ask(row["query"], tuple(row["documents"]), None, history, tools=options.tools),
                 )
@@ -140,12 +131,29 @@ def ask(options: argparse.Namespace, settings: Settings) -> int:
             owner=OWNER,
             tools=options.tools,
         )
-        given = answer(chatbot, asked)
+        given = _answer(chatbot, asked)
         emit(answer_line(given), answer_text(given), as_json=options.json)
         if options.audit is not None:
             write_audit(chatbot, given, options.audit, asked_at)
         chatbot.settle(asked)
     return FAILED if given.error else DONE
+
+
+def _answer(chatbot: Chatbot, asked: Ask) -> Answer:
+    """The answer, after its notes, without those that stand below it."""
+    from chatbot.records import Answer, Notice
+
+    notices = []
+    for event in chatbot.ask(asked, stop=stopped):
+        go_on()
+        if isinstance(event, Notice):
+            notices.append(event)
+        elif isinstance(event, Answer):
+            for notice in notices:
+                if notice.text not in event.superseded:
+                    note(notice)
+            return event
+    raise AssertionError("an ask ends in an answer")
 
 
 def _ask_several(options: argparse.Namespace, settings: Settings) -> int:

@@ -24,7 +24,7 @@ BREAK = re.compile(rf"\s*([{AHEAD}{BEHIND}])\s*")
 # Lines at either edge that two pages may share, and lines in which a sentence ends or begins.
 MOST_SHARED, MOST_LINES = 4, 12
 # Words of a sentence that may go on with a capital, and the share of the measure that its last line fills. It
-# is no longer than so many usual lines; labels of a chart that are on one line are.
+# is no longer than so many of the lines before it; labels of a chart that are on one line are.
 FEWEST_WORDS, FULL, MOST_OF_USUAL = 6, 0.85, 2
 _DAY = re.compile(rf"\d{{1,2}} {DATED_MONTH}\b", re.I)
 
@@ -108,8 +108,8 @@ def _goes_over(tail: str, head: str, lines: Sequence[str]) -> bool:
     """
     if is_title(tail) and not goes_on(tail):
         return False
-    lengths = sorted(map(len, lines))
-    is_full = FULL * lengths[-1] <= len(lines[-1]) <= MOST_OF_USUAL * lengths[len(lengths) // 2]
+    lengths = [*map(len, lines)]
+    is_full = FULL * max(lengths) <= lengths[-1] <= MOST_OF_USUAL * max(lengths[-3:-1], default=0)
     if head[0].islower() or head[0] in ",;)":
         return len(tail.split()) > 1 and (is_full or goes_on(tail))
     if (

@@ -37,7 +37,7 @@ PARAGRAPH_END = 0.85
 # Lines on each side of a line from which the width of its column is taken.
 AROUND = 4
 CAPTION = re.compile(r"(table|chart|figure|box|annex|schedule|exhibit)\s", re.I)
-ROW_FIGURE = re.compile(rf"\(?[-−]?[{DRAWN_SIGNS}]?\s?\d[\d,.]*%?\)?")
+ROW_FIGURE = re.compile(rf"\(?[-−]?[{DRAWN_SIGNS}]?\s?\d(?:[\d,.]|[’'](?=\d{3}))*%?\)?")
 YEAR_SAID = re.compile(rf"\b(?:{FISCAL})?{YEAR}(?:\s?[-/–]\s?\d{{2,4}})?\b")
 # A figure with a meaning: with a unit, a scale or four digits.
 FIGURE_SAID = re.compile(

@@ -44,6 +44,8 @@ NO_VECTORS = "Searched by words only, because its vectors could not be created: 
 NOT_COMPLETE = "Its text can be searched, but its tables and pictures could not be read: {}"
 LOOKS_LIKE = "Its name looks like that of another document, {}, but has other letters. Rename one of them."
 NO_TEXT = "No text was found on any page."
+# The remarks that a warning has itself.
+MOST_SAID = 5
 # The most characters of a name. No file system has longer ones, but --name may be given anything.
 LONGEST_NAME = 255
 
@@ -372,11 +374,10 @@ class VersionBuilder:
         remarks = self._catalog.remarks(version)
         if not remarks:
             return None
-        page, (remark, *_) = next(iter(remarks.items()))
-        more = sum(map(len, remarks.values())) - 1
-        return f"Not read: page {page}, {remark}" + (
-            f" and {more:,} more (see its page report)" if more else ""
-        )
+        said = [f"page {page}, {remark}" for page, of_page in remarks.items() for remark in of_page]
+        more = len(said) - MOST_SAID
+        rest = f"; and {more:,} more, which GET /api/v1/documents/ID/report lists" if more > 0 else ""
+        return f"Not read: {'; '.join(said[:MOST_SAID])}{rest}"
 
     def _circumstances(
         self,

@@ -9,6 +9,7 @@ from dataclasses import replace
 from functools import cache
 
 from ingestion.ocr.plausibility import judge
+from ingestion.pages.margins import is_number_line
 from ingestion.records import Page
 
 __all__ = [
@@ -129,7 +130,8 @@ def join_line_breaks(text: str, words: frozenset[str]) -> tuple[str, Callable[[i
     in the result.
 
     The document's own words decide: a word that they have joined is joined. The hyphen stays where they have
-    the word with a hyphen or both halves as words. Else the word is joined.
+    the word with a hyphen or both halves as words. Else the word is joined. At the end of the text, a page's
+    number is no part of a word.
 
     words: see vocabulary.
     """
@@ -154,6 +156,9 @@ def _resolved(text: str, match: re.Match[str], words: frozenset[str]) -> str:
     start, end = match.span()
     before = WORD_BEFORE.search(text[max(0, start - LONGEST_PART) : start])
     after = WORD_AFTER.match(text[end : end + LONGEST_PART])
+    last = text[end:].strip()
+    if "\n" not in last and (last.isdigit() or is_number_line(last)):
+        return "-\n"
     if before is None or after is None:
         return "-" + match.group().lstrip("\u0002\ufffe\u00ad")
     first, second = before[0].casefold(), after[0].casefold()

@@ -27,7 +27,7 @@ from ingestion.pages.title_text import LONGEST_TITLE, Written, fit_title, is_sou
 __all__ = ["TITLE_RULES", "TITLE_WORD", "document_title"]
 
 # Goes up when these rules find other titles.
-TITLE_RULES = 3
+TITLE_RULES = 4
 # Numbers of forms, by the kind of report that is filed on them.
 FORM = re.compile(
     r"\bform\s+(?:(?P<annual>10-?K|[24]0-?F)|(?P<quarterly>10-?Q)|(?P<current>[68]-?K))\b", re.I
@@ -122,6 +122,7 @@ NO_TITLE = re.compile(
 WORD_OF = re.compile(r"[^\W_]+")
 CHAPTER = re.compile(r"(?:chapter|part|volume)\s(?:\d{1,2}|[ivx]{1,4})$", re.I)
 CHAPTER_WITHIN = 4
+DATE_BEHIND = re.compile(rf"[\s,–—-]+{DATE}$", re.I)
 DATE_ALONE = re.compile(rf"{DATED_MONTH}\s{YEAR}|{DATE}", re.I)
 # Titles that say what is of a country, but not of which.
 PUBLIC = re.compile(
@@ -279,7 +280,7 @@ def _is_general(title: str) -> bool:
 
 def _issuer(title: str, lines: Sequence[str], written: Written) -> str:
     """Who issued a document of this title, by its cover or else by its text; "" where nobody is sure."""
-    if body := public_body(lines):
+    if body := public_body([DATE_BEHIND.sub("", line) for line in lines]):
         return written.lowered(body)
     if company := company_alone(lines):
         return written.lowered(without_legal_form(company))

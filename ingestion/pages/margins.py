@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections import defaultdict
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass
 from statistics import median_high as median
 
@@ -14,9 +14,13 @@ from ingestion.records import Line, Page, Rect
 __all__ = [
     "EDGES",
     "MARKS",
+    "OF_PAGES",
+    "PAGE_WORD",
     "EdgeRow",
     "edge_rows",
+    "is_number_line",
     "line_shape",
+    "opening_words",
     "running_lines",
     "running_spans",
     "usual_height",
@@ -65,8 +69,17 @@ FIGURE = re.compile(rf"[({DRAWN_SIGNS}-]*\d[\d.,]*[)%]*")
 MOST_PIECES = 3
 # Lines of one text or table are closer than this share of their height. Running lines stand apart.
 CLOSE = 0.8
+_WORD = re.compile(r"\w+")
 # Marks around a page number that say nothing.
 MARKS = " \t|·•–—-_~<>*.,:;#"
+PAGE_WORD = r"(?:page|pg|p|pag|página|pagina|seite|sheet|slide|folio)[.:]?\s?(?:no\.?)?\s?[-–]?"
+OF_PAGES = r"(?:of|/|von|de|sur)\s?\d{1,4}"
+# A line that is a page's number alone: "Page 1 of 2", "1 / 2", "- 1 -", "Budget Book | 1".
+_NUMBER_LINE = re.compile(
+    rf"(?P<before>.*\S\s*[|·•]\s*)?(?:(?P<named>{PAGE_WORD})|(?P<opened>[-–—~]\s?))?(?P<number>\d{{1,4}})"
+    rf"(?P<counted>\s?{OF_PAGES})?(?P<closed>\s?[-–—~])?(?P<after>\s*[|·•]\s*\S.*)?",
+    re.IGNORECASE,
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -91,6 +104,21 @@ def line_shape(line: str) -> str:
     The same header on two pages then has the same shape.
     """
     return re.sub(r"\d+|\b[ivxlc]+\b", "#", line.strip().casefold())
+
+
+def is_number_line(line: str, own: Collection[str] = ()) -> bool:
+    """Whether a line is a page's number in any form but a bare one.
+
+    own: the number of the page as it may be printed. A number that does not say that it is a page's is one
+    of these.
+    """
+    found = _NUMBER_LINE.fullmatch(line.strip())
+    if found is None:
+        return False
+    if found["named"]:
+        return True
+    marked = found["counted"] or found["before"] or found["after"] or (found["opened"] and found["closed"])
+    return bool(marked) and found["number"] in own
 
 
 def usual_height(pages: Sequence[Page]) -> float:
@@ -187,21 +215,53 @@ def running_lines(pages: Sequence[Page]) -> frozenset[str]:
     return frozenset(running)
 
 
-def running_spans(page: Page, running: frozenset[str]) -> tuple[tuple[int, int], ...]:
-    """Returns (start, end) of the running heads and feet at a page's edges, and of its bare page number.
+def running_spans(
+    page: Page, running: frozenset[str], opening: frozenset[str] = frozenset()
+) -> tuple[tuple[int, int], ...]:
+    """Returns (start, end) of the running heads and feet at a page's edges, and of its page number.
 
     running: see running_lines.
+    opening: see opening_words; an outermost line in the margin that has no other words runs.
     """
     spans = set()
-    for (start, end), shape, _ in _edge_lines(page, usual_height([page])):
+    own = {str(page.number), *(page.label or "").split("–")}
+    for (start, end), shape, row in _edge_lines(page, usual_height([page])):
         if page.label and not shape.strip(MARKS):
             runs = page.text[start:end].strip(MARKS) in page.label.split("–")
         else:
             runs = not running.isdisjoint({shape, _beginning(shape)})
+        if not row.depth:
+            runs = (
+                runs
+                or is_number_line(page.text[start:end], own)
+                or _repeats(page.text[start:end], row, opening)
+            )
         if runs:
             end += page.text.startswith("\n", end)
             spans.add((start, end))
     return tuple(sorted(spans))
+
+
+def opening_words(page: Page) -> frozenset[str]:
+    """Returns the words of the lines at the edges of a document's first page, which name it."""
+    rows = edge_rows(page, usual_height([page]))
+    return frozenset(
+        word
+        for row in rows
+        for start, end in row.pieces
+        for word in _WORD.findall(page.text[start:end].casefold())
+    )
+
+
+def _repeats(line: str, row: EdgeRow, opening: frozenset[str]) -> bool:
+    """Whether a line in the margin says again what the first page has at its edges."""
+    words = _WORD.findall(line.casefold())
+    return (
+        len(words) >= SAME_WORDS
+        and bool(row.boxes)
+        and all(map(_is_in_margin, row.boxes))
+        and opening.issuperset(words)
+    )
 
 
 def _near(indexes: Sequence[int]) -> bool:
@@ -412,7 +472,9 @@ def _parted(text: str, line: Line, highest: float) -> list[Line]:
     match = TRAILING.search(text[start : line.end])
     if match is None:
         return [line]
-    at = line.end - len(match.group())
+    # A hyphen had joined the two lines.
+    broken = text.rfind("\n", line.start, line.end) + 1
+    at = broken or line.end - len(match.group())
     if at == line.start:
         return [line]
     foot = box.y1 - highest / TALL

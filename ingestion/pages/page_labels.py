@@ -13,7 +13,16 @@ from ingestion.language.currencies import DRAWN_SIGNS
 from ingestion.language.months import MONTH_NAME, MONTH_WORDS
 from ingestion.language.scales import SCALE_WORD
 from ingestion.language.vocabulary import either
-from ingestion.pages.margins import EDGES, MARKS, EdgeRow, edge_rows, line_shape, usual_height
+from ingestion.pages.margins import (
+    EDGES,
+    MARKS,
+    OF_PAGES,
+    PAGE_WORD,
+    EdgeRow,
+    edge_rows,
+    line_shape,
+    usual_height,
+)
 from ingestion.records import Page, Rect
 
 __all__ = ["page_labels", "roman_value"]
@@ -50,10 +59,8 @@ LETTER = re.compile(r"[^\W\d_]")
 BRACKETED = re.compile(r"^[(\[]\s?(\d{1,4}|[ivxlc]{1,8})\s?[)\]]$")
 PREFIXED = re.compile(r"^(.*?)(\d{1,4})$")
 DASHES = ("-", "–", ".")
-PAGE_BEFORE = re.compile(
-    r"(?:^|[\s|])(?:page|pg|p|pag|página|pagina|seite|sheet|slide|folio)[.:]?\s?(?:no\.?)?\s?[-–]?$", re.I
-)
-PAGES_AFTER = re.compile(r"^(?:of|/|von|de|sur)\s?\d{1,4}\b", re.I)
+PAGE_BEFORE = re.compile(rf"(?:^|[\s|]){PAGE_WORD}$", re.I)
+PAGES_AFTER = re.compile(rf"^{OF_PAGES}\b", re.I)
 # "continued on page 12" gives no page number, nor does a number that counts something else ("table 12").
 REFERENCE = re.compile(r"\b(?:see|on|from|to|at|over|next|continued|and|or|in|of|this)\.?,?\s\S{1,7}$", re.I)
 COUNTED = re.compile(

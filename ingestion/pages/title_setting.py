@@ -25,6 +25,8 @@ COVER_LINES = 40
 READ_CHARACTERS = 6_000
 # Rules drawn with characters, points between parts of a line, and boxes that are ticked or not.
 RULES = re.compile(r"\s[·|•]\s|[_=~*•·–—-]{4,}|[_\s]{2,}_|[☐☑☒□■\uf000-\uf0ff]")
+# What readers have filled in or noted, which names no document.
+SET_BY_READERS = ("[field] ", "[note] ")
 # How much larger than the text a line is that is set apart by its size.
 LARGE = 1.1
 # A longer line is of running text in columns, whose box is as high as its columns are out of step.
@@ -89,6 +91,8 @@ def _level(page: TextPage) -> list[Line]:
 def _lines(page: TextPage, usual: float) -> Iterator[CoverLine]:
     boxes = {line.start: line.box for line in _level(page)}
     for found in re.finditer(r"\S.*", page.text[:READ_CHARACTERS]):
+        if found[0].startswith(SET_BY_READERS):
+            continue
         box = boxes.get(found.start())
         size = box.height / usual if box and len(found[0]) <= LONGEST_LARGE else 1.0
         is_running = any(first <= found.start() < last for first, last in page.running)

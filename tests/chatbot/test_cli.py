@@ -459,3 +459,16 @@ def test_without_a_terminal_the_way_to_give_a_password_is_named(tmp_path: Path) 
     done = run(tmp_path / "home", "add", path)
     assert done.returncode == 1
     assert "--passwords FILE.tsv, with one line per file: file name, tab, password." in done.stdout
+
+
+def test_an_amendment_is_named_once(tmp_path: Path) -> None:
+    texts = {
+        "reserve_2022.pdf": "Reserve Policy 2022\nThe reserve is invested in bonds of the county.",
+        "reserve_change.pdf": "First Amendment to the Reserve Policy, 2024\nLoans end in 9 years.",
+    }
+    for name, text in texts.items():
+        run(tmp_path / "home", "add", make_pdf(tmp_path / name, [text]))
+    question = "In which bonds is the reserve invested?"
+    done = run(tmp_path / "home", "ask", question, "--document", "reserve_2022.pdf")
+    sentence = "A later document, reserve_change.pdf, amends reserve_2022.pdf."
+    assert (done.stdout + done.stderr).count(sentence) == 1

@@ -68,8 +68,8 @@ def test_another_year_is_answered_from_the_row_of_the_first_one(budget: Chatbot)
     )
     assert isinstance(first, Answer)
     assert isinstance(second, Answer)
-    assert first.text.startswith("Contingency reserve was 1,900 million (2025-26 budget).")
-    assert second.text.startswith("Contingency reserve was 1,250 million (2024-25 revised).")
+    assert first.text.startswith("Contingency reserve was 1,900 million crowns (2025-26 budget).")
+    assert second.text.startswith("Contingency reserve was 1,250 million crowns (2024-25 revised).")
     assert fit_of(first) == fit_of(second) == ANSWERS
 
 
@@ -77,4 +77,7 @@ def test_years_are_compared_by_one_row(budget: Chatbot) -> None:
     comparison = Comparison.of(RESERVE, [BUDGET], ["2024-25", "2025-26"])
     entries = list(budget.compare(comparison))
     assert [entry.place.year for entry in entries] == ["2024-25", "2025-26"]
-    assert [entry.quantity.text for entry in entries if entry.quantity] == ["1,250 million", "1,900 million"]
+    assert [entry.quantity.text for entry in entries if entry.quantity] == [
+        "1,250 million crowns",
+        "1,900 million crowns",
+    ]

@@ -151,9 +151,12 @@ Officers must keep records of every approval for seven years."""
 def test_attached_files_are_told(tmp_path: Path) -> None:
     path = make_pdf(tmp_path / "Folder.pdf", ["This folder holds the annexes to the reserve policy."])
     writer = PdfWriter(clone_from=PdfReader(path))
-    writer.add_attachment("Annex B.pdf", b"%PDF")
+    for letter in "BCDEFGH":
+        writer.add_attachment(f"Annex {letter}.pdf", b"%PDF")
     writer.write(path)
     chatbot, result = added(tmp_path / "home", path)
     with chatbot:
-        assert result.warning == "Not read: page 1, the attached file “Annex B.pdf”"
-        assert chatbot.report("Folder.pdf")[0].remarks == ("the attached file “Annex B.pdf”",)
+        remarks = chatbot.report("Folder.pdf")[0].remarks
+        assert remarks == tuple(f"the attached file “Annex {letter}.pdf”" for letter in "BCDEFGH")
+        said = "; ".join(f"page 1, {remark}" for remark in remarks[:5])
+        assert result.warning == f"Not read: {said}; and 2 more, which GET /api/v1/documents/ID/report lists"

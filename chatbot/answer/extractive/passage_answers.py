@@ -16,13 +16,14 @@ from chatbot.answer.extractive.passage_scores import (
 )
 from chatbot.answer.tables.cell_lookup import column_of, is_planned, latest_year, limit_column
 from chatbot.answer.tables.operations import by_row
-from chatbot.answer.tables.table_wording import in_a_sentence
+from chatbot.answer.tables.table_wording import in_a_sentence, short_head
 from chatbot.evidence.figure_names import agreement
 from chatbot.evidence.page import page_of
 from chatbot.evidence.passages import LEFT_OUT, Passage, orders_of
 from chatbot.evidence.text_blocks import SPEAKER, YEAR_SAID, is_head, is_title
 from chatbot.evidence.word_runs import evened
 from chatbot.records import Prompt, Understanding
+from ingestion.language.currencies import DRAWN_SIGNS
 from ingestion.language.list_items import LINE_ITEM
 from ingestion.language.measures import measure_named
 from ingestion.language.months import MONTH
@@ -69,7 +70,7 @@ LONGEST_HEAD = 80
 # "114. To finance the deficit": a paragraph of its own.
 PARAGRAPH = re.compile(r"\d{1,3}\.\s{1,3}[A-Z]")
 NUMBER_OF_ROW = re.compile(r"\d{1,3}[.)] ")
-BARE_FIGURE = re.compile(r"[^\w%]{0,3}\s?[\d,.\u00a0 ]{1,30}\d\)?|[^\w%]{0,3}\s?\d\)?")
+BARE_FIGURE = re.compile(r"[^\w%]{0,3}\s?[\d,.’'\u00a0 ]{1,30}\d\)?|[^\w%]{0,3}\s?\d\)?")
 # Log-odds that a passage loses if it addresses its reader as a machine: it comes after all that is nearly as
 # good.
 ORDER_COST = 4.0
@@ -581,22 +582,24 @@ def _is_figure(head: str) -> bool:
 
 
 def _with_unit(cell: str, head: str, row: Row, table: Table) -> str:
-    """A bare cell with the scale or the per cent that its table states of all.
+    """A bare cell with the currency and the scale, or the per cent, that its table or a head above it states.
 
     A row or column of shares, rates, numbers or dates has none of it. Nor has one whose own head, label or
     section states a unit, which is printed with it: "Population (mln)" in a table in thousands.
     """
     if not BARE_FIGURE.fullmatch(cell) or YEAR_SAID.fullmatch(cell):
         return cell
-    if OWN_UNIT.search(f"{row.section} {row.label}") or OWN_UNIT.search(head):
+    short = short_head(head)
+    if OWN_UNIT.search(f"{row.section} {row.label}") or OWN_UNIT.search(short) or mark_beside(short, row):
         return cell
-    if mark_beside(head, row):
-        return cell
-    mark = mark_of_table(table, row)
+    mark = mark_beside(head, row) or mark_of_table(table, row)
     if mark is None:
         return cell
     if mark.unit == "%":
         return f"{cell}%"
-    if mark.scale in SCALE_NAMES:
-        return f"{cell} {SCALE_NAMES[mark.scale]}"
-    return cell
+    if mark.scale not in SCALE_NAMES:
+        return cell
+    scaled = f"{cell} {SCALE_NAMES[mark.scale]}"
+    if not mark.unit or cell[0] in DRAWN_SIGNS:
+        return scaled
+    return f"{mark.unit} {scaled}" if mark.unit.isupper() else f"{scaled} {mark.unit}"

@@ -184,3 +184,9 @@ def test_pages_are_counted_and_other_printed_numbers_are_named(tmp_path: Path) -
         printed = ask(other, "What does printed page 2 say?", "numbered.pdf")
         assert printed.text.startswith("Page 3 of Cover of the plan (printed 2):")
         assert "It has parts." in printed.text
+
+
+def test_figures_of_headings_on_the_page_are_not_doubted(chatbot: Chatbot) -> None:
+    answer = ask(chatbot, "What does page 3 say?")
+    assert "2 Loans" in answer.text
+    assert all(number.citation == "S1" for number in answer.numbers)

@@ -185,12 +185,12 @@ OF_THE_PERIOD = case_rows("""
 days | What was revenue in 2024? | Revenue was 8,412 million
 letters | What was revenue in 2024? | Revenue was 8,412 million
 letters | What was revenue in 2023? | Revenue was 7,990 million
-halves | What was revenue in the first half of 2024? | Revenue was 8,412 million (1H24)
-halves | What was revenue in H1 2023? | Revenue was 7,990 million (1H23)
-fiscal | What was revenue in H1 FY25? | Revenue was 8,412 million (H1 FY25)
-quarters | What was revenue in Q4 2024? | Revenue was 8,412 million (Q4'24)
-quarters | What was revenue in the fourth quarter of 2023? | Revenue was 7,990 million (Q4'23)
-months | What was revenue in the first nine months of 2024? | Revenue was 8,412 million (9M24)
+halves | What was revenue in the first half of 2024? | Revenue was EUR 8,412 million (1H24)
+halves | What was revenue in H1 2023? | Revenue was EUR 7,990 million (1H23)
+fiscal | What was revenue in H1 FY25? | Revenue was EUR 8,412 million (H1 FY25)
+quarters | What was revenue in Q4 2024? | Revenue was EUR 8,412 million (Q4'24)
+quarters | What was revenue in the fourth quarter of 2023? | Revenue was EUR 7,990 million (Q4'23)
+months | What was revenue in the first nine months of 2024? | Revenue was EUR 8,412 million (9M24)
 turned | What was the balance in 2023? | Balance was -2.8% (2023)
 turned | How did public debt change from 2023 to 2025? | Public debt rose from 59.0 (2023) to 59.1 (2025)
 """)
@@ -206,11 +206,11 @@ def test_the_figure_of_the_period_answers(
 
 
 OF_ANOTHER = case_rows("""
-halves | What was revenue in 2024? | For 1H24, not 2024: Revenue was 8,412 million
-fiscal | What was revenue in 2025? | For H1 FY25, not 2025: Revenue was 8,412 million
-quarters | What was revenue in 2024? | For Q4'24, not 2024: Revenue was 8,412 million
+halves | What was revenue in 2024? | For 1H24, not 2024: Revenue was EUR 8,412 million
+fiscal | What was revenue in 2025? | For H1 FY25, not 2025: Revenue was EUR 8,412 million
+quarters | What was revenue in 2024? | For Q4'24, not 2024: Revenue was EUR 8,412 million
 quarters | What was revenue in Q3 2024? | For Q4'24, not Q3 2024:
-months | What was revenue in 2024? | For 9M24, not 2024: Revenue was 8,412 million
+months | What was revenue in 2024? | For 9M24, not 2024: Revenue was EUR 8,412 million
 days | What was revenue in the first half of 2024? | For 31.12.2024, not first half of 2024:
 """)
 

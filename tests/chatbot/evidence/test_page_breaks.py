@@ -57,6 +57,16 @@ def test_a_note_that_no_mark_refers_to_and_a_head_of_one_page_alone_are_passed_o
     assert body_with_breaks(first, "", noted) == first
 
 
+def test_a_full_line_below_short_ones_of_columns_goes_on() -> None:
+    narrow = "Funds of a year\nare moved only\nby a vote.\n" * 4
+    first = (
+        f"{narrow}{TEXT}A holder who moves any of the funds of the county asks the Treasurer, who signs it"
+    )
+    assert "signs it \ufdd0 within five days." in body_with_breaks(
+        first, "", "within five days. It is public."
+    )
+
+
 APART = case_rows("""
 The sentence ends with the page. | The next one begins here.
 The sentence ends with the page.¹ | the list goes on

@@ -295,3 +295,9 @@ def test_words_are_those_of_the_normalised_text_in_their_order(text: str) -> Non
     assert [whole[start:end] for start, end, _ in words] == whole.split()
     starts = [first for _, _, (first, _) in words]
     assert starts == sorted(set(starts))
+
+
+@pytest.mark.parametrize("number", ["Page 2 of 4", "12"])
+def test_a_page_number_below_a_hyphen_is_no_part_of_the_word(number: str) -> None:
+    text = f"as they have in the con\ufffe\n{number}"
+    assert join_line_breaks(text, frozenset())[0] == f"as they have in the con-\n{number}"

@@ -290,3 +290,14 @@ def test_time_grows_with_the_text_and_not_faster() -> None:
     ]
     for text in texts:
         assert document_title([Page(number, text) for number in range(1, 21)], text[:500], None) is not None
+
+
+@pytest.mark.parametrize(
+    ("above", "title"),
+    [
+        ("[field] Name of counterparty: Banco Lumen Limited", "Treasury Report 2024"),
+        ("Department of Finance, 14 March 2025", "Department of Finance, Treasury Report 2024"),
+    ],
+)
+def test_a_filled_field_and_a_date_are_no_issuer(above: str, title: str) -> None:
+    assert titled(f"Treasury Report 2024 / {above}{BODY}") == title

@@ -3,7 +3,16 @@
 from collections.abc import Sequence
 from dataclasses import replace
 
-from ingestion.pages.margins import edge_rows, running_lines, running_spans, usual_height
+import pytest
+
+from ingestion.pages.margins import (
+    edge_rows,
+    is_number_line,
+    opening_words,
+    running_lines,
+    running_spans,
+    usual_height,
+)
 from ingestion.records import Line, Page, Rect, Table
 
 WORDS = ["reserve", "levy", "grant", "fund", "bond", "duty"]
@@ -157,3 +166,36 @@ def test_rows_are_counted_from_either_edge() -> None:
     foot = next(row for row in rows if row.side == "foot")
     start, end = foot.pieces[0]
     assert page.text[start:end] == "7"
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "Page 1 of 2",
+        "Seite 1 von 2",
+        "1 / 2",
+        "1 of 2",
+        "- 1 -",
+        "County | Rules 2024 | 1",
+        "1 | Rules",
+        "p. 1",
+    ],
+)
+def test_a_number_of_the_page_goes_in_any_form_on_one_page_alone(line: str) -> None:
+    page = replace(placed(1, *body(1), (0.95, 0.4, 0.6, line)), label=None)
+    assert [page.text[slice(*span)] for span in running_spans(page, frozenset())] == [f"{line}\n"]
+
+
+@pytest.mark.parametrize("line", ["Rules 1", "3 of 4 members", "7 / 9", "| 12", "Total | 7", "(1)", "1"])
+def test_what_is_no_number_of_the_page_stays(line: str) -> None:
+    assert not is_number_line(line, {"1"})
+
+
+def test_a_head_that_names_the_document_again_goes_on_its_second_page() -> None:
+    first = placed(
+        1, (0.06, 0.1, 0.4, "County of Harrow"), (0.1, 0.1, 0.6, "Reserve Policy 2024"), *body(1, 0.2)
+    )
+    opening = opening_words(first)
+    for line, gone in (("County of Harrow | Reserve Policy 2024", 1), ("The reserve policy ends in May.", 0)):
+        second = placed(2, (0.05, 0.1, 0.6, line), *body(2))
+        assert len(running_spans(second, frozenset(), opening)) == gone
