@@ -45,7 +45,7 @@ def descriptor_of(path: Path, flags: int) -> int:
     opened = os.open(path, flags | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC, 0o600)
     if not stat.S_ISREG(os.fstat(opened).st_mode):
         os.close(opened)
-        raise OSError(errno.EINVAL, "It is no plain file", str(path))
+        raise OSError(errno.EINVAL, "It is not a plain file", str(path))
     return opened
 
 

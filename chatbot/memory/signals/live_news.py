@@ -160,7 +160,7 @@ def feed_news(data: bytes, url: str, seconds: float) -> News:
             f"{host_of(url)} sends a feed that takes more than {seconds:g} seconds or too much memory.",
             hint="Remove it from FINPOLICY_FEEDS, or set FINPOLICY_FEED_SECONDS to more.",
         ) from None
-    if not feed:
+    if "entries" not in feed:
         raise WebError(f"{host_of(url)} sends no RSS or Atom feed.", hint="Check the address of the feed.")
     title = _line(feed["title"], LONGEST_NAME)
     name = f"{title} ({host_of(url)})" if title else host_of(url)
