@@ -24,12 +24,15 @@ def is_plain(path: Path) -> bool:
 def strange_in(folder: Path) -> list[Path]:
     """Returns what is below a folder and neither a plain file nor a folder, but for sockets of a server."""
     found = folder.rglob("*")
-    return sorted(path for path in found if not (is_plain(path) or path.is_dir() or path.is_socket()))
+    return sorted(path for path in found if is_strange(path) and not (path.is_dir() or path.is_socket()))
 
 
 def is_strange(path: Path) -> bool:
     """Tells whether a link is there, which may lead anywhere, or a pipe, which never ends, or a folder."""
-    return not is_plain(path) and (path.is_symlink() or path.exists())
+    try:
+        return not stat.S_ISREG(path.lstat().st_mode)
+    except OSError:
+        return False  # it may be made or deleted by another process at any time
 
 
 def refuse_strange(path: Path) -> None:
