@@ -35,6 +35,7 @@ NAMES = re.compile(r"[0-9a-f]{64}\.json")
 PUTTING_SECONDS = 86_400
 # Of the hash in a file of names.
 CHECK = "check"
+PARTS = {"names", "said", CHECK}
 PARTIAL = re.compile(r"incoming-[\w-]{1,40}\.partial")
 
 
@@ -268,7 +269,7 @@ class Copies:
                 for row in rows
             )
             # An earlier version of the program has written no check.
-            if found.get(CHECK, _check(found)) == _check(found):
+            if found.keys() <= PARTS and found.get(CHECK, _check(found)) == _check(found):
                 return names, correction_from(found.get("said"))
         except (OSError, ValueError, KeyError, TypeError, AttributeError):
             pass
