@@ -54,7 +54,6 @@ _DENIED_BETWEEN = frozenset("be been about exactly".split())
 # Labels of rows whose brackets say no more than the label, and those that may go either way.
 _EXPENSE = re.compile(
     r"expens|\bcosts?\b|charge|impairment|depreciation|amorti[sz]|payments?\b|purchase|dividend"
-    r"|\blev(?:y|ies)\b|\btax(?:es)?\b|\bduties\b|royalt|\bwages\b|salar"
 )
 _INCOME = re.compile(
     r"income|gain|benefit|profit|revenue|recover|proceeds|provided|credit|change|increase|decrease"

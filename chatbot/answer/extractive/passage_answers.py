@@ -16,20 +16,18 @@ from chatbot.answer.extractive.passage_scores import (
 )
 from chatbot.answer.tables.cell_lookup import column_of, is_planned, latest_year, limit_column
 from chatbot.answer.tables.operations import by_row
-from chatbot.answer.tables.table_wording import in_a_sentence, short_head
+from chatbot.answer.tables.table_wording import in_a_sentence, short_head, with_unit
 from chatbot.evidence.figure_names import agreement
 from chatbot.evidence.page import page_of
 from chatbot.evidence.passages import LEFT_OUT, Passage, orders_of
 from chatbot.evidence.text_blocks import SPEAKER, YEAR_SAID, is_head, is_title
 from chatbot.evidence.word_runs import evened
 from chatbot.records import Prompt, Understanding
-from ingestion.language.currencies import DRAWN_SIGNS
 from ingestion.language.list_items import LINE_ITEM
 from ingestion.language.measures import measure_named
 from ingestion.language.months import MONTH
 from ingestion.language.numbers import mark_beside, mark_of_table
 from ingestion.language.periods import Period, find_periods, head_period, nearest_other
-from ingestion.language.scales import SCALE_NAMES
 from ingestion.language.sentences import is_finished, sentence_spans, sentences
 from ingestion.language.terms import content_terms, terms
 from ingestion.records import Row, Table
@@ -597,9 +595,4 @@ def _with_unit(cell: str, head: str, row: Row, table: Table) -> str:
         return cell
     if mark.unit == "%":
         return f"{cell}%"
-    if mark.scale not in SCALE_NAMES:
-        return cell
-    scaled = f"{cell} {SCALE_NAMES[mark.scale]}"
-    if not mark.unit or cell[0] in DRAWN_SIGNS:
-        return scaled
-    return f"{mark.unit} {scaled}" if mark.unit.isupper() else f"{scaled} {mark.unit}"
+    return with_unit(cell, mark.scale, mark.unit)

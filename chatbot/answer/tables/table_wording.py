@@ -33,6 +33,7 @@ __all__ = [
     "short_head",
     "stated_value",
     "unit_text",
+    "with_unit",
 ]
 
 # The letters of a currency's code, which keeps its capitals.
@@ -151,9 +152,17 @@ def stated_value(cell: FoundCell) -> str:
     """A cell's figure with its scale, or its per cent."""
     if cell.percent:
         return cell.text if "%" in cell.text else f"{cell.text}%"
-    scale = cell.scale / cell.figure.scale
+    return with_unit(cell.text, cell.scale / cell.figure.scale)
+
+
+def with_unit(figure: str, scale: float, currency: str | None = None) -> str:
+    """A printed figure with the scale, and the currency, that are stated elsewhere; "EUR 5 million"."""
     name = SCALE_NAMES.get(scale) or UNIT_NAMES.get(scale)
-    return f"{cell.text} {name}" if name else cell.text
+    if name is None:
+        return figure
+    if not currency or figure[0] in DRAWN_SIGNS:
+        return f"{figure} {name}"
+    return f"{currency} {figure} {name}" if currency.isupper() else f"{figure} {name} {currency}"
 
 
 def said(cells: Sequence[FoundCell]) -> list[str]:

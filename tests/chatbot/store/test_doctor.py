@@ -75,6 +75,16 @@ def sha256(path: Path) -> str:
     return hashlib.sha256(path.read_bytes()).hexdigest()
 
 
+def mended(opened: Opened) -> tuple[Library, int]:
+    """The store without its one fault, and the version of Rules.pdf there."""
+    (finding,) = problems(opened(), repair=True)
+    assert finding.mended
+    library = opened()
+    assert problems(library) == []
+    (version,) = library.scope(["Rules.pdf"])
+    return library, version
+
+
 def test_a_sound_store_says_nothing(opened: Opened) -> None:
     assert problems(opened()) == []
     assert problems(opened(), repair=True) == []
@@ -85,11 +95,7 @@ def test_lost_pages_are_read_again_from_the_copy(home: Path, opened: Opened) -> 
     (finding,) = problems(opened())
     assert finding.document == "Rules.pdf"
     assert "2 of 3 pages" in finding.problem
-    (finding,) = problems(opened(), repair=True)
-    assert finding.mended
-    library = opened()
-    assert problems(library) == []
-    (version,) = library.scope(["Rules.pdf"])
+    library, version = mended(opened)
     assert len(library.catalog.report(version)) == 3
 
 
@@ -325,11 +331,7 @@ def test_a_changed_page_is_told_and_read_again(home: Path, opened: Opened) -> No
     (finding,) = problems(opened())
     assert (finding.document, finding.mended) == ("Rules.pdf", False)
     assert "has changed in the catalogue" in finding.problem
-    (finding,) = problems(opened(), repair=True)
-    assert finding.mended
-    library = opened()
-    assert problems(library) == []
-    (version,) = library.scope(["Rules.pdf"])
+    library, version = mended(opened)
     assert "is 2 per" in library.catalog.page(version, 2).text
 
 
