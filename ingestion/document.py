@@ -390,16 +390,17 @@ def _reading(info: DocumentInfo, pages: Sequence[Page], lacks: str = "", to_come
     ]
     if lacks != TABLES:
         ordering = _ordering(info)
-        pages = [_judged(page, page.number in ordering) for page in pages]
+        found = {text: find_instructions(text) for text in {page.text for page in pages}}
+        pages = [_judged(page, found[page.text], page.number in ordering) for page in pages]
     return DocumentReading(shown, tuple(pages), document_facts(pages, title), lacks, to_come)
 
 
-def _judged(page: Page, is_ordering: bool) -> Page:
+def _judged(page: Page, instructions: Sequence[tuple[int, int]], is_ordering: bool) -> Page:
     """The page with its kinds and instructions.
 
+    instructions: those of its text.
     is_ordering: whether its own label, or on the first page the title, addresses a machine.
     """
-    instructions = find_instructions(page.text)
     if is_ordering:
         instructions = (NAMED, *instructions)
     return replace(page, kinds=page_kinds(page), instructions=instructions)

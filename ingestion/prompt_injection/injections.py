@@ -6,7 +6,15 @@ from collections.abc import Iterable, Iterator
 
 from ingestion.language.sentences import sentence_around
 from ingestion.prompt_injection.injection_rules import part, rules
-from ingestion.prompt_injection.obfuscation import Seen, closed_up, decoded, fold, seen, turned
+from ingestion.prompt_injection.obfuscation import (
+    SPACED_WORD,
+    Seen,
+    closed_up,
+    decoded,
+    fold,
+    seen,
+    turned,
+)
 
 __all__ = ["find_instructions"]
 
@@ -62,9 +70,9 @@ def _disguised(plain: Seen, text: str) -> Iterator[tuple[int, int]]:
     """(start, end) in `text` of orders written with figures for letters, backwards or letter by letter."""
     for view in turned(plain, SIGNS_OF_ORDERS):
         yield from _orders(view, text)
-    closed, words = closed_up(plain)
+    words = list(SPACED_WORD.finditer(plain.text))
     if words:
-        yield from _orders(closed, text)
+        yield from _orders(closed_up(plain, words), text)
     for word in words:
         if part("squeezed").search(word[0][::2]):
             yield plain.span(*word.span())

@@ -7,12 +7,12 @@ import codecs
 import html
 import re
 import unicodedata
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cache, partial
 from urllib.parse import unquote
 
-__all__ = ["LOOK_ALIKES", "Seen", "closed_up", "decoded", "fold", "seen", "turned"]
+__all__ = ["LOOK_ALIKES", "SPACED_WORD", "Seen", "closed_up", "decoded", "fold", "seen", "turned"]
 
 # Cyrillic and Greek letters, and the Latin letters that they look like.
 LOOK_ALIKES = str.maketrans(
@@ -102,12 +102,11 @@ def turned(text: Seen, signs: Sequence[str]) -> Iterator[Seen]:
             yield way
 
 
-def closed_up(text: Seen) -> tuple[Seen, list[re.Match[str]]]:
-    """The text with words set letter by letter closed up, and these words as they are set."""
-    words = list(SPACED_WORD.finditer(text.text))
+def closed_up(text: Seen, words: Iterable[re.Match[str]]) -> Seen:
+    """The text with these words, which are set letter by letter, closed up."""
     gaps = {gap for word in words for gap in range(word.start() + 1, word.end(), 2)}
     kept = [place for place in range(len(text.text)) if place not in gaps]
-    return Seen("".join(text.text[place] for place in kept), [text.places[place] for place in kept]), words
+    return Seen("".join(text.text[place] for place in kept), [text.places[place] for place in kept])
 
 
 def decoded(text: str) -> Iterator[tuple[int, int, str]]:
