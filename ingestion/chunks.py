@@ -109,9 +109,9 @@ def _heading(text: str, running: frozenset[str]) -> str:
     A heading is short, does not end a sentence, and is numbered or in capitals or title case.
     """
     for line in map(str.strip, reversed(text.split("\n"))):
-        if 4 <= len(line) <= HEADING_CHARACTERS and _is_heading(line):
-            if not is_finished(line, also=":;") and line_shape(line) not in running:
-                return line
+        looks = 4 <= len(line) <= HEADING_CHARACTERS and _is_heading(line)
+        if looks and not is_finished(line, also=":;") and line_shape(line) not in running:
+            return line
     return ""
 
 

@@ -111,7 +111,7 @@ def _goes_over(tail: str, head: str, lines: Sequence[str]) -> bool:
     lengths = [*map(len, lines)]
     is_full = FULL * max(lengths) <= lengths[-1] <= MOST_OF_USUAL * max(lengths[-3:-1], default=0)
     if head[0].islower() or head[0] in ",;)":
-        return len(tail.split()) > 1 and (is_full or goes_on(tail))
+        return len(tail.split()) > 1 and (is_full or goes_on(tail) or len(tail.split()) >= FEWEST_WORDS)
     if (
         LINE_ITEM.match(head)
         or CAPTION.match(head)

@@ -9,6 +9,7 @@ from dataclasses import dataclass, replace
 from itertools import chain, combinations, compress, pairwise
 from statistics import median
 
+from ingestion.language.numbers import stated_mark
 from ingestion.records import Across, Cell, Down, Rect, Row, Word, around
 from ingestion.tables.word_kinds import (
     BROKEN,
@@ -17,7 +18,7 @@ from ingestion.tables.word_kinds import (
     MARK,
     OPEN_GROUP,
     SIGNS,
-    is_period,
+    are_periods,
     is_value,
     text_of,
     words_kind,
@@ -418,6 +419,14 @@ class _WordJoiner:
             else:
                 pieces.append(token)
         _value_measured_texts(pieces)
+        corner = pieces[0] if len(pieces) > 1 else None
+        if (
+            corner
+            and corner.figure
+            and stated_mark(corner.text)
+            and are_periods(self._words[len(corner.words) :])
+        ):
+            corner.figure = False  # "NOK 1 000 2024 2023"
         return pieces
 
     def _is_close(self, last: Piece, token: Piece) -> bool:
@@ -485,9 +494,9 @@ class _WordJoiner:
         kind = self._kinds[index]
         after = self._kinds[index + 1 : index + 2]
         if kind == "c":
-            # The last word of a unit in the corner: "in CHF 2024 2023"
-            is_corner = self._gap(index + 1) > SIGN_GAP and self._words[index].text.isalpha()
-            return after in (["v"], ["d"]) and not (is_corner and is_period(self._words[index + 1].text))
+            # The last word of a unit in the corner: "in CHF 2024 2023", "Mio. € 31 December 2024"
+            is_corner = self._gap(index + 1) > SIGN_GAP and are_periods(self._words[index + 1 :])
+            return after in (["v"], ["d"]) and not is_corner
         if self._gap(index + 1) > SIGN_GAP:
             return False
         if after != ["v"]:

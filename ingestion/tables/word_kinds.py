@@ -10,7 +10,7 @@ from ingestion.language.currencies import CODES, DRAWN_SIGNS, LETTER_SIGNS
 from ingestion.language.months import DATED_MONTH
 from ingestion.language.numbers import cell_figure
 from ingestion.language.numbers.number_styles import CLOSING, NUMERAL, OPENING, SIDES, TRIANGLES, UNDECIDED
-from ingestion.language.periods import FISCAL, PERIOD, YEAR, YEAR_PART, find_periods
+from ingestion.language.periods import FISCAL, PERIOD, YEAR, YEAR_PART, YEARLESS, find_periods
 from ingestion.language.scales import SCALE_TERMS
 from ingestion.language.units import MINUS, UNIT_TERMS
 from ingestion.language.vocabulary import either, words
@@ -24,6 +24,7 @@ __all__ = [
     "MARK",
     "OPEN_GROUP",
     "SIGNS",
+    "are_periods",
     "count_values",
     "is_period",
     "is_value",
@@ -63,6 +64,7 @@ _PERIOD = re.compile(
     rf"(?:{PERIOD}|{YEAR}(?:[-–/](?:\d\d|{YEAR}))?)(?:[a-zA-Z]|\([A-Za-z\d]{{1,3}}\)|[*†‡¹²³]|RE|BE)?"
     rf"|[1-4](?:st|nd|rd|th)|(?i:{YEAR_PART}|{FISCAL})"
 )
+_YEARLESS = re.compile(rf"\b{YEARLESS}(?!\w)", re.IGNORECASE)
 _NAMED_MONTH = re.compile(rf"\b{DATED_MONTH}", re.IGNORECASE)
 BROKEN = re.compile("[\ufffe\u0002\u00ad]")
 MARK = re.compile(r"\(?(?:\d{1,2}|[a-z]|[ivx]{1,4})\)?(?:[,(]\(?(?:\d{1,2}|[a-z])\)?){0,2}|[*†‡§]{1,3}")
@@ -170,3 +172,9 @@ def is_period(text: str) -> bool:
     if len(text) > LONGEST_FIGURE or (" " in text and _NAMED_MONTH.search(text)):
         return False
     return bool(_PERIOD.fullmatch(text.rstrip(",;")))
+
+
+def are_periods(words: Iterable[Word]) -> bool:
+    """Whether words name nothing but periods: "31 December 2024 31 December 2023", "Q4 2024"."""
+    undated = _YEARLESS.sub(" ", " ".join(word.text for word in words))
+    return all(map(is_period, undated.split()))
