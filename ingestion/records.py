@@ -186,7 +186,7 @@ class DocumentInfo:
 @dataclass(frozen=True, slots=True)
 class DocumentFacts:
     """What a document says of itself. period: the year, or the years "2025-26", that it is about. status:
-    "draft", "proposed", "adopted", "revised" or "superseded". None where it does not say."""
+    "draft", "proposed", "adopted", "revised", "amendment" or "superseded". None where it does not say."""
 
     period: str | None = None
     status: str | None = None
