@@ -105,7 +105,7 @@ APART = 6.0
 # passages lie in the middle: mean and deviation of cosines. A single passage is like nothing that it says, so
 # the words of its sentences tell too: of 45 plain questions on ten made papers of a page, each in a store of
 # its own, that refuses 3 in place of 11 (with the lines of forms as passages), and 64 of 68 absent ones as
-# before.
+# before. On single pages of policies and filings, mostly several passages, it changes nothing.
 FEWEST_PASSAGES = 40
 USUAL_MEAN = 0.19
 USUAL_DEVIATION = 0.065
