@@ -218,12 +218,12 @@ def _share_on_page(
 
 
 def _year_found(asked: Understanding, hits: Sequence[Hit]) -> float:
-    """1 where a page or its section has one of the years, or none is asked for, else 0."""
+    """1 where a page has one of the years, or none is asked for, else 0."""
     if not asked.years:
         return 1.0
     years = set(map(str, asked.years))
     for hit in hits:
-        if not years.isdisjoint(terms(f"{hit.page_text} {hit.context}")):
+        if not years.isdisjoint(terms(hit.page_text)):
             return 1.0
     return 0.0
 

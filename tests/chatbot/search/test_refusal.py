@@ -188,12 +188,6 @@ def test_in_a_document_of_one_passage_a_sentence_with_the_words_of_the_question_
     assert judged(understand(question, question), other) == "no_page"
 
 
-def test_a_year_of_the_section_counts_as_one_of_its_page() -> None:
-    undated = replace(GOOD, page_text="The deficit was 3 per cent of output in Valmora.")
-    assert judged(ASKED, found(undated)) == "entity_without_period"
-    assert judged(ASKED, found(replace(undated, context="Budget of 2024"))) is None
-
-
 def test_reasons_name_what_is_missing() -> None:
     asked = replace(ASKED, subject="Valmora in Brazil", names=("Valmora", "Brazil"), years=(2024, 2031))
     sentences = {reason: explain(reason, asked, KNOWN.__contains__) for reason in REASONS}
