@@ -186,6 +186,11 @@ class MemoryFile(SqliteFile):
         with nullcontext() if self._connection_each else self._write_lock:
             return super().read(statement, arguments)
 
+    def _scripts(self) -> Sequence[str]:
+        from chatbot.memory.cases.case_file import TABLES
+
+        return TABLES.steps
+
     def _address(self) -> str:
         if self._in_memory:
             return "file::memory:"
