@@ -473,6 +473,18 @@ def test_a_list_of_files_that_leads_out_of_the_index_deletes_nothing(
     assert len(opened().catalog.documents()) == 1
 
 
+@pytest.mark.parametrize(
+    "name", ["../../victim.pdf", "C:\\victim.pdf", "a\nb.pdf", "\x1b[2J.pdf", "", "x" * 201]
+)
+def test_names_beside_a_copy_that_no_document_has_are_damage(home: Path, opened: Opened, name: str) -> None:
+    opened().close()
+    (home / "chroma_db" / "catalog.sqlite3").unlink()
+    beside = sorted((home / "documents").glob("*.json"))[0]
+    beside.write_text(json.dumps({"names": [{"name": name, "removed_at": None}]}))
+    assert sorted(result.status for result in rebuilt(home)) == ["added", "failed"]
+    assert all(row.name.isprintable() and "victim" not in row.name for row in opened().catalog.documents())
+
+
 def test_a_folder_in_place_of_the_catalogue_keeps_nothing_from_being_erased(
     home: Path, opened: Opened
 ) -> None:
