@@ -390,7 +390,8 @@ def _reading(info: DocumentInfo, pages: Sequence[Page], lacks: str = "", to_come
     ]
     if lacks != TABLES:
         ordering = _ordering(info)
-        found = {text: find_instructions(text) for text in {page.text for page in pages}}
+        texts = {page.text for page in pages}
+        found = {text: find_instructions(text) for text in texts}
         pages = [_judged(page, found[page.text], page.number in ordering) for page in pages]
     return DocumentReading(shown, tuple(pages), document_facts(pages, title), lacks, to_come)
 
@@ -401,9 +402,8 @@ def _judged(page: Page, instructions: Sequence[tuple[int, int]], is_ordering: bo
     instructions: those of its text.
     is_ordering: whether its own label, or on the first page the title, addresses a machine.
     """
-    if is_ordering:
-        instructions = (NAMED, *instructions)
-    return replace(page, kinds=page_kinds(page), instructions=instructions)
+    found = (NAMED, *instructions) if is_ordering else tuple(instructions)
+    return replace(page, kinds=page_kinds(page), instructions=found)
 
 
 def _joined(page: Page, words: frozenset[str]) -> Page:
