@@ -22,6 +22,7 @@ __all__ = [
     "Table",
     "Word",
     "around",
+    "around_words",
     "turn_back",
 ]
 
@@ -77,6 +78,10 @@ class Rect(Across, Down):
     x1: float
     y1: float
 
+    @property
+    def area(self) -> float:
+        return self.width * self.height
+
     def holds(self, other: Rect) -> bool:
         """Whether the middle of the other stands in this one."""
         return self.x0 <= other.centre <= self.x1 and self.y0 <= other.middle <= self.y1
@@ -120,6 +125,11 @@ class Word:
     def sure(self) -> float:
         """Its confidence, 0 where it has none."""
         return self.confidence or 0.0
+
+
+def around_words(words: Iterable[Word]) -> Rect:
+    """The rectangle around some words, at least one."""
+    return around(word.box for word in words)
 
 
 @dataclass(frozen=True, slots=True)

@@ -176,14 +176,10 @@ def _fill(
         x, y = word.box.centre, word.box.middle
         if xs[0] < x < xs[-1] and ys[0] < y < ys[-1]:
             lines = cells[bisect_right(ys, y) - 1][bisect_right(xs, x) - 1].lines
-            if not lines or _is_below(word, lines[-1][-1]):
+            before = lines[-1][-1].box if lines else None
+            if not before or y - before.middle > SAME_LINE * min(word.box.height, before.height):
                 lines.append([])
             lines[-1].append(word)
     for inside in chain.from_iterable(cells):
         for line in inside.lines:
             line.sort(key=lambda word: word.box.x0)
-
-
-def _is_below(word: Word, before: Word) -> bool:
-    height = min(word.box.height, before.box.height)
-    return word.box.middle - before.box.middle > SAME_LINE * height

@@ -130,12 +130,20 @@ def _heights(piece: Piece) -> tuple[float, float]:
     return y0 - more, y1 + more
 
 
+def _goes_on(head: _Head, part: _Head, heads: Sequence[_Head], parts: int) -> bool:
+    """Whether a line of heads goes on with the one above it, instead of being one of several under it.
+
+    parts: how many heads the line has.
+    """
+    if part.y0 - head.y1 > SPAN_GAP * part.height:
+        return False
+    if not is_period(head.text):
+        return not is_period(part.text)
+    return parts <= sum(_on_one_line(other, head) for other in heads)
+
+
 # The (first, last) column that a head stands over.
 _Span = tuple[int, int]
-
-
-def _share_columns(head: _Head, other: _Head) -> bool:
-    return other.core[0] <= head.core[1] and head.core[0] <= other.core[1]
 
 
 def _is_under_spanning(head: _Head, above: _Head, span: _Span) -> bool:
@@ -221,7 +229,8 @@ class _Zone:
             for part in parts:
                 over = [head for head in heads if head.overlap(part) > 0]
                 last = max(over, key=lambda head: head.y1, default=None)
-                if last and self._is_next_line(last, part, heads, parts):
+                under = [other for other in parts if last and other.overlap(last) > 0]
+                if last and len(under) == 1 and _goes_on(last, part, heads, len(parts)):
                     last.add(part)
                 else:
                     heads.append(part)
@@ -230,23 +239,6 @@ class _Zone:
     def _head(self, piece: Piece) -> _Head:
         top, bottom = _heights(piece)
         return _Head(piece.text, piece.x0, piece.x1, top, bottom, self._under(piece))
-
-    def _is_next_line(self, head: _Head, part: _Head, heads: Sequence[_Head], parts: Sequence[_Head]) -> bool:
-        """Whether one of several parts on a line is the only one under a head, and goes on with it."""
-        under = sum(other.overlap(head) > 0 for other in parts)
-        return under == 1 and self._goes_on(head, part, heads, parts=len(parts))
-
-    def _goes_on(self, head: _Head, part: _Head, heads: Sequence[_Head], *, parts: int) -> bool:
-        """Whether a line of heads goes on with the one above it, instead of being one of several under it.
-
-        parts: how many heads the line has.
-        """
-        if part.y0 - head.y1 > SPAN_GAP * part.height:
-            return False
-        if not is_period(head.text):
-            return not is_period(part.text)
-        beside = sum(_on_one_line(other, head) for other in heads)
-        return parts <= beside
 
     def _spans(self, heads: Sequence[_Head]) -> list[tuple[_Head, _Span]]:
         """Returns each head with its columns.
@@ -271,19 +263,15 @@ class _Zone:
         for left, right in combinations(order, 2):
             if _on_one_line(heads[left], heads[right]):
                 middle = heads[left].centre + heads[right].centre
-                apart = self._apart(spans[left], spans[right], middle)
-                spans[left], spans[right] = apart
+                spans[left], spans[right] = self._apart(spans[left], spans[right], middle)
 
     def _apart(self, left: _Span, right: _Span, middle: float) -> tuple[_Span, _Span]:
         """Returns two spans without the columns that both have.
 
         middle: that between their heads, doubled.
         """
-        while left[1] >= right[0]:
-            if left[0] >= left[1] or right[0] >= right[1]:
-                break
-            contested = self._columns[right[0]]
-            if 2 * contested.centre < middle:
+        while left[1] >= right[0] and left[0] < left[1] and right[0] < right[1]:
+            if 2 * self._columns[right[0]].centre < middle:
                 right = (right[0] + 1, right[1])
             else:
                 left = (left[0], right[0] - 1)
@@ -309,15 +297,12 @@ class _Zone:
         These are the columns it stands over, and those around if others stand under it.
         """
         if beside and head.core[0] == head.core[1]:
-            floor = head.y1 - SPAN_GAP * head.height
+            floor, column = head.y1 - SPAN_GAP * head.height, head.core[0]
             below = [other for other in heads if other.y0 >= floor and other is not head]
-            under = [other for other in below if _share_columns(head, other)]
+            under = [other for other in below if other.core[0] <= column <= other.core[1]]
             if any(self._is_aligned(head, other) for other in under):
                 return head.core
-        taken = set[int]()
-        for other in beside:
-            first, last = other.core
-            taken.update(range(first, last + 1))
+        taken = {column for other in beside for column in range(other.core[0], other.core[1] + 1)}
         lowest, highest = head.core
         while lowest > 0 and lowest - 1 not in taken:
             lowest -= 1
@@ -368,9 +353,5 @@ class _Zone:
         if first and last and start < end:
             middle = (first.x0 + last.x1) / 2
             return abs(middle - centre) <= BALANCE_OF_HEADS * self._pitch
-        right = self._columns[end].x1
-        for left in (self._columns[start].left, self._columns[start].x0):
-            middle = (left + right) / 2
-            if abs(middle - centre) <= BALANCE * self._pitch:
-                return True
-        return False
+        lefts, right = (self._columns[start].left, self._columns[start].x0), self._columns[end].x1
+        return any(abs((left + right) / 2 - centre) <= BALANCE * self._pitch for left in lefts)

@@ -4,9 +4,18 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from statistics import median_high
 
 from ingestion.tables.captions import CAPTION, NOTE, is_unit
-from ingestion.tables.columns import HEAD_LABEL, Column, columns_of, head_row, label_of, row_values
+from ingestion.tables.columns import (
+    HEAD_LABEL,
+    Column,
+    columns_of,
+    columns_over,
+    head_row,
+    label_of,
+    row_values,
+)
 from ingestion.tables.lines import Piece, VisualLine
 from ingestion.tables.word_kinds import is_period
 
@@ -50,23 +59,16 @@ def without_page_number(lines: list[VisualLine]) -> list[VisualLine]:
 
     This is a first or last line that is, or ends or begins with, nothing but that number.
     """
-    if len(lines) > 1:
-        gap = lines[-1].y0 - lines[-2].y1
-        if _is_page_number(lines[-1], gap):
-            lines = lines[:-1]
-    if len(lines) > 1:
-        gap = lines[1].y0 - lines[0].y1
-        if _is_page_number(lines[0], gap):
-            lines = lines[1:]
+    if len(lines) > 1 and _is_page_number(lines[-1], lines[-1].y0 - lines[-2].y1):
+        lines = lines[:-1]
+    if len(lines) > 1 and _is_page_number(lines[0], lines[1].y0 - lines[0].y1):
+        lines = lines[1:]
     return lines
 
 
 def _is_page_number(line: VisualLine, gap: float) -> bool:
     values = row_values(line)
-    if len(values) != 1:
-        return False
-    number = values[0].text.strip("- ")
-    if not number.isdecimal():
+    if len(values) != 1 or not values[0].text.strip("- ").isdecimal():
         return False
     return len(line.pieces) == 1 or gap > FOOT_GAP * line.height
 
@@ -156,23 +158,21 @@ def _block(lines: Sequence[VisualLine], first: int, last: int) -> Block:
     for index in range(first, last + 1):
         if row_values(lines[index]):
             rows[index] = lines[index].pieces[label_of(lines[index]) :]
-    letter = sum(lines[index].letter for index in rows) / max(1, len(rows))
+    letter = sum(lines[index].letter for index in rows) / len(rows)
     columns = columns_of(list(rows.items()), letter)
     if _take_texts(lines, rows, columns, letter):
         columns = columns_of(list(rows.items()), letter)
-    start = min(rows, default=first)
-    if len(rows) > 1 and _is_late_head(lines[start], rows[start], columns):
-        del rows[start]
+    if len(rows) > 1 and _is_late_head(lines[first], rows[first], columns):
+        del rows[first]
         columns = columns_of(list(rows.items()), letter)
         first = min(rows)
     labels = _labels(lines, rows)
-    lefts = sorted(label.x0 for label in labels)
-    left = lefts[len(lefts) // 2] if lefts else 0.0
-    kept = []
-    for column in columns:
-        often = len(column.values) > len(rows) / 4
-        if _is_column(column, labels) and (column.x1 > left or often):
-            kept.append(column)
+    left = median_high([label.x0 for label in labels] or [0.0])
+    kept = [
+        column
+        for column in columns
+        if _is_column(column, labels) and (column.x1 > left or 4 * len(column.values) > len(rows))
+    ]
     for index in range(first, last + 1):
         if index not in rows:
             _put_text(lines[index], index, kept)
@@ -181,13 +181,12 @@ def _block(lines: Sequence[VisualLine], first: int, last: int) -> Block:
 
 def _labels(lines: Sequence[VisualLine], rows: dict[int, list[Piece]]) -> list[Piece]:
     """Returns the labels of the rows that are not among their values."""
-    labels = []
-    for index, pieces in rows.items():
-        line = lines[index]
-        for label in line.pieces[: label_of(line)]:
-            if label not in pieces:
-                labels.append(label)
-    return labels
+    return [
+        label
+        for index, pieces in rows.items()
+        for label in lines[index].pieces[: label_of(lines[index])]
+        if label not in pieces
+    ]
 
 
 def _is_late_head(line: VisualLine, pieces: Sequence[Piece], columns: Sequence[Column]) -> bool:
@@ -197,8 +196,7 @@ def _is_late_head(line: VisualLine, pieces: Sequence[Piece], columns: Sequence[C
     """
     if not all(is_period(piece.text) for piece in pieces if piece.figure):
         return False
-    over = [column for column in columns if column.overlap(line.pieces[0]) > 0]
-    return any(len(column.values) > 1 for column in over)
+    return any(len(column.values) > 1 for column in columns_over(line.pieces[0], columns))
 
 
 def _take_texts(
@@ -210,9 +208,8 @@ def _take_texts(
     """
     sides = []
     for column in columns:
-        side = sorted(piece.x0 for piece in column.values.values())
-        if len(side) > 1 and not column.has_figure:
-            sides.append(side[len(side) // 2])
+        if len(column.values) > 1 and not column.has_figure:
+            sides.append(median_high(piece.x0 for piece in column.values.values()))
     taken = False
     for index in rows:
         first = lines[index].pieces[0]
@@ -227,10 +224,8 @@ def _put_text(line: VisualLine, index: int, columns: Sequence[Column]) -> None:
     if len(line.pieces) != 2:
         return
     label, piece = line.pieces
-    if len(piece.words) > MOST_TEXT_WORDS:
-        return
-    over = [column for column in columns if column.overlap(piece) > 0]
-    if len(over) != 1:
+    over = columns_over(piece, columns)
+    if len(piece.words) > MOST_TEXT_WORDS or len(over) != 1:
         return
     column = over[0]
     if column.x0 > label.x1 and piece.x1 <= column.x1 + 2 * line.letter:
@@ -265,9 +260,7 @@ def first_line(lines: Sequence[VisualLine], block: Block, floor: int) -> int:
         over = _over_columns(line, columns, start=0)
         if over and index > floor and _heads(lines[index - 1], columns):
             return index + 1
-        if CAPTION.match(line.text):
-            break
-        if any(column.overlap(line.pieces[0]) > 0 for column in columns):
+        if CAPTION.match(line.text) or columns_over(line.pieces[0], columns):
             break
     return block.first
 
@@ -279,10 +272,7 @@ def _heads(line: VisualLine, columns: Sequence[Column]) -> bool:
 
 def label_sides(lines: Sequence[VisualLine], block: Block) -> tuple[float, float]:
     """Returns where the labels begin and end."""
-    labels = list[Piece]()
-    for index in block.rows:
-        line = lines[index]
-        labels += line.pieces[: label_of(line)]
+    labels = _labels(lines, block.rows)
     edge = block.columns[0].left
     lefts = [label.x0 for label in labels]
     rights = [label.x1 for label in labels if label.x1 < edge]

@@ -85,13 +85,13 @@ class _Sheet:
 
     def _box(self) -> Rect:
         """Returns the box around the heads and the filled cells of the body."""
-        body = [inside for row in self._body for inside in _filled(row)]
-        first = min(inside.rows[0] for inside in (*chain.from_iterable(self._heads), *body))
-        last = max(inside.rows[1] for inside in body)
-        left = min(inside.columns[0] for inside in body)
-        right = max(inside.columns[1] for inside in body)
         xs, ys = self._grid.xs, self._grid.ys
-        return Rect(xs[left], ys[first], xs[right + 1], ys[last + 1])
+        body = [inside for row in self._body for inside in _filled(row)]
+        top = min(inside.rows[0] for inside in (*chain.from_iterable(self._heads), *body))
+        bottom = max(inside.rows[1] for inside in body) + 1
+        left = min(inside.columns[0] for inside in body)
+        right = max(inside.columns[1] for inside in body) + 1
+        return Rect(xs[left], ys[top], xs[right], ys[bottom])
 
     def _take_title(self) -> str:
         """Takes the title from the first rows: nothing else stands there, and heads stand below."""
@@ -116,7 +116,7 @@ class _Sheet:
             # A unit in the corner, over the labels, may begin with a small letter: "tys. zł 2024 2023".
             first = cells[0].text
             goes_on = first[:1].islower() and not (is_unit(first) or is_period(cells[-1].text))
-            if goes_on or not all(map(_may_be_head, cells)):
+            if goes_on or any(is_value(inside.text) and not is_period(inside.text) for inside in cells):
                 break
             spans = any(inside.columns[0] < inside.columns[1] or inside in cells for inside in above)
             if not (spans if count else len(cells) > 1):
@@ -228,19 +228,12 @@ class _Sheet:
         texts = [inside for inside in _filled(row) if inside not in serials]
         if len(texts) != 1:
             return not texts
-        return texts[0].columns[0] <= self._columns[self._label] and not is_value(texts[0].text)
-
-
-def _may_be_head(inside: Inside) -> bool:
-    return is_period(inside.text) or not is_value(inside.text)
-
-
-def _is_figure(word: str) -> bool:
-    return words_kind(word) == "v" and not is_period(word)
+        text = texts[0]
+        return text.columns[0] <= self._columns[self._label] and not is_value(text.text)
 
 
 def _has_figure(text: str) -> bool:
-    return is_value(text) or any(map(_is_figure, text.split()))
+    return is_value(text) or any(words_kind(word) == "v" and not is_period(word) for word in text.split())
 
 
 def _is_bare(label: str) -> bool:
@@ -253,12 +246,9 @@ def _split(label: Inside, cells: Sequence[Inside]) -> list[tuple[Words, list[Wor
     There is one, or as many as the items that the label numbers; none if it cannot be told where they begin.
     """
     whole = [(label.words, [inside.words for inside in cells], "")]
-    filled = [inside for inside in cells if inside.lines]
-    counts = {len(inside.lines) for inside in filled}
-    if len(counts) != 1 or not all(map(_is_all_values, filled)):
-        return whole
-    count = counts.pop()
-    if count == 1:
+    filled = [inside.lines for inside in cells if inside.lines]
+    count, *others = {*map(len, filled)}
+    if others or count == 1 or not all(map(is_value, map(text_of, chain.from_iterable(filled)))):
         return whole
     begun = [number for number, line in enumerate(label.lines) if ITEM_LABEL.fullmatch(line[0].text)]
     if len(begun) != count:
@@ -272,7 +262,3 @@ def _split(label: Inside, cells: Sequence[Inside]) -> list[tuple[Words, list[Wor
         values = [inside.lines[number] if inside.lines else [] for inside in cells]
         rows.append(([*chain.from_iterable(label.lines[start:end])], values, above))
     return rows
-
-
-def _is_all_values(inside: Inside) -> bool:
-    return all(is_value(text_of(line)) for line in inside.lines)

@@ -147,11 +147,7 @@ def is_value(text: str) -> bool:
     others = [word for kind, word in zip(kinds, words, strict=True) if kind == "w"]
     if "c" in kinds and others and find_periods(text):  # "2024 TZS billion" is a head
         return False
-    return all(map(_goes_with_figure, others))
-
-
-def _goes_with_figure(word: str) -> bool:
-    return word.lower() in _MEASURES or word in _BETWEEN
+    return all(word.lower() in _MEASURES or word in _BETWEEN for word in others)
 
 
 def text_of(words: Iterable[Word]) -> str:
