@@ -80,10 +80,8 @@ def _is_contents(text: str, look: Look) -> bool:
     """
     if any(leader in text for leader in LEADERS):
         return is_contents(text)
-    numbers = []
-    for line, figure in zip(look.folded, look.figures, strict=True):
-        if figure and (last := LAST_NUMBER.search(line[-6:])):
-            numbers.append(int(last[1]))
+    rows = (line for line, figure in zip(look.folded, look.figures, strict=True) if figure)
+    numbers = [int(last[1]) for line in rows if (last := LAST_NUMBER.search(line[-6:]))]
     if len(numbers) < FEWEST_RISING:
         return False
     rising = sum(first <= second for first, second in pairwise(numbers))
@@ -92,9 +90,8 @@ def _is_contents(text: str, look: Look) -> bool:
 
 def _is_index(look: Look) -> bool:
     named = named_statements(look)
-    if named >= FEWEST_NAMED:
-        return True
-    return named > 0 and any(map(INDEX.match, look.folded[: look.head]))
+    titled = named > 0 and any(map(INDEX.match, look.folded[: look.head]))
+    return titled or named >= FEWEST_NAMED
 
 
 def _is_boilerplate(look: Look) -> bool:

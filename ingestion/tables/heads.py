@@ -340,10 +340,7 @@ class _Zone:
         """Returns the widest run of columns between two over whose middle a head stands."""
         starts = range(lowest, head.core[0] + 1)
         ends = range(head.core[1], highest + 1)
-        fits = []
-        for start, end in product(starts, ends):
-            if self._is_over_middle(head.centre, start, end):
-                fits.append((start, end))
+        fits = [fit for fit in product(starts, ends) if self._is_over_middle(head.centre, *fit)]
         return max(fits, key=lambda fit: fit[1] - fit[0], default=head.core)
 
     def _is_over_middle(self, centre: float, start: int, end: int) -> bool:
