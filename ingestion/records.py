@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 
 __all__ = [
@@ -17,6 +17,7 @@ __all__ = [
     "Line",
     "Page",
     "PageReport",
+    "Place",
     "Rect",
     "Row",
     "Table",
@@ -89,6 +90,10 @@ class Rect(Across, Down):
     def meets(self, other: Rect) -> bool:
         """Whether the two share more than a side."""
         return self.overlap(other) > 0 and self.level(other) > 0
+
+
+# Turns (left, top, right, bottom) in points of a page into a rectangle of the page as shown.
+Place = Callable[[float, float, float, float], Rect]
 
 
 def around(boxes: Iterable[Rect]) -> Rect:

@@ -6,7 +6,7 @@ from bisect import bisect
 from collections.abc import Sequence
 from itertools import combinations, groupby, starmap
 
-from ingestion.records import Line, Word, around
+from ingestion.records import Line, Word, around_words
 
 __all__ = ["lines_of", "sheet_pages"]
 
@@ -25,11 +25,7 @@ def lines_of(text: str, words: Sequence[Word]) -> tuple[Line, ...]:
     """
     breaks = [at for at, letter in enumerate(text) if letter == "\n"]
     lines = (list(line) for _, line in groupby(words, lambda word: bisect(breaks, word.start)))
-    return tuple(map(_line_of, lines))
-
-
-def _line_of(words: Sequence[Word]) -> Line:
-    return Line(words[0].start, words[-1].end, around(word.box for word in words))
+    return tuple(Line(line[0].start, line[-1].end, around_words(line)) for line in lines)
 
 
 def sheet_pages(words: Sequence[Word]) -> list[Sequence[Word]]:

@@ -88,8 +88,7 @@ class Reader:
         """Page `number` (physical, 1-based) as its text layer has it, and whether its image must be read
         because that is no text.
         """
-        page, unread, _ = self._layer("text", number)
-        return page, unread
+        return self._layer("text", number)[:2]
 
     def page(self, number: int) -> tuple[Page, bool, tuple[Rect, ...]]:
         """The same with its tables, and where it has pictures that may hold text."""

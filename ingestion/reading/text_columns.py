@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from itertools import chain, groupby, pairwise, product
 from statistics import median
 
-from ingestion.records import Across, Down, Rect, Word, around
+from ingestion.records import Across, Down, Rect, Word, around_words
 
 __all__ = ["in_columns"]
 
@@ -60,13 +60,10 @@ def in_columns(lines: Sequence[Sequence[Word]], is_ruled: Callable[[Rect], bool]
 
     is_ruled: whether lines are drawn across an area, as those of tables are.
     """
-    pieces = list[_Piece]()
-    for number, line in enumerate(lines):
-        pieces += (_piece(words, number) for words in _parts(line))
+    pieces = [_piece(words, number) for number, line in enumerate(lines) for words in _parts(line)]
     if len(pieces) <= MOST_PIECES:
         pieces = _ordered(pieces, is_ruled)
-    ordered = groupby(pieces, lambda piece: piece.line)
-    return [_words(group) for _, group in ordered]
+    return [_words(group) for _, group in groupby(pieces, lambda piece: piece.line)]
 
 
 def _words(pieces: Iterable[_Piece]) -> list[Word]:
@@ -86,7 +83,7 @@ def _parts(line: Sequence[Word]) -> list[list[Word]]:
 
 
 def _piece(words: list[Word], line: int) -> _Piece:
-    box = around(word.box for word in words)
+    box = around_words(words)
     return _Piece(words, line, box.x0, box.y0, box.x1, box.y1)
 
 
@@ -97,9 +94,7 @@ def _ordered(pieces: Sequence[_Piece], is_ruled: Callable[[Rect], bool]) -> list
             run = pieces[start:end]
             left = [piece for piece in run if piece.x1 <= gutter]
             right = [piece for piece in run if piece.x1 > gutter]
-            if _are_columns(_rows(left), _rows(right)) and not is_ruled(
-                around(word.box for word in _words(run))
-            ):
+            if _are_columns(_rows(left), _rows(right)) and not is_ruled(around_words(_words(run))):
                 parts = (pieces[:start], left, right, pieces[end:])
                 return [piece for part in parts for piece in _ordered(part, is_ruled)]
     return list(pieces)
@@ -107,14 +102,13 @@ def _ordered(pieces: Sequence[_Piece], is_ruled: Callable[[Rect], bool]) -> list
 
 def _gutters(pieces: Sequence[_Piece]) -> Iterator[float]:
     """Yields places that gaps of many rows have in common, that of most rows first."""
-    gaps = list[tuple[float, float]]()
-    for before, piece in pairwise(pieces):
-        if piece.x0 > before.x1 and piece.level(before) > 0:
-            gaps.append((before.x1, piece.x0))
+    gaps = [
+        (before.x1, piece.x0)
+        for before, piece in pairwise(pieces)
+        if piece.x0 > before.x1 and piece.level(before) > 0
+    ]
     for _ in range(MOST_GUTTERS):
-        if len(gaps) < FEWEST_ROWS:
-            return
-        common, start = max((len(_over(gaps, x)), x) for x, _ in gaps)
+        common, start = max(((len(_over(gaps, x)), x) for x, _ in gaps), default=(0, 0.0))
         if common < FEWEST_ROWS:
             return
         over = _over(gaps, start)
@@ -132,7 +126,7 @@ def _runs(pieces: Sequence[_Piece], gutter: float) -> list[tuple[int, int]]:
     start = at = 0
     for _, group in groupby(pieces, lambda piece: piece.line):
         row = list(group)
-        if any(piece.x0 < gutter < piece.x1 for piece in row) or not all(map(_has_words, row)):
+        if not all(_has_words(piece) and not piece.x0 < gutter < piece.x1 for piece in row):
             runs.append((start, at))
             start = at + len(row)
         at += len(row)
@@ -155,11 +149,9 @@ def _are_columns(left: Sequence[_Piece], right: Sequence[_Piece]) -> bool:
     accompanied = {piece.line for piece in chain.from_iterable(beside)}
     if len({one.line for one, _ in beside}) < FEWEST_ROWS or not _is_read_across(left, right):
         return False
-    if not _is_prose(left) or not _is_prose(right):
-        return False
     last = min(left[-1].y1, right[-1].y1)
     alone = [piece for piece in (*left, *right) if piece.middle < last and piece.line not in accompanied]
-    if len(alone) > ONE_SIDED * len(accompanied):
+    if len(alone) > ONE_SIDED * len(accompanied) or not _is_prose(left) or not _is_prose(right):
         return False
     begun, other_begun = _begun(left), _begun(right)
     together = {one.line for one, other in beside[1:] if one.line in begun and other.line in other_begun}
@@ -193,9 +185,6 @@ def _begun(lines: Sequence[_Piece]) -> set[int]:
     """The lines that begin a paragraph or a cell: after a line that ends a sentence or ends early."""
     right = max(line.x1 for line in lines)
     width = right - min(line.x0 for line in lines)
-    begun = set[int]()
-    for before, line in pairwise(lines):
-        ended = before.text[-1] in ENDS or before.x1 < right - (1 - FILLED) * width / 2
-        if ended and not _goes_on(line.text):
-            begun.add(line.line)
-    return begun
+    early = right - (1 - FILLED) * width / 2
+    after = (line for before, line in pairwise(lines) if before.text[-1] in ENDS or before.x1 < early)
+    return {line.line for line in after if not _goes_on(line.text)}

@@ -91,20 +91,17 @@ def _answer_text(file: Any, request: dict[str, Any]) -> dict[str, Any]:
 def _answer_ocr(file: Any, request: dict[str, Any]) -> dict[str, Any]:
     number = request["page"]
     page = Page(number, "", method="none")
-    if file.may_show_text(number):
-        reading = read_image(file.image(number))
-        if words := reading.words:
-            text, tables = reading.text, tables_of(reading.text, words, reading.turned)
-            lines = lines_of(text, words)
-            page = Page(
-                number,
-                text,
-                method="ocr",
-                confidence=reading.confidence,
-                words=words,
-                lines=lines,
-                tables=tables,
-            )
+    if file.may_show_text(number) and (reading := read_image(file.image(number))).words:
+        text, words = reading.text, reading.words
+        page = Page(
+            number,
+            text,
+            method="ocr",
+            confidence=reading.confidence,
+            words=words,
+            lines=lines_of(text, words),
+            tables=tables_of(text, words, reading.turned),
+        )
     return _completed(file, page)
 
 
