@@ -143,13 +143,9 @@ _MEANT = (
 _GROUP = re.compile(r"\(\?P<(\w+)>")
 
 
-def _written(way: str) -> str:
-    for name, pattern in _MEANT:
-        way = way.replace(name, pattern)
-    return way
-
-
-_ANY = "|".join(map(_written, _WAYS))
+_ANY = "|".join(_WAYS)
+for _name, _pattern in _MEANT:
+    _ANY = _ANY.replace(_name, _pattern)
 # The same as a fragment without groups, for patterns of which a period is a part.
 PERIOD = rf"(?i:{_GROUP.sub('(?:', _ANY)})(?:{_LETTER})?(?![0-9A-Za-z])"
 # Looking for digits ahead first takes a third of the time.
@@ -289,8 +285,10 @@ def _period(text: str, match: re.Match[str]) -> Period | None:
     is_digits = match[0][0].isdigit() and months == WHOLE_YEAR
     if is_digits and re.search(rf"{CURRENCY}{GAP}\Z", text[max(0, start - 8) : start]):
         return None
-    first = ends = full_year(parts.get("first") or parts["two"])
-    last = parts.get("last", "")
+    first = int(parts.get("first") or parts["two"])
+    if first < 100:  # two digits are this century up to 69, as POSIX reads them
+        first = (first + 30) % 100 + 1970
+    ends, last = first, parts.get("last", "")
     if last:
         ends = int(last) if len(last) == 4 else first // 100 * 100 + int(last)
         if ends == first - 99:
@@ -414,12 +412,6 @@ def nearest_other(asked: Sequence[Period], found: Sequence[Period]) -> tuple[Per
 
 def _shares_year(one: Period, other: Period) -> bool:
     return one.start_year <= other.end_year and other.start_year <= one.end_year
-
-
-def full_year(digits: str) -> int:
-    """Two digits are this century up to 69, as POSIX reads them."""
-    year = int(digits)
-    return year if year > 99 else (year + 30) % 100 + 1970
 
 
 def without_periods(text: str) -> str:

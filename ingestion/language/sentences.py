@@ -175,19 +175,13 @@ def sentence_around(text: str, start: int, end: int, *, reach: int, also: str = 
 
 def is_finished(text: str, *, also: str = "") -> bool:
     """Whether a text ends where a sentence may end. also: marks that end a part too, such as ";"."""
-    if FINISHED.search(_without_citations(text.rstrip())):
-        return True
-    return bool(also) and JOINED.sub("", text)[-1:] in set(also)
-
-
-def _without_citations(text: str) -> str:
-    """The text without the citations at its end, up to where a sentence is finished."""
+    uncited = text.rstrip()
     for _ in range(MOST_CITATIONS):
-        citation = CITED_LAST.search(text)
-        if FINISHED.search(text) or not citation or not CITATION.fullmatch(text, citation.start()):
+        citation = CITED_LAST.search(uncited)
+        if FINISHED.search(uncited) or not citation or not CITATION.fullmatch(uncited, citation.start()):
             break
-        text = text[: citation.start()].rstrip()
-    return text
+        uncited = uncited[: citation.start()].rstrip()
+    return bool(FINISHED.search(uncited)) or (bool(also) and JOINED.sub("", text)[-1:] in set(also))
 
 
 def within_sentence(label: str) -> str:

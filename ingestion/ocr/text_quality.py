@@ -75,17 +75,12 @@ def is_contents(text: str) -> bool:
     """
     lines = [line.strip() for line in text.split("\n") if line.strip()]
     leading = sum(bool(LEADER.search(line)) for line in lines)
-    if leading >= FEWEST_ENTRIES and leading >= len(lines) / 3:
+    if leading >= max(FEWEST_ENTRIES, len(lines) / 3):
         return True
     if not any(CONTENTS.match(line) for line in lines[:5]):
         return False
-    ending = sum(map(_ends_in_page_number, lines))
-    return ending >= FEWEST_ENTRIES and ending >= len(lines) / 2
-
-
-def _ends_in_page_number(line: str) -> bool:
-    last_word = line.rsplit(None, 1)[-1]
-    return PAGE_NUMBER.fullmatch(last_word) is not None and " " in line
+    ending = sum(" " in line and bool(PAGE_NUMBER.fullmatch(line.rsplit(None, 1)[-1])) for line in lines)
+    return ending >= max(FEWEST_ENTRIES, len(lines) / 2)
 
 
 def normalise(text: str) -> str:
@@ -171,17 +166,12 @@ def _resolved(text: str, match: re.Match[str], words: frozenset[str]) -> str:
 
 def needs_reading_again(text: str) -> bool:
     """Whether `text` is too short or too garbled, so that the page's image should be read instead."""
-    letters = sum(map(str.isalnum, text))
-    if letters < FEWEST_LETTERS:
-        return True
     unreadable = _unreadable(text)
-    if unreadable > MOST_UNREADABLE * len(text):
+    if sum(map(str.isalnum, text)) < FEWEST_LETTERS or unreadable > MOST_UNREADABLE * len(text):
         return True
     found = judge(text)
-    if found.disordered:
-        return True
     wrong = found.implausible + unreadable
-    return wrong > MOST_IMPLAUSIBLE * (found.plausible + wrong + DOUBT)
+    return found.disordered or wrong > MOST_IMPLAUSIBLE * (found.plausible + wrong + DOUBT)
 
 
 def is_unreadable(text: str) -> bool:
@@ -189,10 +179,8 @@ def is_unreadable(text: str) -> bool:
     letters that spell nothing.
     """
     shown = sum(not letter.isspace() for letter in text)
-    if 2 * sum(map(str.isalnum, text)) < shown:
-        return True
     found = judge(text)
-    return found.implausible > found.plausible
+    return 2 * sum(map(str.isalnum, text)) < shown or found.implausible > found.plausible
 
 
 def better_reading(first: Page, second: Page) -> Page:

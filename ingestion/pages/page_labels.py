@@ -231,7 +231,10 @@ def _numbers(page: int, text: str, row: EdgeRow) -> Iterator[_Number]:
         if not value or counts_another or (named and REFERENCE.search(before)):
             continue
         around = (line_shape(before.strip(MARKS)), line_shape(after.strip(MARKS)))
-        box = _box_of(row.boxes[at], piece, match) if row.boxes else None
+        box = row.boxes[at] if row.boxes else None
+        if box:  # all characters are taken as equally wide
+            left, right = (box.x0 + place * box.width / len(piece) for place in match.span(1))
+            box = replace(box, x0=left, x1=right)
         yield _Number(page, label, kind, value, row.side, row.depth, named, around, box)
 
 
@@ -247,12 +250,6 @@ def _read(token: str) -> tuple[str, int]:
     if digits.startswith("0"):
         form += "0" * len(digits)
     return form, int(digits)
-
-
-def _box_of(line: Rect, piece: str, match: re.Match[str]) -> Rect:
-    """Returns about where the number is in its line, taking all characters as equally wide."""
-    left, right = (line.x0 + at * line.width / len(piece) for at in match.span(1))
-    return Rect(left, line.y0, right, line.y1)
 
 
 def _chosen(found: Sequence[Sequence[_Number]]) -> dict[int, _Number]:

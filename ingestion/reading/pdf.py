@@ -366,8 +366,12 @@ class PdfFile:
                 "The file is damaged and cannot be opened as a PDF.", hint="Export or download it again."
             ) from second
         if self._encrypted:
+            import pypdf
+
+            plain = io.BytesIO()
             with suppress(Exception):  # its text is there without it
-                self._pdfium = pdfium.PdfDocument(_decrypted(reader))
+                pypdf.PdfWriter(clone_from=reader).write(plain)
+                self._pdfium = pdfium.PdfDocument(plain.getvalue())
         return count if self._pdfium is None else len(self._pdfium)
 
     def _reader(self) -> Any:
@@ -389,15 +393,6 @@ class PdfFile:
     def _needs_password(self) -> EncryptedError:
         problem = "The given password is wrong." if self.password else "The PDF is protected by a password."
         return EncryptedError(problem, hint="Add it again with its password.")
-
-
-def _decrypted(reader: Any) -> bytes:
-    """The whole file without its encryption; in memory alone. Raises whatever pypdf does on a broken file."""
-    import pypdf
-
-    plain = io.BytesIO()
-    pypdf.PdfWriter(clone_from=reader).write(plain)
-    return plain.getvalue()
 
 
 def _check_header(path: Path) -> None:

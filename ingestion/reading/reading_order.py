@@ -194,16 +194,13 @@ def _without_doubles(words: Iterable[Word]) -> Iterator[Word]:
         height = 100 * word.box.y0
         near = [seen[word.text, math.floor(height)], seen[word.text, math.ceil(height)]]
         earlier = chain.from_iterable(boxes[-MOST_ALIKE:] for boxes in near)
-        if not any(_is_same_place(word, box) for box in earlier):
+        across, down = SAME_PLACE * word.box.width / len(word.text), SAME_PLACE * word.box.height
+        if not any(
+            abs(word.box.x0 - box.x0) < across and abs(word.box.y0 - box.y0) < down for box in earlier
+        ):
             for boxes in near:
                 boxes.append(word.box)
             yield word
-
-
-def _is_same_place(word: Word, earlier: Rect) -> bool:
-    box = word.box
-    across = abs(box.x0 - earlier.x0) * len(word.text)
-    return across < SAME_PLACE * box.width and abs(box.y0 - earlier.y0) < SAME_PLACE * box.height
 
 
 def _lines(given: _Page, words: Sequence[Word]) -> Lines:

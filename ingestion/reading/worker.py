@@ -129,8 +129,7 @@ def _answer_pictures(file: Any, request: dict[str, Any]) -> dict[str, Any]:
 
 
 def _answer_glyphs(file: Any, request: dict[str, Any]) -> dict[str, Any]:
-    glyphs = file.glyphs(request["page"])
-    return {"glyphs": [(text, box_to(box)) for text, box in glyphs]}
+    return {"glyphs": [(text, box_to(box)) for text, box in file.glyphs(request["page"])]}
 
 
 def _answer_png(file: Any, request: dict[str, Any]) -> dict[str, Any]:

@@ -140,22 +140,15 @@ def caption_of(lines: Sequence[VisualLine], top: int, floor: int) -> tuple[str, 
 
 
 def _is_prose(text: str) -> bool:
-    if len(text.split()) > MOST_CAPTION_WORDS:
-        return True
-    if not text.endswith((".", ";")):
-        return False
-    return not CAPTION.match(text)
+    is_sentence = text.endswith((".", ";")) and not CAPTION.match(text)
+    return is_sentence or len(text.split()) > MOST_CAPTION_WORDS
 
 
 def _introduces(lines: Sequence[VisualLine], start: int, floor: int) -> bool:
     """Whether the line above lines[start] ends a sentence that introduces the table."""
     text = lines[start - 1].text
-    if text.endswith(":"):
-        return True
-    if not text.endswith("."):
-        return False
-    sentence, _ = _introduction(lines, start, floor)
-    return bool(INTRODUCTION.search(sentence))
+    introduces = text.endswith(".") and INTRODUCTION.search(_introduction(lines, start, floor)[0])
+    return text.endswith(":") or bool(introduces)
 
 
 def _introduction(lines: Sequence[VisualLine], start: int, floor: int) -> tuple[str, int]:

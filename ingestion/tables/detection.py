@@ -371,29 +371,19 @@ def _is_table(lines: Sequence[VisualLine], block: Block) -> bool:
     if 2 * aligned < sum(column.has_figure for column in block.columns):
         return False
     figures = [text for _, text in values if any(map(str.isdigit, text))]
-    if not _are_enough(figures, len(values)):
+    periods = sum(map(is_period, figures))
+    if len(figures) < max(FEWEST_FIGURES, FEWEST_SHARE * len(values)) or periods > MOST_PERIODS * len(
+        figures
+    ):
         return False
-    if len(block.columns) == 1 and _ascends(figures):
+    # The page numbers of a list of contents ascend.
+    pages = [int(text) for text in figures if text.isdecimal() and len(text) < LONGEST_PAGE_NUMBER]
+    if len(block.columns) == 1 and len(pages) == len(figures) and pages == sorted(pages):
         return False
     labelled = sum(label_of(lines[index]) > 0 for index in rows)
-    if labelled < LABELLED * len(rows):
-        return False
-    if _has_stray_text(lines, block, len(values)):
+    if labelled < LABELLED * len(rows) or _has_stray_text(lines, block, len(values)):
         return False
     return _level_with_labels(lines, block.columns)
-
-
-def _are_enough(figures: Sequence[str], values: int) -> bool:
-    """Whether there are enough figures among the values of a table, and not mostly years."""
-    if len(figures) < FEWEST_FIGURES or len(figures) < FEWEST_SHARE * values:
-        return False
-    return sum(map(is_period, figures)) <= MOST_PERIODS * len(figures)
-
-
-def _ascends(figures: Sequence[str]) -> bool:
-    """Whether the figures are page numbers of a list of contents."""
-    numbers = [int(text) for text in figures if text.isdecimal() and len(text) < LONGEST_PAGE_NUMBER]
-    return len(numbers) == len(figures) and numbers == sorted(numbers)
 
 
 def _has_stray_text(lines: Sequence[VisualLine], block: Block, values: int) -> bool:
@@ -415,18 +405,10 @@ def _level_with_labels(lines: Sequence[VisualLine], columns: Sequence[Column]) -
     for index, value in fullest.values.items():
         line = lines[index]
         label = line.pieces[0]
-        if not label.figure and value.words and label is not value:
-            offsets.append(_offset(label, value) / line.height)
+        if not label.figure and label is not value:
+            # A scanned word's box ends where its letters do. With or without a descender, one side agrees.
+            box, beside = value.words[-1].box, label.words[0].box
+            offsets.append(min(box.y1 - beside.y1, box.y0 - beside.y0, key=abs) / line.height)
     offsets.sort()
     count = len(offsets)
     return count < 3 or offsets[3 * count // 4] - offsets[count // 4] < UNEVEN
-
-
-def _offset(label: Piece, value: Piece) -> float:
-    """Returns how much lower a value stands than its label, negative if it stands higher.
-
-    A scanned word's box ends where its letters do. With or without a descender, one of its sides agrees.
-    """
-    box = value.words[-1].box
-    beside = label.words[0].box
-    return min(box.y1 - beside.y1, box.y0 - beside.y0, key=abs)

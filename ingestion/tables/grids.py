@@ -109,9 +109,13 @@ def _joined(rules: Sequence[_Rule], near: float, gap: float) -> list[_Rule]:
 def _connected(across: Sequence[_Rule], down: Sequence[_Rule]) -> list[tuple[list[_Rule], set[_Rule]]]:
     """Returns groups of rules that meet, directly or through others, from top to bottom."""
     groups = list[tuple[list[_Rule], set[_Rule]]]()
-    for rule in across:
-        level = [rule]
-        upright = {crossing for crossing in down if _meet(rule, crossing)}
+    for y, left, right in across:
+        level = [(y, left, right)]
+        upright = {
+            (x, top, bottom)
+            for x, top, bottom in down
+            if left - NEAR_X <= x <= right + NEAR_X and top - NEAR_Y <= y <= bottom + NEAR_Y
+        }
         for group in [group for group in groups if group[1] & upright]:
             groups.remove(group)
             level += group[0]
@@ -119,12 +123,6 @@ def _connected(across: Sequence[_Rule], down: Sequence[_Rule]) -> list[tuple[lis
         if upright:
             groups.append((level, upright))
     return sorted(groups, key=lambda group: min(group[0]))
-
-
-def _meet(level: _Rule, upright: _Rule) -> bool:
-    y, left, right = level
-    x, top, bottom = upright
-    return left - NEAR_X <= x <= right + NEAR_X and top - NEAR_Y <= y <= bottom + NEAR_Y
 
 
 def _sides(rules: Iterable[_Rule], near: float) -> list[float]:

@@ -120,16 +120,6 @@ def _on_one_line(first: _Head, second: _Head) -> bool:
     return first.level(second) > 0.2 * min(first.height, second.height)
 
 
-def _heights(piece: Piece) -> tuple[float, float]:
-    """Returns top and bottom of a piece, those of a scanned one as high as a font's box."""
-    y0 = piece.words[0].box.y0
-    y1 = max(word.box.y1 for word in piece.words)
-    if piece.words[0].confidence is None:
-        return y0, y1
-    more = INK * (y1 - y0)
-    return y0 - more, y1 + more
-
-
 def _goes_on(head: _Head, part: _Head, heads: Sequence[_Head], parts: int) -> bool:
     """Whether a line of heads goes on with the one above it, instead of being one of several under it.
 
@@ -144,13 +134,6 @@ def _goes_on(head: _Head, part: _Head, heads: Sequence[_Head], parts: int) -> bo
 
 # The (first, last) column that a head stands over.
 _Span = tuple[int, int]
-
-
-def _is_under_spanning(head: _Head, above: _Head, span: _Span) -> bool:
-    """Whether a head stands under another that spans several columns, among them its own."""
-    first, last = span
-    within = first < last and first <= head.core[0] and head.core[1] <= last
-    return within and above.y1 <= head.y0 + SPAN_GAP * head.height
 
 
 class _Zone:
@@ -237,8 +220,10 @@ class _Zone:
         return sorted(heads, key=lambda head: head.y0)
 
     def _head(self, piece: Piece) -> _Head:
-        top, bottom = _heights(piece)
-        return _Head(piece.text, piece.x0, piece.x1, top, bottom, self._under(piece))
+        """Returns a piece as a head, a scanned one as high as a font's box."""
+        top, bottom = piece.words[0].box.y0, max(word.box.y1 for word in piece.words)
+        more = 0.0 if piece.words[0].confidence is None else INK * (bottom - top)
+        return _Head(piece.text, piece.x0, piece.x1, top - more, bottom + more, self._under(piece))
 
     def _spans(self, heads: Sequence[_Head]) -> list[tuple[_Head, _Span]]:
         """Returns each head with its columns.
@@ -249,10 +234,11 @@ class _Zone:
         for head in heads:
             beside = [other for other in heads if other is not head and _on_one_line(other, head)]
             span = self._repeated(head, beside) or self._span(head, heads, beside)
-            for above, outer in zip(heads, spans, strict=False):
+            for above, (first, last) in zip(heads, spans, strict=False):
                 # What stands under a spanning head reaches no further than that.
-                if _is_under_spanning(head, above, outer):
-                    span = self._widest(head, max(span[0], outer[0]), min(span[1], outer[1]))
+                within = first <= head.core[0] <= head.core[1] <= last > first
+                if within and above.y1 <= head.y0 + SPAN_GAP * head.height:
+                    span = self._widest(head, max(span[0], first), min(span[1], last))
             spans.append(span)
         self._settle(heads, spans)
         return list(zip(heads, spans, strict=True))

@@ -172,10 +172,15 @@ def visual_lines(words: Sequence[Word]) -> list[VisualLine]:
 def _rotated(placed: Sequence[_Placed], slender: float, usual: float) -> list[list[Word]]:
     """Returns the words of each line that runs up or down the page.
 
-    slender: see `_is_rotated`. usual: the height of level words.
+    slender: the usual height of a letter over its width. usual: the height of level words.
     """
     words = [word for _, _, word in placed]
-    rotated = [_is_rotated(item, slender) for item in placed]
+    rotated = [
+        len(word.text) > 2
+        and not BROKEN.search(word.text)
+        and (y1 - y0) * len(word.text) > ROTATED * slender * word.box.width
+        for y0, y1, word in placed
+    ]
     if not any(rotated):
         return []
     near = [(at, at + far) for at in range(len(words)) for far in range(1, BESIDE) if at + far < len(words)]
@@ -223,7 +228,9 @@ def _upright_heads(
         left = [box for box in left if box not in row]
         bottom = max(box.y1 for box in row)
         heads = dict[int, list[Word]]()
-        for box, words in _in_order([line for line in lines if line[0].level(row[0]) > 0]):
+        beside = [line for line in lines if line[0].level(row[0]) > 0]
+        down = sum(words[-1].box.y0 - words[0].box.y0 for _, words in beside) > 0
+        for box, words in sorted(beside, key=lambda line: line[0].x0, reverse=down):
             if box.y1 <= bottom and (value := _value_below(replace(box, y1=bottom), level, usual)):
                 heads.setdefault(id(value), []).extend(words)
         if len(heads) > 1:
@@ -231,12 +238,6 @@ def _upright_heads(
             for words in heads.values():
                 words[:] = [replace(word, box=replace(word.box, y0=area.y0, y1=area.y1)) for word in words]
             yield VisualLine(list(map(text_piece, heads.values())), area.y0, area.y1, letter)
-
-
-def _in_order(lines: list[tuple[Rect, Sequence[Word]]]) -> list[tuple[Rect, Sequence[Word]]]:
-    """Rotated lines beside each other in the order in which they are read, by where they run."""
-    down = sum(words[-1].box.y0 - words[0].box.y0 for _, words in lines) > 0
-    return sorted(lines, key=lambda line: line[0].x0, reverse=down)
 
 
 def _value_below(box: Rect, level: Sequence[_Placed], usual: float) -> Word | None:
@@ -321,14 +322,6 @@ def _grouped(placed: Sequence[_Placed]) -> list[list[_Placed]]:
             groups.append([item])
             top, bottom = y0, y1
     return groups
-
-
-def _is_rotated(item: _Placed, slender: float) -> bool:
-    """Whether a word is set upwards. slender: the usual height of a letter over its width."""
-    y0, y1, word = item
-    if len(word.text) <= 2 or BROKEN.search(word.text):
-        return False
-    return (y1 - y0) * len(word.text) > ROTATED * slender * word.box.width
 
 
 def _is_marks(group: Sequence[_Placed], low: float) -> bool:

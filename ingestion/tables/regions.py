@@ -76,7 +76,18 @@ def _is_page_number(line: VisualLine, gap: float) -> bool:
 def blocks_of(lines: Sequence[VisualLine]) -> Iterator[Block]:
     """Yields what may be tables, from top to bottom."""
     for first, last in _stretches(lines):
-        yield from _blocks(lines, first, last)
+        while first <= last:
+            block = _block(lines, first, last)
+            others = (index for index in range(first, last + 1) if index not in block.rows)
+            # Heads of several columns between rows cut one table from the next.
+            heads = (index for index in others if _over_columns(lines[index], block.columns) > 1)
+            cut = next(heads, None)
+            if cut is None:
+                yield block
+                break
+            if before := [index for index in block.rows if index < cut]:
+                yield _block(lines, first, max(before))
+            first = min((index for index in block.rows if index > cut), default=last + 1)
 
 
 def _stretches(lines: Sequence[VisualLine]) -> Iterator[tuple[int, int]]:
@@ -125,25 +136,6 @@ def _parts(line: VisualLine, row: VisualLine, above: VisualLine) -> bool:
     reach = left + PROSE_REACH * (right - left)
     long = [piece for piece in line.pieces if len(piece.words) >= PROSE_WORDS]
     return any(piece.x0 < left and reach < piece.x1 for piece in long)
-
-
-def _blocks(lines: Sequence[VisualLine], first: int, last: int) -> Iterator[Block]:
-    """Yields the tables in a stretch of lines, cut where heads of several columns stand between rows."""
-    while first <= last:
-        block = _block(lines, first, last)
-        others = (index for index in range(first, last + 1) if index not in block.rows)
-        heads = (index for index in others if _over_columns(lines[index], block.columns) > 1)
-        cut = next(heads, None)
-        if cut is None:
-            yield block
-            return
-        before = [index for index in block.rows if index < cut]
-        after = [index for index in block.rows if index > cut]
-        if before:
-            yield _block(lines, first, max(before))
-        if not after:
-            return
-        first = min(after)
 
 
 def _over_columns(line: VisualLine, columns: Sequence[Column], *, start: int = 1) -> int:

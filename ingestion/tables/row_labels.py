@@ -152,8 +152,9 @@ class _LineJoiner:
                 if is_period(item.label) or any(map(str.isalpha, item.label)):
                     self._await(pending, item)
             else:
-                if last:
-                    self._continue(last, pending, item)
+                # A row's label goes on in lines right below it.
+                while last and pending and self._goes_on(last, pending[0], [*pending, item][1]):
+                    _join(last, pending.pop(0))
                 self._begin(pending, item)
                 for heading in pending:
                     self._open(heading, item)
@@ -180,14 +181,6 @@ class _LineJoiner:
                 _join(last, item)
                 return
         pending.append(item)
-
-    def _continue(self, row: _Item, pending: list[_Item], following: _Item | None) -> None:
-        """Joins to a row the lines right below it that its label goes on in."""
-        while pending:
-            after = pending[1] if len(pending) > 1 else following
-            if not self._goes_on(row, pending[0], after):
-                return
-            _join(row, pending.pop(0))
 
     def _goes_on(self, row: _Item, line: _Item, following: _Item | None) -> bool:
         """Whether the label of a row goes on in a line below it. following: what stands below that line."""

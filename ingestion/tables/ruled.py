@@ -217,7 +217,7 @@ class _Sheet:
 
     def _under_head(self, rows: list[Row]) -> list[Row]:
         """Puts rows whose labels say little alone under the head of the labels."""
-        bare = sum(_is_bare(row.label) for row in rows)
+        bare = sum(len(row.label.split()) <= BARE_WORDS and any(map(str.isdigit, row.label)) for row in rows)
         over = 2 * bare > len(rows) and not self._serials
         head = self._head(self._label) if over else ""
         return [replace(row, section=stacked((head, row.section))) for row in rows]
@@ -234,10 +234,6 @@ class _Sheet:
 
 def _has_figure(text: str) -> bool:
     return is_value(text) or any(words_kind(word) == "v" and not is_period(word) for word in text.split())
-
-
-def _is_bare(label: str) -> bool:
-    return len(label.split()) <= BARE_WORDS and any(map(str.isdigit, label))
 
 
 def _split(label: Inside, cells: Sequence[Inside]) -> list[tuple[Words, list[Words], str]]:

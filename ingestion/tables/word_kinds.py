@@ -91,7 +91,9 @@ def _kind(text: str) -> str:
     if GROUP.fullmatch(text):
         return "v"
     if FIGURE.fullmatch(text):
-        return "v" if text[-1] not in ",;" and _is_read(text) else "w"
+        # Just digits with their marks are always read as a figure.
+        is_read = _PLAIN.fullmatch(text) or is_period(text) or cell_figure(text, UNDECIDED)
+        return "v" if text[-1] not in ",;" and is_read else "w"
     if _NOTHING.fullmatch(text):
         return "d"
     if _CURRENCY_ALONE.fullmatch(text):
@@ -103,11 +105,6 @@ def _kind(text: str) -> str:
     if _LEADER.fullmatch(text):
         return "l"
     return "w"
-
-
-def _is_read(text: str) -> bool:
-    """Whether the reader of figures reads a word; it reads all that are just digits with their marks."""
-    return bool(_PLAIN.fullmatch(text)) or is_period(text) or cell_figure(text, UNDECIDED) is not None
 
 
 def words_kind(text: str) -> str:

@@ -254,7 +254,7 @@ def units_agree(left: Figure, right: Figure) -> bool:
     if not family or family != family_of(second):
         return False
     if family == "dollars":
-        return not (_names_its_dollar(left) and _names_its_dollar(right))
+        return not all(map(_names_its_dollar, (left, right)))
     return family in (first, second)
 
 
@@ -268,8 +268,7 @@ def same_value(a: Figure, b: Figure, *, rounding: bool = False) -> bool:
     """
     if a.percent != b.percent or not units_agree(a, b):
         return False
-    first = magnitude(a)
-    second = magnitude(b)
+    first, second = magnitude(a), magnitude(b)
     if math.isclose(first, second, rel_tol=1e-12, abs_tol=1e-15):
         return True
     return rounding and abs(first - second) <= _shown_step(a) / 2 * (1 + 1e-9)
@@ -346,7 +345,9 @@ def _read(
     start = before.start("currency") if currency else digits.start()
     end = tail.inside
     if negative:
-        start, end = _start(before, tail.closed), tail.end
+        parts = ["minus", "currency", "minus2", *(["outer", "inner"] if tail.closed else [])]
+        start = min((before.start(part) for part in parts if before[part]), default=before.end())
+        end = tail.end
     elif minus := _MINUS_IN_WORDS.search(text, max(floor, start - _MINUS_IN_WORDS_LONGEST), start):
         start = minus.start("word")
         negative = True
@@ -364,7 +365,11 @@ def _digits(text: str, match: re.Match[str], *, spaces: bool) -> re.Match[str]:
     if spaces and _GOES_ON.match(text, match.end()):
         return match
     unit, scale, *_ = _unit_after(text, match.end(), "")
-    if scale > 1 or unit in MONEY or _counts(text, match):
+    # "the salaries of 9 300 health workers"
+    counts = _COUNTED.match(text, match.end()) and _COUNTING.search(
+        text, max(0, match.start() - 20), match.start()
+    )
+    if scale > 1 or unit in MONEY or counts:
         return match
     return _FIRST_GROUP.match(text, match.start()) or match
 
@@ -393,19 +398,13 @@ def _tail(text: str, position: int, before: re.Match[str]) -> _Tail:
 
 def _is_name(text: str, before: re.Match[str], tail: _Tail) -> bool:
     """Whether letters that are no unit touch the digits: "ABC12", "194J", "7f3a"."""
-    if before["currency"]:
-        return False
-    if text[before.end() - 1 : before.end()].isalpha():
-        return True
-    if tail.unit is not None or tail.scale != 1.0:
-        return False
-    return _GLUED.match(text, tail.inside) is not None
+    glued = tail.unit is None and tail.scale == 1.0 and _GLUED.match(text, tail.inside)
+    return not before["currency"] and (text[before.end() - 1 : before.end()].isalpha() or bool(glued))
 
 
 def _is_money(text: str, digits: re.Match[str], letters: frozenset[str]) -> bool:
     """Whether a letter that touches an unscaled amount is its currency, not part of a name such as "R50"."""
-    first = digits.start()
-    end = digits.end()
+    first, end = digits.span()
     if _NAME_BEHIND.search(text, max(0, first - 20), first):
         return False
     if _FOR_EACH.match(text, end) or " " in digits[0] or len(digits["decimals"] or "") == 2:
@@ -413,19 +412,6 @@ def _is_money(text: str, digits: re.Match[str], letters: frozenset[str]) -> bool
     if _GLUED.match(text, end) or _NAME_AHEAD.match(text, end) or len(digits[0]) < 2:
         return False
     return text[first - 1] in letters
-
-
-def _counts(text: str, match: re.Match[str]) -> bool:
-    """Whether groups of digits stand in a sentence: "the salaries of 9 300 health workers"."""
-    if not _COUNTED.match(text, match.end()):
-        return False
-    return _COUNTING.search(text, max(0, match.start() - 20), match.start()) is not None
-
-
-def _start(before: re.Match[str], closed: str) -> int:
-    """Where a negative figure begins: at its bracket, sign, currency or digits."""
-    parts = ["minus", "currency", "minus2", *(["outer", "inner"] if closed else [])]
-    return min((before.start(part) for part in parts if before[part]), default=before.end())
 
 
 def _value(match: re.Match[str]) -> tuple[float, int]:
@@ -489,10 +475,8 @@ def _attached_minus(text: str, position: int) -> bool:
 
     "2-6" is a range.
     """
-    if position == 0:
-        return True
-    behind = text[position - 1]
-    return not (behind.isalnum() or behind in "%)]\0")
+    behind = text[max(0, position - 1) : position]
+    return not behind or not (behind.isalnum() or behind in "%)]\0")
 
 
 def _spaced_minus(text: str, position: int, end: int) -> bool:
@@ -511,10 +495,8 @@ def _spaced_minus(text: str, position: int, end: int) -> bool:
         return True
     if re.match(rf"[ \t]{{1,3}}(?:{CURRENCY} ?)?[({MINUS}]? ?[0-9]", right):
         return True
-    if right.strip():
-        return False
     cells = re.search(rf"[0-9)] [ ($\0{MINUS}]{{0,4}}[0-9][0-9.,]{{0,15}}\)?\Z", same_line)
-    return cells is not None
+    return cells is not None and not right.strip()
 
 
 def _bracket_negative(text: str, before: re.Match[str], tail: _Tail) -> bool | None:
