@@ -192,8 +192,11 @@ class _OpenFile:
             again = {
                 layer.page.number for layer in layers if layer.unread and layer.page.problem not in NOT_READ
             }
-            with_text = [layer for layer in layers if layer.page.number not in again]
-            pictures = {layer.page.number: layer.pictures for layer in with_text if layer.pictures}
+            pictures = {
+                layer.page.number: layer.pictures
+                for layer in layers
+                if layer.pictures and layer.page.number not in again
+            }
             numbers = sorted({*again, *pictures})
             wanted = self._how.before_images is not _nobody and len(numbers) > FEW_IMAGES
             if numbers and (self._how.images_later or wanted):
@@ -384,7 +387,8 @@ def _reading(info: DocumentInfo, pages: Sequence[Page], lacks: str = "", to_come
         # A machine reads the invisible characters of the title and the labels too.
         names = [(1, info.title), *enumerate(info.labels, 1)]
         named = {number: (NAMED,) for number, name in names if name and find_instructions(name)}
-        found = {text: find_instructions(text) for text in {page.text for page in pages}}
+        texts = {page.text for page in pages}
+        found = {text: find_instructions(text) for text in texts}
         pages = [
             replace(
                 page,

@@ -20,6 +20,7 @@ __all__ = [
     "Place",
     "Rect",
     "Row",
+    "Span",
     "Table",
     "Word",
     "around",
@@ -186,6 +187,10 @@ class Table:
     continued: bool = False
 
 
+# (start, end) of a stretch of text, as offsets.
+Span = tuple[int, int]
+
+
 @dataclass(frozen=True, slots=True)
 class DocumentInfo:
     """What opening a PDF tells. title, labels (the PDF's own page labels by physical order): None where it
@@ -237,9 +242,9 @@ class Page:
     lines: tuple[Line, ...] = field(default=(), repr=False)
     tables: tuple[Table, ...] = field(default=(), repr=False)
     problem: str | None = None
-    running: tuple[tuple[int, int], ...] = ()
+    running: tuple[Span, ...] = ()
     kinds: tuple[str, ...] = ()
-    instructions: tuple[tuple[int, int], ...] = ()
+    instructions: tuple[Span, ...] = ()
     remarks: tuple[str, ...] = ()
 
 

@@ -12,6 +12,7 @@ from ingestion.language.currencies import DRAWN_SIGNS, LETTER_SIGNS
 from ingestion.language.list_items import ITEM, ITEM_NUMBER
 from ingestion.language.months import SHORT_MONTHS
 from ingestion.language.scales import LETTER_SCALES, SHORT_SCALES
+from ingestion.records import Span
 
 __all__ = [
     "LEVEL",
@@ -114,7 +115,7 @@ HANGS = re.compile(
 )
 
 
-def sentence_spans(text: str, *, longest: int = LONGEST_SENTENCE, also: str = "") -> list[tuple[int, int]]:
+def sentence_spans(text: str, *, longest: int = LONGEST_SENTENCE, also: str = "") -> list[Span]:
     """(start, end) of each sentence in order. Together they cover the text; a blank text is one sentence, an
     empty one has none.
 
@@ -143,7 +144,7 @@ def sentence_spans(text: str, *, longest: int = LONGEST_SENTENCE, also: str = ""
         rf"(?s:.{{1,{longest}}}\Z|.{{{least},{longest}}}(?<![\s\d{DRAWN_SIGNS}])(?=\s)"
         rf"|.{{{least},{longest}}}(?<!\s)(?=\s)|.{{1,{longest}}})"
     )
-    spans = list[tuple[int, int]]()
+    spans = list[Span]()
     for start, end in pairwise([*cuts, len(text)]):
         spans += [piece.span() for piece in pieces.finditer(text, start, end)]
     return spans
@@ -156,7 +157,7 @@ def sentences(text: str, *, longest: int = LONGEST_SENTENCE, also: str = "") -> 
     return [sentence for sentence in stripped if sentence]
 
 
-def sentence_around(text: str, start: int, end: int, *, reach: int, also: str = "") -> tuple[int, int]:
+def sentence_around(text: str, start: int, end: int, *, reach: int, also: str = "") -> Span:
     """(start, end) of the sentences that a span of the text touches, without the blanks around them.
 
     reach: how many characters on each side of the span are searched.

@@ -185,7 +185,8 @@ def read_pictures(page: Page, image: Image, pictures: Sequence[Rect]) -> Page:
         if found is not page and not clock.allows_more():
             break
         lines, turned = _read_lines(crop(image, place), clock)
-        fresh = [line for line in (_unwritten(line, place, own) for line in lines) if line.words]
+        unwritten = (_unwritten(line, place, own) for line in lines)
+        fresh = [line for line in unwritten if line.words]
         if not _is_no_text(words_of(fresh)):
             found = _appended(found, fresh, turned)
     if found is not page:

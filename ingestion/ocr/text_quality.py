@@ -10,7 +10,7 @@ from functools import cache
 
 from ingestion.ocr.plausibility import judge
 from ingestion.pages.margins import is_number_line
-from ingestion.records import Page
+from ingestion.records import Page, Span
 
 __all__ = [
     "better_reading",
@@ -95,10 +95,10 @@ def normalise(text: str) -> str:
     return re.sub(r"(?<![ \t])[ \t]+(?=\n)", "", text.translate(LIGATURES))
 
 
-def normalised_words(text: str) -> tuple[str, list[tuple[int, int, tuple[int, int]]]]:
+def normalised_words(text: str) -> tuple[str, list[tuple[int, int, Span]]]:
     """normalise(text), and for each word its start and end there and its (start, end) in `text`."""
     parts = list[str]()
-    spans = list[tuple[int, int, tuple[int, int]]]()
+    spans = list[tuple[int, int, Span]]()
     length = at = 0
     tidy = cache(normalise)
     for match in NO_SPACE.finditer(text):

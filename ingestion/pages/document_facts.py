@@ -29,10 +29,8 @@ OF_THE = re.compile(r"\b(?:for|of) (?:the|its|our) (?:\w{1,10} ){0,2}\Z", re.I)
 LONGEST_OF = 40
 # Dates that say what a document is about: when it holds from, when what it reports was said or done.
 IN_FORCE = re.compile(
-    (
-        r"\b(?:in force|effective|takes? effect|comes? into (?:force|effect)|enters? into (?:force|effect)"
-        r"|valid|applies|applicable)\b"
-    ),
+    r"\b(?:in force|effective|takes? effect|comes? into (?:force|effect)|enters? into (?:force|effect)"
+    r"|valid|applies|applicable)\b",
     re.I,
 )
 EVENT = re.compile(
@@ -43,10 +41,8 @@ EVENT = re.compile(
 )
 # Years on such lines are of printing, of filing or of a law.
 NO_PERIOD = re.compile(
-    (
-        r"©|\bcopyright\b|\bisbn\b|\bissn\b|\bprinted\b|\bpublished\b|\bhttps?:|www\.|\bact(?:,? \d| of \d)"
-        r"|\bfiled\b|\bdownloaded\b|\.(?:pdf|indd|docx?|xlsx?)\b"
-    ),
+    r"©|\bcopyright\b|\bisbn\b|\bissn\b|\bprinted\b|\bpublished\b|\bhttps?:|www\.|\bact(?:,? \d| of \d)"
+    r"|\bfiled\b|\bdownloaded\b|\.(?:pdf|indd|docx?|xlsx?)\b",
     re.I,
 )
 DOCUMENT_WORD = re.compile(
@@ -121,10 +117,8 @@ CALLED_SUPERSEDED = re.compile(
     re.I,
 )
 NOT_YET = re.compile(
-    (
-        r"\b(?:not|to be|until|pending|subject to|before being|for) (?:\w{1,12} )?(?:adopted|approved"
-        r"|enacted|adoption|approval)\b"
-    ),
+    r"\b(?:not|to be|until|pending|subject to|before being|for) (?:\w{1,12} )?(?:adopted|approved"
+    r"|enacted|adoption|approval)\b",
     re.I,
 )
 

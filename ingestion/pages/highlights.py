@@ -79,7 +79,13 @@ def _by_line(glyphs: Sequence[tuple[str, Rect]]) -> tuple[Rect, ...]:
     lines = list[Rect]()
     last = ("", Rect(0.0, 0.0, 0.0, 0.0))
     for text, box in glyphs:
-        upright = len(text) == len(last[0]) == 1 and _runs_on(last[1], box)
+        # A character stands close above or below another in a line that runs up or down the page.
+        gap, across = -last[1].level(box), last[1].overlap(box)
+        upright = (
+            len(text) == len(last[0]) == 1
+            and across > min(last[1].width, box.width) / 2
+            and 0 <= gap < SAME_LINE * max(last[1].height, box.height)
+        )
         apart = abs(lines[-1].middle - box.middle) if lines else 1.0
         if lines and (upright or apart < SAME_LINE * max(lines[-1].height, box.height)):
             lines[-1] = around((lines[-1], box))
@@ -87,10 +93,3 @@ def _by_line(glyphs: Sequence[tuple[str, Rect]]) -> tuple[Rect, ...]:
             lines.append(box)
         last = text, box
     return tuple(lines)
-
-
-def _runs_on(last: Rect, box: Rect) -> bool:
-    """Whether a character stands close above or below another, in a line that runs up or down the page."""
-    apart = -last.level(box)
-    across = last.overlap(box)
-    return across > min(last.width, box.width) / 2 and 0 <= apart < SAME_LINE * max(last.height, box.height)

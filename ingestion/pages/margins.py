@@ -9,7 +9,7 @@ from dataclasses import dataclass, replace
 from statistics import median_high as median
 
 from ingestion.language.currencies import DRAWN_SIGNS
-from ingestion.records import Line, Page, Rect
+from ingestion.records import Line, Page, Rect, Span
 
 __all__ = [
     "EDGES",
@@ -58,10 +58,8 @@ SAME_WORDS = 3
 SHARE = 0.3
 # Heads, units and sources of tables repeat as running lines do, and so do rows of figures.
 TABLE_TEXT = re.compile(
-    (
-        r"(?:table|chart|figure|box|annex|schedule|exhibit|note)\s(?:\w{0,2}\d|[ivxlc]+\b|\w\b)|(?:notes?"
-        r"|sources?):|\("
-    ),
+    r"(?:table|chart|figure|box|annex|schedule|exhibit|note)\s(?:\w{0,2}\d|[ivxlc]+\b|\w\b)|(?:notes?"
+    r"|sources?):|\(",
     re.I,
 )
 FIGURE = re.compile(rf"[({DRAWN_SIGNS}-]*\d[\d.,]*[)%]*")
@@ -94,7 +92,7 @@ class EdgeRow:
 
     side: str
     depth: int
-    pieces: tuple[tuple[int, int], ...]
+    pieces: tuple[Span, ...]
     boxes: tuple[Rect, ...] = ()
 
 
@@ -197,7 +195,7 @@ def running_lines(pages: Sequence[Page]) -> frozenset[str]:
 
 def running_spans(
     page: Page, running: frozenset[str], opening: frozenset[str] = frozenset()
-) -> tuple[tuple[int, int], ...]:
+) -> tuple[Span, ...]:
     """Returns (start, end) of the running heads and feet at a page's edges, and of its page number.
 
     running: see running_lines.
@@ -253,7 +251,7 @@ def _words(page: Page, start: int, end: int) -> str:
     return re.sub(rf"(?<!\w){label}(?!\w)", "#", text) if label else text
 
 
-def _edge_lines(page: Page, usual: float) -> Iterator[tuple[tuple[int, int], str, EdgeRow]]:
+def _edge_lines(page: Page, usual: float) -> Iterator[tuple[Span, str, EdgeRow]]:
     """Yields the offsets, shape and row of each line at an edge.
 
     Lines that belong to the text next to them or to a table are left out.

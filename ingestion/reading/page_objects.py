@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 __all__ = [
     "EVERYWHERE",
     "NOWHERE",
+    "Box",
     "PageObjects",
     "Sides",
     "address",
@@ -44,14 +45,14 @@ EVERYWHERE: Box = (-1e9, -1e9, 1e9, 1e9)
 NOWHERE: Box = (1e9, 1e9, -1e9, -1e9)
 
 
-def loose_box(text_page: Any, index: int) -> tuple[float, float, float, float]:
+def loose_box(text_page: Any, index: int) -> Box:
     """(left, top, right, bottom) in points of a character in its line; zeros for one that has no place."""
     box = raw.FS_RECTF()
     raw.FPDFText_GetLooseCharBox(text_page, index, box)
     return box.left, box.top, box.right, box.bottom
 
 
-def around_both(text_page: Any, first: int, last: int) -> tuple[float, float, float, float]:
+def around_both(text_page: Any, first: int, last: int) -> Box:
     """(left, top, right, bottom) in points around two characters of one line, or the one that has a place."""
     ends = [*filter(any, (loose_box(text_page, first), loose_box(text_page, last)))] or [(0.0,) * 4]
     lefts, tops, rights, bottoms = zip(*ends, strict=True)
@@ -71,7 +72,7 @@ def address(item: Any) -> int:
     return ctypes.addressof(item.contents) if item else 0
 
 
-def corners_of(text_page: Any, index: int) -> tuple[float, float, float, float]:
+def corners_of(text_page: Any, index: int) -> Box:
     """(left, top, right, bottom) of a character's tight box, in points."""
     left, right, bottom, top = (ctypes.c_double() for _ in range(4))
     raw.FPDFText_GetCharBox(text_page, index, left, right, bottom, top)

@@ -19,7 +19,7 @@ from typing import Any
 import pypdfium2.raw as raw
 
 from ingestion.reading.layout import sheet_pages
-from ingestion.reading.page_objects import around_both, loose_box
+from ingestion.reading.page_objects import Box, around_both, loose_box
 from ingestion.reading.raised_marks import AS_RAISED, is_raised
 from ingestion.reading.text_columns import in_columns
 from ingestion.records import Rect, Word, turn_back
@@ -28,8 +28,6 @@ from ingestion.tables.ruling_lines import drawn_rules
 __all__ = ["in_reading_order"]
 
 Lines = list[list[Word]]
-# (left, top, right, bottom) in points.
-Sides = tuple[float, float, float, float]
 
 LINE = re.compile(r"\S[^\r\n]*")
 # A word, up to where a hyphen at a line's end was taken out: its rest stands on another line.
@@ -90,7 +88,7 @@ class _Page:
         angle: float = raw.FPDFText_GetCharAngle(self.text_page, self.indexes[at])
         return (round(angle / QUARTER) + self.rotation) % 4
 
-    def sides(self, at: int) -> Sides:
+    def sides(self, at: int) -> Box:
         """Those of the character at an offset."""
         return loose_box(self.text_page, self.indexes[at])
 
@@ -244,11 +242,12 @@ def _sides(given: _Page, lines: Lines) -> list[Lines]:
     pages = sheet_pages(list(chain.from_iterable(lines))) if given.is_level else []
     if len(pages) < 2:
         return [lines]
-    sides: list[Lines] = []
-    for page in pages:
+    sides: list[Lines] = [[] for _ in pages]
+    for side, page in zip(sides, pages, strict=True):
         starts = {word.start for word in page}
-        parts = ([word for word in line if word.start in starts] for line in lines)
-        sides.append(list(filter(None, parts)))
+        for line in lines:
+            if part := [word for word in line if word.start in starts]:
+                side.append(part)
     return sides
 
 

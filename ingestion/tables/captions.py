@@ -31,10 +31,8 @@ _AMOUNTS = rf"(?:amounts?|figures|values|{CURRENCY_NAME})"
 _OPENING = rf"(?:{_OF_ALL}{_AMOUNTS}?\s*(?:are )?(?:expressed |stated |shown |presented )?in\s+)"
 OPENING = re.compile(rf"[(\[]?{_OPENING}", re.IGNORECASE)
 UNIT = re.compile(
-    (
-        rf"[(\[]?\s*(?:unaudited\s*[;,)]\s*[(]?)?(?:{_OPENING}(?:[\w.{DRAWN_SIGNS}'-]+ "
-        rf"(?:of )?){{0,2}}?{_AMOUNT}|{_AMOUNT}|as a (?:%|per ?cent))"
-    ),
+    rf"[(\[]?\s*(?:unaudited\s*[;,)]\s*[(]?)?(?:{_OPENING}(?:[\w.{DRAWN_SIGNS}'-]+ "
+    rf"(?:of )?){{0,2}}?{_AMOUNT}|{_AMOUNT}|as a (?:%|per ?cent))",
     re.IGNORECASE,
 )
 IN_UNIT = re.compile(

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from bisect import bisect_right
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import pairwise
 
@@ -125,13 +125,13 @@ def counts_up(texts: Sequence[str]) -> bool:
     return len(digits) > 2 and digits in (numbers[:-1], numbers[1:])
 
 
-def columns_of(rows: Sequence[tuple[int, Sequence[Piece]]], letter: float) -> list[Column]:
+def columns_of(rows: Mapping[int, Sequence[Piece]], letter: float) -> list[Column]:
     """Returns columns from left to right. Two values of one row never share a column.
 
-    rows: (line index, pieces that are no label).
+    rows: line index -> pieces that are no label.
     """
     columns = list[Column]()
-    pieces = [(index, piece) for index, row in rows for piece in row]
+    pieces = [(index, piece) for index, row in rows.items() for piece in row]
     # Narrow values stand in one column only. A wide one may hang over its neighbours', and is placed when
     # these are known.
     pieces.sort(key=lambda item: item[1].x1 - item[1].core)

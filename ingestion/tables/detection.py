@@ -77,8 +77,7 @@ def _level_tables(placed: Sequence[Word], rules: Callable[[], Rules], degrees: i
     """Returns the tables of words that stand level, on a page turned clockwise by `degrees`."""
     lines = without_page_number(visual_lines(placed))
     tables = _unruled(lines)
-    parted = sum(len(line.pieces) > 1 for line in lines)
-    if parted < FEWEST_ROWS:
+    if sum(len(line.pieces) > 1 for line in lines) < FEWEST_ROWS:
         return tables
     drawn = _ruled(lines, placed, rules().turned_back(degrees))
     ruled = [table for table in drawn if not _is_part_of_wider(table, drawn, tables)]
@@ -113,11 +112,9 @@ def _width(table: Table, ruled: Sequence[Table]) -> int:
     Those beside it count only if the rows of each have names of their own. A table without names is part of
     another, drawn apart.
     """
-    beside = [other for other in ruled if other is not table and _is_beside(table.box, other.box)]
-    parts = [table, *beside]
-    if not all(map(_is_named, parts)):
-        parts = [table]
-    return sum(1 + len(part.heads) for part in parts)
+    parts = [table, *(other for other in ruled if _is_beside(table.box, other.box))]
+    counted = parts if all(map(_is_named, parts)) else [table]
+    return sum(1 + len(part.heads) for part in counted)
 
 
 def _is_beside(first: Rect, second: Rect) -> bool:
@@ -139,9 +136,8 @@ def _ruled(lines: Sequence[VisualLine], words: Sequence[Word], rules: Rules) -> 
     tables = list[Table]()
     for grid in grids_of(rules, words):
         for found in ruled_tables(grid):
-            above = [table for table in tables if not _is_beside(table.box, found.box)]
-            before = above[-1] if above else None
-            tables.append(_named(found, lines, before))
+            above = (table for table in reversed(tables) if not _is_beside(table.box, found.box))
+            tables.append(_named(found, lines, next(above, None)))
     return tables
 
 
@@ -155,8 +151,9 @@ def _named(found: Table, lines: Sequence[VisualLine], before: Table | None) -> T
     If it goes on right below the table before, it takes that table's caption, unit and heads.
     """
     lines = _in_column(lines, found.box)
-    top = _lines_above(lines, found.box.y0)
-    floor = _lines_above(lines, before.box.y1 if before else 0.0)
+    above = before.box.y1 if before else 0.0
+    top = sum(line.middle < found.box.y0 for line in lines)
+    floor = sum(line.middle < above for line in lines)
     caption, units, _ = caption_of(lines, top, min(top, floor))
     table = replace(found, caption=found.caption or caption, unit=next(iter(units), found.unit))
     return _with_heads_above(table, before) if before and top == floor else table
@@ -181,10 +178,6 @@ def _in_column(lines: Sequence[VisualLine], box: Rect) -> list[VisualLine]:
 
 def _pieces_over(line: VisualLine, box: Rect) -> list[Piece]:
     return [piece for piece in line.pieces if box.overlap(piece) > 0]
-
-
-def _lines_above(lines: Sequence[VisualLine], y: float) -> int:
-    return sum(line.middle < y for line in lines)
 
 
 def _unruled(lines: Sequence[VisualLine]) -> list[Table]:
@@ -309,9 +302,8 @@ def _table(lines: Sequence[VisualLine], block: Block, floor: int) -> Table:
     if _names_rows(rows, prose=prose):
         if prose:
             caption = heads[0]  # what stands above the rows is prose, too
-            rows = list(map(_without_label, rows))
         heads = heads[1:]
-        rows = list(map(_named_by_cell, rows))
+        rows = [_named_by_cell(row, prose=prose) for row in rows]
     pieces = (piece for line in lines[head.top : block.last + 1] for piece in line.pieces)
     box = around_words(chain.from_iterable(piece.words for piece in pieces))
     return Table(caption, head.unit, tuple(heads), tuple(rows), box)
@@ -340,22 +332,18 @@ def _names_rows(rows: Sequence[Row], *, prose: bool) -> bool:
     return prose or labelled < LABELLED * len(rows)
 
 
-def _without_label(row: Row) -> Row:
-    """Returns a row with only what stands in its columns."""
-    start = min(cell.start for cell in row.cells if cell)
-    return replace(row, label="", section="", start=start)
-
-
-def _named_by_cell(row: Row) -> Row:
+def _named_by_cell(row: Row, *, prose: bool) -> Row:
     """Returns a row named by the text in its first column, or by its label if there is no text.
 
-    A label beside that text becomes its section.
+    A label beside that text becomes its section, unless it is prose, which goes.
     """
-    name = row.cells[0]
-    if name is None:
-        return replace(row, cells=row.cells[1:])
-    section = stacked((row.section, row.label))
-    return replace(row, label=name.text, cells=row.cells[1:], section=section)
+    if prose:
+        start = min(cell.start for cell in row.cells if cell)
+        row = replace(row, label="", section="", start=start)
+    name, *cells = row.cells
+    if name:
+        row = replace(row, label=name.text, section=stacked((row.section, row.label)))
+    return replace(row, cells=tuple(cells))
 
 
 def _is_table(lines: Sequence[VisualLine], block: Block) -> bool:

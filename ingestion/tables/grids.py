@@ -6,7 +6,6 @@ from bisect import bisect_right
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from itertools import chain, pairwise
-from operator import itemgetter
 
 from ingestion.records import Word
 from ingestion.tables.ruling_lines import Rules
@@ -89,20 +88,16 @@ _Walls = list[list[bool]]
 
 def _joined(rules: Sequence[_Rule], near: float, gap: float) -> list[_Rule]:
     """Joins rules drawn in pieces, or twice, all where the first of them stands."""
-    rows = list[list[_Rule]]()
-    for rule in sorted(rules):
-        if not rows or rule[0] - rows[-1][0][0] > near / 2:
-            rows.append([])
-        rows[-1].append(rule)
+    placed = list[_Rule]()
+    for at, start, end in sorted(rules):
+        near_last = placed and at - placed[-1][0] <= near / 2
+        placed.append((placed[-1][0] if near_last else at, start, end))
     joined = list[_Rule]()
-    for row in rows:
-        at = row[0][0]
-        begun = len(joined)
-        for _, start, end in sorted(row, key=itemgetter(1)):
-            if len(joined) > begun and start <= joined[-1][2] + gap:
-                _, start, last = joined.pop()
-                end = max(end, last)
-            joined.append((at, start, end))
+    for at, start, end in sorted(placed):
+        if joined and at == joined[-1][0] and start <= joined[-1][2] + gap:
+            _, start, last = joined.pop()
+            end = max(end, last)
+        joined.append((at, start, end))
     return joined
 
 

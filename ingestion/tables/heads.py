@@ -108,12 +108,8 @@ class _Head(Across, Down):
     def add(self, part: _Head) -> None:
         """Adds the next line of the head."""
         self.text = f"{self.text} {part.text}"
-        self.x0 = min(self.x0, part.x0)
-        self.x1 = max(self.x1, part.x1)
-        self.y1 = part.y1
-        first = min(self.core[0], part.core[0])
-        last = max(self.core[1], part.core[1])
-        self.core = (first, last)
+        self.x0, self.x1, self.y1 = min(self.x0, part.x0), max(self.x1, part.x1), part.y1
+        self.core = min(self.core[0], part.core[0]), max(self.core[1], part.core[1])
 
 
 def _on_one_line(first: _Head, second: _Head) -> bool:
@@ -179,10 +175,8 @@ class _Zone:
 
     def _is_over_values(self, piece: Piece) -> bool:
         """Whether a piece stands over the value columns rather than over the labels."""
-        if piece.x1 <= self._x0:
-            return False
         reach = piece.centre + 0.25 * piece.width
-        return reach > self._x0 or piece.x0 > self._right
+        return piece.x1 > self._x0 and (reach > self._x0 or piece.x0 > self._right)
 
     def heads(self, rows: Sequence[Sequence[Piece]]) -> list[str]:
         """Returns the head of each column, from the pieces of each line above it."""
@@ -298,9 +292,8 @@ class _Zone:
 
     def _is_aligned(self, head: _Head, under: _Head) -> bool:
         """Whether two heads are lines of one, set to the right of their column or as wide as it allows."""
-        if is_period(under.text) or is_period(head.text):
-            return False
-        return abs(head.x1 - under.x1) < ALIGNED * self._pitch
+        of_periods = is_period(under.text) or is_period(head.text)
+        return not of_periods and abs(head.x1 - under.x1) < ALIGNED * self._pitch
 
     def _under(self, piece: Piece) -> _Span:
         """Returns the (first, last) column that a piece stands over itself."""
@@ -319,8 +312,7 @@ class _Zone:
     def _share(self, number: int, piece: Piece) -> float:
         """Returns how much of a column or of a piece, whichever is narrower, the two have in common."""
         column = self._columns[number]
-        narrower = min(column.width, piece.width)
-        return column.overlap(piece) / max(1e-9, narrower)
+        return column.overlap(piece) / max(1e-9, min(column.width, piece.width))
 
     def _widest(self, head: _Head, lowest: int, highest: int) -> _Span:
         """Returns the widest run of columns between two over whose middle a head stands."""
@@ -331,10 +323,8 @@ class _Zone:
 
     def _is_over_middle(self, centre: float, start: int, end: int) -> bool:
         """Whether a head stands over the middle of these columns: of their heads, or else of their values."""
-        first = self._lowest[start]
-        last = self._lowest[end]
+        first, last = self._lowest[start], self._lowest[end]
         if first and last and start < end:
-            middle = (first.x0 + last.x1) / 2
-            return abs(middle - centre) <= BALANCE_OF_HEADS * self._pitch
+            return abs((first.x0 + last.x1) / 2 - centre) <= BALANCE_OF_HEADS * self._pitch
         lefts, right = (self._columns[start].left, self._columns[start].x0), self._columns[end].x1
         return any(abs((left + right) / 2 - centre) <= BALANCE * self._pitch for left in lefts)

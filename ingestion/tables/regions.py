@@ -146,17 +146,15 @@ def _over_columns(line: VisualLine, columns: Sequence[Column], *, start: int = 1
 
 
 def _block(lines: Sequence[VisualLine], first: int, last: int) -> Block:
-    rows = dict[int, list[Piece]]()
-    for index in range(first, last + 1):
-        if row_values(lines[index]):
-            rows[index] = lines[index].pieces[label_of(lines[index]) :]
+    valued = (index for index in range(first, last + 1) if row_values(lines[index]))
+    rows = {index: lines[index].pieces[label_of(lines[index]) :] for index in valued}
     letter = sum(lines[index].letter for index in rows) / len(rows)
-    columns = columns_of(list(rows.items()), letter)
+    columns = columns_of(rows, letter)
     if _take_texts(lines, rows, columns, letter):
-        columns = columns_of(list(rows.items()), letter)
+        columns = columns_of(rows, letter)
     if len(rows) > 1 and _is_late_head(lines[first], rows[first], columns):
         del rows[first]
-        columns = columns_of(list(rows.items()), letter)
+        columns = columns_of(rows, letter)
         first = min(rows)
     labels = _labels(lines, rows)
     left = median_high([label.x0 for label in labels] or [0.0])
@@ -230,9 +228,8 @@ def _is_column(column: Column, labels: Sequence[Piece]) -> bool:
     Marks and numbers among the labels do not.
     """
     inside = sum(column.overlap(label) > 0 for label in labels)
-    if column.has_figure:
-        return inside <= len(column.values)
-    return len(column.values) > 1 and not inside
+    count = len(column.values)
+    return inside <= count if column.has_figure else count > 1 and not inside
 
 
 def first_line(lines: Sequence[VisualLine], block: Block, floor: int) -> int:

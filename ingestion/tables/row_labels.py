@@ -32,10 +32,8 @@ INDENT = 0.8
 CENTRED = 12
 # Words that no label ends in. It goes on in the next line.
 GOES_ON = re.compile(
-    (
-        r"(?:\b(?:of|and|the|for|to|on|in|from|by|with|or|at|before|after|a|an|net|under|per|than|less|as"
-        r"|its|de|la|et|du|des|y|del|und|der)|[,;&(/–—-])$"
-    ),
+    r"(?:\b(?:of|and|the|for|to|on|in|from|by|with|or|at|before|after|a|an|net|under|per|than|less|as"
+    r"|its|de|la|et|du|des|y|del|und|der)|[,;&(/–—-])$",
     re.IGNORECASE,
 )
 TOTAL = re.compile(r"(?:sub-?)?totals?\b", re.IGNORECASE)
@@ -96,13 +94,9 @@ def _item(line: VisualLine, index: int, columns: Sequence[Column]) -> _Item:
 
 def _tail(pieces: Sequence[Piece], columns: Sequence[Column], letter: float) -> tuple[int, Piece] | None:
     """Returns (column, piece) if a line holds only a text that stands in a column of texts."""
-    if len(pieces) != 1:
-        return None
-    piece = pieces[0]
-    for number, column in enumerate(columns):
-        indent = piece.x0 - column.x0
-        if -letter < indent < HANGING * letter and not column.has_figure:
-            return number, piece
+    for number, column in enumerate(columns if len(pieces) == 1 else ()):
+        if -letter < pieces[0].x0 - column.x0 < HANGING * letter and not column.has_figure:
+            return number, pieces[0]
     return None
 
 
@@ -173,14 +167,13 @@ class _LineJoiner:
 
         It joins the line before it if it goes on with that.
         """
-        last = pending[-1] if pending else None
-        if last and not last.label.endswith(":") and not self._is_centred(item):
-            gap = (item.y0 - last.y1) / item.height
-            near = gap < CLOSE and _reads_on(last.label, item.label)
-            if near or gap <= self._tight:
-                _join(last, item)
-                return
-        pending.append(item)
+        last = pending[-1] if pending and not pending[-1].label.endswith(":") else None
+        gap = (item.y0 - last.y1) / item.height if last else 0.0
+        near = last and gap < CLOSE and _reads_on(last.label, item.label)
+        if last and not self._is_centred(item) and (near or gap <= self._tight):
+            _join(last, item)
+        else:
+            pending.append(item)
 
     def _goes_on(self, row: _Item, line: _Item, following: _Item | None) -> bool:
         """Whether the label of a row goes on in a line below it. following: what stands below that line."""

@@ -96,10 +96,7 @@ class _Sheet:
     def _take_title(self) -> str:
         """Takes the title from the first rows: nothing else stands there, and heads stand below."""
         title = ""
-        while len(self._rows) > 2:
-            top = _filled(self._rows[0])
-            if len(top) != 1 or len(_filled(self._rows[1])) < 2:
-                break
+        while len(self._rows) > 2 and len(top := _filled(self._rows[0])) == 1 < len(_filled(self._rows[1])):
             title = f"{title} {top[0].text}".strip()
             self._rows = self._rows[1:]
         return title
@@ -132,7 +129,7 @@ class _Sheet:
         """
         kept = list[int]()
         for column in range(len(self._grid.xs) - 1):
-            before = {row[kept[-1]] for row in self._body} if kept else set()
+            before = {row[last] for last in kept[-1:] for row in self._body}
             own = [row[column] for row in self._body if row[column].lines and row[column] not in before]
             if len(own) > 1 or any(inside.columns == (column, column) for inside in own):
                 kept.append(column)
@@ -142,28 +139,26 @@ class _Sheet:
         """Counts the columns at the left that number the rows, which the next column names: one or none."""
         if len(self._columns) < 3:
             return 0
-        first, second = self._columns[:2]
-        if all(is_value(row[second].text) for row in self._body if row[second].lines):
-            return 0
-        texts = [row[first].text for row in self._body if row[first].lines]
-        serials = sum(bool(SERIAL.fullmatch(text)) for text in texts)
-        return int(serials >= SERIALS * len(texts))
+        texts, names = (self._texts(column) for column in self._columns[:2])
+        serials = sum(SERIAL.fullmatch(text) is not None for text in texts)
+        return int(not all(map(is_value, names)) and serials >= SERIALS * len(texts))
+
+    def _texts(self, column: int) -> list[str]:
+        return [row[column].text for row in self._body if row[column].lines]
 
     def _is_grouped(self, place: int) -> bool:
         """Whether the first column of texts names groups of rows that the next column names."""
         if len(self._columns) < place + 3:
             return False
-        first = self._columns[place]
-        second = self._columns[place + 1]
+        first, second = self._columns[place : place + 2]
         names = [row[second].text for row in self._body if row[first].rows[0] < row[first].rows[1]]
         return len(names) > 1 and not any(map(is_value, names))
 
     def _is_regular(self) -> bool:
         """Whether most cells have something in them, as those of a table have."""
-        rows = [row for row in self._body if not self._is_section(row)]
-        columns = self._columns[self._label :]
-        filled = [row[column] for row in rows for column in columns if row[column].lines]
-        return len(filled) >= FILLED * len(rows) * len(columns)
+        rows, columns = self._body, self._columns[self._label :]
+        filled = [bool(row[column].lines) for row in rows if not self._is_section(row) for column in columns]
+        return sum(filled) >= FILLED * len(filled)
 
     def _head(self, place: int) -> str:
         """Returns the heads over a column, the outermost first.

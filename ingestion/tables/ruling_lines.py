@@ -10,7 +10,7 @@ from typing import Any
 
 import pypdfium2.raw as raw
 
-from ingestion.reading.page_objects import PageObjects, matrix_of
+from ingestion.reading.page_objects import Box, PageObjects, matrix_of
 from ingestion.records import Place, Rect, turn_back
 
 __all__ = ["Rules", "drawn_rules"]
@@ -30,7 +30,6 @@ SHORTEST = 4.0
 POINTS_OF_A_BOX = 5
 
 Point = tuple[float, float]
-Sides = tuple[float, float, float, float]
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,7 +62,7 @@ def drawn_rules(place: Place, objects: PageObjects) -> Rules:
     return Rules(tuple(across), tuple(down))
 
 
-def _lines(objects: PageObjects) -> Iterator[Sides]:
+def _lines(objects: PageObjects) -> Iterator[Box]:
     """Yields (left, top, right, bottom) of each rule in points."""
     points_left = MOST_POINTS_OF_PAGE
     if not objects.whole:
@@ -92,7 +91,7 @@ def _is_of_thin_boxes(path: Any) -> bool:
     return bool(min(max(xs) - min(xs), max(ys) - min(ys)) <= THICKEST)
 
 
-def _strokes(path: Any) -> Iterator[Sides]:
+def _strokes(path: Any) -> Iterator[Box]:
     """Yields the level and upright strokes of a path that has several."""
     for (x0, y0), (x1, y1) in _segments(path):
         thickness, length = sorted((abs(x1 - x0), abs(y1 - y0)))

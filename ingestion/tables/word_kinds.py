@@ -68,10 +68,8 @@ BROKEN = re.compile("[\ufffe\u0002\u00ad]")
 MARK = re.compile(r"\(?(?:\d{1,2}|[a-z]|[ivx]{1,4})\)?(?:[,(]\(?(?:\d{1,2}|[a-z])\)?){0,2}|[*†‡§]{1,3}")
 # A whole cell that gives its value in words: "Nil", "As applicable".
 _IN_WORDS = re.compile(
-    (
-        r"(?:nil|none|exempt(?:ed)?|free|not applicable|as applicable|no change|unchanged|not available"
-        r"|not specified)\.?"
-    ),
+    r"(?:nil|none|exempt(?:ed)?|free|not applicable|as applicable|no change|unchanged|not available"
+    r"|not specified)\.?",
     re.IGNORECASE,
 )
 # Rates for several cases: "15/10", "10/5/2.5".

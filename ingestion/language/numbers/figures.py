@@ -120,12 +120,8 @@ _NAME_AHEAD = re.compile(
     r"\s{0,2}(?:[A-Z][a-z]|(?i:notes?|coins?|road|route|motorway|highway|class|series)\b)|[-/][0-9A-Za-z]"
 )
 _NAME_BEHIND = re.compile(
-    (
-        r"\b(?i:models?|routes?|roads?|sections?|motorways?|highways?|types?|class|series|codes?|version"
-        r"|refrigerants?|rooms?|grade)\s{1,2}["
-    )
-    + _LETTERS
-    + r"]\Z"
+    r"\b(?i:models?|routes?|roads?|sections?|motorways?|highways?|types?|class|series|codes?|version"
+    r"|refrigerants?|rooms?|grade)\s{1,2}[" + _LETTERS + r"]\Z"
 )
 _SURE_AMOUNT = rf"[0-9]{{1,3}}(?:[ ,][0-9]{{3}}(?![0-9])|(?:[.,][0-9]{{1,3}})?[ \u00a0]?(?:{SCALE_WORD})\b)"
 _SURE_MONEY = {letter: re.compile(rf"(?<![A-Za-z0-9]){letter}{_SURE_AMOUNT}") for letter in LETTERS}
