@@ -12,7 +12,7 @@ from ingestion.language.currencies import CODE, CURRENCY
 from ingestion.language.months import DATED_MONTH, month_number
 from ingestion.language.scales import MARK_SCALE, SCALE_WORD
 from ingestion.language.units import GAP, SPACE
-from ingestion.language.vocabulary import either, groups_of, numbered, table
+from ingestion.language.vocabulary import Match, either, groups_of, numbered, table
 
 __all__ = [
     "A_DAY",
@@ -272,7 +272,7 @@ def find_periods(text: str) -> list[Period]:
     return list(_found_in(text))
 
 
-def _period(text: str, match: re.Match[str]) -> Period | None:
+def _period(text: str, match: Match) -> Period | None:
     parts = groups_of(match)
     start, end = match.span()
     if "name" in parts:
@@ -344,7 +344,7 @@ def _length_of(parts: dict[str, str], month: int) -> tuple[int, int]:
     return months, int(not month and months not in (3, WHOLE_YEAR))
 
 
-def _basis_of(text: str, match: re.Match[str], parts: dict[str, str]) -> str:
+def _basis_of(text: str, match: Match, parts: dict[str, str]) -> str:
     """Whether what a period has is actual or planned, as far as letters or words beside it say so."""
     if "letter" in parts:
         return _LETTERS[parts["letter"]]

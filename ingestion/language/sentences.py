@@ -12,6 +12,7 @@ from ingestion.language.currencies import DRAWN_SIGNS, LETTER_SIGNS
 from ingestion.language.list_items import ITEM, ITEM_NUMBER
 from ingestion.language.months import SHORT_MONTHS
 from ingestion.language.scales import LETTER_SCALES, SHORT_SCALES
+from ingestion.language.vocabulary import Match
 from ingestion.records import Span
 
 __all__ = [
@@ -196,7 +197,7 @@ def within_sentence(label: str) -> str:
     return f"{first.lower()} {rest}".rstrip()
 
 
-def _end(text: str, match: re.Match[str]) -> int:
+def _end(text: str, match: Match) -> int:
     """Where the sentence ends if it ends at this match: behind its citations and its line breaks."""
     end = match.end()
     if not match["line"]:
@@ -211,12 +212,12 @@ def _behind(pattern: re.Pattern[str], text: str, position: int) -> int:
     return found.end() if found else position
 
 
-def _before(text: str, match: re.Match[str], start: int) -> str:
+def _before(text: str, match: Match, start: int) -> str:
     """What the sentence has before the match, LOOK_BACK characters of it at most."""
     return text[max(start, match.start() - LOOK_BACK) : match.start()]
 
 
-def _is_boundary(text: str, match: re.Match[str], end: int, start: int) -> bool:
+def _is_boundary(text: str, match: Match, end: int, start: int) -> bool:
     follows = _behind(BLANKS, text, end)
     if match["line"]:
         return _line_ends(text, match, follows, start)
@@ -237,14 +238,14 @@ def _is_boundary(text: str, match: re.Match[str], end: int, start: int) -> bool:
     return not _is_inside(text, match, start)
 
 
-def _is_noted(text: str, match: re.Match[str], start: int) -> bool:
+def _is_noted(text: str, match: Match, start: int) -> bool:
     """Whether digits that touch the stop are a note's mark, and the sentence ends before them."""
     found = LAST_WORD.search(_before(text, match, start))
     word = found[0].lower() if found else ""
     return len(word) >= SHORTEST_NOTED and word.isalpha() and word not in ALWAYS_SHORT | SHORT_BEFORE_NUMBER
 
 
-def _is_short(text: str, match: re.Match[str], follows: int, start: int) -> bool:
+def _is_short(text: str, match: Match, follows: int, start: int) -> bool:
     """Whether the full stop belongs to an abbreviation, an initial or the number of an item."""
     before = _before(text, match, start)
     found = LAST_WORD.search(before)
@@ -262,7 +263,7 @@ def _is_short(text: str, match: re.Match[str], follows: int, start: int) -> bool
     return not (first and first[1] and first[1].lower() in OPENERS)
 
 
-def _is_inside(text: str, match: re.Match[str], start: int) -> bool:
+def _is_inside(text: str, match: Match, start: int) -> bool:
     """Whether the full stop stands inside a short bracket, where it ends no sentence.
 
     "(see note 4. Figures are rounded)", "( 1 . 3 %)".
@@ -273,7 +274,7 @@ def _is_inside(text: str, match: re.Match[str], start: int) -> bool:
     return opened and closed >= 0 and "(" not in text[match.end() : closed]
 
 
-def _line_ends(text: str, match: re.Match[str], follows: int, start: int) -> bool:
+def _line_ends(text: str, match: Match, follows: int, start: int) -> bool:
     """Whether a line break ends what stands before it, as it does not where a sentence is wrapped.
 
     It does at a blank line and behind a list item, a table row or a heading.

@@ -119,6 +119,9 @@ class _Number:
         return self.value - self.page
 
 
+_Numbers = Sequence[_Number]
+
+
 def roman_value(text: str) -> int | None:
     """Returns the value of a roman numeral from 1 to 99 in either case, None if `text` is not one."""
     return ROMAN.get(text.casefold()) or None
@@ -190,9 +193,7 @@ def _face(first: _Number, second: _Number) -> bool:
     return (first.alone and second.alone) or not first.words.isdisjoint(second.words)
 
 
-def _label_of(
-    printed: str | None, own: str | None, numbers: Sequence[_Number]
-) -> tuple[str | None, str | None]:
+def _label_of(printed: str | None, own: str | None, numbers: _Numbers) -> tuple[str | None, str | None]:
     """Returns (label, source) of a page.
 
     The file's own label does not serve if a number on the page says that the page has another.
@@ -252,7 +253,7 @@ def _read(token: str) -> tuple[str, int]:
     return form, int(digits)
 
 
-def _chosen(found: Sequence[Sequence[_Number]]) -> dict[int, _Number]:
+def _chosen(found: Sequence[_Numbers]) -> dict[int, _Number]:
     """Returns the number of each page that is in a series, by page.
 
     Of several series the one with the most support counts.
@@ -270,12 +271,12 @@ def _chosen(found: Sequence[Sequence[_Number]]) -> dict[int, _Number]:
     return chosen
 
 
-def _rank(series: Sequence[_Number]) -> tuple[int, bool]:
+def _rank(series: _Numbers) -> tuple[int, bool]:
     """Orders series: by most support, then by standing at the foot."""
     return -sum(2 if number.alone else 1 for number in series), series[0].side != "foot"
 
 
-def _series(step: Sequence[_Number]) -> list[list[_Number]]:
+def _series(step: _Numbers) -> list[list[_Number]]:
     """Returns the series among numbers of one form and one offset to their pages; step: in page order."""
     runs = list[list[_Number]]()
     near = list[list[_Number]]()
@@ -291,7 +292,7 @@ def _series(step: Sequence[_Number]) -> list[list[_Number]]:
     return list(filter(None, map(_kept, runs)))
 
 
-def _kept(run: Sequence[_Number]) -> list[_Number]:
+def _kept(run: _Numbers) -> list[_Number]:
     """Returns the numbers of a run that make a series, none if there are too few of them.
 
     They stand alone in their rows, or beside words that run too, or exactly as high as such numbers.
@@ -311,7 +312,7 @@ def _kept(run: Sequence[_Number]) -> list[_Number]:
     ]
 
 
-def _is_dense(sure: Sequence[_Number]) -> bool:
+def _is_dense(sure: _Numbers) -> bool:
     """Whether there are enough numbers for a series, near enough to each other."""
     needed = NAMED_SUPPORT if all(number.named for number in sure) else SUPPORT
     ends = zip(sure, sure[needed - 1 :], strict=False)
@@ -355,7 +356,7 @@ def _aligned(first: Rect, second: Rect) -> bool:
     return min(abs(left), abs(right), abs(left + right) / 2) <= SAME_SIDE
 
 
-def _add_pairs(chosen: dict[int, _Number], found: Sequence[Sequence[_Number]]) -> None:
+def _add_pairs(chosen: dict[int, _Number], found: Sequence[_Numbers]) -> None:
     """Adds numbers alone on two successive pages, the second the next after the first.
 
     Numbers of the series before or after them must stand in their place. Such pages are parts of two pages
@@ -378,12 +379,12 @@ def _add_pairs(chosen: dict[int, _Number], found: Sequence[Sequence[_Number]]) -
             chosen[page], chosen[page + 1] = pairs[0]
 
 
-def _is_in_a_place(number: _Number, near: Sequence[_Number]) -> bool:
+def _is_in_a_place(number: _Number, near: _Numbers) -> bool:
     """Whether a number stands in the place of one of those near it."""
     return any(_same_place(number, other) for other in near)
 
 
-def _add_strays(chosen: dict[int, _Number], found: Sequence[Sequence[_Number]]) -> None:
+def _add_strays(chosen: dict[int, _Number], found: Sequence[_Numbers]) -> None:
     """Adds numbers that fit the series before or after them.
 
     Each stands alone, at a side, or beside what stands beside theirs. It is the next number in another place
@@ -411,7 +412,7 @@ def _nearest(known: Sequence[int], page: int) -> Sequence[int]:
     return known[max(0, place - 1) : place + 1]
 
 
-def _fits(number: _Number, beside: Sequence[_Number]) -> bool:
+def _fits(number: _Number, beside: _Numbers) -> bool:
     """Whether a number fits the one or two chosen numbers beside it.
 
     It is what both make it (or one, if it says that it is a page's). Or it stands in the place of one, and is

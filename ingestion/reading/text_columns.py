@@ -55,6 +55,9 @@ class _Piece(Across, Down):
         return " ".join(word.text for word in self.words)
 
 
+_Pieces = Sequence[_Piece]
+
+
 def in_columns(lines: Sequence[Sequence[Word]], is_ruled: Callable[[Rect], bool]) -> list[list[Word]]:
     """The lines of a page as they are read, those that cross a gutter between columns of prose parted.
 
@@ -87,7 +90,7 @@ def _piece(words: list[Word], line: int) -> _Piece:
     return _Piece(words, line, box.x0, box.y0, box.x1, box.y1)
 
 
-def _ordered(pieces: Sequence[_Piece], is_ruled: Callable[[Rect], bool]) -> list[_Piece]:
+def _ordered(pieces: _Pieces, is_ruled: Callable[[Rect], bool]) -> list[_Piece]:
     """The pieces with those of columns one column after the other."""
     for gutter in _gutters(pieces):
         for start, end in _runs(pieces, gutter):
@@ -100,7 +103,7 @@ def _ordered(pieces: Sequence[_Piece], is_ruled: Callable[[Rect], bool]) -> list
     return list(pieces)
 
 
-def _gutters(pieces: Sequence[_Piece]) -> Iterator[float]:
+def _gutters(pieces: _Pieces) -> Iterator[float]:
     """Yields places that gaps of many rows have in common, that of most rows first."""
     gaps = [
         (before.x1, piece.x0)
@@ -120,7 +123,7 @@ def _over(gaps: Sequence[tuple[float, float]], x: float) -> list[tuple[float, fl
     return [gap for gap in gaps if gap[0] <= x < gap[1]]
 
 
-def _runs(pieces: Sequence[_Piece], gutter: float) -> list[tuple[int, int]]:
+def _runs(pieces: _Pieces, gutter: float) -> list[tuple[int, int]]:
     """(start, end) of pieces beside each other that leave a gutter free, without rows of tables."""
     runs = list[tuple[int, int]]()
     start = at = 0
@@ -138,12 +141,12 @@ def _has_words(piece: _Piece) -> bool:
     return any(map(str.isalpha, piece.text)) or piece.text.endswith(".")
 
 
-def _rows(pieces: Sequence[_Piece]) -> list[_Piece]:
+def _rows(pieces: _Pieces) -> list[_Piece]:
     """The lines of one column, each as one piece."""
     return [_piece(_words(group), line) for line, group in groupby(pieces, lambda piece: piece.line)]
 
 
-def _are_columns(left: Sequence[_Piece], right: Sequence[_Piece]) -> bool:
+def _are_columns(left: _Pieces, right: _Pieces) -> bool:
     """Whether the lines on both sides of a gutter are prose that goes on down its side, read across."""
     beside = [pair for pair in product(left, right) if pair[0].level(pair[1]) > SAME_ROW * pair[0].height]
     accompanied = {piece.line for piece in chain.from_iterable(beside)}
@@ -158,13 +161,13 @@ def _are_columns(left: Sequence[_Piece], right: Sequence[_Piece]) -> bool:
     return len(together) < max(FEWEST_TOGETHER, TOGETHER * (len(begun) + len(other_begun) - len(together)))
 
 
-def _is_read_across(left: Sequence[_Piece], right: Sequence[_Piece]) -> bool:
+def _is_read_across(left: _Pieces, right: _Pieces) -> bool:
     """Whether the text leads to the right and back again and again."""
     order = sorted([(piece.line, False) for piece in left] + [(piece.line, True) for piece in right])
     return sum(before != after for (_, before), (_, after) in pairwise(order)) >= FEWEST_ROWS
 
 
-def _is_prose(lines: Sequence[_Piece]) -> bool:
+def _is_prose(lines: _Pieces) -> bool:
     """Whether these are lines of running text, wrapped where their column ends."""
     texts = [line.text for line in lines]
     shown = "".join("".join(texts).split())
@@ -181,7 +184,7 @@ def _goes_on(text: str) -> bool:
     return text[0].isalpha() and not text[0].isupper()
 
 
-def _begun(lines: Sequence[_Piece]) -> set[int]:
+def _begun(lines: _Pieces) -> set[int]:
     """The lines that begin a paragraph or a cell: after a line that ends a sentence or ends early."""
     right = max(line.x1 for line in lines)
     width = right - min(line.x0 for line in lines)

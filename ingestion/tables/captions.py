@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
 
 from ingestion.language.currencies import CURRENCY, CURRENCY_NAME, DRAWN_SIGNS
 from ingestion.language.numbers import stated_mark
 from ingestion.language.scales import LETTER_SCALE, SCALE_WORD, SHORT_SCALE, WHOLE_SCALE
 from ingestion.language.sentences import sentences
 from ingestion.tables.columns import row_values
-from ingestion.tables.lines import VisualLine
+from ingestion.tables.lines import Lines
 
 __all__ = ["CAPTION", "NOTE", "bracketed_units", "caption_of", "is_bare_unit", "is_unit"]
 
@@ -99,7 +98,7 @@ def _is_mark(text: str) -> bool:
     return mark.end - mark.start >= len(text.strip("()[] ."))
 
 
-def caption_of(lines: Sequence[VisualLine], top: int, floor: int) -> tuple[str, list[str], int]:
+def caption_of(lines: Lines, top: int, floor: int) -> tuple[str, list[str], int]:
     """Returns the caption above the heads of a table, its units, and the number of its first line.
 
     The units stand in lines of their own or in brackets.
@@ -142,14 +141,14 @@ def _is_prose(text: str) -> bool:
     return is_sentence or len(text.split()) > MOST_CAPTION_WORDS
 
 
-def _introduces(lines: Sequence[VisualLine], start: int, floor: int) -> bool:
+def _introduces(lines: Lines, start: int, floor: int) -> bool:
     """Whether the line above lines[start] ends a sentence that introduces the table."""
     text = lines[start - 1].text
     introduces = text.endswith(".") and INTRODUCTION.search(_introduction(lines, start, floor)[0])
     return text.endswith(":") or bool(introduces)
 
 
-def _introduction(lines: Sequence[VisualLine], start: int, floor: int) -> tuple[str, int]:
+def _introduction(lines: Lines, start: int, floor: int) -> tuple[str, int]:
     """Returns the sentence that ends above lines[start], and the number of its first line."""
     text = ""
     while start > floor and len(text) < LONGEST_INTRODUCTION:

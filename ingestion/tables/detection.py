@@ -15,7 +15,7 @@ from ingestion.tables.columns import Column, label_of
 from ingestion.tables.directions import by_direction
 from ingestion.tables.grids import grids_of
 from ingestion.tables.heads import head_of
-from ingestion.tables.lines import Piece, VisualLine, visual_lines
+from ingestion.tables.lines import Lines, Piece, VisualLine, visual_lines
 from ingestion.tables.regions import Block, blocks_of, first_line, label_sides, without_page_number
 from ingestion.tables.row_labels import rows_of
 from ingestion.tables.ruled import ruled_tables
@@ -131,7 +131,7 @@ def _has_letter(text: str) -> bool:
     return any(map(str.isalpha, text))
 
 
-def _ruled(lines: Sequence[VisualLine], words: Sequence[Word], rules: Rules) -> list[Table]:
+def _ruled(lines: Lines, words: Sequence[Word], rules: Rules) -> list[Table]:
     """Returns the tables whose cells are drawn with rules."""
     tables = list[Table]()
     for grid in grids_of(rules, words):
@@ -145,7 +145,7 @@ def _is_within(word: Word, tables: Sequence[Table]) -> bool:
     return any(table.box.holds(word.box) for table in tables)
 
 
-def _named(found: Table, lines: Sequence[VisualLine], before: Table | None) -> Table:
+def _named(found: Table, lines: Lines, before: Table | None) -> Table:
     """Returns a ruled table with its caption and unit.
 
     If it goes on right below the table before, it takes that table's caption, unit and heads.
@@ -159,7 +159,7 @@ def _named(found: Table, lines: Sequence[VisualLine], before: Table | None) -> T
     return _with_heads_above(table, before) if before and top == floor else table
 
 
-def _in_column(lines: Sequence[VisualLine], box: Rect) -> list[VisualLine]:
+def _in_column(lines: Lines, box: Rect) -> list[VisualLine]:
     """Returns the lines without what is wholly to the left or right of a box, if prose stands beside it.
 
     If another table stands beside it, the lines belong to both and stay whole.
@@ -180,7 +180,7 @@ def _pieces_over(line: VisualLine, box: Rect) -> list[Piece]:
     return [piece for piece in line.pieces if box.overlap(piece) > 0]
 
 
-def _unruled(lines: Sequence[VisualLine]) -> list[Table]:
+def _unruled(lines: Lines) -> list[Table]:
     """Returns the tables that show only in where their words stand."""
     tables = list[Table]()
     floor = last = 0
@@ -293,7 +293,7 @@ def _counts_on(above: Table, first: Table) -> bool:
     return before is not None and after is not None and int(before[1]) + 1 == int(after[1])
 
 
-def _table(lines: Sequence[VisualLine], block: Block, floor: int) -> Table:
+def _table(lines: Lines, block: Block, floor: int) -> Table:
     first = first_line(lines, block, floor)
     rows = rows_of(lines, first, block.last, block.columns)
     head = head_of(lines, first, floor, block.columns, label_sides(lines, block))
@@ -346,7 +346,7 @@ def _named_by_cell(row: Row, *, prose: bool) -> Row:
     return replace(row, cells=tuple(cells))
 
 
-def _is_table(lines: Sequence[VisualLine], block: Block) -> bool:
+def _is_table(lines: Lines, block: Block) -> bool:
     """Whether a block is a table, and not prose with figures, a list of contents, a chart or a time line."""
     if not block.columns:
         return False
@@ -374,7 +374,7 @@ def _is_table(lines: Sequence[VisualLine], block: Block) -> bool:
     return _level_with_labels(lines, block.columns)
 
 
-def _has_stray_text(lines: Sequence[VisualLine], block: Block, values: int) -> bool:
+def _has_stray_text(lines: Lines, block: Block, values: int) -> bool:
     """Whether prose stands among the values: more words than there are values."""
     edge = block.columns[0].x0
     taken = {id(value) for column in block.columns for value in column.values.values()}
@@ -383,7 +383,7 @@ def _has_stray_text(lines: Sequence[VisualLine], block: Block, values: int) -> b
     return sum(len(piece.words) for piece in stray) > max(values, MOST_STRAY_WORDS)
 
 
-def _level_with_labels(lines: Sequence[VisualLine], columns: Sequence[Column]) -> bool:
+def _level_with_labels(lines: Lines, columns: Sequence[Column]) -> bool:
     """Whether values stand at about the same height as their labels.
 
     The axis of a chart beside a column of prose does not.

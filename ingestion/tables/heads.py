@@ -12,7 +12,7 @@ from ingestion.language.periods import YEARLESS
 from ingestion.records import Across, Down
 from ingestion.tables.captions import CAPTION, bracketed_units, caption_of, is_bare_unit, is_unit
 from ingestion.tables.columns import Column, counts_up, parted
-from ingestion.tables.lines import INK, Piece, VisualLine
+from ingestion.tables.lines import INK, Lines, Piece, VisualLine
 from ingestion.tables.word_kinds import is_period, stacked
 
 __all__ = ["Head", "head_of"]
@@ -52,7 +52,7 @@ class Head:
 
 
 def head_of(
-    lines: Sequence[VisualLine],
+    lines: Lines,
     first: int,
     floor: int,
     columns: Sequence[Column],

@@ -23,7 +23,7 @@ from ingestion.tables.word_kinds import (
     words_kind,
 )
 
-__all__ = ["INK", "Piece", "VisualLine", "join", "row_of", "text_piece", "visual_lines"]
+__all__ = ["INK", "Lines", "Piece", "VisualLine", "join", "row_of", "text_piece", "visual_lines"]
 
 # Two words of one line overlap by at least this share of the height of the lower one. Footnote marks stand
 # high but overlap. The staggered lines of neighbouring heads, half a line apart, overlap less.
@@ -139,6 +139,9 @@ class VisualLine(Down):
     def text(self) -> str:
         """All of it as printed."""
         return " ".join(piece.text for piece in self.pieces)
+
+
+Lines = Sequence[VisualLine]
 
 
 def visual_lines(words: Sequence[Word]) -> list[VisualLine]:

@@ -16,7 +16,7 @@ from ingestion.tables.columns import (
     label_of,
     row_values,
 )
-from ingestion.tables.lines import Piece, VisualLine
+from ingestion.tables.lines import Lines, Piece, VisualLine
 from ingestion.tables.word_kinds import is_period
 
 __all__ = ["Block", "blocks_of", "first_line", "label_sides", "without_page_number"]
@@ -73,7 +73,7 @@ def _is_page_number(line: VisualLine, gap: float) -> bool:
     return len(line.pieces) == 1 or gap > FOOT_GAP * line.height
 
 
-def blocks_of(lines: Sequence[VisualLine]) -> Iterator[Block]:
+def blocks_of(lines: Lines) -> Iterator[Block]:
     """Yields what may be tables, from top to bottom."""
     for first, last in _stretches(lines):
         while first <= last:
@@ -90,7 +90,7 @@ def blocks_of(lines: Sequence[VisualLine]) -> Iterator[Block]:
             first = min((index for index in block.rows if index > cut), default=last + 1)
 
 
-def _stretches(lines: Sequence[VisualLine]) -> Iterator[tuple[int, int]]:
+def _stretches(lines: Lines) -> Iterator[tuple[int, int]]:
     """Yields the (first, last) lines with values between which there is nothing but labels and headings."""
     first = last = -1
     for index, line in enumerate(lines):
@@ -145,7 +145,7 @@ def _over_columns(line: VisualLine, columns: Sequence[Column], *, start: int = 1
     return min(len(over), len(pieces))
 
 
-def _block(lines: Sequence[VisualLine], first: int, last: int) -> Block:
+def _block(lines: Lines, first: int, last: int) -> Block:
     valued = (index for index in range(first, last + 1) if row_values(lines[index]))
     rows = {index: lines[index].pieces[label_of(lines[index]) :] for index in valued}
     letter = sum(lines[index].letter for index in rows) / len(rows)
@@ -169,7 +169,7 @@ def _block(lines: Sequence[VisualLine], first: int, last: int) -> Block:
     return Block(first, last, rows, kept, letter)
 
 
-def _labels(lines: Sequence[VisualLine], rows: dict[int, list[Piece]]) -> list[Piece]:
+def _labels(lines: Lines, rows: dict[int, list[Piece]]) -> list[Piece]:
     """Returns the labels of the rows that are not among their values."""
     return [
         label
@@ -189,9 +189,7 @@ def _is_late_head(line: VisualLine, pieces: Sequence[Piece], columns: Sequence[C
     return any(len(column.values) > 1 for column in columns_over(line.pieces[0], columns))
 
 
-def _take_texts(
-    lines: Sequence[VisualLine], rows: dict[int, list[Piece]], columns: Sequence[Column], letter: float
-) -> bool:
+def _take_texts(lines: Lines, rows: dict[int, list[Piece]], columns: Sequence[Column], letter: float) -> bool:
     """Gives rows without a label all their pieces; tells whether there are any.
 
     In such rows a text in a later column comes first.
@@ -232,7 +230,7 @@ def _is_column(column: Column, labels: Sequence[Piece]) -> bool:
     return inside <= count if column.has_figure else count > 1 and not inside
 
 
-def first_line(lines: Sequence[VisualLine], block: Block, floor: int) -> int:
+def first_line(lines: Lines, block: Block, floor: int) -> int:
     """Returns the first line below the heads.
 
     Headings of groups, and lines of a label, may stand above the first values.
@@ -259,7 +257,7 @@ def _heads(line: VisualLine, columns: Sequence[Column]) -> bool:
     return head_row(line) or _over_columns(line, columns, start=0) > 1
 
 
-def label_sides(lines: Sequence[VisualLine], block: Block) -> tuple[float, float]:
+def label_sides(lines: Lines, block: Block) -> tuple[float, float]:
     """Returns where the labels begin and end."""
     labels = _labels(lines, block.rows)
     edge = block.columns[0].left

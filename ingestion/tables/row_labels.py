@@ -11,7 +11,7 @@ from statistics import median_high
 from ingestion.records import Across, Down, Row, Word
 from ingestion.tables.captions import NOTE, is_unit
 from ingestion.tables.columns import Column, label_of
-from ingestion.tables.lines import Piece, VisualLine, join, row_of, text_piece
+from ingestion.tables.lines import Lines, Piece, VisualLine, join, row_of, text_piece
 from ingestion.tables.word_kinds import is_period, stacked, text_of, words_kind
 
 __all__ = ["rows_of"]
@@ -61,7 +61,7 @@ class _Item(Across, Down):
     tail: tuple[int, Piece] | None = None
 
 
-def rows_of(lines: Sequence[VisualLine], first: int, last: int, columns: Sequence[Column]) -> list[Row]:
+def rows_of(lines: Lines, first: int, last: int, columns: Sequence[Column]) -> list[Row]:
     """Returns the rows that lines[first] to lines[last] make, with values in `columns`.
 
     Lines below may carry the end of the last label.

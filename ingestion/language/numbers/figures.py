@@ -44,7 +44,7 @@ from ingestion.language.periods import find_periods
 from ingestion.language.scales import BARE_LETTER_SCALE, LETTER_SCALE, LETTER_SCALES, SCALE_WORD, scale_of
 from ingestion.language.sentences import sentence_spans
 from ingestion.language.units import BASIS, GAP, MINUS, PERCENT, POINTS, SPACE
-from ingestion.language.vocabulary import either
+from ingestion.language.vocabulary import Match, either
 
 __all__ = ["Figure", "cell_figure", "find_figures", "magnitude", "same_value", "units_agree"]
 
@@ -216,7 +216,7 @@ def _figures_of(text: str, english: str, style: NumberStyle) -> tuple[Figure, ..
     return tuple(_with_periods(_sharing_units(found, text), text))
 
 
-def _doubted(figure: Figure, match: re.Match[str], texts: tuple[str, str], style: NumberStyle) -> Figure:
+def _doubted(figure: Figure, match: Match, texts: tuple[str, str], style: NumberStyle) -> Figure:
     """The figure with the other value that it may have. match: all digits that may be its own. texts: as
     `_read` has them.
     """
@@ -311,9 +311,7 @@ class _Tail(NamedTuple):
     closed: str
 
 
-def _read(
-    texts: tuple[str, str], digits: re.Match[str], floor: int, letters: frozenset[str]
-) -> Figure | None:
+def _read(texts: tuple[str, str], digits: Match, floor: int, letters: frozenset[str]) -> Figure | None:
     """The figure with some digits of the masked text, None where it is none.
 
     texts: the source and the masked text.
@@ -351,7 +349,7 @@ def _read(
     return Figure(source[start:end], start, end, value, unit, tail.scale, None, tail.percent, decimals)
 
 
-def _digits(text: str, match: re.Match[str], *, spaces: bool) -> re.Match[str]:
+def _digits(text: str, match: Match, *, spaces: bool) -> Match:
     """The digits that belong together: of groups with spaces between them maybe only the first.
 
     spaces: they set thousands apart; but in a row of cells they set cells apart, too.
@@ -370,14 +368,14 @@ def _digits(text: str, match: re.Match[str], *, spaces: bool) -> re.Match[str]:
     return _FIRST_GROUP.match(text, match.start()) or match
 
 
-def _before(text: str, position: int, floor: int) -> re.Match[str]:
+def _before(text: str, position: int, floor: int) -> Match:
     """Sign, brackets and currency before the digits."""
     before = _BEFORE.search(text, max(floor, position - _BEFORE_LONGEST), position)
     assert before is not None  # every part of the pattern is optional
     return before
 
 
-def _tail(text: str, position: int, before: re.Match[str]) -> _Tail:
+def _tail(text: str, position: int, before: Match) -> _Tail:
     """Unit and scale, inside or behind closing brackets: "(2.0%)", "(2.0)%", "(91.5) million"."""
     currency = before["currency"] or ""
     unit, scale, percent, end = _unit_after(text, position, currency)
@@ -392,13 +390,13 @@ def _tail(text: str, position: int, before: re.Match[str]) -> _Tail:
     return _Tail(unit, scale, percent, inside, end, closing)
 
 
-def _is_name(text: str, before: re.Match[str], tail: _Tail) -> bool:
+def _is_name(text: str, before: Match, tail: _Tail) -> bool:
     """Whether letters that are no unit touch the digits: "ABC12", "194J", "7f3a"."""
     glued = tail.unit is None and tail.scale == 1.0 and _GLUED.match(text, tail.inside)
     return not before["currency"] and (text[before.end() - 1 : before.end()].isalpha() or bool(glued))
 
 
-def _is_money(text: str, digits: re.Match[str], letters: frozenset[str]) -> bool:
+def _is_money(text: str, digits: Match, letters: frozenset[str]) -> bool:
     """Whether a letter that touches an unscaled amount is its currency, not part of a name such as "R50"."""
     first, end = digits.span()
     if _NAME_BEHIND.search(text, max(0, first - 20), first):
@@ -410,7 +408,7 @@ def _is_money(text: str, digits: re.Match[str], letters: frozenset[str]) -> bool
     return text[first - 1] in letters
 
 
-def _value(match: re.Match[str]) -> tuple[float, int]:
+def _value(match: Match) -> tuple[float, int]:
     """Value and digits after the point; not-a-number where it is too long or starts with a needless zero."""
     written = match[0].replace(",", "")
     if match.lastgroup in ("mixed", "fraction", "vulgar"):
@@ -448,7 +446,7 @@ def _unit_after(text: str, position: int, currency: str) -> tuple[str | None, fl
     return code, scale, None, money.end() if money else position
 
 
-def _negative(text: str, before: re.Match[str], tail: _Tail) -> bool | None:
+def _negative(text: str, before: Match, tail: _Tail) -> bool | None:
     """Whether the figure is negative; None where brackets only number items, as in "(3) faster returns"."""
     if tail.closed == BEHIND or (before["minus"] or "")[:1] == SURE:
         return True
@@ -495,7 +493,7 @@ def _spaced_minus(text: str, position: int, end: int) -> bool:
     return cells is not None and not right.strip()
 
 
-def _bracket_negative(text: str, before: re.Match[str], tail: _Tail) -> bool | None:
+def _bracket_negative(text: str, before: Match, tail: _Tail) -> bool | None:
     """Whether brackets are an accountant's minus, and not an aside in prose, "the deficit (4.4%) fell".
 
     None where they only number items.
