@@ -14,7 +14,6 @@ from ingestion.records import Page, Span
 
 __all__ = [
     "better_reading",
-    "is_contents",
     "is_unreadable",
     "join_line_breaks",
     "needs_reading_again",
@@ -45,11 +44,6 @@ IDEOGRAPHS = "\u2e80"
 LETTERS_AN_IDEOGRAPH = 3
 # What letters with wrong spaces, order or encoding are worth: a search finds few of their words.
 DISORDERED = 0.5
-# A page of contents has at least this many entries; fewer may stand on any page.
-FEWEST_ENTRIES = 4
-LEADER = re.compile(r"(?:\. ?){5}|\u2026{2}|_{5}")
-PAGE_NUMBER = re.compile(r"[\divxl]{1,5}", re.I)
-CONTENTS = re.compile(r"(table of )?contents\b|index$|list of (tables|figures|charts)", re.I)
 # Halves of characters, which no file can be written with.
 SURROGATE = re.compile(r"[\ud800-\udfff]")
 CID = re.compile(r"\(cid:\d+\)|/G\d{2}")
@@ -65,22 +59,6 @@ WORD = re.compile(r"\w+(?:-\w+)*")
 _WHOLE = r"\w++(?:-\w++)*+"
 HALVES = re.compile(rf"(?:(?<!\w)(?<!\w-){_WHOLE})?{LINE_BREAK_HYPHEN.pattern}(?:{_WHOLE})?")
 NO_SPACE = re.compile(r"[^\s\x00]+")
-
-
-def is_contents(text: str) -> bool:
-    """Whether a page is a table of contents or a list of tables, which names every subject and explains none.
-
-    Many of its lines lead by dots to a page number, or it calls itself contents and most of its lines end in
-    a page number.
-    """
-    lines = [line.strip() for line in text.split("\n") if line.strip()]
-    leading = sum(bool(LEADER.search(line)) for line in lines)
-    if leading >= max(FEWEST_ENTRIES, len(lines) / 3):
-        return True
-    if not any(CONTENTS.match(line) for line in lines[:5]):
-        return False
-    ending = sum(" " in line and bool(PAGE_NUMBER.fullmatch(line.rsplit(None, 1)[-1])) for line in lines)
-    return ending >= max(FEWEST_ENTRIES, len(lines) / 2)
 
 
 def normalise(text: str) -> str:
