@@ -48,8 +48,8 @@ def sheet_pages(words: Sequence[Word]) -> list[Sequence[Word]]:
 
 def _face(left: Word, right: Word) -> bool:
     """Whether two numbers are those of facing pages."""
-    if int(left.text[:5]) + 1 != int(right.text[:5]) or not left.box.centre < 0.5 < right.box.centre:
-        return False
+    number, following = (int(word.text[:5]) for word in (left, right))
     alike = abs(right.box.centre - left.box.centre - 0.5)
     mirrored = abs(right.box.centre + left.box.centre - 1)
-    return int(right.text[:5]) <= LAST_PAGE and min(alike, mirrored) < SAME_SIDE
+    faces = left.box.centre < 0.5 < right.box.centre and min(alike, mirrored) < SAME_SIDE
+    return faces and number + 1 == following <= LAST_PAGE

@@ -172,7 +172,7 @@ def _joined(columns: list[Column], letter: float) -> list[Column]:
     return kept
 
 
-def columns_over(piece: Across, columns: Sequence[Column]) -> list[Column]:
+def columns_over(piece: Piece, columns: Sequence[Column]) -> list[Column]:
     """Returns the columns that a piece stands over or in."""
     return [column for column in columns if column.overlap(piece) > 0]
 
