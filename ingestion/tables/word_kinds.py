@@ -70,10 +70,8 @@ BROKEN = re.compile("[\ufffe\u0002\u00ad]")
 MARK = re.compile(r"\(?(?:\d{1,2}|[a-z]|[ivx]{1,4})\)?(?:[,(]\(?(?:\d{1,2}|[a-z])\)?){0,2}|[*†‡§]{1,3}")
 # A whole cell that gives its value in words: "Nil", "As applicable".
 _IN_WORDS = re.compile(
-    (
-        r"(?:nil|none|exempt(?:ed)?|free|not applicable|as applicable|no change|unchanged|not available"
-        r"|not specified)\.?"
-    ),
+    r"(?:nil|none|exempt(?:ed)?|free|not applicable|as applicable|no change|unchanged|not available"
+    r"|not specified)\.?",
     re.IGNORECASE,
 )
 # Rates for several cases: "15/10", "10/5/2.5".
@@ -93,7 +91,9 @@ def _kind(text: str) -> str:
     if GROUP.fullmatch(text):
         return "v"
     if FIGURE.fullmatch(text):
-        return "v" if text[-1] not in ",;" and _is_read(text) else "w"
+        # Just digits with their marks are always read as a figure.
+        is_read = _PLAIN.fullmatch(text) or is_period(text) or cell_figure(text, UNDECIDED)
+        return "v" if text[-1] not in ",;" and is_read else "w"
     if _NOTHING.fullmatch(text):
         return "d"
     if _CURRENCY_ALONE.fullmatch(text):
@@ -105,11 +105,6 @@ def _kind(text: str) -> str:
     if _LEADER.fullmatch(text):
         return "l"
     return "w"
-
-
-def _is_read(text: str) -> bool:
-    """Whether the reader of figures reads a word; it reads all that are just digits with their marks."""
-    return bool(_PLAIN.fullmatch(text)) or is_period(text) or cell_figure(text, UNDECIDED) is not None
 
 
 def words_kind(text: str) -> str:
@@ -149,11 +144,7 @@ def is_value(text: str) -> bool:
     others = [word for kind, word in zip(kinds, words, strict=True) if kind == "w"]
     if "c" in kinds and others and find_periods(text):  # "2024 TZS billion" is a head
         return False
-    return all(map(_goes_with_figure, others))
-
-
-def _goes_with_figure(word: str) -> bool:
-    return word.lower() in _MEASURES or word in _BETWEEN
+    return all(word.lower() in _MEASURES or word in _BETWEEN for word in others)
 
 
 def text_of(words: Iterable[Word]) -> str:

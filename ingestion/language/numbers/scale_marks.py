@@ -215,10 +215,8 @@ def passage_scale(text: str) -> tuple[float, str | None]:
 def governing_mark(marks: list[ScaleMark], position: int) -> ScaleMark | None:
     """The nearest mark before a position that still governs there. marks: in the order of scale_marks."""
     before = bisect_left(marks, position, key=lambda mark: mark.end)
-    for mark in reversed(marks[max(0, before - _LOOK_BACK) : before]):
-        if mark.until is None or position < mark.until:
-            return mark
-    return None
+    nearest = reversed(marks[max(0, before - _LOOK_BACK) : before])
+    return next((mark for mark in nearest if mark.until is None or position < mark.until), None)
 
 
 def _scale_and_unit(match: re.Match[str]) -> tuple[float, str | None]:
@@ -248,11 +246,8 @@ def stated_mark(text: str) -> ScaleMark | None:
     scales = [mark for mark in scale_marks(text) if mark.scale > 1] or _bare_scales(text)
     if scales:
         return scales[-1]
-    for unit, pattern in _KINDS:
-        match = pattern.search(text)
-        if match:
-            return ScaleMark(match.start(), match.end(), 1.0, unit)
-    return None
+    kinds = ((unit, pattern.search(text)) for unit, pattern in _KINDS)
+    return next((ScaleMark(*match.span(), 1.0, unit) for unit, match in kinds if match), None)
 
 
 def mark_beside(head: str, row: Row, read: Reader = stated_mark) -> ScaleMark | None:
@@ -260,11 +255,8 @@ def mark_beside(head: str, row: Row, read: Reader = stated_mark) -> ScaleMark | 
 
     It takes precedence over what the table states for all cells.
     """
-    for text in (*reversed(head.split(" > ")), row.label, *reversed(row.section.split(" > "))):
-        mark = read(text) if text else None
-        if mark:
-            return mark
-    return None
+    texts = (*reversed(head.split(" > ")), row.label, *reversed(row.section.split(" > ")))
+    return next(filter(None, map(read, filter(None, texts))), None)
 
 
 def mark_of_table(table: Table, row: Row, read: Reader = stated_mark) -> ScaleMark | None:
