@@ -165,11 +165,17 @@ ENVIRONMENT: Mapping[str, tuple[str, str]] = {
     ),
     "FINPOLICY_COMPRESSION": (
         "compression",
-        "`0` never shortens a long conversation. Older exchanges are then only recalled one by one.",
+        (
+            "`1` sends the whole conversation, shortened when it is long. Otherwise the last exchanges are "
+            "sent, and older ones recalled one by one."
+        ),
     ),
     "FINPOLICY_COMPRESSION_TOKENS": (
         "compression_tokens",
-        "Length in tokens above which earlier parts of a conversation are shortened.",
+        (
+            "Length in tokens above which earlier parts of a conversation are shortened, or less if "
+            "FINPOLICY_CONTEXT_TOKENS has less room next to pages and answer."
+        ),
     ),
     "FINPOLICY_COMPRESSION_RATIO": (
         "compression_ratio",
@@ -387,11 +393,11 @@ class Settings:
     rewrite: bool = False
     window: int = 10
     prompt_exchanges: int = 5
-    compression: bool = True
+    compression: bool = False
     compression_tokens: int = 20_000
     compression_ratio: float = 0.5
     compression_gamma: float = 1.0
-    compression_rho: float = 1.0
+    compression_rho: float = 0.5
     seed_scoring: bool = False
     summary: bool = True
     retention_days: float = 0.0

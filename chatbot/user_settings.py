@@ -51,6 +51,8 @@ LONGEST_KEY = 1_000
 MOST_HOURS = 8_760
 # The most exchanges that help to understand a follow-up. With more, the page would take a moment to open.
 MOST_WINDOW = 50
+# The longest conversation before it is shortened: what the largest contexts hold.
+MOST_TOKENS = 1_000_000
 # For 1M tokens: ten times what the dearest model costs.
 MOST_PRICE = 10_000
 # The most notes of one memory.
@@ -140,6 +142,17 @@ PREFERENCES: tuple[Preference, ...] = (
         "Shorten long conversations",
         "Sends only what matters for the question. Each answer shows what was cut.",
         needs_model=True,
+    ),
+    Preference(
+        "compression_tokens",
+        "follow-ups",
+        "Tokens before it is shortened",
+        "Less if the prompt has less room beside the pages and the answer.",
+        0,
+        MOST_TOKENS,
+        1_000,
+        needs_model=True,
+        needs="compression",
     ),
     Preference(
         "compression_ratio",

@@ -11,7 +11,7 @@ from collections.abc import Callable, Generator, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 
-from chatbot.answer.prompt import Request, build_prompt, size_of
+from chatbot.answer.prompt import Request, build_prompt, size_of, size_of_conversation
 from chatbot.asking.answering import Answering, PromptedQuestion
 from chatbot.asking.direct_answers import EXPLAIN, IN_OTHER_WORDS, DirectAnswers
 from chatbot.asking.external_texts import with_texts
@@ -25,6 +25,7 @@ from chatbot.asking.question import Ask, checked
 from chatbot.asking.tool_sources import tool_texts
 from chatbot.memory.cases.case_store import is_sound
 from chatbot.memory.cases.feedback_rerank import FeedbackRerank
+from chatbot.memory.compression.shortening import PAGE_TOKENS
 from chatbot.memory.memory_service import Before
 from chatbot.models.chat import LLM
 from chatbot.records import Answer, Event, Exchange, Hit, Notice, Prompt, Stage, Token, Understanding
@@ -438,8 +439,10 @@ class Asker:
 
         owner = ask.owner
 
+        said = size_of_conversation(request)
+
         def sent(tokens: int) -> Prompt:
-            hits = self._for_model(ask, query, request.hits, tokens)
+            hits = self._for_model(ask, query, request.hits, tokens, said)
             return build_prompt(replace(full_request, hits=hits, max_tokens=tokens))
 
         room = self.models.prompt_tokens(owner)
@@ -476,14 +479,15 @@ class Asker:
             return ()
         return (Notice(f"The chat model took {seconds:.0f} s to start answering. {NOT_ASKED}"),)
 
-    def _for_model(self, ask: Ask, query: Query, hits: Sequence[Hit], tokens: int) -> list[Hit]:
+    def _for_model(self, ask: Ask, query: Query, hits: Sequence[Hit], tokens: int, said: int) -> list[Hit]:
         """The pages that a chat model gets; those that answer without one come first.
 
-        There are as many as its context has room for, and none that lacks its tables.
+        There are as many as its context has room for beside what was said, and none that lacks its tables.
         """
         if not ask.documents:
             return list(hits)
-        count = self.pages or max(query.k, tokens // TOKENS_PER_PAGE)
+        room = min(tokens // TOKENS_PER_PAGE, (tokens - said) // PAGE_TOKENS)
+        count = self.pages or max(query.k, room)
         stored = [hit for hit in hits if not hit.external]
         more = self._beside_texts(ask, query, self.finder.beside(query, stored, count))
         lacking = without_tables(self.library, more)
