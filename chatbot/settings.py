@@ -203,6 +203,13 @@ ENVIRONMENT: Mapping[str, tuple[str, str]] = {
         "summary",
         ("`0` turns off summaries of earlier exchanges, which take one short call for every five exchanges."),
     ),
+    "FINPOLICY_KEEP_SESSIONS": (
+        "keep_sessions",
+        (
+            "`1` keeps the conversations of [the browser extension](api.md#the-browser-extension). "
+            "Otherwise they are in memory, and end an hour after their last question."
+        ),
+    ),
     "FINPOLICY_RETENTION_DAYS": (
         "retention_days",
         "Days after which an unused conversation is erased. 0 keeps it forever.",
@@ -400,6 +407,7 @@ class Settings:
     compression_rho: float = 0.5
     seed_scoring: bool = False
     summary: bool = True
+    keep_sessions: bool = False
     retention_days: float = 0.0
     signals_database: str = ""
     signals_threshold: float = 0.0

@@ -140,7 +140,7 @@ PREFERENCES: tuple[Preference, ...] = (
         "compression",
         "follow-ups",
         "Shorten long conversations",
-        "Sends only what matters for the question. Each answer shows what was cut.",
+        "Sends the whole conversation. From a long one, only what matters for the question; the answer says so.",
         needs_model=True,
     ),
     Preference(
@@ -158,7 +158,7 @@ PREFERENCES: tuple[Preference, ...] = (
         "compression_ratio",
         "follow-ups",
         "Share kept when shortened",
-        "Lower is quicker and cheaper. Higher keeps more.",
+        "Of a conversation that is too long. Lower is quicker and cheaper.",
         0.05,
         1,
         0.05,

@@ -14,6 +14,7 @@ __all__ = ["ShorteningIn"]
 class ShorteningIn(BaseModel):
     """How a long conversation is shortened for a question; null takes the settings' own.
 
+    use_r2c: whether the whole conversation is sent, shortened when it is long.
     max_tokens: the tokens above which it is, as far as the prompt has room.
     compression_ratio: the share that is kept.
     gamma: how unevenly sentences are dropped.
@@ -22,6 +23,7 @@ class ShorteningIn(BaseModel):
     keep_last: messages at the end that stay whole.
     """
 
+    use_r2c: bool | None = None
     max_tokens: Annotated[int, Field(ge=0, le=MOST_TOKENS)] | None = None
     compression_ratio: Annotated[float, Field(ge=0.05, le=1)] | None = None
     gamma: Annotated[float, Field(ge=0, le=10)] | None = None
@@ -33,6 +35,7 @@ class ShorteningIn(BaseModel):
     def compression(self) -> tuple[tuple[str, Value], ...]:
         """What it changes of the settings, by their names."""
         given = {
+            "compression": self.use_r2c,
             "seed_scoring": None if self.scoring is None else self.scoring == "seed",
             "compression_tokens": self.max_tokens,
             "compression_ratio": self.compression_ratio,

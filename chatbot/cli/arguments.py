@@ -408,7 +408,8 @@ def _add_compress(commands: Any) -> None:
     compress.add_argument(
         "--rho",
         type=float,
-        help="share of the cut made by whole chunks, 0 to 1 (default 1 for query, 0.5 for seed)",
+        default=0.5,
+        help="share of the cut made by whole chunks, 0 to 1 (default 0.5)",
     )
     compress.add_argument(
         "--gamma", type=float, default=1.0, help="how much more to cut from less important text (default 1)"
