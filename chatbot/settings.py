@@ -237,7 +237,10 @@ ENVIRONMENT: Mapping[str, tuple[str, str]] = {
     "MEMORY_MAX_NOTES": ("signals_notes", "Maximum number of signals for one question."),
     "MEMORY_JSONL_PATH": (
         "cases_file",
-        "File of rated answers for all users, as JSON lines, read when the store opens. If unset, none.",
+        (
+            "File of rated answers for all users, as JSON lines. New ratings are added to it, or only shared "
+            "ones where others can open the pages; what others add is read at once. If unset, none."
+        ),
     ),
     "MEMORY_KEY_FIELD": (
         "cases_key_field",

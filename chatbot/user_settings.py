@@ -140,7 +140,7 @@ PREFERENCES: tuple[Preference, ...] = (
         "compression",
         "follow-ups",
         "Shorten long conversations",
-        "Sends the whole conversation. From a long one, only what matters for the question; the answer says so.",
+        "Sends the whole conversation, and of a long one what matters for the question. The answer says so.",
         needs_model=True,
     ),
     Preference(

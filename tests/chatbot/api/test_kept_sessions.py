@@ -6,6 +6,7 @@ import time
 from collections.abc import Iterator
 
 import pytest
+from fastapi import Request
 
 from chatbot.api import sessions
 from chatbot.api.sessions import COOKIE
@@ -40,7 +41,7 @@ def test_a_kept_session_goes_on_after_a_restart(kept: Api) -> None:
         client.get("/get_chat_response/", params={"question": QUESTION})
         live = sessions.Sessions()
         scope = {"type": "http", "headers": [(b"cookie", f"{COOKIE}={client.cookies[COOKIE]}".encode())]}
-        request = sessions.Request(scope)
+        request = Request(scope)
         conversations = kept.context.chatbot.conversations
         session = live.of_browser(request, None, "local", conversations)
         assert conversations.get(session.id, "local").exchanges == 1
