@@ -18,6 +18,7 @@ __all__ = [
     "MULTILINGUAL",
     "PROGRAM",
     "ROOT",
+    "STRATEGIES",
     "Settings",
     "default_home",
     "is_installed",
@@ -152,6 +153,13 @@ ENVIRONMENT: Mapping[str, tuple[str, str]] = {
         "rewrite",
         ("`1` lets the chat model complete follow-up questions before the search, with one more short call."),
     ),
+    "FINPOLICY_STRATEGY": (
+        "strategy",
+        (
+            "How the pieces of a question that is longer than the embedder reads are combined: "
+            "`average`, `weighted`, `per_chunk`, `rrf`, `union` or `intersection`."
+        ),
+    ),
     "FINPOLICY_WINDOW": (
         "window",
         (
@@ -230,6 +238,10 @@ ENVIRONMENT: Mapping[str, tuple[str, str]] = {
     ),
     "MEMORY_MIN_CONFIDENCE": ("signals_confidence", "Minimum confidence of a signal, 0 to 1."),
     "MEMORY_LOOKBACK_HOURS": ("signals_hours", "Maximum age of recalled news, in hours."),
+    "MEMORY_ASSETS": (
+        "signals_assets",
+        "Recalls only news about one of these assets, such as `BTC ETH`. If unset, about any.",
+    ),
     "MEMORY_RETENTION_DAYS": (
         "signals_days",
         "Days after which news is erased with its signals. 0 keeps it forever.",
@@ -356,6 +368,8 @@ FIRST_WORD_SHARE = 5
 MOST_PAGES = 10
 # The least size of a prompt: rules, example, question and four short excerpts.
 LEAST_CONTEXT = 1_500
+# How the pieces of a long query are combined; see chatbot/search/fusion.py.
+STRATEGIES = ("average", "weighted", "per_chunk", "rrf", "union", "intersection")
 REASONING = ("", "none", "minimal", "low", "medium", "high")
 # Who may choose their own model endpoint, as FINPOLICY_USER_MODELS says. By default it depends on who can
 # open the pages.
@@ -401,6 +415,7 @@ class Settings:
     reasoning: str = ""
     rerank: bool = False
     rewrite: bool = False
+    strategy: str = "average"
     window: int = 10
     prompt_exchanges: int = 5
     compression: bool = False
@@ -417,6 +432,7 @@ class Settings:
     signals_confidence: float = 0.6
     signals_hours: int = 168
     signals_notes: int = 3
+    signals_assets: str = ""
     signals_days: float = 0.0
     feeds: str = ""
     feed_minutes: float = 15.0
@@ -551,6 +567,7 @@ def load_settings(environment: Mapping[str, str] | None = None) -> Settings:
         )
     for name, word, known in (
         ("FINPOLICY_REASONING", settings.reasoning, REASONING),
+        ("FINPOLICY_STRATEGY", settings.strategy, STRATEGIES),
         ("FINPOLICY_PROVIDER", settings.provider, PROVIDERS),
         ("FINPOLICY_USER_MODELS", settings.user_models, USER_MODELS),
     ):

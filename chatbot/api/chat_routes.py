@@ -172,6 +172,7 @@ async def _replied(
         documents=asked.use_rag,
         window_alone=not asked.use_r2c,
         compression=asked.compression,
+        strategy=asked.strategy or "",
         tools=tools,
         takes_advice=False,
     )

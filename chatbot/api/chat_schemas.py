@@ -6,7 +6,7 @@ from typing import Annotated, Any
 
 from pydantic import BaseModel, Field
 
-from chatbot.api.schemas import Question, Strict
+from chatbot.api.schemas import Question, Strategy, Strict
 from chatbot.api.shortening_schema import ShorteningIn
 
 __all__ = ["ChatIn", "ChatOut", "ClearedOut", "ModelsOut", "SessionStats", "WebTextIn", "WebTextOut"]
@@ -24,6 +24,7 @@ class ChatIn(Strict, ShorteningIn):
     use_r2c: whether the whole conversation is sent, shortened when it is long; false sends the last exchanges
         alone.
     current_url: the page that the browser shows.
+    strategy: how the pieces of a long question are combined.
     session_id: a name of your choice for the conversation; "" is the browser's by its cookie, or the key's
         only one.
     private: whether nothing of it is written to disk, also where sessions are kept.
@@ -35,6 +36,7 @@ class ChatIn(Strict, ShorteningIn):
     use_rag: bool = True
     use_r2c: bool = True
     current_url: Address = ""
+    strategy: Strategy | None = None
     session_id: Session = ""
     private: bool = False
 

@@ -14,7 +14,7 @@ from functools import partial
 from chatbot.answer.prompt import Request, build_prompt, size_of, size_of_conversation
 from chatbot.asking.answering import Answering, PromptedQuestion
 from chatbot.asking.direct_answers import EXPLAIN, IN_OTHER_WORDS, DirectAnswers
-from chatbot.asking.external_texts import with_texts
+from chatbot.asking.external_texts import with_texts, without_reports
 from chatbot.asking.memory_context import MemoryContext
 from chatbot.asking.missing_tables import complete_tables, without_tables
 from chatbot.asking.model_alone import answer_alone, check_model
@@ -32,6 +32,7 @@ from chatbot.records import Answer, Event, Exchange, Hit, Notice, Prompt, Stage,
 from chatbot.search.corpus_vocabulary import as_known, known_terms
 from chatbot.search.follow_up.llm import Rewritten, rewrite
 from chatbot.search.follow_up.rules import asks_other_period, standalone_query
+from chatbot.search.fusion import mean_vector, worth_searching
 from chatbot.search.intents import WHOLE, Intent
 from chatbot.search.page_search import Finder
 from chatbot.search.pending_content import is_in_part, pending_content
@@ -182,6 +183,7 @@ class Asker:
         answer = yield from self.answering.answer(asked, model, stop)
         yield replace(
             answer,
+            citations=without_reports(answer.citations, ask.texts),
             considered=tuple(hits),
             conversation=ask.conversation,
             understanding=prepared.understanding,
@@ -238,10 +240,21 @@ class Asker:
         text = yield from self._query(question, ask, exchanges, again, stop)
         understanding = understand(text if again else self._spelled(question, ask), text)
         understanding = as_known(self.library, self.finder.with_names(understanding, ask.names), ask.names)
-        vector = yield from self.finder.vector(understanding.subject)
-        mode = "keyword" if vector is None else "hybrid"
-        pages = self.models.settings_of(ask.owner).pages
-        query = Query(text, vector, ask.names, mode, pages, understanding)
+        long = yield from self.finder.embedded(understanding.subject)
+        vector = mean_vector(worth_searching(long.chunks)) if long else None
+        settings = self.models.settings_of(ask.owner)
+        query = Query(
+            text,
+            vector,
+            ask.names,
+            "hybrid" if long else "keyword",
+            settings.pages,
+            understanding,
+            pieces=long,
+            strategy=ask.strategy or settings.strategy,
+        )
+        if query.strategy == "average":
+            query = replace(query, pieces=None)
         before = self.lending.before(ask, text, vector)
         yield from before.notices
         beside = ask.beside

@@ -33,7 +33,10 @@ def test_the_web_is_searched_and_cited_by_address(with_model: WithModel) -> None
         found = client.get("/get_adv_response/", params=asked).json()
     assert NEWS in found["reply"]
     assert "The web was searched by OpenAI's search tool" in found["reply"]
-    assert found["answers"]["stand-in"]["citations"][0]["document"] == NEWS
+    citation = found["answers"]["stand-in"]["citations"][0]
+    assert citation["document"] == NEWS
+    assert not citation["verified"], "the page itself was not read"
+    assert "search tool" in citation["reason"]
 
 
 def test_a_stream_has_the_keys_of_the_finished_answer(with_model: WithModel) -> None:

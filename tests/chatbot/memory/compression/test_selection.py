@@ -69,8 +69,8 @@ def test_chunks_take_rho_of_what_goes_and_sentences_the_rest() -> None:
         # Shared as 1/.04 : 1/.09 : 1/.16 = 59.0 : 26.2 : 14.8.
         (0.5, 2.0, [0, 40, 70, 90]),
         # E_chunk = 50 takes none: a chunk has 100. Shared as 10 : 5 : 3.3 : 2.5 = 96 : 48 : 32 : 24, of which
-        # the first can give 90 and passes 6 on: 90 : 50.8 : 33.8 : 25.4, in whole sentences 90 : 60 : 30 : 20,
-        # as what does not fit is handed on.
+        # the first can give 90 and passes 6 on: 90 : 50.8 : 33.8 : 25.4, in whole sentences
+        # 90 : 60 : 30 : 20, as what does not fit is handed on.
         (0.25, 1.0, [10, 40, 70, 80]),
         # E_sent = 200 alone, alike.
         (0.0, 0.0, [50, 50, 50, 50]),
