@@ -15,7 +15,10 @@ from threading import Lock
 import Stemmer
 
 from chatbot.models.cosine_scale import by_embedder
+from ingestion.language.currencies import CODES
+from ingestion.language.scales import LETTER_SCALE, SCALE_WORD
 from ingestion.language.terms import STOP_WORDS, terms
+from ingestion.language.units import SPACE
 
 __all__ = [
     "ASSET_MARK",
@@ -45,16 +48,14 @@ LEAST_LETTERS = 3
 WORD = re.compile(r"\$?[^\W_]+(?:['’][^\W_]+)*")
 # A code of the exchanges, marked as one.
 CASHTAG = re.compile(r"\$([A-Z]{1,6})(?![\w])")
-# Before a currency that is the unit of an amount: a figure, with or without its scale.
+# Before a currency that is the unit of an amount: a figure, with or without its scale, which in other scripts
+# is a short word.
 AMOUNT = re.compile(
-    r"\d[\d.,]*\s?(?:k|m|mln|bn|tn|thousand|million|billion|trillion|тыс|млн|млрд|трлн|万|亿|萬|億)?\.?\s?$"
-    r"|\d\s(?:тысяч|миллион|миллиард)\w*\s$",
-    re.IGNORECASE,
+    rf"\d[\d.,]*{SPACE}?(?:{SCALE_WORD}|{LETTER_SCALE}|[^\W\d_a-zA-Z]{{1,10}}\.?)?{SPACE}?$", re.IGNORECASE
 )
 LONGEST_AMOUNT = 40
 # Words in capitals that may all be codes.
 MOST_CODES = 4
-CURRENCIES = frozenset("USD EUR RUB CNY JPY GBP INR".split())
 CODE = re.compile(r"[A-Z][A-Z0-9]{1,5}")
 # Scripts whose words are not parted by blanks: pairs of neighbouring letters stand for them.
 UNPARTED = ("CJK", "HIRAGANA", "KATAKANA", "THAI", "LAO", "KHMER", "MYANMAR")
@@ -125,7 +126,7 @@ def assets_in(text: str) -> tuple[str, ...]:
         bare = word.lstrip(ASSET_MARK)
         before = text[max(0, found.start() - LONGEST_AMOUNT) : found.start()]
         unit = names.get(_stem(bare.casefold())) or names.get(bare.casefold())
-        units[unit or ""] += unit in CURRENCIES and bool(AMOUNT.search(before))
+        units[unit or ""] += unit in CODES and bool(AMOUNT.search(before))
         if CODE.fullmatch(bare) and bare in codes and not shouts:
             counts[bare] += bare not in counts or not word.startswith(ASSET_MARK)
         elif code := names.get(_stem(bare.casefold())) or names.get(bare.casefold()):

@@ -100,8 +100,8 @@ def test_only_settings_that_have_an_effect_are_shown_each_with_its_default(
 ) -> None:
     assert [one.label for one in page.expander] == ["Advanced"]
     assert not page.expander[0].proto.expanded
-    assert labels(page) == {"pages", "window"}
-    assert shown(page).count("Default: ") == 2
+    assert labels(page) == {"pages", "strategy", "window"}
+    assert shown(page).count("Default: ") == 3
     assert "Choose a model to see the settings that need one." in shown(page)
     assert page.button(key="reset-all").disabled
     context.chatbot.own.choose_model(ANN, "own", "m", "http://127.0.0.1:9/v1")
@@ -144,7 +144,7 @@ def test_choices_hold_at_once_for_their_owner_and_are_reset(
     click(page, "reset-all")
     click(page, "reset-now")
     assert own.chosen(ANN) == {}
-    assert labels(page) == {"pages", "window"}
+    assert labels(page) == {"pages", "strategy", "window"}
 
 
 def test_what_another_tab_chose_is_shown(page: AppTest, own: UserSettingsStore) -> None:
