@@ -182,8 +182,8 @@ def compressions(
     ways: list[tuple[str, Conversation, Callable[[str], CompressionFocus], dict[str, Any]]] = [
         ('compress, scoring "seed"', plain, CompressionFocus, {"scoring": "seed"}),
         ("compress, no question", plain, lambda query: CompressionFocus(), {}),
-        ("compress, no question, rho 0.5", plain, lambda query: CompressionFocus(), {"rho": 0.5}),
-        ("compress, question, rho 0.5", plain, CompressionFocus, {"rho": 0.5}),
+        ("compress, no question, rho 1", plain, lambda query: CompressionFocus(), {"rho": 1.0}),
+        ("compress, question, rho 1", plain, CompressionFocus, {"rho": 1.0}),
         ("compress, question", plain, CompressionFocus, {}),
     ]
     if vectors:
@@ -228,7 +228,7 @@ def measure_times() -> str:
         for name, options, vectors in (
             ("question", CompressionOptions(0), None),
             ("question, vectors given", CompressionOptions(0), given),
-            ("question, rho 0.5", CompressionOptions(0, rho=0.5), None),
+            ("question, rho 1", CompressionOptions(0, rho=1.0), None),
             ("seed", CompressionOptions(0, scoring="seed"), None),
         ):
             first, more = zip(*(_seconds(messages, options, vectors) for _ in range(3)), strict=True)

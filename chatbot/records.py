@@ -181,7 +181,8 @@ class Compression:
     chunks_compressed: number of turns that lost something.
     kept: the (start, end) offsets kept of question and of answer, by exchange. An exchange before whole_from
         that is not listed was left out.
-    whole_from: number of the first exchange that the prompt has in full, 0 if not known.
+    whole_from: number of the first exchange that the prompt has in full unless `kept` lists it, 0 if not
+        known.
     """
 
     original_tokens: int

@@ -525,7 +525,9 @@ class Chatbot:
         fails.
         """
         if ask.conversation is not None:
-            self.memory.settle(ask.conversation, ask.owner, self.models.answering(ask.owner))
+            # Of a model that is named, or of none, nothing but the answer is asked.
+            model = None if ask.model else self.models.answering(ask.owner)
+            self.memory.settle(ask.conversation, ask.owner, model)
             with suppress(ProjectError):  # the next one makes them
                 self._forget_quoted()
                 self.cases.sweep(every=SWEEP_SECONDS)

@@ -18,6 +18,7 @@ __all__ = [
     "MULTILINGUAL",
     "PROGRAM",
     "ROOT",
+    "STRATEGIES",
     "Settings",
     "default_home",
     "is_installed",
@@ -152,6 +153,13 @@ ENVIRONMENT: Mapping[str, tuple[str, str]] = {
         "rewrite",
         ("`1` lets the chat model complete follow-up questions before the search, with one more short call."),
     ),
+    "FINPOLICY_STRATEGY": (
+        "strategy",
+        (
+            "How the pieces of a question that is longer than the embedder reads are combined: "
+            "`average`, `weighted`, `per_chunk`, `rrf`, `union` or `intersection`."
+        ),
+    ),
     "FINPOLICY_WINDOW": (
         "window",
         (
@@ -165,11 +173,17 @@ ENVIRONMENT: Mapping[str, tuple[str, str]] = {
     ),
     "FINPOLICY_COMPRESSION": (
         "compression",
-        "`0` never shortens a long conversation. Older exchanges are then only recalled one by one.",
+        (
+            "`1` sends the whole conversation, shortened when it is long. Otherwise the last exchanges are "
+            "sent, and older ones recalled one by one."
+        ),
     ),
     "FINPOLICY_COMPRESSION_TOKENS": (
         "compression_tokens",
-        "Length in tokens above which earlier parts of a conversation are shortened.",
+        (
+            "Length in tokens above which earlier parts of a conversation are shortened, or less if "
+            "FINPOLICY_CONTEXT_TOKENS has less room next to pages and answer."
+        ),
     ),
     "FINPOLICY_COMPRESSION_RATIO": (
         "compression_ratio",
@@ -197,6 +211,13 @@ ENVIRONMENT: Mapping[str, tuple[str, str]] = {
         "summary",
         ("`0` turns off summaries of earlier exchanges, which take one short call for every five exchanges."),
     ),
+    "FINPOLICY_KEEP_SESSIONS": (
+        "keep_sessions",
+        (
+            "`1` keeps the conversations of [the browser extension](api.md#the-browser-extension). "
+            "Otherwise they are in memory, and end an hour after their last question."
+        ),
+    ),
     "FINPOLICY_RETENTION_DAYS": (
         "retention_days",
         "Days after which an unused conversation is erased. 0 keeps it forever.",
@@ -217,6 +238,10 @@ ENVIRONMENT: Mapping[str, tuple[str, str]] = {
     ),
     "MEMORY_MIN_CONFIDENCE": ("signals_confidence", "Minimum confidence of a signal, 0 to 1."),
     "MEMORY_LOOKBACK_HOURS": ("signals_hours", "Maximum age of recalled news, in hours."),
+    "MEMORY_ASSETS": (
+        "signals_assets",
+        "Recalls only news about one of these assets, such as `BTC ETH`. If unset, about any.",
+    ),
     "MEMORY_RETENTION_DAYS": (
         "signals_days",
         "Days after which news is erased with its signals. 0 keeps it forever.",
@@ -224,7 +249,10 @@ ENVIRONMENT: Mapping[str, tuple[str, str]] = {
     "MEMORY_MAX_NOTES": ("signals_notes", "Maximum number of signals for one question."),
     "MEMORY_JSONL_PATH": (
         "cases_file",
-        "File of rated answers for all users, as JSON lines, read when the store opens. If unset, none.",
+        (
+            "File of rated answers for all users, as JSON lines. New ratings are added to it, or only shared "
+            "ones where others can open the pages; what others add is read at once. If unset, none."
+        ),
     ),
     "MEMORY_KEY_FIELD": (
         "cases_key_field",
@@ -340,6 +368,8 @@ FIRST_WORD_SHARE = 5
 MOST_PAGES = 10
 # The least size of a prompt: rules, example, question and four short excerpts.
 LEAST_CONTEXT = 1_500
+# How the pieces of a long query are combined; see chatbot/search/fusion.py.
+STRATEGIES = ("average", "weighted", "per_chunk", "rrf", "union", "intersection")
 REASONING = ("", "none", "minimal", "low", "medium", "high")
 # Who may choose their own model endpoint, as FINPOLICY_USER_MODELS says. By default it depends on who can
 # open the pages.
@@ -385,21 +415,24 @@ class Settings:
     reasoning: str = ""
     rerank: bool = False
     rewrite: bool = False
+    strategy: str = "average"
     window: int = 10
     prompt_exchanges: int = 5
-    compression: bool = True
+    compression: bool = False
     compression_tokens: int = 20_000
     compression_ratio: float = 0.5
     compression_gamma: float = 1.0
-    compression_rho: float = 1.0
+    compression_rho: float = 0.5
     seed_scoring: bool = False
     summary: bool = True
+    keep_sessions: bool = False
     retention_days: float = 0.0
     signals_database: str = ""
     signals_threshold: float = 0.0
     signals_confidence: float = 0.6
     signals_hours: int = 168
     signals_notes: int = 3
+    signals_assets: str = ""
     signals_days: float = 0.0
     feeds: str = ""
     feed_minutes: float = 15.0
@@ -534,6 +567,7 @@ def load_settings(environment: Mapping[str, str] | None = None) -> Settings:
         )
     for name, word, known in (
         ("FINPOLICY_REASONING", settings.reasoning, REASONING),
+        ("FINPOLICY_STRATEGY", settings.strategy, STRATEGIES),
         ("FINPOLICY_PROVIDER", settings.provider, PROVIDERS),
         ("FINPOLICY_USER_MODELS", settings.user_models, USER_MODELS),
     ):

@@ -13,7 +13,7 @@ from chatbot.errors import ModelError, SettingsError
 from chatbot.models.addresses import address_of, endpoint_url, tidied
 from chatbot.models.endpoints import check_endpoint
 from chatbot.models.providers import PROVIDERS
-from chatbot.settings import MOST_PAGES, Settings
+from chatbot.settings import MOST_PAGES, STRATEGIES, Settings
 
 __all__ = [
     "BY_NAME",
@@ -51,19 +51,24 @@ LONGEST_KEY = 1_000
 MOST_HOURS = 8_760
 # The most exchanges that help to understand a follow-up. With more, the page would take a moment to open.
 MOST_WINDOW = 50
+# The longest conversation before it is shortened: what the largest contexts hold.
+MOST_TOKENS = 1_000_000
 # For 1M tokens: ten times what the dearest model costs.
 MOST_PRICE = 10_000
+# A choice that is typed.
+LONGEST_WORDS = 100
 # The most notes of one memory.
 MOST_NOTES = 3
 
 
 @dataclass(frozen=True, slots=True)
 class Preference:
-    """A preference that is a switch or a number.
+    """A preference that is a switch, a number, one of several words or a text.
 
     name: the field of Settings.
     effect: what it does, in a sentence.
     least, most, step: of a number; both ends are allowed.
+    choices: of a word.
     part: the part of the page it is in.
     needs_model: whether it has no effect on answers in the documents' own words.
     needs: another preference, without which it has no effect; "" for none.
@@ -80,6 +85,7 @@ class Preference:
     needs_model: bool = False
     needs: str = ""
     zero: str = ""
+    choices: tuple[str, ...] = ()
 
     def has_effect(self, settings: Settings) -> bool:
         """Tells whether it changes anything for a user with these settings."""
@@ -102,6 +108,13 @@ PREFERENCES: tuple[Preference, ...] = (
         "Rank pages with the model",
         "The model sorts the ten best pages first. Better pages, but a few seconds slower.",
         needs_model=True,
+    ),
+    Preference(
+        "strategy",
+        "answers",
+        "Search of long questions",
+        "How the pieces of a question that is longer than a page are combined.",
+        choices=STRATEGIES,
     ),
     Preference(
         "window",
@@ -138,14 +151,25 @@ PREFERENCES: tuple[Preference, ...] = (
         "compression",
         "follow-ups",
         "Shorten long conversations",
-        "Sends only what matters for the question. Each answer shows what was cut.",
+        "Sends the whole conversation, and of a long one what matters for the question. The answer says so.",
         needs_model=True,
+    ),
+    Preference(
+        "compression_tokens",
+        "follow-ups",
+        "Tokens before it is shortened",
+        "Less if the prompt has less room beside the pages and the answer.",
+        0,
+        MOST_TOKENS,
+        1_000,
+        needs_model=True,
+        needs="compression",
     ),
     Preference(
         "compression_ratio",
         "follow-ups",
         "Share kept when shortened",
-        "Lower is quicker and cheaper. Higher keeps more.",
+        "Of a conversation that is too long. Lower is quicker and cheaper.",
         0.05,
         1,
         0.05,
@@ -243,6 +267,14 @@ PREFERENCES: tuple[Preference, ...] = (
         MOST_HOURS,
         needs="signals_notes",
     ),
+    Preference(
+        "signals_assets",
+        "signals",
+        "Only news about these assets",
+        "Codes such as BTC ETH. Empty shows news about any.",
+        needs="signals_notes",
+        zero="any",
+    ),
 )
 BY_NAME: Mapping[str, Preference] = {preference.name: preference for preference in PREFERENCES}
 _FIELDS = frozenset(field.name for field in fields(Settings))
@@ -287,6 +319,18 @@ def check_value(name: str, value: object) -> Value:
     if isinstance(default, bool):
         if not isinstance(value, bool):
             raise SettingsError(f"{preference.label} must be on or off.")
+        return value
+    if preference.choices:
+        if value not in preference.choices:
+            known = ", ".join(preference.choices)
+            raise SettingsError(f"{preference.label} cannot be {str(value)[:40]}.", hint=f"Choose {known}.")
+        return str(value)
+    if isinstance(default, str):
+        if not isinstance(value, str) or len(value) > LONGEST_WORDS or not value.isprintable():
+            raise SettingsError(
+                f"{preference.label} cannot be this text.",
+                hint=f"Type at most {LONGEST_WORDS} characters on one line.",
+            )
         return value
     whole = isinstance(default, int)
     if (

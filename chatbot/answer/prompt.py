@@ -21,6 +21,7 @@ __all__ = [
     "Request",
     "build_prompt",
     "size_of",
+    "size_of_conversation",
     "sources_of",
     "without_rules",
     "worked_out_of",
@@ -234,6 +235,12 @@ def sources_of(prompt: Prompt) -> tuple[PromptSource, ...]:
 def size_of(prompt: Prompt) -> int:
     """The tokens of a prompt, by the vocabulary that all counts here use."""
     return sum(count_tokens(content) for _, content in prompt.messages)
+
+
+def size_of_conversation(request: Request) -> int:
+    """The tokens of what a request has of the conversation."""
+    texts = [text for exchange in request.exchanges for text in (exchange.user, exchange.assistant)]
+    return sum(map(count_tokens, [*texts, *(text for _, text in request.earlier)]))
 
 
 def _sources(hits: Sequence[Hit], nonce: str, tokens: int) -> str:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from functools import cache, partial
 from typing import Any
 
-from fastapi import FastAPI
+from fastapi import Depends, FastAPI
 from fastapi.openapi.utils import get_openapi
 from starlette.middleware.cors import CORSMiddleware
 
@@ -27,6 +27,7 @@ from chatbot.api.gate import Gate, Rates
 from chatbot.api.host import Host
 from chatbot.api.metrics import Metrics
 from chatbot.api.problems import Problem, handle_problems
+from chatbot.api.query_parameters import check_parameters
 from chatbot.settings import Settings
 from chatbot.store.api_keys import ApiKeys, open_api_keys
 
@@ -73,11 +74,17 @@ def build_api(host: Host, settings: Settings) -> FastAPI:
     )
     handle_problems(api)
     for part in PARTS:
-        api.include_router(part.ROUTER)
+        # OpenAI's clients send parameters of their own.
+        checks = [] if part is openai_routes else [Depends(check_parameters)]
+        api.include_router(part.ROUTER, dependencies=checks)
     api.state.routes = [route for part in PARTS for route in part.ROUTER.routes]
     if settings.origins:
         api.add_middleware(
-            CORSMiddleware, allow_origins=settings.origins, allow_methods=["*"], allow_headers=["*"]
+            CORSMiddleware,
+            allow_origins=settings.origins,
+            allow_methods=["*"],
+            allow_headers=["*"],
+            allow_credentials="*" not in settings.origins,
         )
     api.add_middleware(Gate, metrics=metrics, most_upload_mb=settings.max_upload_mb, uploads=UPLOADS)
     api.openapi = partial(_described, api)  # type: ignore[method-assign]

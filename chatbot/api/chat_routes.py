@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Sequence
+from contextlib import suppress
 from dataclasses import asdict, replace
 from typing import Annotated
 
-from fastapi import APIRouter, Query, Request
+from fastapi import APIRouter, Query, Request, Response
 from starlette.concurrency import run_in_threadpool
 
 from chatbot.api.answer_lines import shown_answer
@@ -24,7 +25,7 @@ from chatbot.api.chat_schemas import (
 from chatbot.api.host import Opened, Question
 from chatbot.api.problems import ProblemError, declared
 from chatbot.api.question_routes import begun
-from chatbot.api.session_texts import session_of
+from chatbot.api.sessions import Session
 from chatbot.api.streaming import finished
 from chatbot.api.web_sources import WebSources
 from chatbot.asking.external_texts import LONGEST_TEXT, ExternalText
@@ -32,6 +33,7 @@ from chatbot.asking.question import Ask, checked
 from chatbot.asking.side_by_side import MOST_MODELS, OWN_WORDS
 from chatbot.errors import BusyError, NotFoundError, ProjectError, UsageError
 from chatbot.memory.conversations.answer_records import cited_text
+from chatbot.memory.conversations.conversation_names import PRIVATE
 from chatbot.models.web_text import read_page
 from chatbot.records import Answer
 from chatbot.serialize import neutral_markdown
@@ -50,42 +52,45 @@ SessionName = Annotated[str, Query(max_length=200)]
 
 @ROUTER.get("/get_chat_response/", include_in_schema=False)
 @ROUTER.get("/get_chat_response", responses=ANSWERS)
-async def chat(request: Request, asked: Asked, caller: Asks) -> ChatOut:
+async def chat(request: Request, response: Response, asked: Asked, caller: Asks) -> ChatOut:
     """Answers a question from the documents and the session's web pages."""
     if asked.is_advanced:
-        return await advanced(request, asked, caller)
-    return await _replied(request, caller, asked, WebSources(door_of(request).texts.of(_of(caller, asked))))
+        return await advanced(request, response, asked, caller)
+    session = await _entered(request, response, caller, asked.session_id, asked.private)
+    return await _replied(request, session, asked, WebSources(door_of(request).sessions.texts(session)))
 
 
 @ROUTER.get("/get_mcp_response/", include_in_schema=False)
 @ROUTER.get("/get_mcp_response", responses=ANSWERS)
-async def with_tools(request: Request, asked: Asked, caller: Asks) -> ChatOut:
+async def with_tools(request: Request, response: Response, asked: Asked, caller: Asks) -> ChatOut:
     """Answers a question with the tools of MCP servers too."""
+    session = await _entered(request, response, caller, asked.session_id, asked.private)
     known = opened_store(request).chatbot.tools.names()
     notices = () if known else (NO_SERVER,)
-    sources = WebSources(door_of(request).texts.of(_of(caller, asked)), notices=notices)
-    return await _replied(request, caller, asked, sources, tools=True)
+    sources = WebSources(door_of(request).sessions.texts(session), notices=notices)
+    return await _replied(request, session, asked, sources, tools=True)
 
 
 @ROUTER.get("/get_adv_response/", include_in_schema=False)
 @ROUTER.get("/get_adv_response", responses=ANSWERS)
-async def advanced(request: Request, asked: Asked, caller: Asks) -> ChatOut:
+async def advanced(request: Request, response: Response, asked: Asked, caller: Asks) -> ChatOut:
     """Answers a question from the web too: the page that the browser shows, and a search where it is set.
 
     The reply ends with a sentence on the search.
     """
     opened = opened_store(request)
-    texts = door_of(request).texts.of(_of(caller, asked))
+    session = await _entered(request, response, caller, asked.session_id, asked.private)
+    texts = door_of(request).sessions.texts(session)
     model = _names(asked.models)[0]
-    settings = await run_in_threadpool(_settings_of, opened, caller, model)
+    settings = await run_in_threadpool(_settings_of, opened, caller.owner, model)
     sources = await run_in_threadpool(WebSources(texts).gathered, asked, settings)
-    return await _replied(request, caller, asked, sources)
+    return await _replied(request, session, asked, sources)
 
 
 @ROUTER.post("/input_webtext/", include_in_schema=False)
 @ROUTER.post("/input_webtext", responses=declared(body=True))
 async def add_text(
-    request: Request, body: WebTextIn, caller: Asks, session_id: SessionName = ""
+    request: Request, response: Response, body: WebTextIn, caller: Asks, session_id: SessionName = ""
 ) -> WebTextOut:
     """Takes a web page as a source of the session. It is data: nothing in it is followed.
 
@@ -101,9 +106,9 @@ async def add_text(
             )
         title, text = await run_in_threadpool(read_page, body.currentUrl, settings)
     named = body.session_id or session_id
-    session = session_of(caller.owner, named)
+    session = await _entered(request, response, caller, named)
     kept = ExternalText(body.currentUrl, title, text)
-    count = door_of(request).texts.add(session, kept)
+    count = door_of(request).sessions.add(session, kept)
     cut = f", cut to {LONGEST_TEXT:,} characters" if len(text) > LONGEST_TEXT else ""
     return WebTextOut(
         resp=f"Text added as a source of this session{cut}.",
@@ -119,56 +124,62 @@ async def add_text(
 @ROUTER.get("/clear_messages", responses=declared())
 async def clear(
     request: Request,
+    response: Response,
     caller: Asks,
     session_id: SessionName = "",
     use_r2c: bool = True,
     preserve_web: bool = False,
 ) -> ClearedOut:
     """Erases the conversation of a session, and its web pages unless `preserve_web` is true."""
-    session = session_of(caller.owner, session_id)
-    opened = opened_store(request)
-    messages = await run_in_threadpool(_erased, opened, session, caller.owner)
-    texts = 0 if preserve_web else door_of(request).texts.clear(session)
+    session = await _entered(request, response, caller, session_id)
+    messages = await run_in_threadpool(_erased, opened_store(request), session)
+    texts = 0 if preserve_web else door_of(request).sessions.clear(session)
     return ClearedOut(resp="Cleared.", session_id=session_id, messages=messages, texts=texts)
 
 
 @ROUTER.get("/api/get_r2c_stats/", include_in_schema=False)
 @ROUTER.get("/api/get_r2c_stats", responses=declared())
-async def stats(request: Request, caller: Reads, session_id: SessionName = "") -> dict[str, SessionStats]:
+async def stats(
+    request: Request,
+    response: Response,
+    caller: Reads,
+    session_id: SessionName = "",
+    private: bool = False,
+) -> dict[str, SessionStats]:
     """Says how long the conversation of a session is, and how it was shortened."""
-    session = session_of(caller.owner, session_id)
-    return {"stats": await run_in_threadpool(_stats, opened_store(request), session, caller.owner)}
+    session = await _entered(request, response, caller, session_id, private, begins=False)
+    return {"stats": await run_in_threadpool(_stats, opened_store(request), session)}
 
 
 @ROUTER.get("/api/get_available_models/", include_in_schema=False)
 @ROUTER.get("/api/get_available_models", responses=declared())
 async def models(request: Request, caller: Reads) -> ModelsOut:
     """Lists the models that can be named without a provider."""
-    usual = _settings_of(opened_store(request), caller, "").chat_model
+    usual = _settings_of(opened_store(request), caller.owner, "").chat_model
     return ModelsOut(models=[*filter(None, [usual]), EXTRACTIVE], default=usual or EXTRACTIVE)
 
 
 async def _replied(
-    request: Request, caller: Caller, asked: ChatIn, sources: WebSources, *, tools: bool = False
+    request: Request, session: Session, asked: ChatIn, sources: WebSources, *, tools: bool = False
 ) -> ChatOut:
     opened = opened_store(request)
-    session = _of(caller, asked)
     names = _names(asked.models)
     ask = Ask(
         checked(asked.question),
-        conversation=session,
-        owner=caller.owner,
+        conversation=session.conversation,
+        owner=session.owner,
         texts=tuple(sources.texts),
         documents=asked.use_rag,
         window_alone=not asked.use_r2c,
         compression=asked.compression,
+        strategy=asked.strategy or "",
         tools=tools,
         takes_advice=False,
     )
     questions = await run_in_threadpool(_all_begun, opened, ask, names)
     waiting = (finished(request, question) for question in questions)
     given = await asyncio.gather(*waiting, return_exceptions=True)
-    usual = _settings_of(opened, caller, "").chat_model or EXTRACTIVE
+    usual = _settings_of(opened, session.owner, "").chat_model or EXTRACTIVE
     answers: dict[str, Answer] = {}
     errors: dict[str, str] = {}
     for name, answer in zip(names, given, strict=True):
@@ -191,7 +202,7 @@ async def _replied(
     return ChatOut(
         resp=resp,
         reply=next(iter(resp.values())),
-        r2c_stats=await run_in_threadpool(_stats, opened, session, caller.owner),
+        r2c_stats=await run_in_threadpool(_stats, opened, session, ask),
         session_id=asked.session_id,
         answers={name: shown_answer(opened, answer, base) for name, answer in answers.items()},
         errors=errors,
@@ -228,25 +239,57 @@ def _names(models: str) -> list[str]:
     return names or [""]
 
 
-def _of(caller: Caller, asked: ChatIn) -> str:
-    return session_of(caller.owner, asked.session_id)
+async def _entered(
+    request: Request,
+    response: Response,
+    caller: Caller,
+    name: str,
+    private: bool = False,
+    *,
+    begins: bool = True,
+) -> Session:
+    """The session that a call means: by its name, the key's only one, or that of the browser's cookie.
+
+    private: whether what is said in it stays off the disk, also where sessions are kept.
+    begins: whether the session begins with the call, or goes on.
+    """
+    sessions, opened = door_of(request).sessions, opened_store(request)
+
+    def entered() -> Session:
+        conversations = opened.chatbot.conversations
+        sessions.sweep(conversations)
+        if name or caller.key:
+            session = sessions.named(caller.owner, name)
+        else:
+            session = sessions.of_browser(request, response if begins else None, caller.owner, conversations)
+        if begins:
+            sessions.use(session, conversations)
+        if opened.settings.keep_sessions and not private:
+            return replace(session, conversation=session.id)
+        return session
+
+    return await run_in_threadpool(entered)
 
 
-def _settings_of(opened: Opened, caller: Caller, model: str) -> Settings:
+def _settings_of(opened: Opened, owner: str, model: str) -> Settings:
     asker = opened.chatbot.side_by_side.asker(OWN_WORDS if model == EXTRACTIVE else model)
-    return asker.models.settings_of(caller.owner)
+    return asker.models.settings_of(owner)
 
 
-def _stats(opened: Opened, session: str, owner: str) -> SessionStats:
-    found = opened.chatbot.memory.stats(session, owner)
+def _stats(opened: Opened, session: Session, ask: Ask | None = None) -> SessionStats:
+    """What compression has done in a session; the threshold is that of a question, if there is one."""
+    chatbot = opened.chatbot
+    settings = chatbot.lending.settings(ask) if ask else None
+    found = chatbot.memory.stats(session.conversation, session.owner, settings)
     return SessionStats.model_validate({**asdict(found), "compression_history": [*found.compression_history]})
 
 
-def _erased(opened: Opened, session: str, owner: str) -> int:
+def _erased(opened: Opened, session: Session) -> int:
+    """Erase what was said in a session, on disk and off it. Returns how many messages that were."""
     conversations = opened.chatbot.conversations
-    try:
-        count = conversations.get(session, owner).exchanges
-        conversations.erase(session, owner)
-    except NotFoundError:
-        return 0
+    count = 0
+    for conversation in (session.id, PRIVATE + session.id):
+        with suppress(NotFoundError):
+            count += conversations.get(conversation, session.owner).exchanges
+            conversations.erase(conversation, session.owner)
     return 2 * count

@@ -6,7 +6,7 @@ from typing import Annotated, Any
 
 from pydantic import BaseModel, Field
 
-from chatbot.api.schemas import Question, Strict
+from chatbot.api.schemas import Question, Strategy, Strict
 from chatbot.api.shortening_schema import ShorteningIn
 
 __all__ = ["ChatIn", "ChatOut", "ClearedOut", "ModelsOut", "SessionStats", "WebTextIn", "WebTextOut"]
@@ -15,15 +15,19 @@ Session = Annotated[str, Field(max_length=200)]
 Address = Annotated[str, Field(max_length=2_000)]
 
 
-class ChatIn(ShorteningIn):
+class ChatIn(Strict, ShorteningIn):
     """A question.
 
     models: one or several, with commas: "PROVIDER:MODEL", "extractive" for the documents' own words; "" takes
         the settings' own.
     use_rag: whether the documents are searched; false asks the model without them, and nothing is cited.
-    use_r2c: whether a long conversation is shortened; false sends the last exchanges alone.
+    use_r2c: whether the whole conversation is sent, shortened when it is long; false sends the last exchanges
+        alone.
     current_url: the page that the browser shows.
-    session_id: a name of your choice for the conversation; "" is the caller's only one.
+    strategy: how the pieces of a long question are combined.
+    session_id: a name of your choice for the conversation; "" is the browser's by its cookie, or the key's
+        only one.
+    private: whether nothing of it is written to disk, also where sessions are kept.
     """
 
     question: Question
@@ -32,13 +36,16 @@ class ChatIn(ShorteningIn):
     use_rag: bool = True
     use_r2c: bool = True
     current_url: Address = ""
+    strategy: Strategy | None = None
     session_id: Session = ""
+    private: bool = False
 
 
 class SessionStats(BaseModel):
     """What compression has done in a conversation.
 
     compression_history: {timestamp, original_tokens, compressed_tokens, chunks_compressed}, oldest first.
+    threshold: tokens above which it is shortened, as far as the prompt has room.
     """
 
     message_count: int
@@ -46,6 +53,7 @@ class SessionStats(BaseModel):
     compressed: bool
     compression_count: int
     compression_history: list[dict[str, float]]
+    threshold: int
 
 
 class ChatOut(BaseModel):

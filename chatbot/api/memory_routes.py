@@ -128,7 +128,7 @@ async def sources(request: Request, caller: Reads) -> list[dict[str, Any]]:
     """Says how often answers with news of each source were rated helpful."""
     kept = opened_store(request).chatbot.signals.ratings
     rows = await run_in_threadpool(kept.listed)
-    return [{**dataclasses.asdict(row), "hit_rate": row.hit_rate} for row in rows]
+    return [{**dataclasses.asdict(row), "helpful_rate": row.helpful_rate} for row in rows]
 
 
 @ROUTER.get("/signal-feeds", responses=LISTING)

@@ -32,7 +32,7 @@ ROUTER = APIRouter(prefix="/api/v1", tags=["questions"])
 async def search(request: Request, body: SearchIn, caller: Reads) -> SearchOut:
     """Finds the pages for a query."""
     chatbot = opened_store(request).chatbot
-    find = Find(body.query, tuple(body.documents), body.mode, body.k)
+    find = Find(body.query, tuple(body.documents), body.mode, body.k, strategy=body.strategy)
     hits = await run_in_threadpool(chatbot.find, find)
     return SearchOut.model_validate({"hits": [hit_line(rank, hit) for rank, hit in enumerate(hits, 1)]})
 
@@ -70,6 +70,7 @@ async def started(opened: Opened, caller: Caller, body: AskIn) -> Question:
         model=body.model or "",
         tools=body.tools,
         compression=body.compression,
+        strategy=body.strategy or "",
     )
     return await run_in_threadpool(begun, opened, wanted)
 

@@ -47,6 +47,9 @@ Identifier = Annotated[str, Field(min_length=1, max_length=200)]
 ConversationName = Annotated[str, Field(pattern=NAME, description="Up to 64 letters, digits, - and _.")]
 
 
+Strategy = Literal["average", "weighted", "per_chunk", "rrf", "union", "intersection"]
+
+
 class Strict(BaseModel):
     """A request's body: a field that is not known is an error, so that a typing error is not overlooked."""
 
@@ -61,6 +64,7 @@ class AskIn(Strict, ShorteningIn):
         remembers nothing.
     model: "PROVIDER:MODEL", or "none" for the documents' own words; null takes the settings' own.
     stream: whether the answer comes as server-sent events.
+    strategy: how the pieces of a long question are combined; null takes the settings' own.
     tools: whether the model may first call tools of the servers in the server's mcp.json.
     """
 
@@ -70,6 +74,7 @@ class AskIn(Strict, ShorteningIn):
     model: Identifier | None = None
     stream: bool = False
     tools: bool = False
+    strategy: Strategy | None = None
 
 
 class CitationOut(BaseModel):
@@ -184,12 +189,13 @@ class AnswerOut(BaseModel):
 
 
 class SearchIn(Strict):
-    """A query for pages; k is how many."""
+    """A query for pages; k is how many. strategy: how the pieces of a long query are combined."""
 
     query: Question
     documents: Annotated[list[Name], Field(max_length=MOST_NAMES)] = []
     mode: Literal["hybrid", "vector", "keyword"] = "hybrid"
     k: Annotated[int, Field(ge=1, le=MOST_HITS)] = 3
+    strategy: Strategy = "average"
 
 
 class HitOut(BaseModel):

@@ -71,7 +71,7 @@ def _searched(question: str, settings: Settings) -> tuple[list[ExternalText], st
         return [], NO_TOOL
     host = HOSTS.get(settings.provider, "OpenAI's search tool")
     try:
-        found = [ExternalText(*page) for page in search_web(question, settings)]
+        found = [ExternalText(*page, reported=True) for page in search_web(question, settings)]
     except ProjectError as error:
         return [], FAILED.format(why=error.message)
     return found, (SEARCHED if found else NOTHING).format(host=host)

@@ -11,10 +11,10 @@ from collections.abc import Callable, Generator, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 
-from chatbot.answer.prompt import Request, build_prompt, size_of
+from chatbot.answer.prompt import Request, build_prompt, size_of, size_of_conversation
 from chatbot.asking.answering import Answering, PromptedQuestion
 from chatbot.asking.direct_answers import EXPLAIN, IN_OTHER_WORDS, DirectAnswers
-from chatbot.asking.external_texts import with_texts
+from chatbot.asking.external_texts import with_texts, without_reports
 from chatbot.asking.memory_context import MemoryContext
 from chatbot.asking.missing_tables import complete_tables, without_tables
 from chatbot.asking.model_alone import answer_alone, check_model
@@ -25,12 +25,14 @@ from chatbot.asking.question import Ask, checked
 from chatbot.asking.tool_sources import tool_texts
 from chatbot.memory.cases.case_store import is_sound
 from chatbot.memory.cases.feedback_rerank import FeedbackRerank
+from chatbot.memory.compression.shortening import PAGE_TOKENS
 from chatbot.memory.memory_service import Before
 from chatbot.models.chat import LLM
 from chatbot.records import Answer, Event, Exchange, Hit, Notice, Prompt, Stage, Token, Understanding
 from chatbot.search.corpus_vocabulary import as_known, known_terms
 from chatbot.search.follow_up.llm import Rewritten, rewrite
 from chatbot.search.follow_up.rules import asks_other_period, standalone_query
+from chatbot.search.fusion import mean_vector, worth_searching
 from chatbot.search.intents import WHOLE, Intent
 from chatbot.search.page_search import Finder
 from chatbot.search.pending_content import is_in_part, pending_content
@@ -182,6 +184,7 @@ class Asker:
         answer = yield from self.answering.answer(asked, model, stop)
         yield replace(
             answer,
+            citations=without_reports(answer.citations, ask.texts),
             considered=tuple(hits),
             conversation=ask.conversation,
             understanding=prepared.understanding,
@@ -238,10 +241,21 @@ class Asker:
         text = yield from self._query(question, ask, exchanges, again, stop)
         understanding = understand(text if again else self._spelled(question, ask), text)
         understanding = as_known(self.library, self.finder.with_names(understanding, ask.names), ask.names)
-        vector = yield from self.finder.vector(understanding.subject)
-        mode = "keyword" if vector is None else "hybrid"
-        pages = self.models.settings_of(ask.owner).pages
-        query = Query(text, vector, ask.names, mode, pages, understanding)
+        long = yield from self.finder.embedded(understanding.subject)
+        vector = mean_vector(worth_searching(long.chunks)) if long else None
+        settings = self.models.settings_of(ask.owner)
+        query = Query(
+            text,
+            vector,
+            ask.names,
+            "hybrid" if long else "keyword",
+            settings.pages,
+            understanding,
+            pieces=long,
+            strategy=ask.strategy or settings.strategy,
+        )
+        if query.strategy == "average":
+            query = replace(query, pieces=None)
         before = self.lending.before(ask, text, vector)
         yield from before.notices
         beside = ask.beside
@@ -439,8 +453,10 @@ class Asker:
 
         owner = ask.owner
 
+        said = size_of_conversation(request)
+
         def sent(tokens: int) -> Prompt:
-            hits = self._for_model(ask, query, request.hits, tokens)
+            hits = self._for_model(ask, query, request.hits, tokens, said)
             return build_prompt(replace(full_request, hits=hits, max_tokens=tokens))
 
         room = self.models.prompt_tokens(owner)
@@ -477,14 +493,15 @@ class Asker:
             return ()
         return (Notice(f"The chat model took {seconds:.0f} s to start answering. {NOT_ASKED}"),)
 
-    def _for_model(self, ask: Ask, query: Query, hits: Sequence[Hit], tokens: int) -> list[Hit]:
+    def _for_model(self, ask: Ask, query: Query, hits: Sequence[Hit], tokens: int, said: int) -> list[Hit]:
         """The pages that a chat model gets; those that answer without one come first.
 
-        There are as many as its context has room for, and none that lacks its tables.
+        There are as many as its context has room for beside what was said, and none that lacks its tables.
         """
         if not ask.documents:
             return list(hits)
-        count = self.pages or max(query.k, tokens // TOKENS_PER_PAGE)
+        room = min(tokens // TOKENS_PER_PAGE, (tokens - said) // PAGE_TOKENS)
+        count = self.pages or max(query.k, room)
         stored = [hit for hit in hits if not hit.external]
         more = self._beside_texts(ask, query, self.finder.beside(query, stored, count))
         lacking = without_tables(self.library, more)

@@ -9,14 +9,14 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
 
 from chatbot.models.tokens import encodable
-from chatbot.records import Hit
+from chatbot.records import Citation, Hit
 from ingestion.chunks import split_page
 from ingestion.invisible_characters import one_line, title_line, visible
 from ingestion.language.terms import content_terms, terms
 from ingestion.prompt_injection.injections import find_instructions
 from ingestion.records import NAMED
 
-__all__ = ["LONGEST_TEXT", "MOST_TEXTS", "ExternalText", "with_texts"]
+__all__ = ["LONGEST_TEXT", "MOST_TEXTS", "ExternalText", "with_texts", "without_reports"]
 
 # Characters of a text and of an address; the rest is cut off.
 LONGEST_TEXT = 20_000
@@ -31,6 +31,7 @@ BEFORE, BEHIND = 1, 3
 MOST_PAGES = 3
 MOST_SHARE = 1.5
 
+REPORTED = "This is what the search tool reports of the page. The page itself was not read."
 # Gives the cosines of some texts to the question, in [-1, 1].
 Cosines = Callable[[Sequence[str]], Sequence[float]]
 
@@ -42,11 +43,13 @@ class ExternalText:
     address: where it is from, shown as the document's name; nothing is fetched from it.
     title: what it calls itself, "" if it does not.
     text: its words, cut to LONGEST_TEXT characters, with invisible characters written out.
+    reported: whether they are what a search tool says of the page, which was not read itself.
     """
 
     address: str
     title: str
     text: str
+    reported: bool = False
 
     def __post_init__(self) -> None:
         address = one_line(encodable(self.address), LONGEST_ADDRESS)
@@ -76,6 +79,18 @@ def with_texts(
     found = [replace(hit, score=best * min(MOST_SHARE, hit.score / nearness)) for hit in found]
     ahead = [hit for hit in found if hit.score >= best]
     return [*ahead, *pages, *found[len(ahead) :]]
+
+
+def without_reports(citations: Sequence[Citation], texts: Sequence[ExternalText]) -> tuple[Citation, ...]:
+    """Returns the citations; what is only reported of a page is not verified on it."""
+    read = {text.address for text in texts if not text.reported}
+    reported = {text.address for text in texts if text.reported} - read
+    return tuple(
+        replace(citation, verified=False, reason=citation.reason or REPORTED)
+        if citation.document in reported
+        else citation
+        for citation in citations
+    )
 
 
 def _as_hit(text: ExternalText, version: int, asked: frozenset[str], cosines: Cosines | None) -> Hit:

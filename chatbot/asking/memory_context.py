@@ -26,6 +26,7 @@ from chatbot.records import MEMORY, Answer, Citation, Event, Exchange, Recall, T
 from chatbot.search.corpus_vocabulary import listed
 from chatbot.search.editions import is_older
 from chatbot.search.follow_up.rules import standalone_query
+from chatbot.settings import Settings
 from chatbot.store.library import Library
 
 if TYPE_CHECKING:
@@ -93,18 +94,20 @@ class MemoryContext:
 
     def before(self, ask: Ask, query: str, vector: NDArray[np.float32] | None) -> Before:
         """What the prompt gets of what was said before."""
-        usual = self._models.settings_of(ask.owner)
-        settings = replace(usual, **dict(ask.compression))  # type: ignore[arg-type]
-        if ask.window_alone:
-            settings = replace(settings, prompt_exchanges=settings.window)
-            return Before(self._memory.fitted(self.exchanges(ask), query, settings))
-        if ask.history is not None:
-            return Before(self._memory.fitted(ask.history, query, settings))
+        settings = self.settings(ask)
+        if ask.window_alone or ask.history is not None:
+            return self._memory.window_alone(self.exchanges(ask), query, settings)
         if ask.conversation:
             recall = Recall(query, vector, ask.conversation, ask.owner, ask.names, time.time())
-            changed = settings if ask.compression else None
-            return self._memory.before(recall, changed)
+            return self._memory.before(recall, settings)
         return Before()
+
+    def settings(self, ask: Ask) -> Settings:
+        """The settings of the conversation that hold for a question."""
+        usual = self._models.settings_of(ask.owner)
+        if usual.chat_model and not ask.model:
+            usual = replace(usual, context_tokens=self._models.prompt_tokens(ask.owner))
+        return replace(usual, **dict(ask.compression))  # type: ignore[arg-type]
 
     def rated(self, ask: Ask, query: str, vector: NDArray[np.float32] | None) -> FeedbackRerank:
         """What its owner's ratings say of a question; nothing if cases are off or cannot be read."""

@@ -37,6 +37,8 @@ class Ask:
         conversation, if the question only names another period.
     compression: settings of the conversation by name that hold for this question, such as
         ("compression_gamma", 2.0).
+    strategy: how the pieces of a long question are combined, one of fusion.STRATEGIES; "" for that of the
+        settings.
     takes_advice: whether a question that is advice is remembered as such.
     """
 
@@ -52,6 +54,7 @@ class Ask:
     window_alone: bool = False
     beside: str = ""
     compression: tuple[tuple[str, Value], ...] = ()
+    strategy: str = ""
     takes_advice: bool = True
 
 

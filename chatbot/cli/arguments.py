@@ -25,15 +25,15 @@ from chatbot.cli import (
 )
 from chatbot.cli import memory_command as memories
 from chatbot.cli.command_client import run_there, server_of
-from chatbot.cli.exit_codes import FAILED, MOST_PAGES, STRATEGIES, UNUSABLE, USAGE, is_page_count
+from chatbot.cli.exit_codes import FAILED, MOST_PAGES, UNUSABLE, USAGE, is_page_count, strategy_list
 from chatbot.cli.output import complain
 from chatbot.cli.served_command import ServedCommand, served
 from chatbot.cli.setup_command import set_up
 from chatbot.errors import ProjectError, StoreError, UsageError
-from chatbot.settings import MULTILINGUAL, PROGRAM, Settings, load_settings
+from chatbot.settings import MULTILINGUAL, PROGRAM, STRATEGIES, Settings, load_settings
 from ingestion.invisible_characters import visible
 
-__all__ = ["MODES", "STRATEGIES", "Command", "main", "run_served"]
+__all__ = ["MODES", "Command", "main", "run_served"]
 
 Command = Callable[[argparse.Namespace, Settings], int]
 MODES = ("hybrid", "vector", "keyword")
@@ -182,7 +182,7 @@ def _parser(serve: Command | None, mcp: Command | None = None) -> argparse.Argum
     )
     search.add_argument(
         "--strategy",
-        type=_strategies,
+        type=strategy_list,
         default=["average"],
         metavar="STRATEGY",
         help=(
@@ -408,7 +408,8 @@ def _add_compress(commands: Any) -> None:
     compress.add_argument(
         "--rho",
         type=float,
-        help="share of the cut made by whole chunks, 0 to 1 (default 1 for query, 0.5 for seed)",
+        default=0.5,
+        help="share of the cut made by whole chunks, 0 to 1 (default 0.5)",
     )
     compress.add_argument(
         "--gamma", type=float, default=1.0, help="how much more to cut from less important text (default 1)"
@@ -438,16 +439,6 @@ def _port(text: str) -> int:
     if not (text.isascii() and text.isdecimal() and len(text) < 6 and int(text) <= MOST_PORT):
         raise argparse.ArgumentTypeError(f"the port is {text[:20]}: use 0 (any) to {MOST_PORT}")
     return int(text)
-
-
-def _strategies(text: str) -> list[str]:
-    """Parses --strategy. Raises ArgumentTypeError, for which argparse exits with code 2."""
-    names = list(dict.fromkeys(name.strip() for name in text.split(",")))
-    for name in names:
-        if name not in STRATEGIES:
-            known = ", ".join(STRATEGIES)
-            raise argparse.ArgumentTypeError(f"there is no strategy {name[:20]!r}: choose from {known}")
-    return names
 
 
 def _page_count(text: str) -> int:

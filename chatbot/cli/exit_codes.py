@@ -2,17 +2,27 @@
 
 from __future__ import annotations
 
+import argparse
 import contextlib
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 from chatbot.cli.served_command import served
-from chatbot.settings import Settings
+from chatbot.settings import STRATEGIES, Settings
 
 if TYPE_CHECKING:
     from chatbot.service import Chatbot
 
-__all__ = ["DONE", "FAILED", "MOST_PAGES", "STRATEGIES", "UNUSABLE", "USAGE", "is_page_count", "open_chatbot"]
+__all__ = [
+    "DONE",
+    "FAILED",
+    "MOST_PAGES",
+    "UNUSABLE",
+    "USAGE",
+    "is_page_count",
+    "open_chatbot",
+    "strategy_list",
+]
 
 DONE = 0
 FAILED = 1
@@ -21,8 +31,16 @@ UNUSABLE = 3
 # The most pages of one search. Equals retrieval.MOST_HITS, which this module must not load before it is
 # needed.
 MOST_PAGES = 10_000
-# How the pieces of a long query are combined; equals fusion.STRATEGIES.
-STRATEGIES = ("average", "weighted", "per_chunk", "rrf", "union", "intersection")
+
+
+def strategy_list(text: str) -> list[str]:
+    """Parses --strategy. Raises ArgumentTypeError, for which argparse exits with code 2."""
+    names = list(dict.fromkeys(name.strip() for name in text.split(",")))
+    for name in names:
+        if name not in STRATEGIES:
+            known = ", ".join(STRATEGIES)
+            raise argparse.ArgumentTypeError(f"there is no strategy {name[:20]!r}: choose from {known}")
+    return names
 
 
 def is_page_count(value: object) -> bool:

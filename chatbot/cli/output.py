@@ -120,16 +120,23 @@ def side_by_side_text(found: Mapping[str, Sequence[Hit]]) -> str:
 
     A page that the first strategy has not found is marked with +.
     """
+
+    def told(hit: Hit) -> str:
+        piece = "" if hit.chunk_match is None else f", piece {hit.chunk_match + 1}"
+        return f"{place_text(hit.document, hit.page, hit.page_label)} ({hit.score:.2f}{piece})"
+
     first = {(hit.version, hit.page) for hit in next(iter(found.values()))}
-    columns = []
-    for strategy, hits in found.items():
-        cells = [strategy, "-" * len(strategy)]
-        for hit in hits:
-            piece = "" if hit.chunk_match is None else f", piece {hit.chunk_match + 1}"
-            new = "" if (hit.version, hit.page) in first else "+ "
-            place = place_text(hit.document, hit.page, hit.page_label)
-            cells.append(f"{new}{place} ({hit.score:.2f}{piece})")
-        columns.append(cells)
+    return columns_text(
+        {
+            strategy: [f"{'' if (hit.version, hit.page) in first else '+ '}{told(hit)}" for hit in hits]
+            for strategy, hits in found.items()
+        }
+    )
+
+
+def columns_text(found: Mapping[str, Sequence[str]]) -> str:
+    """Writes lists side by side below their names, a line for each rank."""
+    columns = [[name, "-" * len(name), *cells] for name, cells in found.items()]
     widths = [max(map(len, cells)) for cells in columns]
     lines = []
     for rank in range(max(map(len, columns))):

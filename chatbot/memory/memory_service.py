@@ -15,7 +15,14 @@ from functools import partial
 
 from chatbot.errors import ModelError, NotFoundError, ProjectError, StoreError
 from chatbot.memory.compression.sessions import CompressionStats, Sessions
-from chatbot.memory.compression.shortening import Long, fit_exchanges, shorten
+from chatbot.memory.compression.shortening import (
+    SHARE_OF_LAST,
+    Long,
+    fit_exchanges,
+    room_of,
+    shorten,
+    threshold_of,
+)
 from chatbot.memory.conversations.answer_records import with_versions
 from chatbot.memory.conversations.conversation_store import ConversationRow, Conversations, StoredExchange
 from chatbot.memory.conversations.history import CALLED, HistoryLayer
@@ -146,8 +153,9 @@ class MemoryService:
     def before(self, recall: Recall, settings: Settings | None = None) -> Before:
         """What the prompt of a question gets of what was said before.
 
-        Below the threshold that is the last exchanges and notes on older ones; above it, all older ones
-        shortened. If the conversation cannot be read, only a notice says so.
+        If long conversations are shortened, that is all of it below the threshold, and above it the last
+        exchanges after all older ones shortened. Otherwise it is the last exchanges and notes on older ones.
+        If the conversation cannot be read, only a notice says so.
 
         settings: those of its owner unless given.
         """
@@ -157,46 +165,50 @@ class MemoryService:
             notice = Notice(f"Answered without the earlier conversation: {error.message}", error.hint)
             return Before(notices=(notice,))
 
-    def fitted(
-        self, exchanges: Sequence[Exchange], question: str, settings: Settings | None = None
-    ) -> tuple[Exchange, ...]:
-        """The last exchanges as the prompt has them.
+    def window_alone(self, exchanges: Sequence[Exchange], question: str, settings: Settings) -> Before:
+        """The last exchanges, without memories and what was before."""
+        numbered = enumerate(exchanges, 1)
+        said = [StoredExchange("", at, one.user, "", "", one.assistant, 0.0) for at, one in numbered]
+        return self._last(said, question, settings)
 
-        They are whole, except for one that is too long for its share of the prompt. Its sentences are chosen
-        by the question.
-        """
-        settings = settings or self._settings
-        return fit_exchanges(exchanges[-settings.prompt_exchanges :], question, settings)
+    def _last(self, said: Sequence[StoredExchange], question: str, settings: Settings) -> Before:
+        """The last exchanges, whole while they fit into the prompt."""
+        last = said[-settings.prompt_exchanges :]
+        exchanges, cut = fit_exchanges(last, question, room_of(settings, question), settings.chat_model)
+        compression = None
+        if cut:
+            full = _tokens_of([one.exchange for one in last], settings)
+            kept = _tokens_of(exchanges, settings)
+            compression = Compression(full, kept, len(cut), cut, last[0].number)
+        return Before(exchanges, compression=compression)
 
     def _before(self, recall: Recall, settings: Settings) -> Before:
         said = self._conversations.given(recall.conversation, recall.owner)
-        last = said[-settings.prompt_exchanges :]
-        older = said[: -settings.prompt_exchanges]
-        recall = replace(recall, before=last[0].number if last else 1)
-        exchanges = [one.exchange for one in last]
-        whole = self.fitted(exchanges, recall.question, settings)
         row = self._conversations.get(recall.conversation, recall.owner)
-        tokens = self._tokens(row, said)
-        if not older or not self._shortens(row, tokens, settings):
-            notes, notices = self._notes(recall, row, [self._summary, self._history])
-            return Before(whole, (), notes, None, notices)
-        sent = 0
-        for exchange in whole:
-            sent += count_tokens(exchange.user, settings.chat_model)
-            sent += count_tokens(exchange.assistant, settings.chat_model)
-        vectors = self._history.vectors(recall, [recall.conversation])
-        long = Long(older, tokens[: len(older)], sum(tokens), sent, self._embedder.fingerprint)
-        shortened = shorten(long, recall, vectors, settings)
+        if not said or not _shortens(row, settings):
+            last = self._last(said, recall.question, settings)
+            first = said[-len(last.exchanges)].number if said else 1
+            notes, notices = self._notes(replace(recall, before=first), row, [self._summary, self._history])
+            return replace(last, notes=notes, notices=notices)
         own = [self._history] if row.recalls_others else []
         notes, notices = self._notes(replace(recall, before=0), row, own)
-        return Before(whole, shortened.context, notes, shortened.compression, notices)
+        tokens = self._tokens(row, said)
+        threshold = threshold_of(settings, recall.question)
+        if sum(tokens) <= threshold:
+            return Before(tuple(one.exchange for one in said), notes=notes, notices=notices)
+        older, last_ones = said[: -settings.prompt_exchanges], said[-settings.prompt_exchanges :]
+        target = min(settings.compression_ratio * sum(tokens), threshold)
+        room = SHARE_OF_LAST * target if older else target
+        exchanges, cut = fit_exchanges(last_ones, recall.question, room, settings.chat_model)
+        sent = _tokens_of(exchanges, settings)
+        recall = replace(recall, before=last_ones[0].number)
+        long = Long(older, tokens[: len(older)], sum(tokens), target, sent, cut, self._embedder.fingerprint)
+        shortened = shorten(long, recall, self._history.vectors(recall, [recall.conversation]), settings)
+        return Before(exchanges, shortened.context, notes, shortened.compression, notices)
 
     def _tokens(self, row: ConversationRow, said: Sequence[StoredExchange]) -> list[int]:
         """Tokens of each exchange. An id that was erased and used again is another conversation."""
         return self._sessions.tokens(f"{row.id} {row.begun_at}", said)
-
-    def _shortens(self, row: ConversationRow, tokens: Sequence[int], settings: Settings) -> bool:
-        return settings.compression and row.compresses and sum(tokens) > settings.compression_tokens
 
     def is_on(self, conversation: str, owner: str, memory: str) -> bool:
         """Whether a memory is used in a conversation; False if there is no such conversation."""
@@ -255,17 +267,22 @@ class MemoryService:
         """What chat models used for a conversation, see Conversations.spent. Raises StoreError."""
         return self._conversations.spent(conversation, owner)
 
-    def stats(self, conversation: str, owner: str) -> CompressionStats:
-        """What compression has done in a conversation; empty for one that does not exist."""
+    def stats(self, conversation: str, owner: str, settings: Settings | None = None) -> CompressionStats:
+        """What compression has done in a conversation; empty for one that does not exist.
+
+        settings: those of its owner unless given.
+        """
+        threshold = threshold_of(settings or self._settings_of(owner))
         said = self._conversations.given(conversation, owner)
         if not said:
-            return CompressionStats()
+            return CompressionStats(threshold=threshold)
         rows = self._conversations.compressions(conversation, owner)
         fields = ("timestamp", "original_tokens", "compressed_tokens", "chunks_compressed")
         history = tuple(dict(zip(fields, values, strict=True)) for _, *values in rows)
         latest = bool(rows) and rows[-1][1] == said[-1].at
         tokens = self._tokens(self._conversations.get(conversation, owner), said)
-        return CompressionStats(2 * len(said), sum(tokens), latest, len(history), history)
+        size = rows[-1][3] + tokens[-1] if latest else sum(tokens)
+        return CompressionStats(2 * len(said), size, latest, len(history), history, threshold)
 
     def settle(self, conversation: str, owner: str, model: LLM | None) -> None:
         """Do the work that may wait until an answer is given: erasing, vectors of exchanges, summaries.
@@ -326,8 +343,8 @@ class MemoryService:
         row = self._conversations.get(conversation, owner)
         if len(said) <= settings.prompt_exchanges:
             return
-        # A conversation that is shortened needs no summary.
-        if self._shortens(row, self._tokens(row, said), settings):
+        # A conversation that is sent as a whole or shortened needs no summary.
+        if _shortens(row, settings):
             return
         due = self._summary.due(conversation, owner, said[-settings.prompt_exchanges].number)
         if due:
@@ -346,6 +363,16 @@ class MemoryService:
             return version
         held = self._catalog.holding(digest)
         return held.id if held else None
+
+
+def _shortens(row: ConversationRow, settings: Settings) -> bool:
+    """Whether a conversation is shortened when it is long, and whole before."""
+    return settings.compression and row.compresses
+
+
+def _tokens_of(exchanges: Sequence[Exchange], settings: Settings) -> int:
+    texts = [text for exchange in exchanges for text in (exchange.user, exchange.assistant)]
+    return sum(count_tokens(text, settings.chat_model) for text in texts)
 
 
 class Draft:

@@ -17,6 +17,7 @@ from numpy.typing import NDArray
 
 from chatbot.errors import ModelError, QuestionError
 from chatbot.models.embedders import Embedder
+from chatbot.settings import STRATEGIES
 from ingestion.language.terms import content_terms
 
 __all__ = [
@@ -39,7 +40,6 @@ __all__ = [
 
 # Strategies that search once, with a mean of all pieces; the others search for each piece.
 MEANS = ("average", "weighted")
-STRATEGIES = (*MEANS, "per_chunk", "rrf", "union", "intersection")
 # The constant of reciprocal rank fusion, as its authors give it (Cormack, Clarke and Büttcher, SIGIR 2009).
 RANK_OFFSET = 60
 # How deep each of several searches goes for n results: what is tenth in three lists may be first overall. At

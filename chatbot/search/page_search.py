@@ -44,9 +44,6 @@ from ingestion.language.terms import terms
 from ingestion.language.vocabulary import either
 
 if TYPE_CHECKING:
-    import numpy as np
-    from numpy.typing import NDArray
-
     from chatbot.models.chat import LLM
 
 __all__ = ["Find", "Finder", "asks_of_all", "of_one"]
@@ -219,9 +216,9 @@ class Finder:
             return hits
         return hits[: find.k]
 
-    def vector(self, query: str) -> Generator[Event, None, NDArray[np.float32] | None]:
-        """The unit vector of a query, for a long one the mean over its pieces; None, with a notice that says
-        why, where there is none. Yields how far a long query is.
+    def embedded(self, query: str) -> Generator[Event, None, LongQuery | None]:
+        """The pieces of a query with their vectors; None, with a notice that says why, where there are none.
+        Yields how far a long query is.
         """
         steps = embedding_steps(self._library.embedder, query)
         try:
@@ -238,7 +235,7 @@ class Finder:
             steps.close()
         if long.failure:
             yield _in_part(long.failure)
-        return mean_vector(worth_searching(long.chunks))
+        return long
 
     def pages(self, query: Query) -> list[Hit]:
         """The best pages of those whom the question names. Where pages of others are among the best, only

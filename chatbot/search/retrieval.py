@@ -75,6 +75,8 @@ class Query:
     k: the number of pages.
     understanding: of `text`; made from it where None.
     weights: of the kinds of evidence.
+    pieces: of the text that `understanding` is of, to be searched by `strategy` instead of by the vector.
+    strategy: of fusion.STRATEGIES.
     """
 
     text: str
@@ -84,6 +86,8 @@ class Query:
     k: int = 3
     understanding: Understanding | None = None
     weights: Weights = WEIGHTS
+    pieces: LongQuery | None = None
+    strategy: str = "average"
 
 
 @dataclass(frozen=True, slots=True)
@@ -207,6 +211,10 @@ class Retriever:
         """The best pages, at most `query.k`, best first, one hit a page; the order does not depend on k.
         Raises NotFoundError for an unknown document.
         """
+        pieces, asked = query.pieces, query.understanding
+        if pieces and asked and asked.subject == pieces.text and len(pieces.chunks) > 1:
+            whole = replace(query, pieces=None)
+            return self.search_long(whole, pieces, query.strategy)[: query.k]
         return _again(partial(self._search, query), query)
 
     def search_long(

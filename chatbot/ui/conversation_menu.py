@@ -89,8 +89,8 @@ def _draw_switches(row: ConversationRow, context: AppContext, end: str) -> None:
         key=shortens,
         disabled=not compression,
         help=(
-            "Sends the model only the parts of a long conversation that matter for the question. Each answer "
-            "shows what was cut."
+            "Sends the model the whole conversation. From a long one, only what matters for the question. "
+            "The answer then says so, and shows what was kept."
         ),
         on_change=_choose,
         args=switches,

@@ -112,7 +112,13 @@ def _draw_control(one: Preference, mine: Settings, context: AppContext) -> None:
     if st.session_state.get(key) != value:
         st.session_state[key] = value
     change = partial(_choose, one.name, key, context)
-    if isinstance(value, bool):
+    if one.choices:
+        st.selectbox(
+            one.label, one.choices, key=key, label_visibility="collapsed", width=160, on_change=change
+        )
+    elif isinstance(value, str):
+        st.text_input(one.label, key=key, label_visibility="collapsed", width=160, on_change=change)
+    elif isinstance(value, bool):
         st.toggle(one.label, key=key, label_visibility="collapsed", on_change=change)
     elif isinstance(value, int):
         st.number_input(

@@ -109,7 +109,7 @@ def kept_html(said: StoredExchange, compression: Compression) -> str:
 
     That is also named for those who cannot see it.
     """
-    if 0 < compression.whole_from <= said.number:
+    if said.number not in compression.kept and in_prompt(said, compression):
         head = f'<p class="quiet strong">Exchange {said.number}: among the last, as it is</p>'
         return (
             f'<section class="kept">{head}<p '

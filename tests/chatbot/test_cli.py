@@ -17,7 +17,7 @@ from typing import Any, TypeAlias
 import pytest
 
 from chatbot.cli import arguments, exit_codes, output
-from chatbot.search import fusion, retrieval
+from chatbot.search import retrieval
 from chatbot.service import Chatbot
 from chatbot.settings import Settings
 from chatbot.store.library import Library, Upload
@@ -395,7 +395,6 @@ def test_names_are_found_however_they_are_typed_and_hints_can_be_pasted(tmp_path
 
 
 def test_the_choices_are_those_of_the_search() -> None:
-    assert arguments.STRATEGIES == fusion.STRATEGIES
     assert arguments.MODES == retrieval.MODES
     assert exit_codes.MOST_PAGES == retrieval.MOST_HITS
 

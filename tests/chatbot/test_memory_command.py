@@ -113,6 +113,20 @@ def test_as_many_rated_answers_are_told_as_are_asked_for(run: Run) -> None:
     assert run("cases", "reembed") == (0, "0 rated answers without a vector.\n", "")
 
 
+def test_strategies_are_shown_side_by_side_with_the_piece_that_matched(run: Run) -> None:
+    run("situations", "add", "inflation rises above target", "shorten duration")
+    run("situations", "add", "harvests fail in the north", "buy wheat")
+    text = "Inflation rises above target. " * 60 + "Harvests fail in the north. " * 60
+    both = ("situations", "search", text, "--strategy", "average,per_chunk")
+    found = lines(run(*both, "--json"))
+    assert [line["strategy"] for line in found] == ["average"] * 2 + ["per_chunk"] * 2
+    assert all(("chunk_match" in line) == (line["strategy"] == "per_chunk") for line in found)
+    head, _, first, second = output_of(run(*both)).splitlines()
+    assert head.split() == ["average", "per_chunk"]
+    assert first.count("piece") == second.count("piece") == 1
+    assert output_of(run("situations", "search", text)).count(", piece ") == 2
+
+
 def test_situations(run: Run) -> None:
     run("situations", "add", "inflation rises above target", "shorten duration", "--scope", "bonds")
     assert lines(run("situations", "search", "inflation rises", "--json")) == []
@@ -388,5 +402,5 @@ def test_news_is_summed_up_by_asset_and_its_sources_by_their_ratings(
     rated = SourceRow("desk", 3, 1)
     monkeypatch.setattr(SourceRatings, "listed", lambda self: [rated])
     assert output_of(run("signals", "sources")) == "desk: helpful 3 of 4 times\n"
-    assert line_of(run("signals", "sources", "--json"))["hit_rate"] == 0.75
+    assert line_of(run("signals", "sources", "--json"))["helpful_rate"] == 0.75
     assert output_of(run("signals", "clean")) == "Erased 0 events.\n"

@@ -441,6 +441,7 @@ class Reading(ArchivedRecord):
     action: Literal["buy", "sell", "observe"]
     confidence: Annotated[float, Field(ge=0, le=1)]
     analyser: Text
+    summary_cn: Text = ""
 
 
 class NewsRecord(ArchivedRecord):

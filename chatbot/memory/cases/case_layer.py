@@ -35,7 +35,8 @@ def open_layer(opening: LayerOpening) -> CaseLayer:
     fields = settings.cases_key_field, settings.cases_value_field
     cases = Cases(opening.database, opening.embedder, documents=documents, fields=fields)
     try:
-        problems = cases.follow_file(settings.cases_file)
+        # Where others can open the pages, what one of them rates is shared with all only if they share it.
+        problems = cases.follow_file(settings.cases_file, appends=not settings.open_to_others)
     except NotFoundError as error:
         raise SettingsError(f"MEMORY_JSONL_PATH: {error.message}", hint=error.hint) from error
     if problems:
@@ -86,5 +87,5 @@ class CaseLayer:
             comment = f" What was said about it: {one_line(case.word, WORD_CHARACTERS)}"
         question = one_line(case.question, QUESTION_CHARACTERS)
         answer = one_line(case.plan, ANSWER_CHARACTERS)
-        text = f"{example} Asked: {question} Answered: {answer}{comment}"
+        text = f"{example} User: {question} Assistant: {answer}{comment}"
         return Note(self.name, f"{whose}{day}, similarity {found.score:.0%}", text)

@@ -37,6 +37,7 @@ from chatbot.memory.cases.case_recall import (
     thresholds_of,
     weigh_pages,
 )
+from chatbot.memory.cases.followed_file import FollowedFile
 from chatbot.memory.cases.question_equivalence import asks_the_same
 from chatbot.memory.cases.records import (
     DEFAULT_FIELDS,
@@ -88,6 +89,8 @@ ALL = 2**31
 # Vectors made at a time for cases that have none: one or two seconds of the embedded model, while nobody
 # waits.
 CATCH_UP = 500
+# And while somebody waits.
+AT_ONCE = 8
 UNSOUND = ("contradicted", "unsupported")
 
 
@@ -191,6 +194,9 @@ class Cases:
         self.thresholds = thresholds_of(embedder.fingerprint)
         self._shelves = OrderedDict[str, CaseFile]()
         self._lock = threading.Lock()
+        # The file whose cases everybody has.
+        self._file: FollowedFile | None = None
+        self._appends = False
         # When the last sweep ran, by the monotonic clock.
         self._swept = 0.0
 
@@ -213,6 +219,7 @@ class Cases:
             length = float(np.linalg.norm(vector))
         if not np.isfinite(length) or length == 0:
             return []
+        self._reload()
         least = self.thresholds.similar if wanted.least is None else wanted.least
         stale = self._staleness()
         found = list[tuple[float, Case]]()
@@ -339,6 +346,8 @@ class Cases:
         shelf.put([dated])
         _embed(shelf, dated.id)
         self._follow(owner)
+        if self._appends:
+            self._write(owner, dated.id, dated)
         return dated
 
     def edit(self, owner: str, key: str, change: Callable[[Case], Case]) -> Case:
@@ -358,6 +367,8 @@ class Cases:
         new = shelf.change(key, changed)
         _embed(shelf, new.id)
         self._follow(owner)
+        if self._appends:
+            self._write(owner, key, new)
         return new
 
     def delete(self, owner: str, key: str) -> None:
@@ -368,6 +379,7 @@ class Cases:
 
         self._shelf(owner).move(key, self._deleted(owner), dated)
         self._follow(owner)
+        self._write(owner, key, None)
 
     def deleted(self, owner: str) -> list[Case]:
         """The cases that the owner deleted and can restore, the latest first.
@@ -396,7 +408,10 @@ class Cases:
                 )
             return replace(case, deleted_at=0.0)
 
-        return self._deleted(owner).move(key, self._shelf(owner), restored)
+        case = self._deleted(owner).move(key, self._shelf(owner), restored)
+        if self._appends:
+            self._write(owner, key, case)
+        return case
 
     def share(self, owner: str, key: str) -> Case:
         """Let everybody have a case.
@@ -413,6 +428,7 @@ class Cases:
                 "You can only share an answer that was checked here.",
                 hint="Ask the question, rate the answer, then share it.",
             )
+        self._write(owner, key, own)
         return self._publish(owner, own)
 
     def unshare(self, owner: str, key: str) -> None:
@@ -422,6 +438,8 @@ class Cases:
             raise NotFoundError(
                 f"You do not share a rated answer {key[:40]!r}.", hint="List the shared ones to check."
             )
+        if not self._appends:
+            self._write_gone(lambda case: case.by == by and case_id(case.question, by, case.asked_of) == key)
 
     def import_file(self, owner: str, path: Path, *, progress: Progress = no_progress) -> ImportedLines:
         """Add the cases of a JSONL file in any of the SHAPES, in its order, and make their vectors.
@@ -446,11 +464,56 @@ class Cases:
         shelf.embed(progress=progress)
         return ImportedLines(len(new), len(found) - len(new), problems)
 
-    def follow_file(self, path: Path | None) -> tuple[LineProblem, ...]:
-        """Gives everybody the cases of a file as it is now, None for no file, and makes vectors of the first.
+    def follow_file(self, path: Path | None, *, appends: bool = True) -> tuple[LineProblem, ...]:
+        """Gives everybody the cases of a file, None for no file, and makes vectors of the first.
 
-        Returns the lines that cannot be read. Raises NotFoundError, StoreError.
+        It is read again when it changes. A file that is not there yet begins with the first case, if its
+        folder is there. Returns the lines that cannot be read. Raises NotFoundError, StoreError.
+
+        appends: whether each new case is added to it; otherwise those that are shared.
         """
+        self._file, self._appends = None, False
+        if path is None:
+            self._read_file(None, CATCH_UP)
+            return ()
+        file = FollowedFile(path, self._fields)
+        begins = not path.exists() and path.parent.is_dir()
+        file.is_new()
+        problems = self._read_file(None if begins else path, CATCH_UP)
+        self._file, self._appends = file, appends
+        return problems
+
+    def _reload(self) -> None:
+        """Read the followed file again if it has changed. A few vectors are made, the rest by `catch_up`."""
+        if self._file is None or not self._file.is_new():
+            return
+        try:
+            problems = self._read_file(self._file.path, AT_ONCE)
+        except NotFoundError as error:
+            log.warning("MEMORY_JSONL_PATH: %s", error)
+            return
+        if problems:
+            log.warning("MEMORY_JSONL_PATH: %d lines cannot be read", len(problems))
+
+    def _write(self, owner: str, key: str, case: Case | None) -> None:
+        """Put a case into the followed file, in place of the owner's case with an id; None to take it out."""
+        by = hidden(owner)
+        self._write_gone(lambda old: old.by == by and _own_id(old) == key)
+        if self._file is not None and case is not None:
+            try:
+                self._file.append(replace(case, by=by))
+            except OSError as error:
+                log.warning("MEMORY_JSONL_PATH: a rated answer was not written: %s", error.strerror)
+        self._reload()
+
+    def _write_gone(self, is_gone: Callable[[Case], bool]) -> None:
+        if self._file is not None:
+            try:
+                self._file.remove(is_gone)
+            except OSError as error:
+                log.warning("MEMORY_JSONL_PATH: a rated answer was not erased: %s", error.strerror)
+
+    def _read_file(self, path: Path | None, most: int) -> tuple[LineProblem, ...]:
         shelf = self._shelf_at(OF_FILE)
         found, problems = read_cases(path, self._fields) if path is not None else ([], ())
         newest = {case.id: own_case(case, shared=True) for case in found}
@@ -462,7 +525,7 @@ class Cases:
         if new:
             shelf.put(new)
         try:
-            shelf.embed(most=CATCH_UP)
+            shelf.embed(most=most)
         except ModelError as error:
             log.warning("cases of a file wait for their vectors: %s", error)
         return problems
@@ -475,6 +538,8 @@ class Cases:
         erased = frozenset(digests)
         names = self._names() if erased else []
         self._erase(names, lambda case: not erased.isdisjoint(case.document_ids))
+        if erased:
+            self._write_gone(lambda case: not erased.isdisjoint(case.document_ids))
 
     def sweep(self, *, every: float = 0.0) -> None:
         """Erase cases that were deleted more than KEPT_DAYS ago.

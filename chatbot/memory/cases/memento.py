@@ -26,6 +26,10 @@ from chatbot.store.vector_index import Vectors
 __all__ = ["build_prompt_from_cases", "embed_texts", "extract_pairs", "load_jsonl", "retrieve"]
 
 KEY, VALUE = DEFAULT_FIELDS
+# The fields of what a single agent was told and replied, and its prompt.
+CONVERSATIONS = (("user_message", "assistant_response"), ("query", "response"))
+TALKS = "Similar previous conversations:"
+RESPOND = "Based on these examples, respond to the current user message."
 # (question, plan, 0-based place among the items)
 Pair = tuple[str, str, int]
 
@@ -76,7 +80,15 @@ def extract_pairs(
 def embed_texts(
     texts: Sequence[str], tokenizer: object = None, model: Embedder | None = None, device: object = None
 ) -> Vectors:
-    """Returns unit rows, shape (texts, dimension). model: the embedded one by default. Raises ModelError."""
+    """Returns unit rows, shape (texts, dimension).
+
+    model: an Embedder, the embedded one by default. Raises ModelError, and UsageError for any other model.
+    """
+    if model is not None and not hasattr(model, "embed"):
+        raise UsageError(
+            f"{type(model).__name__} is no embedder.",
+            hint="Pass one of chatbot.models.embedders as model, or none for the embedded one.",
+        )
     return question_vectors(model or local_embedder(load_settings()), texts)
 
 
@@ -115,11 +127,17 @@ def build_prompt_from_cases(
 ) -> str:
     """Returns a prompt with the best examples: at most four with reward 1, and two with reward 0.
 
+    Examples that are conversations, such as with user_message and assistant_response, go into the simplified
+    prompt for a single agent, and those with reward 0 are left out of it.
+
     results: of `retrieve`. original_items: of `load_jsonl`; an item without a reward counts as positive.
     Raises ValueError for a reward that is neither.
     """
     positive = [one for one in results if _reward(one, original_items)][:MOST_POSITIVE]
     negative = [one for one in results if not _reward(one, original_items)][:MOST_NEGATIVE]
+    if positive and all(_is_conversation(original_items[one["line_index"]]) for one in positive):
+        talks = [_talk(number, one) for number, one in enumerate(positive, 1)]
+        return "\n\n".join([TALKS, *talks, RESPOND, f"Current user message: {task_text}"])
     parts = []
     for head, examples in (("Positive", positive), ("Negative", negative)):
         if examples:
@@ -128,6 +146,14 @@ def build_prompt_from_cases(
     if parts:
         parts.append("Based on the above examples, please provide a plan for the current task.")
     return "\n\n".join([*parts, f"Current task: {task_text}"])
+
+
+def _is_conversation(item: Mapping[str, Any]) -> bool:
+    return any(message in item and response in item for message, response in CONVERSATIONS)
+
+
+def _talk(number: int, result: Mapping[str, Any]) -> str:
+    return f"Example {number}:\nUser: {result['question']}\nAssistant: {result['plan']}"
 
 
 def _reward(result: Mapping[str, Any], items: Sequence[Mapping[str, Any]]) -> int:

@@ -31,9 +31,6 @@ __all__ = [
 ]
 
 SCORINGS = ("query", "seed")
-# The best rho of each scoring, used where none is given. The seed document's is 0.5. With a question, whole
-# messages work better: the answer is in a few of them, not in the best sentence of each of many.
-BEST_RHO = {"query": 1.0, "seed": 0.5}
 # A run of messages of one role is cut into chunks of this many tokens. Otherwise a conversation of one role
 # would be a single chunk.
 CHUNK_TOKENS = 500
@@ -69,7 +66,7 @@ class CompressionOptions:
 
     max_tokens: conversations up to this size stay as they are; 0 or more.
     compression_ratio: the share of all tokens that is kept; above 0, at most 1.
-    rho: the share of the dropped tokens that whole chunks take, 0 to 1; None for the scoring's best.
+    rho: the share of the dropped tokens that whole chunks take, 0 to 1.
     gamma: how unevenly sentences are dropped; 0 or more.
     keep_last: messages at the end that stay as they are.
     scoring: "query" (without a question it keeps the most informative sentences) or "seed".
@@ -78,7 +75,7 @@ class CompressionOptions:
 
     max_tokens: int = 20_000
     compression_ratio: float = 0.5
-    rho: float | None = None
+    rho: float = 0.5
     gamma: float = 1.0
     keep_last: int = 2
     scoring: str = "query"
@@ -90,17 +87,9 @@ class CompressionOptions:
         _require(0 < ratio <= 1, f"compression_ratio is {ratio}; it must be above 0 and at most 1")
         known = ", ".join(SCORINGS)
         _require(self.scoring in SCORINGS, f"scoring is {self.scoring!r}; it must be one of {known}")
-        rho_fits = self.rho is None or 0 <= self.rho <= 1
-        _require(rho_fits, f"rho is {self.rho}; it must be between 0 and 1")
+        _require(0 <= self.rho <= 1, f"rho is {self.rho}; it must be between 0 and 1")
         _require(0 <= self.gamma < math.inf, f"gamma is {self.gamma}; it must be 0 or more")
         _require(self.keep_last >= 0, f"keep_last is {self.keep_last}; it must be 0 or more")
-
-    @property
-    def chunk_share(self) -> float:
-        """rho as given, or else the best one of the scoring."""
-        if self.rho is None:
-            return BEST_RHO[self.scoring]
-        return self.rho
 
 
 @dataclass(frozen=True, slots=True)
@@ -233,7 +222,7 @@ class Conversation:
         longest = max(max(chunk.sizes, default=0) for chunk in chunks)
         attempts: list[tuple[bool, float, list[Spans]]] = []
         for _ in range(MOST_ROUNDS):
-            chosen = choose(chunks, goal, rho=options.chunk_share, gamma=options.gamma)
+            chosen = choose(chunks, goal, rho=options.rho, gamma=options.gamma)
             # The flags of all chunks in a row: they are in order of time, as their messages are.
             spans = self._spans_of(chain.from_iterable(chosen), head)
             used = sum(self._messages.size(at, kept) for at, kept in enumerate(spans))
@@ -362,7 +351,7 @@ def compress(
     *,
     max_tokens: int = 20_000,
     compression_ratio: float = 0.5,
-    rho: float | None = None,
+    rho: float = 0.5,
     gamma: float = 1.0,
     keep_last: int = 2,
     scoring: str = "query",

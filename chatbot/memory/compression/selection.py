@@ -33,9 +33,10 @@ def choose(chunks: Sequence[Segment], goal: float, *, rho: float, gamma: float) 
     The tokens kept are at most `goal` and less than one sentence below it. Whole chunks, the least important
     first, take at most rho of what has to go. The rest is shared among the other chunks in proportion to
     importance ** -gamma, and each keeps at least a sentence. What a chunk cannot give is passed on; the least
-    important chunk gives last what is left. Where those last sentences alone exceed the goal, chunks go, the
-    least important first. One sentence stays in any case. Sentences of no tokens stay. Of equal importance,
-    the earlier goes first.
+    important chunk gives last what is left. Where a sentence of each chunk is more than the goal, further
+    chunks go, the least important first, until the others need to give no more than 1 - rho of what they
+    can. One sentence stays in any case. Sentences of no tokens stay. Of equal importance, the earlier goes
+    first.
 
     rho: 0 to 1. gamma: 0 or more.
     """
@@ -46,13 +47,19 @@ def choose(chunks: Sequence[Segment], goal: float, *, rho: float, gamma: float) 
     left = sum(chunk_sizes)
     budget = rho * max(left - goal, 0)
     dropped = 0
-    for at in order[:-1]:
+    floors = [chunks[at].sizes[_by_importance(chunks[at])[-1]] for at in order]
+    last = sum(floors)
+    lacks_room = last > goal
+    for at, floor in zip(order[:-1], floors, strict=False):
         chunk_size = chunk_sizes[at]
-        if chunk_size > budget:
+        # Where a sentence of each chunk is too much, sentences alone cannot give the rest.
+        needed = lacks_room and left - goal > (1 - rho) * (left - last)
+        if chunk_size > budget and not (needed and left - chunk_size >= goal):
             break
         kept[at] = [not size for size in chunks[at].sizes]
         budget -= chunk_size
         left -= chunk_size
+        last -= floor
         dropped += 1
     if left > goal:
         _thin(chunks, order[dropped:], kept, (left, goal, gamma))

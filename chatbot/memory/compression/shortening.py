@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 from chatbot.memory.compression.compress import Compressed, compress
-from chatbot.memory.compression.messages import Message
+from chatbot.memory.compression.messages import Message, Spans
 from chatbot.memory.conversations.conversation_store import StoredExchange
 from chatbot.memory.conversations.history import rank_exchanges
 from chatbot.models.tokens import count_tokens
@@ -20,17 +20,23 @@ from chatbot.records import Compression, Exchange, Recall
 from chatbot.settings import Settings
 from chatbot.store.vector_index import Vectors
 
-__all__ = ["Long", "Shortened", "fit_exchanges", "shorten"]
+__all__ = ["Long", "Shortened", "fit_exchanges", "room_of", "shorten", "threshold_of"]
 
-# The shares of a prompt that the last exchanges and the shortened part before them may take. The excerpts
-# that the answer stands on need the rest.
-SHARE_OF_LAST, SHARE_OF_EARLIER = 0.35, 0.25
+# Tokens that the rules, the example and each page of a prompt need. Most pages have fewer.
+RULES_TOKENS, PAGE_TOKENS = 800, 800
+# The share of the smallest prompts that the conversation may take all the same.
+LEAST_SHARE = 0.2
+# The share of what is kept that the last exchanges may take, which stay whole within it.
+SHARE_OF_LAST = 0.6
 # Tokens that are weighed sentence by sentence: some thirty times what is kept, and 0.3 s of work. Of a longer
 # conversation, only the exchanges that look likeliest by their questions and the beginnings of their answers.
 MOST_TOKENS = 100_000
 BEGINNING = 300
 # Used where no room is left, so that a sentence stays: a share must be above 0.
 LEAST_RATIO = 1e-6
+
+# Which characters of an exchange's question and answer were kept.
+Kept = tuple[Spans, Spans]
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,45 +58,62 @@ class Long:
     older: the exchanges before the last ones.
     tokens: of each of the older exchanges.
     whole: tokens of all exchanges.
+    target: tokens that are kept of it.
     sent: tokens of the last exchanges, as the prompt has them.
+    cut: what was kept of those of the last exchanges that do not fit either.
     fingerprint: of the embedder whose vectors are used.
     """
 
     older: Sequence[StoredExchange]
     tokens: Sequence[int]
     whole: int
+    target: float
     sent: int
+    cut: Mapping[int, Kept]
     fingerprint: str = ""
 
 
-def fit_exchanges(exchanges: Sequence[Exchange], question: str, settings: Settings) -> tuple[Exchange, ...]:
-    """The exchanges within their share of the prompt.
+def room_of(settings: Settings, question: str = "") -> int:
+    """Tokens that the conversation may take of a prompt, beside rules, question, pages and answer."""
+    needed = RULES_TOKENS + settings.pages * PAGE_TOKENS + settings.answer_tokens
+    left = settings.context_tokens - needed - count_tokens(question, settings.chat_model)
+    return max(left, int(LEAST_SHARE * settings.context_tokens))
+
+
+def threshold_of(settings: Settings, question: str = "") -> int:
+    """Tokens above which a conversation is shortened: those of the settings, or fewer if so few have room."""
+    return min(settings.compression_tokens, room_of(settings, question))
+
+
+def fit_exchanges(
+    exchanges: Sequence[StoredExchange], question: str, room: float, model: str
+) -> tuple[tuple[Exchange, ...], dict[int, Kept]]:
+    """(the exchanges in so many tokens, what was kept of those that were cut, by their number).
 
     A text that fits into an equal part stays whole; longer ones share what is left, by their sentences.
     """
-    model = settings.chat_model
-    texts = [text for exchange in exchanges for text in (exchange.user, exchange.assistant)]
+    texts = [text for exchange in exchanges for text in (exchange.user, exchange.cited)]
     sizes = [count_tokens(text, model) for text in texts]
-    left = SHARE_OF_LAST * settings.context_tokens
     allowed = [0.0] * len(texts)
     shortest_first = sorted(range(len(texts)), key=sizes.__getitem__)
     for place, at in enumerate(shortest_first):
-        equal_part = left / (len(texts) - place)
+        equal_part = room / (len(texts) - place)
         allowed[at] = min(sizes[at], equal_part)
-        left -= allowed[at]
-    fitted = []
-    for text, size, room in zip(texts, sizes, allowed, strict=True):
-        if size > room:
-            text = _fit(text, question, room / size, model)
-        fitted.append(text)
-    pairs = zip(fitted[::2], fitted[1::2], strict=True)
-    return tuple(Exchange(user, assistant) for user, assistant in pairs)
-
-
-def _fit(text: str, question: str, ratio: float, model: str) -> str:
-    result = _cut([Message("1", "user", text)], ratio, question, model)
-    kept = " ".join(message.content for message in result.context)
-    return f"{kept} (shortened)"
+        room -= allowed[at]
+    spans: list[Spans] = []
+    for at, (text, size) in enumerate(zip(texts, sizes, strict=True)):
+        if size <= allowed[at]:
+            spans.append(((0, len(text)),))
+            continue
+        result = _cut([Message("1", "user", text)], allowed[at] / size, question, model)
+        spans.append(result.spans["1"])
+        texts[at] = " ".join([*(message.content for message in result.context), "(shortened)"])
+    fitted = tuple(map(Exchange, texts[::2], texts[1::2]))
+    kept = dict[int, Kept]()
+    for exchange, pair in zip(exchanges, zip(spans[::2], spans[1::2], strict=True), strict=True):
+        if pair != (((0, len(exchange.user)),), ((0, len(exchange.cited)),)):
+            kept[exchange.number] = pair
+    return fitted, kept
 
 
 def _cut(messages: Sequence[Message], ratio: float, question: str, model: str, **options: Any) -> Compressed:
@@ -108,19 +131,17 @@ def _cut(messages: Sequence[Message], ratio: float, question: str, model: str, *
 def shorten(
     long: Long, recall: Recall, vectors: Mapping[tuple[str, int], Vectors], settings: Settings
 ) -> Shortened:
-    """Shorten the older exchanges to what the ratio leaves beside the last ones and the prompt has room for.
+    """Shorten the older exchanges to what the last ones leave of the target.
 
     vectors: of exchanges, by conversation and number.
     """
-    by_ratio = settings.compression_ratio * long.whole - long.sent
-    target = min(by_ratio, SHARE_OF_EARLIER * settings.context_tokens)
     older, before = _likeliest(long, recall, vectors)
     messages = [message for exchange in older for message in _messages_of(exchange)]
     # A question and its answer both have the vector of their exchange.
     vectors_of_older = [vectors.get((exchange.conversation, exchange.number)) for exchange in older]
     result = _cut(
         messages,
-        target / max(1, before),
+        (long.target - long.sent) / max(1, before),
         recall.question,
         settings.chat_model,
         gamma=settings.compression_gamma,
@@ -130,7 +151,7 @@ def shorten(
         query_vector=recall.vector,
     )
     stats = result.stats
-    kept = {}
+    kept = dict(long.cut)
     for exchange in older:
         pair = (result.spans[f"{exchange.number}u"], result.spans[f"{exchange.number}a"])
         if any(pair):
@@ -139,7 +160,7 @@ def shorten(
     compression = Compression(
         long.whole,
         long.sent + stats.compressed_tokens,
-        stats.chunks_compressed + left_out,
+        stats.chunks_compressed + left_out + len(long.cut),
         kept,
         recall.before,
     )

@@ -7,7 +7,7 @@ The rules (analyser "rules-1") serve a store without a model, or stand in if the
   text; see `writing_scripts.assets_in`.
 - The action is that of the template, and "observe" without one.
 - The confidence is CAP if the sentence has both a template's phrase and an asset, 0.1 less without the
-  asset, 0.35 with an asset alone, or else 0.2.
+  asset. To observe what is named is safe: 0.6 with an asset alone, or else 0.2.
 - It is half of that for what calls itself an advertisement.
 """
 
@@ -20,7 +20,7 @@ from collections.abc import Sequence
 from chatbot.errors import ModelError
 from chatbot.memory.signals.records import ACTIONS, NewsItem, NewsReading, checked
 from chatbot.memory.signals.templates import Template, match_templates
-from chatbot.memory.signals.writing_scripts import assets_in
+from chatbot.memory.signals.writing_scripts import assets_in, script_of
 from chatbot.models.chat import LLM
 from chatbot.models.model_text import clean_json
 from ingestion.language.sentences import sentence_spans
@@ -31,7 +31,7 @@ RULES = "rules-1"
 # No rule understands a text: its confidence is at most a little more than a recall requires by default.
 CAP = 0.65
 WITHOUT_ASSET = 0.1
-ASSET_ALONE = 0.35
+ASSET_ALONE = 0.6
 NOTHING = 0.2
 ADVERT = re.compile(
     r"\berid\b|#(?:ad|advert|sponsored|реклама)\b|\b(?:sponsored post|на правах рекламы|реклама[.:])",
@@ -50,9 +50,10 @@ ASSET = re.compile(r"[A-Z0-9][A-Z0-9./-]{0,11}")
 SCHEMA = {
     "type": "object",
     "additionalProperties": False,
-    "required": ["summary", "assets", "action", "confidence"],
+    "required": ["summary", "summary_cn", "assets", "action", "confidence"],
     "properties": {
         "summary": {"type": "string"},
+        "summary_cn": {"type": "string"},
         "assets": {"type": "array", "items": {"type": "string"}},
         "action": {"type": "string", "enum": list(ACTIONS)},
         "confidence": {"type": "number"},
@@ -61,6 +62,7 @@ SCHEMA = {
 TASK = """You read one news item for a store of market signals. Answer with one JSON object:
 summary: one or two plain sentences in English on what happened, with its figures; nothing that the item \
 does not say.
+summary_cn: the same in Chinese.
 assets: codes or short names of the assets it bears on, such as BTC, EUR, GOLD, SBER; [] for none.
 action: "buy", "sell" or "observe": what the item by itself speaks for; "observe" wherever that is open.
 confidence: 0 to 1, how clearly the item speaks for that action; below 0.5 for opinions, rumours and adverts.
@@ -97,7 +99,9 @@ def read_by_rules(item: NewsItem, templates: Sequence[Template]) -> NewsReading:
         confidence = ASSET_ALONE if named_anywhere else NOTHING
     if ADVERT.search(item.text):
         confidence /= 2
-    return NewsReading(_short(sentence), named_anywhere[:MOST_ASSETS], action, round(confidence, 2), RULES)
+    summary = _short(sentence)
+    in_chinese = summary if script_of(summary) == "CJK" else ""
+    return NewsReading(summary, named_anywhere[:MOST_ASSETS], action, round(confidence, 2), RULES, in_chinese)
 
 
 def _telling_sentence(text: str, templates: Sequence[Template]) -> tuple[str, Template | None]:
@@ -138,4 +142,8 @@ def _checked(fields: dict[str, object], name: str) -> NewsReading:
         raise ValueError("the summary is empty")
     codes = [str(asset).strip().lstrip("$").upper()[:LONGEST_ASSET] for asset in assets]
     valid = dict.fromkeys(code for code in codes if ASSET.fullmatch(code))
-    return NewsReading(_short(summary), tuple(valid)[:MOST_ASSETS], action, confidence, name)
+    # An older prompt of the user's own, or a small model, may leave it out.
+    in_chinese = " ".join(str(fields.get("summary_cn") or "").split())
+    return NewsReading(
+        _short(summary), tuple(valid)[:MOST_ASSETS], action, confidence, name, _short(in_chinese)
+    )

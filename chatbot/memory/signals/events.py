@@ -56,9 +56,10 @@ __all__ = [
 MOST_WORDS = 20
 DAY_SECONDS = 86_400.0
 FOUND = (
-    "news_event_id, similarity, content_text, published_at, source, link, summary, assets, action, "
-    "confidence, analyser"
+    "f.news_event_id, f.similarity, f.content_text, f.published_at, f.source, f.link, f.summary, f.assets, "
+    "f.action, f.confidence, f.analyser, s.summary_cn"
 )
+BEST_FIRST = "f.similarity DESC, f.confidence DESC, f.published_at DESC, f.news_event_id DESC"
 
 
 @dataclass(frozen=True, slots=True)
@@ -188,11 +189,12 @@ def keep_readings(connection: Connection, readings: Iterable[tuple[int, NewsRead
     """
     for event, reading in readings:
         values = [reading.summary, list(reading.assets), reading.action, reading.confidence]
+        values.append(reading.summary_cn)
         connection.execute(
             """INSERT INTO ai_signals (news_event_id, summary, assets, action, confidence,
-                analyser) VALUES (%s, %s, %s, %s, %s, %s)
+                summary_cn, analyser) VALUES (%s, %s, %s, %s, %s, %s, %s)
             ON CONFLICT (news_event_id, analyser) DO UPDATE SET summary = excluded.summary,
-            assets = excluded.assets, action = excluded.action,
+            summary_cn = excluded.summary_cn, assets = excluded.assets, action = excluded.action,
             confidence = excluded.confidence, created_at = now()""",
             [event, *values, reading.analyser],
         )
@@ -233,7 +235,11 @@ def _searched(
     connection: Connection, function: LiteralString, arguments: Sequence[object], by: str
 ) -> list[RecalledEvent]:
     found = []
-    for row in connection.execute(f"SELECT {FOUND} FROM {function}", arguments):
+    statement: LiteralString = (
+        f"SELECT {FOUND} FROM {function} AS f JOIN ai_signals s USING (news_event_id, analyser)"
+        f" ORDER BY {BEST_FIRST}"
+    )
+    for row in connection.execute(statement, arguments):
         event, similarity, text, at, source, link, *signal = row
         published = at.astimezone(UTC)
         reading = _reading(signal)
@@ -251,7 +257,8 @@ def every_event(connection: Connection) -> Iterator[str]:
             ORDER BY t.published_at, t.source, t.source_message_id)
                 FROM news_sources t WHERE t.news_event_id = e.id), 'readings',
             (SELECT coalesce(json_agg(json_build_object('summary', s.summary, 'assets', s.assets,
-            'action', s.action, 'confidence', s.confidence, 'analyser', s.analyser) ORDER BY s.id), '[]')
+            'action', s.action, 'confidence', s.confidence, 'analyser', s.analyser,
+            'summary_cn', s.summary_cn) ORDER BY s.id), '[]')
                 FROM ai_signals s WHERE s.news_event_id = e.id))::text
         FROM news_events e WHERE e.id > %s ORDER BY e.id LIMIT 200""",
         [after],
@@ -263,7 +270,8 @@ def every_event(connection: Connection) -> Iterator[str]:
 def event_of(connection: Connection, text: str) -> tuple[int, list[NewsReading]]:
     """(number of the event with this text, its readings); 0 if there is none."""
     rows = connection.execute(
-        """SELECT e.id, s.summary, s.assets, s.action, s.confidence, s.analyser FROM news_events e
+        """SELECT e.id, s.summary, s.assets, s.action, s.confidence, s.analyser, s.summary_cn
+        FROM news_events e
         LEFT JOIN ai_signals s ON s.news_event_id = e.id WHERE e.content_hash = %s ORDER BY s.id""",
         [news_hash(text)],
     ).fetchall()
@@ -300,7 +308,7 @@ def list_events(connection: Connection, most: int, *, search: str = "", asset: s
             t.source_message_id)
                 FROM news_sources t WHERE t.news_event_id = e.id),
             (SELECT json_agg(json_build_array(s.summary, s.assets, s.action, s.confidence,
-            s.analyser) ORDER BY s.confidence DESC, s.id DESC)
+            s.analyser, s.summary_cn) ORDER BY s.confidence DESC, s.id DESC)
                 FROM ai_signals s WHERE s.news_event_id = e.id)
         FROM news_events e
         WHERE NOT EXISTS (
@@ -308,8 +316,8 @@ def list_events(connection: Connection, most: int, *, search: str = "", asset: s
                 AND NOT EXISTS (SELECT FROM news_sources t WHERE t.news_event_id = e.id AND
                 strpos(lower(concat_ws(' ', t.source, t.link)), w.word) > 0)
                 AND NOT EXISTS (SELECT FROM ai_signals s WHERE s.news_event_id = e.id
-                    AND strpos(lower(concat_ws(' ', s.summary, array_to_string(s.assets, ' '), s.action,
-                    s.analyser)), w.word) > 0)
+                    AND strpos(lower(concat_ws(' ', s.summary, s.summary_cn, array_to_string(s.assets, ' '),
+                    s.action, s.analyser)), w.word) > 0)
         ) AND (cardinality(signal_assets(%s)) = 0 OR EXISTS (
             SELECT FROM ai_signals s WHERE s.news_event_id = e.id AND s.assets_folded && signal_assets(%s)))
         ORDER BY e.published_at DESC, e.id DESC LIMIT %s""",
@@ -454,5 +462,5 @@ def _told(connection: Connection, keys: Iterable[tuple[str, str]]) -> dict[tuple
 
 
 def _reading(values: Sequence[Any]) -> NewsReading:
-    summary, assets, action, confidence, analyser = values
-    return NewsReading(summary, tuple(assets), action, float(confidence), analyser)
+    summary, assets, action, confidence, analyser, in_chinese = values
+    return NewsReading(summary, tuple(assets), action, float(confidence), analyser, in_chinese)

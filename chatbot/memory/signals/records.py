@@ -54,6 +54,7 @@ class SignalOptions:
     seconds: how long a recall waits for the database.
     days: after which news is erased, 0 for never.
     templates: folder of the user's own templates, None for none.
+    assets: of which one must be named; () for all.
     """
 
     address: str = field(default="", repr=False)
@@ -64,6 +65,7 @@ class SignalOptions:
     seconds: float = 3.0
     days: float = 0.0
     templates: Path | None = None
+    assets: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -91,6 +93,7 @@ class NewsReading:
     action: one of ACTIONS.
     confidence: 0 to 1.
     analyser: "rules-N" or a model's name.
+    summary_cn: the summary in Chinese, "" if the analyser gave none.
     """
 
     summary: str
@@ -98,6 +101,7 @@ class NewsReading:
     action: str
     confidence: float
     analyser: str
+    summary_cn: str = ""
 
 
 def checked(action: object, confidence: object) -> tuple[str, float]:
@@ -194,7 +198,7 @@ class SourceRow:
     unhelpful: int
 
     @property
-    def hit_rate(self) -> float:
+    def helpful_rate(self) -> float:
         """The share of ratings that say helpful, 0 to 1."""
         return self.helpful / (self.helpful + self.unhelpful)
 

@@ -112,6 +112,8 @@ def _search_signals(chatbot: Chatbot, options: Namespace) -> Lines:
     limits = chatbot.signal_options(OWNER)
     as_of = time_told(options.date) if options.date else None
     vector = chatbot.library.embedder.embed([query], query=True)[0]
+    if options.asset:
+        limits = dataclasses.replace(limits, assets=(options.asset,))
     results = chatbot.signals.find(query, vector, options.k, as_of=as_of, options=limits)
     if not results and as_of is not None:
         before = (
@@ -203,7 +205,7 @@ def _sources(chatbot: Chatbot, options: Namespace) -> Lines:
     if not rows:
         note(Notice("No answer with news in it is rated yet."))
     for row in rows[: options.k]:
-        line = {**dataclasses.asdict(row), "hit_rate": row.hit_rate}
+        line = {**dataclasses.asdict(row), "helpful_rate": row.helpful_rate}
         times = row.helpful + row.unhelpful
         yield line, f"{row.source}: helpful {row.helpful} of {times} time{'s' if times != 1 else ''}"
 
@@ -232,7 +234,7 @@ COMMANDS = Commands(
         "off": Action(_switch),
     },
     {
-        "asset": Option("", ("list",), {"help": "only news about this asset, such as BTC or gold"}),
+        "asset": Option("", ("list", "search"), {"help": "only news about this asset, such as BTC or gold"}),
         "source": Option("added by hand", ("add",), {"help": "source of the added news"}),
         "date": Option(
             "",

@@ -51,6 +51,7 @@ def options_in(settings: Settings) -> SignalOptions:
         settings.signals_notes,
         days=settings.signals_days,
         templates=settings.home / "memories",
+        assets=tuple(settings.signals_assets.replace(",", " ").upper().split()),
     )
 
 
@@ -95,7 +96,8 @@ class SignalLayer:
             return self._without(recall, options, error)
         self.signals.breaker.succeeded()
         if found:
-            return [self._note(event) for event in found]
+            in_chinese = script_of(recall.question) == "CJK"
+            return [self._note(event, in_chinese=in_chinese) for event in found]
         return self._local(recall, options, "no recent signal is similar to the question")
 
     def _without(self, recall: Recall, options: SignalOptions, error: SignalsError) -> list[Note]:
@@ -111,7 +113,7 @@ class SignalLayer:
         sure = [template for template in matched if template.base_confidence >= options.confidence]
         return [_template_note(self.name, template, why) for template in sure[: options.most_notes]]
 
-    def _note(self, found: RecalledEvent) -> Note:
+    def _note(self, found: RecalledEvent, *, in_chinese: bool = False) -> Note:
         reading = found.reading
         how = f"similarity {found.similarity:.2f}"
         if found.by == "keywords":
@@ -132,7 +134,8 @@ class SignalLayer:
             NOT_ADVICE,
         ]
         source = "; ".join(one_line(part) for part in parts if part)
-        text = f"{reading.action.capitalize()}{_named(reading.assets)}: {reading.summary}"
+        summary = (in_chinese and reading.summary_cn) or reading.summary
+        text = f"{reading.action.capitalize()}{_named(reading.assets)}: {summary}"
         return Note(self.name, source, one_line(text[:MOST_CHARACTERS]), one_line(found.source))
 
 

@@ -247,11 +247,13 @@ class Signals:
         """At most n events that are like the question, by meaning first, then by keywords.
 
         vector: the question's, None if it could not be embedded; one of no length is ignored. as_of: news
-        after it do not count; default now. options: whose thresholds hold, default the store's own. Raises
-        SignalsError.
+        after it do not count; default now. options: whose thresholds and assets hold; default the
+        store's own. Raises SignalsError.
         """
         wanted = options or self.options
-        search = events.Search(n, wanted.confidence, wanted.hours, as_of or datetime.now(UTC), assets)
+        search = events.Search(
+            n, wanted.confidence, wanted.hours, as_of or datetime.now(UTC), assets or wanted.assets
+        )
         if not self.state.imported:  # and start no server for that
             raise nothing_imported()
         try:
@@ -335,7 +337,7 @@ class Signals:
         """The state of the store, asked now; a database that is back closes the breaker.
 
         While the store is off, it starts nothing and connects to nothing. options: whose thresholds decide
-        what can be recalled, default the store's own.
+        what can be recalled, default the
         """
         limits = options or self.options
         health = Health(

@@ -15,7 +15,10 @@ from threading import Lock
 import Stemmer
 
 from chatbot.models.cosine_scale import by_embedder
+from ingestion.language.currencies import CODES
+from ingestion.language.scales import LETTER_SCALE, SCALE_WORD
 from ingestion.language.terms import STOP_WORDS, terms
+from ingestion.language.units import SPACE
 
 __all__ = [
     "ASSET_MARK",
@@ -45,6 +48,14 @@ LEAST_LETTERS = 3
 WORD = re.compile(r"\$?[^\W_]+(?:['’][^\W_]+)*")
 # A code of the exchanges, marked as one.
 CASHTAG = re.compile(r"\$([A-Z]{1,6})(?![\w])")
+# Before a currency that is the unit of an amount: a figure, with or without its scale, which in other scripts
+# is a short word.
+AMOUNT = re.compile(
+    rf"\d[\d.,]*{SPACE}?(?:{SCALE_WORD}|{LETTER_SCALE}|[^\W\d_a-zA-Z]{{1,10}}\.?)?{SPACE}?$", re.IGNORECASE
+)
+LONGEST_AMOUNT = 40
+# Words in capitals that may all be codes.
+MOST_CODES = 4
 CODE = re.compile(r"[A-Z][A-Z0-9]{1,5}")
 # Scripts whose words are not parted by blanks: pairs of neighbouring letters stand for them.
 UNPARTED = ("CJK", "HIRAGANA", "KATAKANA", "THAI", "LAO", "KHMER", "MYANMAR")
@@ -100,18 +111,28 @@ def is_foreign(text: str) -> bool:
 def assets_in(text: str) -> tuple[str, ...]:
     """Codes of the assets a text names, most often named first.
 
-    They are known names in any of their languages, known codes in capitals, and any $CODE.
+    They are known names in any of their languages, known codes in capitals, and any $CODE. A currency that is
+    only the unit of amounts, such as "40 million dollars of ETH", is none where others are named.
     """
     names = _assets()
-    counts = Counter[str](CASHTAG.findall(text[:MOST_CHARACTERS]))
+    text = text[:MOST_CHARACTERS]
+    counts = Counter[str](CASHTAG.findall(text))
+    units = Counter[str]()
     codes = frozenset(names.values())
-    for word in WORD.findall(text[:MOST_CHARACTERS]):
+    # In a headline in capitals, a word that is also a code is a word.
+    shouts = text.isupper() and len(text.split()) > MOST_CODES
+    for found in WORD.finditer(text):
+        word = found[0]
         bare = word.lstrip(ASSET_MARK)
-        if CODE.fullmatch(bare) and bare in codes:
+        before = text[max(0, found.start() - LONGEST_AMOUNT) : found.start()]
+        unit = names.get(_stem(bare.casefold())) or names.get(bare.casefold())
+        units[unit or ""] += unit in CODES and bool(AMOUNT.search(before))
+        if CODE.fullmatch(bare) and bare in codes and not shouts:
             counts[bare] += bare not in counts or not word.startswith(ASSET_MARK)
         elif code := names.get(_stem(bare.casefold())) or names.get(bare.casefold()):
             counts[code] += 1
-    return tuple(code for code, _ in counts.most_common())
+    subjects = [code for code, count in counts.most_common() if count > units[code]]
+    return tuple(subjects or (code for code, _ in counts.most_common()))
 
 
 def keywords_of(text: str) -> list[str]:

@@ -8,22 +8,25 @@ from __future__ import annotations
 import dataclasses
 import sys
 from argparse import Namespace
-from collections.abc import Sequence
-from typing import TYPE_CHECKING
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Any
 
 from chatbot.cli.conversation_commands import OWNER
-from chatbot.cli.exit_codes import STRATEGIES
+from chatbot.cli.exit_codes import strategy_list
 from chatbot.cli.memory_actions import FEW, Action, Commands, Lines, Option, file_actions, told
-from chatbot.cli.output import note
+from chatbot.cli.output import columns_text, note
 from chatbot.memory.layers import counted
 from chatbot.records import Notice
-from chatbot.settings import PROGRAM
+from chatbot.settings import PROGRAM, STRATEGIES
+from ingestion.invisible_characters import one_line
 
 if TYPE_CHECKING:
     from chatbot.service import Chatbot
 
 __all__ = ["COMMANDS"]
 
+# What a column of several shows of a situation.
+CELL_CHARACTERS = 60
 FORM = (
     'A line is a JSON object such as {"situation": "…", "recommendations": ["…"]}; `memory situations '
     "export` writes them."
@@ -68,12 +71,30 @@ def _search_situations(chatbot: Chatbot, options: Namespace) -> Lines:
     from chatbot.memory.situations.situation_store import SituationMemory
 
     memory = SituationMemory(chatbot.situations, scope=options.scope, owner=OWNER)
-    results = memory.get_memories(options.texts[0], options.k, strategy=options.strategy)
-    if not results:
+    found = {
+        strategy: memory.get_memories(options.texts[0], options.k, strategy=strategy)
+        for strategy in options.strategy
+    }
+    if not any(found.values()):
         note(_none_found(chatbot.situations.scopes(OWNER), options.scope))
-    for found in results:
-        text = f"{found['similarity_score']:.2f}  {found['matched_situation']} → {found['recommendation']}"
-        yield found, text
+    if len(found) > 1 and not options.json:
+        columns = {strategy: [_cell(one) for one in results] for strategy, results in found.items()}
+        yield {}, columns_text(columns)
+        return
+    for strategy, results in found.items():
+        named = {"strategy": strategy} if len(found) > 1 else {}
+        for one in results:
+            yield {**named, **one}, f"{_score(one)}  {one['matched_situation']} → {one['recommendation']}"
+
+
+def _score(found: Mapping[str, Any]) -> str:
+    """The similarity, and the piece of the text, from 1, that led to it."""
+    piece = f", piece {found['chunk_match'] + 1}" if "chunk_match" in found else ""
+    return f"{found['similarity_score']:.2f}{piece}"
+
+
+def _cell(found: Mapping[str, Any]) -> str:
+    return f"{one_line(found['matched_situation'], CELL_CHARACTERS)} ({_score(found)})"
 
 
 def _none_found(scopes: Sequence[str], scope: str) -> Notice:
@@ -115,11 +136,15 @@ COMMANDS = Commands(
             {"help": "name, symbol or topic of a situation; `list` and `search` show only this"},
         ),
         "strategy": Option(
-            "per_chunk",
+            ["per_chunk"],
             ("search",),
             {
-                "choices": STRATEGIES,
-                "help": "how to search the parts of a long situation (default per_chunk)",
+                "type": strategy_list,
+                "metavar": "STRATEGY",
+                "help": (
+                    "how to search the parts of a long situation (default per_chunk). Several, separated by "
+                    f"commas, are shown side by side: {', '.join(STRATEGIES)}"
+                ),
             },
         ),
     },

@@ -156,3 +156,16 @@ def api(served: Api) -> Iterator[Api]:
     """The same server for every test of a module, as if nobody had touched it."""
     yield served
     served.open, served.owner = False, ""
+
+
+def holding(folder: Path, text: str) -> list[str]:
+    """The files that hold a text."""
+    files = [path for path in folder.rglob("*") if path.is_file()]
+    return [path.name for path in files if text.encode() in path.read_bytes()]
+
+
+def messages(client: httpx.Client, **parameters: object) -> int:
+    found = client.get("/api/get_r2c_stats/", params=parameters).json()  # type: ignore[arg-type]
+    count = found["stats"]["message_count"]
+    assert isinstance(count, int)
+    return count

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import time
+
 from chatbot.asking.model_alone import UNCITED
 from tests.chatbot.api.conftest import NEWS, QUESTION, WithModel, streamed
 
@@ -31,7 +33,10 @@ def test_the_web_is_searched_and_cited_by_address(with_model: WithModel) -> None
         found = client.get("/get_adv_response/", params=asked).json()
     assert NEWS in found["reply"]
     assert "The web was searched by OpenAI's search tool" in found["reply"]
-    assert found["answers"]["stand-in"]["citations"][0]["document"] == NEWS
+    citation = found["answers"]["stand-in"]["citations"][0]
+    assert citation["document"] == NEWS
+    assert not citation["verified"], "the page itself was not read"
+    assert "search tool" in citation["reason"]
 
 
 def test_a_stream_has_the_keys_of_the_finished_answer(with_model: WithModel) -> None:
@@ -58,3 +63,18 @@ def test_a_chat_model_that_failed_is_named(with_model: WithModel) -> None:
         assert reply["finpolicy"] == {"model": "extractive", "answered": True, "model_error": failed}
         stream = client.post("/v1/chat/completions", json={**asked, "stream": True}).text
         assert failed["hint"] in stream
+
+
+def test_without_a_model_no_model_is_ever_called(with_model: WithModel) -> None:
+    """Neither for an answer nor for what is done after it, such as a summary."""
+    provider = with_model.provider
+    before = len(provider.requests)
+    with with_model.api.client("ask") as client:
+        for number in range(12):
+            asked = {"question": f"{QUESTION} Once more: {number}?", "model": "none", "conversation": "plain"}
+            assert client.post("/api/v1/ask", json=asked).json()["model"] == "extractive"
+            asked = {"question": QUESTION, "models": "extractive", "session_id": "plain"}
+            assert client.get("/get_chat_response/", params=asked).status_code == 200
+        assert client.get("/get_adv_response/", params=asked).json()["errors"] == {}
+    time.sleep(1.0)  # for what is done when the answer is out
+    assert len(provider.requests) == before

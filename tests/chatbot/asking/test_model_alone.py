@@ -36,17 +36,15 @@ def test_the_model_answers_alone_and_nothing_is_cited(make: Make) -> None:
     assert [message["role"] for message in again] == ["system", "user", "assistant", "user"]
 
 
-def test_the_window_alone_has_no_shortened_part(make: Make) -> None:
+def test_the_window_alone_is_five_exchanges_of_ten(make: Make) -> None:
     said = [Exchange(f"Question {number}? " + "rate " * 200, "Growth. " * 200) for number in range(8)]
     with Provider([Say(["Yes [1]."])]) as provider:
         chatbot = make(base_url=provider.url, chat_model="stand-in", api_key="k")
-        history = tuple(said)
-        list(chatbot.ask(Ask("What is the deficit ceiling?", history=history, window_alone=True)))
-        whole = provider.requests[-1].body["messages"][-1]["content"]
-        list(chatbot.ask(Ask("What is the deficit ceiling?", history=history)))
-        last = provider.requests[-1].body["messages"][-1]["content"]
-    assert "Question 0?" in whole
-    assert "Question 0?" not in last
+        for history in (tuple(said), None):
+            list(chatbot.ask(Ask("What is the deficit ceiling?", history=history, window_alone=True)))
+        whole = provider.requests[0].body["messages"][-1]["content"]
+    assert "Question 3?" in whole
+    assert "Question 2?" not in whole
 
 
 def test_how_a_conversation_is_shortened_can_be_chosen_for_a_question(make: Make) -> None:
@@ -61,7 +59,8 @@ def test_how_a_conversation_is_shortened_can_be_chosen_for_a_question(make: Make
             base_url=provider.url,
             chat_model="stand-in",
             api_key="k",
-            compression_tokens=10,
+            compression=True,
+            compression_tokens=70,
             prompt_exchanges=1,
             summary=False,
         )

@@ -21,6 +21,7 @@ from chatbot.memory.memory_service import MemoryService
 from chatbot.models.tokens import count_tokens
 from chatbot.records import Answer, Citation, Event, Exchange, Note, Notice, Prompt, Recall, Token
 from chatbot.service import Chatbot
+from chatbot.settings import Settings
 from tests.fakes import ScriptedModel
 from tests.stores import Make
 
@@ -85,7 +86,7 @@ def notices(events: list[Event]) -> list[str]:
 def test_sixty_exchanges_past_the_threshold_are_shortened_and_an_early_figure_keeps_its_page(
     make: Make,
 ) -> None:
-    chatbot = make()
+    chatbot = make(compression=True)
     talk = chatbot.conversations.begin("me")
     ask(chatbot, QUESTION, talk)
     talk_on(chatbot, talk, 59, words=30)
@@ -105,7 +106,7 @@ def test_sixty_exchanges_past_the_threshold_are_shortened_and_an_early_figure_ke
     assert count_tokens(last_message(answer)) < 12_000
     kept = answer.compression
     assert kept is not None
-    assert kept.original_tokens == before.token_count > 3 * kept.compressed_tokens
+    assert kept.original_tokens == before.token_count > 2.5 * kept.compressed_tokens
     assert 1 in kept.kept
     assert len(kept.kept) < 55
     first, *_ = chatbot.conversations.said(talk, "me")
@@ -160,7 +161,7 @@ def test_four_helpful_and_two_unhelpful_answers_reach_the_prompt(
 
 
 def test_shortening_can_be_switched_off_in_a_conversation_and_by_a_setting(make: Make) -> None:
-    chatbot = make(compression_tokens=1_000)
+    chatbot = make(compression=True, compression_tokens=1_000)
     talk = chatbot.conversations.begin("me")
     talk_on(chatbot, talk, 10)
     answer, _ = ask(chatbot, QUESTION, talk)
@@ -180,7 +181,7 @@ def test_no_exchange_is_in_neither(make: Make) -> None:
     """Above the threshold each exchange is whole in the prompt, or among what is weighed: whatever of them
     a question is about, it is brought.
     """
-    chatbot = make(compression_tokens=1_000, prompt_exchanges=3)
+    chatbot = make(compression=True, compression_tokens=1_000, prompt_exchanges=3)
     talk = chatbot.conversations.begin("me")
     talk_on(chatbot, talk, 12)
     whole = chatbot.memory.stats(talk, "me").token_count
@@ -207,7 +208,7 @@ def test_of_a_very_long_conversation_the_likeliest_are_weighed(
         return compress(messages, **given)  # type: ignore[arg-type]
 
     monkeypatch.setattr(shortening, "compress", count)
-    chatbot = make(compression_tokens=1_000)
+    chatbot = make(compression=True, compression_tokens=1_000)
     talk = chatbot.conversations.begin("me")
     ask(chatbot, QUESTION, talk)
     talk_on(chatbot, talk, 30, words=30)
@@ -229,14 +230,90 @@ LONG = Exchange(
 )
 
 
-def test_long_last_exchanges_share_their_part_of_the_prompt(make: Make) -> None:
+def test_long_last_exchanges_share_their_part_of_the_prompt_and_it_is_said(make: Make) -> None:
     chatbot = make(context_tokens=2_000)
     short = Exchange("Short?", "Short.")
-    first, second = chatbot.memory.fitted([short, LONG], "What did the lighthouse cost?")
+    before = chatbot.memory.window_alone([short, LONG], "What did the lighthouse cost?", chatbot.settings)
+    first, second = before.exchanges
     assert first == short
     assert FACT in second.assistant
     assert second.assistant.endswith("(shortened)")
-    assert count_tokens(second.assistant) < 0.36 * 2_000
+    assert count_tokens(second.assistant) < 0.21 * 2_000
+    assert before.compression is not None
+    assert before.compression.original_tokens > before.compression.compressed_tokens
+    assert list(before.compression.kept) == [2]
+    assert before.compression.chunks_compressed == 1
+
+
+def test_without_shortening_five_of_the_last_ten_are_whole_while_they_fit(make: Make) -> None:
+    chatbot = make()
+    assert not chatbot.settings.compression
+    assert chatbot.settings.window == 10
+    talk = chatbot.conversations.begin("me")
+    talk_on(chatbot, talk, 12, words=60)
+    said = chatbot.conversations.said(talk, "me")
+    before = chatbot.memory.before(Recall(QUESTION, None, talk, "me"))
+    assert before.exchanges == tuple(one.exchange for one in said[-5:])
+    assert before.earlier == ()
+    assert before.compression is None
+    # One that does not fit is cut, and that is said.
+    tell(chatbot, talk, LONG.user, Answer("q", "q", LONG.assistant, True))
+    answer, _ = ask(chatbot, QUESTION, talk)
+    assert answer.compression is not None
+    stats = chatbot.memory.stats(talk, "me")
+    assert stats.compressed
+    assert stats.compression_history[-1]["chunks_compressed"] == 1
+
+
+def test_with_a_context_of_32_000_all_is_sent_up_to_20_000_tokens_and_half_of_what_is_longer(
+    make: Make,
+) -> None:
+    chatbot = make(compression=True, context_tokens=32_000)
+    talk = chatbot.conversations.begin("me")
+    while chatbot.memory.stats(talk, "me").token_count < 19_000:
+        talk_on(chatbot, talk, 1, words=30)
+    stats = chatbot.memory.stats(talk, "me")
+    assert stats.threshold == 20_000
+    said = chatbot.conversations.said(talk, "me")
+    before = chatbot.memory.before(Recall(QUESTION, None, talk, "me"))
+    assert before.exchanges == tuple(one.exchange for one in said)
+    assert before.compression is None
+    whole, _ = ask(chatbot, QUESTION, talk)
+    assert whole.compression is None
+    assert "What of harbour 0?" in last_message(whole)
+    talk_on(chatbot, talk, 4, words=30)
+    full = chatbot.memory.stats(talk, "me")
+    assert full.token_count > 20_000
+    assert not full.compressed
+    answer, _ = ask(chatbot, QUESTION, talk)
+    kept = answer.compression
+    assert kept is not None
+    assert kept.original_tokens == full.token_count
+    assert kept.compressed_tokens == pytest.approx(full.token_count / 2, abs=30)
+    after = chatbot.memory.stats(talk, "me")
+    assert after.compressed
+    assert after.token_count < 0.6 * full.token_count
+    assert count_tokens(last_message(answer)) < 32_000
+
+
+@pytest.mark.parametrize(
+    ("context", "pages", "answer", "chosen", "threshold"),
+    [
+        # Context - rules 800 - pages at 800 - answer, at most what is chosen.
+        (12_000, 4, 1_000, 20_000, 7_000),
+        (12_000, 4, 1_000, 5_000, 5_000),
+        (12_000, 10, 1_000, 20_000, 2_400),
+        (32_000, 4, 1_000, 20_000, 20_000),
+        (32_000, 4, 16_000, 20_000, 12_000),
+        # A fifth of the smallest prompts.
+        (1_500, 4, 1_000, 20_000, 300),
+    ],
+)
+def test_the_threshold_is_what_context_pages_and_answer_leave(
+    context: int, pages: int, answer: int, chosen: int, threshold: int
+) -> None:
+    settings = Settings(context_tokens=context, pages=pages, answer_tokens=answer, compression_tokens=chosen)
+    assert shortening.threshold_of(settings) == threshold
 
 
 def test_a_long_last_exchange_leaves_the_prompt_within_its_tokens(make: Make) -> None:
@@ -335,7 +412,7 @@ def test_what_waits_for_the_end_is_done_though_the_embedder_is_down(
     assert left.id == talk
 
 
-def test_below_the_threshold_older_exchanges_are_recalled(make: Make) -> None:
+def test_without_shortening_older_exchanges_are_recalled(make: Make) -> None:
     chatbot = make()
     talk = chatbot.conversations.begin("me")
     ask(chatbot, QUESTION, talk)

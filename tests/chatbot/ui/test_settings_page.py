@@ -100,18 +100,20 @@ def test_only_settings_that_have_an_effect_are_shown_each_with_its_default(
 ) -> None:
     assert [one.label for one in page.expander] == ["Advanced"]
     assert not page.expander[0].proto.expanded
-    assert labels(page) == {"pages", "window"}
-    assert shown(page).count("Default: ") == 2
+    assert labels(page) == {"pages", "strategy", "window"}
+    assert shown(page).count("Default: ") == 3
     assert "Choose a model to see the settings that need one." in shown(page)
     assert page.button(key="reset-all").disabled
     context.chatbot.own.choose_model(ANN, "own", "m", "http://127.0.0.1:9/v1")
     page.run()
+    shortening = {"compression_ratio", "compression_tokens"}
+    assert not shortening & labels(page)
+    switch(page, "set-compression", on=True)
     assert labels(page) == {one.name for one in PREFERENCES if one.part != "signals"}
     switch(page, "set-compression", on=False)
-    assert "compression_ratio" not in labels(page)
     monkeypatch.setattr(type(context.chatbot.signals), "off", "")
     page.run()
-    assert labels(page) == BY_NAME.keys() - {"compression_ratio"}
+    assert labels(page) == BY_NAME.keys() - shortening
     page.number_input(key="set-signals_notes").set_value(0).run()
     assert "signals_hours" not in labels(page)
 
@@ -123,6 +125,7 @@ def test_choices_hold_at_once_for_their_owner_and_are_reset(
     page.run()
     page.number_input(key="set-window").set_value(4).run()
     switch(page, "set-summary", on=False)
+    switch(page, "set-compression", on=True)
     page.number_input(key="set-compression_ratio").set_value(0.75).run()
     mine = own.settings(ANN)
     assert mine.window == 4
@@ -141,7 +144,7 @@ def test_choices_hold_at_once_for_their_owner_and_are_reset(
     click(page, "reset-all")
     click(page, "reset-now")
     assert own.chosen(ANN) == {}
-    assert labels(page) == {"pages", "window"}
+    assert labels(page) == {"pages", "strategy", "window"}
 
 
 def test_what_another_tab_chose_is_shown(page: AppTest, own: UserSettingsStore) -> None:

@@ -309,7 +309,7 @@ def test_the_layer_gives_what_to_follow_then_what_to_avoid(
         assert note.layer == "cases"
         assert note.source.startswith("your rating of ")
         assert "similarity" in note.source
-    first = "An example to follow, rated helpful. Asked: What is the deficit ceiling of Valmora?"
+    first = "An example to follow, rated helpful. User: What is the deficit ceiling of Valmora?"
     assert notes[0].text.startswith(first)
     assert notes[-1].text.endswith("What was said about it: Wrong year.")
 

@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 import json
+import subprocess
+import sys
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -17,8 +20,9 @@ from chatbot.memory.cases.memento import (
     load_jsonl,
     retrieve,
 )
+from chatbot.memory.cases.records import Case
 from chatbot.memory.memory_database import open_memories
-from chatbot.settings import Settings
+from chatbot.settings import ROOT, Settings
 from tests.fakes import HashEmbedder
 
 TASK = "What is the deficit ceiling of Valmora?"
@@ -98,5 +102,104 @@ def test_everybody_has_the_cases_of_a_file_while_it_has_them(tmp_path: Path) -> 
     cases.follow_file(None)
     assert recalled(TASK) == []
     with pytest.raises(NotFoundError):
-        cases.follow_file(tmp_path / "nowhere.jsonl")
+        cases.follow_file(tmp_path / "nowhere" / "memory.jsonl")
     memories.close()
+
+
+def lines_of(path: Path) -> list[dict[str, object]]:
+    return [json.loads(line) for line in path.read_text().splitlines()]
+
+
+def test_new_ratings_are_appended_and_what_others_append_counts_at_once(tmp_path: Path) -> None:
+    path = tmp_path / "memory.jsonl"
+    settings = Settings(home=tmp_path / "home")
+    settings.store.mkdir(parents=True)
+    memories, _ = open_memories(settings)
+    cases = Cases(memories, HashEmbedder(), fields=("user_message", "assistant_response"))
+
+    def recalled(question: str, owner: str = "other") -> list[str]:
+        return [found.case.plan for found in cases.find(owner, question, CaseQuery(least=0.99))]
+
+    assert cases.follow_file(path) == ()
+    case = cases.add("me", Case(TASK, "Look at page 4."))
+    (line,) = lines_of(path)
+    assert (line["user_message"], line["assistant_response"], line["reward"]) == (TASK, "Look at page 4.", 1)
+    assert recalled(TASK) == recalled(TASK, "me") == ["Look at page 4."]
+    with path.open("a") as file:  # as another program does, without a line end
+        file.write(json.dumps({"user_message": "Hello?", "assistant_response": "Hi.", "reward": 0}))
+    assert recalled("Hello?") == ["Hi."]
+    cases.add("me", Case("Bye?", "Bye."))
+    assert [line["user_message"] for line in lines_of(path)] == [TASK, "Hello?", "Bye?"]
+    # A newer verdict takes the place of the older one; what is deleted goes; other lines stay.
+    cases.edit("me", case.id, lambda old: replace(old, plan="Look at page 5."))
+    assert recalled(TASK) == ["Look at page 5."]
+    cases.delete("me", case.id)
+    assert recalled(TASK) == []
+    assert [line["user_message"] for line in lines_of(path)] == ["Hello?", "Bye?"]
+    path.unlink()
+    assert recalled("Hello?") == ["Hi."], "a file that is gone for a moment takes nothing away"
+    memories.close()
+
+
+def test_what_quotes_an_erased_document_leaves_the_file_and_only_shared_answers_go_to_others(
+    tmp_path: Path,
+) -> None:
+    path = tmp_path / "memory.jsonl"
+    settings = Settings(home=tmp_path / "home")
+    settings.store.mkdir(parents=True)
+    memories, _ = open_memories(settings)
+    cases = Cases(memories, HashEmbedder())
+    cases.follow_file(path, appends=False)
+    case = cases.add("me", Case(TASK, "Page 4.", verified=True, document_ids=("a" * 64,)))
+    assert not path.exists()
+    cases.share("me", case.id)
+    assert [line["plan"] for line in lines_of(path)] == ["Page 4."]
+    cases.forget(["a" * 64])
+    assert lines_of(path) == []
+    memories.close()
+
+
+APPENDING = """
+import sys
+from pathlib import Path
+from chatbot.memory.cases.followed_file import FollowedFile
+from chatbot.memory.cases.records import Case
+file = FollowedFile(Path(sys.argv[1]))
+for at in range(200):
+    file.append(Case(f"{sys.argv[2]} {at}?", "Yes. " * 40, by=sys.argv[2]))
+    if at % 10 == 9:
+        file.remove(lambda case: case.question == f"{sys.argv[2]} {at}?")
+"""
+
+
+def test_two_processes_that_append_and_remove_lose_nothing(tmp_path: Path) -> None:
+    path = tmp_path / "memory.jsonl"
+    running = [
+        subprocess.Popen([sys.executable, "-c", APPENDING, str(path), name], cwd=ROOT) for name in "ab"
+    ]
+    assert [one.wait(120) for one in running] == [0, 0]
+    assert len(lines_of(path)) == 2 * 180
+
+
+def test_conversations_go_into_the_simplified_prompt() -> None:
+    items: list[dict[str, object]] = [
+        {"user_message": "Xin chào", "assistant_response": "Chào bạn! Tôi có thể giúp gì?"},
+        {"user_message": "Thời tiết hôm nay thế nào?", "assistant_response": "Tôi không có thông tin."},
+        {"user_message": "Chào", "assistant_response": "Không.", "reward": 0},
+    ]
+    pairs = extract_pairs(items, "user_message", "assistant_response")
+    results = retrieve("Xin chào", pairs, model=HashEmbedder())
+    greeting = next(one for one in results if one["question"] == "Xin chào")
+    assert greeting["rank"] == 1
+    prompt = build_prompt_from_cases("Xin chào!", results, items)
+    assert prompt.startswith(
+        "Similar previous conversations:\n\nExample 1:\nUser: Xin chào\n"
+        "Assistant: Chào bạn! Tôi có thể giúp gì?\n\nExample 2:\nUser: Thời tiết"
+    )
+    assert "Based on these examples, respond to the current user message." in prompt
+    assert "Không." not in prompt
+
+
+def test_a_model_that_is_no_embedder_is_refused() -> None:
+    with pytest.raises(UsageError, match="object is no embedder"):
+        embed_texts(["a"], None, object())  # type: ignore[arg-type]

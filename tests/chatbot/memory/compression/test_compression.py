@@ -17,7 +17,6 @@ from hypothesis import assume, given
 from hypothesis import strategies as st
 
 from chatbot.memory.compression.compress import (
-    BEST_RHO,
     Compressed,
     CompressionFocus,
     CompressionOptions,
@@ -79,7 +78,7 @@ OPTIONS = st.builds(
     CompressionOptions,
     max_tokens=st.just(0),
     compression_ratio=st.floats(0.01, 1),
-    rho=st.none() | st.floats(0, 1),
+    rho=st.floats(0, 1),
     gamma=st.sampled_from([0.5, 1.0, 2.0]),
     keep_last=st.integers(0, 3),
     scoring=st.sampled_from(["query", "seed"]),
@@ -450,7 +449,7 @@ def share(conversation: dict[str, Any], ratio: float, *, asked: bool) -> float:
 @pytest.mark.long
 @pytest.mark.parametrize(
     ("ratio", "asked", "floor"),
-    [(0.5, True, 0.95), (0.25, True, 0.89), (0.1, True, 0.8), (0.5, False, 0.72), (0.1, False, 0.27)],
+    [(0.5, True, 0.94), (0.25, True, 0.88), (0.1, True, 0.78), (0.5, False, 0.72), (0.1, False, 0.27)],
 )
 def test_what_answers_later_questions_is_kept(shared: Path, ratio: float, asked: bool, floor: float) -> None:
     lines = (shared / "memory_conv_dev.jsonl").read_text(encoding="utf-8").splitlines()
@@ -459,8 +458,29 @@ def test_what_answers_later_questions_is_kept(shared: Path, ratio: float, asked:
     assert np.mean(shares) >= floor
 
 
-def test_the_best_rho_is_known_for_each_scoring() -> None:
-    best = [CompressionOptions(scoring=scoring).chunk_share for scoring in BEST_RHO]
-    assert best == [1.0, 0.5]
-    given_one = CompressionOptions(rho=0.0)
-    assert given_one.chunk_share == 0.0
+def test_by_default_half_is_kept_of_a_conversation_beyond_20_000_tokens() -> None:
+    """The seed document's own numbers: nothing happens at 20,000 tokens, and one more halves them."""
+    sentence = "Harbour {0} handled ships in spring of that year. "
+    contents = ["".join(sentence.format(at * 100 + n) for n in range(20)) for at in range(90)]
+    messages = talk(*contents)
+    while tokens_of(messages) > 20_000:
+        messages.pop()
+    filler = Message("last", "user", "a" + " a" * (20_000 - tokens_of(messages) - 1))
+    assert tokens_of([*messages, filler]) == 20_000
+    assert not compress([*messages, filler]).stats.compressed
+    stats = compress([*messages, Message("last", "user", filler.content + " a")]).stats
+    assert stats.compressed
+    assert (stats.original_tokens, stats.target_tokens) == (20_001, 10_000)
+    longest = max(count_tokens(sentence.format(9_999)), 1)
+    assert 10_000 - longest < stats.compressed_tokens <= 10_000
+
+
+def test_the_defaults_are_the_seed_documents() -> None:
+    options = CompressionOptions()
+    assert (options.max_tokens, options.compression_ratio, options.rho, options.gamma) == (
+        20_000,
+        0.5,
+        0.5,
+        1.0,
+    )
+    assert options.keep_last == 2

@@ -1,4 +1,4 @@
-"""The seed document's formula: its exact weights, its tiers, whole words."""
+"""The seed document's formula: its exact weights, its tiers, whole words and their plurals."""
 
 import math
 from collections import Counter
@@ -13,19 +13,43 @@ def alone(text: str) -> float:
     return seed_importance(text, 0, 1, answers=False)
 
 
-def test_the_formula_is_the_seed_documents() -> None:
-    # Six words, revenue 1.0 and company 0.6, last of four, no pattern.
-    expected = 0.2 / (1 + math.log(6)) + 0.4 * 1.6 / 5 + 0.2 * 4 / 4
-    importance = seed_importance("the company had revenue last year", 3, 4, answers=False)
-    assert importance == pytest.approx(expected)
-
-
-def test_questions_and_answers_have_a_part_of_the_pattern_each() -> None:
-    plain = alone("what is it")
-    asking = alone("what is it?")
-    answering = seed_importance("what is it?", 0, 1, answers=True)
-    assert asking == pytest.approx(plain + 0.02)
-    assert answering == pytest.approx(plain + 0.04)
+# Worked by hand. length = 1 / (1 + ln words); keyword = weights / 5; recency = (position + 1) / total.
+@pytest.mark.parametrize(
+    ("text", "position", "total", "answers", "length", "keyword", "recency", "pattern"),
+    [
+        # Six words: 1 / (1 + 1.791759) = 0.358197; company .6 and revenue 1: 1.6 / 5.
+        ("the company had revenue last year", 3, 4, False, 0.358197, 0.32, 1.0, 0),
+        # Three words: 1 / (1 + 1.098612) = 0.476505; rate, price and bond, though all are plurals.
+        ("rates, prices, bonds", 0, 2, False, 0.476505, 0.6, 0.5, 0),
+        # The question of the seed document; a ratio alone is a keyword.
+        ("What is the P/E ratio?", 0, 1, False, 0.383224, 0.2, 1.0, 1),
+        # An answer right behind a question, with report .3 and data .3.
+        ("report data", 1, 4, True, 0.590616, 0.12, 0.5, 1),
+        # A question that is an answer too counts once.
+        ("why?", 1, 2, True, 1.0, 0.0, 1.0, 1),
+        # Never inside words.
+        ("federal pirate strategy", 0, 1, False, 0.476505, 0.0, 1.0, 0),
+        ("rate2 q3bond marketing stockings", 0, 1, False, 0.419060, 0.0, 1.0, 0),
+        # Plurals of each kind.
+        ("companies, industries, equities", 0, 1, False, 0.476505, 0.36, 1.0, 0),
+        ("losses, businesses, analyses", 0, 1, False, 0.476505, 0.38, 1.0, 0),
+        # A word and its plural are one keyword.
+        ("Rate, rates: RATE!", 0, 1, False, 0.476505, 0.2, 1.0, 0),
+        ("", 0, 1, False, 1.0, 0.0, 1.0, 0),
+    ],
+)
+def test_the_four_parts_are_the_seed_documents(
+    text: str,
+    position: int,
+    total: int,
+    answers: bool,
+    length: float,
+    keyword: float,
+    recency: float,
+    pattern: int,
+) -> None:
+    expected = 0.2 * length + 0.4 * keyword + 0.2 * recency + 0.2 * pattern
+    assert seed_importance(text, position, total, answers=answers) == pytest.approx(expected, abs=1e-6)
 
 
 def test_brevity_is_preferred() -> None:
@@ -38,12 +62,6 @@ def test_recency_is_preferred() -> None:
     first = seed_importance("same", 0, 2, answers=False)
     last = seed_importance("same", 1, 2, answers=False)
     assert last == pytest.approx(first + 0.1)
-
-
-def test_keywords_are_whole_words_and_count_once() -> None:
-    nothing = alone("one two three")
-    assert alone("federal pirate strategy") == pytest.approx(nothing)
-    assert alone("Rate, rate: RATE!") == pytest.approx(nothing + 0.4 / 5)
 
 
 def test_keywords_are_capped() -> None:

@@ -57,6 +57,39 @@ def test_chunks_take_rho_of_what_goes_and_sentences_the_rest() -> None:
     assert all(map(any, by_sentences))
 
 
+# Worked by hand on four chunks of ten sentences of ten tokens each, of importance .1, .2, .3 and .4, of which
+# 200 tokens stay: E_comp = 200, E_chunk = rho * 200, E_sent = (1 - rho) * 200.
+@pytest.mark.parametrize(
+    ("rho", "gamma", "kept"),
+    [
+        # E_chunk = 200 takes two whole chunks.
+        (1.0, 1.0, [0, 0, 100, 100]),
+        # E_chunk = 100 takes one; E_sent = 100, shared as 1/.2 : 1/.3 : 1/.4 = 46.2 : 30.8 : 23.1.
+        (0.5, 1.0, [0, 50, 70, 80]),
+        # Shared as 1/.04 : 1/.09 : 1/.16 = 59.0 : 26.2 : 14.8.
+        (0.5, 2.0, [0, 40, 70, 90]),
+        # E_chunk = 50 takes none: a chunk has 100. Shared as 10 : 5 : 3.3 : 2.5 = 96 : 48 : 32 : 24, of which
+        # the first can give 90 and passes 6 on: 90 : 50.8 : 33.8 : 25.4, in whole sentences
+        # 90 : 60 : 30 : 20, as what does not fit is handed on.
+        (0.25, 1.0, [10, 40, 70, 80]),
+        # E_sent = 200 alone, alike.
+        (0.0, 0.0, [50, 50, 50, 50]),
+    ],
+)
+def test_e_chunk_and_e_sent_are_the_seed_documents(rho: float, gamma: float, kept: list[int]) -> None:
+    chunks = [rising(importance, (10,) * 10) for importance in (0.1, 0.2, 0.3, 0.4)]
+    chosen = choose(chunks, 200, rho=rho, gamma=gamma)
+    assert [10 * sum(stays) for stays in chosen] == kept
+
+
+def test_sentences_alone_do_not_empty_the_important_where_there_is_no_room_for_one_of_each() -> None:
+    """Whole chunks go first: the most important one keeps more than a sentence."""
+    chunks = [rising(at + 1, (10,) * 4) for at in range(10)]
+    chosen = choose(chunks, 80, rho=0.5, gamma=1.0)
+    assert sum(map(sum, chosen)) == 8
+    assert sum(chosen[-1]) > 2
+
+
 def test_sentences_go_in_inverse_proportion_to_importance_and_the_least_important_first() -> None:
     ones = (1,) * 100
     chunks = [rising(0.25, ones), rising(0.5, ones)]

@@ -237,7 +237,7 @@ def test_a_source_is_known_by_the_ratings_of_answers_with_its_news(tmp_path: Pat
         ("desk", 1, 1),
         ("wire", 1, 0),
     ]
-    assert ratings.listed()[0].hit_rate == 0.5
+    assert ratings.listed()[0].helpful_rate == 0.5
 
 
 def until(is_so: object) -> None:
