@@ -46,9 +46,18 @@ __all__ = [
 log = logging.getLogger(__name__)
 Value = TypeVar("Value")
 
+
+def _triggers() -> Sequence[str]:
+    from chatbot.memory.cases.case_file import TABLES
+
+    return TABLES.steps
+
+
 NAME = "memory"
 SCHEMA = Schema(
-    "create table memory_version (memory text primary key, version integer not null) without rowid;\n", 1
+    "create table memory_version (memory text primary key, version integer not null) without rowid;\n",
+    1,
+    later=_triggers,
 )
 # Seconds to wait for another program that holds the file; an answer waits as long.
 BUSY_SECONDS = 3
@@ -185,11 +194,6 @@ class MemoryFile(SqliteFile):
         """All rows. Raises StoreError."""
         with nullcontext() if self._connection_each else self._write_lock:
             return super().read(statement, arguments)
-
-    def _scripts(self) -> Sequence[str]:
-        from chatbot.memory.cases.case_file import TABLES
-
-        return TABLES.steps
 
     def _address(self) -> str:
         if self._in_memory:

@@ -6,7 +6,7 @@ code points in both.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -77,12 +77,14 @@ class Schema:
     version: of these tables, from 1.
     added: those of the tables that a store of an earlier version lacks. They are added when it is opened.
     extendable: the earliest version that lacks nothing else; 0 if no earlier one can be opened.
+    later: returns the statements of triggers that are made after the store was opened.
     """
 
     tables: str
     version: int
     added: str = ""
     extendable: int = 0
+    later: Callable[[], Sequence[str]] = tuple
 
     def extends(self, found: int) -> bool:
         """Tells whether a store of that version becomes one of this by adding tables."""

@@ -79,6 +79,7 @@ class SqliteFile(SoleOwner):
         Raises StoreError if the file is damaged, not writable or of another version.
         """
         self._path, self._schema, self._read_only, self._no_room = path, schema, read_only, False
+        is_new = not read_only and not path.exists()
         # Such a file is taken for a new one, and nothing is known of what was in it.
         self.was_empty = is_plain(path) and not path.stat().st_size
         self._local: Any = threading.local() if self._connection_each else SimpleNamespace()
@@ -97,6 +98,9 @@ class SqliteFile(SoleOwner):
                 self._check_version()
         except BaseException:
             self.close()
+            with suppress(OSError):  # a new file without a byte would look like one that was emptied
+                if is_new and not path.stat().st_size:
+                    path.unlink()
             raise
 
     def close(self) -> None:
@@ -189,14 +193,11 @@ class SqliteFile(SoleOwner):
                 found.append(f"the table {shape.name} has no {', '.join(sorted(missing))}")
         return found
 
-    def _scripts(self) -> Sequence[str]:
-        """Returns what makes the triggers that the file may have."""
-        return [self._schema.tables]
-
     def _refuse_foreign(self) -> None:
         """Raises StoreError for a view, which may never end, or a trigger that this program did not make."""
         found = self.read("select name, sql from sqlite_master where type in ('view', 'trigger')")
-        own = {made.casefold() for script in self._scripts() for made in statements(script)} if found else ()
+        scripts = (self._schema.tables, *self._schema.later()) if found else ()
+        own = {made.casefold() for script in scripts for made in statements(script)}
         for name, made in found:
             if str(made).casefold() not in own:
                 raise self._damaged(f"another program has put {str(name)[:80]!r} into it")

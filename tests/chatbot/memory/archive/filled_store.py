@@ -111,9 +111,12 @@ def export(settings: Settings, path: Path) -> dict[str, Tally]:
         return {tally.kind: tally for tally in export_store(store, path, _tell_nobody)}
 
 
-def import_into(settings: Settings, path: Path) -> dict[str, Tally]:
-    """Import an archive, and return what became of each kind."""
+def import_into(settings: Settings, path: Path, before: str = "") -> dict[str, Tally]:
+    """Import an archive, and return what became of each kind. before: what the memories run first."""
     with closing(ArchiveReader(path)) as archive, _parts(settings) as store:
+        if before:
+            with store.memories.write() as connection:
+                connection.execute(before)
         return {tally.kind: tally for tally in StoreImport(store, archive, _tell_nobody).run()}
 
 

@@ -250,16 +250,13 @@ def test_a_broken_import_changes_nothing_of_a_database(
 ) -> None:
     small_store(tmp_path)
     target = Settings(home=tmp_path / "second")
-    with opened(target) as chatbot:
-        memories = chatbot.memories
-        memories.change(
-            "create trigger stop before insert on preference begin select raise(abort, 'no'); end"
-        )
-    with pytest.raises(Exception, match="no"):
-        import_into(target, tmp_path / "first.zip")
+    stop = (
+        "create temporary trigger stop before insert on preference begin select raise(abort, 'broken'); end"
+    )
+    with pytest.raises(Exception, match="broken"):
+        import_into(target, tmp_path / "first.zip", before=stop)
     with opened(target) as chatbot:
         assert chatbot.conversations.listed("local") == []
-        chatbot.memories.change("drop trigger stop")
     taken = import_into(target, tmp_path / "first.zip")
     assert taken["conversations"].done == 5
     assert taken["documents"].there == 6
