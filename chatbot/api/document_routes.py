@@ -12,7 +12,7 @@ from starlette.responses import FileResponse, Response
 from chatbot.api.answer_lines import document_ids
 from chatbot.api.caller import CallerFirst, Manages, Reads, opened_store
 from chatbot.api.host import Opened
-from chatbot.api.problems import declared
+from chatbot.api.problems import ProblemError, declared
 from chatbot.api.schemas import DocumentOut, JobOut
 from chatbot.errors import NotFoundError
 from chatbot.evidence.page_marks import mark
@@ -144,14 +144,21 @@ def _listed(opened: Opened) -> list[DocumentOut]:
 
 
 def find_row(opened: Opened, document_id: str) -> DocumentRow:
-    """Returns the document of an id, or of a name. Raises NotFoundError."""
+    """Returns the document of an id, or of a name.
+
+    What its file's SHA-256 begins with was its id in earlier versions, and is as long as no other document
+    has that file. Raises NotFoundError, and ProblemError for a file of several documents.
+    """
     rows = opened.chatbot.documents()
     for row in rows:
-        if row.id == document_id:
+        if document_id in (row.id, row.name):
             return row
-    for row in rows:
-        if row.name == document_id:
-            return row
+    former = [row for row in rows if row.digest[:16] == document_id]
+    if len(former) > 1:
+        listed = ", ".join(f"{row.id} ({row.name})" for row in former[:3])
+        raise ProblemError(409, f"{len(former)} documents have this file.", hint=f"Name one: {listed}.")
+    if former:
+        return former[0]
     raise NotFoundError("There is no such document.", hint="List them: GET /api/v1/documents")
 
 

@@ -75,7 +75,7 @@ class AskIn(Strict, ShorteningIn):
 class CitationOut(BaseModel):
     """A citation and what the check found: see docs/commands.md.
 
-    document_id: as /api/v1/documents has it; null if the document is not there, or is no document.
+    document_id: as /api/v1/documents has it, removed or not; null for what is no document.
     url: the address of its page, drawn as a PNG, or that of a web page; null for none.
     """
 
@@ -216,7 +216,7 @@ class SearchOut(BaseModel):
 class DocumentOut(BaseModel):
     """A document.
 
-    id: stays the same whatever the document is called.
+    id: belongs to its name: a new version keeps it, and the same file under another name has another.
     state: "keyword" | "embedding" | "ready" | "removed".
     added_at: seconds since the epoch.
     """
