@@ -19,7 +19,6 @@ from chatbot.api.gate import Rates
 from chatbot.api.host import Host, Opened
 from chatbot.api.metrics import Metrics
 from chatbot.api.problems import ProblemError
-from chatbot.api.session_texts import SessionTexts
 from chatbot.errors import NotFoundError
 from chatbot.memory.conversations.conversation_names import LOCAL
 from chatbot.settings import PROGRAM
@@ -61,7 +60,6 @@ class Door:
     telegram_secret: what Telegram sends with each update, "" to take none.
     rates: how often each caller may.
     metrics: what is counted.
-    texts: web pages that were sent to sessions.
     turns: whose long work waits.
     """
 
@@ -71,7 +69,6 @@ class Door:
     metrics: Metrics
     origins: tuple[str, ...] = ()
     telegram_secret: str = field(default="", repr=False)
-    texts: SessionTexts = field(default_factory=SessionTexts)
     turns: CallerTurns = field(default_factory=CallerTurns)
 
 

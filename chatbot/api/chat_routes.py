@@ -11,7 +11,7 @@ from fastapi import APIRouter, Query, Request
 from starlette.concurrency import run_in_threadpool
 
 from chatbot.api.answer_lines import shown_answer
-from chatbot.api.caller import Asks, Caller, Reads, door_of, opened_store
+from chatbot.api.caller import Asks, Caller, Reads, opened_store
 from chatbot.api.chat_schemas import (
     ChatIn,
     ChatOut,
@@ -24,7 +24,6 @@ from chatbot.api.chat_schemas import (
 from chatbot.api.host import Opened, Question
 from chatbot.api.problems import ProblemError, declared
 from chatbot.api.question_routes import begun
-from chatbot.api.session_texts import session_of
 from chatbot.api.streaming import finished
 from chatbot.api.web_sources import WebSources
 from chatbot.asking.external_texts import LONGEST_TEXT, ExternalText
@@ -32,6 +31,7 @@ from chatbot.asking.question import Ask, checked
 from chatbot.asking.side_by_side import MOST_MODELS, OWN_WORDS
 from chatbot.errors import BusyError, NotFoundError, ProjectError, UsageError
 from chatbot.memory.conversations.answer_records import cited_text
+from chatbot.memory.session_texts import session_of
 from chatbot.models.web_text import read_page
 from chatbot.records import Answer
 from chatbot.serialize import neutral_markdown
@@ -54,7 +54,7 @@ async def chat(request: Request, asked: Asked, caller: Asks) -> ChatOut:
     """Answers a question from the documents and the session's web pages."""
     if asked.is_advanced:
         return await advanced(request, asked, caller)
-    return await _replied(request, caller, asked, WebSources(door_of(request).texts.of(_of(caller, asked))))
+    return await _replied(request, caller, asked, WebSources(await _texts(request, caller, asked)))
 
 
 @ROUTER.get("/get_mcp_response/", include_in_schema=False)
@@ -63,7 +63,7 @@ async def with_tools(request: Request, asked: Asked, caller: Asks) -> ChatOut:
     """Answers a question with the tools of MCP servers too."""
     known = opened_store(request).chatbot.tools.names()
     notices = () if known else (NO_SERVER,)
-    sources = WebSources(door_of(request).texts.of(_of(caller, asked)), notices=notices)
+    sources = WebSources(await _texts(request, caller, asked), notices=notices)
     return await _replied(request, caller, asked, sources, tools=True)
 
 
@@ -75,7 +75,7 @@ async def advanced(request: Request, asked: Asked, caller: Asks) -> ChatOut:
     The reply ends with a sentence on the search.
     """
     opened = opened_store(request)
-    texts = door_of(request).texts.of(_of(caller, asked))
+    texts = await _texts(request, caller, asked)
     model = _names(asked.models)[0]
     settings = await run_in_threadpool(_settings_of, opened, caller, model)
     sources = await run_in_threadpool(WebSources(texts).gathered, asked, settings)
@@ -103,7 +103,8 @@ async def add_text(
     named = body.session_id or session_id
     session = session_of(caller.owner, named)
     kept = ExternalText(body.currentUrl, title, text)
-    count = door_of(request).texts.add(session, kept)
+    texts = opened_store(request).chatbot.session_texts
+    count = await run_in_threadpool(texts.add, session, kept.address, kept.title, kept.text)
     cut = f", cut to {LONGEST_TEXT:,} characters" if len(text) > LONGEST_TEXT else ""
     return WebTextOut(
         resp=f"Text added as a source of this session{cut}.",
@@ -128,7 +129,8 @@ async def clear(
     session = session_of(caller.owner, session_id)
     opened = opened_store(request)
     messages = await run_in_threadpool(_erased, opened, session, caller.owner)
-    texts = 0 if preserve_web else door_of(request).texts.clear(session)
+    kept = opened.chatbot.session_texts
+    texts = 0 if preserve_web else await run_in_threadpool(kept.clear, session)
     return ClearedOut(resp="Cleared.", session_id=session_id, messages=messages, texts=texts)
 
 
@@ -226,6 +228,12 @@ def _names(models: str) -> list[str]:
     if len(names) > MOST_MODELS:
         raise UsageError(f"{len(names)} models are named.", hint=f"Name at most {MOST_MODELS}.")
     return names or [""]
+
+
+async def _texts(request: Request, caller: Caller, asked: ChatIn) -> list[ExternalText]:
+    """The web pages that were sent to the session."""
+    kept = opened_store(request).chatbot.session_texts
+    return [ExternalText(*text) for text in await run_in_threadpool(kept.of, _of(caller, asked))]
 
 
 def _of(caller: Caller, asked: ChatIn) -> str:

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from typing import Annotated, Any, Literal
 
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import BaseModel, ConfigDict, Field, StrictBool
 
+from chatbot.api.body import Body
 from chatbot.api.shortening_schema import ShorteningIn
 from chatbot.asking.question import LONGEST_QUESTION
 from chatbot.comparison.records import LONGEST_QUESTION as LONGEST_COMPARED
@@ -47,7 +48,7 @@ Identifier = Annotated[str, Field(min_length=1, max_length=200)]
 ConversationName = Annotated[str, Field(pattern=NAME, description="Up to 64 letters, digits, - and _.")]
 
 
-class Strict(BaseModel):
+class Strict(Body):
     """A request's body: a field that is not known is an error, so that a typing error is not overlooked."""
 
     model_config = ConfigDict(extra="forbid")
@@ -65,11 +66,11 @@ class AskIn(Strict, ShorteningIn):
     """
 
     question: Question
-    documents: Annotated[list[Name], Field(max_length=MOST_NAMES)] = []
+    documents: Annotated[list[Name], Field(default_factory=list, max_length=MOST_NAMES)]
     conversation: ConversationName | None = None
     model: Identifier | None = None
-    stream: bool = False
-    tools: bool = False
+    stream: StrictBool = False
+    tools: StrictBool = False
 
 
 class CitationOut(BaseModel):
@@ -187,7 +188,7 @@ class SearchIn(Strict):
     """A query for pages; k is how many."""
 
     query: Question
-    documents: Annotated[list[Name], Field(max_length=MOST_NAMES)] = []
+    documents: Annotated[list[Name], Field(default_factory=list, max_length=MOST_NAMES)]
     mode: Literal["hybrid", "vector", "keyword"] = "hybrid"
     k: Annotated[int, Field(ge=1, le=MOST_HITS)] = 3
 
@@ -287,9 +288,11 @@ class CompareIn(Strict):
     years: Annotated[
         list[Annotated[str, Field(max_length=20)]],
         Field(
-            max_length=MOST_YEARS, description="Such as 2024 or 2024-25; without any, it is asked as it is."
+            default_factory=list,
+            max_length=MOST_YEARS,
+            description="Such as 2024 or 2024-25; without any, it is asked as it is.",
         ),
-    ] = []
+    ]
 
 
 class ConversationIn(Strict):
@@ -327,7 +330,7 @@ class ExchangeOut(BaseModel):
 class RatingIn(Strict):
     """A rating of an answer, with a reason in the reader's words."""
 
-    helpful: bool
+    helpful: StrictBool
     reason: Annotated[str, Field(max_length=LONGEST_WORD)] = ""
 
 
@@ -336,7 +339,7 @@ class CaseIn(Strict):
 
     question: Question
     answer: Annotated[str, Field(min_length=1, max_length=LONGEST_QUESTION)]
-    helpful: bool = True
+    helpful: StrictBool = True
 
 
 class SituationIn(Strict):

@@ -51,7 +51,7 @@ async def _lifespan(_: Any) -> AsyncIterator[None]:
 async def _store_open() -> AsyncIterator[None]:
     """Begins to open the store in a thread, and closes it when the server stops.
 
-    Meanwhile commands of other processes are run here too. All MCP sessions end with it.
+    Meanwhile commands of other processes are run here too. All MCP calls end with it.
     """
     app_context.opening()
     commands = CommandServer(lambda: app_context.opening().context, _address(), mcp=serve_beside)
@@ -59,7 +59,7 @@ async def _store_open() -> AsyncIterator[None]:
         with routed_streams():
             yield
     finally:
-        await api_host.close_sessions()
+        await api_host.close_calls()
         await asyncio.to_thread(commands.close)
         await asyncio.to_thread(app_context.close)
 
