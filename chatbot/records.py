@@ -579,9 +579,10 @@ class Stage:
 
 @dataclass(frozen=True, slots=True)
 class Token:
-    """A piece of the answer, sent as it is written."""
+    """A piece of the answer, sent as it is written. anew: it takes the place of all before it."""
 
     text: str
+    anew: bool = False
 
 
 @dataclass(frozen=True, slots=True)

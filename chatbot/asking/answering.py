@@ -38,6 +38,7 @@ from chatbot.evidence.page import forget_pages, page_of
 from chatbot.evidence.page_figures import in_doubt
 from chatbot.evidence.passages import orders_of
 from chatbot.fit import ANSWERS, fit_of
+from chatbot.models.chat import Anew
 from chatbot.models.cosine_scale import EMBEDDED, as_minilms
 from chatbot.models.embedders import SentenceVectors
 from chatbot.models.tokens import count_tokens
@@ -538,30 +539,28 @@ class Answering:
         prompt = asked.sent or asked.prompt
         started = time.monotonic()
         first_seconds = 0.0
-        pieces: list[str] = []
         reply = model.stream(
             prompt.messages, max_tokens=self._answer_tokens, stop=stop, sources=sources_of(prompt)
         )
         try:
             for piece in reply:
-                if not pieces:
+                if not first_seconds:
                     first_seconds = time.monotonic() - started
                     yield from asked.waited(first_seconds)
-                pieces.append(piece)
-                yield Token(piece)
+                yield Token(piece, anew=isinstance(piece, Anew))
         except ModelError as error:
-            if error.kind == "length" and asked.shorter is not None and not pieces:
+            if error.kind == "length" and asked.shorter is not None and not first_seconds:
                 yield Notice(SHORTENED.format(name=model.name), SHORTENED_HINT)
                 shorter = replace(asked, sent=asked.shorter(), shorter=None)
                 return (yield from self._answer(shorter, model, stop))
-            yield Notice(error.message + _had_said("".join(pieces), prompt, end=" …"), error.hint)
+            yield Notice(error.message + _had_said(reply.text, prompt, end=" …"), error.hint)
             fallback = yield from self._own_words(asked)
             failure = ModelFailure(error.kind or "other", error.message, error.hint)
             return replace(_in_place_of(model, fallback, prompt), error=str(error), failure=failure)
         finally:
             reply.close()
         usage = replace(
-            usage_of(reply, prompt, "".join(pieces)),
+            usage_of(reply, prompt, reply.text),
             seconds=round(time.monotonic() - started, 3),
             first_seconds=round(first_seconds, 3),
         )
@@ -569,7 +568,7 @@ class Answering:
         yield from reply_notices(reply, prompt)
         yield Stage("checking")
         # The mark separates a model's text from the documents' own words.
-        written = "".join(pieces).replace(MODEL_TEXT, "")
+        written = reply.text.replace(MODEL_TEXT, "")
         answered = without_rules(written)
         if answered != written:
             yield Notice(REPEATED)

@@ -67,7 +67,7 @@ def in_schema(
             "Without a chat model, answers are text.", hint="Leave the schema out, or choose a chat model."
         )
     messages = [("system", TASK + json.dumps(schema)), ("user", f"{answer.question}\n\n{answer.text}")]
-    reply = "".join(model.stream(messages, max_tokens=max_tokens, schema=schema, stop=stop))
+    reply = model.stream(messages, max_tokens=max_tokens, schema=schema, stop=stop).whole()
     try:
         found = clean_json(json.loads(reply[_begin(reply) : max(reply.rfind("}"), reply.rfind("]")) + 1]))
         wrong = _deviation(found, schema) or _addition(found, answer)

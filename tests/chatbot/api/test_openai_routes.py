@@ -15,7 +15,7 @@ from langchain_openai import ChatOpenAI, OpenAIEmbeddings
 from pydantic import ValidationError
 
 from chatbot.api.openai_schemas import EmbeddingsIn
-from tests.chatbot.api.conftest import CEILING, RULES, WithModel
+from tests.chatbot.api.conftest import CEILING, RULES, WithModel, streamed
 
 QUESTION = "What is the deficit ceiling?"
 PIECES = ["The deficit ceiling is ", "three per cent of ", "output [1]."]
@@ -362,3 +362,13 @@ def test_a_long_list_of_wrong_texts_is_given_up_at_once(entries: list[object]) -
     with pytest.raises(ValidationError) as error:
         EmbeddingsIn.model_validate({"model": "m", "input": entries})
     assert error.value.error_count() < 10
+
+
+def test_thoughts_without_a_begin_are_no_part_of_the_answer(client: openai.OpenAI, model: WithModel) -> None:
+    model.pieces = ["The ceiling is 7 per cent [1]? No.", "</think>", *PIECES]
+    with model.api.client() as asking:
+        text, _, answer = streamed(asking)
+        assert text == answer["answer"] == "The deficit ceiling is three per cent of output [S1]."
+    said: Any = [{"role": "user", "content": QUESTION}]
+    whole = client.chat.completions.create(model="finpolicy", messages=said).choices[0].message.content
+    assert (whole or "").startswith("The deficit ceiling is three per cent of output [S1].")
