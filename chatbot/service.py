@@ -165,7 +165,7 @@ class Chatbot:
         self.models = ChatModels(settings, self.own, model)
         self.lending = MemoryContext(self.library, self.memory, self.cases, self.situations, self.models)
         self.finder = Finder(self.library, context_tokens=settings.context_tokens)
-        self.answering = Answering(self.library, answer_tokens=settings.answer_tokens)
+        self.answering = Answering(self.library)
         whole = WholeDocument(
             self.library, self.finder, self.answering, context_tokens=settings.context_tokens
         )

@@ -150,7 +150,7 @@ def _shaped(
     opened: Opened, ask: Ask, answer: Answer, schema: dict[str, Any], *, stop: Callable[[], bool]
 ) -> str:
     models = opened.chatbot.side_by_side.asker(ask.model).models
-    most = models.settings_of(ask.owner).answer_tokens
+    most = models.answer_tokens(ask.owner)
     return in_schema(answer, schema, models.answering(ask.owner), max_tokens=most, stop=stop)
 
 

@@ -166,6 +166,7 @@ class PromptedQuestion:
     shorter: makes another prompt for a model to which that one is too long.
     waited: gets the seconds to the model's first word and returns the notices that follow from it.
     cost: gets what a model used and returns what it costs, None without prices.
+    answer_tokens: the most tokens that a chat model may write.
     names: of the documents that are asked, () for all.
     """
 
@@ -185,15 +186,15 @@ class PromptedQuestion:
     shorter: Callable[[], Prompt] | None = None
     waited: Callable[[float], Sequence[Notice]] = lambda _: ()
     cost: Callable[[Usage], float | None] = lambda _: None
+    answer_tokens: Callable[[], int] = lambda: 1_000
     names: Sequence[str] = ()
 
 
 class Answering:
     """Answers from the pages of a library. Safe from several threads."""
 
-    def __init__(self, library: Library, *, answer_tokens: int) -> None:
-        """answer_tokens: the most tokens that a chat model may write."""
-        self._library, self._answer_tokens = library, answer_tokens
+    def __init__(self, library: Library) -> None:
+        self._library = library
         self._sentences = SentenceVectors(library.embedder)
         self._amendments = Amendments(library)
 
@@ -540,7 +541,7 @@ class Answering:
         started = time.monotonic()
         first_seconds = 0.0
         reply = model.stream(
-            prompt.messages, max_tokens=self._answer_tokens, stop=stop, sources=sources_of(prompt)
+            prompt.messages, max_tokens=asked.answer_tokens(), stop=stop, sources=sources_of(prompt)
         )
         try:
             for piece in reply:

@@ -46,10 +46,9 @@ def answer_alone(
         said += [("user", exchange.user), ("assistant", exchange.assistant)]
     messages = (("system", RULES), *said, ("user", ask.question))
     prompt = Prompt(ask.question, ask.question, {}, before.exchanges, (), messages, "", before.earlier)
-    settings = models.settings_of(ask.owner)
     started = time.monotonic()
     first_seconds = 0.0
-    reply = model.stream(messages, max_tokens=settings.answer_tokens, stop=stop)
+    reply = model.stream(messages, max_tokens=models.answer_tokens(ask.owner), stop=stop)
     try:
         for piece in reply:
             first_seconds = first_seconds or time.monotonic() - started
