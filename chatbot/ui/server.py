@@ -42,6 +42,7 @@ EVERYWHERE = ("0.0.0.0", "::")
 @asynccontextmanager
 async def _lifespan(_: Any) -> AsyncIterator[None]:
     """Does what `_store_open` does, for a server with pages."""
+    _check_path(st.get_option("server.baseUrlPath"))
     warn_if_open()
     async with _store_open():
         yield
@@ -122,6 +123,7 @@ def run(home: Path, *, port: int | None = None, address: str | None = None, page
     folder = home if is_installed() else ROOT
     given = options(folder, port=port, address=address)
     _check_place(given["server.address"], given["server.port"])
+    _check_path(given.get("server.baseUrlPath") or st.get_option("server.baseUrlPath"))
     # Streamlit would take the command for a script and look for its files beside it.
     sys.argv = [""]
     bound_heads()
@@ -168,6 +170,15 @@ def _dotted(table: Mapping[str, Any], within: str = "") -> dict[str, Any]:
     for name, value in table.items():
         found |= _dotted(value, f"{within}{name}.") if isinstance(value, dict) else {f"{within}{name}": value}
     return found
+
+
+def _check_path(base: str) -> None:
+    """Raises UsageError for a path below which everything is to be served: pages and API are at the root."""
+    if base.strip("/"):
+        raise UsageError(
+            f"Nothing can be served below /{base.strip('/')}: server.baseUrlPath is set.",
+            hint="Unset STREAMLIT_SERVER_BASE_URL_PATH, and give the chat a host name of its own at the proxy.",
+        )
 
 
 def _check_place(address: str, port: int) -> None:
