@@ -24,6 +24,7 @@ __all__ = ["ROUTER"]
 
 ROUTER = APIRouter(prefix="/api/v1/jobs", tags=["documents"])
 TICK_SECONDS = 0.25
+TEXT = {"schema": {"type": "string"}}
 Number = Annotated[int, Path(ge=1, le=2**53)]
 
 
@@ -44,7 +45,7 @@ async def job(request: Request, number: Number, caller: Reads) -> JobOut:
 @ROUTER.get(
     "/{number}/events",
     response_class=Response,
-    responses=declared(404) | {200: {"content": {"text/event-stream": {}}, "description": "Progress."}},
+    responses=declared(404) | {200: {"content": {"text/event-stream": TEXT}, "description": "Progress."}},
 )
 async def events(request: Request, number: Number, caller: Reads) -> Response:
     """Sends an event `job` whenever the file has progressed, until it is done or needs its password."""

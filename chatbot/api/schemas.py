@@ -20,13 +20,17 @@ __all__ = [
     "CaseIn",
     "CitationOut",
     "CompareIn",
+    "ComparisonOut",
     "ConversationIn",
     "ConversationName",
     "ConversationOut",
     "DocumentOut",
+    "EntryOut",
     "ExchangeOut",
+    "FigureOut",
     "HitOut",
     "JobOut",
+    "KeyFiguresOut",
     "Name",
     "NewsIn",
     "NumberOut",
@@ -293,6 +297,79 @@ class CompareIn(Strict):
             description="Such as 2024 or 2024-25; without any, it is asked as it is.",
         ),
     ]
+
+
+class _Columns(BaseModel):
+    """A row of a table. Its fields have the names of the columns, with blanks."""
+
+    model_config = ConfigDict(alias_generator=lambda name: name.replace("_", " "))
+
+
+class EntryOut(_Columns):
+    """What a document says to a question, in a year; "" or null for what has no content.
+
+    found: whether there is a figure, words, or nothing.
+    value: the figure with its scale, in `value in`.
+    page: that is cited, physical, from 1; `nearest page`: where there is no answer.
+    verified: "yes" or "no": whether the quotation is on the page.
+    """
+
+    document: str
+    year: str
+    found: str
+    figure: str
+    unit: str
+    value: float | None
+    value_in: str
+    page: int | None
+    printed_page: str
+    verified: str
+    figure_check: str
+    quote: str
+    passage: str
+    change: str
+    change_in_per_cent: str
+    changed_from: str
+    how_it_was_worked_out: str
+    nearest_page: int | None
+    remark: str
+
+
+class ComparisonOut(BaseModel):
+    """A comparison: an entry for each document and year."""
+
+    entries: list[EntryOut]
+
+
+class FigureOut(_Columns):
+    """A key figure of a document, "" or null for what has no content.
+
+    figure: in the unit of its row; value: with its scale.
+    """
+
+    measure: str
+    document: str
+    period: str
+    fiscal_year: str
+    figure: float | None
+    unit: str
+    value: float | None
+    printed: str
+    printed_in: str
+    page: int | None
+    printed_page: str
+    row: str
+    column: str
+    formula: str
+    remark: str
+
+
+class KeyFiguresOut(BaseModel):
+    """Key figures. lacking: those that no document states. remarks: what to know, by document."""
+
+    figures: list[FigureOut]
+    lacking: list[str]
+    remarks: dict[str, str]
 
 
 class ConversationIn(Strict):

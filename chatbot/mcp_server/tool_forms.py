@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Any
+from typing import Annotated
 
 from pydantic import BaseModel, Field, StrictBool
 
@@ -11,6 +11,7 @@ from chatbot.api.schemas import (
     AnswerOut,
     CitationOut,
     CompareIn,
+    ComparisonOut,
     ConversationName,
     DocumentOut,
     HitOut,
@@ -147,7 +148,5 @@ class PageText(BaseModel):
     resource: str
 
 
-class ComparedEntries(BaseModel):
+class ComparedEntries(ComparisonOut):
     """The result of `compare`: an entry for each document and year, with the columns of the table."""
-
-    entries: list[dict[str, Any]]

@@ -20,7 +20,7 @@ from streamlit.web.server.server_util import get_url
 from chatbot.cli.command_server import CommandServer
 from chatbot.cli.served_command import routed_streams
 from chatbot.errors import UsageError
-from chatbot.settings import PROGRAM, ROOT, Settings, is_installed
+from chatbot.settings import PROGRAM, ROOT, Settings, base_path, is_installed
 from chatbot.ui import api_host, app_context, browser_scripts, index_html, routes
 from chatbot.ui.api_host import ApiRoute
 from chatbot.ui.click_order import ClickOrder
@@ -123,7 +123,7 @@ def run(home: Path, *, port: int | None = None, address: str | None = None, page
     folder = home if is_installed() else ROOT
     given = options(folder, port=port, address=address)
     _check_place(given["server.address"], given["server.port"])
-    _check_path(given.get("server.baseUrlPath") or st.get_option("server.baseUrlPath"))
+    _check_path(given.get("server.baseUrlPath") or base_path())
     # Streamlit would take the command for a script and look for its files beside it.
     sys.argv = [""]
     bound_heads()
@@ -177,7 +177,7 @@ def _check_path(base: str) -> None:
     if base.strip("/"):
         raise UsageError(
             f"Nothing can be served below /{base.strip('/')}: server.baseUrlPath is set.",
-            hint="Unset STREAMLIT_SERVER_BASE_URL_PATH, and give the chat a host name of its own at the proxy.",
+            hint="Unset STREAMLIT_SERVER_BASE_URL_PATH, and give the chat a host name of its own.",
         )
 
 

@@ -66,7 +66,7 @@ def test_a_file_is_added_removed_and_restored(api: Api, tmp_path: Path) -> None:
         assert (late.status_code, late.json()["hint"]) == (404, "The last page is 1.")
         plain = client.get(f"{place}/pages/1")
         assert "x-quote-found" not in plain.headers
-        marked = client.get(f"{place}/pages/1", params={"quote": "a surplus of two per cent"})
+        marked = client.get(f"{place}/pages/1", params={"passage": "a surplus of two per cent"})
         assert marked.headers["x-quote-found"] == "true"
         assert marked.content != plain.content
         unmarked = client.get(f"{place}/pages/1", params={"quote": "a deficit"})
