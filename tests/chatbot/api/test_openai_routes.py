@@ -300,7 +300,8 @@ def test_null_is_as_if_left_out(model: WithModel) -> None:
         for wrong in ("yes", 1):
             refused = client.post("/api/v1/ask", json={"question": QUESTION, "stream": wrong})
             assert refused.json()["errors"] == ["body.stream: must be true or false"]
-        for given in ({"a": 1}, [{}]):
+        wrong_inputs: list[object] = [{"a": 1}, [{}]]
+        for given in wrong_inputs:
             refused = client.post("/v1/embeddings", json={"model": "m", "input": given})
             told = refused.json()["error"]["message"]
             assert "body.input: must be a text" in told

@@ -257,9 +257,9 @@ def test_thoughts_without_a_begin_are_held_back_from_then_on() -> None:
 
 
 def test_content_may_be_a_list_of_parts() -> None:
-    thinking = {"type": "thinking", "thinking": [{"type": "text", "text": "So it is 3."}]}
-    parts = [[thinking], [{"type": "text", "text": "It was "}], [{"type": "text", "text": "3."}]]
-    events = [{"choices": [{"delta": {"content": part}}]} for part in parts]
+    thinking: dict[str, object] = {"type": "thinking", "thinking": [{"type": "text", "text": "So it is 3."}]}
+    said = [{"type": "text", "text": text} for text in ("It was ", "3.")]
+    events: list[object] = [{"choices": [{"delta": {"content": [part]}}]} for part in (thinking, *said)]
     events.append({"choices": [{"delta": {}, "finish_reason": "stop"}]})
     body = "".join(f"data: {json.dumps(event)}\n\n" for event in events)
     with Provider([Page(body, "text/event-stream")]) as provider:
