@@ -25,7 +25,7 @@ __all__ = ["ROUTER"]
 ROUTER = APIRouter(prefix="/api/v1/conversations", tags=["conversations"])
 REFUSALS = declared(404)
 WITH_BODY = declared(404, body=True)
-TEXT = {"schema": {"type": "string"}}
+TEXT, JSON = {"schema": {"type": "string"}}, {"schema": {"type": "object"}}
 Id = Annotated[str, Path(pattern=NAME, description="Up to 64 letters, digits, - and _.")]
 Number = Annotated[int, Path(ge=1, le=2**53)]
 
@@ -127,7 +127,7 @@ async def stats(request: Request, conversation: Id, caller: Reads) -> dict[str, 
     responses=REFUSALS
     | {
         200: {
-            "content": {"text/markdown": TEXT, "application/json": TEXT},
+            "content": {"text/markdown": TEXT, "application/json": JSON},
             "description": "The conversation.",
         }
     },

@@ -46,7 +46,7 @@ ERRORS: dict[int | str, dict[str, Any]] = {
     for status in (400, 401, 403, 404, 413, 422, 429, 502, 503)
 }
 STREAM: dict[int | str, dict[str, Any]] = {
-    200: {"content": {"text/event-stream": {"schema": {"type": "string"}}}, "description": "The answer."}
+    200: {"content": {"text/event-stream": {"schema": {}}}, "description": "The answer."}
 }
 
 
