@@ -18,7 +18,7 @@ from chatbot.models.tokens import count_tokens
 from chatbot.records import Answer, Citation
 from chatbot.serialize import neutral_markdown
 
-__all__ = ["Completion", "Reply", "Response", "with_sources"]
+__all__ = ["Completion", "ModelReply", "ModelResponse", "with_sources"]
 
 UNPLAIN = re.compile(r"\[[^\]\n]{0,80}\]|\W+")
 LONGEST_QUOTE = 300
@@ -66,7 +66,7 @@ def _place(citation: Citation) -> str:
     return f"{citation.document}, page {citation.page}"
 
 
-class Reply(ABC):
+class ModelReply(ABC):
     """One reply in a form that OpenAI's clients read, whole or as the events of a stream."""
 
     def __init__(self, model: str, opened: Opened, base: str) -> None:
@@ -123,16 +123,16 @@ class Reply(ABC):
         return found
 
 
-class Completion(Reply):
+class Completion(ModelReply):
     """A chat completion."""
 
     def __init__(self, model: str, opened: Opened, base: str, *, counts: bool) -> None:
-        """counts: whether a last event counts the tokens. See Reply.__init__."""
+        """counts: whether a last event counts the tokens. See ModelReply.__init__."""
         super().__init__(model, opened, base)
         self._counts = counts
 
     def whole(self, answer: Answer, content: str) -> dict[str, Any]:
-        """See Reply.whole."""
+        """See ModelReply.whole."""
         message = {
             "role": "assistant",
             "content": content,
@@ -144,15 +144,15 @@ class Completion(Reply):
         return {**head, **_written(answer), "choices": [choice], "usage": usage_of_answer(answer)}
 
     def begin(self) -> Iterator[bytes]:
-        """See Reply.begin."""
+        """See ModelReply.begin."""
         yield _data(self._event({"role": "assistant", "content": ""}))
 
     def piece(self, text: str) -> bytes:
-        """See Reply.piece."""
+        """See ModelReply.piece."""
         return _data(self._event({"content": text}))
 
     def end(self, answer: Answer, content: str) -> Iterator[bytes]:
-        """See Reply.end."""
+        """See ModelReply.end."""
         last = self._event({"annotations": self._notes(answer, content)}, "stop")
         yield _data({**last, **_written(answer)})
         if self._counts:
@@ -161,7 +161,7 @@ class Completion(Reply):
         yield DONE
 
     def failed(self, error: dict[str, Any]) -> Iterator[bytes]:
-        """See Reply.failed."""
+        """See ModelReply.failed."""
         yield _data(error)
         yield DONE
 
@@ -184,16 +184,16 @@ class Completion(Reply):
         }
 
 
-class Response(Reply):
+class ModelResponse(ModelReply):
     """A response of the address that newer clients use."""
 
     def __init__(self, model: str, opened: Opened, base: str) -> None:
-        """See Reply.__init__."""
+        """See ModelReply.__init__."""
         super().__init__(model, opened, base)
         self._numbers = count()
 
     def whole(self, answer: Answer, content: str) -> dict[str, Any]:
-        """See Reply.whole."""
+        """See ModelReply.whole."""
         used = usage_of_answer(answer)
         usage = {
             "input_tokens": used["prompt_tokens"],
@@ -206,18 +206,18 @@ class Response(Reply):
         return self._response("completed", output=[message], usage=usage) | _written(answer)
 
     def begin(self) -> Iterator[bytes]:
-        """See Reply.begin."""
+        """See ModelReply.begin."""
         for kind in ("created", "in_progress"):
             yield self._event(kind, response=self._response("in_progress"))
         yield self._event("output_item.added", output_index=0, item=self._message("in_progress", []))
         yield self._event("content_part.added", **self._at, part=self._part("", []))
 
     def piece(self, text: str) -> bytes:
-        """See Reply.piece."""
+        """See ModelReply.piece."""
         return self._event("output_text.delta", **self._at, delta=text, logprobs=[])
 
     def end(self, answer: Answer, content: str) -> Iterator[bytes]:
-        """See Reply.end."""
+        """See ModelReply.end."""
         notes = self._notes(answer, content)
         part = self._part(content, notes)
         for number, note in enumerate(notes):
@@ -230,7 +230,7 @@ class Response(Reply):
         yield self._event("completed", response=self.whole(answer, content))
 
     def failed(self, error: dict[str, Any]) -> Iterator[bytes]:
-        """See Reply.failed."""
+        """See ModelReply.failed."""
         told = {"code": error["error"]["code"], "message": error["error"]["message"]}
         yield self._event("failed", response=self._response("failed", error=told))
 

@@ -15,8 +15,7 @@ from starlette.responses import JSONResponse, Response
 from chatbot.api.caller import Asks, Caller, Reads, door_of, opened_store
 from chatbot.api.chat_routes import EXTRACTIVE
 from chatbot.api.host import Opened, Question
-from chatbot.api.openai_replies import Completion, Reply, with_sources
-from chatbot.api.openai_replies import Response as ModelResponse
+from chatbot.api.openai_replies import Completion, ModelReply, ModelResponse, with_sources
 from chatbot.api.openai_schemas import CompletionIn, EmbeddingsIn, ResponseIn, TalkIn
 from chatbot.api.problems import ProblemError, hint_of, openai_error, status_of
 from chatbot.api.question_routes import begun
@@ -127,7 +126,7 @@ def _embedded(embedder: Embedder, texts: list[str], *, stop: Callable[[], bool])
     return vectors
 
 
-async def _replied(request: Request, caller: Caller, body: TalkIn, reply: Reply) -> Response:
+async def _replied(request: Request, caller: Caller, body: TalkIn, reply: ModelReply) -> Response:
     body.check()
     opened = opened_store(request)
     schema, model = body.schema_wanted, _named(opened, body.model)
@@ -177,7 +176,7 @@ def _model(name: str) -> dict[str, Any]:
 
 
 async def _events(
-    request: Request, question: Question, reply: Reply, shaped: Shaped, *, whole: bool
+    request: Request, question: Question, reply: ModelReply, shaped: Shaped, *, whole: bool
 ) -> AsyncIterator[bytes]:
     """Yields the events of a reply. whole: its text comes at the end, in one piece."""
     for event in reply.begin():

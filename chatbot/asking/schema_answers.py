@@ -39,7 +39,7 @@ def check_schema(schema: object) -> dict[str, Any]:
         )
     for name, value in _fields(schema):
         if name in NOT_TAKEN or (name == REFERENCES and not str(value).startswith("#")):
-            raise UsageError(f"{name} is not taken in the schema of an answer.", hint="Leave it out.")
+            raise UsageError(f"{name} is not taken in the schema of an answer.", hint="Remove it.")
     try:
         Draft202012Validator.check_schema(schema)
     except SchemaError as error:
@@ -72,11 +72,11 @@ def in_schema(
         found = clean_json(json.loads(reply[_begin(reply) : max(reply.rfind("}"), reply.rfind("]")) + 1]))
         wrong = _deviation(found, schema) or _addition(found, answer)
     except (ValueError, RecursionError):
-        wrong = "it is no JSON"
+        wrong = "it is not JSON"
     if wrong:
         raise ModelError(
             f"{model.name} did not put the answer into the schema: {wrong}.",
-            hint="Ask again, simplify the schema, or leave it out.",
+            hint="Ask again, simplify the schema, or remove it.",
         )
     return json.dumps(found, ensure_ascii=False)
 
@@ -120,7 +120,8 @@ def _addition(found: object, answer: Answer) -> str:
 def _values(found: object) -> Iterator[str | float]:
     """The texts and numbers in JSON."""
     if isinstance(found, dict | list):
-        for one in found.values() if isinstance(found, dict) else found:
+        parts = found.values() if isinstance(found, dict) else found
+        for one in parts:
             yield from _values(one)
     elif isinstance(found, str | int | float) and not isinstance(found, bool):
         yield found

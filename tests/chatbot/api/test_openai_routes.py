@@ -247,7 +247,7 @@ def test_an_answer_follows_the_callers_schema(client: openai.OpenAI, model: With
     [
         ('{"ceiling": 7, "page": 1}', "the answer has no 7"),
         ('{"ceiling": "3", "page": 1}', "is not of type 'number'"),
-        ("three", "no JSON"),
+        ("three", "not JSON"),
     ],
 )
 def test_a_model_that_leaves_the_schema_or_the_answer_is_told(

@@ -15,6 +15,7 @@ from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack
 from email.utils import formatdate
+from operator import itemgetter
 from typing import Any
 
 import pytest
@@ -280,7 +281,8 @@ def test_a_model_that_refuses_the_role_system_hears_it_from_the_user(status: int
     with Provider([Refuse(status, message), "fine"]) as provider:
         assert ask(model_for(provider)).whole() == "fine"
         assert ask(model_for(provider)).whole() == "fine"
-        roles = [[one["role"] for one in request.body["messages"]] for request in provider.requests]
+        sent = [request.body["messages"] for request in provider.requests]
+        roles = [list(map(itemgetter("role"), messages)) for messages in sent]
         assert roles == [["system", "user"], ["user"], ["user"]]
         said = provider.requests[-1].body["messages"][0]["content"]
     assert said == "Answer briefly.\n\nWhat was the deficit?"
