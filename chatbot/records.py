@@ -5,6 +5,7 @@ They are hits, the prompt, citations, number checks, the answer and the events w
 
 from __future__ import annotations
 
+import hashlib
 import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
@@ -46,6 +47,7 @@ __all__ = [
     "Statement",
     "Token",
     "Understanding",
+    "document_id",
 ]
 
 
@@ -578,9 +580,10 @@ class Stage:
 
 @dataclass(frozen=True, slots=True)
 class Token:
-    """A piece of the answer, sent as it is written."""
+    """A piece of the answer, sent as it is written. anew: it takes the place of all before it."""
 
     text: str
+    anew: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -602,10 +605,16 @@ class Notice:
 Event = Stage | Token | Notice | Answer
 
 
+def document_id(name: str) -> str:
+    """Returns the id of the document of this name: 16 hexadecimal digits, whatever its bytes are."""
+    return hashlib.sha256(f"document {name}".encode("utf-8", "replace")).hexdigest()[:16]
+
+
 @dataclass(frozen=True, slots=True)
 class DocumentRow:
     """A document as listed. Times are in seconds since the epoch.
 
+    digest: SHA-256 of its file, which other documents may have too.
     state: keyword | embedding | ready | removed.
     embedded: number of chunks that have their vectors.
     replaced_at: since when it has this version, None for a first version.
@@ -616,7 +625,7 @@ class DocumentRow:
     """
 
     name: str
-    id: str
+    digest: str
     title: str | None
     state: str
     pages: int
@@ -633,6 +642,11 @@ class DocumentRow:
     status: str | None = None
     lacks: str = ""
     to_come: int = 0
+
+    @property
+    def id(self) -> str:
+        """See `document_id`."""
+        return document_id(self.name)
 
     @property
     def coming(self) -> str:

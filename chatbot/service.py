@@ -39,6 +39,7 @@ from chatbot.memory.legacy_files import take_over
 from chatbot.memory.memory_database import open_memories
 from chatbot.memory.memory_service import MemoryService
 from chatbot.memory.salvage import damage_of
+from chatbot.memory.session_texts import SessionTexts
 from chatbot.memory.signals.records import SignalOptions
 from chatbot.memory.signals.signal_layer import SignalLayer
 from chatbot.memory.situations.situation_layer import SituationLayer
@@ -131,6 +132,7 @@ class Chatbot:
                 Conversations(self.memories),
                 UserSettingsStore(self.memories, settings),
             )
+            self.session_texts = SessionTexts(self.memories if settings.database else None)
             layers = open_layers(
                 LayerOpening(
                     self.memories, settings, self.library.embedder, self.library.catalog, self.own.settings
@@ -163,7 +165,7 @@ class Chatbot:
         self.models = ChatModels(settings, self.own, model)
         self.lending = MemoryContext(self.library, self.memory, self.cases, self.situations, self.models)
         self.finder = Finder(self.library, context_tokens=settings.context_tokens)
-        self.answering = Answering(self.library, answer_tokens=settings.answer_tokens)
+        self.answering = Answering(self.library)
         whole = WholeDocument(
             self.library, self.finder, self.answering, context_tokens=settings.context_tokens
         )
@@ -205,6 +207,7 @@ class Chatbot:
         self.tools.close()
         self.readers.close()
         self.conversations.close()
+        self.session_texts.close()
         self.signals.close()
         self.memories.close()
         self.library.close()

@@ -20,6 +20,7 @@ __all__ = [
     "ROOT",
     "STRATEGIES",
     "Settings",
+    "base_path",
     "default_home",
     "is_installed",
     "load_settings",
@@ -518,6 +519,11 @@ class Settings:
     def threads(self) -> int:
         """The number of reading processes and embedding threads, at least 1."""
         return self.workers or len(os.sched_getaffinity(0))
+
+
+def base_path() -> str:
+    """Returns the path below which Streamlit's own variable would have everything served, "" for none."""
+    return os.environ.get("STREAMLIT_SERVER_BASE_URL_PATH", "")
 
 
 def is_installed(root: Path = ROOT) -> bool:

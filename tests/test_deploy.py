@@ -19,6 +19,7 @@ import yaml
 
 from chatbot.settings import ENVIRONMENT
 from tests.browser import ROOT
+from tests.chatbot.mcp_server.conftest import HELLO
 from tests.deployment import PARTS, WELL_SECONDS, Deployment, missing, wait_until
 from tests.pdfs import make_pdf
 from tests.stores import RULES
@@ -161,6 +162,39 @@ def test_a_conversation_outlives_its_server(deployment: Deployment, tmp_path: Pa
             assert deployment.process(part) != gone
         said = client.get("/api/v1/conversations/talk/exchanges").json()
         assert [(row["number"], row["state"]) for row in said] == [(n, "complete") for n in (1, 2, 3)]
+
+
+def test_a_client_that_keeps_no_cookie_is_served_by_all(deployment: Deployment, tmp_path: Path) -> None:
+    accepts = {"accept": "application/json"}
+    call = {"name": "ask", "arguments": {"question": QUESTION}}
+
+    def posted(client: httpx.Client, where: str, body: object, **params: str) -> httpx.Response:
+        client.cookies.clear()
+        answer = client.post(where, json=body, headers=accepts, params=params)
+        assert answer.is_success, answer.text
+        if session := answer.headers.get("mcp-session-id"):
+            accepts["mcp-session-id"] = session
+        return answer
+
+    with deployment.client() as client:
+        added(deployment, client, make_pdf(tmp_path / "Cookies.pdf", RULES))
+        ways = [deployment.server(1), deployment.server(2), *[deployment.url] * 6]
+        for way in ways:
+            posted(client, f"{way}/mcp", HELLO)
+        posted(
+            client, f"{deployment.server(1)}/mcp", {"jsonrpc": "2.0", "method": "notifications/initialized"}
+        )
+        for number, way in enumerate(ways, 2):
+            asked = {"jsonrpc": "2.0", "id": number, "method": "tools/call", "params": call}
+            result = posted(client, f"{way}/mcp", asked).json()["result"]
+            assert result["structuredContent"]["citations"][0]["verified"]
+        page = {"currentUrl": "https://e.org/a", "textContent": "The levy is seven per cent of the invoice."}
+        posted(client, f"{deployment.server(1)}/input_webtext", page, session_id="mine")
+        for way in ways:
+            client.cookies.clear()
+            wanted = {"question": "What is the levy?", "session_id": "mine"}
+            reply = client.get(f"{way}/get_chat_response", params=wanted).json()["reply"]
+            assert "seven per cent" in reply, way
 
 
 @pytest.mark.long

@@ -44,7 +44,8 @@ async def job(request: Request, number: Number, caller: Reads) -> JobOut:
 @ROUTER.get(
     "/{number}/events",
     response_class=Response,
-    responses=declared(404) | {200: {"content": {"text/event-stream": {}}, "description": "Progress."}},
+    responses=declared(404)
+    | {200: {"content": {"text/event-stream": {"schema": {}}}, "description": "Progress."}},
 )
 async def events(request: Request, number: Number, caller: Reads) -> Response:
     """Sends an event `job` whenever the file has progressed, until it is done or needs its password."""

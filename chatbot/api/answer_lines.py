@@ -7,7 +7,7 @@ from typing import Any
 
 from chatbot.api.host import Opened
 from chatbot.memory.conversations.conversation_names import name_of
-from chatbot.records import Answer, Citation
+from chatbot.records import Answer, Citation, document_id
 from chatbot.serialize import WEB, answer_line
 
 __all__ = ["document_ids", "page_url", "shown_answer"]
@@ -32,10 +32,9 @@ def shown_answer(opened: Opened, answer: Answer, base: str = "") -> dict[str, An
 
 
 def document_ids(opened: Opened, names: Iterable[str | None]) -> dict[str, str]:
-    """Returns the id of each of these documents that is there, by name."""
-    find = opened.chatbot.library.catalog.find
-    found = {name: find(name) for name in set(names) if name}
-    return {name: version.document_id for name, version in found.items() if version is not None}
+    """Returns the id of each of these documents that is there, or removed, by name."""
+    is_there = opened.chatbot.library.catalog.is_there
+    return {name: document_id(name) for name in set(names) if name and is_there(name)}
 
 
 def page_url(citation: Citation, ids: dict[str, str], base: str) -> str | None:

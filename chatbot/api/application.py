@@ -7,6 +7,7 @@ from typing import Any
 
 from fastapi import Depends, FastAPI
 from fastapi.openapi.utils import get_openapi
+from fastapi.routing import APIRoute
 from starlette.middleware.cors import CORSMiddleware
 
 import chatbot
@@ -62,6 +63,7 @@ def build_api(host: Host, settings: Settings) -> FastAPI:
         docs_url=None,
         redoc_url=None,
         responses={},
+        generate_unique_id_function=_operation,
     )
 
     @cache
@@ -91,6 +93,11 @@ def build_api(host: Host, settings: Settings) -> FastAPI:
     return api
 
 
+def _operation(route: APIRoute) -> str:
+    """Returns the id of an address in the description: its part of the API, and what it does there."""
+    return "_".join([*map(str, route.tags[:1]), route.name]).lower().replace(" ", "_")
+
+
 def _described(api: FastAPI) -> dict[str, Any]:
     """Returns the OpenAPI document, with the form of a problem."""
     if not api.openapi_schema:
@@ -98,5 +105,15 @@ def _described(api: FastAPI) -> dict[str, Any]:
             title=api.title, version=api.version, description=api.description, routes=api.routes
         )
         found.setdefault("components", {}).setdefault("schemas", {})["Problem"] = Problem.model_json_schema()
+        for schema in found["components"]["schemas"].values():
+            _name_files(schema)
         api.openapi_schema = found
     return api.openapi_schema
+
+
+def _name_files(schema: dict[str, Any]) -> None:
+    """Says of files that they are bytes, by the name that generators of clients know."""
+    for one in schema.get("properties", {}).values():
+        items = one.get("items", one)
+        if items.pop("contentMediaType", None):
+            items["format"] = "binary"

@@ -57,7 +57,7 @@ async def chat(request: Request, response: Response, asked: Asked, caller: Asks)
     if asked.is_advanced:
         return await advanced(request, response, asked, caller)
     session = await _entered(request, response, caller, asked.session_id, asked.private)
-    return await _replied(request, session, asked, WebSources(door_of(request).sessions.texts(session)))
+    return await _replied(request, session, asked, WebSources(await _texts(request, session)))
 
 
 @ROUTER.get("/get_mcp_response/", include_in_schema=False)
@@ -67,7 +67,7 @@ async def with_tools(request: Request, response: Response, asked: Asked, caller:
     session = await _entered(request, response, caller, asked.session_id, asked.private)
     known = opened_store(request).chatbot.tools.names()
     notices = () if known else (NO_SERVER,)
-    sources = WebSources(door_of(request).sessions.texts(session), notices=notices)
+    sources = WebSources(await _texts(request, session), notices=notices)
     return await _replied(request, session, asked, sources, tools=True)
 
 
@@ -80,7 +80,7 @@ async def advanced(request: Request, response: Response, asked: Asked, caller: A
     """
     opened = opened_store(request)
     session = await _entered(request, response, caller, asked.session_id, asked.private)
-    texts = door_of(request).sessions.texts(session)
+    texts = await _texts(request, session)
     model = _names(asked.models)[0]
     settings = await run_in_threadpool(_settings_of, opened, caller.owner, model)
     sources = await run_in_threadpool(WebSources(texts).gathered, asked, settings)
@@ -108,7 +108,8 @@ async def add_text(
     named = body.session_id or session_id
     session = await _entered(request, response, caller, named)
     kept = ExternalText(body.currentUrl, title, text)
-    count = door_of(request).sessions.add(session, kept)
+    texts = opened_store(request).chatbot.session_texts
+    count = await run_in_threadpool(texts.add, session.id, kept.address, kept.title, kept.text)
     cut = f", cut to {LONGEST_TEXT:,} characters" if len(text) > LONGEST_TEXT else ""
     return WebTextOut(
         resp=f"Text added as a source of this session{cut}.",
@@ -133,7 +134,8 @@ async def clear(
     """Erases the conversation of a session, and its web pages unless `preserve_web` is true."""
     session = await _entered(request, response, caller, session_id)
     messages = await run_in_threadpool(_erased, opened_store(request), session)
-    texts = 0 if preserve_web else door_of(request).sessions.clear(session)
+    kept = opened_store(request).chatbot.session_texts
+    texts = 0 if preserve_web else await run_in_threadpool(kept.clear, session.id)
     return ClearedOut(resp="Cleared.", session_id=session_id, messages=messages, texts=texts)
 
 
@@ -269,6 +271,12 @@ async def _entered(
         return session
 
     return await run_in_threadpool(entered)
+
+
+async def _texts(request: Request, session: Session) -> list[ExternalText]:
+    """The web pages that were sent to the session."""
+    kept = opened_store(request).chatbot.session_texts
+    return [ExternalText(*text) for text in await run_in_threadpool(kept.of, session.id)]
 
 
 def _settings_of(opened: Opened, owner: str, model: str) -> Settings:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Annotated, Any
 
-from pydantic import BaseModel, Field
+from pydantic import BaseModel, Field, StrictBool
 
 from chatbot.api.schemas import Question, Strategy, Strict
 from chatbot.api.shortening_schema import ShorteningIn
@@ -85,7 +85,7 @@ class WebTextIn(Strict):
     currentUrl: Annotated[str, Field(max_length=2_000, pattern=r"^https?://\S+$")]
     title: Annotated[str, Field(max_length=1_000)] = ""
     session_id: Session = ""
-    use_r2c: bool = True
+    use_r2c: StrictBool = True
 
 
 class WebTextOut(BaseModel):

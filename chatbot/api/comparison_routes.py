@@ -9,7 +9,7 @@ from fastapi import APIRouter, Query, Request
 
 from chatbot.api.caller import Asks, Reads, door_of, opened_store
 from chatbot.api.problems import declared
-from chatbot.api.schemas import CompareIn, Name
+from chatbot.api.schemas import CompareIn, ComparisonOut, KeyFiguresOut, Name
 from chatbot.api.streaming import run_stoppable
 from chatbot.comparison import Comparison, Entry, EntryPlace, changes, entry_line
 from chatbot.comparison.key_figure_files import figure_lines
@@ -21,28 +21,30 @@ ROUTER = APIRouter(prefix="/api/v1", tags=["comparisons"])
 
 
 @ROUTER.post("/compare", responses=declared(404, 502, body=True))
-async def compare(request: Request, body: CompareIn, caller: Asks) -> dict[str, Any]:
+async def compare(request: Request, body: CompareIn, caller: Asks) -> ComparisonOut:
     """Asks one question of each document, and of each year if there are any."""
     chatbot = opened_store(request).chatbot
     comparison = Comparison.of(body.question, body.documents, body.years)
     async with door_of(request).turns.of(caller.owner):
         lines = await run_stoppable(request, compared_lines, chatbot, comparison, caller.owner)
-    return {"entries": lines}
+    return ComparisonOut.model_validate({"entries": lines})
 
 
 @ROUTER.get("/key-figures", responses=declared(404))
 async def key_figures(
     request: Request, caller: Reads, document: Annotated[tuple[Name, ...], Query(max_length=100)] = ()
-) -> dict[str, Any]:
+) -> KeyFiguresOut:
     """Reads revenue, income, debt and the like from these documents, or from all."""
     chatbot = opened_store(request).chatbot
     async with door_of(request).turns.of(caller.owner):
         sheet = await run_stoppable(request, chatbot.key_figures, document)
-    return {
-        "figures": list(figure_lines(sheet)),
-        "lacking": list(sheet.lacking),
-        "remarks": dict(sheet.remarks),
-    }
+    return KeyFiguresOut.model_validate(
+        {
+            "figures": list(figure_lines(sheet)),
+            "lacking": list(sheet.lacking),
+            "remarks": dict(sheet.remarks),
+        }
+    )
 
 
 def compared_lines(

@@ -25,6 +25,7 @@ __all__ = ["ROUTER"]
 ROUTER = APIRouter(prefix="/api/v1/conversations", tags=["conversations"])
 REFUSALS = declared(404)
 WITH_BODY = declared(404, body=True)
+TEXT, JSON = {"schema": {"type": "string"}}, {"schema": {"type": "object"}}
 Id = Annotated[str, Path(pattern=NAME, description="Up to 64 letters, digits, - and _.")]
 Number = Annotated[int, Path(ge=1, le=2**53)]
 
@@ -102,7 +103,7 @@ async def rate(request: Request, conversation: Id, number: Number, body: RatingI
 @ROUTER.get(
     "/{conversation}/exchanges/{number}/audit",
     response_class=Response,
-    responses=REFUSALS | {200: {"content": {"text/html": {}}, "description": "The audit file."}},
+    responses=REFUSALS | {200: {"content": {"text/html": TEXT}, "description": "The audit file."}},
 )
 async def audit(request: Request, conversation: Id, number: Number, caller: Reads) -> Response:
     """Returns an answer with all it rests on as one HTML file, for `finpolicy verify`."""
@@ -120,7 +121,17 @@ async def stats(request: Request, conversation: Id, caller: Reads) -> dict[str, 
     return await run_in_threadpool(_stats, chatbot, found, caller.owner)
 
 
-@ROUTER.get("/{conversation}/export", response_class=Response, responses=REFUSALS)
+@ROUTER.get(
+    "/{conversation}/export",
+    response_class=Response,
+    responses=REFUSALS
+    | {
+        200: {
+            "content": {"text/markdown": TEXT, "application/json": JSON},
+            "description": "The conversation.",
+        }
+    },
+)
 async def export(
     request: Request, conversation: Id, caller: Reads, form: Literal["markdown", "json"] = "markdown"
 ) -> Response:

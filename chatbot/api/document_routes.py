@@ -5,14 +5,14 @@ from __future__ import annotations
 from dataclasses import asdict
 from typing import Annotated, Any
 
-from fastapi import APIRouter, File, Path, Request, UploadFile
+from fastapi import APIRouter, File, Path, Query, Request, UploadFile
 from starlette.concurrency import run_in_threadpool
 from starlette.responses import FileResponse, Response
 
 from chatbot.api.answer_lines import document_ids
 from chatbot.api.caller import CallerFirst, Manages, Reads, opened_store
 from chatbot.api.host import Opened
-from chatbot.api.problems import declared
+from chatbot.api.problems import ProblemError, declared
 from chatbot.api.schemas import DocumentOut, JobOut
 from chatbot.errors import NotFoundError
 from chatbot.evidence.page_marks import mark
@@ -28,11 +28,14 @@ MOST_FILES = 100
 QUOTE_FOUND = "X-Quote-Found"
 QUOTE_HEADERS = {
     QUOTE_FOUND: {
-        "description": "Whether the quote was found and marked; only with a quote.",
+        "description": "Whether the passage was found and marked; only with a passage.",
         "schema": {"type": "string", "enum": ["true", "false"]},
     }
 }
 Id = Annotated[str, Path(min_length=1, max_length=200)]
+# The name of `passage` before: generated clients in Python lost a function of theirs by it.
+Earlier = Annotated[str, Query(include_in_schema=False)]
+FILE = {"schema": {"type": "string", "format": "binary"}}
 Page = Annotated[int, Path(ge=1, le=1_000_000)]
 
 
@@ -76,22 +79,23 @@ async def report(request: Request, document_id: Id, caller: Reads) -> list[dict[
     "/{document_id}/pages/{page}",
     response_class=Response,
     responses=declared(404, 409)
-    | {200: {"content": {"image/png": {}}, "headers": QUOTE_HEADERS, "description": "The page."}},
+    | {200: {"content": {"image/png": FILE}, "headers": QUOTE_HEADERS, "description": "The page."}},
 )
 async def page_image(
-    request: Request, document_id: Id, page: Page, caller: Reads, quote: str = ""
+    request: Request, document_id: Id, page: Page, caller: Reads, passage: str = "", quote: Earlier = ""
 ) -> Response:
-    """Draws a page, as a PNG, with `quote` marked. page: physical, from 1."""
+    """Draws a page, as a PNG, with `passage` marked. page: physical, from 1."""
     opened = opened_store(request)
-    png, found = await run_in_threadpool(_drawn, opened, document_id, page, quote)
-    headers = {QUOTE_FOUND: str(found).lower()} if quote else {}
+    marked = passage or quote
+    png, found = await run_in_threadpool(_drawn, opened, document_id, page, marked)
+    headers = {QUOTE_FOUND: str(found).lower()} if marked else {}
     return Response(png, media_type="image/png", headers=headers)
 
 
 @ROUTER.get(
     "/{document_id}/original",
     response_class=FileResponse,
-    responses=declared(404, 409) | {200: {"content": {"application/pdf": {}}, "description": "The file."}},
+    responses=declared(404, 409) | {200: {"content": {"application/pdf": FILE}, "description": "The file."}},
 )
 async def original(request: Request, document_id: Id, caller: Reads) -> FileResponse:
     """Returns the file as it was added."""
@@ -144,14 +148,21 @@ def _listed(opened: Opened) -> list[DocumentOut]:
 
 
 def find_row(opened: Opened, document_id: str) -> DocumentRow:
-    """Returns the document of an id, or of a name. Raises NotFoundError."""
+    """Returns the document of an id, or of a name.
+
+    What its file's SHA-256 begins with was its id in earlier versions, and is as long as no other document
+    has that file. Raises NotFoundError, and ProblemError for a file of several documents.
+    """
     rows = opened.chatbot.documents()
     for row in rows:
-        if row.id == document_id:
+        if document_id in (row.id, row.name):
             return row
-    for row in rows:
-        if row.name == document_id:
-            return row
+    former = [row for row in rows if row.digest[:16] == document_id]
+    if len(former) > 1:
+        listed = ", ".join(f"{row.id} ({row.name})" for row in former[:3])
+        raise ProblemError(409, f"{len(former)} documents have this file.", hint=f"Name one: {listed}.")
+    if former:
+        return former[0]
     raise NotFoundError("There is no such document.", hint="List them: GET /api/v1/documents")
 
 

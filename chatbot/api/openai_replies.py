@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import json
 import re
 import secrets
 import time
-from collections.abc import Mapping, Sequence
+from abc import ABC, abstractmethod
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict
+from itertools import count
 from typing import Any
 
 from chatbot.api.answer_lines import document_ids, page_url
@@ -15,10 +18,12 @@ from chatbot.models.tokens import count_tokens
 from chatbot.records import Answer, Citation
 from chatbot.serialize import neutral_markdown
 
-__all__ = ["Completion", "with_sources"]
+__all__ = ["Completion", "ModelReply", "ModelResponse", "with_sources"]
 
 UNPLAIN = re.compile(r"\[[^\]\n]{0,80}\]|\W+")
 LONGEST_QUOTE = 300
+CITATION = "url_citation"
+DONE = b"data: [DONE]\n\n"
 CHECKED = "After its check the answer reads:"
 
 
@@ -61,43 +66,36 @@ def _place(citation: Citation) -> str:
     return f"{citation.document}, page {citation.page}"
 
 
-class Completion:
-    """One completion: a reply, or the events of one."""
+class ModelReply(ABC):
+    """One reply in a form that OpenAI's clients read, whole or as the events of a stream."""
 
     def __init__(self, model: str, opened: Opened, base: str) -> None:
         """model: as it was asked for. base: the address of this server, see `shown_answer`."""
         self._model, self._opened, self._base = model, opened, base
-        self._id, self._created = f"chatcmpl-{secrets.token_hex(12)}", int(time.time())
+        self._mark, self._created = secrets.token_hex(12), int(time.time())
 
-    def whole(self, answer: Answer) -> dict[str, Any]:
-        """Returns the reply."""
-        content = with_sources(answer)
-        message = {
-            "role": "assistant",
-            "content": content,
-            "refusal": None,
-            "annotations": self.annotations(answer, content),
-        }
-        choice = {"index": 0, "message": message, "logprobs": None, "finish_reason": "stop"}
-        head = self._head("chat.completion")
-        return {**head, **_written(answer), "choices": [choice], "usage": usage_of_answer(answer)}
+    @abstractmethod
+    def whole(self, answer: Answer, content: str) -> dict[str, Any]:
+        """Returns the whole reply. content: the answer's text, or what was made of it."""
 
-    def last(self, answer: Answer, content: str) -> dict[str, Any]:
-        """Returns the event that ends the message, with what is known of it."""
-        event = self.event({"annotations": self.annotations(answer, content)}, "stop")
-        return {**event, **_written(answer)}
+    @abstractmethod
+    def begin(self) -> Iterator[bytes]:
+        """Yields the events before the text."""
 
-    def event(self, delta: Mapping[str, Any], finish: str | None = None) -> dict[str, Any]:
-        """Returns an event with a piece of the message."""
-        choice = {"index": 0, "delta": dict(delta), "logprobs": None, "finish_reason": finish}
-        return {**self._head("chat.completion.chunk"), "choices": [choice]}
+    @abstractmethod
+    def piece(self, text: str) -> bytes:
+        """Returns the event of a piece of the text."""
 
-    def counted(self, answer: Answer) -> dict[str, Any]:
-        """Returns the last event, which counts the tokens."""
-        return {**self._head("chat.completion.chunk"), "choices": [], "usage": usage_of_answer(answer)}
+    @abstractmethod
+    def end(self, answer: Answer, content: str) -> Iterator[bytes]:
+        """Yields the events after the text. content: all of it."""
 
-    def annotations(self, answer: Answer, content: str) -> list[dict[str, Any]]:
-        """Returns what is known of each citation, with the place of its key in the text."""
+    @abstractmethod
+    def failed(self, error: dict[str, Any]) -> Iterator[bytes]:
+        """Yields the events after which there is no answer. error: see `openai_error`."""
+
+    def _annotations(self, answer: Answer, content: str) -> list[tuple[dict[str, Any], dict[str, Any]]]:
+        """Returns of each citation the place of its key in the text, and what else is known."""
         found = []
         at = 0
         ids = document_ids(self._opened, (citation.document for citation in answer.citations))
@@ -113,22 +111,172 @@ class Completion:
                 "title": _place(citation),
                 "url": page_url(citation, ids, self._base) or "",
             }
-            found.append(
-                {
-                    "type": "url_citation",
-                    "url_citation": place,
-                    "key": citation.key,
-                    "document": citation.document,
-                    "document_id": ids.get(citation.document),
-                    "page": citation.page,
-                    "quote": citation.quote[:LONGEST_QUOTE],
-                    "verified": citation.verified,
-                }
-            )
+            known = {
+                "key": citation.key,
+                "document": citation.document,
+                "document_id": ids.get(citation.document),
+                "page": citation.page,
+                "quote": citation.quote[:LONGEST_QUOTE],
+                "verified": citation.verified,
+            }
+            found.append((place, known))
         return found
 
+
+class Completion(ModelReply):
+    """A chat completion."""
+
+    def __init__(self, model: str, opened: Opened, base: str, *, counts: bool) -> None:
+        """counts: whether a last event counts the tokens. See ModelReply.__init__."""
+        super().__init__(model, opened, base)
+        self._counts = counts
+
+    def whole(self, answer: Answer, content: str) -> dict[str, Any]:
+        """See ModelReply.whole."""
+        message = {
+            "role": "assistant",
+            "content": content,
+            "refusal": None,
+            "annotations": self._notes(answer, content),
+        }
+        choice = {"index": 0, "message": message, "logprobs": None, "finish_reason": "stop"}
+        head = self._head("chat.completion")
+        return {**head, **_written(answer), "choices": [choice], "usage": usage_of_answer(answer)}
+
+    def begin(self) -> Iterator[bytes]:
+        """See ModelReply.begin."""
+        yield _data(self._event({"role": "assistant", "content": ""}))
+
+    def piece(self, text: str) -> bytes:
+        """See ModelReply.piece."""
+        return _data(self._event({"content": text}))
+
+    def end(self, answer: Answer, content: str) -> Iterator[bytes]:
+        """See ModelReply.end."""
+        last = self._event({"annotations": self._notes(answer, content)}, "stop")
+        yield _data({**last, **_written(answer)})
+        if self._counts:
+            head = self._head("chat.completion.chunk")
+            yield _data({**head, "choices": [], "usage": usage_of_answer(answer)})
+        yield DONE
+
+    def failed(self, error: dict[str, Any]) -> Iterator[bytes]:
+        """See ModelReply.failed."""
+        yield _data(error)
+        yield DONE
+
+    def _notes(self, answer: Answer, content: str) -> list[dict[str, Any]]:
+        return [
+            {"type": CITATION, CITATION: place, **known}
+            for place, known in self._annotations(answer, content)
+        ]
+
+    def _event(self, delta: Mapping[str, Any], finish: str | None = None) -> dict[str, Any]:
+        choice = {"index": 0, "delta": dict(delta), "logprobs": None, "finish_reason": finish}
+        return {**self._head("chat.completion.chunk"), "choices": [choice]}
+
     def _head(self, kind: str) -> dict[str, Any]:
-        return {"id": self._id, "object": kind, "created": self._created, "model": self._model}
+        return {
+            "id": f"chatcmpl-{self._mark}",
+            "object": kind,
+            "created": self._created,
+            "model": self._model,
+        }
+
+
+class ModelResponse(ModelReply):
+    """A response of the address that newer clients use."""
+
+    def __init__(self, model: str, opened: Opened, base: str) -> None:
+        """See ModelReply.__init__."""
+        super().__init__(model, opened, base)
+        self._numbers = count()
+
+    def whole(self, answer: Answer, content: str) -> dict[str, Any]:
+        """See ModelReply.whole."""
+        used = usage_of_answer(answer)
+        usage = {
+            "input_tokens": used["prompt_tokens"],
+            "input_tokens_details": {"cached_tokens": 0},
+            "output_tokens": used["completion_tokens"],
+            "output_tokens_details": {"reasoning_tokens": 0},
+            "total_tokens": used["total_tokens"],
+        }
+        message = self._message("completed", [self._part(content, self._notes(answer, content))])
+        return self._response("completed", output=[message], usage=usage) | _written(answer)
+
+    def begin(self) -> Iterator[bytes]:
+        """See ModelReply.begin."""
+        for kind in ("created", "in_progress"):
+            yield self._event(kind, response=self._response("in_progress"))
+        yield self._event("output_item.added", output_index=0, item=self._message("in_progress", []))
+        yield self._event("content_part.added", **self._at, part=self._part("", []))
+
+    def piece(self, text: str) -> bytes:
+        """See ModelReply.piece."""
+        return self._event("output_text.delta", **self._at, delta=text, logprobs=[])
+
+    def end(self, answer: Answer, content: str) -> Iterator[bytes]:
+        """See ModelReply.end."""
+        notes = self._notes(answer, content)
+        part = self._part(content, notes)
+        for number, note in enumerate(notes):
+            yield self._event(
+                "output_text.annotation.added", **self._at, annotation_index=number, annotation=note
+            )
+        yield self._event("output_text.done", **self._at, text=content, logprobs=[])
+        yield self._event("content_part.done", **self._at, part=part)
+        yield self._event("output_item.done", output_index=0, item=self._message("completed", [part]))
+        yield self._event("completed", response=self.whole(answer, content))
+
+    def failed(self, error: dict[str, Any]) -> Iterator[bytes]:
+        """See ModelReply.failed."""
+        told = {"code": error["error"]["code"], "message": error["error"]["message"]}
+        yield self._event("failed", response=self._response("failed", error=told))
+
+    @property
+    def _at(self) -> dict[str, Any]:
+        """Where the text is: in the first part of the only message."""
+        return {"item_id": f"msg_{self._mark}", "output_index": 0, "content_index": 0}
+
+    def _notes(self, answer: Answer, content: str) -> list[dict[str, Any]]:
+        return [{"type": CITATION, **place, **known} for place, known in self._annotations(answer, content)]
+
+    def _part(self, text: str, notes: list[dict[str, Any]]) -> dict[str, Any]:
+        return {"type": "output_text", "text": text, "annotations": notes, "logprobs": []}
+
+    def _message(self, status: str, content: list[dict[str, Any]]) -> dict[str, Any]:
+        role = {"role": "assistant", "status": status}
+        return {"id": f"msg_{self._mark}", "type": "message", **role, "content": content}
+
+    def _response(self, status: str, **more: Any) -> dict[str, Any]:
+        return {
+            "id": f"resp_{self._mark}",
+            "object": "response",
+            "created_at": self._created,
+            "status": status,
+            "model": self._model,
+            "output": [],
+            "error": None,
+            "incomplete_details": None,
+            "instructions": None,
+            "metadata": {},
+            "parallel_tool_calls": False,
+            "previous_response_id": None,
+            "store": False,
+            "temperature": None,
+            "text": {"format": {"type": "text"}},
+            "tool_choice": "auto",
+            "tools": [],
+            "top_p": None,
+            "usage": None,
+            **more,
+        }
+
+    def _event(self, kind: str, **fields: Any) -> bytes:
+        name = f"response.{kind}"
+        event = {"type": name, "sequence_number": next(self._numbers), **fields}
+        return f"event: {name}\n".encode() + _data(event)
 
 
 def _written(answer: Answer) -> dict[str, Any]:
@@ -144,3 +292,7 @@ def usage_of_answer(answer: Answer) -> dict[str, int]:
     prompt = used.prompt_tokens if used else count_tokens(answer.question)
     written = used.answer_tokens if used else count_tokens(answer.text)
     return {"prompt_tokens": prompt, "completion_tokens": written, "total_tokens": prompt + written}
+
+
+def _data(data: object) -> bytes:
+    return f"data: {json.dumps(data)}\n\n".encode()

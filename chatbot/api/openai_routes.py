@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 import base64
-import json
-from collections.abc import AsyncIterator
-from typing import Any
+from collections.abc import AsyncIterator, Callable
+from typing import TYPE_CHECKING, Any, Protocol
 
 import numpy as np
 from fastapi import APIRouter, Request
@@ -16,29 +15,44 @@ from starlette.responses import JSONResponse, Response
 from chatbot.api.caller import Asks, Caller, Reads, door_of, opened_store
 from chatbot.api.chat_routes import EXTRACTIVE
 from chatbot.api.host import Opened, Question
-from chatbot.api.openai_replies import Completion, with_sources
-from chatbot.api.openai_schemas import CompletionIn, EmbeddingsIn
+from chatbot.api.openai_replies import Completion, ModelReply, ModelResponse, with_sources
+from chatbot.api.openai_schemas import CompletionIn, EmbeddingsIn, ResponseIn, TalkIn
 from chatbot.api.problems import ProblemError, hint_of, openai_error, status_of
 from chatbot.api.question_routes import begun
-from chatbot.api.streaming import answer_of, finished, pieces
+from chatbot.api.streaming import answer_of, finished, pieces, run_stoppable
 from chatbot.asking.question import Ask, checked
+from chatbot.asking.schema_answers import in_schema
 from chatbot.asking.side_by_side import OWN_WORDS
 from chatbot.errors import NotFoundError, ProjectError, UsageError
 from chatbot.models.tokens import count_tokens
+from chatbot.records import Answer
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from chatbot.models.embedders import Embedder
 
 __all__ = ["ROUTER"]
 
 ROUTER = APIRouter(prefix="/v1", tags=["OpenAI"])
 MODEL = "finpolicy"
 EMBEDDER = "finpolicy-embeddings"
+# Texts between two looks whether the client is still there.
+EMBEDDED_AT_ONCE = 32
 ERROR = {"content": {"application/json": {"schema": {"type": "object"}}}}
 ERRORS: dict[int | str, dict[str, Any]] = {
     status: {"description": "An error in OpenAI's form.", **ERROR}
     for status in (400, 401, 403, 404, 413, 422, 429, 502, 503)
 }
 STREAM: dict[int | str, dict[str, Any]] = {
-    200: {"content": {"text/event-stream": {"schema": {"type": "string"}}}, "description": "The answer."}
+    200: {"content": {"text/event-stream": {"schema": {}}}, "description": "The answer."}
 }
+
+
+class Shaped(Protocol):
+    """Makes the text of a reply of an answer, and of what was sent of it."""
+
+    async def __call__(self, answer: Answer, sent: str = "") -> str: ...
 
 
 @ROUTER.get("/models", responses=ERRORS)
@@ -58,14 +72,25 @@ async def model(request: Request, model: str, caller: Reads) -> dict[str, Any]:
 @ROUTER.post("/chat/completions", responses=ERRORS | STREAM)
 async def complete(request: Request, body: CompletionIn, caller: Asks) -> Response:
     """Answers the last message, with the messages before it as the conversation. Nothing is kept."""
-    opened = opened_store(request)
-    body.check()
-    question = await run_in_threadpool(_begun, opened, caller, body)
-    completion = Completion(body.model, opened, str(request.base_url))
-    if body.stream:
-        counts = body.stream_options is not None and body.stream_options.include_usage
-        return EventSourceResponse(_events(request, question, completion, counts=counts))
-    return JSONResponse(completion.whole(await finished(request, question)))
+    counts = body.stream_options.include_usage
+    reply = Completion(body.model, opened_store(request), str(request.base_url), counts=counts)
+    return await _replied(request, caller, body, reply)
+
+
+@ROUTER.post("/responses", responses=ERRORS | STREAM)
+async def respond(request: Request, body: ResponseIn, caller: Asks) -> Response:
+    """Answers the input, or its last message. Nothing is kept."""
+    reply = ModelResponse(body.model, opened_store(request), str(request.base_url))
+    return await _replied(request, caller, body, reply)
+
+
+@ROUTER.post("/completions", responses=ERRORS)
+async def continued(request: Request, caller: Asks) -> Response:
+    """Is refused: no text is continued here, questions are answered."""
+    raise UsageError(
+        "Texts are not continued here: questions are answered.",
+        hint="Use /v1/chat/completions; with LlamaIndex, OpenAILike(is_chat_model=True).",
+    )
 
 
 @ROUTER.post("/embeddings", responses=ERRORS)
@@ -74,13 +99,13 @@ async def embeddings(request: Request, body: EmbeddingsIn, caller: Reads) -> dic
     embedder = opened_store(request).chatbot.library.embedder
     if body.model != EMBEDDER:
         raise _unknown(body.model)
-    if body.dimensions not in (None, embedder.dimension):
+    if body.dimensions not in (0, embedder.dimension):
         raise UsageError(
             f"dimensions is {body.dimensions}.", hint=f"Remove it: vectors have {embedder.dimension}."
         )
     texts = body.texts
     async with door_of(request).turns.of(caller.owner):
-        vectors = await run_in_threadpool(embedder.embed, texts)
+        vectors = await run_stoppable(request, _embedded, embedder, texts)
     rows = []
     for index, vector in enumerate(vectors):
         if body.encoding_format == "base64":
@@ -93,14 +118,39 @@ async def embeddings(request: Request, body: EmbeddingsIn, caller: Reads) -> dic
     return {"object": "list", "data": rows, "model": body.model, "usage": usage}
 
 
-def _begun(opened: Opened, caller: Caller, body: CompletionIn) -> Question:
-    ask = Ask(
-        checked(body.question),
-        history=body.history,
-        owner=caller.owner,
-        model=_named(opened, body.model),
-    )
-    return begun(opened, ask)
+def _embedded(embedder: Embedder, texts: list[str], *, stop: Callable[[], bool]) -> list[NDArray[np.float32]]:
+    """Returns the vectors of texts, or of the first of them if nobody waits any more."""
+    vectors: list[NDArray[np.float32]] = []
+    while len(vectors) < len(texts) and not stop():
+        vectors.extend(embedder.embed(texts[len(vectors) :][:EMBEDDED_AT_ONCE]))
+    return vectors
+
+
+async def _replied(request: Request, caller: Caller, body: TalkIn, reply: ModelReply) -> Response:
+    body.check()
+    opened = opened_store(request)
+    schema, model = body.schema_wanted, _named(opened, body.model)
+    ask = Ask(checked(body.question), history=body.history, owner=caller.owner, model=model)
+    question = await run_in_threadpool(begun, opened, ask)
+
+    async def shaped(answer: Answer, sent: str = "") -> str:
+        """The text of an answer with its sources, or what follows the schema."""
+        if schema is None:
+            return with_sources(answer, sent)
+        return await run_stoppable(request, _shaped, opened, ask, answer, schema)
+
+    if body.stream:
+        return EventSourceResponse(_events(request, question, reply, shaped, whole=schema is not None))
+    answer = await finished(request, question)
+    return JSONResponse(reply.whole(answer, await shaped(answer)))
+
+
+def _shaped(
+    opened: Opened, ask: Ask, answer: Answer, schema: dict[str, Any], *, stop: Callable[[], bool]
+) -> str:
+    models = opened.chatbot.side_by_side.asker(ask.model).models
+    most = models.answer_tokens(ask.owner)
+    return in_schema(answer, schema, models.answering(ask.owner), max_tokens=most, stop=stop)
 
 
 def _named(opened: Opened, name: str) -> str:
@@ -126,32 +176,28 @@ def _model(name: str) -> dict[str, Any]:
 
 
 async def _events(
-    request: Request, question: Question, completion: Completion, *, counts: bool
+    request: Request, question: Question, reply: ModelReply, shaped: Shaped, *, whole: bool
 ) -> AsyncIterator[bytes]:
-    yield _event(completion.event({"role": "assistant", "content": ""}))
+    """Yields the events of a reply. whole: its text comes at the end, in one piece."""
+    for event in reply.begin():
+        yield event
     sent = ""
     async for piece in pieces(request, question):
-        if piece.text:
+        if piece.text and not whole:
             # What was sent cannot be taken back.
             break_before = "\n\n" if piece.replaces and sent else ""
             text = f"{break_before}{piece.text}"
             sent += text
-            yield _event(completion.event({"content": text}))
+            yield reply.piece(text)
     try:
         answer = answer_of(question)
+        content = await shaped(answer, sent)
+        if len(content) > len(sent):
+            yield reply.piece(content[len(sent) :])
+        last = reply.end(answer, content)
     except ProblemError as error:
-        yield _event(openai_error(error.status, error.detail, error.hint))
+        last = reply.failed(openai_error(error.status, error.detail, error.hint))
     except ProjectError as error:
-        yield _event(openai_error(status_of(error), error.message, hint_of(error)))
-    else:
-        whole = with_sources(answer, sent)
-        if len(whole) > len(sent):
-            yield _event(completion.event({"content": whole[len(sent) :]}))
-        yield _event(completion.last(answer, whole))
-        if counts:
-            yield _event(completion.counted(answer))
-    yield b"data: [DONE]\n\n"
-
-
-def _event(data: object) -> bytes:
-    return f"data: {json.dumps(data)}\n\n".encode()
+        last = reply.failed(openai_error(status_of(error), error.message, hint_of(error)))
+    for event in last:
+        yield event

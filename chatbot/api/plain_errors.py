@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping, Sequence
 from typing import Any
 
@@ -33,7 +34,13 @@ WORDS: Mapping[str, str] = {
     "greater_than_equal": "must be at least {ge}",
     "less_than_equal": "must be at most {le}",
     "literal_error": "must be {expected}",
+    "string_pattern_mismatch": "must match {pattern}",
 }
+# A place of these ends in a name of the request's, whatever that is.
+OF_A_FIELD = ("missing", "extra_forbidden")
+# Between the fields, pydantic names what it tried: types, classes, and its functions with brackets.
+NAME_OF_FIELD = re.compile(r"[a-z_$][A-Za-z0-9_]*")
+TRIED = frozenset("str int float bool bytes list dict tuple set none any".split())
 EMPTY = "must not be empty"
 CONVERSATION = "must be up to 64 letters, digits, - and _"
 
@@ -42,9 +49,17 @@ def plain_errors(errors: Sequence[Any]) -> list[str]:
     """Returns "place: what is wrong" for the first errors of pydantic's."""
     found = []
     for one in errors[:MOST_ERRORS]:
-        place = ".".join(str(part)[:50] for part in one["loc"])[:LONGEST_PLACE]
-        found.append(f"{place}: {_words(one['type'], one.get('ctx', {})) or one['msg']}")
-    return found
+        *within, last = one["loc"]
+        named = one["type"] in OF_A_FIELD or within[:1] == ["header"]
+        place = [*filter(_is_field, within), *([last] if named or _is_field(last) else [])]
+        shown = ".".join(str(part)[:50] for part in place)[:LONGEST_PLACE]
+        found.append(f"{shown}: {_words(one['type'], one.get('ctx', {})) or one['msg']}")
+    return list(dict.fromkeys(found))
+
+
+def _is_field(part: object) -> bool:
+    """Whether a part of a place is one of the request, not the name of what was tried there."""
+    return not isinstance(part, str) or (NAME_OF_FIELD.fullmatch(part) is not None and part not in TRIED)
 
 
 def _words(kind: str, given: Mapping[str, Any]) -> str:

@@ -41,7 +41,7 @@ async def search(request: Request, body: SearchIn, caller: Reads) -> SearchOut:
     "/ask",
     response_model=AnswerOut,
     responses=declared(404, 502, body=True)
-    | {200: {"content": {"text/event-stream": {}}, "description": "The answer."}},
+    | {200: {"content": {"text/event-stream": {"schema": {}}}, "description": "The answer."}},
 )
 async def ask(request: Request, body: AskIn, caller: Asks) -> Response:
     """Answers a question.

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from typing import Annotated, Any, Literal
 
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import BaseModel, ConfigDict, Field, StrictBool
 
+from chatbot.api.body import Body
 from chatbot.api.shortening_schema import ShorteningIn
 from chatbot.asking.question import LONGEST_QUESTION
 from chatbot.comparison.records import LONGEST_QUESTION as LONGEST_COMPARED
@@ -19,13 +20,17 @@ __all__ = [
     "CaseIn",
     "CitationOut",
     "CompareIn",
+    "ComparisonOut",
     "ConversationIn",
     "ConversationName",
     "ConversationOut",
     "DocumentOut",
+    "EntryOut",
     "ExchangeOut",
+    "FigureOut",
     "HitOut",
     "JobOut",
+    "KeyFiguresOut",
     "Name",
     "NewsIn",
     "NumberOut",
@@ -50,7 +55,7 @@ ConversationName = Annotated[str, Field(pattern=NAME, description="Up to 64 lett
 Strategy = Literal["average", "weighted", "per_chunk", "rrf", "union", "intersection"]
 
 
-class Strict(BaseModel):
+class Strict(Body):
     """A request's body: a field that is not known is an error, so that a typing error is not overlooked."""
 
     model_config = ConfigDict(extra="forbid")
@@ -69,18 +74,18 @@ class AskIn(Strict, ShorteningIn):
     """
 
     question: Question
-    documents: Annotated[list[Name], Field(max_length=MOST_NAMES)] = []
+    documents: Annotated[list[Name], Field(default_factory=list, max_length=MOST_NAMES)]
     conversation: ConversationName | None = None
     model: Identifier | None = None
-    stream: bool = False
-    tools: bool = False
+    stream: StrictBool = False
+    tools: StrictBool = False
     strategy: Strategy | None = None
 
 
 class CitationOut(BaseModel):
     """A citation and what the check found: see docs/commands.md.
 
-    document_id: as /api/v1/documents has it; null if the document is not there, or is no document.
+    document_id: as /api/v1/documents has it, removed or not; null for what is no document.
     url: the address of its page, drawn as a PNG, or that of a web page; null for none.
     """
 
@@ -192,7 +197,7 @@ class SearchIn(Strict):
     """A query for pages; k is how many. strategy: how the pieces of a long query are combined."""
 
     query: Question
-    documents: Annotated[list[Name], Field(max_length=MOST_NAMES)] = []
+    documents: Annotated[list[Name], Field(default_factory=list, max_length=MOST_NAMES)]
     mode: Literal["hybrid", "vector", "keyword"] = "hybrid"
     k: Annotated[int, Field(ge=1, le=MOST_HITS)] = 3
     strategy: Strategy = "average"
@@ -222,7 +227,7 @@ class SearchOut(BaseModel):
 class DocumentOut(BaseModel):
     """A document.
 
-    id: stays the same whatever the document is called.
+    id: belongs to its name: a new version keeps it, and the same file under another name has another.
     state: "keyword" | "embedding" | "ready" | "removed".
     added_at: seconds since the epoch.
     """
@@ -293,9 +298,84 @@ class CompareIn(Strict):
     years: Annotated[
         list[Annotated[str, Field(max_length=20)]],
         Field(
-            max_length=MOST_YEARS, description="Such as 2024 or 2024-25; without any, it is asked as it is."
+            default_factory=list,
+            max_length=MOST_YEARS,
+            description="Such as 2024 or 2024-25; without any, it is asked as it is.",
         ),
-    ] = []
+    ]
+
+
+class _Columns(BaseModel):
+    """A row of a table. Its fields have the names of the columns, with blanks."""
+
+    model_config = ConfigDict(alias_generator=lambda name: name.replace("_", " "))
+
+
+class EntryOut(_Columns):
+    """What a document says to a question, in a year; "" or null for what has no content.
+
+    found: whether there is a figure, words, or nothing.
+    value: the figure with its scale, in `value in`.
+    page: that is cited, physical, from 1; `nearest page`: where there is no answer.
+    verified: "yes" or "no": whether the quotation is on the page.
+    """
+
+    document: str
+    year: str
+    found: str
+    figure: str
+    unit: str
+    value: float | None
+    value_in: str
+    page: int | None
+    printed_page: str
+    verified: str
+    figure_check: str
+    quote: str
+    passage: str
+    change: str
+    change_in_per_cent: str
+    changed_from: str
+    how_it_was_worked_out: str
+    nearest_page: int | None
+    remark: str
+
+
+class ComparisonOut(BaseModel):
+    """A comparison: an entry for each document and year."""
+
+    entries: list[EntryOut]
+
+
+class FigureOut(_Columns):
+    """A key figure of a document, "" or null for what has no content.
+
+    figure: in the unit of its row; value: with its scale.
+    """
+
+    measure: str
+    document: str
+    period: str
+    fiscal_year: str
+    figure: float | None
+    unit: str
+    value: float | None
+    printed: str
+    printed_in: str
+    page: int | None
+    printed_page: str
+    row: str
+    column: str
+    formula: str
+    remark: str
+
+
+class KeyFiguresOut(BaseModel):
+    """Key figures. lacking: those that no document states. remarks: what to know, by document."""
+
+    figures: list[FigureOut]
+    lacking: list[str]
+    remarks: dict[str, str]
 
 
 class ConversationIn(Strict):
@@ -333,7 +413,7 @@ class ExchangeOut(BaseModel):
 class RatingIn(Strict):
     """A rating of an answer, with a reason in the reader's words."""
 
-    helpful: bool
+    helpful: StrictBool
     reason: Annotated[str, Field(max_length=LONGEST_WORD)] = ""
 
 
@@ -342,7 +422,7 @@ class CaseIn(Strict):
 
     question: Question
     answer: Annotated[str, Field(min_length=1, max_length=LONGEST_QUESTION)]
-    helpful: bool = True
+    helpful: StrictBool = True
 
 
 class SituationIn(Strict):

@@ -1,4 +1,4 @@
-"""Knows the live sessions of the browser extension's addresses, and keeps their web pages in memory.
+"""Knows the live sessions of the browser extension's addresses.
 
 A session that nobody names belongs to the browser, by a cookie. Each is for its caller alone.
 """
@@ -17,20 +17,17 @@ from dataclasses import dataclass
 
 from fastapi import Request, Response
 
-from chatbot.asking.external_texts import ExternalText
 from chatbot.errors import NotFoundError
 from chatbot.memory.compression.sessions import MOST_SESSIONS, SESSION_SECONDS
 from chatbot.memory.conversations.conversation_names import PRIVATE
 from chatbot.memory.conversations.conversation_store import Conversations
 from chatbot.memory.memory_database import keep_latest
 
-__all__ = ["COOKIE", "MOST_OF_SESSION", "Session", "Sessions"]
+__all__ = ["COOKIE", "Session", "Sessions"]
 
 COOKIE = "finpolicy_session"
 # What the cookie holds.
 MARK = re.compile(r"[A-Za-z0-9_-]{22}")
-# Texts of one session; a further one takes the place of the oldest.
-MOST_OF_SESSION = 3
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,7 +48,7 @@ class Sessions:
 
     def __init__(self, *, clock: Callable[[], float] = time.time) -> None:
         self._clock, self._lock = clock, threading.Lock()
-        self._live = OrderedDict[str, tuple[float, str, tuple[ExternalText, ...]]]()
+        self._live = OrderedDict[str, tuple[float, str]]()
 
     def named(self, owner: str, name: str) -> Session:
         """A caller's session of this name, "" for the caller's only one.
@@ -96,8 +93,7 @@ class Sessions:
     def use(self, session: Session, conversations: Conversations) -> None:
         """Note that a session is used, for which its conversation must be `conversations`'."""
         with self._lock:
-            _, _, texts = self._live.get(session.id, (0.0, "", ()))
-            keep_latest(self._live, session.id, (self._clock(), session.owner, texts), 2 * MOST_SESSIONS)
+            keep_latest(self._live, session.id, (self._clock(), session.owner), 2 * MOST_SESSIONS)
         self.sweep(conversations)
 
     def sweep(self, conversations: Conversations) -> None:
@@ -110,7 +106,7 @@ class Sessions:
             spare = len(self._live) - MOST_SESSIONS
             ended = [
                 (id, owner)
-                for at, (id, (used, owner, _)) in enumerate(self._live.items())
+                for at, (id, (used, owner)) in enumerate(self._live.items())
                 if used < since or at < spare
             ]
             for id, _ in ended:
@@ -118,27 +114,6 @@ class Sessions:
         for id, owner in ended:
             with suppress(NotFoundError):
                 conversations.erase(PRIVATE + id, owner)
-
-    def texts(self, session: Session) -> tuple[ExternalText, ...]:
-        """The texts of a session, the newest first."""
-        with self._lock:
-            return self._live.get(session.id, (0.0, "", ()))[2]
-
-    def add(self, session: Session, text: ExternalText) -> int:
-        """Add a text, in place of an older one of its address. Returns how many there are."""
-        others = tuple(one for one in self.texts(session) if one.address != text.address)
-        return self._set(session, (text, *others)[:MOST_OF_SESSION])
-
-    def clear(self, session: Session) -> int:
-        """Forget the texts of a session. Returns how many there were."""
-        count = len(self.texts(session))
-        self._set(session, ())
-        return count
-
-    def _set(self, session: Session, texts: tuple[ExternalText, ...]) -> int:
-        with self._lock:
-            keep_latest(self._live, session.id, (self._clock(), session.owner, texts), 2 * MOST_SESSIONS)
-        return len(texts)
 
 
 def _session(kind: str, owner: str, name: str) -> Session:

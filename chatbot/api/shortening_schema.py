@@ -4,14 +4,15 @@ from __future__ import annotations
 
 from typing import Annotated, Literal
 
-from pydantic import BaseModel, Field
+from pydantic import Field
 
+from chatbot.api.body import Body
 from chatbot.user_settings import MOST_TOKENS, MOST_WINDOW, Value
 
 __all__ = ["ShorteningIn"]
 
 
-class ShorteningIn(BaseModel):
+class ShorteningIn(Body):
     """How a long conversation is shortened for a question; null takes the settings' own.
 
     use_r2c: whether the whole conversation is sent, shortened when it is long.

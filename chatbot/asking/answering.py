@@ -38,6 +38,7 @@ from chatbot.evidence.page import forget_pages, page_of
 from chatbot.evidence.page_figures import in_doubt
 from chatbot.evidence.passages import orders_of
 from chatbot.fit import ANSWERS, fit_of
+from chatbot.models.chat import Anew
 from chatbot.models.cosine_scale import EMBEDDED, as_minilms
 from chatbot.models.embedders import SentenceVectors
 from chatbot.models.tokens import count_tokens
@@ -165,6 +166,7 @@ class PromptedQuestion:
     shorter: makes another prompt for a model to which that one is too long.
     waited: gets the seconds to the model's first word and returns the notices that follow from it.
     cost: gets what a model used and returns what it costs, None without prices.
+    answer_tokens: the most tokens that a chat model may write.
     names: of the documents that are asked, () for all.
     """
 
@@ -184,15 +186,15 @@ class PromptedQuestion:
     shorter: Callable[[], Prompt] | None = None
     waited: Callable[[float], Sequence[Notice]] = lambda _: ()
     cost: Callable[[Usage], float | None] = lambda _: None
+    answer_tokens: Callable[[], int] = lambda: 1_000
     names: Sequence[str] = ()
 
 
 class Answering:
     """Answers from the pages of a library. Safe from several threads."""
 
-    def __init__(self, library: Library, *, answer_tokens: int) -> None:
-        """answer_tokens: the most tokens that a chat model may write."""
-        self._library, self._answer_tokens = library, answer_tokens
+    def __init__(self, library: Library) -> None:
+        self._library = library
         self._sentences = SentenceVectors(library.embedder)
         self._amendments = Amendments(library)
 
@@ -538,30 +540,28 @@ class Answering:
         prompt = asked.sent or asked.prompt
         started = time.monotonic()
         first_seconds = 0.0
-        pieces: list[str] = []
         reply = model.stream(
-            prompt.messages, max_tokens=self._answer_tokens, stop=stop, sources=sources_of(prompt)
+            prompt.messages, max_tokens=asked.answer_tokens(), stop=stop, sources=sources_of(prompt)
         )
         try:
             for piece in reply:
-                if not pieces:
+                if not first_seconds:
                     first_seconds = time.monotonic() - started
                     yield from asked.waited(first_seconds)
-                pieces.append(piece)
-                yield Token(piece)
+                yield Token(piece, anew=isinstance(piece, Anew))
         except ModelError as error:
-            if error.kind == "length" and asked.shorter is not None and not pieces:
+            if error.kind == "length" and asked.shorter is not None and not first_seconds:
                 yield Notice(SHORTENED.format(name=model.name), SHORTENED_HINT)
                 shorter = replace(asked, sent=asked.shorter(), shorter=None)
                 return (yield from self._answer(shorter, model, stop))
-            yield Notice(error.message + _had_said("".join(pieces), prompt, end=" …"), error.hint)
+            yield Notice(error.message + _had_said(reply.text, prompt, end=" …"), error.hint)
             fallback = yield from self._own_words(asked)
             failure = ModelFailure(error.kind or "other", error.message, error.hint)
             return replace(_in_place_of(model, fallback, prompt), error=str(error), failure=failure)
         finally:
             reply.close()
         usage = replace(
-            usage_of(reply, prompt, "".join(pieces)),
+            usage_of(reply, prompt, reply.text),
             seconds=round(time.monotonic() - started, 3),
             first_seconds=round(first_seconds, 3),
         )
@@ -569,7 +569,7 @@ class Answering:
         yield from reply_notices(reply, prompt)
         yield Stage("checking")
         # The mark separates a model's text from the documents' own words.
-        written = "".join(pieces).replace(MODEL_TEXT, "")
+        written = reply.text.replace(MODEL_TEXT, "")
         answered = without_rules(written)
         if answered != written:
             yield Notice(REPEATED)

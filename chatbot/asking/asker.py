@@ -52,6 +52,8 @@ NOT_ASKED = "For the next ten minutes it only writes answers."
 # Tokens of a chat model's context for each page that it gets. Most pages need half of that, and notes and
 # exchanges come beside them.
 TOKENS_PER_PAGE = 1_600
+# Of a short prompt: rules, example and question, and a source with its label.
+BESIDE_SOURCES, SMALLEST_SOURCE = 400, 200
 
 
 @dataclass(frozen=True, slots=True)
@@ -457,6 +459,7 @@ class Asker:
 
         def sent(tokens: int) -> Prompt:
             hits = self._for_model(ask, query, request.hits, tokens, said)
+            hits = hits[: max(1, (tokens - BESIDE_SOURCES) // SMALLEST_SOURCE)]
             return build_prompt(replace(full_request, hits=hits, max_tokens=tokens))
 
         room = self.models.prompt_tokens(owner)
@@ -471,6 +474,7 @@ class Asker:
             shorter=shorter,
             waited=partial(self._waited, owner),
             cost=partial(self.models.cost, owner),
+            answer_tokens=partial(self.models.answer_tokens, owner),
         )
         return prompted, list(prompt.sources.values())
 

@@ -11,7 +11,7 @@ from chatbot.asking.model_roles import ChatModels
 from chatbot.asking.question import Ask
 from chatbot.errors import UsageError
 from chatbot.memory.memory_service import Before
-from chatbot.models.chat import LLM
+from chatbot.models.chat import LLM, Anew
 from chatbot.records import Answer, Event, Notice, Prompt, Stage, Token
 
 __all__ = ["UNCITED", "answer_alone", "check_model"]
@@ -46,19 +46,16 @@ def answer_alone(
         said += [("user", exchange.user), ("assistant", exchange.assistant)]
     messages = (("system", RULES), *said, ("user", ask.question))
     prompt = Prompt(ask.question, ask.question, {}, before.exchanges, (), messages, "", before.earlier)
-    settings = models.settings_of(ask.owner)
     started = time.monotonic()
     first_seconds = 0.0
-    pieces: list[str] = []
-    reply = model.stream(messages, max_tokens=settings.answer_tokens, stop=stop)
+    reply = model.stream(messages, max_tokens=models.answer_tokens(ask.owner), stop=stop)
     try:
         for piece in reply:
             first_seconds = first_seconds or time.monotonic() - started
-            pieces.append(piece)
-            yield Token(piece)
+            yield Token(piece, anew=isinstance(piece, Anew))
     finally:
         reply.close()
-    text = "".join(pieces)
+    text = reply.text
     seconds = round(time.monotonic() - started, 3)
     usage = replace(usage_of(reply, prompt, text), seconds=seconds, first_seconds=round(first_seconds, 3))
     yield from reply_notices(reply, prompt)

@@ -8,14 +8,10 @@ from __future__ import annotations
 import threading
 import time
 from collections.abc import Callable
-from typing import TYPE_CHECKING
 
 from chatbot.models.addresses import endpoint_url
 from chatbot.models.model_catalog import context_of
-from chatbot.settings import LEAST_CONTEXT, Settings
-
-if TYPE_CHECKING:
-    pass
+from chatbot.settings import Settings
 
 __all__ = ["ModelLimits"]
 
@@ -27,6 +23,10 @@ KNOWN_SECONDS = 600.0
 SHARE_OF_CONTEXT = 0.7
 # Of a prompt that was too long.
 SHRUNK = 0.5
+# Of a short context, the answer gets one of so many parts.
+ANSWER_PART = 3
+# Rules, example, question and a short excerpt; see FINPOLICY_CONTEXT_TOKENS for what is useful.
+LEAST_PROMPT = 600
 # Fewer tokens, or more, are no context: the field means something else.
 FEWEST_TOKENS, MOST_TOKENS = 512, 10**9
 # Names of the field in the lists of vLLM, OpenRouter and Together, Groq, llama.cpp.
@@ -47,6 +47,18 @@ class ModelLimits:
 
     def prompt_tokens(self, settings: Settings) -> int:
         """What a prompt may take: as the settings say, or less if the endpoint's context is shorter."""
+        room = self._room(settings)
+        if not room:
+            return settings.context_tokens
+        return min(settings.context_tokens, max(LEAST_PROMPT, room - _of_answer(settings, room)))
+
+    def answer_tokens(self, settings: Settings) -> int:
+        """What an answer may take: as the settings say, or a third of a shorter context."""
+        room = self._room(settings)
+        return _of_answer(settings, room) if room else settings.answer_tokens
+
+    def _room(self, settings: Settings) -> int:
+        """What a prompt and its answer may take, counted here; 0 if the endpoint does not say."""
         key = _key(settings)
         now = time.monotonic()
         until, context = self._contexts.get(key, (0.0, 0))
@@ -56,20 +68,16 @@ class ModelLimits:
             if found is not None:
                 with self._lock:
                     self._contexts[key] = (now + KNOWN_SECONDS, context)
-        if not context:
-            return settings.context_tokens
-        return min(
-            settings.context_tokens,
-            max(LEAST_CONTEXT, int(context * SHARE_OF_CONTEXT) - settings.answer_tokens),
-        )
+        return int(context * SHARE_OF_CONTEXT)
 
     def too_long(self, settings: Settings, tokens: int) -> int:
         """Note that a prompt of so many tokens was too long, and return what the next one may take."""
-        less = max(LEAST_CONTEXT, int(tokens * SHRUNK))
+        less = max(LEAST_PROMPT, int(tokens * SHRUNK))
+        room = less + min(settings.answer_tokens, less // (ANSWER_PART - 1))
         with self._lock:
             self._contexts[_key(settings)] = (
                 time.monotonic() + KNOWN_SECONDS,
-                int((less + settings.answer_tokens) / SHARE_OF_CONTEXT) + 1,
+                int(room / SHARE_OF_CONTEXT) + 1,
             )
         return less
 
@@ -83,6 +91,10 @@ class ModelLimits:
     def is_slow(self, settings: Settings) -> bool:
         """Whether a model took too long lately."""
         return self._slow.get(_key(settings), 0.0) > time.monotonic()
+
+
+def _of_answer(settings: Settings, room: int) -> int:
+    return min(settings.answer_tokens, room // ANSWER_PART)
 
 
 def _key(settings: Settings) -> tuple[str, str]:

@@ -69,6 +69,10 @@ class ChatModels:
         """What the prompt of this owner's chat model may take."""
         return self._limits.prompt_tokens(self.settings_of(owner))
 
+    def answer_tokens(self, owner: str) -> int:
+        """What the answer of this owner's chat model may take."""
+        return self._limits.answer_tokens(self.settings_of(owner))
+
     def cost(self, owner: str, usage: Usage) -> float | None:
         """What this owner's chat model costs for what it used, in dollars; None without prices."""
         settings = self.settings_of(owner)

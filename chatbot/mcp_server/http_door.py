@@ -14,7 +14,7 @@ from starlette.types import Receive, Scope, Send
 from chatbot.api.caller import BEARER, needs
 
 if TYPE_CHECKING:
-    from chatbot.mcp_server.http_sessions import McpSessions
+    from chatbot.mcp_server.http_requests import McpRequests
 
 __all__ = ["McpDoor", "add_mcp"]
 
@@ -27,31 +27,31 @@ class McpDoor:
     path = "/mcp"
 
     def __init__(self) -> None:
-        self._sessions: McpSessions | None = None
+        self._requests: McpRequests | None = None
         self._opening = asyncio.Lock()
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Serves one request. Raises ProblemError for a caller who may not."""
         scope["route"] = self  # for the log
         request = Request(scope, receive)
-        caller = await _find_caller(request, await BEARER(request))
-        sessions = await self._opened()
-        await sessions.serve(caller, scope, receive, send)
+        await _find_caller(request, await BEARER(request))
+        requests = await self._opened()
+        await requests.serve(scope, receive, send)
 
     async def close(self) -> None:
-        """Ends all sessions. The next request begins anew."""
-        sessions, self._sessions = self._sessions, None
-        if sessions is not None:
-            await sessions.close()
+        """Ends all calls. The next request begins anew."""
+        requests, self._requests = self._requests, None
+        if requests is not None:
+            await requests.close()
 
-    async def _opened(self) -> McpSessions:
+    async def _opened(self) -> McpRequests:
         async with self._opening:
-            if self._sessions is None:
-                loaded = await asyncio.to_thread(import_module, "chatbot.mcp_server.http_sessions")
-                sessions: McpSessions = loaded.McpSessions()
-                await sessions.begin()
-                self._sessions = sessions
-            return self._sessions
+            if self._requests is None:
+                loaded = await asyncio.to_thread(import_module, "chatbot.mcp_server.http_requests")
+                requests: McpRequests = loaded.McpRequests()
+                await requests.begin()
+                self._requests = requests
+            return self._requests
 
 
 def add_mcp(api: FastAPI) -> McpDoor:

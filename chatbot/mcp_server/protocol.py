@@ -109,7 +109,7 @@ class _Answers:
         call = work.McpCall(visitor.store, visitor.caller, _ProgressNote(context).stage, visitor.turns)
         result = await tool.work(call, tool.takes.model_validate(asked.arguments or {}))
         result, png = result if isinstance(result, tuple) else (result, b"")
-        shown = result.model_dump(mode="json")
+        shown = result.model_dump(mode="json", by_alias=True)
         content: list[mcp_types.ContentBlock] = [_text(json.dumps(shown, ensure_ascii=False))]
         if png:
             data = base64.b64encode(png).decode()

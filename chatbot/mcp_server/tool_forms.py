@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Any
+from typing import Annotated
 
-from pydantic import Field
+from pydantic import BaseModel, Field, StrictBool
 
 from chatbot.api.schemas import (
     MOST_NAMES,
     AnswerOut,
     CitationOut,
     CompareIn,
+    ComparisonOut,
     ConversationName,
     DocumentOut,
     HitOut,
@@ -50,8 +51,12 @@ class AskDocuments(Strict):
     question: Annotated[Question, Field(description="A whole question, in plain words.")]
     documents: Annotated[
         list[Name],
-        Field(max_length=MOST_NAMES, description="Names of documents to stay in; all without any."),
-    ] = Field(default_factory=list)
+        Field(
+            default_factory=list,
+            max_length=MOST_NAMES,
+            description="Names of documents to stay in; all without any.",
+        ),
+    ]
     conversation: Annotated[
         ConversationName | None,
         Field(
@@ -74,7 +79,7 @@ class GetPage(Strict):
 
     document: Annotated[Name, Field(description="The document's name or id.")]
     page: Annotated[int, Field(ge=1, le=1_000_000, description="Counted from 1, covers included.")]
-    image: Annotated[bool, Field(description="Whether to draw the page, too.")] = False
+    image: Annotated[StrictBool, Field(description="Whether to draw the page, too.")] = False
 
 
 class ListDocuments(Strict):
@@ -120,19 +125,19 @@ class FoundPage(HitOut):
     resource: str | None = None
 
 
-class FoundPages(Strict):
+class FoundPages(BaseModel):
     """The result of `search_documents`."""
 
     hits: list[FoundPage]
 
 
-class ListedDocuments(Strict):
+class ListedDocuments(BaseModel):
     """The result of `list_documents`."""
 
     documents: list[DocumentOut]
 
 
-class PageText(Strict):
+class PageText(BaseModel):
     """The result of `get_page`. page: physical, 1-based. page_label: the printed one."""
 
     document: str
@@ -143,7 +148,5 @@ class PageText(Strict):
     resource: str
 
 
-class ComparedEntries(Strict):
+class ComparedEntries(ComparisonOut):
     """The result of `compare`: an entry for each document and year, with the columns of the table."""
-
-    entries: list[dict[str, Any]]

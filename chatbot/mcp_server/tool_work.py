@@ -120,7 +120,7 @@ async def compare(call: McpCall, given: CompareDocuments) -> ComparedEntries:
             lines = await asyncio.to_thread(
                 compared_lines, call.store.chatbot, comparison, call.caller.owner, stop=stopped.is_set
             )
-        return ComparedEntries(entries=lines)
+        return ComparedEntries.model_validate({"entries": lines})
     finally:
         stopped.set()
 

@@ -418,11 +418,8 @@ class Draft:
         """(the event to pass on, a notice of what went wrong in storing it)."""
         match event:
             case Token() if self._number:
-                if self._anew:
-                    self._text = event.text
-                else:
-                    self._text = self._text + event.text
-                self._anew = False
+                anew = event.anew or self._anew
+                self._text, self._anew = event.text if anew else self._text + event.text, False
                 if time.monotonic() - self._written > WRITE_SECONDS:
                     self._written = time.monotonic()
                     self._write("answering")

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from contextlib import closing
 
 from chatbot.errors import StoreError
-from chatbot.memory import user_settings_store
+from chatbot.memory import session_texts, user_settings_store
 from chatbot.memory.cases import case_file
 from chatbot.memory.conversations import conversation_store
 from chatbot.memory.memory_database import CLOCK, NAME, SCHEMA, MemoryDatabase, Tables
@@ -22,6 +22,7 @@ ALL = (
     CLOCK,
     case_file.TABLES,
     conversation_store.TABLES,
+    session_texts.TABLES,
     situation_types.TABLES,
     user_settings_store.TABLES,
     state.TABLES,

@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 import logging
+import re
 import time
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
 from contextlib import closing, suppress
 from dataclasses import dataclass, field, replace
+from functools import lru_cache
 from typing import Protocol, TypeGuard
 
 from chatbot.errors import ModelError
-from chatbot.models.addresses import address_variable, client_of, endpoint_host
+from chatbot.models.addresses import address_variable, client_of, endpoint_host, endpoint_url
 from chatbot.models.endpoint_errors import EndpointError, endpoint_failures, explain_failure
 from chatbot.models.model_text import CleanText
 from chatbot.models.timeouts import Timeouts
@@ -21,6 +23,7 @@ from chatbot.settings import Settings
 
 __all__ = [
     "LLM",
+    "Anew",
     "Delta",
     "EndpointModel",
     "PromptSource",
@@ -44,7 +47,13 @@ COUNTED_SECONDS = 1.0
 # Four times the average of any language: with more text than this, the endpoint ignores the limit.
 MOST_CHARACTERS_PER_TOKEN = 16
 
-_THINKS, _THOUGHT = "<think>", "</think>"
+# What surrounds thoughts in the text: tags, or the channels of gpt-oss, of which "final" is the answer.
+_CHANNEL, _MESSAGE, _CONSTRAIN, _START = "<|channel|>", "<|message|>", "<|constrain|>", "<|start|>"
+_TAGS = [f"<{end}{name}>" for end in ("", "/") for name in ("think", "thinking", "thought", "reasoning")]
+_MARKS = (*_TAGS, _CHANNEL, _MESSAGE, _CONSTRAIN, _START, "<|end|>", "<|return|>", "<|call|>")
+_MARK = re.compile("|".join(map(re.escape, _MARKS)))
+_NO_BEGIN = "thoughts without a begin"
+_MOST_MODELS = 1_000
 
 
 def _never() -> bool:
@@ -55,9 +64,16 @@ class SpentError(ModelError):
     """The model answered, but used up its tokens before the first word."""
 
 
+class Anew(str):
+    """A piece that takes the place of all before it: until here, the model had thought aloud."""
+
+    __slots__ = ()
+
+
 class Reply(Iterator[str]):
     """The pieces of one answer as they come.
 
+    text: the answer so far.
     finish: "" until the answer has ended, then how: "stop" (complete), "length" (the model reached
         `max_tokens`; the text stands but lacks its end) or "stopped" (`stop()` was true, or the reply was
         closed). After an error it stays "".
@@ -67,7 +83,13 @@ class Reply(Iterator[str]):
 
     def __init__(self, pieces: Generator[str, None, str], usage: Mapping[str, int] | None = None) -> None:
         self._pieces, self.usage = pieces, usage if usage is not None else {}
-        self.finish = ""
+        self.finish = self.text = ""
+
+    def whole(self) -> str:
+        """Waits for the whole answer, and returns it. Raises ModelError."""
+        for _ in self:
+            pass
+        return self.text
 
     @property
     def prompt_tokens(self) -> int:
@@ -81,10 +103,12 @@ class Reply(Iterator[str]):
 
     def __next__(self) -> str:
         try:
-            return next(self._pieces)
+            piece = next(self._pieces)
         except StopIteration as end:
             self.finish = self.finish or end.value or ""
             raise
+        self.text = piece if isinstance(piece, Anew) else self.text + piece
+        return piece
 
     def close(self) -> None:
         """Ends the answer here. Harmless if it has already ended."""
@@ -188,6 +212,7 @@ class EndpointModel(ABC):
         self.name = settings.chat_model
         self.host = endpoint_host(settings)
         self._settings = settings
+        self._found = _found_of(endpoint_url(settings), self.name)
 
     def stream(
         self,
@@ -300,12 +325,16 @@ class EndpointModel(ABC):
             return "stopped"
         finish, characters_left = "", max_tokens * MOST_CHARACTERS_PER_TOKEN
         with closing(self._explained(body, max_tokens, patience)) as deltas:
-            thinking = _Thinking()
+            thinking = _Thinking(begun=_NO_BEGIN in self._found)
             for delta in deltas:
                 finish = delta.finish
                 received = delta.text[: max(characters_left, 0)]
                 piece = thinking.said(received, last=bool(finish))
-                if piece and not stop():
+                anew = isinstance(piece, Anew)
+                if anew:
+                    self._found.add(_NO_BEGIN)
+                    said.clear()
+                if (piece or anew) and not stop():
                     said.append(piece)
                     yield piece
                 if received.strip() or delta.thinks:
@@ -320,6 +349,8 @@ class EndpointModel(ABC):
                     break
             if finish and characters_left >= 0 and not usage and self._counts_tokens:
                 usage.update(_counted(deltas, patience))
+            if thinking.perhaps:
+                self._found.discard(_NO_BEGIN)
         self._check_end(finish, "".join(said))
         return "length" if finish == "length" else "stop"
 
@@ -380,43 +411,62 @@ def named_model(settings: Settings) -> LLM:
     return OpenAIModel(settings)
 
 
+@lru_cache(_MOST_MODELS)
+def _found_of(url: str, model: str) -> set[str]:
+    """What was found out about a model by any who use it: what it refuses, and how it thinks.
+
+    Threads that race here only waste one request.
+    """
+    return set()
+
+
 class _Thinking:
     """Removes a model's thoughts before or within its answer.
 
-    Some servers send these blocks in the text rather than in a field of their own.
+    Some servers send them in the text rather than in a field of their own, and some without their begin.
     """
 
-    def __init__(self) -> None:
-        self._held, self._inside, self._begins = "", False, True
+    def __init__(self, *, begun: bool) -> None:
+        """begun: whether this model's thoughts have no begin. What then has no end either is the answer."""
+        self._held = self._mark = self._channel = ""
+        self._inside = self.perhaps = begun
+        self._begins = True
 
     def said(self, piece: str, *, last: bool) -> str:
         """Returns the part of the text so far that belongs to the answer. last: whether no more comes."""
         self._held += piece
-        answer = ""
-        while True:
-            mark = _THOUGHT if self._inside else _THINKS
-            at = self._held.find(mark)
-            if at >= 0:
-                end = at
-            else:
-                if last:
-                    end = len(self._held)
-                else:
-                    end = len(self._held) - _begun(self._held, mark)
-            if not self._inside:
-                answer += self._from_its_first_word(self._held[:end])
-            self._held = self._held[end:].removeprefix(mark)
-            if at < 0:
-                break
-            self._inside, self._begins = not self._inside, True
-        return answer
+        answer, anew = "", False
+        while found := _MARK.search(self._held):
+            before, self._held = self._held[: found.start()], self._held[found.end() :]
+            ends = found[0].startswith("</")
+            if not self._inside or (self.perhaps and not ends):
+                answer += self._from_its_first_word(before)
+            if ends and not (self._mark or self.perhaps):
+                answer, anew = "", True
+            self._pass(found[0], before)
+        if self._inside and not last and (self.perhaps or self._mark == _CHANNEL):
+            return answer
+        begun = 0 if last else max(_begun(self._held, mark) for mark in _MARKS)
+        text, self._held = self._held[: len(self._held) - begun], self._held[len(self._held) - begun :]
+        if not self._inside or self.perhaps:
+            answer += self._from_its_first_word(text)
+        return Anew(answer) if anew else answer
+
+    def _pass(self, mark: str, before: str) -> None:
+        """Notes whether a thought begins with a mark. before: the text up to it."""
+        if self._mark == _CHANNEL:
+            self._channel = before.strip()
+        if mark == _START:
+            self._channel = ""
+        if mark == _MESSAGE:
+            self._inside = self._channel not in ("", "final")
+        else:
+            self._inside = mark in (_CHANNEL, _CONSTRAIN, _START, *_TAGS[: len(_TAGS) // 2])
+        self._mark, self.perhaps, self._begins = mark, False, True
 
     def _from_its_first_word(self, text: str) -> str:
         """Removes the blanks between a thought and the answer."""
-        if self._begins:
-            said = text.lstrip()
-        else:
-            said = text
+        said = text.lstrip() if self._begins else text
         self._begins = self._begins and not said
         return said
 

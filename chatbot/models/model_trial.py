@@ -49,7 +49,7 @@ def try_model(settings: Settings, stopped: Callable[[], bool] = lambda: False) -
             stop=lambda: stopped() or time.monotonic() - started > MOST_SECONDS,
         )
         try:
-            "".join(reply)
+            reply.whole()
         finally:
             reply.close()
     except SpentError:

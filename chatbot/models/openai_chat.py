@@ -32,15 +32,21 @@ _PARAMETER_REJECTED = re.compile(
     r"unsupported|not supported|unrecogni[sz]ed|unknown|not permitted|unexpected|instead|must be verified",
     re.IGNORECASE,
 )
-_STREAM = "stream"
+# As templates of Gemma and Mistral say it, and Google of Gemma.
+_SYSTEM_REJECTED = re.compile(
+    r"system (?:role|message|prompt|instruction)|role\W{0,3}system|developer instruction|roles must alternate"
+    r"|only user\W[\w, ]*\broles?\b",
+    re.IGNORECASE,
+)
+_STREAM, _SYSTEM = "stream", "system"
 _VERSION = "/v1"
 
 
 class OpenAIModel(EndpointModel):
     """The chat model of the settings, at any OpenAI-compatible endpoint; see EndpointModel.
 
-    What the endpoint refuses is left out from then on: a temperature, a count of tokens, streaming. An
-    address without /v1 is tried with it.
+    What the endpoint refuses is left out from then on: a temperature, a count of tokens, streaming; what was
+    to be said as "system", the user says then. An address without /v1 is tried with it.
     """
 
     def __init__(self, settings: Settings) -> None:
@@ -55,8 +61,8 @@ class OpenAIModel(EndpointModel):
         if settings.reasoning:
             self._options["reasoning_effort"] = settings.reasoning
         # Those of these that the endpoint refuses, as OpenAI's thinking models refuse any temperature, and
-        # "stream". Threads that race here only waste one request.
-        self._refused: set[str] = set()
+        # "stream", and the role "system".
+        self._refused = self._found
         self._prefix = ""  # of the path: the version that the address lacks
 
     def _body(
@@ -128,7 +134,8 @@ class OpenAIModel(EndpointModel):
             else:
                 options[_STREAM] = True
             try:
-                stream = _post(client, f"{self._prefix}/chat/completions", body | options)
+                sent = _said_by_user(body) if _SYSTEM in self._refused else body
+                stream = _post(client, f"{self._prefix}/chat/completions", sent | options)
             except APIStatusError as error:
                 if not self._adapts(error, options):
                     raise
@@ -142,6 +149,10 @@ class OpenAIModel(EndpointModel):
         """Whether the request is worth repeating; takes what was refused out of it."""
         words = f"{error.message} {words_of_body(error.body)}"
         if error.status_code in {404, 405} and self.name not in words and self._tries_version():
+            return True
+        # Templates that fail are an error of the server itself for some.
+        if error.status_code != 429 and _SYSTEM not in self._refused and _SYSTEM_REJECTED.search(words):
+            self._refused.add(_SYSTEM)
             return True
         if error.status_code not in {400, 403, 404, 422} or not _PARAMETER_REJECTED.search(words):
             return False
@@ -194,6 +205,19 @@ def _post(client: OpenAI, path: str, body: dict[str, object]) -> Stream[object]:
     return client.post(path, body=body, cast_to=object, stream=True, stream_cls=Stream[object])
 
 
+def _said_by_user(body: dict[str, object]) -> dict[str, object]:
+    """Returns a request in which the first message of the user begins with what the system's said."""
+    messages = body["messages"]
+    assert isinstance(messages, list)
+    system = [one["content"] for one in messages if one["role"] == _SYSTEM]
+    others = [one for one in messages if one["role"] != _SYSTEM]
+    first = next((at for at, one in enumerate(others) if one["role"] == "user"), None)
+    if system and first is not None:
+        content = "\n\n".join([*system, others[first]["content"]])
+        others[first] = {"role": "user", "content": content}
+    return body | {"messages": others}
+
+
 def _content_type(stream: Stream[object]) -> str:
     kind = stream.response.headers.get("content-type", "")
     return str(kind).partition(";")[0].strip().casefold()
@@ -215,6 +239,10 @@ def _read(event: object) -> Delta:
         # A refusal under a schema comes in a field of its own and is what the model says.
         text = delta.get("content") or delta.get("refusal")
         thoughts = [delta.get(name) for name in _THOUGHT_FIELDS]
+        if isinstance(text, list):  # Mistral's thinking models
+            parts = [part for part in text if isinstance(part, dict)]
+            text = "".join(part["text"] for part in parts if isinstance(part.get("text"), str))
+            thoughts += ["thinking" for part in parts if part.get("type") == "thinking"]
     finish = choice.get("finish_reason")
     finish = finish if isinstance(finish, str) else ""
     return Delta(

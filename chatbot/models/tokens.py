@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 from functools import cache
 from importlib import import_module
 from importlib.machinery import PathFinder
@@ -10,11 +11,12 @@ from importlib.util import find_spec, module_from_spec
 from types import ModuleType
 from typing import Any
 
-__all__ = ["count_tokens", "cut_to_tokens", "encodable"]
+__all__ = ["count_tokens", "cut_to_tokens", "encodable", "text_of_tokens"]
 
 # The models that still use cl100k_base. Everything newer (gpt-4o, gpt-4.1, gpt-5, o1 ...) uses o200k_base.
 # For models of other families that is an estimate, off by a few per cent for English prose.
 _CL100K_MODELS = re.compile(r"gpt-4(?![o.\d])|gpt-3\.?5|text-embedding-")
+_CL100K_TOKENS = 100_256
 # English prose has four to five characters a token, so the first guess of a cut is near, and few doublings
 # follow.
 _LIKELY_CHARACTERS_PER_TOKEN = 5
@@ -65,6 +67,17 @@ def cut_to_tokens(text: str, limit: int, model: str = "") -> str:
         else:
             kept, beyond = (kept, middle)
     return text[:kept]
+
+
+def text_of_tokens(tokens: Sequence[int]) -> str:
+    """Returns the text of tokens of cl100k_base, which clients take for models that they do not know.
+
+    Raises ValueError for a number that is no token, and for bytes that are no text.
+    """
+    # The decoder reads beyond its table.
+    if any(not 0 <= token < _CL100K_TOKENS for token in tokens):
+        raise ValueError(f"tokens are numbers from 0 to {_CL100K_TOKENS - 1:,}")
+    return str(_tokenizer("cl100k_base").decode(list(tokens)))
 
 
 def encodable(text: str) -> str:

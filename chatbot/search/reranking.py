@@ -110,7 +110,7 @@ def rerank(
     # No schema is sent: many endpoints refuse one, and a list of keys is read whatever stands around it.
     reply = model.stream(messages, max_tokens=REPLY_TOKENS, stop=is_over)
     try:
-        order = new_order("".join(reply), tuple(keys))
+        order = new_order(reply.whole(), tuple(keys))
     except ModelError as error:
         late = time.monotonic() > begun + MOST_SECONDS / 2
         return _as_found(hits, error.message, error.hint, late=late)

@@ -130,11 +130,6 @@ class Version:
     facts: DocumentFacts = NO_FACTS
     lacks: str = ""
 
-    @property
-    def document_id(self) -> str:
-        """The id of a document that has this version, as DocumentRow has it."""
-        return self.sha256[:16]
-
 
 @dataclass(frozen=True, slots=True)
 class Waiting:
@@ -201,6 +196,12 @@ class Catalog(FoundTitles, RememberedDocuments, Corrections, Seals):
                 "order by id"
             )
         ]
+
+    def is_there(self, name: str) -> bool:
+        """Tells whether there is a document of this name, removed or not."""
+        return bool(
+            self._read("select 1 from document where name = ? and active_version is not null", (name,))
+        )
 
     def version(self, version: int) -> Version | None:
         """Returns one version, whatever its state."""
@@ -409,7 +410,7 @@ class Catalog(FoundTitles, RememberedDocuments, Corrections, Seals):
         return [
             DocumentRow(
                 name=row[0],
-                id=digest_in(row[1])[:16],
+                digest=digest_in(row[1]),
                 title=title_line(row[2]),
                 state="removed" if row[8] else row[3],
                 pages=row[4],

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import re
 import unicodedata
 from collections import Counter
@@ -41,8 +42,8 @@ def display_name(given: str) -> str:
     """Returns the name a document is kept under.
 
     It is the last part of a path, with control and bidirectional characters made visible, and in words of
-    Latin letters those of other alphabets that look like them. Raises
-    DocumentError for a name that is empty or longer than LONGEST_NAME characters.
+    Latin letters those of other alphabets that look like them. A name longer than LONGEST_NAME characters
+    loses its middle, in whose place a hash of it all stands. Raises DocumentError for an empty name.
     """
     name = re.split(r"[\\/]", unicodedata.normalize("NFC", given))[-1].strip()
     name = WORD.sub(_one_alphabet, "".join(_visible(letter) for letter in name))
@@ -51,10 +52,9 @@ def display_name(given: str) -> str:
             f"{given[:80]!r} cannot be used as a document name.", hint="Choose a name with --name."
         )
     if len(name) > LONGEST_NAME:
-        raise DocumentError(
-            f"The name {name[:40]}… has {len(name)} characters.",
-            hint=f"Choose one of at most {LONGEST_NAME} with --name.",
-        )
+        hashed = hashlib.sha256(name.encode("utf-8", "replace")).hexdigest()[:10]
+        end = f"…{hashed}{PurePath(name).suffix[:20]}"
+        return name[: LONGEST_NAME - len(end)] + end
     return name
 
 

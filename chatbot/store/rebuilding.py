@@ -59,9 +59,9 @@ def _read_again(library: Library, passwords: Mapping[str, str], progress: Progre
     """Yields every document of the catalogue, once if it has several names."""
     seen: set[str] = set()
     for row in [row for row in library.catalog.documents() if row.removed_at is None]:
-        if row.id in seen:
+        if row.digest in seen:
             continue
-        seen.add(row.id)
+        seen.add(row.digest)
         try:
             yield library.read_again(row.name, passwords.get(row.name), progress=progress)
         except EncryptedError:

@@ -17,6 +17,7 @@ from pathlib import Path
 from typing import BinaryIO
 
 from chatbot.errors import CancelledError, StoreError
+from chatbot.records import document_id
 from chatbot.settings import PROGRAM
 from chatbot.store.addition_queue import STORED, UNREAD, Additions, Job, NewFile, QueuedFile, time_left
 from chatbot.store.catalog import Version
@@ -366,8 +367,8 @@ class SharedAdditions(Additions):
         newest = catalog.newest(row.job.name)
         if newest is None or newest.sha256 != row.taken.digest:
             return None
-        result = AddResult(row.job.name, "completed", version=newest.id)
-        result = replace(self._library.adding.result_of(newest.id, result), id=newest.document_id)
+        result = AddResult(row.job.name, "completed", document_id(row.job.name), version=newest.id)
+        result = self._library.adding.result_of(newest.id, result)
         return replace(row.job, phase="embedding", done=0, total=0, result=result, lacks=result.lacks)
 
     def _begin(self, row: JobRow, step: str, password: str | None) -> QueuedFile:

@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import BinaryIO, TypeAlias
 
 from chatbot.errors import CancelledError, DocumentError, EncryptedError, ProjectError, StoreError
+from chatbot.records import document_id
 from chatbot.store.catalog import Catalog, Version, Waiting
 from chatbot.store.contents import StoredPage
 from chatbot.store.document_names import display_name, looks_like
@@ -464,7 +465,7 @@ class VersionBuilder:
         return AddResult(
             name,
             status,
-            version.sha256[:16],
+            document_id(name),
             len(pages),
             version.chunks,
             ocr,

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
     from chatbot.mcp_server.http_door import McpDoor
 
-__all__ = ["ApiRoute", "api", "close_sessions", "serve_api"]
+__all__ = ["ApiRoute", "api", "close_calls", "serve_api"]
 
 # The MCP server of this process, once the API is loaded.
 _mcp_doors: list[McpDoor] = []
@@ -38,8 +38,8 @@ def api() -> FastAPI:
     return built
 
 
-async def close_sessions() -> None:
-    """Ends the sessions of MCP clients. To be called when the server stops."""
+async def close_calls() -> None:
+    """Ends the calls of MCP clients. To be called when the server stops."""
     for door in _mcp_doors:
         await door.close()
 

@@ -59,7 +59,7 @@ def draw_adding(context: AppContext) -> None:
 
 def take_files(files: Sequence[UploadedFile], context: AppContext) -> None:
     """Adds files; those that need a decision are kept until there is one. Empties the field."""
-    there = {row.name: row.id for row in context.chatbot.documents() if row.removed_at is None}
+    there = {row.name: row.digest for row in context.chatbot.documents() if row.removed_at is None}
     chosen = [
         ChosenFile(file.name, file.size, hashlib.sha256(file.getbuffer()).hexdigest()) for file in files
     ]

@@ -131,7 +131,7 @@ def _main_figures(sheet: KeyFigureSheet) -> list[tuple[SheetRow, FigureColumn, K
 def _run_of(context: AppContext, row: DocumentRow) -> _GuideRun:
     """The guide to a document as it is stored now, begun if there is none."""
     kept: dict[tuple[str, ...], _GuideRun] = st.session_state.setdefault(GUIDES, {})
-    key = (row.name, row.id, row.lacks, str(row.period), str(row.chunks))
+    key = (row.name, row.digest, row.lacks, str(row.period), str(row.chunks))
     if key not in kept:
         while len(kept) >= MOST_KEPT:
             kept.pop(next(iter(kept)))

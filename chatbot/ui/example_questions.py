@@ -86,7 +86,7 @@ class ExampleQuestions:
         """Returns up to five questions that these documents answer, of as many of them as there are; None
         while they are looked for.
         """
-        key = tuple(sorted((row.name, row.id) for row in documents))
+        key = tuple(sorted((row.name, row.digest) for row in documents))
         with self._lock:
             if key in self._found or self._closing:
                 return self._found.get(key, ())

@@ -173,7 +173,8 @@ class Asking:
             case Token():
                 # After a notice an answer starts again: if a model fails midway, the documents' own words
                 # take its place.
-                self.text, self._anew = event.text if self._anew else self.text + event.text, False
+                anew = event.anew or self._anew
+                self.text, self._anew = event.text if anew else self.text + event.text, False
             case Stage():
                 self.stage = event  # in one assignment, since name and count are read together
             case Notice():

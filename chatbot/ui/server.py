@@ -20,7 +20,7 @@ from streamlit.web.server.server_util import get_url
 from chatbot.cli.command_server import CommandServer
 from chatbot.cli.served_command import routed_streams
 from chatbot.errors import UsageError
-from chatbot.settings import PROGRAM, ROOT, Settings, is_installed
+from chatbot.settings import PROGRAM, ROOT, Settings, base_path, is_installed
 from chatbot.ui import api_host, app_context, browser_scripts, index_html, routes
 from chatbot.ui.api_host import ApiRoute
 from chatbot.ui.click_order import ClickOrder
@@ -42,6 +42,7 @@ EVERYWHERE = ("0.0.0.0", "::")
 @asynccontextmanager
 async def _lifespan(_: Any) -> AsyncIterator[None]:
     """Does what `_store_open` does, for a server with pages."""
+    _check_path(st.get_option("server.baseUrlPath"))
     warn_if_open()
     async with _store_open():
         yield
@@ -51,7 +52,7 @@ async def _lifespan(_: Any) -> AsyncIterator[None]:
 async def _store_open() -> AsyncIterator[None]:
     """Begins to open the store in a thread, and closes it when the server stops.
 
-    Meanwhile commands of other processes are run here too. All MCP sessions end with it.
+    Meanwhile commands of other processes are run here too. All MCP calls end with it.
     """
     app_context.opening()
     commands = CommandServer(lambda: app_context.opening().context, _address(), mcp=serve_beside)
@@ -59,7 +60,7 @@ async def _store_open() -> AsyncIterator[None]:
         with routed_streams():
             yield
     finally:
-        await api_host.close_sessions()
+        await api_host.close_calls()
         await asyncio.to_thread(commands.close)
         await asyncio.to_thread(app_context.close)
 
@@ -122,6 +123,7 @@ def run(home: Path, *, port: int | None = None, address: str | None = None, page
     folder = home if is_installed() else ROOT
     given = options(folder, port=port, address=address)
     _check_place(given["server.address"], given["server.port"])
+    _check_path(given.get("server.baseUrlPath") or base_path())
     # Streamlit would take the command for a script and look for its files beside it.
     sys.argv = [""]
     bound_heads()
@@ -168,6 +170,15 @@ def _dotted(table: Mapping[str, Any], within: str = "") -> dict[str, Any]:
     for name, value in table.items():
         found |= _dotted(value, f"{within}{name}.") if isinstance(value, dict) else {f"{within}{name}": value}
     return found
+
+
+def _check_path(base: str) -> None:
+    """Raises UsageError for a path below which everything is to be served: pages and API are at the root."""
+    if base.strip("/"):
+        raise UsageError(
+            f"Nothing can be served below /{base.strip('/')}: server.baseUrlPath is set.",
+            hint="Unset STREAMLIT_SERVER_BASE_URL_PATH, and give the chat a host name of its own.",
+        )
 
 
 def _check_place(address: str, port: int) -> None:

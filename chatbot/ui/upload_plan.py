@@ -14,9 +14,6 @@ from ingestion.reading.formats import is_named_like_a_document
 
 __all__ = ["ChosenFile", "PlannedUpload", "plan"]
 
-# Hexadecimal digits of a document's id, with which its hash begins.
-ID_DIGITS = 16
-
 
 @dataclass(frozen=True, slots=True)
 class ChosenFile:
@@ -47,7 +44,7 @@ class PlannedUpload:
 
 
 def plan(files: Sequence[ChosenFile], there: Mapping[str, str]) -> list[PlannedUpload]:
-    """Returns a plan for each file, in order. there: name -> id of the existing documents."""
+    """Returns a plan for each file, in order. there: name -> SHA-256 of the existing documents."""
     planned = [_alone(file) for file in files]
     first: dict[tuple[str, str], int] = {}
     for at, (file, one) in enumerate(zip(files, planned, strict=True)):
@@ -105,7 +102,7 @@ def _beside(
 
     earlier: SHA-256 -> name.
     """
-    identity = file.digest[:ID_DIGITS]
+    identity = file.digest
     if there.get(one.name) == identity:
         return replace(one, action="leave", said="Already here, with the same content. Nothing was added.")
     if one.name in there:

@@ -9,9 +9,9 @@ from collections.abc import Mapping
 
 import pytest
 
-from chatbot.asking.model_limits import ModelLimits
+from chatbot.asking.model_limits import LEAST_PROMPT, ModelLimits
 from chatbot.models.model_catalog import context_of
-from chatbot.settings import LEAST_CONTEXT, Settings
+from chatbot.settings import Settings
 from tests.case_rows import case_rows
 from tests.provider import Drip, Provider
 
@@ -114,7 +114,7 @@ def test_an_endpoint_that_does_not_answer_is_left_soon(monkeypatch: pytest.Monke
 
 def test_a_prompt_takes_what_the_context_leaves_by_any_vocabulary() -> None:
     asked: list[str] = []
-    contexts = {"a": 8_192, "b": 1_024, "c": 1_000_000, "d": 0}
+    contexts = {"a": 8_192, "b": 1_024, "c": 1_000_000, "d": 0, "f": 1_500}
 
     def ask(one: Settings) -> int | None:
         asked.append(one.chat_model)
@@ -127,18 +127,21 @@ def test_a_prompt_takes_what_the_context_leaves_by_any_vocabulary() -> None:
 
     for _ in range(2):
         assert room_for("a") == int(8_192 * 0.7) - 1_000
-        assert room_for("b") == LEAST_CONTEXT
+        assert room_for("b") == LEAST_PROMPT
+        assert room_for("f") + limits.answer_tokens(Settings(chat_model="f")) == int(1_500 * 0.7)
         assert room_for("c") == 12_000
         assert room_for("d") == 12_000
         assert room_for("e") == 12_000
-    assert asked == ["a", "b", "c", "d", "e", "e"], "what was told, or is never told, is not asked again"
+    assert asked == ["a", "b", "f", "c", "d", "e", "e"], "what was told, or is never told, is not asked again"
 
 
 def test_what_was_too_long_is_remembered() -> None:
     limits, one = ModelLimits(lambda _: 0), Settings(chat_model="a")
     assert limits.too_long(one, 8_000) == 4_000
     assert limits.prompt_tokens(one) == 4_000
-    assert limits.too_long(one, 1_600) == LEAST_CONTEXT
+    assert limits.too_long(one, 1_600) == 800 == limits.prompt_tokens(one)
+    assert limits.answer_tokens(one) == 400
+    assert limits.too_long(one, 800) == LEAST_PROMPT
 
 
 def test_a_slow_model_is_known_for_a_while_and_said_once(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -354,6 +354,18 @@ def test_a_real_language_model_streams_and_whatever_it_says_is_checked(
     assert "".join(pieces).strip()
 
 
+def test_a_model_with_a_short_context_gets_what_it_has_room_for(make: Make) -> None:
+    told = {"/v1/models": {"data": [{"id": "small", "max_model_len": 1_500}]}}
+    with Provider([Say(["The deficit ceiling is 3.0 per cent of GDP [1]."])], told=told) as provider:
+        chatbot = make(chat_model="small", base_url=provider.url)
+        answer, _ = ask(chatbot)
+        (request,) = provider.requests
+    assert answer.error is None
+    assert answer.citations[0].verified
+    sent = sum(count_tokens(message["content"]) for message in request.body["messages"])
+    assert (sent + request.body["max_tokens"]) * 1.3 < 1_500
+
+
 @pytest.mark.parametrize("question", ["", "  \n", "?!", "x" * 200_000])
 def test_questions_that_cannot_be_asked(make: Make, question: str) -> None:
     with pytest.raises(QuestionError) as caught:

@@ -66,7 +66,7 @@ def summarise(said: Sequence[StoredExchange], model: LLM) -> Summary:
         lines.append(f"User: {_short(exchange.user)}")
         lines.append(f"Assistant: {_short(exchange.cited)}")
     messages = (("system", RULES), ("user", "\n".join(lines)))
-    reply = "".join(model.stream(messages, max_tokens=SUMMARY_TOKENS))
+    reply = model.stream(messages, max_tokens=SUMMARY_TOKENS).whole()
     text = "\n".join([" ".join(reply.split()), *cited_facts(said)])
     return Summary(said[0].number, said[-1].number, text, model.name)
 

@@ -73,7 +73,7 @@ def read_by_model(item: NewsItem, model: LLM) -> NewsReading:
     """The model's reading of an item. Raises ModelError if it fails or ignores the schema."""
     shown = f"Published {item.at:%Y-%m-%d %H:%M} UTC in {item.source}:\n\n{item.text[:MOST_SHOWN]}"
     messages = [("system", TASK), ("user", shown)]
-    reply = "".join(model.stream(messages, max_tokens=ANSWER_TOKENS, schema=SCHEMA))
+    reply = model.stream(messages, max_tokens=ANSWER_TOKENS, schema=SCHEMA).whole()
     begin = reply.find("{")
     end = reply.rfind("}")
     try:

@@ -90,7 +90,7 @@ def rewrite(
     reply = model.stream(messages, max_tokens=REPLY_TOKENS, stop=is_over)
     try:
         conversation = " ".join([question, *lines])
-        return Rewritten(read_query("".join(reply), question, conversation))
+        return Rewritten(read_query(reply.whole(), question, conversation))
     except ModelError as error:
         late = time.monotonic() > begun + MOST_SECONDS / 2
         return _by_rules(by_rules, error.message, error.hint, late=late)

@@ -120,12 +120,13 @@ def streamed(client: httpx.Client, **body: object) -> tuple[str, list[str], dict
 class WithModel:
     """A server whose answers a chat model writes.
 
-    pieces: what it says. delay: seconds before each.
+    pieces: what it says. shaped: what it says to a schema. delay: seconds before each.
     """
 
     api: Api
     provider: Provider
     pieces: list[str] = field(default_factory=lambda: ["The deficit ceiling is ", "three per cent [1]."])
+    shaped: list[str] = field(default_factory=list)
     delay: float = 0.0
 
 
@@ -134,8 +135,8 @@ def with_model(tmp_path_factory: pytest.TempPathFactory) -> Iterator[WithModel]:
     """A server with a stand-in for a chat model, which says what a test puts into it."""
     model: list[WithModel] = []
 
-    def pieces(_: object) -> Iterator[str]:
-        for piece in model[0].pieces:
+    def pieces(body: dict[str, Any]) -> Iterator[str]:
+        for piece in model[0].shaped if "response_format" in body else model[0].pieces:
             time.sleep(model[0].delay)
             yield piece
 

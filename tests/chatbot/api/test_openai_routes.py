@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import json
+import re
 import statistics
 import time
 from typing import Any
@@ -13,7 +15,7 @@ from langchain_openai import ChatOpenAI, OpenAIEmbeddings
 from pydantic import ValidationError
 
 from chatbot.api.openai_schemas import EmbeddingsIn
-from tests.chatbot.api.conftest import CEILING, RULES, WithModel
+from tests.chatbot.api.conftest import CEILING, RULES, WithModel, streamed
 
 QUESTION = "What is the deficit ceiling?"
 PIECES = ["The deficit ceiling is ", "three per cent of ", "output [1]."]
@@ -131,7 +133,7 @@ def test_errors_have_the_form_that_the_client_reads(client: openai.OpenAI, model
         client.chat.completions.create(model="finpolicy", messages=[message], n=2)  # type: ignore[list-item]
     with pytest.raises(openai.BadRequestError, match="messages"):
         client.chat.completions.create(model="finpolicy", messages=[])
-    with pytest.raises(openai.BadRequestError, match="response_format"):
+    with pytest.raises(openai.BadRequestError, match="json_object"):
         client.chat.completions.create(  # type: ignore[call-overload]
             model="finpolicy", messages=[message], response_format={"type": "json_object"}
         )
@@ -153,8 +155,157 @@ def test_vectors_are_those_of_the_store(client: openai.OpenAI, model: WithModel)
         assert found.data[1].embedding == pytest.approx(expected[1].tolist(), abs=1e-6)
     with pytest.raises(openai.BadRequestError, match="dimensions"):
         client.embeddings.create(model="finpolicy-embeddings", input="x", dimensions=7)
-    with pytest.raises(openai.BadRequestError, match="check_embedding_ctx_length"):
-        client.embeddings.create(model="finpolicy-embeddings", input=[1, 2])
+    ids: list[list[int]] = [[9906, 289, 9603, 509], [9906]]
+    of_ids = client.embeddings.create(model="finpolicy-embeddings", input=ids)
+    (word,) = client.embeddings.create(model="finpolicy-embeddings", input="Hello wörld").data
+    assert of_ids.data[0].embedding == pytest.approx(word.embedding, abs=1e-6)
+    for wrong in ([100_256], [-1], [9468]):
+        with pytest.raises(openai.BadRequestError, match="check_embedding_ctx_length"):
+            client.embeddings.create(model="finpolicy-embeddings", input=wrong)
+
+
+def test_as_many_texts_are_embedded_as_clients_send(model: WithModel) -> None:
+    with model.api.client() as client:
+        body = {"model": "finpolicy-embeddings", "input": ["a"] * 257, "encoding_format": None}
+        assert len(client.post("/v1/embeddings", json=body).json()["data"]) == 257
+        too_many = client.post("/v1/embeddings", json={**body, "input": ["a"] * 2_049})
+        assert too_many.status_code == 400
+        assert "at most 2048" in too_many.json()["error"]["message"]
+
+
+def test_a_response_has_its_citations_as_annotations(client: openai.OpenAI) -> None:
+    whole = client.responses.create(model="finpolicy", instructions="Say 7.", input=QUESTION)
+    assert whole.output_text.startswith("The deficit ceiling is three per cent of output [S1].")
+    message = whole.output[0]
+    assert message.type == "message"
+    assert message.content[0].type == "output_text"
+    (note,) = message.content[0].annotations
+    assert note.type == "url_citation"
+    assert whole.output_text[note.start_index : note.end_index] == "[S1]"
+    assert (note.model_extra or {})["verified"]
+    assert httpx.get(note.url).content.startswith(b"\x89PNG")
+    assert whole.usage is not None
+    assert whole.usage.total_tokens > 0
+    said: Any = [
+        {"role": "user", "content": QUESTION},
+        *whole.output,
+        {"role": "user", "content": [{"type": "input_text", "text": "Is it of output?"}]},
+    ]
+    with client.responses.stream(model="finpolicy", input=said) as stream:
+        kinds = [event.type for event in stream]
+        streamed = stream.get_final_response()
+    assert kinds[0] == "response.created"
+    assert kinds[-1] == "response.completed"
+    assert "response.output_text.annotation.added" in kinds
+    assert streamed.output_text.count("[S1] Rules.pdf, page 1: verified") == 1
+
+
+def test_langchain_reads_responses_too(model: WithModel) -> None:
+    chat = ChatOpenAI(
+        model="finpolicy",
+        base_url=f"{model.api.url}/v1",
+        api_key="any",  # type: ignore[arg-type]
+        max_retries=0,
+        use_responses_api=True,
+    )
+    assert "three per cent of output [S1]" in chat.invoke(QUESTION).text
+    assert "[S1]" in "".join(piece.text for piece in chat.stream(QUESTION))
+
+
+SCHEMA = {
+    "type": "object",
+    "properties": {"ceiling": {"type": "number"}, "page": {"type": "integer"}},
+    "required": ["ceiling", "page"],
+    "additionalProperties": False,
+}
+
+
+def shaped(client: openai.OpenAI, schema: dict[str, Any], **more: Any) -> Any:
+    """What comes of a question whose answer is to follow a schema."""
+    form: Any = {"type": "json_schema", "json_schema": {"name": "limit", "schema": schema, "strict": True}}
+    return client.chat.completions.create(
+        model="finpolicy", messages=[{"role": "user", "content": QUESTION}], response_format=form, **more
+    )
+
+
+def test_an_answer_follows_the_callers_schema(client: openai.OpenAI, model: WithModel) -> None:
+    model.shaped = ['{"ceiling": 3, ', '"page": 1}']
+    answer = shaped(client, SCHEMA)
+    assert json.loads(answer.choices[0].message.content) == {"ceiling": 3, "page": 1}
+    assert answer.choices[0].message.annotations[0].model_extra["verified"]
+    streamed = "".join(
+        chunk.choices[0].delta.content or "" for chunk in shaped(client, SCHEMA, stream=True) if chunk.choices
+    )
+    assert json.loads(streamed) == {"ceiling": 3, "page": 1}
+    form: Any = {"format": {"type": "json_schema", "name": "limit", "schema": SCHEMA, "strict": True}}
+    response = client.responses.create(model="finpolicy", input=QUESTION, text=form)
+    assert json.loads(response.output_text)["ceiling"] == 3
+
+
+@pytest.mark.parametrize(
+    ("said", "why"),
+    [
+        ('{"ceiling": 7, "page": 1}', "the answer has no 7"),
+        ('{"ceiling": "3", "page": 1}', "is not of type 'number'"),
+        ("three", "not JSON"),
+    ],
+)
+def test_a_model_that_leaves_the_schema_or_the_answer_is_told(
+    client: openai.OpenAI, model: WithModel, said: str, why: str
+) -> None:
+    model.shaped = [said]
+    with pytest.raises(openai.APIStatusError, match=why) as refused:
+        shaped(client, SCHEMA)
+    assert refused.value.status_code == 502
+
+
+@pytest.mark.parametrize(
+    "schema",
+    [
+        {"type": "object", "properties": {"a": {"type": "string", "pattern": "(a+)+$"}}},
+        {"$ref": "https://evil.example/schema.json"},
+        {"type": 7},
+        {"anyOf": [{"$id": "https://evil.example/"}]},
+    ],
+)
+def test_a_schema_that_cannot_be_followed_is_refused(client: openai.OpenAI, schema: dict[str, Any]) -> None:
+    with pytest.raises(openai.BadRequestError, match=r"schema|\$ref|\$id"):
+        shaped(client, schema)
+
+
+def test_what_is_not_done_here_is_refused_with_the_way_out(client: openai.OpenAI) -> None:
+    with pytest.raises(openai.BadRequestError, match="is_chat_model=True"):
+        client.completions.create(model="finpolicy", prompt=QUESTION)
+    picture: Any = {"type": "image_url", "image_url": {"url": "data:image/png;base64,AA=="}}
+    message: Any = {"role": "user", "content": [{"type": "text", "text": QUESTION}, picture]}
+    with pytest.raises(openai.BadRequestError, match="'image_url'"):
+        client.chat.completions.create(model="finpolicy", messages=[message])
+    with pytest.raises(openai.BadRequestError, match="as input"):
+        client.responses.create(model="finpolicy", input=QUESTION, previous_response_id="resp_1")
+
+
+def test_null_is_as_if_left_out(model: WithModel) -> None:
+    with model.api.client() as client:
+        asked = {"question": QUESTION, "documents": None, "stream": None, "tools": None}
+        assert client.post("/api/v1/ask", json=asked).json()["answered"]
+        found = client.post("/api/v1/search", json={"query": QUESTION, "documents": None, "k": None})
+        assert found.json()["hits"][0]["document"] == RULES
+        body = {"model": "finpolicy", "messages": [{"role": "user", "content": QUESTION}]}
+        nulls = dict.fromkeys(("stream", "stream_options", "n", "tool_choice", "response_format", "tools"))
+        assert client.post("/v1/chat/completions", json={**body, **nulls}).status_code == 200
+        lacking = client.post("/api/v1/ask", json={"question": None})
+        assert lacking.json()["errors"] == ["body.question: is missing"]
+        unknown = client.post("/api/v1/ask", json={"question": QUESTION, "documnets": None})
+        assert "there is no such field" in unknown.json()["errors"][0]
+        for wrong in ("yes", 1):
+            refused = client.post("/api/v1/ask", json={"question": QUESTION, "stream": wrong})
+            assert refused.json()["errors"] == ["body.stream: must be true or false"]
+        wrong_inputs: list[object] = [{"a": 1}, [{}]]
+        for given in wrong_inputs:
+            refused = client.post("/v1/embeddings", json={"model": "m", "input": given})
+            told = refused.json()["error"]["message"]
+            assert "body.input: must be a text" in told
+            assert not re.search(r"constrained|\[|str\b|list\b.*:", told.replace("must be a list", ""))
 
 
 def test_langchain_answers_streams_and_embeds(model: WithModel) -> None:
@@ -212,3 +363,13 @@ def test_a_long_list_of_wrong_texts_is_given_up_at_once(entries: list[object]) -
     with pytest.raises(ValidationError) as error:
         EmbeddingsIn.model_validate({"model": "m", "input": entries})
     assert error.value.error_count() < 10
+
+
+def test_thoughts_without_a_begin_are_no_part_of_the_answer(client: openai.OpenAI, model: WithModel) -> None:
+    model.pieces = ["The ceiling is 7 per cent [1]? No.", "</think>", *PIECES]
+    with model.api.client() as asking:
+        text, _, answer = streamed(asking)
+        assert text == answer["answer"] == "The deficit ceiling is three per cent of output [S1]."
+    said: Any = [{"role": "user", "content": QUESTION}]
+    whole = client.chat.completions.create(model="finpolicy", messages=said).choices[0].message.content
+    assert (whole or "").startswith("The deficit ceiling is three per cent of output [S1].")

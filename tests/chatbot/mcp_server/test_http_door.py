@@ -19,7 +19,6 @@ from mcp.shared.exceptions import MCPError
 from mcp_types import CallToolResult, ImageContent, TextContent, TextResourceContents
 
 from tests.chatbot.api.conftest import CEILING, RULES, Api
-from tests.chatbot.mcp_server.conftest import HELLO
 from tests.loops import run_async
 from tests.pdfs import make_pdf
 
@@ -155,22 +154,30 @@ def test_nobody_comes_in_without_a_key_or_with_a_wrong_one(api: Api) -> None:
         assert client.post("/mcp", json=hello).status_code == 403
 
 
-def test_a_session_belongs_to_the_key_that_began_it(api: Api) -> None:
-    accepts = {"accept": "application/json, text/event-stream"}
-    with api.client("ask", **accepts) as client:
-        session = client.post("/mcp", json=HELLO).headers["mcp-session-id"]
-    with api.client("read", **accepts, mcp_session_id=session) as client:
-        assert client.post("/mcp", json={"jsonrpc": "2.0", "id": 2, "method": "ping"}).status_code == 404
-
-
-def test_one_caller_cannot_take_all_sessions(api: Api, monkeypatch: pytest.MonkeyPatch) -> None:
-    accepts = {"accept": "application/json, text/event-stream"}
-    with api.client("read", **accepts) as one, api.client("manage", **accepts) as another:
-        session = one.post("/mcp", json=HELLO).headers["mcp-session-id"]
-        monkeypatch.setattr("chatbot.mcp_server.http_sessions.MOST_OF_CALLER", 1)
-        assert one.post("/mcp", json=HELLO).status_code == 429
-        assert another.post("/mcp", json=HELLO).status_code == 200
-        one.delete("/mcp", headers={"mcp-session-id": session})
+def test_any_server_takes_any_request_and_replies_as_the_client_accepts(api: Api) -> None:
+    """As where the session was begun at another server, or before a restart."""
+    call = {"name": "ask", "arguments": {"question": QUESTION, "documents": None}}
+    asked = {"jsonrpc": "2.0", "id": 2, "method": "tools/call", "params": call}
+    for accept, kind in (
+        ("application/json, text/event-stream", "text/event-stream"),
+        ("application/json", "application/json"),
+        ("*/*", "text/event-stream"),
+        (None, "application/json"),
+    ):
+        with api.client("ask", mcp_session_id="begun-elsewhere") as client:
+            if accept is None:
+                del client.headers["accept"]
+            else:
+                client.headers["accept"] = accept
+            answer = client.post("/mcp", json=asked)
+            assert answer.status_code == 200
+            assert answer.headers["content-type"].startswith(kind), accept
+            data = answer.text.partition("data: ")[2] if kind.startswith("text") else answer.text
+            result = json.loads(data)["result"]
+            assert result["structuredContent"]["citations"][0]["verified"]
+            assert answer.headers["mcp-session-id"] == "begun-elsewhere"
+            stream = client.get("/mcp", headers={"accept": "text/event-stream"})
+            assert (stream.status_code, stream.headers["allow"]) == (405, "POST")
 
 
 def test_errors_name_the_fix(api: Api) -> None:
@@ -203,6 +210,9 @@ def test_a_cancelled_call_stops_the_work(api: Api, mode: str, monkeypatch: pytes
         yield from ()
 
     monkeypatch.setattr(api.context.chatbot, "ask", endless)
+    cancelled = {"method": "notifications/cancelled", "params": {"requestId": 2}}
+    with api.client() as other:  # has a session of its own, in which nothing is to cancel
+        assert other.post("/mcp", json={"jsonrpc": "2.0", **cancelled}).status_code == 202
 
     async def work(client: Client) -> None:
         with pytest.raises(TimeoutError):

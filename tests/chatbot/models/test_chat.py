@@ -15,6 +15,7 @@ from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack
 from email.utils import formatdate
+from operator import itemgetter
 from typing import Any
 
 import pytest
@@ -22,7 +23,7 @@ import pytest
 from chatbot.errors import ModelError
 from chatbot.models import endpoints
 from chatbot.models.addresses import endpoint_host
-from chatbot.models.chat import LLM, Reply, SpentError, make_model
+from chatbot.models.chat import LLM, Anew, Reply, SpentError, make_model
 from chatbot.models.endpoint_errors import clean_text
 from chatbot.models.endpoints import check_endpoint
 from chatbot.models.openai_chat import OpenAIModel
@@ -223,11 +224,68 @@ class TestEveryModel:
         ),
         (["It was 3. <think>and on"], "It was 3. "),
         (["<th"], "<th"),
+        (["<thought>So it is 3.</thought>It was 3."], "It was 3."),
+        (["<reasoning>a", "</reason", "ing>It was 3. <b>Yes</b>."], "It was 3. <b>Yes</b>."),
+        (["So it is 3.", " </think>", "\n\nIt was", " 3."], "It was 3."),
+        (["So it is 3.</thi", "nk>"], ""),
+        (["<think>a</think>It says </think> there."], "It says there."),
+        (
+            "<|channel|> analysis <|message|> So <|end|> <|start|> assistant <|channel|> final"
+            " <|constrain|>json <|message|> It was 3. <|return|>".split(" "),
+            "Itwas3.",
+        ),
+        (["<|channel|>commentary to=a<|message|>{}<|call|><|start|>assistant<|message|>Yes."], "Yes."),
     ],
 )
 def test_what_a_model_thought_aloud_is_left_out(pieces: list[str], said: str) -> None:
     with Provider([Say(pieces)]) as provider:
-        assert "".join(ask(model_for(provider))) == said
+        if said:
+            assert ask(model_for(provider)).whole() == said
+        else:
+            with pytest.raises(ModelError):
+                ask(model_for(provider)).whole()
+
+
+def test_thoughts_without_a_begin_are_held_back_from_then_on() -> None:
+    said = ["So it", " is 3.</think>", "It was", " 3."]
+    with Provider([Say(said), Say(said), Say(["It", " fell."]), Say(["It", " fell."])]) as provider:
+        first = list(ask(model_for(provider)))
+        assert first[0] == "So it"
+        assert isinstance(first[1], Anew)
+        assert list(ask(model_for(provider))) == ["It was", " 3."]
+        assert list(ask(model_for(provider))) == ["It fell."], "it does not think any more"
+        assert list(ask(model_for(provider))) == ["It", " fell."]
+
+
+def test_content_may_be_a_list_of_parts() -> None:
+    thinking: dict[str, object] = {"type": "thinking", "thinking": [{"type": "text", "text": "So it is 3."}]}
+    said = [{"type": "text", "text": text} for text in ("It was ", "3.")]
+    events: list[object] = [{"choices": [{"delta": {"content": [part]}}]} for part in (thinking, *said)]
+    events.append({"choices": [{"delta": {}, "finish_reason": "stop"}]})
+    body = "".join(f"data: {json.dumps(event)}\n\n" for event in events)
+    with Provider([Page(body, "text/event-stream")]) as provider:
+        assert ask(model_for(provider)).whole() == "It was 3."
+
+
+@pytest.mark.parametrize(
+    ("status", "message"),
+    [
+        (400, "System role not supported"),
+        (500, "Conversation roles must alternate user/assistant/user/assistant/..."),
+        (400, "Only user and assistant roles are supported!"),
+        (400, "Developer instruction is not enabled for models/gemma-3-27b-it"),
+        (422, "Input should be 'user' or 'assistant', got role 'system'"),
+    ],
+)
+def test_a_model_that_refuses_the_role_system_hears_it_from_the_user(status: int, message: str) -> None:
+    with Provider([Refuse(status, message), "fine"]) as provider:
+        assert ask(model_for(provider)).whole() == "fine"
+        assert ask(model_for(provider)).whole() == "fine"
+        sent = [request.body["messages"] for request in provider.requests]
+        roles = [list(map(itemgetter("role"), messages)) for messages in sent]
+        assert roles == [["system", "user"], ["user"], ["user"]]
+        said = provider.requests[-1].body["messages"][0]["content"]
+    assert said == "Answer briefly.\n\nWhat was the deficit?"
 
 
 def test_a_model_that_only_thinks_has_used_up_its_tokens() -> None:

@@ -11,7 +11,7 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from chatbot.models import tokens
-from chatbot.models.tokens import count_tokens, cut_to_tokens, encodable
+from chatbot.models.tokens import count_tokens, cut_to_tokens, encodable, text_of_tokens
 
 CL100K, O200K = "gpt-4", "gpt-4o"
 
@@ -136,3 +136,14 @@ def test_tables_are_read_without_the_package_and_only_when_needed() -> None:
         [sys.executable, "-W", "ignore", "-c", script], capture_output=True, text=True, check=True
     )
     assert done.stdout.split() == ["2", "False", "2"]
+
+
+@pytest.mark.parametrize(("text", "ids"), [(text, ids) for model, text, ids in VECTORS if model == CL100K])
+def test_tokens_become_text_again(text: str, ids: list[int]) -> None:
+    assert text_of_tokens(ids) == text
+
+
+@pytest.mark.parametrize("ids", [[100_256], [-1], [2**70], [9468]])
+def test_numbers_that_are_no_text_are_refused(ids: list[int]) -> None:
+    with pytest.raises(ValueError, match="token|UTF-8"):
+        text_of_tokens(ids)

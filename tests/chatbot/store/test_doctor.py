@@ -408,7 +408,7 @@ def test_a_digest_that_is_a_path_leads_nowhere(home: Path, tmp_path: Path, opene
     change(home, "insert into erased values ('../../victim')")
     library = opened()
     (row, _) = library.catalog.documents()
-    assert row.id == "0" * 16
+    assert row.digest == "0" * 64
     told = [finding.problem for finding in problems(library)]
     assert any("'../../victim' stands where the SHA-256" in problem for problem in told)
     problems(library, repair=True)

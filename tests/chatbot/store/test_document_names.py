@@ -2,7 +2,14 @@
 
 from __future__ import annotations
 
-from chatbot.store.document_names import display_name, looks_like, told_apart, with_names, with_titles
+from chatbot.store.document_names import (
+    LONGEST_NAME,
+    display_name,
+    looks_like,
+    told_apart,
+    with_names,
+    with_titles,
+)
 
 
 def test_no_title_stands_in_for_another_documents_name_or_for_any_document() -> None:
@@ -33,6 +40,15 @@ def test_names_in_a_text_become_titles() -> None:
     text = with_titles("ba.pdf follows a.pdf and b.pdf.", titles)
     assert text == "Audit follows The budget of b.pdf and Rules."
     assert with_titles("Nothing is named.", titles) == "Nothing is named."
+
+
+def test_a_name_that_is_too_long_loses_its_middle() -> None:
+    long, other = (f"{'Budget ' * 40}{year}.pdf" for year in (2024, 2025))
+    assert len(display_name(long)) == len(display_name(other)) == LONGEST_NAME
+    assert display_name(long) != display_name(other)
+    assert display_name(long).startswith("Budget Budget")
+    assert display_name(long).endswith(".pdf")
+    assert display_name(display_name(long)) == display_name(long)
 
 
 def test_letters_that_look_like_those_beside_them_are_shown() -> None:

@@ -95,7 +95,7 @@ def test_different_files_of_one_name_are_told_apart_by_their_folders() -> None:
 
 def test_known_files_and_known_names_are_told() -> None:
     known = file("Known.pdf", "known")
-    there = {"Known.pdf": known.digest[:16], "Rules.pdf": "0" * 16}
+    there = {"Known.pdf": known.digest, "Rules.pdf": "0" * 64}
     dropped = [known, file("New.pdf", "known"), file("Rules.pdf"), file("Twin.pdf", "known")]
     same, other_name, version, twin = plan(dropped, there)
     assert same.action == "leave"

@@ -15,6 +15,7 @@ from chatbot.errors import UsageError
 from chatbot.settings import Settings
 from chatbot.store.lock import StoreLock
 from chatbot.ui.server import options, run
+from tests.commands import run as run_command
 
 
 @pytest.fixture
@@ -113,3 +114,9 @@ def test_help_keeps_its_capitals(capsys: pytest.CaptureFixture[str]) -> None:
         with pytest.raises(SystemExit, match="0"):
             main([command, "--help"], serve=lambda *_: 0, mcp=lambda *_: 0)
         assert said in capsys.readouterr().out
+
+
+def test_a_path_below_which_all_is_to_be_served_is_refused(tmp_path: Path) -> None:
+    done = run_command(tmp_path, "serve", "--port", "0", STREAMLIT_SERVER_BASE_URL_PATH="/finpolicy/")
+    assert done.returncode == 2
+    assert "Nothing can be served below /finpolicy" in done.stderr
