@@ -14,12 +14,12 @@ from fastapi.routing import APIRoute
 from fastapi.security import HTTPAuthorizationCredentials, HTTPBearer
 from starlette.concurrency import run_in_threadpool
 
+from chatbot.api.browser_sessions import BrowserSessions
 from chatbot.api.caller_turns import CallerTurns
 from chatbot.api.gate import Rates
 from chatbot.api.host import Host, Opened
 from chatbot.api.metrics import Metrics
 from chatbot.api.problems import ProblemError
-from chatbot.api.sessions import Sessions
 from chatbot.errors import NotFoundError
 from chatbot.memory.conversations.conversation_names import LOCAL
 from chatbot.settings import PROGRAM
@@ -71,7 +71,7 @@ class Door:
     metrics: Metrics
     origins: tuple[str, ...] = ()
     telegram_secret: str = field(default="", repr=False)
-    sessions: Sessions = field(default_factory=Sessions)
+    sessions: BrowserSessions = field(default_factory=BrowserSessions)
     turns: CallerTurns = field(default_factory=CallerTurns)
 
 

@@ -12,6 +12,7 @@ from fastapi import APIRouter, Query, Request, Response
 from starlette.concurrency import run_in_threadpool
 
 from chatbot.api.answer_lines import shown_answer
+from chatbot.api.browser_sessions import Session
 from chatbot.api.caller import Asks, Caller, Reads, door_of, opened_store
 from chatbot.api.chat_schemas import (
     ChatIn,
@@ -25,7 +26,6 @@ from chatbot.api.chat_schemas import (
 from chatbot.api.host import Opened, Question
 from chatbot.api.problems import ProblemError, declared
 from chatbot.api.question_routes import begun
-from chatbot.api.sessions import Session
 from chatbot.api.streaming import finished
 from chatbot.api.web_sources import WebSources
 from chatbot.asking.external_texts import LONGEST_TEXT, ExternalText

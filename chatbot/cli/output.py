@@ -126,12 +126,11 @@ def side_by_side_text(found: Mapping[str, Sequence[Hit]]) -> str:
         return f"{place_text(hit.document, hit.page, hit.page_label)} ({hit.score:.2f}{piece})"
 
     first = {(hit.version, hit.page) for hit in next(iter(found.values()))}
-    return columns_text(
-        {
-            strategy: [f"{'' if (hit.version, hit.page) in first else '+ '}{told(hit)}" for hit in hits]
-            for strategy, hits in found.items()
-        }
-    )
+
+    def marked(hit: Hit) -> str:
+        return told(hit) if (hit.version, hit.page) in first else f"+ {told(hit)}"
+
+    return columns_text({strategy: list(map(marked, hits)) for strategy, hits in found.items()})
 
 
 def columns_text(found: Mapping[str, Sequence[str]]) -> str:

@@ -78,7 +78,7 @@ def _search_situations(chatbot: Chatbot, options: Namespace) -> Lines:
     if not any(found.values()):
         note(_none_found(chatbot.situations.scopes(OWNER), options.scope))
     if len(found) > 1 and not options.json:
-        columns = {strategy: [_cell(one) for one in results] for strategy, results in found.items()}
+        columns = {strategy: list(map(_cell, results)) for strategy, results in found.items()}
         yield {}, columns_text(columns)
         return
     for strategy, results in found.items():

@@ -8,8 +8,8 @@ from collections.abc import Iterator
 import pytest
 from fastapi import Request
 
-from chatbot.api import sessions
-from chatbot.api.sessions import COOKIE
+from chatbot.api import browser_sessions
+from chatbot.api.browser_sessions import COOKIE
 from tests.chatbot.api.conftest import QUESTION, Api, holding, messages, serving
 
 
@@ -39,11 +39,11 @@ def test_kept_sessions_are_on_disk_and_private_calls_are_not(kept: Api) -> None:
 def test_a_kept_session_goes_on_after_a_restart(kept: Api) -> None:
     with kept.client() as client:
         client.get("/get_chat_response/", params={"question": QUESTION})
-        live = sessions.Sessions()
+        live = browser_sessions.BrowserSessions()
         scope = {"type": "http", "headers": [(b"cookie", f"{COOKIE}={client.cookies[COOKIE]}".encode())]}
         request = Request(scope)
         conversations = kept.context.chatbot.conversations
         session = live.of_browser(request, None, "local", conversations)
         assert conversations.get(session.id, "local").exchanges == 1
-        late = sessions.Sessions(clock=lambda: time.time() + 3_601)
+        late = browser_sessions.BrowserSessions(clock=lambda: time.time() + 3_601)
         assert late.of_browser(request, None, "local", conversations) != session

@@ -461,7 +461,7 @@ def test_what_answers_later_questions_is_kept(shared: Path, ratio: float, asked:
 def test_by_default_half_is_kept_of_a_conversation_beyond_20_000_tokens() -> None:
     """The seed document's own numbers: nothing happens at 20,000 tokens, and one more halves them."""
     sentence = "Harbour {0} handled ships in spring of that year. "
-    contents = ["".join(sentence.format(at * 100 + n) for n in range(20)) for at in range(90)]
+    contents = ["".join(map(sentence.format, range(at, at + 20))) for at in range(0, 9_000, 100)]
     messages = talk(*contents)
     while tokens_of(messages) > 20_000:
         messages.pop()

@@ -23,7 +23,7 @@ from chatbot.memory.conversations.conversation_names import PRIVATE
 from chatbot.memory.conversations.conversation_store import Conversations
 from chatbot.memory.memory_database import keep_latest
 
-__all__ = ["COOKIE", "Session", "Sessions"]
+__all__ = ["COOKIE", "BrowserSessions", "Session"]
 
 COOKIE = "finpolicy_session"
 # What the cookie holds.
@@ -43,7 +43,7 @@ class Session:
     conversation: str
 
 
-class Sessions:
+class BrowserSessions:
     """The live sessions. Safe to use from several threads."""
 
     def __init__(self, *, clock: Callable[[], float] = time.time) -> None:

@@ -9,8 +9,9 @@ from http.cookies import SimpleCookie
 import httpx
 import pytest
 
-from chatbot.api import sessions
-from chatbot.api.sessions import COOKIE
+from chatbot.api import browser_sessions
+from chatbot.api.browser_sessions import COOKIE
+from chatbot.memory import session_texts
 from tests.chatbot.api.conftest import QUESTION, Api, holding, messages
 
 PAGE = {
@@ -59,13 +60,15 @@ def test_a_cookie_of_another_opens_nothing(api: Api) -> None:
 @pytest.mark.parametrize("mark", ["x" * 22, "", "../../etc/passwd", "a" * 4_000, "-" * 21, "é" * 22])
 def test_a_made_up_cookie_is_replaced(api: Api, mark: str) -> None:
     headers = {"cookie": f"{COOKIE}={mark}".encode()}
-    found = httpx.get(f"{api.url}/get_chat_response/", params=ASKED, headers=headers, timeout=60)  # type: ignore[arg-type]
+    address = f"{api.url}/get_chat_response/"
+    found = httpx.get(address, params=ASKED, headers=headers, timeout=60)  # type: ignore[arg-type]
     assert SimpleCookie(found.headers["set-cookie"])[COOKIE].value != mark
     assert found.json()["r2c_stats"]["message_count"] == 2
 
 
 def test_a_session_ends_with_its_expiry(api: Api, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(sessions, "SESSION_SECONDS", 1)
+    for module in (browser_sessions, session_texts):
+        monkeypatch.setattr(module, "SESSION_SECONDS", 1)
     conversations = api.context.chatbot.conversations
     with api.client() as client:
         client.get("/get_chat_response/", params=ASKED)
@@ -163,9 +166,9 @@ def test_nothing_of_a_session_is_on_disk(api: Api) -> None:
 
 
 def test_of_too_many_sessions_the_least_recently_used_ends(api: Api, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(sessions, "MOST_SESSIONS", 2)
+    monkeypatch.setattr(browser_sessions, "MOST_SESSIONS", 2)
     conversations = api.context.chatbot.conversations
-    live = sessions.Sessions()
+    live = browser_sessions.BrowserSessions()
     made = [live.named("ann", str(number)) for number in range(3)]
     for session in made:
         conversations.begin("ann", session.conversation)
