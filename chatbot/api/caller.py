@@ -178,8 +178,6 @@ _reader = needs("read")
 async def page_reader(
     request: Request,
     credentials: Annotated[HTTPAuthorizationCredentials | None, Security(BEARER)],
-    document_id: str,
-    page: int,
     until: str = "",
     mark: str = "",
 ) -> Caller:
@@ -188,7 +186,8 @@ async def page_reader(
     until, mark: as `page_links` has made them.
     """
     catalog = opened_store(request).chatbot.library.catalog
-    if await run_in_threadpool(is_link, catalog, document_id, page, until, mark):
+    document, page = (request.path_params[name] for name in ("document_id", "page"))
+    if await run_in_threadpool(is_link, catalog, document, page, until, mark):
         _count(request, mark)
         return Caller("", SCOPES[0])
     try:

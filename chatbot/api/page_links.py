@@ -28,8 +28,11 @@ def link_to(catalog: Catalog, document_id: str, page: int) -> str:
     return f"?until={until}&mark={_mark(secret, document_id, page, until)}"
 
 
-def is_link(catalog: Catalog, document_id: str, page: int, until: str, mark: str) -> bool:
-    """Tells whether these are the marks of a link to this page that has not ended."""
+def is_link(catalog: Catalog, document_id: str, page: str, until: str, mark: str) -> bool:
+    """Tells whether these are the marks of a link to this page that has not ended.
+
+    document_id, page: as they are in the address.
+    """
     if not (until.isascii() and until.isdecimal() and len(until) < 18) or int(until) < time.time():
         return False
     secret = _secrets(catalog).get(_day(until))
@@ -63,6 +66,6 @@ def _secret_of(catalog: Catalog, day: int) -> str:
     return _secrets(catalog)[day]
 
 
-def _mark(secret: str, document_id: str, page: int, until: str) -> str:
+def _mark(secret: str, document_id: str, page: object, until: str) -> str:
     said = f"{document_id}\n{page}\n{until}".encode()
     return hmac.new(bytes.fromhex(secret), said, hashlib.sha256).hexdigest()[:32]

@@ -66,6 +66,7 @@ def test_no_other_link_opens_anything(api: Api, tmp_path: Path) -> None:
         place,
         *(link.replace(own, one) for one in ids if one != own),
         f"{place.rpartition('/')[0]}/2?{marks}",
+        f"{place.rpartition('/')[0]}/01?{marks}",
         link.replace(f"until={until}", f"until={int(until) + 1}"),
         link.replace(f"until={until}", f"until=0{until}"),
         link.replace(f"until={until}", "until=tomorrow"),
@@ -84,7 +85,7 @@ def test_no_other_link_opens_anything(api: Api, tmp_path: Path) -> None:
     )
     with api.client("read") as client:
         assert client.get(link.replace("mark=", "mark=0")).status_code == 200, "a key needs no link"
-    assert is_link(catalog, own, 1, until, parse_qs(marks)["mark"][0])
+    assert is_link(catalog, own, "1", until, parse_qs(marks)["mark"][0])
     document = next(row.name for row in api.context.chatbot.documents() if row.id == own)
     api.context.chatbot.remove(document)
     gone = opened(link)
@@ -105,10 +106,10 @@ def test_a_link_ends_after_a_day_and_old_secrets_are_forgotten(
     for seconds, valid in [(1, True), (DAY - 5, True), (DAY + 5, False), (9 * DAY, False)]:
         clock["now"] = now + seconds
         link_to(catalog, "some", 3)
-        assert is_link(catalog, "some", 3, given["until"], given["mark"]) is valid
+        assert is_link(catalog, "some", "3", given["until"], given["mark"]) is valid
     assert len((catalog.meta(SECRETS) or "").split()) <= 2
     clock["now"] = now + 3
-    assert not is_link(catalog, "some", 3, given["until"], given["mark"]), "its secret is gone"
+    assert not is_link(catalog, "some", "3", given["until"], given["mark"]), "its secret is gone"
 
 
 def test_links_lead_to_the_public_address(api: Api) -> None:
