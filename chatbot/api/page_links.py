@@ -15,12 +15,13 @@ __all__ = ["is_link", "link_to"]
 # Of the store itself: the secrets of today and yesterday, each behind the number of its day. All servers of
 # the store have them, and who has an old copy of the store cannot sign a link any more.
 SECRETS = "page links"
-DAY = 86_400
+HOUR, DAY = 3_600, 86_400
 
 
 def link_to(catalog: Catalog, document_id: str, page: int) -> str:
     """Returns what to put behind the address of a page, from "?"; "" if the store cannot be written."""
-    until = str(int(time.time()) + DAY)
+    # The same for an hour, so that readers' programs see one page as one source.
+    until = str(int(time.time()) // HOUR * HOUR + DAY)
     try:
         secret = _secrets(catalog).get(_day(until)) or _secret_of(catalog, _day(until))
     except StoreError:
