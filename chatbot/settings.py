@@ -299,6 +299,13 @@ ENVIRONMENT: Mapping[str, tuple[str, str]] = {
             "`https://intranet.example.org`. If unset, none may."
         ),
     ),
+    "FINPOLICY_PUBLIC_URL": (
+        "public_url",
+        (
+            "Address of this server in links to pages, such as `https://policy.example.org`. If unset, the "
+            "one that was called."
+        ),
+    ),
     "FINPOLICY_FETCH_PAGES": (
         "fetch_pages",
         "`1` fetches the web page that a call names as `current_url`. `0` reads only pages that are sent.",
@@ -450,6 +457,7 @@ class Settings:
     api_rate: int = 600
     waiting_questions: int = 32
     cors_origins: str = ""
+    public_url: str = ""
     fetch_pages: bool = False
     web_search: bool = False
     chroma_url: str = ""

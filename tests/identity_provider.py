@@ -30,6 +30,7 @@ class IdentityProvider:
 
     def __init__(self, people: Sequence[str]) -> None:
         self.people, self.changes, self.forged = tuple(people), dict[str, object](), False
+        self.refused_prompts, self.out = frozenset[str](), list[str]()
         self.requests: list[str] = []
         self.codes: dict[str, dict[str, str]] = {}
         self.key, self.other_key = (
@@ -97,6 +98,7 @@ class _Handler(BaseHTTPRequestHandler):
                     "authorization_endpoint": f"{url}/authorize",
                     "token_endpoint": f"{url}/token",
                     "jwks_uri": f"{url}/keys",
+                    "end_session_endpoint": f"{url}/out",
                     "response_types_supported": ["code"],
                     "subject_types_supported": ["public"],
                     "id_token_signing_alg_values_supported": ["RS256"],
@@ -114,6 +116,16 @@ class _Handler(BaseHTTPRequestHandler):
                 "e": _number(numbers.e),
             }
             self._send_json({"keys": [key]})
+        elif parts.path == "/authorize" and given.get("prompt") in self.owner.refused_prompts:
+            refusal = {
+                "error": "invalid_request",
+                "error_description": f"Unsupported prompt {given['prompt']}",
+                "state": given["state"],
+            }
+            self._lead(given["redirect_uri"], refusal)
+        elif parts.path == "/out":
+            self.owner.out.append(given["post_logout_redirect_uri"])
+            self._lead(given["post_logout_redirect_uri"], {})
         elif parts.path == "/authorize":
             links = "".join(
                 f'<p><a href="/chosen?{urlencode(given | {"person": person})}">{person}</a></p>'
@@ -126,12 +138,7 @@ class _Handler(BaseHTTPRequestHandler):
         elif parts.path == "/chosen":
             code = secrets.token_urlsafe(8)
             self.owner.codes[code] = given
-            self.send_response(302)
-            self.send_header(
-                "Location", f"{given['redirect_uri']}?{urlencode({'code': code, 'state': given['state']})}"
-            )
-            self.send_header("Content-Length", "0")
-            self.end_headers()
+            self._lead(given["redirect_uri"], {"code": code, "state": given["state"]})
         else:
             self.send_error(404)
 
@@ -151,6 +158,12 @@ class _Handler(BaseHTTPRequestHandler):
                 "id_token": token,
             }
         )
+
+    def _lead(self, address: str, given: Mapping[str, str]) -> None:
+        self.send_response(302)
+        self.send_header("Location", f"{address}?{urlencode(given)}" if given else address)
+        self.send_header("Content-Length", "0")
+        self.end_headers()
 
     def log_message(self, format: str, *args: object) -> None:
         """Quiet: the tests look at `requests`."""

@@ -8,6 +8,7 @@ import json
 import socket
 import time
 from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
@@ -18,6 +19,7 @@ pytest.importorskip("authlib", reason="signing in is not installed (make setup-s
 from playwright.sync_api import APIResponse, Browser, ConsoleMessage, Locator, Page, expect
 
 from tests.browser import Server, arrive, ask, press, settled, store_of_rules
+from tests.doc_blocks import blocks_of
 from tests.identity_provider import CLIENT_SECRET, IdentityProvider
 from tests.marks import in_a_browser
 from tests.pdfs import make_pdf
@@ -25,6 +27,7 @@ from tests.pdfs import make_pdf
 pytestmark = in_a_browser
 
 TEXT = "The deficit ceiling is three per cent of output, and the debt anchor is sixty per cent of it."
+DEPLOY = Path(__file__).resolve().parent.parent / "docs" / "deploy.md"
 QUESTION = "What is the deficit ceiling?"
 
 
@@ -108,6 +111,8 @@ def test_nothing_is_shown_before_and_a_person_is_the_same_on_two_browsers(
     expect(third.locator(".question")).to_have_count(0)
     press(first, "Sign out")
     arrive(first, "Sign in")
+    assert provider.out == [f"{server.url}/oauth2callback"], "the address that docs/deploy.md names"
+    expect(first.get_by_role("alert")).to_have_count(0)
     first.reload()
     arrive(first, "Sign in")
     assert errors == []
@@ -138,12 +143,69 @@ def test_a_token_that_is_not_right_opens_nothing(
     try:
         sign_in(page, "Ann")
         arrive(page, "Sign in")
-        settled(page)
+        expect(page.get_by_role("alert")).to_contain_text("what it sent could not be used")
         expect_no_chat(page)
         cookies = [cookie["name"] for cookie in page.context.cookies()]
         assert not [name for name in cookies if name.startswith("_streamlit_user")]
     finally:
         provider.forged, provider.changes = False, {}
+        page.context.close()
+
+
+@contextmanager
+def refusing(provider: IdentityProvider, *prompts: str) -> Iterator[None]:
+    """The provider as one that does not know these values of `prompt`."""
+    provider.refused_prompts = frozenset(prompts)
+    try:
+        yield
+    finally:
+        provider.refused_prompts = frozenset()
+
+
+def test_the_page_says_why_the_provider_refused(
+    browser: Browser, server: Server, provider: IdentityProvider
+) -> None:
+    page, _ = visit(browser, server)
+    with refusing(provider, "select_account"):
+        press(page, "Sign in", exact=True)
+        said = page.get_by_role("alert")
+        expect(said).to_contain_text("The provider refused to sign you in: invalid_request.")
+        expect(said).to_contain_text("client_kwargs")
+    expect_no_chat(page)
+    sign_in(page, "Ann")
+    arrive(page, "Chat")
+    page.goto(f"{server.url}/oauth2callback?error=Your account is locked. Call 555")
+    arrive(page, "Chat")
+    page.context.clear_cookies()
+    for error, text in [
+        ("Your account is locked. Call 555", "refused to sign you in: unknown_error."),
+        ("access_denied", "did not let you in"),
+    ]:
+        page.goto(f"{server.url}/oauth2callback?error={error}&error_description=Call 555")
+        arrive(page, "Sign in")
+        expect(page.get_by_role("alert")).to_contain_text(text)
+        expect(page.get_by_text("555")).to_have_count(0)
+    page.context.close()
+
+
+@pytest.mark.long
+def test_a_provider_that_knows_no_choice_of_accounts_signs_in_as_the_docs_say(
+    browser: Browser, provider: IdentityProvider, tmp_path: Path
+) -> None:
+    (given,) = (block.text for block in blocks_of(DEPLOY) if "[auth.client_kwargs]" in block.text)
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        port = probe.getsockname()[1]
+    secrets = tmp_path / "secrets.toml"
+    secrets.write_text(f"{provider.secrets_toml(f'http://127.0.0.1:{port}')}\n{given}", encoding="utf-8")
+    home = store_of_rules(tmp_path, [TEXT])
+    with (
+        Server(home, {"STREAMLIT_SECRETS_FILES": str(secrets)}, port=port) as running,
+        refusing(provider, "select_account"),
+    ):
+        page, _ = visit(browser, running)
+        sign_in(page, "Ann")
+        arrive(page, "Chat")
         page.context.close()
 
 

@@ -1,4 +1,5 @@
-"""Runs the examples of docs/api.md as a reader would, against a real server over the sample documents.
+"""Runs the examples of docs/api.md as a reader would, against a real server over the sample documents, and
+holds the answers to all questions of the documentation to what the documents say.
 
 Blocks of `sh` are commands with curl, blocks of `python` are scripts; a block that ends in an error, or whose
 reply is a problem, is wrong. Other blocks show settings of other programs, and are not run.
@@ -22,9 +23,53 @@ from chatbot.settings import Settings
 from tests.browser import Server, add
 from tests.doc_blocks import Block, blocks_of
 
-PAGE = Path(__file__).resolve().parent.parent / "docs" / "api.md"
+ROOT = Path(__file__).resolve().parent.parent
+PAGE = ROOT / "docs" / "api.md"
 ADDRESS = "http://127.0.0.1:8501"
 BLOCKS = [block for block in blocks_of(PAGE) if block.info in {"sh", "python"}]
+
+
+# How an example asks: on the command line, over HTTP and in Python.
+ASKED = re.compile(
+    r"""(?:\bask\ |"question":\s|question=|"role":\ "user",\ "content":\ |\binvoke\()"?([A-Z][^"]*\?)""",
+    re.VERBOSE,
+)
+CONDITIONS = (
+    "(a) real gross domestic product falls by 2.0 per cent or more in a year",
+    "(b) a natural disaster causes costs to the budget of more than 1.5 per cent of gross domestic product",
+    "(c) Parliament has declared a state of emergency for reasons of national security or public health",
+)
+# What an answer must begin with, or have in its first paragraph, over all samples; () for a refusal.
+RIGHT = {
+    "What is the deficit ceiling?": ("Deficit ceiling (of GDP) was 3.0%",),
+    "By when must the debt anchor be met?": ("The anchor must be met at the latest on 31 March 2030.",),
+    "Under what conditions may the rules be suspended?": CONDITIONS,
+    "What is public debt at the end of 2026?": ("Public debt, end of year was 61.2% (2026 budget).",),
+    "And in 2028?": ("Public debt, end of year was 59.2% (2028 projection).",),
+    "Who publishes the assessment of compliance?": ("The Fiscal Council publishes its assessment",),
+    "What is total expenditure?": ("Total expenditure was 151,510 million (2025-26 budget).",),
+    "What was the inflation rate in Ruritania?": (),
+}
+# It needs a server of tools.
+ELSEWHERE = {"What is the deficit ceiling, and what is today's rate of the ringgit?"}
+
+
+def test_the_answers_to_all_questions_of_the_documentation_are_right(server: Server) -> None:
+    asked = {
+        question
+        for path in (ROOT / "README.md", *sorted((ROOT / "docs").glob("**/*.md")))
+        for block in blocks_of(path)
+        if "finpolicy compress" not in block.text
+        for question in ASKED.findall(block.text)
+    }
+    assert asked - ELSEWHERE == RIGHT.keys()
+    with server.client() as client:
+        for question, parts in RIGHT.items():
+            given = {"question": question, "model": "none", "conversation": "docs"}
+            answer = client.post("/api/v1/ask", json=given).raise_for_status().json()
+            assert answer["answered"] == bool(parts), question
+            assert all(part in answer["answer"] for part in parts), f"{question}\n{answer['answer']}"
+            assert all(citation["verified"] for citation in answer["citations"]), question
 
 
 def test_every_address_is_on_the_page() -> None:
@@ -62,7 +107,7 @@ def test_an_example_works_as_it_stands(block: Block, server: Server, samples: Pa
     done = subprocess.run(
         command_of(block, text),
         cwd=samples,
-        env={**os.environ, "PYTHONPATH": str(PAGE.parent.parent)},
+        env={**os.environ, "PYTHONPATH": str(ROOT)},
         capture_output=True,
         text=True,
         timeout=120,

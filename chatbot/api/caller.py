@@ -19,13 +19,23 @@ from chatbot.api.caller_turns import CallerTurns
 from chatbot.api.gate import Rates
 from chatbot.api.host import Host, Opened
 from chatbot.api.metrics import Metrics
+from chatbot.api.page_links import is_link
 from chatbot.api.problems import ProblemError
 from chatbot.errors import NotFoundError
 from chatbot.memory.conversations.conversation_names import LOCAL
 from chatbot.settings import PROGRAM
 from chatbot.store.api_keys import PREFIX, SCOPES, ApiKey, ApiKeys
 
-__all__ = ["Asks", "Caller", "CallerFirst", "Manages", "Reads", "door_of", "opened_store"]
+__all__ = [
+    "Asks",
+    "Caller",
+    "CallerFirst",
+    "Manages",
+    "Reads",
+    "ReadsPage",
+    "door_of",
+    "opened_store",
+]
 
 OPENING = "The store is still being opened."
 BEARER = HTTPBearer(auto_error=False, description=f"A key made by `{PROGRAM} keys create`.")
@@ -124,14 +134,7 @@ def needs(scope: str) -> Callable[..., Awaitable[Caller]]:
             return let_in
         found = await find_caller(request, credentials)
         state["caller"] = found
-        wait = door_of(request).rates.wait(found.owner)
-        if wait:
-            raise ProblemError(
-                429,
-                "Too many requests within a minute.",
-                hint=f"Try again in {wait:.0f} s; FINPOLICY_API_RATE sets how many there may be.",
-                headers={"retry-after": str(ceil(wait))},
-            )
+        _count(request, found.owner)
         if scope != SCOPES[0] and not found.key and _is_opened_link(request):
             raise ProblemError(
                 403,
@@ -169,9 +172,52 @@ class CallerFirst(APIRoute):
         return let_in
 
 
-Reads = Annotated[Caller, Depends(needs("read"))]
+_reader = needs("read")
+
+
+async def page_reader(
+    request: Request,
+    credentials: Annotated[HTTPAuthorizationCredentials | None, Security(BEARER)],
+    until: str = "",
+    mark: str = "",
+) -> Caller:
+    """Lets in who may read, and who opens a link to this page.
+
+    until, mark: as `page_links` has made them.
+    """
+    catalog = opened_store(request).chatbot.library.catalog
+    document, page = (request.path_params[name] for name in ("document_id", "page"))
+    if await run_in_threadpool(is_link, catalog, document, page, until, mark):
+        _count(request, mark)
+        return Caller("", SCOPES[0])
+    try:
+        return await _reader(request, credentials)
+    except ProblemError as error:
+        if not mark:
+            raise
+        raise ProblemError(
+            403,
+            "This link to a page is no longer valid.",
+            hint="Ask again: an answer has new links, which can be opened for a day.",
+        ) from error
+
+
+Reads = Annotated[Caller, Depends(_reader)]
+ReadsPage = Annotated[Caller, Depends(page_reader)]
 Asks = Annotated[Caller, Depends(needs("ask"))]
 Manages = Annotated[Caller, Depends(needs("manage"))]
+
+
+def _count(request: Request, owner: str) -> None:
+    """Counts a request. Raises ProblemError for one too many."""
+    wait = door_of(request).rates.wait(owner)
+    if wait:
+        raise ProblemError(
+            429,
+            "Too many requests within a minute.",
+            hint=f"Try again in {wait:.0f} s; FINPOLICY_API_RATE sets how many there may be.",
+            headers={"retry-after": str(ceil(wait))},
+        )
 
 
 def _valid_key(keys: ApiKeys, text: str) -> ApiKey:

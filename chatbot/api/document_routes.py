@@ -10,7 +10,7 @@ from starlette.concurrency import run_in_threadpool
 from starlette.responses import FileResponse, Response
 
 from chatbot.api.answer_lines import document_ids
-from chatbot.api.caller import CallerFirst, Manages, Reads, opened_store
+from chatbot.api.caller import CallerFirst, Manages, Reads, ReadsPage, opened_store
 from chatbot.api.host import Opened
 from chatbot.api.problems import ProblemError, declared
 from chatbot.api.schemas import DocumentOut, JobOut
@@ -82,7 +82,7 @@ async def report(request: Request, document_id: Id, caller: Reads) -> list[dict[
     | {200: {"content": {"image/png": FILE}, "headers": QUOTE_HEADERS, "description": "The page."}},
 )
 async def page_image(
-    request: Request, document_id: Id, page: Page, caller: Reads, passage: str = "", quote: Earlier = ""
+    request: Request, document_id: Id, page: Page, caller: ReadsPage, passage: str = "", quote: Earlier = ""
 ) -> Response:
     """Draws a page, as a PNG, with `passage` marked. page: physical, from 1."""
     opened = opened_store(request)

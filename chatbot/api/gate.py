@@ -81,6 +81,8 @@ class Gate:
         if scope["type"] != "http":
             await self._app(scope, receive, send)
             return
+        # Blanks around a value are no part of it, but uvicorn leaves those at its end.
+        scope["headers"] = [(name, value.strip(b" \t")) for name, value in scope["headers"]]
         given = dict(scope["headers"]).get(b"x-request-id", b"").decode("latin-1")
         request_id = given if REQUEST_ID.fullmatch(given) else secrets.token_hex(8)
         scope["state"] = {**scope.get("state", {}), "request_id": request_id}

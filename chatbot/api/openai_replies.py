@@ -109,7 +109,7 @@ class ModelReply(ABC):
                 "start_index": max(0, start),
                 "end_index": max(0, start) + len(key) if start >= 0 else 0,
                 "title": _place(citation),
-                "url": page_url(citation, ids, self._base) or "",
+                "url": page_url(self._opened, citation, ids, self._base) or "",
             }
             known = {
                 "key": citation.key,

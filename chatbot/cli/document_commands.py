@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from chatbot.cli.exit_codes import DONE, FAILED, open_chatbot
-from chatbot.cli.output import emit, progress_bars
+from chatbot.cli.output import emit, note, progress_bars
 from chatbot.cli.served_command import ask_password, go_on, is_interactive, refuse_beside_a_server, served
 from chatbot.errors import QuestionError, StoreError, UsageError
 from chatbot.models.tokens import encodable
@@ -411,11 +411,14 @@ def _findings(
     """Yields what is wrong, also with a store that cannot be opened for it. Raises StoreError for one that
     another process or a later version of the program has.
     """
+    from chatbot.records import Notice
     from chatbot.store.doctor import Finding
 
     try:
         with _alone(), open_chatbot(settings, mend=options.repair) as chatbot:
             yield from chatbot.check(repair=options.repair, progress=progress)
+            if missing := chatbot.signals.not_set_up():
+                note(Notice(missing.message, missing.hint))
     except StoreError as error:
         if error.retryable or isinstance(error, NewerStoreError):
             raise

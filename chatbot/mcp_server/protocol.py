@@ -78,7 +78,10 @@ class _Answers:
     async def call_tool(
         self, context: ServerRequestContext[Any], asked: mcp_types.CallToolRequestParams
     ) -> mcp_types.CallToolResult:
-        """Calls a tool. What goes wrong is the result of the call, so that the model reads the fix."""
+        """Calls a tool. What goes wrong in it is the result of the call, so that the model reads the fix.
+
+        Raises MCPError for a tool that there is not.
+        """
         try:
             return await self._called(context, asked)
         except ValidationError as error:
@@ -90,6 +93,8 @@ class _Answers:
             return _failed(f"{error.message} {hint_of(error)}")
         except ProblemError as error:
             return _failed(f"{error.detail} {error.hint}")
+        except MCPError:
+            raise
         except Exception as error:
             log.exception("a tool failed (%s)", type(error).__name__)
             return _failed("Something inside failed. The server's log says what.")
@@ -100,7 +105,7 @@ class _Answers:
         visitor = self._visitor_of(context)
         tool = all_tools(visitor).get(asked.name)
         if tool is None:
-            return _failed(f"There is no such tool. There are {', '.join(tools_of(visitor))}.")
+            raise _refusal(f"There is no such tool. There are {', '.join(tools_of(visitor))}.")
         if not may_use(visitor, tool):
             return _failed(
                 f"This key may {visitor.caller.scope}, and {asked.name} needs the scope {tool.scope}. "

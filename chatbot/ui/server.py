@@ -28,6 +28,7 @@ from chatbot.ui.guard import Guard
 from chatbot.ui.network_exposure import warn_if_open
 from chatbot.ui.request_heads import bound_heads
 from chatbot.ui.sign_in import may_fetch
+from chatbot.ui.sign_in_failures import SignInFailures
 from chatbot.ui.stdio_host import serve_beside
 from chatbot.ui.uploads import Uploads
 
@@ -108,7 +109,12 @@ _GUARD = Middleware(
 PARTS: Mapping[str, Any] = {
     "lifespan": _lifespan,
     "routes": [ApiRoute(), *routes.ROUTES, *index_html.ROUTES],
-    "middleware": [_GUARD, Middleware(Uploads, settings=_settings), Middleware(ClickOrder)],
+    "middleware": [
+        _GUARD,
+        Middleware(Uploads, settings=_settings),
+        Middleware(ClickOrder),
+        Middleware(SignInFailures),
+    ],
 }
 
 

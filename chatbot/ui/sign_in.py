@@ -12,6 +12,7 @@ import streamlit as st
 
 from chatbot.ui.network_exposure import signs_in
 from chatbot.ui.safe_text import notice_html, paragraphs_html, plain_markdown, quiet_html, short
+from chatbot.ui.sign_in_failures import failure_texts
 
 __all__ = [
     "draw_sign_in",
@@ -107,6 +108,8 @@ def draw_sign_in() -> None:
     """Draws the page that asks to sign in."""
     st.title("Sign in", anchor=False)
     st.html(paragraphs_html("Sign in to see the documents and your conversations."))
+    if failed := failure_texts(st.query_params.to_dict()):
+        st.html(notice_html(*failed))
     providers = _providers()
     if not providers:
         st.html(notice_html(*NOT_SET_UP))

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import os
 import sqlite3
+import subprocess
+import sys
 from contextlib import closing
 from pathlib import Path
 
@@ -13,6 +15,7 @@ from tests.commands import run
 from tests.pdfs import make_pdf
 from tests.stores import RULES
 
+ROOT = Path(__file__).resolve().parents[2]
 PAGE_BYTES = 4096
 
 
@@ -77,3 +80,37 @@ def test_a_pipe_in_place_of_a_copy_is_named_and_nothing_waits_for_it(home: Path)
     told = run(home, "doctor")
     assert told.returncode == 1
     assert f"{copy} is a link, or no plain file" in told.stdout
+
+
+WITHOUT_VECTORS = """
+import sys
+from importlib.machinery import PathFinder
+
+class WithoutVectors(PathFinder):
+    @classmethod
+    def find_spec(cls, fullname, *args):
+        return None if fullname == "pgvector" else super().find_spec(fullname, *args)
+
+sys.meta_path[-1] = WithoutVectors
+"""
+
+
+def test_what_is_not_set_up_is_said_and_no_fault(home: Path, tmp_path: Path) -> None:
+    (tmp_path / "sitecustomize.py").write_text(WITHOUT_VECTORS, "utf-8")
+    told = subprocess.run(
+        [sys.executable, "-m", "chatbot", "doctor"],
+        env={
+            **os.environ,
+            "FINPOLICY_HOME": str(home),
+            "MEMORY_DATABASE_URL": "postgresql://me@127.0.0.1:9/news",
+            "PYTHONPATH": f"{tmp_path}:{ROOT}",
+        },
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert (told.returncode, told.stdout) == (0, ""), told.stderr
+    (note,) = (line for line in told.stderr.splitlines() if line.startswith("Note: "))
+    assert "News signals are not set up" in note
+    assert "make setup-signals" in note
+    assert "The store is in order." in told.stderr

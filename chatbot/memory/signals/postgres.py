@@ -16,13 +16,18 @@ from chatbot.store.postgres_pool import PostgresPool
 if TYPE_CHECKING:
     import psycopg
 
-__all__ = ["Connection", "Postgres"]
+__all__ = ["INSTALL_HINT", "Connection", "Postgres", "client_is_installed"]
 
 # The server ends a statement in time by itself; one that cannot any more is hung up on so much later.
 GRACE_SECONDS = 0.25
 # The least that the client library waits for a connection.
 LEAST_CONNECT_SECONDS = 2
 INSTALL_HINT = "Install it: make setup-signals, or by pip the extra `signals`."
+
+
+def client_is_installed() -> bool:
+    """Tells whether the packages are there that ask a signal database."""
+    return bool(importlib.util.find_spec("psycopg") and importlib.util.find_spec("pgvector"))
 
 
 class Postgres:
@@ -52,7 +57,7 @@ class Postgres:
         whatever the database does; a server that was restarted since the last call is met with a new
         connection, one that is down is started where it is the embedded one.
         """
-        if not (importlib.util.find_spec("psycopg") and importlib.util.find_spec("pgvector")):
+        if not client_is_installed():
             raise SignalsError(
                 "The Postgres client (psycopg, pgvector) is not installed.", kind="missing", hint=INSTALL_HINT
             )

@@ -22,7 +22,7 @@ from chatbot.memory.signals.analysis import RULES, read_by_model, read_by_rules
 from chatbot.memory.signals.circuit_breaker import CircuitBreaker
 from chatbot.memory.signals.embedded_postgres import EmbeddedServer
 from chatbot.memory.signals.news_sources import News
-from chatbot.memory.signals.postgres import Connection, Postgres
+from chatbot.memory.signals.postgres import INSTALL_HINT, Connection, Postgres, client_is_installed
 from chatbot.memory.signals.records import (
     ACTIONS,
     AssetRow,
@@ -106,10 +106,11 @@ class Signals:
     def state(self) -> State:
         """Whether something was imported, and whether it is switched on, without opening a database.
 
-        A database of the user's own counts as imported into.
+        A database of the user's own counts as imported into, if it can be asked.
         """
         state = self._switch.read()
-        return replace(state, imported=state.imported or bool(self.options.address))
+        theirs = bool(self.options.address) and client_is_installed()
+        return replace(state, imported=state.imported or theirs)
 
     @property
     def off(self) -> str:
@@ -128,7 +129,19 @@ class Signals:
                 kind="off",
                 hint=f"Turn them on: {PROGRAM} memory signals on",
             )
-        return None if state.imported else nothing_imported()
+        if state.imported:
+            return None
+        return self.not_set_up() or nothing_imported()
+
+    def not_set_up(self) -> SignalsError | None:
+        """Why no news can be kept in the database that was named, None if it can or none was named."""
+        if not self.options.address or client_is_installed():
+            return None
+        return SignalsError(
+            "News signals are not set up: their Postgres client (psycopg, pgvector) is not installed.",
+            kind="off",
+            hint=INSTALL_HINT,
+        )
 
     def switch(self, *, on: bool) -> None:
         """Switch it on, or leave it unchanged and recall nothing. Raises StoreError."""

@@ -5,11 +5,13 @@ from __future__ import annotations
 import asyncio
 import base64
 import json
+import socket
 import time
 from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import asynccontextmanager
 from pathlib import Path
 from typing import Any
+from urllib.parse import urlsplit
 
 import httpx2
 import pytest
@@ -17,6 +19,7 @@ from mcp import Client
 from mcp.client.streamable_http import streamable_http_client
 from mcp.shared.exceptions import MCPError
 from mcp_types import CallToolResult, ImageContent, TextContent, TextResourceContents
+from mcp_types.version import LATEST_MODERN_VERSION
 
 from tests.chatbot.api.conftest import CEILING, RULES, Api
 from tests.loops import run_async
@@ -189,13 +192,47 @@ def test_errors_name_the_fix(api: Api) -> None:
         assert "list_documents" in said(missing)
         far = await client.call_tool("get_page", {"document": RULES, "page": 9})
         assert "Its last page is 1." in said(far)
-        unknown = await client.call_tool("forget", {})
-        assert "There are ask," in said(unknown)
+        with pytest.raises(MCPError, match="There are ask,"):
+            await client.call_tool("forget", {})
         for address in ("finpolicy://documents/x/pages/1", "file:///etc/passwd"):
             with pytest.raises(MCPError, match="list_documents"):
                 await client.read_resource(address)
 
     run(work, api)
+
+
+def test_blanks_around_a_header_are_no_part_of_its_value(api: Api) -> None:
+    call = {
+        "jsonrpc": "2.0",
+        "id": 1,
+        "method": "tools/call",
+        "params": {
+            "name": "list_documents",
+            "arguments": {},
+            "_meta": {
+                "io.modelcontextprotocol/protocolVersion": LATEST_MODERN_VERSION,
+                "io.modelcontextprotocol/clientCapabilities": {},
+            },
+        },
+    }
+    body = json.dumps(call)
+    place = urlsplit(api.url)
+    head = [
+        "POST /mcp HTTP/1.1",
+        f"Host: {place.netloc}",
+        "Content-Type: application/json",
+        "Accept: application/json, text/event-stream",
+        f"Content-Length: {len(body)}",
+        "Connection: close",
+        f"MCP-Protocol-Version:\t{LATEST_MODERN_VERSION} ",
+        "Mcp-Method: tools/call  ",
+        "Mcp-Name: list_documents \t",
+    ]
+    with socket.create_connection((place.hostname or "", place.port or 0), timeout=30) as connection:
+        connection.sendall("\r\n".join([*head, "", body]).encode())
+        replied = b"".join(iter(lambda: connection.recv(65_536), b""))
+    assert replied.startswith(b"HTTP/1.1 200"), replied
+    assert RULES.encode() in replied
 
 
 @pytest.mark.parametrize("mode", ["legacy", "auto"])

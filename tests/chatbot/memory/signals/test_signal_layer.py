@@ -11,6 +11,7 @@ import threading
 import time
 from dataclasses import replace
 from datetime import timedelta
+from importlib.machinery import BuiltinImporter, FrozenImporter, ModuleSpec, PathFinder
 from pathlib import Path
 from typing import Any
 
@@ -22,7 +23,7 @@ from chatbot.memory.memory_database import MemoryDatabase
 from chatbot.memory.signals.circuit_breaker import CircuitBreaker
 from chatbot.memory.signals.embedded_postgres import EmbeddedServer
 from chatbot.memory.signals.news_sources import News
-from chatbot.memory.signals.records import NewsReading
+from chatbot.memory.signals.records import NewsReading, SignalOptions, SignalsError
 from chatbot.memory.signals.signal_layer import NOT_ADVICE, SignalLayer
 from chatbot.memory.signals.signal_store import Signals
 from chatbot.memory.signals.state import State, Switch
@@ -158,6 +159,39 @@ def test_a_database_of_ones_own_without_news_is_off_too(signals: Signals) -> Non
     assert told(signals, ATTACK) == ([], [])
     assert signals.health().state == "off"
     assert signals.breaker.failures == 0
+
+
+class WithoutVectors(PathFinder):
+    """Finds what is installed but for pgvector, as on a server that was set up for Postgres alone."""
+
+    @classmethod
+    def find_spec(cls, fullname: str, *args: Any) -> ModuleSpec | None:
+        return None if fullname == "pgvector" else super().find_spec(fullname, *args)
+
+
+def test_what_is_not_set_up_is_no_fault_until_news_was_imported(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    memories = MemoryDatabase(tmp_path / "memory.sqlite3")
+    named = Signals(
+        tmp_path, EMBEDDER, SignalOptions(address="postgresql://me@127.0.0.1:9/news"), database=memories
+    )
+    assert not named.not_set_up()
+    monkeypatch.delitem(sys.modules, "pgvector", raising=False)
+    monkeypatch.setattr(sys, "meta_path", [BuiltinImporter, FrozenImporter, WithoutVectors])
+    missing = named.not_set_up()
+    assert missing
+    assert "make setup-signals" in missing.hint
+    assert told(named, ATTACK) == ([], [])
+    named.ping()
+    assert (named.health().state, named.health().message) == ("off", missing.message)
+    with named.archived() as nothing:
+        assert nothing is None
+    Switch(memories).change(imported=True)
+    assert "is not installed" in notices_of(named)[0]
+    with pytest.raises(SignalsError, match="is not installed"):
+        named.ping()
+    assert not store(tmp_path / "own", "").not_set_up()
 
 
 def test_switched_off_it_recalls_nothing_and_keeps_all(rated: Signals) -> None:
