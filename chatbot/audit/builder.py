@@ -296,7 +296,7 @@ class _RecordBuilder:
 
     def _documents(self) -> tuple[Document, ...]:
         """Returns the documents that were searched, as far as they are still stored."""
-        files = {version.sha256[:16]: version for version in self.catalog.stored()}
+        files = {version.sha256: version for version in self.catalog.stored()}
         if self.occasion.asked_at is not None:
             then = self.occasion.asked_at
         else:
@@ -305,8 +305,8 @@ class _RecordBuilder:
         for row in self.chatbot.documents():
             existed = row.added_at <= then and (row.removed_at is None or row.removed_at > then)
             searched = not self.answer.names or row.name in self.answer.names
-            if existed and searched and row.id in files:
-                version = files[row.id]
+            if existed and searched and row.digest in files:
+                version = files[row.digest]
                 # These facts can be verified; what users said of the document cannot.
                 own = self.catalog.own_facts(version.id)
                 found.append(Document(row.name, version.sha256, own.period, own.status))
