@@ -1,0 +1,192 @@
+"""What the program alone can tell of a statement, without anybody who reads it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from itertools import combinations, permutations
+
+from chatbot.answer.checks.formulas import evaluates_to, find_formulas, is_constant
+from chatbot.answer.citations.quotation_lookup import copied_passage
+from chatbot.answer.verification.figure_proof import ProvenFigure, is_of_name, states_figure
+from chatbot.answer.verification.located import LocatedQuote, locate_quotation
+from chatbot.answer.verification.statements import AnswerStatement
+from chatbot.evidence.page import PageEvidence, figures_said
+from chatbot.evidence.page_figures import OnPage, digits_of
+from chatbot.evidence.word_runs import common_end, comparable_words
+from ingestion.language.list_items import SAFE_ITEM
+from ingestion.language.numbers import Figure, find_figures, magnitude, same_value
+
+__all__ = ["Found", "look_up", "word_for_word"]
+
+NOWHERE = "{figure} is on none of the pages"
+OTHERWISE = "where the answer has {figure}, the page has {printed}"
+# So many equal words around two figures show that one is misquoted.
+ALIGNED, ALIGNED_DIGITS = 6, 3
+# Bare whole numbers up to this count things, which need not be printed.
+MOST_COUNTED = 10
+# Figures of one statement that are compared with each other, and places of one value on a page.
+MOST_FIGURES, MOST_PLACES = 40, 50
+
+
+@dataclass(frozen=True, slots=True)
+class Found:
+    """What the program finds of a statement's figures.
+
+    figures: each with the place that states it; None where none does.
+    doubts: offset of a figure in the statement -> why it is doubted.
+    is_calculated: whether it has arithmetic, all of which comes out, with amounts that stand on pages.
+    """
+
+    figures: Mapping[Figure, ProvenFigure | None] = field(default_factory=dict)
+    doubts: Mapping[int, str] = field(default_factory=dict)
+    is_calculated: bool = False
+
+
+def word_for_word(statement: AnswerStatement, views: Mapping[str, PageEvidence]) -> LocatedQuote | None:
+    """Where a page has a statement word for word, the cited pages first; None where none has."""
+    said = SAFE_ITEM.sub("", statement.text, count=1).strip()
+    for key in _in_order(statement, views):
+        view = views[key]
+        spans = locate_quotation(said, view)
+        if spans and copied_passage([said], view):
+            return LocatedQuote(key, spans)
+    return None
+
+
+def look_up(statement: AnswerStatement, views: Mapping[str, PageEvidence], *, question: str) -> Found:
+    """The figures of a statement, looked for on all pages.
+
+    One that stands on none of them, and does not follow from others of the statement, is doubted; so is one
+    around which a cited page has the same words with another figure.
+    """
+    text = statement.text
+    figures = figures_said(text, views.values())[:MOST_FIGURES]
+    found = {figure: _place(figure, statement, views) for figure in figures}
+    formulas = [*find_formulas(text, figures)]
+    results = {figures[formula.result] for formula in formulas}
+    doubts: dict[int, str] = {}
+    asked = find_figures(question)
+    stated = [figure for figure, place in found.items() if place]
+    for figure, place in found.items():
+        if place:
+            if other := _misquoted(figure, text, statement, views):
+                doubts[figure.start] = OTHERWISE.format(figure=figure.text, printed=other)
+        elif figure in results:
+            found[figure] = ProvenFigure("calculated")
+        elif not (
+            any(same_value(figure, other) for other in asked)
+            or is_of_name(figure, text, question, views.values())
+            or _is_count(figure, text)
+            or is_constant(figure)
+            or _follows(figure, stated)
+        ):
+            doubts[figure.start] = NOWHERE.format(figure=figure.text)
+    operands = [figures[index] for formula in formulas for index in formula.operands]
+    proven = all(found[figure] or is_constant(figure) for figure in operands)
+    return Found(found, doubts, bool(formulas) and proven and not doubts)
+
+
+def _is_count(figure: Figure, text: str) -> bool:
+    """Whether a small whole number counts what follows it: "3 measures"."""
+    counted = text[figure.end : figure.end + 2].strip()[:1].islower()
+    return counted and figure.bare and not figure.unit and figure.value in range(MOST_COUNTED + 1)
+
+
+def _in_order(statement: AnswerStatement, views: Mapping[str, PageEvidence]) -> list[str]:
+    """The keys of the pages, those that the statement cites first."""
+    return sorted(views, key=lambda key: key not in statement.keys)
+
+
+def _place(
+    figure: Figure, statement: AnswerStatement, views: Mapping[str, PageEvidence]
+) -> ProvenFigure | None:
+    for key in _in_order(statement, views):
+        view = views[key]
+        for placed in view.figures.by_digits.get(digits_of(figure), [])[:MOST_PLACES]:
+            if relation := states_figure(figure, statement.text, placed, view):
+                return ProvenFigure(relation, key, placed.figure.text)
+        if rounded := _rounded(figure, statement.text, view):
+            return ProvenFigure("rounded", key, rounded.figure.text)
+    return None
+
+
+def _rounded(figure: Figure, text: str, view: PageEvidence) -> OnPage | None:
+    """A figure of a page that a statement's is rounded from."""
+    digits = digits_of(figure) or "0"
+    kept = max(1, len(digits) - 1)
+    starts = digits[:kept], str(int(digits) - 1)[:kept]
+    for other, places in view.figures.by_digits.items():
+        if len(other) > len(digits) and other.startswith(starts):
+            for placed in places[:MOST_PLACES]:
+                if states_figure(figure, text, placed, view):
+                    return placed
+    return None
+
+
+def _misquoted(
+    figure: Figure, text: str, statement: AnswerStatement, views: Mapping[str, PageEvidence]
+) -> str:
+    """The figure that a cited page has where a statement has another; "" where the page has the statement's own
+    there, or none.
+
+    It stands there if the words around both are the same, of fewer words if all but one of its digits are.
+    """
+    words = comparable_words(text)
+    before = tuple(word for word, end in zip(words.texts, words.ends, strict=True) if end <= figure.start)
+    after = tuple(word for word, start in zip(words.texts, words.starts, strict=True) if start >= figure.end)
+    other = ""
+    for view in filter(None, map(views.get, statement.keys)):
+        for placed in view.figures.all:
+            alike = common_end(before, placed.before) + common_end(after[::-1], placed.after[::-1])
+            row = _label(placed, view)
+            named = bool(row) and f" {' '.join(row)} " in words.joined
+            misprint = _is_misprint(figure, placed.figure)
+            if alike >= ALIGNED or named or (misprint and alike >= ALIGNED_DIGITS):
+                if states_figure(figure, text, placed, view):
+                    return ""
+                if alike >= ALIGNED or misprint:
+                    other = other or placed.figure.text
+    return other
+
+
+def _label(placed: OnPage, view: PageEvidence) -> tuple[str, ...]:
+    """The words of the label of a cell's row."""
+    if placed.place is None:
+        return ()
+    table = view.tables.views[placed.place.table].table
+    return view.once(_words_of, table.rows[placed.place.row].label)
+
+
+def _words_of(label: str) -> tuple[str, ...]:
+    return comparable_words(label).texts
+
+
+def _is_misprint(figure: Figure, other: Figure) -> bool:
+    """Whether all digits of two figures but one, or the order of two neighbours, are the same."""
+    one, two = digits_of(figure), digits_of(other)
+    if len(one) != len(two) or len(one) < 2:
+        return False
+    apart = [at for at in range(len(one)) if one[at] != two[at]]
+    if len(apart) == 2 and apart[1] == apart[0] + 1:
+        return one[apart[0]] == two[apart[1]] and one[apart[1]] == two[apart[0]]
+    return len(apart) == 1
+
+
+def _follows(figure: Figure, stated: Sequence[Figure]) -> bool:
+    """Whether a figure is a difference, sum, ratio, share or growth of others, so that nothing speaks against
+    it."""
+    unsigned = replace(figure, value=abs(figure.value))
+    return any(evaluates_to(value, unsigned) for value in _values(stated[:MOST_FIGURES]))
+
+
+def _values(stated: Sequence[Figure]) -> Iterator[float]:
+    amounts = [magnitude(one) * (0.01 if one.percent else 1.0) for one in stated]
+    for first, second in combinations(amounts, 2):
+        yield abs(first - second)
+        yield abs(first + second)
+    for first, second in permutations(amounts, 2):
+        if second:
+            yield abs(first / second)
+            yield abs(first / second - 1)
+    yield abs(sum(amounts))
