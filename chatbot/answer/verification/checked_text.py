@@ -23,7 +23,15 @@ def judged_statements(
     """
     views = {key: page_of(hit) for key, hit in prompt.sources.items()}
     instructing = frozenset(key for key, hit in prompt.sources.items() if hit.instructions)
+    statements = statements_of(text, prompt.sources)
     return [
-        judge(one, (read or {}).get(number), views, question=prompt.question, instructing=instructing)
-        for number, one in enumerate(statements_of(text, prompt.sources), 1)
+        judge(
+            one,
+            (read or {}).get(number),
+            views,
+            question=prompt.question,
+            beside=[other for other in statements if other is not one],
+            instructing=instructing,
+        )
+        for number, one in enumerate(statements, 1)
     ]

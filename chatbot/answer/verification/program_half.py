@@ -2,20 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+import math
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from itertools import combinations, permutations
+from itertools import chain, permutations
 
-from chatbot.answer.checks.formulas import evaluates_to, find_formulas, is_constant
+from chatbot.answer.checks.formulas import amount_of, evaluates_to, find_formulas, is_constant
 from chatbot.answer.citations.quotation_lookup import copied_passage
 from chatbot.answer.verification.figure_proof import ProvenFigure, is_of_name, states_figure
 from chatbot.answer.verification.located import LocatedQuote, locate_quotation
 from chatbot.answer.verification.statements import AnswerStatement
 from chatbot.evidence.page import PageEvidence, figures_said
 from chatbot.evidence.page_figures import OnPage, digits_of
-from chatbot.evidence.word_runs import common_end, comparable_words
+from chatbot.evidence.word_runs import common_end, comparable_words, tells
 from ingestion.language.list_items import SAFE_ITEM
-from ingestion.language.numbers import Figure, find_figures, magnitude, same_value
+from ingestion.language.numbers import Figure, find_figures, same_value
 
 __all__ = ["Found", "look_up", "word_for_word"]
 
@@ -54,11 +55,19 @@ def word_for_word(statement: AnswerStatement, views: Mapping[str, PageEvidence])
     return None
 
 
-def look_up(statement: AnswerStatement, views: Mapping[str, PageEvidence], *, question: str) -> Found:
+def look_up(
+    statement: AnswerStatement,
+    views: Mapping[str, PageEvidence],
+    *,
+    question: str,
+    beside: Sequence[AnswerStatement] = (),
+) -> Found:
     """The figures of a statement, looked for on all pages.
 
-    One that stands on none of them, and does not follow from others of the statement, is doubted; so is one
-    around which a cited page has the same words with another figure.
+    One that stands on none of them, and may not be worked out from figures of the answer or of rows that the
+    statement speaks of, is doubted; so is one around which a cited page has the same words with another figure.
+
+    beside: the answer's other statements.
     """
     text = statement.text
     figures = figures_said(text, views.values())[:MOST_FIGURES]
@@ -67,11 +76,13 @@ def look_up(statement: AnswerStatement, views: Mapping[str, PageEvidence], *, qu
     results = {figures[formula.result] for formula in formulas}
     doubts: dict[int, str] = {}
     asked = find_figures(question)
-    stated = [figure for figure, place in found.items() if place]
+    said = " ".join([text, *(one.text for one in beside)])
+    stated = figures_said(said, views.values())[:MOST_FIGURES]
     for figure, place in found.items():
-        if place:
-            if other := _misquoted(figure, text, statement, views):
-                doubts[figure.start] = OTHERWISE.format(figure=figure.text, printed=other)
+        if other := _misquoted(figure, text, statement, views):
+            doubts[figure.start] = OTHERWISE.format(figure=figure.text, printed=other)
+        elif place or not any(map(str.isdigit, figure.text)):  # "two thirds" is rounded freely
+            continue
         elif figure in results:
             found[figure] = ProvenFigure("calculated")
         elif not (
@@ -79,7 +90,7 @@ def look_up(statement: AnswerStatement, views: Mapping[str, PageEvidence], *, qu
             or is_of_name(figure, text, question, views.values())
             or _is_count(figure, text)
             or is_constant(figure)
-            or _follows(figure, stated)
+            or _follows(figure, stated, text, views.values())
         ):
             doubts[figure.start] = NOWHERE.format(figure=figure.text)
     operands = [figures[index] for formula in formulas for index in formula.operands]
@@ -145,7 +156,7 @@ def _misquoted(
             if alike >= ALIGNED or named or (misprint and alike >= ALIGNED_DIGITS):
                 if states_figure(figure, text, placed, view):
                     return ""
-                if alike >= ALIGNED or misprint:
+                if misprint:
                     other = other or placed.figure.text
     return other
 
@@ -173,20 +184,37 @@ def _is_misprint(figure: Figure, other: Figure) -> bool:
     return len(apart) == 1
 
 
-def _follows(figure: Figure, stated: Sequence[Figure]) -> bool:
-    """Whether a figure is a difference, sum, ratio, share or growth of others, so that nothing speaks against
-    it."""
+def _follows(figure: Figure, stated: Sequence[Figure], text: str, views: Iterable[PageEvidence]) -> bool:
+    """Whether a figure is a sum, difference, ratio, share or growth of two figures, among those that the answer
+    has or those of two cells in one row, or one column, of rows that its statement speaks of. Nothing speaks
+    against it then; nothing is proven either."""
     unsigned = replace(figure, value=abs(figure.value))
-    return any(evaluates_to(value, unsigned) for value in _values(stated[:MOST_FIGURES]))
+    groups = chain([list(map(amount_of, stated))], *(_amounts_of_rows(text, view) for view in views))
+    return any(evaluates_to(value, unsigned) for group in groups for value in _values(group))
 
 
-def _values(stated: Sequence[Figure]) -> Iterator[float]:
-    amounts = [magnitude(one) * (0.01 if one.percent else 1.0) for one in stated]
-    for first, second in combinations(amounts, 2):
+def _amounts_of_rows(text: str, view: PageEvidence) -> Iterator[list[float]]:
+    """The amounts of each row that a statement speaks of, and of each column in them."""
+    said = set(comparable_words(text).texts)
+    columns: dict[tuple[int, int], list[float]] = {}
+    rows: dict[tuple[int, int], list[float]] = {}
+    for placed in view.figures.all:
+        label = _label(placed, view)
+        if placed.place and any(tells(word) and word in said for word in label):
+            amount = amount_of(placed.readings[-1])
+            rows.setdefault((placed.place.table, placed.place.row), []).append(amount)
+            columns.setdefault((placed.place.table, placed.place.column), []).append(amount)
+    yield from rows.values()
+    yield from columns.values()
+
+
+def _values(amounts: Sequence[float]) -> Iterator[float]:
+    """What any two amounts come to."""
+    amounts = amounts[:MOST_FIGURES]
+    for first, second in permutations(amounts, 2):
         yield abs(first - second)
         yield abs(first + second)
-    for first, second in permutations(amounts, 2):
         if second:
             yield abs(first / second)
             yield abs(first / second - 1)
-    yield abs(sum(amounts))
+    yield abs(math.fsum(amounts))

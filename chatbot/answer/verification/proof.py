@@ -54,15 +54,16 @@ def judge(
     views: Mapping[str, PageEvidence],
     *,
     question: str,
+    beside: Sequence[AnswerStatement] = (),
     instructing: frozenset[str] = frozenset(),
 ) -> Judged:
     """What is proven of a statement.
 
     read: what the reader says of it, its pages by the keys of `views`; None without a reader, who was not asked
-        or could not be used. instructing: keys of pages that address their reader as a machine.
+        or could not be used. beside: the answer's other statements. instructing: keys of pages that address their reader as a machine.
     """
     copied = word_for_word(statement, views)
-    found = look_up(statement, views, question=question)
+    found = look_up(statement, views, question=question, beside=beside)
     if copied:
         marked = "" if copied.key in instructing else "quoted"
         return Judged(statement, read.verdict if read else "", marked, (copied,), _places(found), {})
