@@ -54,17 +54,18 @@ class CalculationError(ProjectError):
 class Calculation:
     """An expression with what it comes to.
 
+    steps: (what a part of it comes to, whether that part is a sum), of the parts that are no single numbers, the
+        whole first. A sum only adds, subtracts and takes extremes, means and absolute values, or divides by a
+        whole number, so that it has the scale and unit of its amounts.
     amounts: its numbers that are added, subtracted or arguments of a function, without their percent signs.
     factors: those that multiply, divide or are exponents, and the 1 beside a ratio, "a / b - 1".
-    sums: whether it only adds, subtracts and takes extremes, means and absolute values of numbers, so that it
-        has the scale and unit of its amounts; division by a whole number keeps them too.
     """
 
     expression: str
     value: float
+    steps: tuple[tuple[float, bool], ...]
     amounts: tuple[float, ...]
     factors: tuple[float, ...]
-    sums: bool
 
 
 def calculate(expression: str) -> Calculation:
@@ -101,7 +102,9 @@ def calculate(expression: str) -> Calculation:
     amounts, factors = list[float](), list[float]()
     _sort(tree, amounts, factors, is_amount=True)
     shown = " ".join(expression.split())
-    return Calculation(shown, value, tuple(amounts), tuple(factors), not any(map(_scales, ast.walk(tree))))
+    parts = [node for node in ast.walk(tree) if isinstance(node, ast.BinOp | ast.Call)]
+    steps = tuple((_value(part), not any(map(_scales, ast.walk(part)))) for part in parts)
+    return Calculation(shown, value, steps or ((value, True),), tuple(amounts), tuple(factors))
 
 
 def _value(node: ast.expr) -> float:

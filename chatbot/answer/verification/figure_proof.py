@@ -20,7 +20,7 @@ __all__ = [
     "ProvenFigure",
     "are_factors",
     "is_of_name",
-    "prove_calculation",
+    "prove_calculations",
     "prove_figure",
     "states_figure",
 ]
@@ -37,6 +37,8 @@ SIGN_WORDS = (
 )
 # Of averages, quarters, days, per cent and scales: no page states them.
 FACTORS = frozenset({*map(float, range(2, 13)), 52.0, 100.0, 360.0, 365.0, 366.0, 1e3, 1e4, 1e6, 1e9})
+CENTS = 2  # decimals; "in millions, except per share amounts": figures with cents are the exception
+SCALES = frozenset({1e3, 1e6, 1e9})
 # So many equal words before a figure show that a row of a table is copied.
 COPIED_WORDS = 2
 # A bare whole number below this may belong to a name: "737 MAX 8", "Level 3", "S&P 500".
@@ -62,12 +64,12 @@ class ProvenCalculation:
     """A calculation that comes out, whose amounts are printed in the quotations.
 
     operands: (amount as printed, key of its page).
-    scale: of its amounts, where all have the same; 1 for none.
+    scales: of its amounts, else of its factors; of percentages 1.
     """
 
     calculation: Calculation
     operands: tuple[tuple[str, str], ...]
-    scale: float
+    scales: frozenset[float]
 
 
 _Located = Sequence[LocatedQuote | None]
@@ -81,7 +83,7 @@ def prove_figure(
     views: Mapping[str, PageEvidence],
     *,
     question: str,
-    calculation: ProvenCalculation | None,
+    calculations: Sequence[ProvenCalculation],
 ) -> ProvenFigure | None:
     """Where a statement's figure is from; None if that cannot be proven.
 
@@ -100,7 +102,7 @@ def prove_figure(
                 continue
             if relation := states_figure(figure, text, placed, view):
                 return ProvenFigure(relation, quote.key, placed.figure.text)
-    if calculation and _is_result(figure, calculation):
+    if any(_is_result(figure, calculation) for calculation in calculations):
         return ProvenFigure("calculated")
     if entry and entry.relation == "counted" and _counts(figure, located):
         return ProvenFigure("counted")
@@ -127,6 +129,8 @@ def states_figure(figure: Figure, text: str, placed: OnPage, view: PageEvidence)
 def _drops_scale(figure: Figure, text: str, placed: OnPage) -> bool:
     """Whether a text gives an amount of money without the scale that its page has for it."""
     if not figure.bare or placed.mark is None or placed.mark.scale == 1.0:
+        return False
+    if placed.mark.exceptions and placed.figure.decimals == CENTS:
         return False
     if figure.unit is None or stated_mark(text):
         return False
@@ -180,32 +184,38 @@ def is_of_name(figure: Figure, text: str, question: str, views: Iterable[PageEvi
 # ------------------------------------------------------------------------------------------------------------
 
 
-def prove_calculation(
+def prove_calculations(
     written: Calculated | None, located: _Located, views: Mapping[str, PageEvidence]
-) -> ProvenCalculation | None:
-    """A reader's calculation, if it comes out and its amounts stand in the quotations; else None."""
-    if written is None:
-        return None
-    try:
-        calculation = calculate(written.expression)
-    except CalculationError:
-        return None
+) -> list[ProvenCalculation]:
+    """Those of a reader's calculations that come out and whose numbers stand in the quotations.
+
+    Several are parted by semicolons.
+    """
     printed: dict[float, tuple[str, str, float]] = {}
     for quote in filter(None, located):
         for placed in quote.figures(views[quote.key]):
             scale = max(reading.scale for reading in placed.readings)
             printed.setdefault(abs(placed.figure.value), (placed.figure.text, quote.key, scale))
-    used = [printed.get(abs(amount)) for amount in calculation.amounts]
-    used += [printed.get(abs(factor)) for factor in calculation.factors if factor in printed]
-    if not all(used) or not are_factors(calculation.factors, printed):
+    expressions = written.expression.split(";") if written else []
+    return [*filter(None, (_proven(expression, printed) for expression in expressions))]
+
+
+def _proven(expression: str, printed: Mapping[float, tuple[str, str, float]]) -> ProvenCalculation | None:
+    """A calculation whose amounts are all printed. printed: value -> (as printed, key of its page, scale)."""
+    try:
+        calculation = calculate(expression)
+    except CalculationError:
         return None
-    found = [one for one in used if one]
-    scales = {scale for _, _, scale in found}
-    if not found or (len(scales) > 1 and not {1e3, 1e6, 1e9} & set(calculation.factors)):
+    amounts = [printed.get(abs(amount)) for amount in calculation.amounts]
+    factors = [printed[abs(factor)] for factor in calculation.factors if abs(factor) in printed]
+    if None in amounts or not (amounts or factors) or not are_factors(calculation.factors, printed):
         return None
-    scale = scales.pop() if len(scales) == 1 and calculation.sums else 1.0
-    operands = tuple(dict.fromkeys((text, key) for text, key, _ in found))
-    return ProvenCalculation(calculation, operands, scale)
+    found = [one for one in amounts if one]
+    scales = frozenset(scale for _, _, scale in found or factors)
+    if found and len(scales) > 1 and SCALES.isdisjoint(calculation.factors):
+        return None
+    operands = tuple(dict.fromkeys((text, key) for text, key, _ in (*found, *factors)))
+    return ProvenCalculation(calculation, operands, scales)
 
 
 def are_factors(factors: Iterable[float], printed: Iterable[float]) -> bool:
@@ -215,11 +225,21 @@ def are_factors(factors: Iterable[float], printed: Iterable[float]) -> bool:
 
 
 def _is_result(figure: Figure, proven: ProvenCalculation) -> bool:
-    """Whether a calculation comes to a figure within the digits that it shows."""
-    value = proven.calculation.value
+    """Whether a calculation, or a step of it, comes to a figure within the digits that it shows."""
+    calculation = proven.calculation
     step = 10.0**-figure.decimals / 2 * (1 + 1e-6)
-    values = [value, 100 * value] if figure.percent else [value]
-    if proven.calculation.sums and not figure.percent and (not figure.bare or proven.scale == 1.0):
-        size = figure.value and magnitude(figure) / figure.value
-        return abs(abs(magnitude(figure)) - abs(value * proven.scale)) <= step * (size or 1.0)
-    return any(abs(abs(figure.value) - abs(one)) <= step for one in values)
+    scales = {scale * factor for scale in proven.scales for factor in (1.0, *SCALES & {*calculation.factors})}
+
+    def comes_to(value: float) -> bool:
+        return abs(abs(figure.value) - abs(value)) <= step
+
+    for value, is_sum in calculation.steps:
+        if figure.percent:
+            if comes_to(value) or (not is_sum and comes_to(100 * value)):
+                return True
+        elif figure.scale > 1:
+            if any(comes_to(value * scale / figure.scale) for scale in scales):
+                return True
+        elif comes_to(value) and (figure.unit is None or not is_sum or scales == {1.0}):
+            return True
+    return False

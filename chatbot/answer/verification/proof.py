@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from chatbot.answer.verification.figure_proof import (
     ProvenCalculation,
     ProvenFigure,
-    prove_calculation,
+    prove_calculations,
     prove_figure,
 )
 from chatbot.answer.verification.located import LocatedQuote, locate_quotations
@@ -44,7 +44,7 @@ class Judged:
     quotes: tuple[LocatedQuote, ...] = ()
     figures: tuple[tuple[Figure, ProvenFigure | None], ...] = ()
     doubts: Mapping[int, str] | None = None
-    calculation: ProvenCalculation | None = None
+    calculations: tuple[ProvenCalculation, ...] = ()
     reason: str = ""
 
 
@@ -70,18 +70,18 @@ def judge(
     if read is None:
         return _unread(statement, found)
     located = locate_quotations([(quote.page, quote.text) for quote in read.quotes], views)
-    calculation = prove_calculation(read.calculation, located, views)
+    calculations = prove_calculations(read.calculation, located, views)
     figures = tuple(
         (
             figure,
             prove_figure(
-                figure, statement.text, read, located, views, question=question, calculation=calculation
+                figure, statement.text, read, located, views, question=question, calculations=calculations
             ),
         )
         for figure in figures_said(statement.text, views.values())
     )
     quotes = tuple(quote for quote in located if quote)
-    mark, reason = _mark(read, located, figures, calculation)
+    mark, reason = _mark(read, located, figures)
     if mark in {"stated", "calculated"} and any(quote.key in instructing for quote in quotes):
         mark, reason = "", MACHINE
     doubts: dict[int, str] = {}
@@ -89,14 +89,13 @@ def judge(
         mark, doubts, reason = "not_found", found.doubts, next(iter(found.doubts.values()))
     if mark in {"contradicted", "not_found"}:
         reason = read.difference or reason
-    return Judged(statement, read.verdict, mark, quotes, figures, doubts, calculation, reason)
+    return Judged(statement, read.verdict, mark, quotes, figures, doubts, tuple(calculations), reason)
 
 
 def _mark(
     read: ReadStatement,
     located: Sequence[LocatedQuote | None],
     figures: Sequence[tuple[Figure, ProvenFigure | None]],
-    calculation: ProvenCalculation | None,
 ) -> tuple[str, str]:
     """(the mark that is proven, "" for none; why it is not the one that the verdict asks for)."""
     quoted = bool(located) and all(located)
@@ -114,7 +113,7 @@ def _mark(
         return "", FIGURE_UNPROVEN.format(figure=unproven.text)
     if read.verdict == "inferred":
         return "inference", ""
-    if any(proof and proof.relation == "calculated" for _, proof in figures) and calculation:
+    if any(proof and proof.relation == "calculated" for _, proof in figures):
         return "calculated", ""
     return ("stated", "") if read.verdict == "stated" else ("", NOT_QUOTED)
 
@@ -123,7 +122,7 @@ def _unread(statement: AnswerStatement, found: Found) -> Judged:
     """What the program alone finds of a statement."""
     mark = "not_found" if found.doubts else "calculated" if found.is_calculated else ""
     reason = next(iter(found.doubts.values()), "")
-    return Judged(statement, "", mark, (), _places(found), found.doubts, None, reason)
+    return Judged(statement, "", mark, (), _places(found), found.doubts, (), reason)
 
 
 def _places(found: Found) -> tuple[tuple[Figure, ProvenFigure | None], ...]:
