@@ -54,9 +54,9 @@ class CalculationError(ProjectError):
 class Calculation:
     """An expression with what it comes to.
 
-    steps: (what a part of it comes to, whether that part is a sum), of the parts that are no single numbers, the
-        whole first. A sum only adds, subtracts and takes extremes, means and absolute values, or divides by a
-        whole number, so that it has the scale and unit of its amounts.
+    steps: (what a part of it comes to, whether that part is a sum), of the parts that are no single numbers,
+        the whole first. A sum only adds, subtracts and takes extremes, means and absolute values, or divides
+        by a whole number, so that it has the scale and unit of its amounts.
     amounts: its numbers that are added, subtracted or arguments of a function, without their percent signs.
     factors: those that multiply, divide or are exponents, and the 1 beside a ratio, "a / b - 1".
     """
@@ -131,7 +131,7 @@ def _value(node: ast.expr) -> float:
 def _sort(node: ast.expr, amounts: list[float], factors: list[float], *, is_amount: bool) -> None:
     """Put each number of an expression among its amounts or its factors."""
     match node:
-        case ast.Constant(value=number):
+        case ast.Constant(value=int() | float() as number):
             (amounts if is_amount else factors).append(float(number))
         case ast.UnaryOp(operand=operand):
             _sort(operand, amounts, factors, is_amount=is_amount)

@@ -11,7 +11,7 @@ from chatbot.answer.verification.reply import Calculated, ReadFigure, ReadStatem
 from chatbot.evidence.page import PageEvidence
 from chatbot.evidence.page_figures import OnPage, digits_of
 from chatbot.evidence.word_runs import common_end, comparable_words
-from ingestion.language.numbers import Figure, find_figures, magnitude, same_value, stated_mark
+from ingestion.language.numbers import Figure, find_figures, same_value, stated_mark
 from ingestion.language.opposites import HOLDINGS, MOVES, TOLD_LESS
 from ingestion.language.vocabulary import words
 
@@ -52,11 +52,13 @@ class ProvenFigure:
     relation: "same", "rounded", "sign_in_words", "calculated", "counted" or "not_a_claim".
     key: of the page it stands on, "" if it stands on none.
     printed: as it stands there.
+    start: its offset there, -1 for none.
     """
 
     relation: str
     key: str = ""
     printed: str = ""
+    start: int = -1
 
 
 @dataclass(frozen=True, slots=True)
@@ -101,7 +103,7 @@ def prove_figure(
             if digits and digits_of(placed.figure) not in digits:
                 continue
             if relation := states_figure(figure, text, placed, view):
-                return ProvenFigure(relation, quote.key, placed.figure.text)
+                return ProvenFigure(relation, quote.key, placed.figure.text, placed.figure.start)
     if any(_is_result(figure, calculation) for calculation in calculations):
         return ProvenFigure("calculated")
     if entry and entry.relation == "counted" and _counts(figure, located):
@@ -112,7 +114,7 @@ def prove_figure(
 
 
 def states_figure(figure: Figure, text: str, placed: OnPage, view: PageEvidence) -> str:
-    """How a figure of a page states one of a text: "same", "rounded" or "sign_in_words"; "" if it does not."""
+    """How a page's figure states one of a text: "same", "rounded" or "sign_in_words"; "" if it does not."""
     for reading in placed.readings:
         if reading.bare and placed.mark and _drops_scale(figure, text, placed):
             continue

@@ -65,7 +65,7 @@ def look_up(
     """The figures of a statement, looked for on all pages.
 
     One that stands on none of them, and may not be worked out from figures of the answer or of rows that the
-    statement speaks of, is doubted; so is one around which a cited page has the same words with another figure.
+    statement speaks of, is doubted; so is one that a cited page prints otherwise.
 
     beside: the answer's other statements.
     """
@@ -116,9 +116,9 @@ def _place(
         view = views[key]
         for placed in view.figures.by_digits.get(digits_of(figure), [])[:MOST_PLACES]:
             if relation := states_figure(figure, statement.text, placed, view):
-                return ProvenFigure(relation, key, placed.figure.text)
+                return ProvenFigure(relation, key, placed.figure.text, placed.figure.start)
         if rounded := _rounded(figure, statement.text, view):
-            return ProvenFigure("rounded", key, rounded.figure.text)
+            return ProvenFigure("rounded", key, rounded.figure.text, rounded.figure.start)
     return None
 
 
@@ -138,8 +138,8 @@ def _rounded(figure: Figure, text: str, view: PageEvidence) -> OnPage | None:
 def _misquoted(
     figure: Figure, text: str, statement: AnswerStatement, views: Mapping[str, PageEvidence]
 ) -> str:
-    """The figure that a cited page has where a statement has another; "" where the page has the statement's own
-    there, or none.
+    """The figure that a cited page has where a statement has another; "" where the page has the statement's
+    own there, or none.
 
     It stands there if the words around both are the same, of fewer words if all but one of its digits are.
     """
@@ -185,9 +185,9 @@ def _is_misprint(figure: Figure, other: Figure) -> bool:
 
 
 def _follows(figure: Figure, stated: Sequence[Figure], text: str, views: Iterable[PageEvidence]) -> bool:
-    """Whether a figure is a sum, difference, ratio, share or growth of two figures, among those that the answer
-    has or those of two cells in one row, or one column, of rows that its statement speaks of. Nothing speaks
-    against it then; nothing is proven either."""
+    """Whether a figure is a sum, difference, ratio, share or growth of two figures of the answer, or of two
+    cells in one row, or one column, of rows that its statement speaks of. Nothing speaks against it then;
+    nothing is proven either."""
     unsigned = replace(figure, value=abs(figure.value))
     groups = chain([list(map(amount_of, stated))], *(_amounts_of_rows(text, view) for view in views))
     return any(evaluates_to(value, unsigned) for group in groups for value in _values(group))

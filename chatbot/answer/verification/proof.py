@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from chatbot.answer.verification.figure_proof import (
     ProvenCalculation,
@@ -43,7 +43,7 @@ class Judged:
     mark: str = ""
     quotes: tuple[LocatedQuote, ...] = ()
     figures: tuple[tuple[Figure, ProvenFigure | None], ...] = ()
-    doubts: Mapping[int, str] | None = None
+    doubts: Mapping[int, str] = field(default_factory=dict)
     calculations: tuple[ProvenCalculation, ...] = ()
     reason: str = ""
 
@@ -59,8 +59,9 @@ def judge(
 ) -> Judged:
     """What is proven of a statement.
 
-    read: what the reader says of it, its pages by the keys of `views`; None without a reader, who was not asked
-        or could not be used. beside: the answer's other statements. instructing: keys of pages that address their reader as a machine.
+    read: what the reader says of it, its pages by the keys of `views`; None without one, who was not asked or
+        could not be used. beside: the answer's other statements. instructing: keys of pages that address
+        their reader as a machine.
     """
     copied = word_for_word(statement, views)
     found = look_up(statement, views, question=question, beside=beside)
@@ -84,7 +85,7 @@ def judge(
     mark, reason = _mark(read, located, figures)
     if mark in {"stated", "calculated"} and any(quote.key in instructing for quote in quotes):
         mark, reason = "", MACHINE
-    doubts: dict[int, str] = {}
+    doubts: Mapping[int, str] = {}
     if not mark and found.doubts:
         mark, doubts, reason = "not_found", found.doubts, next(iter(found.doubts.values()))
     if mark in {"contradicted", "not_found"}:

@@ -12,7 +12,7 @@ from chatbot.answer.verification.request import ReadingRequest, requests_for
 from chatbot.answer.verification.statements import AnswerStatement
 from chatbot.errors import ModelError
 from chatbot.evidence.page import page_of
-from chatbot.models.chat import LLM
+from chatbot.models.chat import LLM, Reply
 from chatbot.models.tokens import count_tokens
 from chatbot.records import Hit, Usage
 
@@ -41,7 +41,7 @@ class Reading:
     by: tuple[str, str] = ("", "")
     reason: str = ""
     replies: tuple[str, ...] = ()
-    usage: Usage = Usage()
+    usage: Usage = field(default_factory=Usage)
 
 
 def read_statements(
@@ -101,8 +101,10 @@ def _rank(one: ReadStatement) -> int:
 def _asked(
     model: LLM, request: ReadingRequest, sources: Mapping[str, Hit], over: Callable[[], bool]
 ) -> tuple[str, dict[int, ReadStatement], Usage]:
-    """(the reply, what it says, what it took). Asks once more where the reply breaks the schema or quotes what
-    does not stand on its pages. Raises ModelError, ReplyError."""
+    """(the reply, what it says, what it took). Raises ModelError, ReplyError.
+
+    Asks once more where the reply breaks the schema or quotes what does not stand on its pages.
+    """
     text, usage = _reply(model, request.messages, len(request.numbers), over)
     try:
         found = replies_to(request, text)
@@ -160,7 +162,13 @@ def _reply(
     )
 
 
-def _streamed(model: LLM, messages, room, schema, over):  # type: ignore[no-untyped-def]
+def _streamed(
+    model: LLM,
+    messages: Sequence[tuple[str, str]],
+    room: int,
+    schema: Mapping[str, object] | None,
+    over: Callable[[], bool],
+) -> tuple[str, Reply]:
     reply = model.stream(messages, max_tokens=room, schema=schema, stop=over)
     try:
         return "".join(reply), reply

@@ -41,8 +41,8 @@ page gives. Reply with one JSON object {"statements": [...]} that has for each s
   name, or the number of a list)}. For one that is computed or stands nowhere: "as_printed": "", "quote": -1,
   "relation": "same".
 - "calculation": for "computed" {"expression": arithmetic with the numbers as printed, such as
-  "(1209 - 1180) / 1180 * 100", several parted by semicolons, with + - * / ** ( ) min max mean sum count, "operands": for each number that
-  is printed on a page {"value": as printed, "quote": position}}; else null.
+  "(1209 - 1180) / 1180 * 100", with + - * / ** ( ) min max mean sum count, several parted by semicolons,
+  "operands": for each number that is printed on a page {"value": as printed, "quote": position}}; else null.
 - "difference": for "contradicted" and "not_stated" one sentence on what differs or is missing; else "".
 """
 # Tokens of the request beside pages and statements, and the share of a context that a request may fill; the
