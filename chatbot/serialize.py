@@ -8,6 +8,7 @@ from dataclasses import asdict, replace
 from typing import TYPE_CHECKING, Any
 
 from chatbot.fit import fit_of
+from ingestion.invisible_characters import visible
 
 if TYPE_CHECKING:
     from chatbot.comparison.model_answers import ComparedAnswer, ComparedFigure
@@ -52,12 +53,13 @@ COMPRESSION = ("original_tokens", "compressed_tokens", "chunks_compressed")
 def neutral_markdown(text: str, cited: Iterable[Citation] = ()) -> str:
     """Returns a text that clients may draw as Markdown: nothing in it is loaded, leads anywhere or is HTML.
 
-    Lists, tables, bold text and code stay, and every character is still read.
+    Lists, tables, bold text and code stay, and every character is still read. Those that are unseen, or that
+    turn what follows around, are written out.
 
     cited: the addresses of web pages among these stay addresses where they are cited. One that only begins
         like them does not.
     """
-    neutral = LIVE_MARKDOWN.sub(_kept_apart, text)
+    neutral = LIVE_MARKDOWN.sub(_kept_apart, visible(text))
     for citation in cited:
         address = citation.document or ""
         if (citation.version or 0) < 0 and address.startswith(WEB):

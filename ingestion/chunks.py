@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 from ingestion.invisible_characters import one_line
 from ingestion.language.sentences import is_finished, sentences
 from ingestion.pages.margins import line_shape, running_lines
-from ingestion.records import Chunk, Page
+from ingestion.records import Chunk, Page, Span
 
 if TYPE_CHECKING:
     from langchain_text_splitters import RecursiveCharacterTextSplitter
@@ -27,10 +27,8 @@ HEADING_CHARACTERS = 80
 CARRIED_CHARACTERS = 160
 TABLE_CHARACTERS = 80
 NUMBERED_HEADING = re.compile(
-    (
-        r"^(?:(?:chapter|part|section|annex|appendix|note|item|article|table|box|chart|figure)\s+[\dIVXA-Z]+"
-        r"|\d{1,2}(?:\.\d{1,2}){0,3}\.?)\s+\S"
-    ),
+    r"^(?:(?:chapter|part|section|annex|appendix|note|item|article|table|box|chart|figure)\s+[\dIVXA-Z]+"
+    r"|\d{1,2}(?:\.\d{1,2}){0,3}\.?)\s+\S",
     re.I,
 )
 
@@ -40,7 +38,7 @@ def prepare() -> None:
     _splitter()
 
 
-def split_page(text: str) -> list[tuple[int, int]]:
+def split_page(text: str) -> list[Span]:
     """Spans (start, end) of chunks of at most CHUNK_SIZE characters.
 
     Together they cover every character of `text` that is not white space.
@@ -87,7 +85,7 @@ def _splitter() -> RecursiveCharacterTextSplitter:
     )
 
 
-def _offsets(text: str, pieces: Sequence[str]) -> Iterator[tuple[int, int]]:
+def _offsets(text: str, pieces: Sequence[str]) -> Iterator[Span]:
     """Where each piece stands.
 
     Of several places in repeated text, the last that leaves no gap is taken. So each end is at or beyond the
@@ -109,9 +107,9 @@ def _heading(text: str, running: frozenset[str]) -> str:
     A heading is short, does not end a sentence, and is numbered or in capitals or title case.
     """
     for line in map(str.strip, reversed(text.split("\n"))):
-        if 4 <= len(line) <= HEADING_CHARACTERS and _is_heading(line):
-            if not is_finished(line, also=":;") and line_shape(line) not in running:
-                return line
+        looks = 4 <= len(line) <= HEADING_CHARACTERS and _is_heading(line)
+        if looks and not is_finished(line, also=":;") and line_shape(line) not in running:
+            return line
     return ""
 
 

@@ -192,8 +192,11 @@ class _OpenFile:
             again = {
                 layer.page.number for layer in layers if layer.unread and layer.page.problem not in NOT_READ
             }
-            with_text = [layer for layer in layers if layer.page.number not in again]
-            pictures = {layer.page.number: layer.pictures for layer in with_text if layer.pictures}
+            pictures = {
+                layer.page.number: layer.pictures
+                for layer in layers
+                if layer.pictures and layer.page.number not in again
+            }
             numbers = sorted({*again, *pictures})
             wanted = self._how.before_images is not _nobody and len(numbers) > FEW_IMAGES
             if numbers and (self._how.images_later or wanted):
@@ -360,20 +363,12 @@ class _OpenFile:
         self._free.append(reader)
 
 
-def _ordering(info: DocumentInfo) -> frozenset[int]:
-    """The pages whose own label addresses a machine, and the first page where the title does.
-
-    info: as the file has it, because a machine reads invisible characters too.
-    """
-    names = [(1, info.title), *enumerate(info.labels, 1)]
-    return frozenset(number for number, text in names if text and find_instructions(text))
-
-
 def _reading(info: DocumentInfo, pages: Sequence[Page], lacks: str = "", to_come: int = 0) -> DocumentReading:
     """The reading of these pages, with words joined across line ends.
 
     It has what only all pages together show: labels, running lines and table heads. Where tables were read,
-    it also has each page's kinds and instructions to machines.
+    it also has each page's kinds and instructions to machines, NAMED where its own label, or on the first
+    page the title, has them.
     """
     title = title_line(info.title)
     shown = replace(info, title=title, labels=tuple(map(label_line, info.labels)))
@@ -389,21 +384,20 @@ def _reading(info: DocumentInfo, pages: Sequence[Page], lacks: str = "", to_come
         for page in pages
     ]
     if lacks != TABLES:
-        ordering = _ordering(info)
-        found = {text: find_instructions(text) for text in {page.text for page in pages}}
-        pages = [_judged(page, found[page.text], page.number in ordering) for page in pages]
+        # A machine reads the invisible characters of the title and the labels too.
+        names = [(1, info.title), *enumerate(info.labels, 1)]
+        named = {number: (NAMED,) for number, name in names if name and find_instructions(name)}
+        texts = {page.text for page in pages}
+        found = {text: find_instructions(text) for text in texts}
+        pages = [
+            replace(
+                page,
+                kinds=page_kinds(page),
+                instructions=(*named.get(page.number, ()), *found[page.text]),
+            )
+            for page in pages
+        ]
     return DocumentReading(shown, tuple(pages), document_facts(pages, title), lacks, to_come)
-
-
-def _judged(page: Page, instructions: Sequence[tuple[int, int]], is_ordering: bool) -> Page:
-    """The page with its kinds and instructions.
-
-    instructions: those of its text.
-    is_ordering: whether its own label, or on the first page the title, addresses a machine.
-    """
-    if is_ordering:
-        instructions = (NAMED, *instructions)
-    return replace(page, kinds=page_kinds(page), instructions=instructions)
 
 
 def _joined(page: Page, words: frozenset[str]) -> Page:
@@ -425,8 +419,8 @@ def _moved(part: Part, moved: Callable[[int], int]) -> Part:
 
 
 def _moved_table(table: Table, moved: Callable[[int], int]) -> Table:
-    return replace(table, rows=tuple(_moved_row(row, moved) for row in table.rows))
-
-
-def _moved_row(row: Row, moved: Callable[[int], int]) -> Row:
-    return _moved(replace(row, cells=tuple(cell and _moved(cell, moved) for cell in row.cells)), moved)
+    rows = list[Row]()
+    for row in table.rows:
+        cells = tuple(cell and _moved(cell, moved) for cell in row.cells)
+        rows.append(_moved(replace(row, cells=cells), moved))
+    return replace(table, rows=tuple(rows))

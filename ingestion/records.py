@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 
 __all__ = [
@@ -17,11 +17,14 @@ __all__ = [
     "Line",
     "Page",
     "PageReport",
+    "Place",
     "Rect",
     "Row",
+    "Span",
     "Table",
     "Word",
     "around",
+    "around_words",
     "turn_back",
 ]
 
@@ -77,6 +80,10 @@ class Rect(Across, Down):
     x1: float
     y1: float
 
+    @property
+    def area(self) -> float:
+        return self.width * self.height
+
     def holds(self, other: Rect) -> bool:
         """Whether the middle of the other stands in this one."""
         return self.x0 <= other.centre <= self.x1 and self.y0 <= other.middle <= self.y1
@@ -84,6 +91,10 @@ class Rect(Across, Down):
     def meets(self, other: Rect) -> bool:
         """Whether the two share more than a side."""
         return self.overlap(other) > 0 and self.level(other) > 0
+
+
+# Turns (left, top, right, bottom) in points of a page into a rectangle of the page as shown.
+Place = Callable[[float, float, float, float], Rect]
 
 
 def around(boxes: Iterable[Rect]) -> Rect:
@@ -120,6 +131,11 @@ class Word:
     def sure(self) -> float:
         """Its confidence, 0 where it has none."""
         return self.confidence or 0.0
+
+
+def around_words(words: Iterable[Word]) -> Rect:
+    """The rectangle around some words, at least one."""
+    return around(word.box for word in words)
 
 
 @dataclass(frozen=True, slots=True)
@@ -171,6 +187,10 @@ class Table:
     continued: bool = False
 
 
+# (start, end) of a stretch of text, as offsets.
+Span = tuple[int, int]
+
+
 @dataclass(frozen=True, slots=True)
 class DocumentInfo:
     """What opening a PDF tells. title, labels (the PDF's own page labels by physical order): None where it
@@ -186,7 +206,7 @@ class DocumentInfo:
 @dataclass(frozen=True, slots=True)
 class DocumentFacts:
     """What a document says of itself. period: the year, or the years "2025-26", that it is about. status:
-    "draft", "proposed", "adopted", "revised" or "superseded". None where it does not say."""
+    "draft", "proposed", "adopted", "revised", "amendment" or "superseded". None where it does not say."""
 
     period: str | None = None
     status: str | None = None
@@ -222,9 +242,9 @@ class Page:
     lines: tuple[Line, ...] = field(default=(), repr=False)
     tables: tuple[Table, ...] = field(default=(), repr=False)
     problem: str | None = None
-    running: tuple[tuple[int, int], ...] = ()
+    running: tuple[Span, ...] = ()
     kinds: tuple[str, ...] = ()
-    instructions: tuple[tuple[int, int], ...] = ()
+    instructions: tuple[Span, ...] = ()
     remarks: tuple[str, ...] = ()
 
 

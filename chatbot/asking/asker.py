@@ -108,7 +108,8 @@ class Asker:
         if not (ask.documents or ask.texts):
             yield from self._alone(replace(ask, question=question), index, started, stop)
             return
-        placed = None if ask.texts else self.talking.placed(question, ask)
+        by_model = self.models.answering(ask.owner) is not None
+        placed = None if ask.texts else self.talking.placed(question, ask, by_model=by_model)
         if placed:
             yield Stage("searching")
             yield from self._told_at_once(placed, ask, index, started)

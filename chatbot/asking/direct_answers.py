@@ -53,15 +53,19 @@ class DirectAnswers:
             heading=lambda said: self._whole.heading(names, said),
         )
 
-    def placed(self, question: str, ask: Ask) -> Answer | None:
-        """What stands in the place that a message asks for, None for any other. Raises NotFoundError."""
+    def placed(self, question: str, ask: Ask, *, by_model: bool) -> Answer | None:
+        """What stands in the place that a message asks for, None for any other. Raises NotFoundError.
+
+        by_model: whether a chat model answers what is asked about a place.
+        """
         if not names_place(question):
             return None
         message, documents = self._named(question, ask.names)
         titles = self._library.catalog.titles()
         titled = {f"{titles.get(name, name)}.": name for name in documents}  # as the names of files
-        place = place_of(message, documents) or place_of(message, titled)
-        if place is None or not documents:
+        places = [*filter(None, (place_of(message, documents), place_of(message, titled)))]
+        place = min(places, key=lambda place: len(place.topic), default=None)
+        if place is None or not documents or (by_model and place.topic):
             return None
         document = titled.get(place.document, place.document)
         return self._pages.answer(replace(place, document=document), question, ask)

@@ -6,7 +6,7 @@ Pages count as a viewer of PDFs counts them. Where another page has the number p
 from __future__ import annotations
 
 import secrets
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from chatbot.answer.citations.citation_keys import KEYS_IN_BRACKETS, escape_keys
@@ -27,6 +27,7 @@ from chatbot.search.page_search import Finder
 from chatbot.search.places import PagePlace
 from chatbot.store.library import Library
 from ingestion.language.sentences import sentences
+from ingestion.language.terms import content_terms
 from ingestion.records import Table
 
 __all__ = ["PageAnswers"]
@@ -62,8 +63,8 @@ class PageAnswers:
         self._library, self._finder, self._answering = library, finder, answering
         self._lending, self._context_tokens = lending, context_tokens
 
-    def answer(self, place: PagePlace, question: str, ask: Ask) -> Answer:
-        """The answer. Raises NotFoundError."""
+    def answer(self, place: PagePlace, question: str, ask: Ask) -> Answer | None:
+        """The answer, None where the place says nothing of what is asked about. Raises NotFoundError."""
         scope = {name: version for version, name in self._library.scope(ask.names).items()}
         cited = self._cited(ask, scope)
         if place.step and cited is None:
@@ -71,6 +72,8 @@ class PageAnswers:
         name = cited.document if cited and (place.step or len(scope) > 1) else ""
         name = place.document or name or next(iter(scope), "")
         if not (place.document or cited) and len(scope) != 1:
+            if place.topic:
+                return None
             called = [self._title(one) for one in sorted(scope)]
             return which_document(question, called, "What does page 1 of {} say?")
         if cited and place.step and place.unit == "page":
@@ -79,7 +82,7 @@ class PageAnswers:
             return self._beside(place, question, scope[name], cited)
         return self._on_page(place, question, scope[name], name)
 
-    def _on_page(self, place: PagePlace, question: str, version: int, name: str) -> Answer:
+    def _on_page(self, place: PagePlace, question: str, version: int, name: str) -> Answer | None:
         """The answer with a part of a page, or all of it."""
         report = self._library.catalog.report(version)
         labels = {(page.label or "").casefold(): page.number for page in report}
@@ -100,7 +103,8 @@ class PageAnswers:
         if hit is None:
             return _missing(question, f"No text could be read on p{where}.")
         if place.unit == "page":
-            return self._quoted(question, hit, self._page(hit, place), f"P{where}:")
+            shown = _about(place.topic, self._page(hit, place))
+            return self._quoted(question, hit, shown, f"P{where}:") if shown else None
         parts = _parts(hit, place.unit)
         at = place.number - 1 if place.number > 0 else len(parts) + place.number
         if not 0 <= at < len(parts):
@@ -108,7 +112,8 @@ class PageAnswers:
         lead = f"{place.unit.capitalize()} {at + 1} of {len(parts)} on p{where}:"
         if place.unit == "table":
             lead += f"\n{_heads(hit.tables[at])}"
-        return self._quoted(question, hit, parts[at], lead)
+        shown = _about(place.topic, parts[at])
+        return self._quoted(question, hit, shown, lead) if shown else None
 
     def _beside(self, place: PagePlace, question: str, version: int, cited: _Cited) -> Answer:
         """The answer with what stands before or after the passage that was quoted last."""
@@ -196,6 +201,14 @@ def _pieces(hit: Hit) -> Iterator[str]:
             above = []
     if above:
         yield "\n".join(above)
+
+
+def _about(topic: Collection[str], parts: Sequence[str]) -> Sequence[str]:
+    """The parts that have most terms of a topic, all of them for none; [] where no part has any."""
+    if not topic:
+        return parts
+    counts = [len(set(topic) & set(content_terms(part))) for part in parts]
+    return [part for part, count in zip(parts, counts, strict=True) if count == max(counts) > 0]
 
 
 def _physical(place: PagePlace, labels: Mapping[str, int], count: int) -> int:

@@ -23,8 +23,9 @@ AHEAD, BEHIND = "\ufdd0", "\ufdd1"
 BREAK = re.compile(rf"\s*([{AHEAD}{BEHIND}])\s*")
 # Lines at either edge that two pages may share, and lines in which a sentence ends or begins.
 MOST_SHARED, MOST_LINES = 4, 12
-# Words of a sentence that may go on with a capital, and the share of the measure that its last line fills. It
-# is no longer than so many of the lines before it; labels of a chart that are on one line are.
+# Words of a sentence that goes on whatever its last line fills, if with a small letter; with a capital it
+# fills this share of the measure too. It is no longer than so many of the lines before it; labels of a chart
+# that are on one line are.
 FEWEST_WORDS, FULL, MOST_OF_USUAL = 6, 0.85, 2
 _DAY = re.compile(rf"\d{{1,2}} {DATED_MONTH}\b", re.I)
 
@@ -109,9 +110,11 @@ def _goes_over(tail: str, head: str, lines: Sequence[str]) -> bool:
     if is_title(tail) and not goes_on(tail):
         return False
     lengths = [*map(len, lines)]
-    is_full = FULL * max(lengths) <= lengths[-1] <= MOST_OF_USUAL * max(lengths[-3:-1], default=0)
+    is_text = lengths[-1] <= MOST_OF_USUAL * max(lengths[-3:-1], default=0)
+    is_full = is_text and FULL * max(lengths) <= lengths[-1]
+    is_long = len(tail.split()) >= FEWEST_WORDS
     if head[0].islower() or head[0] in ",;)":
-        return len(tail.split()) > 1 and (is_full or goes_on(tail))
+        return goes_on(tail) or (is_text and is_long) or (is_full and len(tail.split()) > 1)
     if (
         LINE_ITEM.match(head)
         or CAPTION.match(head)
@@ -124,4 +127,4 @@ def _goes_over(tail: str, head: str, lines: Sequence[str]) -> bool:
         return True
     if not head[0].isalnum() or head.split()[0].isupper():
         return False  # a note of the next page
-    return is_full and len(tail.split()) >= FEWEST_WORDS and is_finished(head)
+    return is_full and is_long and is_finished(head)

@@ -5,10 +5,10 @@ from __future__ import annotations
 import re
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from itertools import islice, pairwise, takewhile
+from itertools import groupby, islice, pairwise, takewhile
 
 from chatbot.evidence.footnotes import begins_note, marks_in, notes_in, referred_to
-from chatbot.evidence.text_blocks import CAPTION, SPEAKER, YEAR_SAID, is_head, read_blocks
+from chatbot.evidence.text_blocks import CAPTION, FIGURE_SAID, SPEAKER, YEAR_SAID, is_head, read_blocks
 from chatbot.records import Hit
 from ingestion.language.list_items import LINE_ITEM
 from ingestion.language.sentences import is_finished, sentences
@@ -34,6 +34,8 @@ GOES_ON_IN_NEXT = re.compile(r"[;,](?:\s(?:and|or))?$")
 MOST_NUMBERS_IN_LEAD = 1
 # Characters of a table row. A longer one is several rows, or a paragraph that was taken for a row.
 LONGEST_WHOLE_ROW = 400
+# A line of a form: "Lender: Nordvik Bank".
+LABELLED = re.compile(r"[^\W\d][^:]*:\s+\S")
 # Words of a label, in which a full stop does not end a sentence: "Yahoo! Inc.".
 MOST_LABEL_WORDS = 14
 # MOST_ROWS_IN_PROSE: rows of the page's tables that a sentence may repeat word for word. A text with more is
@@ -114,6 +116,10 @@ def _blocks_as_passages(body: str) -> list[Passage]:
     marks = marks_in(body)
     for (block, is_row), (following, row_follows) in pairwise([*blocks, ("", False)]):
         is_note = begins_note(block) in marks
+        if not (is_row or is_note or not is_head(block) or _leads_list(block, following, row_follows)):
+            pending.append(block)
+            continue
+        pending = _without_form(pending, heading, found)
         if is_row:
             if table and _heads_group(pending):
                 group = pending[0]
@@ -123,9 +129,6 @@ def _blocks_as_passages(body: str) -> list[Passage]:
             elif not table and found and _announces(found[-1].text):
                 table = found[-1].text[-LONGEST_ROW:]  # the sentence that announces the rows
             found.append(Passage(block, f"{table} {group}".strip(), True, follows=not pending))
-        elif not is_note and is_head(block) and not _leads_list(block, following, row_follows):
-            pending.append(block)
-            continue
         else:
             heading = pending[-1] if pending else heading
             table = ""
@@ -135,7 +138,30 @@ def _blocks_as_passages(body: str) -> list[Passage]:
                 follows = at > 0 or not pending
                 found.append(Passage(sentence, heading, False, is_item=item, follows=follows))
         pending = []
+    _without_form(pending, heading, found)
     return found
+
+
+def _without_form(lines: Sequence[str], heading: str, found: list[Passage]) -> list[str]:
+    """Those of some lines that head something. Two or more in a row that state something, as a form or an
+    unruled table does, go to `found`.
+    """
+    heads: list[str] = []
+    for states, group in groupby(lines, _states):
+        alike = list(group)
+        if states and len(alike) > 1:
+            head = heads[-1] if heads else heading
+            found += [Passage(line, head, False, follows=at > 0) for at, line in enumerate(alike)]
+        else:
+            heads += alike
+    return heads
+
+
+def _states(line: str) -> bool:
+    """Whether a line that could be a heading gives a label's value, or a figure."""
+    if CAPTION.match(line):
+        return False
+    return bool(LABELLED.match(line) or FIGURE_SAID.search(YEAR_SAID.sub(" ", line)))
 
 
 def _heads_group(pending: Sequence[str]) -> bool:

@@ -14,6 +14,7 @@ from ingestion.language.sentences import RAISED, sentences
 
 __all__ = [
     "CAPTION",
+    "FIGURE_SAID",
     "PARAGRAPH_NUMBER",
     "ROW_FIGURE",
     "SPEAKER",

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import logging
-import shutil
 import sqlite3
 import time
 from collections import OrderedDict
@@ -27,6 +26,7 @@ from chatbot.store.database import (
     place_of,
     statements,
 )
+from chatbot.store.discarding import delete
 from chatbot.store.migration.migration_mark import unless_unfinished
 from chatbot.store.sqlite_file import SqliteFile
 from chatbot.store.store_clock import StoreClock
@@ -167,10 +167,8 @@ class MemoryDatabase(Stored):
             for depth in ("", "*/"):
                 paths += self._place.parent.glob(f"{depth}*.{name}*")
         for path in paths:
-            if path.is_dir():
-                shutil.rmtree(path, ignore_errors=True)
-            else:
-                path.unlink(missing_ok=True)
+            if not path.parent.is_symlink():
+                delete(path)
 
 
 class MemoryFile(SqliteFile):
@@ -187,6 +185,11 @@ class MemoryFile(SqliteFile):
         """All rows. Raises StoreError."""
         with nullcontext() if self._connection_each else self._write_lock:
             return super().read(statement, arguments)
+
+    def _scripts(self) -> Sequence[str]:
+        from chatbot.memory.cases.case_file import TABLES
+
+        return TABLES.steps
 
     def _address(self) -> str:
         if self._in_memory:

@@ -94,17 +94,19 @@ def _rows(
 def _readable(damaged: Path) -> sqlite3.Connection:
     """Opens the file to be read, or if it cannot be, a copy in memory.
 
-    There the header and the list of tables are put as this program makes them.
+    There the header and the list of tables are put as this program makes them, without views: reading one may
+    never end.
     """
     if not is_plain(damaged):
         return sqlite3.connect(":memory:")
     source = sqlite3.connect(f"{damaged.absolute().as_uri()}?mode=ro", uri=True)
     try:
-        source.execute("select count(*) from sqlite_master where name = 'exchange'").fetchone()
-        source.execute("select count(*) from memory_version").fetchone()
-        return source
+        if not source.execute("select 1 from sqlite_master where type = 'view'").fetchone():
+            source.execute("select count(*) from memory_version").fetchone()
+            return source
     except UNUSABLE:
-        source.close()
+        pass
+    source.close()
     copy = sqlite3.connect(":memory:", isolation_level=None)
     data = bytearray(damaged.read_bytes())
     data[: len(MAGIC)], data[WAYS] = MAGIC, NO_LOG
@@ -114,6 +116,7 @@ def _readable(damaged: Path) -> sqlite3.Connection:
     with suppress(*UNUSABLE):
         copy.deserialize(bytes(data))
         copy.execute("pragma writable_schema = on")
+        copy.execute("delete from sqlite_master where type = 'view'")
         for tables in ALL:
             for statement in statements("".join(tables.steps)):
                 kind, name = statement.split()[1:3]

@@ -28,6 +28,8 @@ BLOCKS = frozenset(
 # characters of an unfinished tag at its end: Python's parser takes their square.
 PIECE, MOST_SECONDS = 16_384, 3.0
 MOST_OPEN, MOST_UNFINISHED = 100, 1_000
+# The encodings of pages, as Python names them. Others of its own make half characters, are slow, or no text.
+ENCODINGS = re.compile(r"utf-(?:8|16).*|iso.*|cp\d+|koi8-.|gb.*|big5.*|euc_.*|shift_jis|mac-.*|tis-620")
 SPACE = re.compile(r"\s+")
 BLANKS = re.compile(r"[^\S\n]+")
 EMPTY_LINES = re.compile(r"\s*\n\s*")
@@ -71,7 +73,9 @@ def _charset(kind: str) -> str:
     """The encoding that a content type names, UTF-8 if it names none that is known."""
     found = re.search(r"charset=\"?([\w-]{1,40})", kind)
     with suppress(LookupError):
-        return codecs.lookup(found[1] if found else "utf-8").name
+        name = codecs.lookup(found[1] if found else "utf-8").name
+        if ENCODINGS.fullmatch(name):
+            return name
     return "utf-8"
 
 

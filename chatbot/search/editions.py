@@ -38,7 +38,7 @@ __all__ = [
 NEWER_BONUS = 0.05
 # Ranks of statuses within one period, the weaker below the stronger; a document without one is taken as it
 # is.
-RANKS = {"superseded": -1, "draft": 0, "proposed": 1, None: 2, "adopted": 3, "revised": 4}
+RANKS = {"superseded": -1, "draft": 0, "proposed": 1, None: 2, "adopted": 3, "revised": 4, "amendment": 4}
 UNSETTLED = frozenset({"draft", "proposed", "superseded"})
 # Words of names and titles that tell editions of one series apart, and words that go with them.
 EDITION = (
@@ -124,7 +124,7 @@ def newer_of(name: str, documents: Sequence[Listed]) -> str | None:
     own = _named(name, documents)
     if own is None:
         return None
-    others = [other for other in documents if other.name != name and _same_series(own, other)]
+    others = [one for one in documents if one.name != name and _same_series(own, one) and not _amends(one)]
     newer = [other for other in others if _is_newer(other, own)]
     if newer:
         return max(newer, key=_by_age).name
@@ -153,7 +153,9 @@ def amendments(documents: Sequence[Listed]) -> dict[str, list[str]]:
 
 
 def _amends(document: Listed) -> bool:
-    """Whether a document calls itself an amendment, in its title or its file's name."""
+    """Whether a document calls itself an amendment, on its cover, in its title or its file's name."""
+    if document.facts.status == "amendment":
+        return True
     return AMENDMENT.search(re.sub("[_-]", " ", f"{document.title} {document.name}")) is not None
 
 
@@ -186,15 +188,15 @@ def superseded(
     """A sentence for each cited document that has a newer one of its series, itself not cited. listed: the
     documents that are there, by name.
 
-    years: asked for by the question; whoever asks for a document's own year gets no notice of newer ones.
+    years: asked for by the question; whoever asks for a document's own year gets no notice of later years'.
     """
     notices = []
     for name in sorted(cited):
-        if name not in listed or _age(listed[name])[0] in years:
-            continue
-        newer = newer_of(name, list(listed.values()))
+        newer = newer_of(name, list(listed.values())) if name in listed else None
         if newer and newer not in cited:
-            notices.append(newer_notice(listed[name], listed[newer]))
+            year, later = _age(listed[name])[0], _age(listed[newer])[0]
+            if year not in years or year == later:
+                notices.append(newer_notice(listed[name], listed[newer]))
     return tuple(notices)
 
 

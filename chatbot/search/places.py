@@ -1,6 +1,7 @@
 """Reads a request for what stands in a place: "What does page 4 say?", "the second table on page 7".
 
-A message is one if it names a place and has beside that only words of asking and the name of a document.
+A message is one if it names a place. What it has beside words of asking and the name of a document is what
+it asks about there.
 "Quote the sentence before it" names a place beside what was quoted last.
 """
 
@@ -11,6 +12,7 @@ from collections.abc import Collection
 from dataclasses import dataclass, replace
 
 from chatbot.search.intents import DOCUMENT, without_document
+from ingestion.language.terms import content_terms
 from ingestion.language.vocabulary import either
 
 __all__ = ["PagePlace", "names_place", "place_of"]
@@ -71,6 +73,7 @@ class PagePlace:
     step: -1 before what was quoted last, 1 after it, 0 if the page is named.
     sums_up: whether it is to be summed up.
     document: the one it names, "" for none.
+    topic: terms of what is asked about there, () for all that stands there.
     """
 
     unit: str
@@ -80,6 +83,7 @@ class PagePlace:
     step: int = 0
     sums_up: bool = False
     document: str = ""
+    topic: tuple[str, ...] = ()
 
 
 def names_place(message: str) -> bool:
@@ -100,10 +104,11 @@ def place_of(message: str, documents: Collection[str]) -> PagePlace | None:
         return None
     place, rest = found
     document, rest = without_document(rest, documents)
-    words = {word.casefold() for word in _WORD.findall(rest.replace(DOCUMENT, " "))}
-    if not words <= ASKING:
+    words = [word for word in _WORD.findall(rest.replace(DOCUMENT, " ")) if word.casefold() not in ASKING]
+    topic = tuple(content_terms(" ".join(words)))
+    if words and (place.step or not topic or _PAGE.search(rest)):
         return None
-    return replace(place, sums_up=SUMMING_UP.search(plain) is not None, document=document)
+    return replace(place, sums_up=SUMMING_UP.search(plain) is not None, document=document, topic=topic)
 
 
 def _beside(message: str) -> tuple[PagePlace, str] | None:

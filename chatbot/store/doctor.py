@@ -103,7 +103,8 @@ def _without_copy(library: Library) -> list[str]:
 def _files(library: Library) -> Iterator[Finding]:
     """Finds links and pipes where the store has files, and files that were damaged and set aside."""
     folder = library.folder
-    strange = [path for path in strange_in(folder) if path.relative_to(folder).parts[0] not in FOREIGN]
+    within = [path for path in strange_in(folder) if path != folder]
+    strange = [path for path in within if path.relative_to(folder).parts[0] not in FOREIGN]
     for path in sorted({*strange, *library.copies.strange()}):
         yield Finding(None, f"{path} is a link, or no plain file, and is not opened", f"Delete it. {REPAIR}")
     for path in sorted([*folder.glob(f"*.{DAMAGED}-*"), *folder.glob(f"*/*.{DAMAGED}-*")]):

@@ -15,6 +15,7 @@ __all__ = [
     "MOST_NAMED",
     "display_name",
     "free_name",
+    "is_name",
     "known_as",
     "listed",
     "looks_like",
@@ -55,6 +56,12 @@ def display_name(given: str) -> str:
             hint=f"Choose one of at most {LONGEST_NAME} with --name.",
         )
     return name
+
+
+def is_name(text: str) -> bool:
+    """Tells whether a document may be called this: it is no path, not too long, and all of it is seen."""
+    strange = any(letter in "/\\" or unicodedata.category(letter) in INVISIBLE for letter in text)
+    return 0 < len(text) <= LONGEST_NAME and not strange
 
 
 def known_as(given: str) -> str:

@@ -12,7 +12,7 @@ from pathlib import Path
 
 import numpy as np
 
-from chatbot.store.plain_files import strange_in
+from chatbot.store.plain_files import is_plain, strange_in
 
 __all__ = ["blank", "check_graphs", "written_at"]
 
@@ -84,7 +84,8 @@ def _check(header: GraphHeader, path: Path) -> None:
     _require(header.label_at > header.vector_at and header.most_above <= most)
     _require(header.first < used or (header.first == NOBODY and not used))
     for name, width in ((GRAPH, header.size), (LENGTHS, NUMBER_BYTES)):
-        _require(header.used * width <= path.with_name(name).stat().st_size <= header.room * width)
+        file = path.with_name(name)
+        _require(is_plain(file) and header.used * width <= file.stat().st_size <= header.room * width)
     if used:
         elements = np.memmap(path.with_name(GRAPH), np.uint8, "r", shape=(used, header.size))
         numbers = np.ascontiguousarray(elements[:, : header.vector_at]).view(np.uint32)

@@ -22,6 +22,7 @@ from chatbot.store.corrections import correction_from, correction_to
 from chatbot.store.damage import json_in
 from chatbot.store.digests import digest_in
 from chatbot.store.disk_reserve import FULL, disk_is_full
+from chatbot.store.document_names import is_name
 from chatbot.store.file_permissions import mend_files
 from chatbot.store.plain_files import open_plain
 from ingestion.records import NO_FACTS, DocumentFacts
@@ -269,7 +270,8 @@ class Copies:
                 for row in rows
             )
             # An earlier version of the program has written no check.
-            if found.keys() <= PARTS and found.get(CHECK, _check(found)) == _check(found):
+            sound = found.keys() <= PARTS and all(is_name(name.name) for name in names)
+            if sound and found.get(CHECK, _check(found)) == _check(found):
                 return names, correction_from(found.get("said"))
         except (OSError, ValueError, KeyError, TypeError, AttributeError):
             pass

@@ -174,9 +174,15 @@ class KeywordIndex:
 
 
 def _refuse_strange(folder: Path) -> None:
-    """Raises ValueError for a link or a pipe, which would be waited for."""
+    """Raises ValueError for a link or a pipe, which would be waited for, and for a list of files that leads
+    out of the folder: tantivy deletes what is in it and in no segment. Raises NOT_WRITTEN.
+    """
     for path in strange_in(folder):
         raise ValueError(f"{path.name} is no plain file")
+    if (folder / MANAGED).exists():
+        for name in json.loads((folder / MANAGED).read_bytes()):
+            if Path(name).name != name:
+                raise ValueError(f"{name!r} is no name of a file in it")
 
 
 def _is_whole(data: bytes) -> bool:

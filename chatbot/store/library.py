@@ -20,6 +20,7 @@ from chatbot.settings import PROGRAM, Settings
 from chatbot.store.catalog import NAME, Catalog, Stamps, StoredPage, Version, bytes_of, rest_of, vectors_of
 from chatbot.store.damage import as_damage
 from chatbot.store.database import place_of
+from chatbot.store.discarding import delete
 from chatbot.store.disk_reserve import Reserve, is_full
 from chatbot.store.document_names import known_as
 from chatbot.store.documents_folder import BROKEN_OFF, UnaddedFile, note_copies_of, unread
@@ -714,7 +715,7 @@ class Library:
                 for before in self.folder.glob(
                     "catalog.sqlite3.before-*"
                 ):  # the file that a rebuild set aside holds its text too
-                    before.unlink()
+                    delete(before)
                 if self.indexes.scrub_is_due():
                     message = (
                         f"{name[:200]!r} was erased, but another program is reading the catalogue, so "

@@ -22,9 +22,15 @@ def is_plain(path: Path) -> bool:
 
 
 def strange_in(folder: Path) -> list[Path]:
-    """Returns what is below a folder and neither a plain file nor a folder, but for sockets of a server."""
-    found = folder.rglob("*")
-    return sorted(path for path in found if is_strange(path) and not (path.is_dir() or path.is_socket()))
+    """Returns what is no plain file and no folder among a folder and all below it, but for sockets of a
+    server.
+    """
+    found = (folder, *folder.rglob("*"))
+    return sorted(
+        path
+        for path in found
+        if path.is_symlink() or (is_strange(path) and not (path.is_dir() or path.is_socket()))
+    )
 
 
 def is_strange(path: Path) -> bool:

@@ -189,8 +189,23 @@ class SqliteFile(SoleOwner):
                 found.append(f"the table {shape.name} has no {', '.join(sorted(missing))}")
         return found
 
+    def _scripts(self) -> Sequence[str]:
+        """Returns what makes the triggers that the file may have."""
+        return [self._schema.tables]
+
+    def _refuse_foreign(self) -> None:
+        """Raises StoreError for a view, which may never end, or a trigger that this program did not make."""
+        found = self.read("select name, sql from sqlite_master where type in ('view', 'trigger')")
+        own = {made.casefold() for script in self._scripts() for made in statements(script)} if found else ()
+        for name, made in found:
+            if str(made).casefold() not in own:
+                raise self._damaged(f"another program has put {str(name)[:80]!r} into it")
+
     def _check_version(self) -> None:
         found, schema = self._version(), self._schema
+        # A later program that makes other triggers gives the file another version.
+        if found <= schema.version:
+            self._refuse_foreign()
         if schema.extends(found):
             if self._read_only:
                 return

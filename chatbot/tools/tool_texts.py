@@ -49,7 +49,7 @@ def offered_tools(server: str, tools: Iterable[Tool]) -> list[ServerTool]:
     found: dict[str, ServerTool] = {}
     for tool in tools:
         schema = tool.input_schema
-        if len(found) == MOST_TOOLS or len(json.dumps(schema)) > LONGEST_SCHEMA:
+        if len(found) == MOST_TOOLS or not _is_sendable(schema):
             continue
         name = re.sub(r"[^A-Za-z0-9_-]", "_", f"{server}__{tool.name}")[:LONGEST_OFFERED_NAME]
         told = one_line(tool.description or "", LONGEST_DESCRIPTION)
@@ -74,6 +74,14 @@ def _text_of(content: Any) -> str:
     if content.type == "resource":
         return str(getattr(content.resource, "text", ""))
     return ""
+
+
+def _is_sendable(schema: object) -> bool:
+    """Whether a schema is short, and JSON as all can send it: no NaN, and nothing nested too deep."""
+    try:
+        return len(json.dumps(schema, allow_nan=False)) <= LONGEST_SCHEMA
+    except (ValueError, RecursionError):
+        return False
 
 
 def _as_object(schema: dict[str, Any]) -> dict[str, Any]:

@@ -41,11 +41,6 @@ def _and_plurals(words: Iterable[str]) -> set[str]:
     return {form for word in words for form in (word, f"{word}s")}
 
 
-def _is_drawn(mark: str) -> bool:
-    """Whether a character of a sign is no letter, nor a backtick or stop, which mean other things too."""
-    return not (mark.isalpha() or mark in ".`")
-
-
 SIGNS: Mapping[str, str] = _codes_by(1)
 _WORDS = _codes_by(3)
 _CODES = {key: key for key in _KEYS if key.isupper()}
@@ -62,8 +57,9 @@ _WRITTEN = {**LOCAL, **SIGNS, **_CODES, **LETTERS}
 # All codes that a figure may have as its unit.
 MONEY = frozenset(_KEYS)
 
-# Signs that are no letters, each one character, for classes of characters: "$€£…".
-DRAWN_SIGNS = "".join(dict.fromkeys(filter(_is_drawn, "".join(SIGNS))))
+# Signs that are no letters, each one character, for classes of characters: "$€£…". A backtick and a stop mean
+# other things too.
+DRAWN_SIGNS = "".join(dict.fromkeys(re.sub(r"[^\W\d_]|[.`]", "", "".join(SIGNS))))
 # The backtick is how a rupee's sign comes out of some fonts.
 _MARKS = [sign for sign in SIGNS if not sign[0].isalpha()]
 CODES = tuple(_CODES)
@@ -102,10 +98,8 @@ def currency_of(written: str) -> str:
 
 def short_sign(code: str) -> str:
     """The shortest sign of a currency, such as "$"; the code itself where it has none."""
-    for cells in _ROWS:
-        if cells[0] == code and cells[1]:
-            return min(cells[1].split(), key=len)
-    return code
+    signs = (sign for cells in _ROWS if cells[0] == code for sign in cells[1].split())
+    return min(signs, key=len, default=code)
 
 
 def family_of(code: str) -> str:

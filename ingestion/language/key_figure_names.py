@@ -44,10 +44,7 @@ class KeyMeasure:
 
     def rank(self, label: str) -> int | None:
         """The place of the first name that a plain label has, 0 for the best; None where it has none."""
-        for rank, pattern in enumerate(self.labels):
-            if pattern.fullmatch(label):
-                return rank
-        return None
+        return next((rank for rank, name in enumerate(self.labels) if name.fullmatch(label)), None)
 
 
 @cache

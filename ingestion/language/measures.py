@@ -149,11 +149,8 @@ def _by_name() -> dict[_Phrase, list[Measure]]:
 
 def find_statements(words: tuple[str, ...]) -> tuple[str, ...]:
     """Kinds of the statements that the question names."""
-    named = list[str]()
-    for kind, names in STATEMENTS.items():
-        if any(_starts(words, name) for name in _phrases(names)):
-            named.append(kind)
-    return tuple(named)
+    named = ((kind, name) for kind, names in STATEMENTS.items() for name in _phrases(names))
+    return tuple(dict.fromkeys(kind for kind, name in named if _starts(words, name)))
 
 
 def measure_named(name: str) -> Measure:

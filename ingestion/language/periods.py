@@ -12,7 +12,7 @@ from ingestion.language.currencies import CODE, CURRENCY
 from ingestion.language.months import DATED_MONTH, month_number
 from ingestion.language.scales import MARK_SCALE, SCALE_WORD
 from ingestion.language.units import GAP, SPACE
-from ingestion.language.vocabulary import either, groups_of, numbered, table
+from ingestion.language.vocabulary import Match, either, groups_of, numbered, table
 
 __all__ = [
     "A_DAY",
@@ -143,13 +143,9 @@ _MEANT = (
 _GROUP = re.compile(r"\(\?P<(\w+)>")
 
 
-def _written(way: str) -> str:
-    for name, pattern in _MEANT:
-        way = way.replace(name, pattern)
-    return way
-
-
-_ANY = "|".join(map(_written, _WAYS))
+_ANY = "|".join(_WAYS)
+for _name, _pattern in _MEANT:
+    _ANY = _ANY.replace(_name, _pattern)
 # The same as a fragment without groups, for patterns of which a period is a part.
 PERIOD = rf"(?i:{_GROUP.sub('(?:', _ANY)})(?:{_LETTER})?(?![0-9A-Za-z])"
 # Looking for digits ahead first takes a third of the time.
@@ -276,7 +272,7 @@ def find_periods(text: str) -> list[Period]:
     return list(_found_in(text))
 
 
-def _period(text: str, match: re.Match[str]) -> Period | None:
+def _period(text: str, match: Match) -> Period | None:
     parts = groups_of(match)
     start, end = match.span()
     if "name" in parts:
@@ -289,8 +285,10 @@ def _period(text: str, match: re.Match[str]) -> Period | None:
     is_digits = match[0][0].isdigit() and months == WHOLE_YEAR
     if is_digits and re.search(rf"{CURRENCY}{GAP}\Z", text[max(0, start - 8) : start]):
         return None
-    first = ends = full_year(parts.get("first") or parts["two"])
-    last = parts.get("last", "")
+    first = int(parts.get("first") or parts["two"])
+    if first < 100:  # two digits are this century up to 69, as POSIX reads them
+        first = (first + 30) % 100 + 1970
+    ends, last = first, parts.get("last", "")
     if last:
         ends = int(last) if len(last) == 4 else first // 100 * 100 + int(last)
         if ends == first - 99:
@@ -346,7 +344,7 @@ def _length_of(parts: dict[str, str], month: int) -> tuple[int, int]:
     return months, int(not month and months not in (3, WHOLE_YEAR))
 
 
-def _basis_of(text: str, match: re.Match[str], parts: dict[str, str]) -> str:
+def _basis_of(text: str, match: Match, parts: dict[str, str]) -> str:
     """Whether what a period has is actual or planned, as far as letters or words beside it say so."""
     if "letter" in parts:
         return _LETTERS[parts["letter"]]
@@ -414,12 +412,6 @@ def nearest_other(asked: Sequence[Period], found: Sequence[Period]) -> tuple[Per
 
 def _shares_year(one: Period, other: Period) -> bool:
     return one.start_year <= other.end_year and other.start_year <= one.end_year
-
-
-def full_year(digits: str) -> int:
-    """Two digits are this century up to 69, as POSIX reads them."""
-    year = int(digits)
-    return year if year > 99 else (year + 30) % 100 + 1970
 
 
 def without_periods(text: str) -> str:

@@ -12,6 +12,8 @@ from ingestion.language.currencies import DRAWN_SIGNS, LETTER_SIGNS
 from ingestion.language.list_items import ITEM, ITEM_NUMBER
 from ingestion.language.months import SHORT_MONTHS
 from ingestion.language.scales import LETTER_SCALES, SHORT_SCALES
+from ingestion.language.vocabulary import Match
+from ingestion.records import Span
 
 __all__ = [
     "LEVEL",
@@ -114,7 +116,7 @@ HANGS = re.compile(
 )
 
 
-def sentence_spans(text: str, *, longest: int = LONGEST_SENTENCE, also: str = "") -> list[tuple[int, int]]:
+def sentence_spans(text: str, *, longest: int = LONGEST_SENTENCE, also: str = "") -> list[Span]:
     """(start, end) of each sentence in order. Together they cover the text; a blank text is one sentence, an
     empty one has none.
 
@@ -143,7 +145,7 @@ def sentence_spans(text: str, *, longest: int = LONGEST_SENTENCE, also: str = ""
         rf"(?s:.{{1,{longest}}}\Z|.{{{least},{longest}}}(?<![\s\d{DRAWN_SIGNS}])(?=\s)"
         rf"|.{{{least},{longest}}}(?<!\s)(?=\s)|.{{1,{longest}}})"
     )
-    spans = list[tuple[int, int]]()
+    spans = list[Span]()
     for start, end in pairwise([*cuts, len(text)]):
         spans += [piece.span() for piece in pieces.finditer(text, start, end)]
     return spans
@@ -156,7 +158,7 @@ def sentences(text: str, *, longest: int = LONGEST_SENTENCE, also: str = "") -> 
     return [sentence for sentence in stripped if sentence]
 
 
-def sentence_around(text: str, start: int, end: int, *, reach: int, also: str = "") -> tuple[int, int]:
+def sentence_around(text: str, start: int, end: int, *, reach: int, also: str = "") -> Span:
     """(start, end) of the sentences that a span of the text touches, without the blanks around them.
 
     reach: how many characters on each side of the span are searched.
@@ -175,19 +177,13 @@ def sentence_around(text: str, start: int, end: int, *, reach: int, also: str = 
 
 def is_finished(text: str, *, also: str = "") -> bool:
     """Whether a text ends where a sentence may end. also: marks that end a part too, such as ";"."""
-    if FINISHED.search(_without_citations(text.rstrip())):
-        return True
-    return bool(also) and JOINED.sub("", text)[-1:] in set(also)
-
-
-def _without_citations(text: str) -> str:
-    """The text without the citations at its end, up to where a sentence is finished."""
+    uncited = text.rstrip()
     for _ in range(MOST_CITATIONS):
-        citation = CITED_LAST.search(text)
-        if FINISHED.search(text) or not citation or not CITATION.fullmatch(text, citation.start()):
+        citation = CITED_LAST.search(uncited)
+        if FINISHED.search(uncited) or not citation or not CITATION.fullmatch(uncited, citation.start()):
             break
-        text = text[: citation.start()].rstrip()
-    return text
+        uncited = uncited[: citation.start()].rstrip()
+    return bool(FINISHED.search(uncited)) or (bool(also) and JOINED.sub("", text)[-1:] in set(also))
 
 
 def within_sentence(label: str) -> str:
@@ -201,7 +197,7 @@ def within_sentence(label: str) -> str:
     return f"{first.lower()} {rest}".rstrip()
 
 
-def _end(text: str, match: re.Match[str]) -> int:
+def _end(text: str, match: Match) -> int:
     """Where the sentence ends if it ends at this match: behind its citations and its line breaks."""
     end = match.end()
     if not match["line"]:
@@ -216,12 +212,12 @@ def _behind(pattern: re.Pattern[str], text: str, position: int) -> int:
     return found.end() if found else position
 
 
-def _before(text: str, match: re.Match[str], start: int) -> str:
+def _before(text: str, match: Match, start: int) -> str:
     """What the sentence has before the match, LOOK_BACK characters of it at most."""
     return text[max(start, match.start() - LOOK_BACK) : match.start()]
 
 
-def _is_boundary(text: str, match: re.Match[str], end: int, start: int) -> bool:
+def _is_boundary(text: str, match: Match, end: int, start: int) -> bool:
     follows = _behind(BLANKS, text, end)
     if match["line"]:
         return _line_ends(text, match, follows, start)
@@ -242,14 +238,14 @@ def _is_boundary(text: str, match: re.Match[str], end: int, start: int) -> bool:
     return not _is_inside(text, match, start)
 
 
-def _is_noted(text: str, match: re.Match[str], start: int) -> bool:
+def _is_noted(text: str, match: Match, start: int) -> bool:
     """Whether digits that touch the stop are a note's mark, and the sentence ends before them."""
     found = LAST_WORD.search(_before(text, match, start))
     word = found[0].lower() if found else ""
     return len(word) >= SHORTEST_NOTED and word.isalpha() and word not in ALWAYS_SHORT | SHORT_BEFORE_NUMBER
 
 
-def _is_short(text: str, match: re.Match[str], follows: int, start: int) -> bool:
+def _is_short(text: str, match: Match, follows: int, start: int) -> bool:
     """Whether the full stop belongs to an abbreviation, an initial or the number of an item."""
     before = _before(text, match, start)
     found = LAST_WORD.search(before)
@@ -267,7 +263,7 @@ def _is_short(text: str, match: re.Match[str], follows: int, start: int) -> bool
     return not (first and first[1] and first[1].lower() in OPENERS)
 
 
-def _is_inside(text: str, match: re.Match[str], start: int) -> bool:
+def _is_inside(text: str, match: Match, start: int) -> bool:
     """Whether the full stop stands inside a short bracket, where it ends no sentence.
 
     "(see note 4. Figures are rounded)", "( 1 . 3 %)".
@@ -278,7 +274,7 @@ def _is_inside(text: str, match: re.Match[str], start: int) -> bool:
     return opened and closed >= 0 and "(" not in text[match.end() : closed]
 
 
-def _line_ends(text: str, match: re.Match[str], follows: int, start: int) -> bool:
+def _line_ends(text: str, match: Match, follows: int, start: int) -> bool:
     """Whether a line break ends what stands before it, as it does not where a sentence is wrapped.
 
     It does at a blank line and behind a list item, a table row or a heading.

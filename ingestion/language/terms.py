@@ -70,9 +70,7 @@ def spelled_out(text: str) -> str:
     if SHORT_YEAR.search(text):
         for period in reversed(find_periods(text)):
             text = f"{text[: period.start]}{_in_full(period)}{text[period.end :]}"
-    text = YEAR_PREFIX.sub(" ", text)
-    text = SHORT_MONTH.sub(lambda m: f"{_month(m.group(1))} ", text)
-    return text
+    return SHORT_MONTH.sub(lambda m: f"{MONTHS[month_number(m[1]) - 1]} ", YEAR_PREFIX.sub(" ", text))
 
 
 @cache
@@ -102,10 +100,6 @@ def initials_behind(label: str) -> list[str]:
     return INITIALS.findall(label)
 
 
-def _month(name: str) -> str:
-    return MONTHS[month_number(name) - 1]
-
-
 def _in_full(period: Period) -> str:
     """A period with its years in four digits."""
     short = list(SHORT_YEAR.finditer(period.text))
@@ -120,20 +114,16 @@ def _in_full(period: Period) -> str:
 
 @lru_cache(maxsize=200_000)
 def _term(token: str) -> str:
-    """The term of one token, "" for a stop word."""
+    """The term of one token, "" for a stop word.
+
+    A word loses its endings by Snowball's version of Porter's English stemmer; those of other scripts stay.
+    """
     if token[0].isdigit():
         return token.replace(",", "")[:LONGEST_TERM]
     word = re.sub(r"['’]s?$|['’]", "", token.casefold())
     if word in STOP_WORDS or (len(word) < 2 and word.isascii()):
         return ""
-    return _stem(word[:LONGEST_TERM])
-
-
-def _stem(word: str) -> str:
-    """The word without its endings, by Snowball's version of Porter's English stemmer.
-
-    Words of other scripts stay as they are.
-    """
+    word = word[:LONGEST_TERM]
     with _stemming:
         stem: str = _stemmer.stemWord(word)
     return stem or word

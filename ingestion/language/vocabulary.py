@@ -7,7 +7,9 @@ from collections import Counter
 from collections.abc import Iterable
 from pathlib import Path
 
-__all__ = ["either", "groups_of", "numbered", "parts", "table", "words"]
+__all__ = ["Match", "either", "groups_of", "numbered", "parts", "table", "words"]
+
+Match = re.Match[str]
 
 _FOLDER = Path(__file__).parent
 _GROUP = re.compile(r"\(\?P<(\w+)>")
@@ -45,13 +47,13 @@ def numbered(pattern: str) -> str:
     """A pattern with a number behind the name of each of its groups, so that no name comes twice."""
     counts: Counter[str] = Counter()
 
-    def name(match: re.Match[str]) -> str:
+    def name(match: Match) -> str:
         counts[match[1]] += 1
         return f"(?P<{match[1]}_{counts[match[1]]}>"
 
     return _GROUP.sub(name, pattern)
 
 
-def groups_of(match: re.Match[str]) -> dict[str, str]:
+def groups_of(match: Match) -> dict[str, str]:
     """What the groups of such a pattern hold, by their names without numbers; those that hold something."""
     return {name.rpartition("_")[0]: text for name, text in match.groupdict().items() if text}

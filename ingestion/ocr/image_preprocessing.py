@@ -147,19 +147,14 @@ def _evened(*, middling: bool) -> Grey:
 
 def skew_of(image: Image) -> float:
     """Degrees by which turning a prepared image counter-clockwise makes its lines level; 0.0 where unsure."""
-    rows, columns = np.nonzero(_outline(image))
-    angle, gain, _ = _sharpest(rows, columns)
-    if abs(angle) >= LEAST_SKEW and gain > SKEW_GAIN:
-        return round(angle, 1)
-    return 0.0
+    angle, gain, _ = _sharpest(*np.nonzero(_outline(image)))
+    return round(angle, 1) if abs(angle) >= LEAST_SKEW and gain > SKEW_GAIN else 0.0
 
 
 def lies_sideways(image: Image) -> bool:
     """Whether the lines of a prepared image clearly run up or down the page rather than across it."""
     rows, columns = np.nonzero(_outline(image))
-    across = _sharpest(rows, columns)[2]
-    down = _sharpest(columns, rows)[2]
-    return down > SIDEWAYS * across
+    return _sharpest(columns, rows)[2] > SIDEWAYS * _sharpest(rows, columns)[2]
 
 
 def _sharpest(rows: Places, columns: Places) -> tuple[float, float, float]:
@@ -169,8 +164,7 @@ def _sharpest(rows: Places, columns: Places) -> tuple[float, float, float]:
     if not len(rows):
         return 0.0, 1.0, 0.0
     best = 0.0
-    level = _sharpness(rows, columns, 0.0)
-    sharpest = level
+    level = sharpest = _sharpness(rows, columns, 0.0)
     for step, reach in ((0.5, MOST_SKEW), (0.1, 0.4)):
         for angle in best + np.arange(-reach, reach + step / 2, step):
             sharpness = _sharpness(rows, columns, float(angle))
@@ -219,9 +213,7 @@ def looks_like_text(page: Image, place: Rect, written: Sequence[Rect]) -> bool:
     if area < max(LEAST_TEXT, LEAST_TEXT_SHARE * evened.width * evened.height):
         return False
     inside = [_within(place, box) for box in written if box.meets(place)]
-    if not inside:
-        return True
-    return text_area(blank_out(evened, inside)) >= LEAST_UNWRITTEN * area
+    return not inside or text_area(blank_out(evened, inside)) >= LEAST_UNWRITTEN * area
 
 
 def crop(page: Image, box: Rect) -> Image:
@@ -303,9 +295,8 @@ class Laid:
 
     def back(self, box: Rect) -> Rect:
         """The box, on the image before, around a box on `level`."""
-        return turn_back(self._before_levelling(box) if self.skew else box, self.turned)
-
-    def _before_levelling(self, box: Rect) -> Rect:
+        if not self.skew:
+            return turn_back(box, self.turned)
         turned = cmath.rect(1, math.radians(self.skew))
         (width, height), (wide, high) = self.level.size, self.upright
         corners = [
@@ -313,9 +304,9 @@ class Laid:
             for x in (box.x0, box.x1)
             for y in (box.y0, box.y1)
         ]
-        across = [0.5 + corner.real / wide for corner in corners]
-        down = [0.5 + corner.imag / high for corner in corners]
-        return Rect(max(0.0, min(across)), max(0.0, min(down)), min(1.0, max(across)), min(1.0, max(down)))
+        across = [min(1.0, max(0.0, 0.5 + corner.real / wide)) for corner in corners]
+        down = [min(1.0, max(0.0, 0.5 + corner.imag / high)) for corner in corners]
+        return turn_back(Rect(min(across), min(down), max(across), max(down)), self.turned)
 
 
 def lay(evened: Image, degrees: int, skew: float | None = None) -> Laid:
@@ -323,11 +314,9 @@ def lay(evened: Image, degrees: int, skew: float | None = None) -> Laid:
 
     skew: by which it is levelled, where that is known.
     """
-    upright = turn(evened, degrees)
+    level = upright = turn(evened, degrees)
     if skew is None:
         skew = skew_of(upright)
     if skew:
         level = upright.rotate(skew, images.Resampling.BICUBIC, expand=True, fillcolor=255)
-    else:
-        level = upright
     return Laid(level, degrees, skew, upright.size)

@@ -8,7 +8,7 @@ from dataclasses import astuple, dataclass, replace
 import numpy as np
 from numpy.typing import NDArray
 
-from ingestion.records import Rect, Word, around
+from ingestion.records import Rect, Word, around_words
 
 __all__ = ["OcrLine", "add_pass", "lay_out", "letters", "mean_confidence", "without_noise", "words_of"]
 
@@ -78,24 +78,18 @@ def without_noise(lines: Sequence[OcrLine]) -> list[OcrLine]:
     first = False
     for line in lines:
         first = first or line.first
-        words = tuple(filter(_has_meaning, map(_without_rules, line.words)))
-        if words:
+        unruled = (replace(word, text=word.text.strip(RULES) or word.text) for word in line.words)
+        if words := tuple(filter(_has_meaning, unruled)):
             kept.append(OcrLine(words, first))
             first = False
     return kept
-
-
-def _without_rules(word: Word) -> Word:
-    return replace(word, text=word.text.strip(RULES) or word.text)
 
 
 def _has_meaning(word: Word) -> bool:
     count = letters([word])
     if count:
         return word.sure >= SURE_OF_SHORT.get(count, SURE_OF_LONG)
-    if word.sure < SURE_OF_MARK:
-        return False
-    return word.text in MEANINGFUL or bool(word.text.strip(MARKS))
+    return word.sure >= SURE_OF_MARK and (word.text in MEANINGFUL or bool(word.text.strip(MARKS)))
 
 
 def add_pass(lines: Sequence[OcrLine], further: Sequence[OcrLine]) -> list[OcrLine]:
@@ -125,7 +119,9 @@ def add_pass(lines: Sequence[OcrLine], further: Sequence[OcrLine]) -> list[OcrLi
         new += [OcrLine(tuple(words), line.first) for words in _close_together(alone)]
     replaced = dict[int, list[Word]]()
     for under, claims in competing:
-        if _is_better(claims, [old[index] for index in under]):
+        first = [old[index] for index in under]
+        surer = mean_confidence(claims) >= mean_confidence(first) + SURER
+        if surer and letters(claims) >= letters(first) * SAME_LETTERS:
             replaced |= {index: [] for index in under}
             replaced[min(under)] = sorted(claims, key=_left)
     result = list[OcrLine]()
@@ -145,12 +141,6 @@ def _is_believed(word: Word, *, noisy: bool) -> bool:
     count = letters([word])
     least = BELIEVED_AT_ONCE if noisy or count <= SHORT else BELIEVED
     return count > 0 and word.sure >= least
-
-
-def _is_better(claims: Sequence[Word], old: Sequence[Word]) -> bool:
-    if mean_confidence(claims) < mean_confidence(old) + SURER:
-        return False
-    return letters(claims) >= letters(old) * SAME_LETTERS
 
 
 def _left(word: Word) -> float:
@@ -186,14 +176,16 @@ def _put_in(lines: list[OcrLine], new: OcrLine) -> None:
 
     A line above it in its own column goes before one that is nearer.
     """
-    box = around(word.box for word in new.words)
+    box = around_words(new.words)
     widest = WIDEST_GAP * new.words[0].box.height
     above = list[tuple[bool, float, int]]()
     for index, line in enumerate(lines):
         if not line.words:
             continue
-        other = around(word.box for word in line.words)
-        if _on_one_row(box, other) and -box.overlap(other) < widest:
+        other = around_words(line.words)
+        low, high = sorted((box.height, other.height))
+        on_one_row = box.level(other) >= SAME_ROW * low and high <= SAME_HEIGHT * low
+        if on_one_row and -box.overlap(other) < widest:
             words = sorted((*line.words, *new.words), key=_left)
             lines[index] = OcrLine(tuple(words), line.first)
             return
@@ -201,11 +193,6 @@ def _put_in(lines: list[OcrLine], new: OcrLine) -> None:
             above.append((box.overlap(other) > 0, other.y1, index))
     place = max(above)[2] + 1 if above else 0
     lines.insert(place, replace(new, first=True))
-
-
-def _on_one_row(first: Rect, second: Rect) -> bool:
-    low, high = sorted((first.height, second.height))
-    return first.level(second) >= SAME_ROW * low and high <= SAME_HEIGHT * low
 
 
 def lay_out(lines: Sequence[OcrLine]) -> tuple[str, tuple[Word, ...]]:

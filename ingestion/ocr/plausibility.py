@@ -183,26 +183,17 @@ def _signs(word: str) -> _Signs:
 
 def _latin_letters(folded: str, word: str) -> tuple[int, int]:
     """(letters in plausible runs, letters in implausible runs) of a word. folded: the same word folded."""
-    right = 0
-    wrong = 0
-    is_code = _is_code(word)
-    for run in RUN.findall(folded):
-        if len(run) < SHORTEST:
-            continue
-        if _is_run_together(run, word):
-            wrong += len(run)
-        elif plausibility(run) >= 0:
+    right = wrong = 0
+    digits = len(DIGIT.findall(word))
+    is_code = word.isupper() and (digits > 0 or len(word) <= LONGEST_CODE)
+    is_code |= digits * CHARACTERS_A_DIGIT >= len(word)
+    for run in filter(lambda run: len(run) >= SHORTEST, RUN.findall(folded)):
+        together = _is_run_together(run, word)
+        if not together and plausibility(run) >= 0:
             right += len(run)
-        elif not is_code:
+        elif together or not is_code:
             wrong += len(run)
     return right, wrong
-
-
-def _is_code(word: str) -> bool:
-    digits = len(DIGIT.findall(word))
-    if digits * CHARACTERS_A_DIGIT >= len(word):
-        return True
-    return word.isupper() and (digits > 0 or len(word) <= LONGEST_CODE)
 
 
 # The words of a document recur from page to page; so many results take 5 MB.
@@ -211,10 +202,8 @@ _remembered = lru_cache(20_000)(_signs)
 
 def _is_symbols(word: str) -> bool:
     """Whether a word has so many symbols among its letters that its letters must be codes of other glyphs."""
-    if not RARE.search(word):
-        return False
-    touching = len(TOUCHING.findall(word))
-    return touching >= max(FEWEST_TOUCHING, len(word) / CHARACTERS_A_TOUCH)
+    fewest = max(FEWEST_TOUCHING, len(word) / CHARACTERS_A_TOUCH)
+    return RARE.search(word) is not None and len(TOUCHING.findall(word)) >= fewest
 
 
 def _foreign_letters(folded: str) -> tuple[int, int]:
@@ -225,16 +214,14 @@ def _foreign_letters(folded: str) -> tuple[int, int]:
     letters = sum(map(len, runs))
     # A low byte of zero is one ideograph in 256, but every Latin letter whose two bytes were swapped.
     swapped = sum(not ord(letter) & 0xFF for run in runs for letter in run)
-    if letters >= SHORTEST and (2 * len(runs) > letters or 2 * swapped > letters):
-        return (0, letters)
-    return (letters, 0)
+    is_wrong = letters >= SHORTEST and 2 * max(len(runs), swapped) > letters
+    return (0, letters) if is_wrong else (letters, 0)
 
 
 def plausibility(run: str) -> int:
     """How much speaks for a run of a-z being spelt as some language spells; below 0 nothing does."""
     table = _table()
-    state = 0
-    total = 0
+    state = total = 0
     for code in (*run.encode("ascii", "ignore"), 96):
         state = (state % 729 * 27 + code - 96) % len(table)
         total += table[state]
@@ -243,22 +230,14 @@ def plausibility(run: str) -> int:
 
 def _is_run_together(run: str, word: str) -> bool:
     """Whether a run has more letters than a word and too few capitals within to be an identifier."""
-    if len(run) <= LONGEST:
-        return False
     parts = 1 + sum(before.islower() and after.isupper() for before, after in pairwise(word))
-    return len(run) > LONGEST_PART * parts
+    return len(run) > max(LONGEST, LONGEST_PART * parts)
 
 
 def _is_spaced_out(words: Counter[str]) -> bool:
     """Whether the letters of many words stand alone."""
-    alone = [times for word, times in words.items() if _is_single_letter(word)]
-    if len(alone) < FEWEST_DIFFERENT:
-        return False
-    return sum(alone) >= max(FEWEST_ALONE, MOST_ALONE * words.total())
-
-
-def _is_single_letter(word: str) -> bool:
-    return len(word) == 1 and word.isalpha() and fold(word) < "{"
+    alone = [times for word, times in words.items() if len(word) == 1 and word.isalpha() and fold(word) < "{"]
+    return len(alone) >= FEWEST_DIFFERENT and sum(alone) >= max(FEWEST_ALONE, MOST_ALONE * words.total())
 
 
 def _is_broken(words: Sequence[str]) -> bool:
@@ -294,9 +273,7 @@ def _begins_turned(word: str) -> bool:
 
 def _is_misread(text: str, words: int) -> bool:
     """Whether UTF-8 was read as one-byte characters. words: how many the text has."""
-    if text.isascii():
-        return False
-    return len(MISREAD.findall(text)) >= max(FEWEST_MISREAD, MOST_MISREAD * words)
+    return not text.isascii() and len(MISREAD.findall(text)) >= max(FEWEST_MISREAD, MOST_MISREAD * words)
 
 
 @cache

@@ -152,8 +152,8 @@ def _with_whole_rows(lines: Sequence[OcrLine], turned: int) -> tuple[str, tuple[
 
 def _is_scattered(table: Table) -> bool:
     """Whether most rows of a table begin in the text before the row above them ends."""
-    begun = [before.end > row.start for before, row in pairwise(table.rows)]
-    return 2 * sum(begun) > len(begun)
+    begun = sum(before.end > row.start for before, row in pairwise(table.rows))
+    return 2 * begun > len(table.rows) - 1
 
 
 def tables_of(text: str, words: Sequence[Word], turned: int) -> tuple[Table, ...]:
@@ -185,14 +185,14 @@ def read_pictures(page: Page, image: Image, pictures: Sequence[Rect]) -> Page:
         if found is not page and not clock.allows_more():
             break
         lines, turned = _read_lines(crop(image, place), clock)
-        fresh = [_unwritten(line, place, own) for line in lines]
+        unwritten = (_unwritten(line, place, own) for line in lines)
+        fresh = [line for line in unwritten if line.words]
         if not _is_no_text(words_of(fresh)):
-            added = [line for line in fresh if line.words]
-            found = _appended(found, added, turned)
-    if found is page:
-        return found
-    confidence = round(mean_confidence(found.words), 1)
-    return replace(found, confidence=confidence, method="text+ocr")
+            found = _appended(found, fresh, turned)
+    if found is not page:
+        confidence = round(mean_confidence(found.words), 1)
+        found = replace(found, confidence=confidence, method="text+ocr")
+    return found
 
 
 def _unwritten(line: OcrLine, place: Rect, own: Sequence[tuple[Rect, set[str]]]) -> OcrLine:
@@ -211,10 +211,13 @@ def _appended(page: Page, lines: Sequence[OcrLine], turned: int) -> Page:
     text = f"{page.text}\n\n{added}" if page.text else added
     shift = len(text) - len(added)
     words = tuple(replace(word, start=word.start + shift, end=word.end + shift) for word in words)
-    all_words = (*page.words, *words)
-    all_lines = (*page.lines, *lines_of(text, words))
-    tables = (*page.tables, *tables_of(text, words, turned))
-    return replace(page, text=text, words=all_words, lines=all_lines, tables=tables)
+    return replace(
+        page,
+        text=text,
+        words=(*page.words, *words),
+        lines=(*page.lines, *lines_of(text, words)),
+        tables=(*page.tables, *tables_of(text, words, turned)),
+    )
 
 
 def _on_page(box: Rect, place: Rect) -> Rect:
@@ -251,7 +254,7 @@ class _Clock:
         """Seconds until the page has taken too long, at least a moment, so that tesseract starts and reports
         the timeout itself.
         """
-        return max(0.1, self._began + PAGE_SECONDS - time.monotonic())
+        return max(0.1, PAGE_SECONDS - self.spent())
 
     def spent(self) -> float:
         """Seconds since the page was begun."""
@@ -324,22 +327,16 @@ def _scaled(image: Image, scale: float) -> Image:
 def _is_doubtful(lines: Sequence[OcrLine], image: Image) -> bool:
     """Whether the image of these lines may lie the wrong way up: it shows text, but not what was read."""
     words = words_of(lines)
-    if not _is_no_text(words) and _level_share(words, image.size) >= LEAST_LEVEL:
+    long = [word for word in words if letters([word]) >= LONG]
+    level = [word for word in long if _is_level(word, image.size)]
+    if not _is_no_text(words) and len(level) >= LEAST_LEVEL * len(long):
         return False
-    sideways = turn(image, 90)
-    return max(text_area(image), text_area(sideways)) >= LEAST_TEXT
+    return max(text_area(image), text_area(turn(image, 90))) >= LEAST_TEXT
 
 
 def _is_level(word: Word, size: tuple[int, int]) -> bool:
     """Whether a word is wider than high: tesseract reads lines that run downwards too."""
     return word.box.width * size[0] > word.box.height * size[1]
-
-
-def _level_share(words: Sequence[Word], size: tuple[int, int]) -> float:
-    long = [word for word in words if letters([word]) >= LONG]
-    if long:
-        return sum(_is_level(word, size) for word in long) / len(long)
-    return 1.0
 
 
 def _sure_letters(lines: Sequence[OcrLine], size: tuple[int, int]) -> int:
@@ -361,9 +358,7 @@ def _best_turn(evened: Image, among: Sequence[int], least: float, clock: _Clock)
             lines = _tesseract(tried, WHOLE_PAGE, clock, most=TRIAL_SECONDS)
             found[degrees] = _sure_letters(lines, tried.size)
     best = max(found, key=lambda degrees: found[degrees])
-    if found[best] >= max(least, FEW_LETTERS):
-        return best
-    return 0
+    return best if found[best] >= max(least, FEW_LETTERS) else 0
 
 
 def _tesseract(image: Image, mode: int, clock: _Clock, *, most: float = PAGE_SECONDS) -> list[OcrLine]:

@@ -10,11 +10,10 @@ from functools import cache
 
 from ingestion.ocr.plausibility import judge
 from ingestion.pages.margins import is_number_line
-from ingestion.records import Page
+from ingestion.records import Page, Span
 
 __all__ = [
     "better_reading",
-    "is_contents",
     "is_unreadable",
     "join_line_breaks",
     "needs_reading_again",
@@ -45,11 +44,6 @@ IDEOGRAPHS = "\u2e80"
 LETTERS_AN_IDEOGRAPH = 3
 # What letters with wrong spaces, order or encoding are worth: a search finds few of their words.
 DISORDERED = 0.5
-# A page of contents has at least this many entries; fewer may stand on any page.
-FEWEST_ENTRIES = 4
-LEADER = re.compile(r"(?:\. ?){5}|\u2026{2}|_{5}")
-PAGE_NUMBER = re.compile(r"[\divxl]{1,5}", re.I)
-CONTENTS = re.compile(r"(table of )?contents\b|index$|list of (tables|figures|charts)", re.I)
 # Halves of characters, which no file can be written with.
 SURROGATE = re.compile(r"[\ud800-\udfff]")
 CID = re.compile(r"\(cid:\d+\)|/G\d{2}")
@@ -67,27 +61,6 @@ HALVES = re.compile(rf"(?:(?<!\w)(?<!\w-){_WHOLE})?{LINE_BREAK_HYPHEN.pattern}(?
 NO_SPACE = re.compile(r"[^\s\x00]+")
 
 
-def is_contents(text: str) -> bool:
-    """Whether a page is a table of contents or a list of tables, which names every subject and explains none.
-
-    Many of its lines lead by dots to a page number, or it calls itself contents and most of its lines end in
-    a page number.
-    """
-    lines = [line.strip() for line in text.split("\n") if line.strip()]
-    leading = sum(bool(LEADER.search(line)) for line in lines)
-    if leading >= FEWEST_ENTRIES and leading >= len(lines) / 3:
-        return True
-    if not any(CONTENTS.match(line) for line in lines[:5]):
-        return False
-    ending = sum(map(_ends_in_page_number, lines))
-    return ending >= FEWEST_ENTRIES and ending >= len(lines) / 2
-
-
-def _ends_in_page_number(line: str) -> bool:
-    last_word = line.rsplit(None, 1)[-1]
-    return PAGE_NUMBER.fullmatch(last_word) is not None and " " in line
-
-
 def normalise(text: str) -> str:
     """`text` with LF line ends, ligatures spelt out, form feeds as line ends and NULs as spaces.
 
@@ -100,10 +73,10 @@ def normalise(text: str) -> str:
     return re.sub(r"(?<![ \t])[ \t]+(?=\n)", "", text.translate(LIGATURES))
 
 
-def normalised_words(text: str) -> tuple[str, list[tuple[int, int, tuple[int, int]]]]:
+def normalised_words(text: str) -> tuple[str, list[tuple[int, int, Span]]]:
     """normalise(text), and for each word its start and end there and its (start, end) in `text`."""
     parts = list[str]()
-    spans = list[tuple[int, int, tuple[int, int]]]()
+    spans = list[tuple[int, int, Span]]()
     length = at = 0
     tidy = cache(normalise)
     for match in NO_SPACE.finditer(text):
@@ -171,17 +144,12 @@ def _resolved(text: str, match: re.Match[str], words: frozenset[str]) -> str:
 
 def needs_reading_again(text: str) -> bool:
     """Whether `text` is too short or too garbled, so that the page's image should be read instead."""
-    letters = sum(map(str.isalnum, text))
-    if letters < FEWEST_LETTERS:
-        return True
     unreadable = _unreadable(text)
-    if unreadable > MOST_UNREADABLE * len(text):
+    if sum(map(str.isalnum, text)) < FEWEST_LETTERS or unreadable > MOST_UNREADABLE * len(text):
         return True
     found = judge(text)
-    if found.disordered:
-        return True
     wrong = found.implausible + unreadable
-    return wrong > MOST_IMPLAUSIBLE * (found.plausible + wrong + DOUBT)
+    return found.disordered or wrong > MOST_IMPLAUSIBLE * (found.plausible + wrong + DOUBT)
 
 
 def is_unreadable(text: str) -> bool:
@@ -189,10 +157,8 @@ def is_unreadable(text: str) -> bool:
     letters that spell nothing.
     """
     shown = sum(not letter.isspace() for letter in text)
-    if 2 * sum(map(str.isalnum, text)) < shown:
-        return True
     found = judge(text)
-    return found.implausible > found.plausible
+    return 2 * sum(map(str.isalnum, text)) < shown or found.implausible > found.plausible
 
 
 def better_reading(first: Page, second: Page) -> Page:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Iterator, Sequence
+from itertools import islice
 
 from ingestion.language.months import DATED_MONTH
 from ingestion.language.periods import A_DAY, WHOLE_YEAR, YEAR, Period, find_periods
@@ -28,10 +29,8 @@ OF_THE = re.compile(r"\b(?:for|of) (?:the|its|our) (?:\w{1,10} ){0,2}\Z", re.I)
 LONGEST_OF = 40
 # Dates that say what a document is about: when it holds from, when what it reports was said or done.
 IN_FORCE = re.compile(
-    (
-        r"\b(?:in force|effective|takes? effect|comes? into (?:force|effect)|enters? into (?:force|effect)"
-        r"|valid|applies|applicable)\b"
-    ),
+    r"\b(?:in force|effective|takes? effect|comes? into (?:force|effect)|enters? into (?:force|effect)"
+    r"|valid|applies|applicable)\b",
     re.I,
 )
 EVENT = re.compile(
@@ -42,10 +41,8 @@ EVENT = re.compile(
 )
 # Years on such lines are of printing, of filing or of a law.
 NO_PERIOD = re.compile(
-    (
-        r"©|\bcopyright\b|\bisbn\b|\bissn\b|\bprinted\b|\bpublished\b|\bhttps?:|www\.|\bact(?:,? \d| of \d)"
-        r"|\bfiled\b|\bdownloaded\b|\.(?:pdf|indd|docx?|xlsx?)\b"
-    ),
+    r"©|\bcopyright\b|\bisbn\b|\bissn\b|\bprinted\b|\bpublished\b|\bhttps?:|www\.|\bact(?:,? \d| of \d)"
+    r"|\bfiled\b|\bdownloaded\b|\.(?:pdf|indd|docx?|xlsx?)\b",
     re.I,
 )
 DOCUMENT_WORD = re.compile(
@@ -84,6 +81,7 @@ STATUSES = {
             r"|\bnotice of proposed\b"
         ),
     ),
+    "amendment": (r"^\W*(?:amendment|addendum|corrigendum)\b(?! act\b)",),
     "revised": (
         (
             rf"\brevised (?:\w{{1,16}} ){{0,3}}{WHAT}\b|\bamended (?:\w{{1,16}} ){{0,2}}{WHAT}\b"
@@ -120,10 +118,8 @@ CALLED_SUPERSEDED = re.compile(
     re.I,
 )
 NOT_YET = re.compile(
-    (
-        r"\b(?:not|to be|until|pending|subject to|before being|for) (?:\w{1,12} )?(?:adopted|approved"
-        r"|enacted|adoption|approval)\b"
-    ),
+    r"\b(?:not|to be|until|pending|subject to|before being|for) (?:\w{1,12} )?(?:adopted|approved"
+    r"|enacted|adoption|approval)\b",
     re.I,
 )
 
@@ -133,9 +129,7 @@ def document_facts(pages: Sequence[Page], title: str | None) -> DocumentFacts:
     cover = _cover(pages)
     tops = list(_title_lines(pages))
     heads = _running(pages)
-    titles = []
-    if title and re.search(r"[^\W\d_]{3}", title):
-        titles.append(title)
+    titles = [title] if title and re.search(r"[^\W\d_]{3}", title) else []
     period = _declared(cover) or _of_lines(heads, tops, titles) or _dated(tops, heads, titles)
     if CALLED_SUPERSEDED.search(cover):
         return DocumentFacts(period or None, "superseded")
@@ -191,25 +185,18 @@ def _cover(pages: Sequence[Page]) -> str:
 
 def _title_lines(pages: Sequence[Page]) -> Iterator[str]:
     """Yields the short lines at the top of the cover, without running heads."""
-    if not pages:
-        return
-    page = pages[0]
-    running = {page.text[start:end].strip() for start, end in page.running}
-    texts = map(str.strip, page.text[:COVER_CHARACTERS].split("\n"))
-    lines = list(filter(None, texts))
-    for line in lines[:TITLE_LINES]:
-        if len(line) <= LONGEST_TITLE_LINE and line not in running:
-            yield line
+    for page in pages[:1]:
+        running = {page.text[start:end].strip() for start, end in page.running}
+        lines = filter(None, map(str.strip, page.text[:COVER_CHARACTERS].split("\n")))
+        for line in islice(lines, TITLE_LINES):
+            if len(line) <= LONGEST_TITLE_LINE and line not in running:
+                yield line
 
 
 def _running(pages: Sequence[Page]) -> list[str]:
     """Returns running heads and feet of the first pages, each as often as it stands there."""
-    heads = []
-    for page in pages[:HEADED_PAGES]:
-        for start, end in page.running:
-            words = page.text[start:end].split()
-            heads.append(" ".join(words))
-    return heads
+    near = pages[:HEADED_PAGES]
+    return [" ".join(page.text[start:end].split()) for page in near for start, end in page.running]
 
 
 def _declared(cover: str) -> str:
@@ -235,11 +222,8 @@ def _of_lines(heads: Sequence[str], tops: Sequence[str], titles: Sequence[str]) 
     for line in (*tops[:FIRST_LINES], *titles):
         if period := _named(line):
             return period
-    further = {_named(line) for line in tops if DOCUMENT_WORD.search(line)}
-    further.discard("")
-    if len(further) == 1:
-        return further.pop()
-    return ""
+    further = {_named(line) for line in tops if DOCUMENT_WORD.search(line)} - {""}
+    return further.pop() if len(further) == 1 else ""
 
 
 def _named(line: str) -> str:
@@ -262,17 +246,15 @@ def _dated(tops: Sequence[str], heads: Sequence[str], titles: Sequence[str]) -> 
     if not any(map(EVENT.search, lines)):
         return ""
     years = Counter(_dates_in([line for line in lines if not NO_PERIOD.search(line)]))
-    for year, _ in years.most_common(1):
-        return year
-    return ""
+    return max(years, key=years.__getitem__, default="")
 
 
 def _dates_in(lines: Sequence[str]) -> list[str]:
     """Returns the year of the first date on each line that has one."""
-    years = []
+    years = list[str]()
     for line in lines:
-        dates = [period for period in find_periods(line) if period.months == A_DAY]
-        years += [str(date.end_year) for date in dates[:1]]
+        dates = (str(period.end_year) for period in find_periods(line) if period.months == A_DAY)
+        years += islice(dates, 1)
     return years
 
 

@@ -190,11 +190,8 @@ def _release(cover: Sequence[CoverLine], written: Written, period: str) -> str:
     head = " ".join(line.text for line in cover)
     head = re.sub(r"\s(?:and|&)\sfull[- ]year\b", "", head, flags=re.I)
     quarters = [f"Q{one.quarter} {one.start_year}" for one in find_periods(head) if one.quarter]
-    who = ""
-    if found := RESULTS.search(lines):
-        who = found["who"]
-    elif TOLD_RESULTS.search(head):
-        who = company_in(written)
+    found = RESULTS.search(lines)
+    who = found["who"] if found else TOLD_RESULTS.search(head) and company_in(written)
     return (
         f"{written.lowered(without_legal_form(who))}, earnings release {[*quarters, period][0]}"
         if who
@@ -240,9 +237,8 @@ def _goes_on(line: CoverLine, below: CoverLine) -> bool:
         return False
     if GOES_ON.search(f"{line.text}\n{below.text}"):
         return True
-    if not line.box or not below.box or line.size == 1 or abs(below.size - line.size) > SAME_SIZE * line.size:
-        return False
-    if public_body([line.text, below.text]):
+    same_size = line.size > 1 and abs(below.size - line.size) <= SAME_SIZE * line.size
+    if not line.box or not below.box or not same_size or public_body([line.text, below.text]):
         return False
     return -line.box.height < below.box.y0 - line.box.y1 < CLOSE * line.box.height
 

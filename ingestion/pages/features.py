@@ -80,10 +80,8 @@ def count_found(patterns: Iterable[re.Pattern[str]], text: str) -> int:
 
 def has_page_number(folded: str) -> bool:
     """Whether a line ends in a page number, like an entry of a list of contents, and not in a date."""
-    words = folded.rsplit(None, 2)
-    if len(words) < 2 or not PAGE_NUMBER.fullmatch(words[-1]):
-        return False
-    return words[-2].rstrip(".") not in MONTH_WORDS
+    *_, before, last = ["", "", *folded.rsplit(None, 2)]
+    return before.rstrip(".") not in {"", *MONTH_WORDS} and PAGE_NUMBER.fullmatch(last) is not None
 
 
 def _joined(line: str, words: str) -> str:

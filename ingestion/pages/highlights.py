@@ -31,26 +31,22 @@ def locate_quote(glyphs: Sequence[tuple[str, Rect]], quote: str, before: str = "
     owner = list[int]()
     for index, (text, _) in enumerate(glyphs):
         plain = _plain(text)
-        letters.extend(plain)
-        owner.extend([index] * len(plain))
+        letters += plain
+        owner += [index] * len(plain)
     near = len(_plain(before))
     found = re.finditer(f"(?={re.escape(query)})", "".join(letters))
     at = min((match.start() for match in found), key=lambda place: abs(place - near), default=-1)
     if at < 0:
         return ()
-    first = owner[at]
-    last = owner[at + len(query) - 1]
+    first, last = owner[at], owner[at + len(query) - 1]
     for mark in _outer_marks(quote[::-1]):
         if first > 0 and glyphs[first - 1][0] == mark:
             first -= 1
     for mark in _outer_marks(quote):
         if last + 1 < len(glyphs) and glyphs[last + 1][0] == mark:
             last += 1
-    quoted = glyphs[first : last + 1]
     # Blanks and line ends that PDFium adds have no box.
-    return _by_line(
-        [(text, box) for text, box in quoted if text.strip() and box.x1 > box.x0 and box.y1 > box.y0]
-    )
+    return _by_line([(text, box) for text, box in glyphs[first : last + 1] if text.strip() and box.area > 0])
 
 
 def confidence_of(words: Sequence[Word], start: int, end: int) -> float | None:
@@ -65,10 +61,8 @@ def confidence_of(words: Sequence[Word], start: int, end: int) -> float | None:
     if figures:
         return round(min(figures), 1)
     letters = sum(len(word.text) for word in read)
-    if letters:
-        weighted = sum(word.sure * len(word.text) for word in read)
-        return round(weighted / letters, 1)
-    return None
+    weighted = sum(word.sure * len(word.text) for word in read)
+    return round(weighted / letters, 1) if letters else None
 
 
 def _plain(text: str) -> str:
@@ -85,22 +79,17 @@ def _by_line(glyphs: Sequence[tuple[str, Rect]]) -> tuple[Rect, ...]:
     lines = list[Rect]()
     last = ("", Rect(0.0, 0.0, 0.0, 0.0))
     for text, box in glyphs:
-        upright = len(text) == len(last[0]) == 1 and _runs_on(last[1], box)
-        if lines and (upright or _on_one_line(lines[-1], box)):
+        # A character stands close above or below another in a line that runs up or down the page.
+        gap, across = -last[1].level(box), last[1].overlap(box)
+        upright = (
+            len(text) == len(last[0]) == 1
+            and across > min(last[1].width, box.width) / 2
+            and 0 <= gap < SAME_LINE * max(last[1].height, box.height)
+        )
+        apart = abs(lines[-1].middle - box.middle) if lines else 1.0
+        if lines and (upright or apart < SAME_LINE * max(lines[-1].height, box.height)):
             lines[-1] = around((lines[-1], box))
         else:
             lines.append(box)
         last = text, box
     return tuple(lines)
-
-
-def _runs_on(last: Rect, box: Rect) -> bool:
-    """Whether a character stands close above or below another, in a line that runs up or down the page."""
-    apart = -last.level(box)
-    across = last.overlap(box)
-    return across > min(last.width, box.width) / 2 and 0 <= apart < SAME_LINE * max(last.height, box.height)
-
-
-def _on_one_line(first: Rect, second: Rect) -> bool:
-    height = max(first.height, second.height)
-    return abs(first.middle - second.middle) < SAME_LINE * height

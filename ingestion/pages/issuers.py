@@ -106,10 +106,8 @@ def company_in(written: Written) -> str:
     if found := WITH_TICKER.search(written.text[:TICKER_WITHIN]):
         return found["name"]
     found_names = (found[0] for found in WITH_LEGAL_FORM.finditer(written.text[:SEARCHED]))
-    for name, count in Counter(filter(_is_company, found_names)).most_common(1):
-        if count >= COMPANY_NAMED:
-            return name
-    return ""
+    named = Counter(filter(_is_company, found_names)).most_common(1)
+    return next((name for name, count in named if count >= COMPANY_NAMED), "")
 
 
 def place_in(lines: Sequence[str], written: Written) -> str:
@@ -122,10 +120,8 @@ def place_in(lines: Sequence[str], written: Written) -> str:
         if found := OF_A_PLACE.fullmatch(line):
             return found["place"] or found["owner"]
     places = Counter(found["place"] or found["owner"] for found in OF_A_PLACE.finditer(written.text))
-    for place, count in places.most_common(1):
-        if count >= max(FEWEST_NAMED, SHARE_NAMED * places.total()):
-            return place
-    return ""
+    fewest = max(FEWEST_NAMED, SHARE_NAMED * places.total())
+    return next((place for place, count in places.most_common(1) if count >= fewest), "")
 
 
 def public_body(lines: Sequence[str]) -> str:

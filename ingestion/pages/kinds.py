@@ -6,7 +6,6 @@ import re
 from collections.abc import Mapping
 from itertools import pairwise
 
-from ingestion.ocr.text_quality import is_contents
 from ingestion.pages.bibliographies import is_reference_list
 from ingestion.pages.features import Look, look_at
 from ingestion.pages.statement_kinds import named_statements, statements
@@ -27,6 +26,11 @@ PRIMARY_STATEMENTS = tuple(sorted(STATEMENTS))
 # The greatest share of lines that end in a figure in prose.
 MOST_IN_PROSE = 0.3
 FEWEST_NAMED = 3
+# A list of contents has at least this many entries; fewer may stand on any page.
+FEWEST_ENTRIES = 4
+LEADER = re.compile(r"(?:\. ?){5}|\u2026{2}|_{5}")
+PAGE_NUMBER = re.compile(r"[\divxl]{1,5}", re.I)
+TITLE = re.compile(r"(table of )?contents\b|index$|list of (tables|figures|charts)", re.I)
 # Page numbers rise down a list of contents. Figures of a table do so by chance, half of the time.
 LEADERS = ("...", ". . .", "…", "_____")
 LAST_NUMBER = re.compile(r"[ -](\d{1,4})$")
@@ -73,28 +77,29 @@ def page_kinds(page: Page) -> tuple[str, ...]:
 
 
 def _is_contents(text: str, look: Look) -> bool:
-    """Whether a page is a list of contents.
+    """Whether a page is a table of contents or a list of tables, which names every subject and explains none.
 
-    As `is_contents`, but not for pages under a running head "Table of Contents": their figures do not rise
-    from line to line.
+    Many of its lines lead by dots to a page number. Or it calls itself contents, most of its lines end in a
+    page number, and without leaders these rise from line to line: below a running head "Table of Contents"
+    figures do not.
     """
-    if any(leader in text for leader in LEADERS):
-        return is_contents(text)
-    numbers = []
-    for line, figure in zip(look.folded, look.figures, strict=True):
-        if figure and (last := LAST_NUMBER.search(line[-6:])):
-            numbers.append(int(last[1]))
-    if len(numbers) < FEWEST_RISING:
+    lines = [line.strip() for line in text.split("\n") if line.strip()]
+    has_leader = any(leader in text for leader in LEADERS)
+    if has_leader and sum(map(bool, map(LEADER.search, lines))) >= max(FEWEST_ENTRIES, len(lines) / 3):
+        return True
+    ending = (line for line in lines if " " in line and PAGE_NUMBER.fullmatch(line.rsplit(None, 1)[-1]))
+    if not any(map(TITLE.match, lines[:5])) or len([*ending]) < max(FEWEST_ENTRIES, len(lines) / 2):
         return False
+    rows = (line for line, figure in zip(look.folded, look.figures, strict=True) if figure)
+    numbers = [int(last[1]) for line in rows if (last := LAST_NUMBER.search(line[-6:]))]
     rising = sum(first <= second for first, second in pairwise(numbers))
-    return rising >= SHARE_RISING * (len(numbers) - 1) and is_contents(text)
+    return has_leader or (len(numbers) >= FEWEST_RISING and rising >= SHARE_RISING * (len(numbers) - 1))
 
 
 def _is_index(look: Look) -> bool:
     named = named_statements(look)
-    if named >= FEWEST_NAMED:
-        return True
-    return named > 0 and any(map(INDEX.match, look.folded[: look.head]))
+    titled = named > 0 and any(map(INDEX.match, look.folded[: look.head]))
+    return titled or named >= FEWEST_NAMED
 
 
 def _is_boilerplate(look: Look) -> bool:

@@ -5,11 +5,11 @@ from __future__ import annotations
 import re
 from collections import defaultdict
 from collections.abc import Collection, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from statistics import median_high as median
 
 from ingestion.language.currencies import DRAWN_SIGNS
-from ingestion.records import Line, Page, Rect
+from ingestion.records import Line, Page, Rect, Span
 
 __all__ = [
     "EDGES",
@@ -58,10 +58,8 @@ SAME_WORDS = 3
 SHARE = 0.3
 # Heads, units and sources of tables repeat as running lines do, and so do rows of figures.
 TABLE_TEXT = re.compile(
-    (
-        r"(?:table|chart|figure|box|annex|schedule|exhibit|note)\s(?:\w{0,2}\d|[ivxlc]+\b|\w\b)|(?:notes?"
-        r"|sources?):|\("
-    ),
+    r"(?:table|chart|figure|box|annex|schedule|exhibit|note)\s(?:\w{0,2}\d|[ivxlc]+\b|\w\b)|(?:notes?"
+    r"|sources?):|\(",
     re.I,
 )
 FIGURE = re.compile(rf"[({DRAWN_SIGNS}-]*\d[\d.,]*[)%]*")
@@ -94,7 +92,7 @@ class EdgeRow:
 
     side: str
     depth: int
-    pieces: tuple[tuple[int, int], ...]
+    pieces: tuple[Span, ...]
     boxes: tuple[Rect, ...] = ()
 
 
@@ -136,54 +134,34 @@ def edge_rows(page: Page, usual: float) -> list[EdgeRow]:
     They go by the places of the lines, or by the order of the text if no line has a place. A page of few rows
     has them both as heads and as feet. usual: see usual_height.
     """
-    lines = [line for line in page.lines if _has_area(line.box)]
+    lines = [line for line in page.lines if line.box.area > 0]
     if not lines:
         return _rows_of_text(page.text)
     highest = TALL * min(usual, _line_height(lines))
     parts = list[Line]()
     for line in lines:
-        if not _upright(line.box):
+        # Text set sideways shares its height with everything.
+        if line.box.height <= max(UPRIGHT * line.box.width, LOWEST_UPRIGHT):
             parts += _parted(page.text, line, highest)
     level = sorted(parts, key=lambda line: line.box.middle)
-    heads = _outer("head", _beside(level))
-    feet = _outer("foot", _beside(level[::-1]))
-    rows = [*heads, *feet]
-    known = set[int]()
-    for row in rows:
-        known.update(start for start, _ in row.pieces)
+    rows = [*_outer("head", _beside(level)), *_outer("foot", _beside(level[::-1]))]
+    known = {start for row in rows for start, _ in row.pieces}
     others = [line for line in lines if line.start not in known]
-    for line in _side_lines(others, level):
-        span = (line.start, line.end)
-        rows.append(EdgeRow("side", 0, (span,), (line.box,)))
+    sides = [line for line in others if line.box.x1 <= SIDE_MARGIN or line.box.x0 >= 1 - SIDE_MARGIN]
+    for line in sides[:MOST_SIDE_LINES]:
+        # No level line is beside a header or footer there.
+        if not any(_level_with(line.box, other.box) for other in level):
+            rows.append(EdgeRow("side", 0, ((line.start, line.end),), (line.box,)))
     return rows
-
-
-def _has_area(box: Rect) -> bool:
-    return box.x0 < box.x1 and box.y0 < box.y1
 
 
 def _rows_of_text(text: str) -> list[EdgeRow]:
     """Returns the first and last lines of a text as heads and feet, outermost first."""
     spans = [match.span() for match in re.finditer(r"\S[^\n]*", text)]
-    first = spans[:EDGE_ROWS]
-    last = spans[: -EDGE_ROWS - 1 : -1]
-    heads = [EdgeRow("head", depth, (span,)) for depth, span in enumerate(first)]
-    feet = [EdgeRow("foot", depth, (span,)) for depth, span in enumerate(last)]
-    return heads + feet
-
-
-def _side_lines(lines: Sequence[Line], level: Sequence[Line]) -> list[Line]:
-    """Returns the lines in the side margins that may be headers and footers: no level line is beside them."""
-    sides = [line for line in lines if _is_in_side_margin(line.box)]
-    return [line for line in sides[:MOST_SIDE_LINES] if not _has_beside(line, level)]
-
-
-def _is_in_side_margin(box: Rect) -> bool:
-    return box.x1 <= SIDE_MARGIN or box.x0 >= 1 - SIDE_MARGIN
-
-
-def _has_beside(line: Line, level: Sequence[Line]) -> bool:
-    return any(_level_with(line.box, other.box) for other in level)
+    sides = {"head": spans[:EDGE_ROWS], "foot": spans[: -EDGE_ROWS - 1 : -1]}
+    return [
+        EdgeRow(side, depth, (span,)) for side, outer in sides.items() for depth, span in enumerate(outer)
+    ]
 
 
 # A line's shape, its words, and its place.
@@ -217,7 +195,7 @@ def running_lines(pages: Sequence[Page]) -> frozenset[str]:
 
 def running_spans(
     page: Page, running: frozenset[str], opening: frozenset[str] = frozenset()
-) -> tuple[tuple[int, int], ...]:
+) -> tuple[Span, ...]:
     """Returns (start, end) of the running heads and feet at a page's edges, and of its page number.
 
     running: see running_lines.
@@ -226,17 +204,12 @@ def running_spans(
     spans = set()
     own = {str(page.number), *(page.label or "").split("–")}
     for (start, end), shape, row in _edge_lines(page, usual_height([page])):
+        line = page.text[start:end]
         if page.label and not shape.strip(MARKS):
-            runs = page.text[start:end].strip(MARKS) in page.label.split("–")
+            runs = line.strip(MARKS) in page.label.split("–")
         else:
             runs = not running.isdisjoint({shape, _beginning(shape)})
-        if not row.depth:
-            runs = (
-                runs
-                or is_number_line(page.text[start:end], own)
-                or _repeats(page.text[start:end], row, opening)
-            )
-        if runs:
+        if runs or (not row.depth and (is_number_line(line, own) or _repeats(line, row, opening))):
             end += page.text.startswith("\n", end)
             spans.add((start, end))
     return tuple(sorted(spans))
@@ -244,13 +217,8 @@ def running_spans(
 
 def opening_words(page: Page) -> frozenset[str]:
     """Returns the words of the lines at the edges of a document's first page, which name it."""
-    rows = edge_rows(page, usual_height([page]))
-    return frozenset(
-        word
-        for row in rows
-        for start, end in row.pieces
-        for word in _WORD.findall(page.text[start:end].casefold())
-    )
+    spans = (span for row in edge_rows(page, usual_height([page])) for span in row.pieces)
+    return frozenset(word for span in spans for word in _WORD.findall(page.text[slice(*span)].casefold()))
 
 
 def _repeats(line: str, row: EdgeRow, opening: frozenset[str]) -> bool:
@@ -270,8 +238,7 @@ def _near(indexes: Sequence[int]) -> bool:
     indexes: in order, repeated if a page has the line twice.
     """
     pages = sorted(set(indexes))
-    stretches = zip(pages, pages[SUPPORT - 1 :], strict=False)
-    return any(last - first <= NEAR for first, last in stretches)
+    return any(last - first <= NEAR for first, last in zip(pages, pages[SUPPORT - 1 :], strict=False))
 
 
 def _words(page: Page, start: int, end: int) -> str:
@@ -280,13 +247,11 @@ def _words(page: Page, start: int, end: int) -> str:
     This is the same on each page but for that number.
     """
     text = page.text[start:end].casefold()
-    if page.label:
-        label = re.escape(page.label.casefold())
-        return re.sub(rf"(?<!\w){label}(?!\w)", "#", text)
-    return text
+    label = re.escape((page.label or "").casefold())
+    return re.sub(rf"(?<!\w){label}(?!\w)", "#", text) if label else text
 
 
-def _edge_lines(page: Page, usual: float) -> Iterator[tuple[tuple[int, int], str, EdgeRow]]:
+def _edge_lines(page: Page, usual: float) -> Iterator[tuple[Span, str, EdgeRow]]:
     """Yields the offsets, shape and row of each line at an edge.
 
     Lines that belong to the text next to them or to a table are left out.
@@ -307,12 +272,9 @@ def _places(row: EdgeRow) -> list[tuple[str, int]]:
     """
     if not row.boxes:
         return [("text", 0)]
-    band = _level(row) / (2 * SAME_HEIGHT)
-    own = (row.side + " band", int(band))
-    following = (row.side + " next", int(band + 0.5))
-    if row.depth:
-        return [own, following]
-    return [(row.side, 0), own, following]
+    band = row.boxes[0].middle / (2 * SAME_HEIGHT)
+    bands = [(row.side + " band", int(band)), (row.side + " next", int(band + 0.5))]
+    return bands if row.depth else [(row.side, 0), *bands]
 
 
 def _beginning(shape: str) -> str:
@@ -329,9 +291,7 @@ def _beginning(shape: str) -> str:
 def _outer(side: str, rows: Sequence[Sequence[Line]]) -> Iterator[EdgeRow]:
     """Yields the rows that may be heads or feet, and the next one; rows: from that edge inwards."""
     for depth, row in enumerate(rows):
-        inner = depth >= EDGE_ROWS
-        if inner and depth < MOST_EDGE_ROWS:
-            inner = not _is_in_margin(row[0].box)
+        inner = depth >= EDGE_ROWS and (depth >= MOST_EDGE_ROWS or not _is_in_margin(row[0].box))
         offsets = tuple((line.start, line.end) for line in row)
         boxes = tuple(line.box for line in row)
         yield EdgeRow("inner" if inner else side, depth, offsets, boxes)
@@ -355,16 +315,14 @@ def _attached(page: Page, rows: Sequence[EdgeRow]) -> list[bool]:
     """
     tables = [_is_of_table(page, row) for row in rows]
     for index in range(1, len(rows)):
-        outer = rows[index - 1]
         if rows[index].depth > 0 and not tables[index]:
-            tables[index] = tables[index - 1] or _begins_table_text(page, outer)
+            begun = TABLE_TEXT.match(page.text, *rows[index - 1].pieces[0])
+            tables[index] = tables[index - 1] or begun is not None
     attached = list(tables)
     for index in range(len(rows) - 1, -1, -1):
         row = rows[index]
         attached[index] |= row.side == "inner"
-        if index + 1 == len(rows):
-            continue
-        if not _is_close(row, rows[index + 1]):
+        if index + 1 == len(rows) or not _is_close(row, rows[index + 1]):
             continue
         tables[index] |= tables[index + 1]
         attached[index] |= tables[index]
@@ -375,32 +333,17 @@ def _attached(page: Page, rows: Sequence[EdgeRow]) -> list[bool]:
     return attached
 
 
-def _begins_table_text(page: Page, row: EdgeRow) -> bool:
-    return bool(TABLE_TEXT.match(page.text, *row.pieces[0]))
-
-
 def _is_close(row: EdgeRow, inner: EdgeRow) -> bool:
     """Whether the next row is farther in on the same side, and as close as a line of the same text."""
     if not row.boxes or row.depth >= inner.depth:
         return False
-    box = row.boxes[0]
-    following = inner.boxes[0]
-    below = following.y0 - box.y1
-    above = box.y0 - following.y1
-    return max(below, above) < CLOSE * box.height
+    return -row.boxes[0].level(inner.boxes[0]) < CLOSE * row.boxes[0].height
 
 
 def _has_number(page: Page, row: EdgeRow) -> bool:
     """Whether the page's own number is in a row that is no edge of the text."""
-    if row.side == "inner":
-        return False
-    return any(_has_label(page, start, end) for start, end in row.pieces)
-
-
-def _has_label(page: Page, start: int, end: int) -> bool:
-    """Whether a word of a line is the page's label."""
-    words = page.text[start:end].split()
-    return any(word.strip(MARKS) == page.label for word in words)
+    words = (word for start, end in row.pieces for word in page.text[start:end].split())
+    return row.side != "inner" and any(word.strip(MARKS) == page.label for word in words)
 
 
 def _is_of_table(page: Page, row: EdgeRow) -> bool:
@@ -409,12 +352,9 @@ def _is_of_table(page: Page, row: EdgeRow) -> bool:
     It then ends in three figures, or in two with a point or comma, is in too many pieces for a running line,
     or stands in a table that was found.
     """
-    if len(row.pieces) > MOST_PIECES:
+    if len(row.pieces) > MOST_PIECES or _ends_in_figures(page, row):
         return True
-    if _ends_in_figures(page, row):
-        return True
-    level = _level(row)
-    return any(table.box.y0 <= level <= table.box.y1 for table in page.tables)
+    return any(table.box.y0 <= box.middle <= table.box.y1 for table in page.tables for box in row.boxes[:1])
 
 
 def _ends_in_figures(page: Page, row: EdgeRow) -> bool:
@@ -422,18 +362,9 @@ def _ends_in_figures(page: Page, row: EdgeRow) -> bool:
     text = " ".join(page.text[start:end] for start, end in row.pieces)
     words = text.rsplit(None, 3)[-3:]
     figures = [word for word in words if FIGURE.fullmatch(word)]
-    if len(figures) == 3:
-        return True
-    if len(figures) != 2 or figures != words[-2:]:
-        return False
-    both = "".join(figures)
-    return "." in both or "," in both
-
-
-def _level(row: EdgeRow) -> float:
-    if row.boxes:
-        return row.boxes[0].middle
-    return -1.0
+    if len(figures) != 2:
+        return len(figures) == 3
+    return figures == words[-2:] and any(mark in figure for figure in figures for mark in ".,")
 
 
 def _beside(lines: Sequence[Line]) -> list[list[Line]]:
@@ -454,9 +385,7 @@ def _beside(lines: Sequence[Line]) -> list[list[Line]]:
 
 def _level_with(first: Rect, second: Rect) -> bool:
     """Whether two different boxes stand beside each other: they share a third of the lower one's height."""
-    if first == second:
-        return False
-    return 3 * first.level(second) > min(first.height, second.height)
+    return first != second and 3 * first.level(second) > min(first.height, second.height)
 
 
 def _parted(text: str, line: Line, highest: float) -> list[Line]:
@@ -470,20 +399,10 @@ def _parted(text: str, line: Line, highest: float) -> list[Line]:
         return [line]
     start = max(line.start, line.end - LONGEST_NUMBER)
     match = TRAILING.search(text[start : line.end])
-    if match is None:
-        return [line]
     # A hyphen had joined the two lines.
     broken = text.rfind("\n", line.start, line.end) + 1
-    at = broken or line.end - len(match.group())
-    if at == line.start:
+    at = broken or line.end - len(match[0] if match else "")
+    if match is None or at == line.start:
         return [line]
     foot = box.y1 - highest / TALL
-    before = Rect(box.x0, box.y0, box.x1, foot)
-    number = Rect(box.x0, foot, box.x1, box.y1)
-    rest = Line(line.start, at, before)
-    return [rest, Line(at, line.end, number)]
-
-
-def _upright(box: Rect) -> bool:
-    """Whether a box is of text set sideways, which shares its height with everything."""
-    return box.height > max(UPRIGHT * box.width, LOWEST_UPRIGHT)
+    return [Line(line.start, at, replace(box, y1=foot)), Line(at, line.end, replace(box, y0=foot))]

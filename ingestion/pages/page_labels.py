@@ -119,6 +119,9 @@ class _Number:
         return self.value - self.page
 
 
+_Numbers = Sequence[_Number]
+
+
 def roman_value(text: str) -> int | None:
     """Returns the value of a roman numeral from 1 to 99 in either case, None if `text` is not one."""
     return ROMAN.get(text.casefold()) or None
@@ -138,22 +141,15 @@ def page_labels(pages: Sequence[Page], embedded: Sequence[str | None]) -> list[t
     chosen = _chosen(found)
     _add_pairs(chosen, found)
     _add_strays(chosen, found)
-    printed: list[str | None] = [None] * len(pages)
-    for index, number in chosen.items():
-        printed[index] = number.label
-    for index, label in _facing_labels(pages, usual).items():
-        printed[index] = printed[index] or label
-    confirmed = _borne_out(printed, embedded)
-    return list(map(_label_of, printed, confirmed, found))
+    labels = _facing_labels(pages, usual) | {page: number.label for page, number in chosen.items()}
+    printed = list(map(labels.get, range(len(pages))))
+    return list(map(_label_of, printed, _borne_out(printed, embedded), found))
 
 
 def _numbers_of(index: int, page: Page, usual: float) -> list[_Number]:
     """Returns what may be a page number on one page."""
-    numbers = list[_Number]()
-    for row in edge_rows(page, usual):
-        if row.side in EDGES:
-            numbers += _numbers(index, page.text, row)
-    return numbers
+    rows = (row for row in edge_rows(page, usual) if row.side in EDGES)
+    return [number for row in rows for number in _numbers(index, page.text, row)]
 
 
 def _facing_labels(pages: Sequence[Page], usual: float) -> dict[int, str]:
@@ -197,9 +193,7 @@ def _face(first: _Number, second: _Number) -> bool:
     return (first.alone and second.alone) or not first.words.isdisjoint(second.words)
 
 
-def _label_of(
-    printed: str | None, own: str | None, numbers: Sequence[_Number]
-) -> tuple[str | None, str | None]:
+def _label_of(printed: str | None, own: str | None, numbers: _Numbers) -> tuple[str | None, str | None]:
     """Returns (label, source) of a page.
 
     The file's own label does not serve if a number on the page says that the page has another.
@@ -219,40 +213,30 @@ def _numbers(page: int, text: str, row: EdgeRow) -> Iterator[_Number]:
     pieces = [text[start:end].strip() for start, end in row.pieces]
     if sum(map(len, pieces)) > LONGEST_EDGE_LINE:
         return
-    matches = list[tuple[int, re.Match[str]]]()
-    for at, piece in enumerate(pieces):
-        matches += ((at, match) for match in NUMBER.finditer(piece))
-        matches += ((at, match) for match in BRACKETED.finditer(piece))
+    matches = [
+        (at, match)
+        for at, piece in enumerate(pieces)
+        for form in (NUMBER, BRACKETED)
+        for match in form.finditer(piece)
+    ]
     if len(matches) > MOST_NUMBERS:
         return
     for at, match in matches:
-        piece = pieces[at]
-        before = " ".join([*pieces[:at], piece[: match.start()]])
-        before = before.rstrip(" –—-")
-        after = " ".join([piece[match.end() :], *pieces[at + 1 :]])
-        after = after.lstrip(" –—-")
-        label = match.group(1)
-        form, value = _read(label)
-        named = _says_page(before, after)
-        if not value or _counts_something_else(before, after, named=named):
+        piece, label = pieces[at], match[1]
+        before = " ".join([*pieces[:at], piece[: match.start()]]).rstrip(" –—-")
+        after = " ".join([piece[match.end() :], *pieces[at + 1 :]]).lstrip(" –—-")
+        kind, value = _read(label)
+        # "page 12", "12 of 40"
+        named = bool(PAGE_BEFORE.search(before) or (not before and PAGES_AFTER.match(after)))
+        counts_another = COUNTED.search(before) or NO_LABEL_AFTER.match(after)
+        if not value or counts_another or (named and REFERENCE.search(before)):
             continue
         around = (line_shape(before.strip(MARKS)), line_shape(after.strip(MARKS)))
-        box = _box_of(row.boxes[at], piece, match) if row.boxes else None
-        yield _Number(page, label, form, value, row.side, row.depth, named, around, box)
-
-
-def _says_page(before: str, after: str) -> bool:
-    """Whether the words around a number say that it is a page's: "page 12", "12 of 40"."""
-    if PAGE_BEFORE.search(before):
-        return True
-    return not before and bool(PAGES_AFTER.match(after))
-
-
-def _counts_something_else(before: str, after: str, *, named: bool) -> bool:
-    """Whether the words around a number say that it is not the number of this page."""
-    if COUNTED.search(before) or NO_LABEL_AFTER.match(after):
-        return True
-    return named and bool(REFERENCE.search(before))
+        box = row.boxes[at] if row.boxes else None
+        if box:  # all characters are taken as equally wide
+            left, right = (box.x0 + place * box.width / len(piece) for place in match.span(1))
+            box = replace(box, x0=left, x1=right)
+        yield _Number(page, label, kind, value, row.side, row.depth, named, around, box)
 
 
 def _read(token: str) -> tuple[str, int]:
@@ -269,15 +253,7 @@ def _read(token: str) -> tuple[str, int]:
     return form, int(digits)
 
 
-def _box_of(line: Rect, piece: str, match: re.Match[str]) -> Rect:
-    """Returns about where the number is in its line, taking all characters as equally wide."""
-    width = line.width / len(piece)
-    left = line.x0 + match.start(1) * width
-    right = line.x0 + match.end(1) * width
-    return Rect(left, line.y0, right, line.y1)
-
-
-def _chosen(found: Sequence[Sequence[_Number]]) -> dict[int, _Number]:
+def _chosen(found: Sequence[_Numbers]) -> dict[int, _Number]:
     """Returns the number of each page that is in a series, by page.
 
     Of several series the one with the most support counts.
@@ -295,19 +271,19 @@ def _chosen(found: Sequence[Sequence[_Number]]) -> dict[int, _Number]:
     return chosen
 
 
-def _rank(series: Sequence[_Number]) -> tuple[int, bool]:
+def _rank(series: _Numbers) -> tuple[int, bool]:
     """Orders series: by most support, then by standing at the foot."""
     return -sum(2 if number.alone else 1 for number in series), series[0].side != "foot"
 
 
-def _series(step: Sequence[_Number]) -> list[list[_Number]]:
+def _series(step: _Numbers) -> list[list[_Number]]:
     """Returns the series among numbers of one form and one offset to their pages; step: in page order."""
     runs = list[list[_Number]]()
     near = list[list[_Number]]()
     for number in step:
-        near = [run for run in near if number.page - run[-1].page <= REACH]
-        near = near[-MOST_OPEN:]
-        same = [run for run in near if _continues(number, run)]
+        near = [run for run in near if number.page - run[-1].page <= REACH][-MOST_OPEN:]
+        earlier = (run for run in near if number.page > run[-1].page)
+        same = [run for run in earlier if _is_in_a_place(number, run[-2:])]
         if same:
             same[-1].append(number)
         else:
@@ -316,14 +292,7 @@ def _series(step: Sequence[_Number]) -> list[list[_Number]]:
     return list(filter(None, map(_kept, runs)))
 
 
-def _continues(number: _Number, run: Sequence[_Number]) -> bool:
-    """Whether a number stands on a later page than a run, in the same place as one of its last two."""
-    if number.page <= run[-1].page:
-        return False
-    return _is_in_a_place(number, run[-2:])
-
-
-def _kept(run: Sequence[_Number]) -> list[_Number]:
+def _kept(run: _Numbers) -> list[_Number]:
     """Returns the numbers of a run that make a series, none if there are too few of them.
 
     They stand alone in their rows, or beside words that run too, or exactly as high as such numbers.
@@ -331,7 +300,8 @@ def _kept(run: Sequence[_Number]) -> list[_Number]:
     shapes = Counter(chain.from_iterable(number.words for number in run))
     repeated = {shape for shape, times in shapes.items() if times > 1}
     sure = [number for number in run if number.alone or not repeated.isdisjoint(number.words)]
-    if not _is_dense(sure) or _may_be_years(sure):
+    years = [number for number in sure if number.form == "" and number.value in YEARS]
+    if not _is_dense(sure) or len(sure) == len(years) < YEARS_SUPPORT:
         return []
     known = {number.page for number in sure}
     heights = {round(number.box.y1 / IN_REGISTER) for number in sure if number.box}
@@ -342,20 +312,11 @@ def _kept(run: Sequence[_Number]) -> list[_Number]:
     ]
 
 
-def _is_dense(sure: Sequence[_Number]) -> bool:
+def _is_dense(sure: _Numbers) -> bool:
     """Whether there are enough numbers for a series, near enough to each other."""
-    needed = SUPPORT
-    if sure and all(number.named for number in sure):
-        needed = NAMED_SUPPORT
+    needed = NAMED_SUPPORT if all(number.named for number in sure) else SUPPORT
     ends = zip(sure, sure[needed - 1 :], strict=False)
     return any(last.page - first.page <= NEAR for first, last in ends)
-
-
-def _may_be_years(sure: Sequence[_Number]) -> bool:
-    """Whether all of a few numbers could be years."""
-    if len(sure) >= YEARS_SUPPORT:
-        return False
-    return all(number.form == "" and number.value in YEARS for number in sure)
 
 
 def _same_place(first: _Number, second: _Number) -> bool:
@@ -372,25 +333,15 @@ def _same_place(first: _Number, second: _Number) -> bool:
         return False
     if all(first.around) and all(second.around):
         return not first.words.isdisjoint(second.words)
-    if _aligned(first.box, second.box):
-        return True
-    if (first.value - second.value) % 2 == 0:
-        return False
-    return _aligned(first.box, _mirrored(second.box))
-
-
-def _mirrored(box: Rect) -> Rect:
-    """Returns where a box would stand on the facing page."""
-    left = 1 - box.x1
-    right = 1 - box.x0
-    return Rect(left, box.y0, right, box.y1)
+    facing = replace(second.box, x0=1 - second.box.x1, x1=1 - second.box.x0)
+    is_facing = (first.value - second.value) % 2 == 1
+    return _aligned(first.box, second.box) or (is_facing and _aligned(first.box, facing))
 
 
 def _same_row(first: _Number, second: _Number) -> bool:
     """Whether numbers at different heights stand in the same row from the edge, in the same company."""
-    if first.side == "side" or first.depth != second.depth:
-        return False
-    return first.around == second.around or (first.alone and second.alone)
+    alike = first.around == second.around or (first.alone and second.alone)
+    return first.side != "side" and first.depth == second.depth and alike
 
 
 def _aligned(first: Rect, second: Rect) -> bool:
@@ -405,7 +356,7 @@ def _aligned(first: Rect, second: Rect) -> bool:
     return min(abs(left), abs(right), abs(left + right) / 2) <= SAME_SIDE
 
 
-def _add_pairs(chosen: dict[int, _Number], found: Sequence[Sequence[_Number]]) -> None:
+def _add_pairs(chosen: dict[int, _Number], found: Sequence[_Numbers]) -> None:
     """Adds numbers alone on two successive pages, the second the next after the first.
 
     Numbers of the series before or after them must stand in their place. Such pages are parts of two pages
@@ -415,48 +366,44 @@ def _add_pairs(chosen: dict[int, _Number], found: Sequence[Sequence[_Number]]) -
         if not chosen.keys().isdisjoint({page, page + 1}):
             continue
         near = [chosen[other] for other in range(page - REACH, page + REACH) if other in chosen]
-        pairs = [pair for pair in product(*following) if _is_pair(*pair) and _is_in_a_place(pair[0], near)]
+        pairs = [
+            (first, second)
+            for first, second in product(*following)
+            if first.alone
+            and second.alone
+            and (first.form, first.step) == (second.form, second.step)
+            and _same_place(first, second)
+            and _is_in_a_place(first, near)
+        ]
         if len({second.label for _, second in pairs}) == 1:
             chosen[page], chosen[page + 1] = pairs[0]
 
 
-def _is_pair(first: _Number, second: _Number) -> bool:
-    """Whether two numbers stand alone in the same place, the second the next after the first."""
-    in_step = (first.form, first.step) == (second.form, second.step)
-    return first.alone and second.alone and in_step and _same_place(first, second)
-
-
-def _is_in_a_place(number: _Number, near: Sequence[_Number]) -> bool:
+def _is_in_a_place(number: _Number, near: _Numbers) -> bool:
     """Whether a number stands in the place of one of those near it."""
     return any(_same_place(number, other) for other in near)
 
 
-def _add_strays(chosen: dict[int, _Number], found: Sequence[Sequence[_Number]]) -> None:
+def _add_strays(chosen: dict[int, _Number], found: Sequence[_Numbers]) -> None:
     """Adds numbers that fit the series before or after them.
 
-    Each stands alone or beside what stands beside theirs. It is the next number in another place of the page
-    (a sheet set sideways), or a number between theirs in their place (pages left out, or put in).
+    Each stands alone, at a side, or beside what stands beside theirs. It is the next number in another place
+    of the page (a sheet set sideways), or a number between theirs in their place (pages left out, or put in).
     """
     pages = sorted(chosen)
-    running = set[str]()
-    for number in chosen.values():
-        running.update(number.words)
+    running = {shape for number in chosen.values() for shape in number.words}
     for page, numbers in enumerate(found):
         if page in chosen:
             continue
         beside = [chosen[other] for other in _nearest(pages, page) if abs(other - page) <= REACH]
-        sure = [number for number in numbers if _is_sure(number, running)]
+        sure = (
+            number
+            for number in numbers
+            if number.alone or number.side == "side" or not running.isdisjoint(number.words)
+        )
         fitting = [number for number in sure if _fits(number, beside)]
-        labels = {number.label for number in fitting}
-        if len(labels) == 1:
+        if len({number.label for number in fitting}) == 1:
             chosen[page] = fitting[0]
-
-
-def _is_sure(number: _Number, running: set[str]) -> bool:
-    """Whether a number stands alone, at a side, or beside words that stand beside chosen ones."""
-    if number.alone or number.side == "side":
-        return True
-    return not running.isdisjoint(number.words)
 
 
 def _nearest(known: Sequence[int], page: int) -> Sequence[int]:
@@ -465,7 +412,7 @@ def _nearest(known: Sequence[int], page: int) -> Sequence[int]:
     return known[max(0, place - 1) : place + 1]
 
 
-def _fits(number: _Number, beside: Sequence[_Number]) -> bool:
+def _fits(number: _Number, beside: _Numbers) -> bool:
     """Whether a number fits the one or two chosen numbers beside it.
 
     It is what both make it (or one, if it says that it is a page's). Or it stands in the place of one, and is
@@ -485,11 +432,8 @@ def _fits(number: _Number, beside: Sequence[_Number]) -> bool:
 
 def _says_as_much(number: _Number, other: _Number) -> bool:
     """Whether both say that they are page numbers, by a word or by naming their part."""
-    if number.named and other.named:
-        return True
-    if not number.alone:
-        return False
-    return number.form.endswith(DASHES) and other.form.endswith(DASHES)
+    in_part = number.alone and number.form.endswith(DASHES) and other.form.endswith(DASHES)
+    return (number.named and other.named) or in_part
 
 
 def _borne_out(printed: Sequence[str | None], embedded: Sequence[str | None]) -> list[str | None]:

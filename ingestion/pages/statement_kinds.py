@@ -71,27 +71,21 @@ def statements(look: Look) -> set[str]:
     named = {name for number, name in titles if number < look.head}
     if "comprehensive_income_statement" in named and count_found(INCOME.rows, labels) > INCOME.fewest:
         named.add("income_statement")
-    rows = look.rows
-    found = set()
-    for name in named:
-        statement = STATEMENTS[name]
-        if rows >= statement.figures and _has_rows(statement, labels):
+    found = {
+        name
+        for name in named
+        if look.rows >= STATEMENTS[name].figures and _has_rows(STATEMENTS[name], labels)
+    }
+    for number, name in titles if found else ():
+        if number >= look.head and _has_rows(STATEMENTS[name], _labels("\n".join(look.folded[number:]))):
             found.add(name)
-    if not found:
-        return found
-    for number, name in titles:
-        if number >= look.head:
-            below = "\n".join(look.folded[number:])
-            if _has_rows(STATEMENTS[name], _labels(below)):
-                found.add(name)
     return found
 
 
 def _shows_alone(statement: PrimaryStatement, labels: str) -> bool:
     """Whether the rows of a page show a statement without a title."""
-    if not statement.closing or not statement.closing.search(labels):
-        return False
-    return count_found(statement.rows, labels) >= ALONE
+    closing = statement.closing and statement.closing.search(labels)
+    return bool(closing) and count_found(statement.rows, labels) >= ALONE
 
 
 def named_statements(look: Look) -> int:
@@ -136,21 +130,15 @@ def _is_title(before: str, after: str) -> bool:
 
     There may be names and dates, but no sentence, no page number, and no word that makes it something else.
     """
-    if has_page_number("x " + fold(after)) or ". ." in after:
-        return False
-    if after.rstrip().endswith((".", ";")):
+    if has_page_number("x " + fold(after)) or ". ." in after or after.rstrip().endswith((".", ";")):
         return False
     # Two lines that extraction put together: what has figures is a row, or the heads of columns.
     row = FIGURE.search(after)
-    if row:
-        after = after[: row.start()]
-    text = f"{before} {after}"
-    words = [word.strip(',:;.-–—|/"“”') for word in text.split()]
-    if any(word.lower() in FORBIDDEN for word in words):
+    text = f"{before} {after[: row.start()] if row else after}"
+    if any(word.strip(',:;.-–—|/"“”').lower() in FORBIDDEN for word in text.split()):
         return False
-    if row:
-        text = before
-    return all(not word[:1].islower() or fold(word) in PERMITTED for word in text.split())
+    title = before if row else text
+    return all(not word[:1].islower() or fold(word) in PERMITTED for word in title.split())
 
 
 def _is_about_others(look: Look, title: int) -> bool:

@@ -13,7 +13,7 @@ from typing import Protocol
 
 from ingestion.invisible_characters import one_line
 from ingestion.language.sentences import is_finished, sentences
-from ingestion.records import Line, Rect
+from ingestion.records import Line, Rect, Span
 
 __all__ = ["READ_CHARACTERS", "CoverLine", "TextPage", "cover_lines", "is_shouted"]
 
@@ -51,7 +51,7 @@ class TextPage(Protocol):
     @property
     def lines(self) -> tuple[Line, ...]: ...
     @property
-    def running(self) -> tuple[tuple[int, int], ...]: ...
+    def running(self) -> tuple[Span, ...]: ...
 
 
 @dataclass(frozen=True, slots=True)

@@ -99,10 +99,8 @@ class Written:
 
 def is_sound(line: str) -> bool:
     """Whether a line can be shown as a title: it has words, no markup, and no orders to machines."""
-    letters = sum(map(str.isalpha, line))
-    if letters < max(FEWEST_LETTERS, len(line.replace(" ", "")) / 2) or UNSOUND.search(line):
-        return False
-    return not find_instructions(line)
+    is_worded = sum(map(str.isalpha, line)) >= max(FEWEST_LETTERS, len(line.replace(" ", "")) / 2)
+    return is_worded and not UNSOUND.search(line) and not find_instructions(line)
 
 
 def fit_title(text: str, most: int = LONGEST_TITLE) -> str:
@@ -124,6 +122,4 @@ def name_title(name: str) -> str:
     if " " not in stem:
         words = re.sub(r"(?<=[^\W\d_])-|-(?=[^\W\d_])", " ", words)
     words = fit_title(words)
-    if not is_sound(words):
-        return name
-    return words[:1].upper() + words[1:]
+    return words[:1].upper() + words[1:] if is_sound(words) else name

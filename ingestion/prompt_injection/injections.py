@@ -15,6 +15,7 @@ from ingestion.prompt_injection.obfuscation import (
     seen,
     turned,
 )
+from ingestion.records import Span
 
 __all__ = ["find_instructions"]
 
@@ -42,7 +43,7 @@ SIGNS_OF_ORDERS = (
 )
 
 
-def find_instructions(text: str) -> tuple[tuple[int, int], ...]:
+def find_instructions(text: str) -> tuple[Span, ...]:
     """(start, end) of the sentences and lines of `text` that address a machine, in order and without overlap.
 
     It finds orders in plain words and marks of a chat's roles, and both in disguise: as look-alike letters,
@@ -55,7 +56,7 @@ def find_instructions(text: str) -> tuple[tuple[int, int], ...]:
     return _joined([*found, *codes], text)
 
 
-def _orders(view: Seen, text: str) -> Iterator[tuple[int, int]]:
+def _orders(view: Seen, text: str) -> Iterator[Span]:
     """(start, end) in `text` of what the rules find in it as seen."""
     words = f" {view.text.translate(MARKS)} "
     for rule in rules():
@@ -66,7 +67,7 @@ def _orders(view: Seen, text: str) -> Iterator[tuple[int, int]]:
                     yield start, end
 
 
-def _disguised(plain: Seen, text: str) -> Iterator[tuple[int, int]]:
+def _disguised(plain: Seen, text: str) -> Iterator[Span]:
     """(start, end) in `text` of orders written with figures for letters, backwards or letter by letter."""
     for view in turned(plain, SIGNS_OF_ORDERS):
         yield from _orders(view, text)
@@ -93,7 +94,7 @@ def _opens(text: str, start: int) -> bool:
     return above.split()[-1].rstrip(",").casefold() in OPENERS
 
 
-def _sentence(text: str, start: int, end: int) -> tuple[int, int]:
+def _sentence(text: str, start: int, end: int) -> Span:
     """The sentence around an order, with the sentences that continue it."""
     start, end = sentence_around(text, start, end, reach=REACH)
     for _ in range(MOST_FURTHER):
@@ -105,9 +106,9 @@ def _sentence(text: str, start: int, end: int) -> tuple[int, int]:
     return start, end
 
 
-def _joined(spans: Iterable[tuple[int, int]], text: str) -> tuple[tuple[int, int], ...]:
+def _joined(spans: Iterable[Span], text: str) -> tuple[Span, ...]:
     """The spans in order, joined where they touch."""
-    joined = list[tuple[int, int]]()
+    joined = list[Span]()
     for start, end in sorted(spans):
         if joined and not text[joined[-1][1] : start].strip():
             start, before = joined.pop()

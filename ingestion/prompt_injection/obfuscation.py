@@ -141,9 +141,7 @@ def _escaped(code: str) -> str:
 def _text(data: bytes) -> str:
     """The bytes as text, "" where they are no text."""
     text = data.decode("utf-8", "ignore")
-    if text.isprintable() or text.replace("\n", " ").isprintable():
-        return text
-    return ""
+    return text if text.replace("\n", " ").isprintable() else ""
 
 
 READERS: dict[re.Pattern[str], Callable[[str], str]] = {

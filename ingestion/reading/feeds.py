@@ -16,8 +16,11 @@ def parse_feed(data: bytes) -> dict[str, Any]:
     """The title and the entries of a feed, as JSON values; {} for what is no feed."""
     import feedparser
 
-    # As a stream: what is a text could be taken for an address to fetch.
-    parsed = feedparser.parse(io.BytesIO(data), sanitize_html=False, resolve_relative_uris=False)
+    try:
+        # As a stream: what is a text could be taken for an address to fetch.
+        parsed = feedparser.parse(io.BytesIO(data), sanitize_html=False, resolve_relative_uris=False)
+    except (ValueError, LookupError, RecursionError):  # such as halves of characters
+        return {}
     if not parsed.entries and not parsed.get("version"):
         return {}
     entries = list(map(_entry, parsed.entries[:MOST_ENTRIES]))

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import ctypes
-from collections.abc import Callable, Iterator, Sequence
-from typing import Any
+from collections.abc import Iterator, Sequence
+from operator import attrgetter
 
 import pypdfium2.raw as raw
 
 from ingestion.reading.page_objects import PageObjects, Sides
-from ingestion.records import Rect, around
+from ingestion.records import Place, Rect, around
 
 __all__ = ["finest", "picture_places"]
 
@@ -23,31 +23,23 @@ LEAST_PIXELS = 100
 # Images no further apart than this share of the page are strips or tiles of one picture.
 SEAM = 0.002
 
-Place = Callable[[float, float, float, float], Rect]
+BY_AREA = attrgetter("area")
 
 
 def picture_places(objects: PageObjects, place: Place) -> list[Rect]:
-    """The places of a page's images, largest first, without those too small for words.
-
-    place: turns (left, top, right, bottom) in points into a rectangle of the page as shown.
-    """
+    """The places of a page's images, largest first, without those too small for words."""
     boxes = (place(left, top, right, bottom) for (left, bottom, right, top), _ in _images(objects))
-    parts = [box for box in boxes if _area(box) >= LEAST_PART]
-    largest = sorted(parts, key=_area, reverse=True)[:MOST_IMAGES]
-    return [box for box in _joined(largest) if _area(box) >= LEAST_PICTURE]
+    parts = sorted((box for box in boxes if box.area >= LEAST_PART), key=BY_AREA, reverse=True)
+    return [box for box in _joined(parts[:MOST_IMAGES]) if box.area >= LEAST_PICTURE]
 
 
 def finest(objects: PageObjects) -> float:
     """Pixels per point of a page's finest image, 0.0 where there is none."""
-    found = 0.0
-    for (left, bottom, right, top), pixels in _images(objects):
-        points = max(1.0, right - left, top - bottom)
-        found = max(found, pixels / points)
-    return found
-
-
-def _area(box: Rect) -> float:
-    return box.width * box.height
+    images = _images(objects)
+    finenesses = (
+        pixels / max(1.0, right - left, top - bottom) for (left, bottom, right, top), pixels in images
+    )
+    return max(finenesses, default=0.0)
 
 
 def _joined(boxes: Sequence[Rect]) -> list[Rect]:
@@ -62,7 +54,7 @@ def _joined(boxes: Sequence[Rect]) -> list[Rect]:
                 apart.append(other)
         joined = [*apart, box]
     if len(joined) == len(boxes):
-        return sorted(joined, key=_area, reverse=True)
+        return sorted(joined, key=BY_AREA, reverse=True)
     return _joined(joined)
 
 
@@ -71,13 +63,8 @@ def _images(objects: PageObjects) -> Iterator[tuple[Sides, int]]:
     tiny."""
     numbers = objects.of_kind(raw.FPDF_PAGEOBJ_IMAGE)
     for number, sides in zip(numbers, objects.sides(numbers), strict=True):
-        pixels = _pixels_of(objects.pointer(number))
+        width, height = ctypes.c_uint(), ctypes.c_uint()
+        raw.FPDFImageObj_GetImagePixelSize(objects.pointers[number], width, height)
+        pixels = max(width.value, height.value)
         if pixels >= LEAST_PIXELS:
             yield sides, pixels
-
-
-def _pixels_of(item: Any) -> int:
-    width = ctypes.c_uint()
-    height = ctypes.c_uint()
-    raw.FPDFImageObj_GetImagePixelSize(item, width, height)
-    return max(width.value, height.value)

@@ -6,7 +6,7 @@ from bisect import bisect
 from collections.abc import Sequence
 from itertools import combinations, groupby, starmap
 
-from ingestion.records import Line, Word, around
+from ingestion.records import Line, Word, around_words
 
 __all__ = ["lines_of", "sheet_pages"]
 
@@ -25,11 +25,7 @@ def lines_of(text: str, words: Sequence[Word]) -> tuple[Line, ...]:
     """
     breaks = [at for at, letter in enumerate(text) if letter == "\n"]
     lines = (list(line) for _, line in groupby(words, lambda word: bisect(breaks, word.start)))
-    return tuple(map(_line_of, lines))
-
-
-def _line_of(words: Sequence[Word]) -> Line:
-    return Line(words[0].start, words[-1].end, around(word.box for word in words))
+    return tuple(Line(line[0].start, line[-1].end, around_words(line)) for line in lines)
 
 
 def sheet_pages(words: Sequence[Word]) -> list[Sequence[Word]]:
@@ -52,8 +48,8 @@ def sheet_pages(words: Sequence[Word]) -> list[Sequence[Word]]:
 
 def _face(left: Word, right: Word) -> bool:
     """Whether two numbers are those of facing pages."""
-    if int(left.text[:5]) + 1 != int(right.text[:5]) or not left.box.centre < 0.5 < right.box.centre:
-        return False
+    number, following = (int(word.text[:5]) for word in (left, right))
     alike = abs(right.box.centre - left.box.centre - 0.5)
     mirrored = abs(right.box.centre + left.box.centre - 1)
-    return int(right.text[:5]) <= LAST_PAGE and min(alike, mirrored) < SAME_SIDE
+    faces = left.box.centre < 0.5 < right.box.centre and min(alike, mirrored) < SAME_SIDE
+    return faces and number + 1 == following <= LAST_PAGE

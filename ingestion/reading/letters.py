@@ -133,7 +133,10 @@ def _joined(text_page: Any, match: re.Match[str], indexes: Sequence[int]) -> Ite
     shown = [start + at for at, letter in enumerate(text) if letter != " "]
     boxes = [loose_box(text_page, indexes[at]) for at in shown]
     gaps = [after[0] - before[2] for before, after in pairwise(boxes)]
-    narrow = _widest_within(gaps)
+    # Gaps within words are followed at once by much wider ones.
+    ordered = sorted(gaps)
+    wide = (gap for gap, wider in pairwise(ordered) if wider > WORD_GAP * max(gap, 0.1))
+    narrow = next(wide, ordered[-1])
     words = [text[0]]
     for letter, gap in zip(text.replace(" ", "")[1:], gaps, strict=True):
         words[-1:] = [words[-1] + letter] if gap <= narrow else [words[-1], letter]
@@ -155,12 +158,3 @@ def _are_words(words: Sequence[str]) -> bool:
     long = [fold(word) for word in words if word.isalpha() and len(word) >= SHORTEST]
     # Letters in the order of the alphabet are marks.
     return bool(long) and all(plausibility(word) >= 0 and list(word) != sorted(word) for word in long)
-
-
-def _widest_within(gaps: Sequence[float]) -> float:
-    """The widest gap between letters of a word: the last one before gaps grow at once."""
-    ordered = sorted(gaps)
-    for gap, wider in pairwise(ordered):
-        if wider > WORD_GAP * max(gap, 0.1):
-            return gap
-    return ordered[-1]

@@ -15,8 +15,8 @@ from numpy.typing import NDArray
 
 __all__ = [
     "EVERYWHERE",
-    "MOST_OBJECTS",
     "NOWHERE",
+    "Box",
     "PageObjects",
     "Sides",
     "address",
@@ -24,6 +24,7 @@ __all__ = [
     "corners_of",
     "letters_of",
     "loose_box",
+    "matrix_of",
 ]
 
 Sides = NDArray[np.float64]
@@ -44,14 +45,14 @@ EVERYWHERE: Box = (-1e9, -1e9, 1e9, 1e9)
 NOWHERE: Box = (1e9, 1e9, -1e9, -1e9)
 
 
-def loose_box(text_page: Any, index: int) -> tuple[float, float, float, float]:
+def loose_box(text_page: Any, index: int) -> Box:
     """(left, top, right, bottom) in points of a character in its line; zeros for one that has no place."""
     box = raw.FS_RECTF()
     raw.FPDFText_GetLooseCharBox(text_page, index, box)
     return box.left, box.top, box.right, box.bottom
 
 
-def around_both(text_page: Any, first: int, last: int) -> tuple[float, float, float, float]:
+def around_both(text_page: Any, first: int, last: int) -> Box:
     """(left, top, right, bottom) in points around two characters of one line, or the one that has a place."""
     ends = [*filter(any, (loose_box(text_page, first), loose_box(text_page, last)))] or [(0.0,) * 4]
     lefts, tops, rights, bottoms = zip(*ends, strict=True)
@@ -71,7 +72,7 @@ def address(item: Any) -> int:
     return ctypes.addressof(item.contents) if item else 0
 
 
-def corners_of(text_page: Any, index: int) -> tuple[float, float, float, float]:
+def corners_of(text_page: Any, index: int) -> Box:
     """(left, top, right, bottom) of a character's tight box, in points."""
     left, right, bottom, top = (ctypes.c_double() for _ in range(4))
     raw.FPDFText_GetCharBox(text_page, index, left, right, bottom, top)
@@ -104,9 +105,9 @@ class PageObjects:
 
     def size(self, number: int) -> float:
         """The lesser of the height and width of a text's letters in points."""
-        item, size = self.pointer(number), ctypes.c_float()
+        item, size = self.pointers[number], ctypes.c_float()
         raw.FPDFTextObj_GetFontSize(item, size)
-        a, b, c, d, _, _ = _within(_matrix_of(item), self._frames[number])
+        a, b, c, d, _, _ = _within(matrix_of(item), self._frames[number])
         return size.value * min(math.hypot(a, b), math.hypot(c, d))
 
     def clip(self, number: int) -> Box:
@@ -114,11 +115,11 @@ class PageObjects:
         it is transparent or cut by what is no box."""
         return _clip(self.pointers[number], self._frames[number], self._clips[number])
 
-    def is_filled(self, number: int) -> bool:
-        """Whether a path is filled."""
+    def draw_mode(self, number: int) -> tuple[bool, bool]:
+        """Whether a path is filled, and whether it is stroked."""
         fill, stroke = ctypes.c_int(), ctypes.c_int()
-        raw.FPDFPath_GetDrawMode(self.pointer(number), fill, stroke)
-        return bool(fill.value)
+        raw.FPDFPath_GetDrawMode(self.pointers[number], fill, stroke)
+        return bool(fill.value), bool(stroke.value)
 
     def in_type3(self, numbers: Numbers) -> NDArray[np.bool_]:
         """Which of some texts are of a Type 3 font, whose letters are drawings."""
@@ -132,16 +133,15 @@ class PageObjects:
 
     def stroked(self, number: int) -> float:
         """How much of the page, as points across, the strokes of a path may cover."""
-        item, width, fill, stroke = self.pointer(number), ctypes.c_float(), ctypes.c_int(), ctypes.c_int()
-        raw.FPDFPath_GetDrawMode(item, fill, stroke)
+        item, width = self.pointers[number], ctypes.c_float()
         raw.FPDFPageObj_GetStrokeWidth(item, width)
-        a, b, c, d, _, _ = _within(_matrix_of(item), self._frames[number])
+        a, b, c, d, _, _ = _within(matrix_of(item), self._frames[number])
         thick = width.value * max(math.hypot(a, b), math.hypot(c, d))
-        return thick * raw.FPDFPath_CountSegments(item) if stroke.value else 0.0
+        return thick * raw.FPDFPath_CountSegments(item) if self.draw_mode(number)[1] else 0.0
 
     def may_be_on_layer(self, number: int) -> bool:
         """Whether an object is marked as on a layer, or in a form, which may be on one."""
-        item, name, length = self.pointer(number), (ctypes.c_ushort * 3)(), ctypes.c_ulong()
+        item, name, length = self.pointers[number], (ctypes.c_ushort * 3)(), ctypes.c_ulong()
         marks = (raw.FPDFPageObj_GetMark(item, index) for index in range(raw.FPDFPageObj_CountMarks(item)))
         names = (raw.FPDFPageObjMark_GetName(mark, name, 6, length) and bytes(name) for mark in marks)
         return not self.is_on_page(number) or b"O\0C\0\0\0" in names
@@ -154,7 +154,7 @@ class PageObjects:
         length, said = ctypes.c_ulong(), (ctypes.c_ushort * MOST_SAID)()
         dropped = []
         for number in self.of_kind(raw.FPDF_PAGEOBJ_TEXT).tolist():
-            item = self.pointer(number)
+            item = self.pointers[number]
             for index in reversed(range(raw.FPDFPageObj_CountMarks(item))):
                 mark = raw.FPDFPageObj_GetMark(item, index)
                 if raw.FPDFPageObjMark_GetParamStringValue(mark, b"ActualText", said, 2 * MOST_SAID, length):
@@ -163,10 +163,6 @@ class PageObjects:
                         raw.FPDFPageObj_RemoveMark(item, mark)
                         dropped.append(text)
         return list(dict.fromkeys(dropped))
-
-    def pointer(self, number: int) -> Any:
-        """An object as PDFium's functions take it."""
-        return self.pointers[number]
 
     @cached_property
     def _boxes(self) -> Sides:
@@ -195,7 +191,7 @@ def _drawn(
     for index in range(count):
         item = get(owner, index)
         if depth < DEEPEST and raw.FPDFPageObj_GetType(item) == raw.FPDF_PAGEOBJ_FORM:
-            inside, within = raw.FPDFFormObj_CountObjects(item), _within(_matrix_of(item), frame)
+            inside, within = raw.FPDFFormObj_CountObjects(item), _within(matrix_of(item), frame)
             left = _clip(item, frame, clip)
             yield from _drawn(raw.FPDFFormObj_GetObject, item, inside, within, left, depth + 1)
         else:
@@ -223,7 +219,8 @@ def _four(read: Any, pointers: Sequence[Any], kind: Any) -> list[Any]:
     return [values[:] if read(pointer, *parts) else (0, 0, 0, 0) for pointer in pointers]
 
 
-def _matrix_of(item: Any) -> Matrix:
+def matrix_of(item: Any) -> Matrix:
+    """The matrix of an object; zeros where it has none."""
     found = raw.FS_MATRIX()
     raw.FPDFPageObj_GetMatrix(item, found)
     return found.a, found.b, found.c, found.d, found.e, found.f

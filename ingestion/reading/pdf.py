@@ -35,15 +35,13 @@ from ingestion.reading.page_objects import PageObjects, around_both, corners_of
 from ingestion.reading.raised_marks import with_raised_marks
 from ingestion.reading.reading_order import in_reading_order
 from ingestion.reading.seen import ShownPage, kept_of, told, unseen_of
-from ingestion.records import DocumentInfo, Rect, Word, turn_back
+from ingestion.records import DocumentInfo, Place, Rect, Word, turn_back
 from ingestion.tables.ruling_lines import Rules, drawn_rules
 
 if TYPE_CHECKING:
     from PIL.Image import Image
 
 __all__ = ["PdfFile"]
-
-Place = Callable[[float, float, float, float], Rect]
 
 # A raster beyond this many pixels is not made: 40 megapixels is A3 at 450 dpi, and one page in memory stays
 # under 160 MB.
@@ -173,7 +171,7 @@ class PdfFile:
             return files
         with closing(opened.text_page()) as text_page:
             said = said_of(opened.annotations, lambda sides: str(text_page.get_text_bounded(*sides)))
-        place = _placing(opened.page)
+        place = opened.place
         return [(text, place(left, top, right, bottom)) for text, (left, bottom, right, top) in said] + files
 
     def remarks(self, number: int) -> list[str]:
@@ -240,19 +238,15 @@ class PdfFile:
         if opened is None:
             return ()
         try:
-            places = picture_places(opened.objects, _placing(opened.page))
-            if places:
-                return tuple(self._with_text(number, places))
-            return ()
+            places = picture_places(opened.objects, opened.place)
+            return tuple(self._with_text(number, places)) if places else ()
         except (pdfium.PdfiumError, ValueError, MemoryError):
             return ()
 
     def rules(self, number: int) -> Rules:
         """The lines drawn on page `number`; none where PDFium cannot read it."""
         opened = self._open(number)
-        if opened is not None:
-            return drawn_rules(opened.page, _placing(opened.page), opened.objects)
-        return Rules()
+        return drawn_rules(opened.place, opened.objects) if opened is not None else Rules()
 
     def _with_text(self, number: int, places: Sequence[Rect]) -> Iterator[Rect]:
         """Those of these places that look like text which the text layer lacks."""
@@ -260,9 +254,7 @@ class PdfFile:
 
         written = [word.box for word in self._pdfium_words(number)[1]]
         shown = self.image(number, LOOK_DPI)
-        for place in places:
-            if looks_like_text(shown, place, written):
-                yield place
+        yield from (place for place in places if looks_like_text(shown, place, written))
 
     def may_show_text(self, number: int) -> bool:
         """False where a page has neither an image, nor drawings enough to carry text that its text layer
@@ -307,12 +299,13 @@ class PdfFile:
             raise pdfium.PdfiumError("not open")
         text_page = opened.text_page()
         try:
-            plain = str(text_page.get_text_range())[:MOST_CHARACTERS]
-            place = _placing(opened.page)
-            indexes = _indexes(text_page, plain)
+            plain, place = str(text_page.get_text_range())[:MOST_CHARACTERS], opened.place
+            indexes: Sequence[int] = range(len(plain))
+            if text_page.count_chars() != len(plain):  # PDFium counts some that it leaves out
+                indexes = [raw.FPDFText_GetCharIndexFromTextIndex(text_page, at) for at in indexes]
             plain, indexes = self._without_unseen(opened, text_page, plain, indexes)
             plain, indexes = with_plain_words(text_page, plain, indexes)
-            plain, indexes = in_reading_order(opened, text_page, plain, indexes, place)
+            plain, indexes = in_reading_order(opened, text_page, plain, indexes)
 
             def around(start: int, end: int) -> Rect:
                 return place(*around_both(text_page, indexes[start], indexes[end - 1]))
@@ -333,8 +326,8 @@ class PdfFile:
             notes = opened.annotations
             covers = [note.sides for note in notes]
             struck = [part for note in notes for part in note.struck]
-            place = _placing(opened.page)
-            shown = ShownPage(opened.page, text_page, opened.objects, place, self._layered, covers, struck)
+            page, objects, place = opened.page, opened.objects, opened.place
+            shown = ShownPage(page, text_page, objects, place, self._layered, covers, struck)
             opened.unseen, opened.placed = unseen_of(shown, plain, indexes)
             opened.told = told(plain, opened.unseen)
             given = [text for text in opened.replaced or () if text not in plain]
@@ -373,11 +366,13 @@ class PdfFile:
                 "The file is damaged and cannot be opened as a PDF.", hint="Export or download it again."
             ) from second
         if self._encrypted:
+            import pypdf
+
+            plain = io.BytesIO()
             with suppress(Exception):  # its text is there without it
-                self._pdfium = pdfium.PdfDocument(_decrypted(reader))
-        if self._pdfium is None:
-            return count
-        return len(self._pdfium)
+                pypdf.PdfWriter(clone_from=reader).write(plain)
+                self._pdfium = pdfium.PdfDocument(plain.getvalue())
+        return count if self._pdfium is None else len(self._pdfium)
 
     def _reader(self) -> Any:
         """pypdf's view of the file. It opens what PDFium refuses: passwords that must be brought into one
@@ -398,15 +393,6 @@ class PdfFile:
     def _needs_password(self) -> EncryptedError:
         problem = "The given password is wrong." if self.password else "The PDF is protected by a password."
         return EncryptedError(problem, hint="Add it again with its password.")
-
-
-def _decrypted(reader: Any) -> bytes:
-    """The whole file without its encryption; in memory alone. Raises whatever pypdf does on a broken file."""
-    import pypdf
-
-    plain = io.BytesIO()
-    pypdf.PdfWriter(clone_from=reader).write(plain)
-    return plain.getvalue()
 
 
 def _check_header(path: Path) -> None:
@@ -464,31 +450,24 @@ class _OpenPage:
         return self.page.get_textpage()
 
     @cached_property
+    def place(self) -> Place:
+        """Points of it to fractions of it as shown."""
+        box = raw.FS_RECTF()
+        raw.FPDF_GetPageBoundingBox(self.page, box)
+        x, y, width, height = box.left, box.top, box.right - box.left, box.top - box.bottom
+        turned = -90 * raw.FPDFPage_GetRotation(self.page) % 360
+
+        def place(left: float, top: float, right: float, bottom: float) -> Rect:
+            x0, x1 = _share((left - x) / width), _share((right - x) / width)
+            y0, y1 = _share((y - top) / height), _share((y - bottom) / height)
+            return turn_back(Rect(x0, y0, x1, y1), turned)
+
+        return place
+
+    @cached_property
     def annotations(self) -> list[Annotation]:
         """Its annotations."""
         return annotations_of(self.page, self._form)
-
-
-def _indexes(text_page: pdfium.PdfTextPage, plain: str) -> Sequence[int]:
-    """PDFium's index of each character of its text, which leaves out some that it counts."""
-    if text_page.count_chars() == len(plain):
-        return range(len(plain))
-    return [raw.FPDFText_GetCharIndexFromTextIndex(text_page, at) for at in range(len(plain))]
-
-
-def _placing(page: pdfium.PdfPage) -> Place:
-    """Points of a page to fractions of it as shown."""
-    box = raw.FS_RECTF()
-    raw.FPDF_GetPageBoundingBox(page, box)
-    x, y, width, height = box.left, box.top, box.right - box.left, box.top - box.bottom
-    turned = -90 * raw.FPDFPage_GetRotation(page) % 360
-
-    def place(left: float, top: float, right: float, bottom: float) -> Rect:
-        x0, x1 = _share((left - x) / width), _share((right - x) / width)
-        y0, y1 = _share((y - top) / height), _share((y - bottom) / height)
-        return turn_back(Rect(x0, y0, x1, y1), turned)
-
-    return place
 
 
 def _share(value: float) -> float:

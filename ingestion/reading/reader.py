@@ -19,11 +19,10 @@ from collections.abc import Callable, Sequence
 from dataclasses import astuple
 from functools import cache
 from pathlib import Path
-from typing import Any
 
 from ingestion.errors import CancelledError, DocumentError, EncryptedError, ReaderDiedError
 from ingestion.reading.forkserver import Forked
-from ingestion.reading.wire import page_from, page_to
+from ingestion.reading.wire import Json, page_from, page_to
 from ingestion.records import DocumentInfo, Page, Rect
 
 __all__ = ["LOOK_SECONDS", "Reader", "read_feed"]
@@ -88,8 +87,7 @@ class Reader:
         """Page `number` (physical, 1-based) as its text layer has it, and whether its image must be read
         because that is no text.
         """
-        page, unread, _ = self._layer("text", number)
-        return page, unread
+        return self._layer("text", number)[:2]
 
     def page(self, number: int) -> tuple[Page, bool, tuple[Rect, ...]]:
         """The same with its tables, and where it has pictures that may hold text."""
@@ -130,7 +128,7 @@ class Reader:
         answer = self.call({"op": "png", "page": number, "dpi": dpi}, PAGE_SECONDS * 2)
         return base64.b64decode(answer["png"])
 
-    def call(self, request: dict[str, Any], seconds: float) -> dict[str, Any]:
+    def call(self, request: Json, seconds: float) -> Json:
         """The answer to a request.
 
         Raises what the child raised, and ReaderDiedError where it died or took longer than `seconds`.
@@ -157,7 +155,7 @@ class Reader:
             raise kind(answer["error"], hint=answer["hint"])
         return answer
 
-    def _received(self, deadline: float) -> dict[str, Any]:
+    def _received(self, deadline: float) -> Json:
         """The next answer. Raises TimeoutError past `deadline` (monotonic), CancelledError, EOFError where
         the child is gone, and ValueError where what it says is no answer."""
         data = bytearray()
@@ -187,7 +185,7 @@ class Reader:
         self.close()
 
 
-def read_feed(data: bytes, seconds: float) -> dict[str, Any]:
+def read_feed(data: bytes, seconds: float) -> Json:
     """What `feeds.parse_feed` makes of a feed, in a reading process.
 
     Raises ReaderDiedError where that takes more than so many seconds or too much memory, and DocumentError

@@ -10,7 +10,7 @@ from __future__ import annotations
 import math
 import re
 from collections import defaultdict
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import partial
 from itertools import chain, groupby, pairwise, takewhile
@@ -19,7 +19,7 @@ from typing import Any
 import pypdfium2.raw as raw
 
 from ingestion.reading.layout import sheet_pages
-from ingestion.reading.page_objects import around_both, loose_box
+from ingestion.reading.page_objects import Box, around_both, loose_box
 from ingestion.reading.raised_marks import AS_RAISED, is_raised
 from ingestion.reading.text_columns import in_columns
 from ingestion.records import Rect, Word, turn_back
@@ -27,10 +27,7 @@ from ingestion.tables.ruling_lines import drawn_rules
 
 __all__ = ["in_reading_order"]
 
-Place = Callable[[float, float, float, float], Rect]
 Lines = list[list[Word]]
-# (left, top, right, bottom) in points.
-Sides = tuple[float, float, float, float]
 
 LINE = re.compile(r"\S[^\r\n]*")
 # A word, up to where a hyphen at a line's end was taken out: its rest stands on another line.
@@ -72,16 +69,15 @@ MADE_UP = -1
 class _Page:
     """An open page.
 
-    opened: PDFium's page and its objects.
-    plain: its text. indexes: PDFium's index of each character. place: maps points to fractions of the page
-    as shown. rotation: quarters by which it is shown turned. is_level: whether no line seems set sideways.
+    opened: PDFium's page, its objects and their places.
+    plain: its text. indexes: PDFium's index of each character. rotation: quarters by which it is shown
+    turned. is_level: whether no line seems set sideways.
     """
 
     opened: Any
     text_page: Any
     plain: str
     indexes: Sequence[int]
-    place: Place
     rotation: int
     is_level: bool = False
 
@@ -92,7 +88,7 @@ class _Page:
         angle: float = raw.FPDFText_GetCharAngle(self.text_page, self.indexes[at])
         return (round(angle / QUARTER) + self.rotation) % 4
 
-    def sides(self, at: int) -> Sides:
+    def sides(self, at: int) -> Box:
         """Those of the character at an offset."""
         return loose_box(self.text_page, self.indexes[at])
 
@@ -101,24 +97,25 @@ class _Page:
         for match in TOKEN.finditer(self.plain):
             start, end = match.span()
             sides = around_both(self.text_page, self.indexes[start], self.indexes[end - 1])
-            box = turn_back(self.place(*sides), 90 * self.turn(start))
+            box = turn_back(self.opened.place(*sides), 90 * self.turn(start))
             yield Word(match.group(), box, None, start, end)
 
     def is_ruled(self, turn: int, area: Rect) -> bool:
         """Whether a line is drawn across most of an area, in whose words' direction the page is turned."""
-        rules = drawn_rules(self.opened.page, self.place, self.opened.objects).turned_back(90 * turn).across
+        rules = drawn_rules(self.opened.place, self.opened.objects).turned_back(90 * turn).across
         return any(area.holds(rule) and rule.overlap(area) > area.width / 2 for rule in rules)
 
 
 def in_reading_order(
-    opened: Any, text_page: Any, plain: str, indexes: Sequence[int], place: Place
+    opened: Any, text_page: Any, plain: str, indexes: Sequence[int]
 ) -> tuple[str, Sequence[int]]:
     """The text of a page as it is read, and PDFium's index of each of its characters, -1 for one made up.
 
-    Returns the very same objects where nothing is odd. opened: has PDFium's page and its objects.
+    Returns the very same objects where nothing is odd. opened: has PDFium's page, its objects and their
+    places.
     """
     rotation = max(0, raw.FPDFPage_GetRotation(opened.page))
-    given = _Page(opened, text_page, plain, indexes, place, rotation)
+    given = _Page(opened, text_page, plain, indexes, rotation)
     if not _looks_odd(given):
         return plain, indexes
     lines = _lines(given, list(_without_doubles(given.words())))
@@ -194,31 +191,25 @@ def _without_doubles(words: Iterable[Word]) -> Iterator[Word]:
     for word in words:
         height = 100 * word.box.y0
         near = [seen[word.text, math.floor(height)], seen[word.text, math.ceil(height)]]
+        earlier = chain.from_iterable(boxes[-MOST_ALIKE:] for boxes in near)
+        across, down = SAME_PLACE * word.box.width / len(word.text), SAME_PLACE * word.box.height
         if not any(
-            _is_same_place(word, earlier) for earlier in chain(near[0][-MOST_ALIKE:], near[1][-MOST_ALIKE:])
+            abs(word.box.x0 - box.x0) < across and abs(word.box.y0 - box.y0) < down for box in earlier
         ):
-            near[0].append(word.box)
-            near[1].append(word.box)
+            for boxes in near:
+                boxes.append(word.box)
             yield word
-
-
-def _is_same_place(word: Word, earlier: Rect) -> bool:
-    box = word.box
-    across = abs(box.x0 - earlier.x0) * len(word.text)
-    return across < SAME_PLACE * box.width and abs(box.y0 - earlier.y0) < SAME_PLACE * box.height
 
 
 def _lines(given: _Page, words: Sequence[Word]) -> Lines:
     """The words by line: as PDFium has them where they stand level, else by where they stand."""
     lines: Lines = []
-    last = None
     turn = 0
     for word in words:
         before, turn = turn, given.turn(word.start)
-        if last is None or turn != before or _begins_line(given, last, word, turn):
+        if not lines or turn != before or _begins_line(given, lines[-1][-1], word, turn):
             lines.append([])
         lines[-1].append(word)
-        last = word
     for line in lines:
         if given.turn(line[0].start):
             line.sort(key=lambda word: word.box.x0)
@@ -228,7 +219,8 @@ def _lines(given: _Page, words: Sequence[Word]) -> Lines:
 def _marks_beside(lines: Lines) -> Lines:
     """The lines, with marks of notes that were drawn alone behind the words at which they are raised."""
     words = [word for line in lines for word in line]
-    for line in [line for line in lines if _is_mark_alone(line)][:MOST_MARKS]:
+    alone = [line for line in lines if len(line) == 1 and MARK.fullmatch(line[0].text)]
+    for line in alone[:MOST_MARKS]:
         near = [word for word in words if is_raised(line[0].box, word.box)]
         if near:
             marked = min(near, key=lambda word: abs(word.box.x1 - line[0].box.x0))
@@ -236,10 +228,6 @@ def _marks_beside(lines: Lines) -> Lines:
             owner.insert(owner.index(marked) + 1, line[0])
             lines = [other for other in lines if other is not line]
     return lines
-
-
-def _is_mark_alone(line: Sequence[Word]) -> bool:
-    return len(line) == 1 and MARK.fullmatch(line[0].text) is not None
 
 
 def _begins_line(given: _Page, last: Word, word: Word, turn: int) -> bool:
@@ -254,11 +242,11 @@ def _sides(given: _Page, lines: Lines) -> list[Lines]:
     pages = sheet_pages(list(chain.from_iterable(lines))) if given.is_level else []
     if len(pages) < 2:
         return [lines]
-    left = {word.start for word in pages[0]}
-    sides: list[Lines] = [[], []]
-    for line in lines:
-        for side, is_left in zip(sides, (True, False), strict=True):
-            if part := [word for word in line if (word.start in left) is is_left]:
+    sides: list[Lines] = [[] for _ in pages]
+    for side, page in zip(sides, pages, strict=True):
+        starts = {word.start for word in page}
+        for line in lines:
+            if part := [word for word in line if word.start in starts]:
                 side.append(part)
     return sides
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 import math
 from bisect import bisect
 from collections import defaultdict
-from collections.abc import Callable, Container, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import chain, groupby
 from typing import Any
@@ -28,7 +28,7 @@ from ingestion.reading.page_objects import (
     corners_of,
     letters_of,
 )
-from ingestion.records import Rect
+from ingestion.records import Place
 
 __all__ = ["ShownPage", "kept_of", "told", "unseen_of"]
 
@@ -76,25 +76,25 @@ SCALE, MOST_PIXELS = 2.0, 6_000_000
 LONGEST_TOLD = 300
 
 Picture = NDArray[np.int16]
-Place = Sequence[float] | Sides
+Area = Sequence[float] | Sides
 
 
 @dataclass(frozen=True, slots=True)
 class ShownPage:
     """A page that PDFium has open, as it is judged.
 
-    text: its text page. objects: all that it draws. place: turns (left, top, right, bottom) in points into
-    fractions. layered: whether the file has layers that are off. covers: where annotations may hide text.
-    struck: where annotations strike it, both (left, bottom, right, top) in points.
+    text: its text page. objects: all that it draws. layered: whether the file has layers that are off.
+    covers: where annotations may hide text. struck: where annotations strike it, both (left, bottom, right,
+    top) in points.
     """
 
     page: Any
     text: Any
     objects: PageObjects
-    place: Callable[[float, float, float, float], Rect]
+    place: Place
     layered: bool = False
-    covers: Sequence[Place] = ()
-    struck: Sequence[Place] = ()
+    covers: Sequence[Area] = ()
+    struck: Sequence[Area] = ()
 
 
 def unseen_of(
@@ -180,7 +180,7 @@ class _DrawnTexts:
         self.smallest = SMALLEST * min(1.0, max(box.right - box.left, box.top - box.bottom) / A4)
         self.reasons: dict[int, str] = {}
         self.whole: set[int] = set()
-        self.covers: dict[int, list[Place]] = {}
+        self.covers: dict[int, list[Area]] = {}
         listed = self.objects.whole and raw.FPDF_PAGEOBJ_FORM not in self.objects.kinds
         self.unlisted = None if listed else UNSEEN
         if len(self.numbers):
@@ -250,7 +250,7 @@ class _DrawnTexts:
                 self._suspect(over & (numbers > box) & (not is_text), SAME_COLOUR)
                 continue
             thick = objects.stroked(box) > THICK + (place[2:] - place[:2]).min() / WIDE
-            filled = objects.is_filled(box) and fill[3] > 0
+            filled = objects.draw_mode(box)[0] and fill[3] > 0
             if thick or filled:
                 self._cover(over & (numbers < box), place, COVERED)
                 below = over & (numbers > box)
@@ -263,11 +263,11 @@ class _DrawnTexts:
             self._cover(self._meeting(place), place, COVERED)
         self._suspect(light, SAME_COLOUR)
 
-    def _cover(self, texts: NDArray[np.bool_], place: Place, reason: str) -> None:
+    def _cover(self, texts: NDArray[np.bool_], place: Area, reason: str) -> None:
         for number in self._suspect(texts, reason):
             self.covers.setdefault(number, []).append(place)
 
-    def _meeting(self, place: Place) -> NDArray[np.bool_]:
+    def _meeting(self, place: Area) -> NDArray[np.bool_]:
         """Which texts have a part, not only their foot or head, in a box or on a line."""
         left, bottom, right, top = place
         level = (self.inner[:, 1] < top) & (self.inner[:, 3] > bottom)
@@ -442,7 +442,7 @@ class _Judge:
         taken = (self._sides[through, 2] - self._sides[through, 0]).sum()
         return through.tolist() if taken >= STRUCK_SHARE * (line[2] - line[0]) else []
 
-    def _is_in(self, number: int, places: Iterable[Place]) -> bool:
+    def _is_in(self, number: int, places: Iterable[Area]) -> bool:
         x, y = self._middles[number]
         return any(left <= x <= right and bottom <= y <= top for left, bottom, right, top in places)
 
@@ -498,13 +498,13 @@ class _View:
             for pointer in pointers:
                 raw.FPDFPageObj_SetIsActive(pointer, True)
 
-    def part(self, picture: Picture, sides: Place) -> Picture:
+    def part(self, picture: Picture, sides: Area) -> Picture:
         """What stands in a box in points."""
         x0, y0, x1, y1 = self._pixels(sides)
         x, y = self._region[:2]
         return picture[max(0, y0 - y) : y1 - y, max(0, x0 - x) : x1 - x]
 
-    def _pixels(self, sides: Place) -> tuple[int, int, int, int]:
+    def _pixels(self, sides: Area) -> tuple[int, int, int, int]:
         left, bottom, right, top = sides
         box, (width, height) = self._shown.place(left, top, right, bottom), self._size
         x0, y0 = int(box.x0 * width), int(box.y0 * height)
@@ -517,7 +517,7 @@ class _View:
         return np.asarray(drawn[:, :, :3], np.int16)
 
 
-def _holding(area: Place, points: Sides) -> NDArray[np.bool_]:
+def _holding(area: Area, points: Sides) -> NDArray[np.bool_]:
     """Which of some points stand in an area."""
     left, bottom, right, top = area
     return np.asarray(((points >= (left, bottom)) & (points <= (right, top))).all(1))

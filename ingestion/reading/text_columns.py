@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from itertools import chain, groupby, pairwise, product
 from statistics import median
 
-from ingestion.records import Across, Down, Rect, Word, around
+from ingestion.records import Across, Down, Rect, Word, around_words
 
 __all__ = ["in_columns"]
 
@@ -55,18 +55,18 @@ class _Piece(Across, Down):
         return " ".join(word.text for word in self.words)
 
 
+_Pieces = Sequence[_Piece]
+
+
 def in_columns(lines: Sequence[Sequence[Word]], is_ruled: Callable[[Rect], bool]) -> list[list[Word]]:
     """The lines of a page as they are read, those that cross a gutter between columns of prose parted.
 
     is_ruled: whether lines are drawn across an area, as those of tables are.
     """
-    pieces = list[_Piece]()
-    for number, line in enumerate(lines):
-        pieces += (_piece(words, number) for words in _parts(line))
+    pieces = [_piece(words, number) for number, line in enumerate(lines) for words in _parts(line)]
     if len(pieces) <= MOST_PIECES:
         pieces = _ordered(pieces, is_ruled)
-    ordered = groupby(pieces, lambda piece: piece.line)
-    return [_words(group) for _, group in ordered]
+    return [_words(group) for _, group in groupby(pieces, lambda piece: piece.line)]
 
 
 def _words(pieces: Iterable[_Piece]) -> list[Word]:
@@ -86,35 +86,32 @@ def _parts(line: Sequence[Word]) -> list[list[Word]]:
 
 
 def _piece(words: list[Word], line: int) -> _Piece:
-    box = around(word.box for word in words)
+    box = around_words(words)
     return _Piece(words, line, box.x0, box.y0, box.x1, box.y1)
 
 
-def _ordered(pieces: Sequence[_Piece], is_ruled: Callable[[Rect], bool]) -> list[_Piece]:
+def _ordered(pieces: _Pieces, is_ruled: Callable[[Rect], bool]) -> list[_Piece]:
     """The pieces with those of columns one column after the other."""
     for gutter in _gutters(pieces):
         for start, end in _runs(pieces, gutter):
             run = pieces[start:end]
             left = [piece for piece in run if piece.x1 <= gutter]
             right = [piece for piece in run if piece.x1 > gutter]
-            if _are_columns(_rows(left), _rows(right)) and not is_ruled(
-                around(word.box for word in _words(run))
-            ):
+            if _are_columns(_rows(left), _rows(right)) and not is_ruled(around_words(_words(run))):
                 parts = (pieces[:start], left, right, pieces[end:])
                 return [piece for part in parts for piece in _ordered(part, is_ruled)]
     return list(pieces)
 
 
-def _gutters(pieces: Sequence[_Piece]) -> Iterator[float]:
+def _gutters(pieces: _Pieces) -> Iterator[float]:
     """Yields places that gaps of many rows have in common, that of most rows first."""
-    gaps = list[tuple[float, float]]()
-    for before, piece in pairwise(pieces):
-        if piece.x0 > before.x1 and piece.level(before) > 0:
-            gaps.append((before.x1, piece.x0))
+    gaps = [
+        (before.x1, piece.x0)
+        for before, piece in pairwise(pieces)
+        if piece.x0 > before.x1 and piece.level(before) > 0
+    ]
     for _ in range(MOST_GUTTERS):
-        if len(gaps) < FEWEST_ROWS:
-            return
-        common, start = max((len(_over(gaps, x)), x) for x, _ in gaps)
+        common, start = max(((len(_over(gaps, x)), x) for x, _ in gaps), default=(0, 0.0))
         if common < FEWEST_ROWS:
             return
         over = _over(gaps, start)
@@ -126,13 +123,13 @@ def _over(gaps: Sequence[tuple[float, float]], x: float) -> list[tuple[float, fl
     return [gap for gap in gaps if gap[0] <= x < gap[1]]
 
 
-def _runs(pieces: Sequence[_Piece], gutter: float) -> list[tuple[int, int]]:
+def _runs(pieces: _Pieces, gutter: float) -> list[tuple[int, int]]:
     """(start, end) of pieces beside each other that leave a gutter free, without rows of tables."""
     runs = list[tuple[int, int]]()
     start = at = 0
     for _, group in groupby(pieces, lambda piece: piece.line):
         row = list(group)
-        if any(piece.x0 < gutter < piece.x1 for piece in row) or not all(map(_has_words, row)):
+        if not all(_has_words(piece) and not piece.x0 < gutter < piece.x1 for piece in row):
             runs.append((start, at))
             start = at + len(row)
         at += len(row)
@@ -144,35 +141,33 @@ def _has_words(piece: _Piece) -> bool:
     return any(map(str.isalpha, piece.text)) or piece.text.endswith(".")
 
 
-def _rows(pieces: Sequence[_Piece]) -> list[_Piece]:
+def _rows(pieces: _Pieces) -> list[_Piece]:
     """The lines of one column, each as one piece."""
     return [_piece(_words(group), line) for line, group in groupby(pieces, lambda piece: piece.line)]
 
 
-def _are_columns(left: Sequence[_Piece], right: Sequence[_Piece]) -> bool:
+def _are_columns(left: _Pieces, right: _Pieces) -> bool:
     """Whether the lines on both sides of a gutter are prose that goes on down its side, read across."""
     beside = [pair for pair in product(left, right) if pair[0].level(pair[1]) > SAME_ROW * pair[0].height]
     accompanied = {piece.line for piece in chain.from_iterable(beside)}
     if len({one.line for one, _ in beside}) < FEWEST_ROWS or not _is_read_across(left, right):
         return False
-    if not _is_prose(left) or not _is_prose(right):
-        return False
     last = min(left[-1].y1, right[-1].y1)
     alone = [piece for piece in (*left, *right) if piece.middle < last and piece.line not in accompanied]
-    if len(alone) > ONE_SIDED * len(accompanied):
+    if len(alone) > ONE_SIDED * len(accompanied) or not _is_prose(left) or not _is_prose(right):
         return False
     begun, other_begun = _begun(left), _begun(right)
     together = {one.line for one, other in beside[1:] if one.line in begun and other.line in other_begun}
     return len(together) < max(FEWEST_TOGETHER, TOGETHER * (len(begun) + len(other_begun) - len(together)))
 
 
-def _is_read_across(left: Sequence[_Piece], right: Sequence[_Piece]) -> bool:
+def _is_read_across(left: _Pieces, right: _Pieces) -> bool:
     """Whether the text leads to the right and back again and again."""
     order = sorted([(piece.line, False) for piece in left] + [(piece.line, True) for piece in right])
     return sum(before != after for (_, before), (_, after) in pairwise(order)) >= FEWEST_ROWS
 
 
-def _is_prose(lines: Sequence[_Piece]) -> bool:
+def _is_prose(lines: _Pieces) -> bool:
     """Whether these are lines of running text, wrapped where their column ends."""
     texts = [line.text for line in lines]
     shown = "".join("".join(texts).split())
@@ -189,13 +184,10 @@ def _goes_on(text: str) -> bool:
     return text[0].isalpha() and not text[0].isupper()
 
 
-def _begun(lines: Sequence[_Piece]) -> set[int]:
+def _begun(lines: _Pieces) -> set[int]:
     """The lines that begin a paragraph or a cell: after a line that ends a sentence or ends early."""
     right = max(line.x1 for line in lines)
     width = right - min(line.x0 for line in lines)
-    begun = set[int]()
-    for before, line in pairwise(lines):
-        ended = before.text[-1] in ENDS or before.x1 < right - (1 - FILLED) * width / 2
-        if ended and not _goes_on(line.text):
-            begun.add(line.line)
-    return begun
+    early = right - (1 - FILLED) * width / 2
+    after = (line for before, line in pairwise(lines) if before.text[-1] in ENDS or before.x1 < early)
+    return {line.line for line in after if not _goes_on(line.text)}

@@ -30,7 +30,9 @@ class Turns:
         with self._changed:
             self._waiting.append(who)
             try:
-                while not self._free or who is not min(self._waiting, key=self._last_turn):
+                while not self._free or who is not min(
+                    self._waiting, key=lambda one: self._last.get(one, 0.0)
+                ):
                     if cancelled():
                         raise CancelledError("Cancelled.")
                     self._changed.wait(LOOK_SECONDS)
@@ -45,6 +47,3 @@ class Turns:
             with self._changed:
                 self._free += 1
                 self._changed.notify_all()
-
-    def _last_turn(self, who: object) -> float:
-        return self._last.get(who, 0.0)

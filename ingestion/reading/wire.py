@@ -10,9 +10,9 @@ from typing import Any
 from ingestion.invisible_characters import one_line
 from ingestion.records import Cell, Line, Page, Rect, Row, Table, Word
 
-__all__ = ["box_to", "page_from", "page_to", "tables_from", "tables_to", "words_from", "words_to"]
+__all__ = ["Json", "box_to", "page_from", "page_to", "tables_from", "tables_to", "words_from", "words_to"]
 
-Values = dict[str, Any]
+Json = dict[str, Any]
 # Digits after the point: a hundred-thousandth of a page is finer than a pixel at 1,000 dpi.
 DIGITS = 5
 # Characters of a caption, a head or a label; a table's introduction may be a whole sentence.
@@ -20,17 +20,17 @@ LONGEST_NAME = 1_000
 _name = partial(one_line, most=LONGEST_NAME)
 
 
-def _values(record: Any) -> Values:
+def _values(record: Any) -> Json:
     return {field.name: getattr(record, field.name) for field in fields(record)}
 
 
-def page_to(page: Page) -> Values:
+def page_to(page: Page) -> Json:
     """A page as JSON values."""
     lines = [(line.start, line.end, *box_to(line.box)) for line in page.lines]
     return {**_values(page), "words": words_to(page.words), "lines": lines, "tables": tables_to(page.tables)}
 
 
-def page_from(values: Values) -> Page:
+def page_from(values: Json) -> Page:
     """The page of page_to. Raises KeyError, TypeError or ValueError where the values are no page."""
     made = {
         **values,
@@ -55,7 +55,7 @@ def words_from(values: Iterable[Sequence[Any]]) -> tuple[Word, ...]:
     return tuple(Word(value[0], Rect(*value[1:5]), *value[5:]) for value in values)
 
 
-def tables_to(tables: Iterable[Table]) -> list[Values]:
+def tables_to(tables: Iterable[Table]) -> list[Json]:
     """Tables as JSON values."""
     return [
         {**_values(table), "rows": list(map(astuple, table.rows)), "box": box_to(table.box)}
@@ -63,12 +63,12 @@ def tables_to(tables: Iterable[Table]) -> list[Values]:
     ]
 
 
-def tables_from(values: Iterable[Values]) -> tuple[Table, ...]:
+def tables_from(values: Iterable[Json]) -> tuple[Table, ...]:
     """The tables of tables_to, their captions, units, heads, labels and sections each on one line."""
     return tuple(map(_table_from, values))
 
 
-def _table_from(values: Values) -> Table:
+def _table_from(values: Json) -> Table:
     made = {
         **values,
         "caption": _name(values["caption"]),

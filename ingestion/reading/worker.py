@@ -27,7 +27,7 @@ from ingestion.reading.feeds import parse_feed
 from ingestion.reading.forkserver import serve
 from ingestion.reading.formats import open_document
 from ingestion.reading.layout import lines_of
-from ingestion.reading.wire import box_to, page_from, page_to
+from ingestion.reading.wire import Json, box_to, page_from, page_to
 from ingestion.records import Line, Page, Rect, Word
 from ingestion.tables.detection import find_tables
 
@@ -63,7 +63,7 @@ def _serve(pipe: socket.socket) -> None:
                         f"The file has {opened.count:,} pages, and at most {request['most']:,} are read.",
                         hint="Split it, or set FINPOLICY_MAX_PAGES to more.",
                     )
-                answered: dict[str, Any] = {"info": astuple(opened.info())}
+                answered: Json = {"info": astuple(opened.info())}
             elif request["op"] == "feed":
                 answered = parse_feed(base64.b64decode(request["data"]))
             else:
@@ -80,7 +80,7 @@ def _serve(pipe: socket.socket) -> None:
         pipe.sendall(json.dumps(answered).encode() + b"\n")
 
 
-def _answer_text(file: Any, request: dict[str, Any]) -> dict[str, Any]:
+def _answer_text(file: Any, request: Json) -> Json:
     number, whole = request["page"], request["op"] == "page"
     text, method, words = file.words(number)
     tables = tuple(find_tables(text, words, partial(file.rules, number))) if whole else ()
@@ -88,27 +88,24 @@ def _answer_text(file: Any, request: dict[str, Any]) -> dict[str, Any]:
     return {**_completed(file, page), "pictures": list(map(box_to, file.pictures(number))) if whole else []}
 
 
-def _answer_ocr(file: Any, request: dict[str, Any]) -> dict[str, Any]:
+def _answer_ocr(file: Any, request: Json) -> Json:
     number = request["page"]
     page = Page(number, "", method="none")
-    if file.may_show_text(number):
-        reading = read_image(file.image(number))
-        if words := reading.words:
-            text, tables = reading.text, tables_of(reading.text, words, reading.turned)
-            lines = lines_of(text, words)
-            page = Page(
-                number,
-                text,
-                method="ocr",
-                confidence=reading.confidence,
-                words=words,
-                lines=lines,
-                tables=tables,
-            )
+    if file.may_show_text(number) and (reading := read_image(file.image(number))).words:
+        text, words = reading.text, reading.words
+        page = Page(
+            number,
+            text,
+            method="ocr",
+            confidence=reading.confidence,
+            words=words,
+            lines=lines_of(text, words),
+            tables=tables_of(text, words, reading.turned),
+        )
     return _completed(file, page)
 
 
-def _completed(file: Any, page: Page) -> dict[str, Any]:
+def _completed(file: Any, page: Page) -> Json:
     """The page with what it says beside its text layer and what its readers should know, and whether its
     image must be read because its layer is no text."""
     text, lines, words = page.text, [*page.lines], [*page.words]
@@ -125,25 +122,24 @@ def _completed(file: Any, page: Page) -> dict[str, Any]:
     return {"read": page_to(whole), "unread": needs_reading_again(page.text)}
 
 
-def _answer_pictures(file: Any, request: dict[str, Any]) -> dict[str, Any]:
+def _answer_pictures(file: Any, request: Json) -> Json:
     page = page_from(request["read"])
     pictures = [Rect(*box) for box in request["boxes"]]
     return {"read": page_to(read_pictures(page, file.image(page.number), pictures))}
 
 
-def _answer_glyphs(file: Any, request: dict[str, Any]) -> dict[str, Any]:
-    glyphs = file.glyphs(request["page"])
-    return {"glyphs": [(text, box_to(box)) for text, box in glyphs]}
+def _answer_glyphs(file: Any, request: Json) -> Json:
+    return {"glyphs": [(text, box_to(box)) for text, box in file.glyphs(request["page"])]}
 
 
-def _answer_png(file: Any, request: dict[str, Any]) -> dict[str, Any]:
+def _answer_png(file: Any, request: Json) -> Json:
     buffer = io.BytesIO()
     image = file.image(request["page"], request["dpi"])
     image.save(buffer, "PNG", compress_level=PNG_LEVEL)
     return {"png": base64.b64encode(buffer.getvalue()).decode()}
 
 
-def _answer_structure(file: Any, request: dict[str, Any]) -> dict[str, Any]:
+def _answer_structure(file: Any, request: Json) -> Json:
     return {"told": getattr(file, request["op"])()}
 
 
@@ -159,7 +155,7 @@ _ANSWERS = {
 }
 
 
-def answer(file: Any, request: dict[str, Any]) -> dict[str, Any]:
+def answer(file: Any, request: Json) -> Json:
     """The answer of an open file to a request, as it is sent through the pipe. Raises DocumentError."""
     return _ANSWERS[request["op"]](file, request)
 

@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
 
 from ingestion.language.currencies import CURRENCY, CURRENCY_NAME, DRAWN_SIGNS
 from ingestion.language.numbers import stated_mark
 from ingestion.language.scales import LETTER_SCALE, SCALE_WORD, SHORT_SCALE, WHOLE_SCALE
 from ingestion.language.sentences import sentences
 from ingestion.tables.columns import row_values
-from ingestion.tables.lines import VisualLine
+from ingestion.tables.lines import Lines
 
 __all__ = ["CAPTION", "NOTE", "bracketed_units", "caption_of", "is_bare_unit", "is_unit"]
 
@@ -31,10 +30,8 @@ _AMOUNTS = rf"(?:amounts?|figures|values|{CURRENCY_NAME})"
 _OPENING = rf"(?:{_OF_ALL}{_AMOUNTS}?\s*(?:are )?(?:expressed |stated |shown |presented )?in\s+)"
 OPENING = re.compile(rf"[(\[]?{_OPENING}", re.IGNORECASE)
 UNIT = re.compile(
-    (
-        rf"[(\[]?\s*(?:unaudited\s*[;,)]\s*[(]?)?(?:{_OPENING}(?:[\w.{DRAWN_SIGNS}'-]+ "
-        rf"(?:of )?){{0,2}}?{_AMOUNT}|{_AMOUNT}|as a (?:%|per ?cent))"
-    ),
+    rf"[(\[]?\s*(?:unaudited\s*[;,)]\s*[(]?)?(?:{_OPENING}(?:[\w.{DRAWN_SIGNS}'-]+ "
+    rf"(?:of )?){{0,2}}?{_AMOUNT}|{_AMOUNT}|as a (?:%|per ?cent))",
     re.IGNORECASE,
 )
 IN_UNIT = re.compile(
@@ -101,7 +98,7 @@ def _is_mark(text: str) -> bool:
     return mark.end - mark.start >= len(text.strip("()[] ."))
 
 
-def caption_of(lines: Sequence[VisualLine], top: int, floor: int) -> tuple[str, list[str], int]:
+def caption_of(lines: Lines, top: int, floor: int) -> tuple[str, list[str], int]:
     """Returns the caption above the heads of a table, its units, and the number of its first line.
 
     The units stand in lines of their own or in brackets.
@@ -140,25 +137,18 @@ def caption_of(lines: Sequence[VisualLine], top: int, floor: int) -> tuple[str, 
 
 
 def _is_prose(text: str) -> bool:
-    if len(text.split()) > MOST_CAPTION_WORDS:
-        return True
-    if not text.endswith((".", ";")):
-        return False
-    return not CAPTION.match(text)
+    is_sentence = text.endswith((".", ";")) and not CAPTION.match(text)
+    return is_sentence or len(text.split()) > MOST_CAPTION_WORDS
 
 
-def _introduces(lines: Sequence[VisualLine], start: int, floor: int) -> bool:
+def _introduces(lines: Lines, start: int, floor: int) -> bool:
     """Whether the line above lines[start] ends a sentence that introduces the table."""
     text = lines[start - 1].text
-    if text.endswith(":"):
-        return True
-    if not text.endswith("."):
-        return False
-    sentence, _ = _introduction(lines, start, floor)
-    return bool(INTRODUCTION.search(sentence))
+    introduces = text.endswith(".") and INTRODUCTION.search(_introduction(lines, start, floor)[0])
+    return text.endswith(":") or bool(introduces)
 
 
-def _introduction(lines: Sequence[VisualLine], start: int, floor: int) -> tuple[str, int]:
+def _introduction(lines: Lines, start: int, floor: int) -> tuple[str, int]:
     """Returns the sentence that ends above lines[start], and the number of its first line."""
     text = ""
     while start > floor and len(text) < LONGEST_INTRODUCTION:

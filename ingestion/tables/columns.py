@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from bisect import bisect_right
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import pairwise
 
@@ -14,7 +15,17 @@ from ingestion.records import Across, Word
 from ingestion.tables.lines import Piece, VisualLine, text_piece
 from ingestion.tables.word_kinds import is_period
 
-__all__ = ["HEAD_LABEL", "Column", "columns_of", "counts_up", "head_row", "label_of", "parted", "row_values"]
+__all__ = [
+    "HEAD_LABEL",
+    "Column",
+    "columns_of",
+    "columns_over",
+    "counts_up",
+    "head_row",
+    "label_of",
+    "parted",
+    "row_values",
+]
 
 # No printed table has more columns than this. What lies beyond is left out.
 MOST_COLUMNS = 30
@@ -82,13 +93,9 @@ def label_of(line: VisualLine) -> int:
     first, *others = pieces
     if not first.figure:
         return 1
-    if is_period(first.text) and any(map(_is_amount, others)):
+    if is_period(first.text) and any(piece.figure and not is_period(piece.text) for piece in others):
         return 1
     return 2 if others and not others[0].figure and any(map(str.isalpha, others[0].text)) else 0
-
-
-def _is_amount(piece: Piece) -> bool:
-    return piece.figure and not is_period(piece.text)
 
 
 def row_values(line: VisualLine) -> list[Piece]:
@@ -98,11 +105,7 @@ def row_values(line: VisualLine) -> list[Piece]:
     """
     rest = line.pieces[label_of(line) :]
     values = [piece for piece in rest if piece.figure]
-    if not values:
-        return []
-    if rest[-1].figure or 2 * len(values) > len(rest):
-        return values
-    return []
+    return values if values and (rest[-1].figure or 2 * len(values) > len(rest)) else []
 
 
 def head_row(line: VisualLine) -> bool:
@@ -110,12 +113,8 @@ def head_row(line: VisualLine) -> bool:
     if len(line.pieces) > 2 and all(is_period(piece.text) for piece in line.pieces):
         return True
     texts = [value.text for value in row_values(line)]
-    if not texts:
-        return False
-    if all(map(is_period, texts)):
-        if len(texts) > 1 or not label_of(line):
-            return True
-        return bool(HEAD_LABEL.search(line.pieces[0].text))
+    if texts and all(map(is_period, texts)):
+        return len(texts) > 1 or not label_of(line) or bool(HEAD_LABEL.search(line.pieces[0].text))
     return counts_up(texts)
 
 
@@ -126,15 +125,13 @@ def counts_up(texts: Sequence[str]) -> bool:
     return len(digits) > 2 and digits in (numbers[:-1], numbers[1:])
 
 
-def columns_of(rows: Sequence[tuple[int, Sequence[Piece]]], letter: float) -> list[Column]:
+def columns_of(rows: Mapping[int, Sequence[Piece]], letter: float) -> list[Column]:
     """Returns columns from left to right. Two values of one row never share a column.
 
-    rows: (line index, pieces that are no label).
+    rows: line index -> pieces that are no label.
     """
     columns = list[Column]()
-    pieces = list[tuple[int, Piece]]()
-    for index, row in rows:
-        pieces += ((index, piece) for piece in row)
+    pieces = [(index, piece) for index, row in rows.items() for piece in row]
     # Narrow values stand in one column only. A wide one may hang over its neighbours', and is placed when
     # these are known.
     pieces.sort(key=lambda item: item[1].x1 - item[1].core)
@@ -175,25 +172,27 @@ def _joined(columns: list[Column], letter: float) -> list[Column]:
     return kept
 
 
+def columns_over(piece: Piece, columns: Sequence[Column]) -> list[Column]:
+    """Returns the columns that a piece stands over or in."""
+    return [column for column in columns if column.overlap(piece) > 0]
+
+
 def parted(piece: Piece, columns: Sequence[Column], letter: float) -> list[Piece]:
     """Returns the heads of neighbouring columns that stand so close that they look like one piece.
 
     Returns the piece itself if it is one head.
     """
-    over = [column for column in columns if column.overlap(piece) > 0]
+    over = columns_over(piece, columns)
     if len(over) < 2 or len(piece.words) < len(over) or ONE_PERIOD.fullmatch(piece.text):
         return [piece]
     parts = list(map(text_piece, _groups(piece, over)))
     if len(parts) < len(over):
         return [piece]
-    inside = list[float]()
-    for part in parts:
-        inside += _gaps(part.words)
-    widest = max(inside, default=letter)
+    widest = max((gap for part in parts for gap in _gaps(part.words)), default=letter)
     between = min(after.x0 - part.x1 for part, after in pairwise(parts))
     near = PARTED * letter
     if between > max(WIDER * widest, WIDE * letter):
-        near = 2 * PARTED * letter
+        near *= 2
     pairs = list(zip(parts, over, strict=True))
     ends = all(abs(part.x1 - column.x1) < near for part, column in pairs)
     middles = all(abs(part.centre - column.centre) < near for part, column in pairs)
@@ -209,32 +208,19 @@ def _groups(piece: Piece, over: Sequence[Column]) -> list[list[Word]]:
 
     They are cut at gaps wider than all others, or else each word goes to the nearest column.
     """
-    gaps = [(gap, number) for number, gap in enumerate(_gaps(piece.words), 1)]
-    gaps.sort(reverse=True)
-    wide = gaps[: len(over) - 1]
-    narrow = gaps[len(over) - 1 :]
+    gaps = sorted(((gap, number) for number, gap in enumerate(_gaps(piece.words), 1)), reverse=True)
+    wide, narrow = gaps[: len(over) - 1], gaps[len(over) - 1 :]
     if not narrow or wide[-1][0] > WIDER * narrow[0][0]:
         cuts = sorted(number for _, number in wide)
-        ends = [0, *cuts, len(piece.words)]
-        return [piece.words[start:end] for start, end in pairwise(ends)]
+        return [piece.words[start:end] for start, end in pairwise([0, *cuts, len(piece.words)])]
     groups: list[list[Word]] = [[] for _ in over]
     for word in piece.words:
-        distances = [_distance(column, word.box.centre) for column in over]
-        nearest = distances.index(min(distances))
-        groups[nearest].append(word)
-    return [group for group in groups if group]
-
-
-def _distance(column: Column, x: float) -> float:
-    """Returns how far a place lies outside a column, 0 if it lies inside."""
-    return max(column.x0 - x, x - column.x1, 0.0)
+        x = word.box.centre
+        distances = [max(column.x0 - x, x - column.x1, 0.0) for column in over]
+        groups[distances.index(min(distances))].append(word)
+    return list(filter(None, groups))
 
 
 def _agreeing(sides: Sequence[float], within: float) -> int:
     """Returns how many of these sorted numbers at most lie within a distance of each other."""
-    most = start = 0
-    for end, side in enumerate(sides):
-        while side - sides[start] > within:
-            start += 1
-        most = max(most, end - start + 1)
-    return most
+    return max((bisect_right(sides, side + within) - at for at, side in enumerate(sides)), default=0)

@@ -9,13 +9,13 @@ from functools import partial
 from itertools import chain
 
 from ingestion.reading.layout import sheet_pages
-from ingestion.records import Page, Rect, Row, Table, Word, around, turn_back
+from ingestion.records import Page, Rect, Row, Table, Word, around_words, turn_back
 from ingestion.tables.captions import bracketed_units, caption_of
 from ingestion.tables.columns import Column, label_of
 from ingestion.tables.directions import by_direction
 from ingestion.tables.grids import grids_of
-from ingestion.tables.heads import Head, head_of
-from ingestion.tables.lines import Piece, VisualLine, visual_lines
+from ingestion.tables.heads import head_of
+from ingestion.tables.lines import Lines, Piece, VisualLine, visual_lines
 from ingestion.tables.regions import Block, blocks_of, first_line, label_sides, without_page_number
 from ingestion.tables.row_labels import rows_of
 from ingestion.tables.ruled import ruled_tables
@@ -77,17 +77,14 @@ def _level_tables(placed: Sequence[Word], rules: Callable[[], Rules], degrees: i
     """Returns the tables of words that stand level, on a page turned clockwise by `degrees`."""
     lines = without_page_number(visual_lines(placed))
     tables = _unruled(lines)
-    parted = sum(len(line.pieces) > 1 for line in lines)
-    if parted < FEWEST_ROWS:
+    if sum(len(line.pieces) > 1 for line in lines) < FEWEST_ROWS:
         return tables
     drawn = _ruled(lines, placed, rules().turned_back(degrees))
     ruled = [table for table in drawn if not _is_part_of_wider(table, drawn, tables)]
     if not ruled:
         return tables
-    boxes = [table.box for table in ruled]
-    outside = [word for word in placed if not _is_within(boxes, word.box)]
-    other_lines = without_page_number(visual_lines(outside))
-    both = [*ruled, *_unruled(other_lines)]
+    outside = [word for word in placed if not _is_within(word, ruled)]
+    both = [*ruled, *_unruled(without_page_number(visual_lines(outside)))]
     if _count_cells(both) < KEPT * _count_cells(tables):
         return tables
     return sorted(both, key=lambda table: table.box.y0)
@@ -105,12 +102,8 @@ def _count_cells(tables: Sequence[Table]) -> int:
     Labels count because the words alone may read two tables side by side as one, and the labels of the
     second as cells of the first.
     """
-    count = 0
-    for table in tables:
-        for row in table.rows:
-            count += sum(cell is not None for cell in row.cells)
-            count += bool(row.label)
-    return count
+    rows = chain.from_iterable(table.rows for table in tables)
+    return sum(len(row.cells) - row.cells.count(None) + bool(row.label) for row in rows)
 
 
 def _width(table: Table, ruled: Sequence[Table]) -> int:
@@ -119,11 +112,9 @@ def _width(table: Table, ruled: Sequence[Table]) -> int:
     Those beside it count only if the rows of each have names of their own. A table without names is part of
     another, drawn apart.
     """
-    beside = [other for other in ruled if other is not table and _is_beside(table.box, other.box)]
-    parts = [table, *beside]
-    if not all(map(_is_named, parts)):
-        parts = [table]
-    return sum(1 + len(part.heads) for part in parts)
+    parts = [table, *(other for other in ruled if _is_beside(table.box, other.box))]
+    counted = parts if all(map(_is_named, parts)) else [table]
+    return sum(1 + len(part.heads) for part in counted)
 
 
 def _is_beside(first: Rect, second: Rect) -> bool:
@@ -140,35 +131,35 @@ def _has_letter(text: str) -> bool:
     return any(map(str.isalpha, text))
 
 
-def _ruled(lines: Sequence[VisualLine], words: Sequence[Word], rules: Rules) -> list[Table]:
+def _ruled(lines: Lines, words: Sequence[Word], rules: Rules) -> list[Table]:
     """Returns the tables whose cells are drawn with rules."""
     tables = list[Table]()
     for grid in grids_of(rules, words):
         for found in ruled_tables(grid):
-            above = [table for table in tables if not _is_beside(table.box, found.box)]
-            before = above[-1] if above else None
-            tables.append(_named(found, lines, before))
+            above = (table for table in reversed(tables) if not _is_beside(table.box, found.box))
+            tables.append(_named(found, lines, next(above, None)))
     return tables
 
 
-def _is_within(boxes: Sequence[Rect], box: Rect) -> bool:
-    return any(outer.holds(box) for outer in boxes)
+def _is_within(word: Word, tables: Sequence[Table]) -> bool:
+    return any(table.box.holds(word.box) for table in tables)
 
 
-def _named(found: Table, lines: Sequence[VisualLine], before: Table | None) -> Table:
+def _named(found: Table, lines: Lines, before: Table | None) -> Table:
     """Returns a ruled table with its caption and unit.
 
     If it goes on right below the table before, it takes that table's caption, unit and heads.
     """
     lines = _in_column(lines, found.box)
-    top = _lines_above(lines, found.box.y0)
-    floor = _lines_above(lines, before.box.y1 if before else 0.0)
+    above = before.box.y1 if before else 0.0
+    top = sum(line.middle < found.box.y0 for line in lines)
+    floor = sum(line.middle < above for line in lines)
     caption, units, _ = caption_of(lines, top, min(top, floor))
     table = replace(found, caption=found.caption or caption, unit=next(iter(units), found.unit))
     return _with_heads_above(table, before) if before and top == floor else table
 
 
-def _in_column(lines: Sequence[VisualLine], box: Rect) -> list[VisualLine]:
+def _in_column(lines: Lines, box: Rect) -> list[VisualLine]:
     """Returns the lines without what is wholly to the left or right of a box, if prose stands beside it.
 
     If another table stands beside it, the lines belong to both and stay whole.
@@ -189,25 +180,14 @@ def _pieces_over(line: VisualLine, box: Rect) -> list[Piece]:
     return [piece for piece in line.pieces if box.overlap(piece) > 0]
 
 
-def _stand_alike(first: Rect, second: Rect) -> bool:
-    left = abs(first.x0 - second.x0)
-    right = abs(first.x1 - second.x1)
-    return max(left, right) < SAME_SIDE
-
-
-def _lines_above(lines: Sequence[VisualLine], y: float) -> int:
-    return sum(line.middle < y for line in lines)
-
-
-def _unruled(lines: Sequence[VisualLine]) -> list[Table]:
+def _unruled(lines: Lines) -> list[Table]:
     """Returns the tables that show only in where their words stand."""
     tables = list[Table]()
     floor = last = 0
     for block in blocks_of(lines):
         if _is_table(lines, block):
             table = _table(lines, block, floor)
-            between = block.first - last - 1
-            if tables and between <= MOST_LINES_BETWEEN:
+            if tables and block.first - last - 1 <= MOST_LINES_BETWEEN:
                 table = _with_heads_above(table, tables[-1])
             tables.append(table)
             last = block.last
@@ -221,9 +201,8 @@ def _with_heads_above(table: Table, above: Table) -> Table:
     It takes that table's heads and caption, as the equity part of a balance sheet does. Its own caption
     becomes its section if it heads a group. Any other table is returned as it is.
     """
-    if any(table.heads) or not _has_columns_of(above, table):
-        return table
-    if table.caption and not _is_group(table.caption):
+    is_titled = table.caption and not _is_group(table.caption)
+    if any(table.heads) or is_titled or not _has_columns_of(above, table):
         return table
     return _carried_on(above, table)
 
@@ -232,7 +211,8 @@ def _has_columns_of(above: Table, table: Table) -> bool:
     """Whether a table has as many columns as one with heads above it, and stands alike."""
     if not any(above.heads) or len(above.heads) != len(table.heads):
         return False
-    return _stand_alike(above.box, table.box)
+    first, second = above.box, table.box
+    return max(abs(first.x0 - second.x0), abs(first.x1 - second.x1)) < SAME_SIDE
 
 
 def continue_tables(pages: Sequence[Page]) -> list[Page]:
@@ -251,15 +231,18 @@ def continue_tables(pages: Sequence[Page]) -> list[Page]:
 
 
 def _carried_on(above: Table, first: Table) -> Table:
-    """Returns a table as the continuation of the one above it or on the page before."""
+    """Returns a table as the continuation of the one above it or on the page before.
+
+    The rows before its first heading go on with the section above, or its caption heads their group.
+    """
+    section = first.caption.rstrip(": ") if _is_group(first.caption) else ""
     if _counts_on(above, first):
         section = above.rows[-1].section
-    else:
-        section = _group_name(first.caption)
-    rows = _in_section(first.rows, section)
+    headed = (place for place, row in enumerate(first.rows) if row.section)
+    until = next(headed, len(first.rows))
+    rows = (*(replace(row, section=section) for row in first.rows[:until]), *first.rows[until:])
     heads = first.heads if any(first.heads) else above.heads
-    unit = first.unit or above.unit
-    return replace(first, heads=heads, caption=above.caption, unit=unit, rows=rows)
+    return replace(first, heads=heads, caption=above.caption, unit=first.unit or above.unit, rows=rows)
 
 
 def _goes_on(before: Page, page: Page) -> bool:
@@ -282,16 +265,15 @@ def _goes_on(before: Page, page: Page) -> bool:
         return True
     if any(first.heads):
         return False
-    return _is_group(first.caption) or _stands_in(first.caption, before)
+    # A running head stands on the page before, too.
+    caption, text = (" ".join(words.split()) for words in (first.caption, before.text))
+    return _is_group(first.caption) or caption in text
 
 
 def _is_repeated(above: Table, first: Table) -> bool:
     """Whether a table has the heads and the caption of the one before, or numbers its rows on without one."""
-    if first.heads != above.heads:
-        return False
-    if first.caption:
-        return first.caption == above.caption
-    return _counts_on(above, first)
+    goes_on = first.caption == above.caption if first.caption else _counts_on(above, first)
+    return first.heads == above.heads and goes_on
 
 
 def _is_group(caption: str) -> bool:
@@ -304,50 +286,27 @@ def _is_group(caption: str) -> bool:
     return not any(map(is_period, caption.split()))
 
 
-def _group_name(caption: str) -> str:
-    """Returns a caption as a section if it heads a group, "" otherwise."""
-    if _is_group(caption):
-        return caption.rstrip(": ")
-    return ""
-
-
-def _stands_in(caption: str, page: Page) -> bool:
-    """Whether a page has the words of a caption, as running heads are on each page."""
-    return " ".join(caption.split()) in " ".join(page.text.split())
-
-
 def _counts_on(above: Table, first: Table) -> bool:
     """Whether the rows of a table are numbered on from those of the one before."""
     before = NUMBERED.match(above.rows[-1].label)
     after = NUMBERED.match(first.rows[0].label)
-    if before is None or after is None:
-        return False
-    return int(before[1]) + 1 == int(after[1])
+    return before is not None and after is not None and int(before[1]) + 1 == int(after[1])
 
 
-def _in_section(rows: tuple[Row, ...], section: str) -> tuple[Row, ...]:
-    """Puts the rows of a table before its first heading under a section; "" leaves them as they are."""
-    headed = (place for place, row in enumerate(rows) if row.section)
-    until = next(headed, len(rows))
-    placed = [replace(row, section=section) for row in rows[:until]]
-    return (*placed, *rows[until:])
-
-
-def _table(lines: Sequence[VisualLine], block: Block, floor: int) -> Table:
+def _table(lines: Lines, block: Block, floor: int) -> Table:
     first = first_line(lines, block, floor)
     rows = rows_of(lines, first, block.last, block.columns)
     head = head_of(lines, first, floor, block.columns, label_sides(lines, block))
-    heads = head.heads
-    caption = head.caption
+    heads, caption = head.heads, head.caption
     prose = _is_prose_beside(rows)
     if _names_rows(rows, prose=prose):
         if prose:
             caption = heads[0]  # what stands above the rows is prose, too
-            rows = list(map(_without_label, rows))
         heads = heads[1:]
-        rows = list(map(_named_by_cell, rows))
-    box = _box(lines, block, head)
-    return Table(caption, head.unit, tuple(heads), tuple(rows), box, False)
+        rows = [_named_by_cell(row, prose=prose) for row in rows]
+    pieces = (piece for line in lines[head.top : block.last + 1] for piece in line.pieces)
+    box = around_words(chain.from_iterable(piece.words for piece in pieces))
+    return Table(caption, head.unit, tuple(heads), tuple(rows), box)
 
 
 def _is_prose_beside(rows: Sequence[Row]) -> bool:
@@ -366,93 +325,65 @@ def _names_rows(rows: Sequence[Row], *, prose: bool) -> bool:
     What stands before that column is then prose, or names only some of them: the groups they belong to.
     """
     names = [row.cells[0].text for row in rows if row.cells[0]]
-    if len(names) < NAMED * len(rows) or not all(map(_is_name, names)) or len(rows[0].cells) < 2:
+    are_names = all(_has_letter(name) and not is_value(name) for name in names)
+    if len(names) < NAMED * len(rows) or not are_names or len(rows[0].cells) < 2:
         return False
     labelled = sum(bool(row.label) for row in rows)
     return prose or labelled < LABELLED * len(rows)
 
 
-def _is_name(text: str) -> bool:
-    return _has_letter(text) and not is_value(text)
-
-
-def _without_label(row: Row) -> Row:
-    """Returns a row with only what stands in its columns."""
-    start = min(cell.start for cell in row.cells if cell)
-    return replace(row, label="", section="", start=start)
-
-
-def _named_by_cell(row: Row) -> Row:
+def _named_by_cell(row: Row, *, prose: bool) -> Row:
     """Returns a row named by the text in its first column, or by its label if there is no text.
 
-    A label beside that text becomes its section.
+    A label beside that text becomes its section, unless it is prose, which goes.
     """
-    name = row.cells[0]
-    if name is None:
-        return replace(row, cells=row.cells[1:])
-    section = stacked((row.section, row.label))
-    return replace(row, label=name.text, cells=row.cells[1:], section=section)
+    if prose:
+        start = min(cell.start for cell in row.cells if cell)
+        row = replace(row, label="", section="", start=start)
+    name, *cells = row.cells
+    if name:
+        row = replace(row, label=name.text, section=stacked((row.section, row.label)))
+    return replace(row, cells=tuple(cells))
 
 
-def _is_table(lines: Sequence[VisualLine], block: Block) -> bool:
+def _is_table(lines: Lines, block: Block) -> bool:
     """Whether a block is a table, and not prose with figures, a list of contents, a chart or a time line."""
     if not block.columns:
         return False
-    rows = set[int]()
-    values = []
-    for column in block.columns:
-        for index, value in column.values.items():
-            if value.figure:
-                rows.add(index)
-                values.append(value.text)
+    cells = chain.from_iterable(column.values.items() for column in block.columns)
+    values = [(index, value.text) for index, value in cells if value.figure]
+    rows = {index for index, _ in values}
     aligned = sum(column.aligned(block.letter) for column in block.columns)
-    fewest = FEWEST_ROWS if aligned > 1 else FEWEST_ROWS_OF_ONE
-    if len(rows) < fewest:
+    if len(rows) < (FEWEST_ROWS if aligned > 1 else FEWEST_ROWS_OF_ONE):
         return False
-    of_figures = sum(column.has_figure for column in block.columns)
-    if 2 * aligned < of_figures:
+    if 2 * aligned < sum(column.has_figure for column in block.columns):
         return False
-    figures = [text for text in values if any(map(str.isdigit, text))]
-    if not _are_enough(figures, len(values)):
+    figures = [text for _, text in values if any(map(str.isdigit, text))]
+    periods = sum(map(is_period, figures))
+    if len(figures) < max(FEWEST_FIGURES, FEWEST_SHARE * len(values)) or periods > MOST_PERIODS * len(
+        figures
+    ):
         return False
-    if len(block.columns) == 1 and _ascends(figures):
+    # The page numbers of a list of contents ascend.
+    pages = [int(text) for text in figures if text.isdecimal() and len(text) < LONGEST_PAGE_NUMBER]
+    if len(block.columns) == 1 and len(pages) == len(figures) and pages == sorted(pages):
         return False
     labelled = sum(label_of(lines[index]) > 0 for index in rows)
-    if labelled < LABELLED * len(rows):
-        return False
-    if _has_stray_text(lines, block, len(values)):
+    if labelled < LABELLED * len(rows) or _has_stray_text(lines, block, len(values)):
         return False
     return _level_with_labels(lines, block.columns)
 
 
-def _are_enough(figures: Sequence[str], values: int) -> bool:
-    """Whether there are enough figures among the values of a table, and not mostly years."""
-    if len(figures) < FEWEST_FIGURES or len(figures) < FEWEST_SHARE * values:
-        return False
-    return sum(map(is_period, figures)) <= MOST_PERIODS * len(figures)
-
-
-def _ascends(figures: Sequence[str]) -> bool:
-    """Whether the figures are page numbers of a list of contents."""
-    numbers = [int(text) for text in figures if text.isdecimal() and len(text) < LONGEST_PAGE_NUMBER]
-    return len(numbers) == len(figures) and numbers == sorted(numbers)
-
-
-def _has_stray_text(lines: Sequence[VisualLine], block: Block, values: int) -> bool:
+def _has_stray_text(lines: Lines, block: Block, values: int) -> bool:
     """Whether prose stands among the values: more words than there are values."""
     edge = block.columns[0].x0
-    taken = set[int]()
-    for column in block.columns:
-        taken.update(map(id, column.values.values()))
-    stray = 0
-    for line in lines[block.first : block.last + 1]:
-        for piece in line.pieces[1:]:
-            if id(piece) not in taken and piece.x1 > edge and not piece.figure:
-                stray += len(piece.words)
-    return stray > max(values, MOST_STRAY_WORDS)
+    taken = {id(value) for column in block.columns for value in column.values.values()}
+    among = (piece for line in lines[block.first : block.last + 1] for piece in line.pieces[1:])
+    stray = [piece for piece in among if id(piece) not in taken and piece.x1 > edge and not piece.figure]
+    return sum(len(piece.words) for piece in stray) > max(values, MOST_STRAY_WORDS)
 
 
-def _level_with_labels(lines: Sequence[VisualLine], columns: Sequence[Column]) -> bool:
+def _level_with_labels(lines: Lines, columns: Sequence[Column]) -> bool:
     """Whether values stand at about the same height as their labels.
 
     The axis of a chart beside a column of prose does not.
@@ -462,29 +393,10 @@ def _level_with_labels(lines: Sequence[VisualLine], columns: Sequence[Column]) -
     for index, value in fullest.values.items():
         line = lines[index]
         label = line.pieces[0]
-        if not label.figure and value.words and label is not value:
-            offsets.append(_offset(label, value) / line.height)
+        if not label.figure and label is not value:
+            # A scanned word's box ends where its letters do. With or without a descender, one side agrees.
+            box, beside = value.words[-1].box, label.words[0].box
+            offsets.append(min(box.y1 - beside.y1, box.y0 - beside.y0, key=abs) / line.height)
     offsets.sort()
-    if len(offsets) < 3:
-        return True
-    upper = offsets[(3 * len(offsets)) // 4]
-    lower = offsets[len(offsets) // 4]
-    return upper - lower < UNEVEN
-
-
-def _offset(label: Piece, value: Piece) -> float:
-    """Returns how much lower a value stands than its label, negative if it stands higher.
-
-    A scanned word's box ends where its letters do. With or without a descender, one of its sides agrees.
-    """
-    box = value.words[-1].box
-    beside = label.words[0].box
-    return min(box.y1 - beside.y1, box.y0 - beside.y0, key=abs)
-
-
-def _box(lines: Sequence[VisualLine], block: Block, head: Head) -> Rect:
-    boxes = []
-    for line in lines[head.top : block.last + 1]:
-        for piece in line.pieces:
-            boxes += [word.box for word in piece.words]
-    return around(boxes)
+    count = len(offsets)
+    return count < 3 or offsets[3 * count // 4] - offsets[count // 4] < UNEVEN

@@ -6,7 +6,6 @@ from bisect import bisect_right
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from itertools import chain, pairwise
-from operator import itemgetter
 
 from ingestion.records import Word
 from ingestion.tables.ruling_lines import Rules
@@ -89,29 +88,29 @@ _Walls = list[list[bool]]
 
 def _joined(rules: Sequence[_Rule], near: float, gap: float) -> list[_Rule]:
     """Joins rules drawn in pieces, or twice, all where the first of them stands."""
-    rows = list[list[_Rule]]()
-    for rule in sorted(rules):
-        if not rows or rule[0] - rows[-1][0][0] > near / 2:
-            rows.append([])
-        rows[-1].append(rule)
+    placed = list[_Rule]()
+    for at, start, end in sorted(rules):
+        near_last = placed and at - placed[-1][0] <= near / 2
+        placed.append((placed[-1][0] if near_last else at, start, end))
     joined = list[_Rule]()
-    for row in rows:
-        at = row[0][0]
-        begun = len(joined)
-        for _, start, end in sorted(row, key=itemgetter(1)):
-            if len(joined) > begun and start <= joined[-1][2] + gap:
-                _, start, last = joined.pop()
-                end = max(end, last)
-            joined.append((at, start, end))
+    for at, start, end in sorted(placed):
+        if joined and at == joined[-1][0] and start <= joined[-1][2] + gap:
+            _, start, last = joined.pop()
+            end = max(end, last)
+        joined.append((at, start, end))
     return joined
 
 
 def _connected(across: Sequence[_Rule], down: Sequence[_Rule]) -> list[tuple[list[_Rule], set[_Rule]]]:
     """Returns groups of rules that meet, directly or through others, from top to bottom."""
     groups = list[tuple[list[_Rule], set[_Rule]]]()
-    for rule in across:
-        level = [rule]
-        upright = {crossing for crossing in down if _meet(rule, crossing)}
+    for y, left, right in across:
+        level = [(y, left, right)]
+        upright = {
+            (x, top, bottom)
+            for x, top, bottom in down
+            if left - NEAR_X <= x <= right + NEAR_X and top - NEAR_Y <= y <= bottom + NEAR_Y
+        }
         for group in [group for group in groups if group[1] & upright]:
             groups.remove(group)
             level += group[0]
@@ -119,12 +118,6 @@ def _connected(across: Sequence[_Rule], down: Sequence[_Rule]) -> list[tuple[lis
         if upright:
             groups.append((level, upright))
     return sorted(groups, key=lambda group: min(group[0]))
-
-
-def _meet(level: _Rule, upright: _Rule) -> bool:
-    y, left, right = level
-    x, top, bottom = upright
-    return left - NEAR_X <= x <= right + NEAR_X and top - NEAR_Y <= y <= bottom + NEAR_Y
 
 
 def _sides(rules: Iterable[_Rule], near: float) -> list[float]:
@@ -176,14 +169,10 @@ def _fill(
         x, y = word.box.centre, word.box.middle
         if xs[0] < x < xs[-1] and ys[0] < y < ys[-1]:
             lines = cells[bisect_right(ys, y) - 1][bisect_right(xs, x) - 1].lines
-            if not lines or _is_below(word, lines[-1][-1]):
+            before = lines[-1][-1].box if lines else None
+            if not before or y - before.middle > SAME_LINE * min(word.box.height, before.height):
                 lines.append([])
             lines[-1].append(word)
     for inside in chain.from_iterable(cells):
         for line in inside.lines:
             line.sort(key=lambda word: word.box.x0)
-
-
-def _is_below(word: Word, before: Word) -> bool:
-    height = min(word.box.height, before.box.height)
-    return word.box.middle - before.box.middle > SAME_LINE * height

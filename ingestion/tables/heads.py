@@ -12,7 +12,7 @@ from ingestion.language.periods import YEARLESS
 from ingestion.records import Across, Down
 from ingestion.tables.captions import CAPTION, bracketed_units, caption_of, is_bare_unit, is_unit
 from ingestion.tables.columns import Column, counts_up, parted
-from ingestion.tables.lines import INK, Piece, VisualLine
+from ingestion.tables.lines import INK, Lines, Piece, VisualLine
 from ingestion.tables.word_kinds import is_period, stacked
 
 __all__ = ["Head", "head_of"]
@@ -52,7 +52,7 @@ class Head:
 
 
 def head_of(
-    lines: Sequence[VisualLine],
+    lines: Lines,
     first: int,
     floor: int,
     columns: Sequence[Column],
@@ -108,41 +108,28 @@ class _Head(Across, Down):
     def add(self, part: _Head) -> None:
         """Adds the next line of the head."""
         self.text = f"{self.text} {part.text}"
-        self.x0 = min(self.x0, part.x0)
-        self.x1 = max(self.x1, part.x1)
-        self.y1 = part.y1
-        first = min(self.core[0], part.core[0])
-        last = max(self.core[1], part.core[1])
-        self.core = (first, last)
+        self.x0, self.x1, self.y1 = min(self.x0, part.x0), max(self.x1, part.x1), part.y1
+        self.core = min(self.core[0], part.core[0]), max(self.core[1], part.core[1])
 
 
 def _on_one_line(first: _Head, second: _Head) -> bool:
     return first.level(second) > 0.2 * min(first.height, second.height)
 
 
-def _heights(piece: Piece) -> tuple[float, float]:
-    """Returns top and bottom of a piece, those of a scanned one as high as a font's box."""
-    y0 = piece.words[0].box.y0
-    y1 = max(word.box.y1 for word in piece.words)
-    if piece.words[0].confidence is None:
-        return y0, y1
-    more = INK * (y1 - y0)
-    return y0 - more, y1 + more
+def _goes_on(head: _Head, part: _Head, heads: Sequence[_Head], parts: int) -> bool:
+    """Whether a line of heads goes on with the one above it, instead of being one of several under it.
+
+    parts: how many heads the line has.
+    """
+    if part.y0 - head.y1 > SPAN_GAP * part.height:
+        return False
+    if not is_period(head.text):
+        return not is_period(part.text)
+    return parts <= sum(_on_one_line(other, head) for other in heads)
 
 
 # The (first, last) column that a head stands over.
 _Span = tuple[int, int]
-
-
-def _share_columns(head: _Head, other: _Head) -> bool:
-    return other.core[0] <= head.core[1] and head.core[0] <= other.core[1]
-
-
-def _is_under_spanning(head: _Head, above: _Head, span: _Span) -> bool:
-    """Whether a head stands under another that spans several columns, among them its own."""
-    first, last = span
-    within = first < last and first <= head.core[0] and head.core[1] <= last
-    return within and above.y1 <= head.y0 + SPAN_GAP * head.height
 
 
 class _Zone:
@@ -188,10 +175,8 @@ class _Zone:
 
     def _is_over_values(self, piece: Piece) -> bool:
         """Whether a piece stands over the value columns rather than over the labels."""
-        if piece.x1 <= self._x0:
-            return False
         reach = piece.centre + 0.25 * piece.width
-        return reach > self._x0 or piece.x0 > self._right
+        return piece.x1 > self._x0 and (reach > self._x0 or piece.x0 > self._right)
 
     def heads(self, rows: Sequence[Sequence[Piece]]) -> list[str]:
         """Returns the head of each column, from the pieces of each line above it."""
@@ -221,32 +206,18 @@ class _Zone:
             for part in parts:
                 over = [head for head in heads if head.overlap(part) > 0]
                 last = max(over, key=lambda head: head.y1, default=None)
-                if last and self._is_next_line(last, part, heads, parts):
+                under = [other for other in parts if last and other.overlap(last) > 0]
+                if last and len(under) == 1 and _goes_on(last, part, heads, len(parts)):
                     last.add(part)
                 else:
                     heads.append(part)
         return sorted(heads, key=lambda head: head.y0)
 
     def _head(self, piece: Piece) -> _Head:
-        top, bottom = _heights(piece)
-        return _Head(piece.text, piece.x0, piece.x1, top, bottom, self._under(piece))
-
-    def _is_next_line(self, head: _Head, part: _Head, heads: Sequence[_Head], parts: Sequence[_Head]) -> bool:
-        """Whether one of several parts on a line is the only one under a head, and goes on with it."""
-        under = sum(other.overlap(head) > 0 for other in parts)
-        return under == 1 and self._goes_on(head, part, heads, parts=len(parts))
-
-    def _goes_on(self, head: _Head, part: _Head, heads: Sequence[_Head], *, parts: int) -> bool:
-        """Whether a line of heads goes on with the one above it, instead of being one of several under it.
-
-        parts: how many heads the line has.
-        """
-        if part.y0 - head.y1 > SPAN_GAP * part.height:
-            return False
-        if not is_period(head.text):
-            return not is_period(part.text)
-        beside = sum(_on_one_line(other, head) for other in heads)
-        return parts <= beside
+        """Returns a piece as a head, a scanned one as high as a font's box."""
+        top, bottom = piece.words[0].box.y0, max(word.box.y1 for word in piece.words)
+        more = 0.0 if piece.words[0].confidence is None else INK * (bottom - top)
+        return _Head(piece.text, piece.x0, piece.x1, top - more, bottom + more, self._under(piece))
 
     def _spans(self, heads: Sequence[_Head]) -> list[tuple[_Head, _Span]]:
         """Returns each head with its columns.
@@ -257,10 +228,11 @@ class _Zone:
         for head in heads:
             beside = [other for other in heads if other is not head and _on_one_line(other, head)]
             span = self._repeated(head, beside) or self._span(head, heads, beside)
-            for above, outer in zip(heads, spans, strict=False):
+            for above, (first, last) in zip(heads, spans, strict=False):
                 # What stands under a spanning head reaches no further than that.
-                if _is_under_spanning(head, above, outer):
-                    span = self._widest(head, max(span[0], outer[0]), min(span[1], outer[1]))
+                within = first <= head.core[0] <= head.core[1] <= last > first
+                if within and above.y1 <= head.y0 + SPAN_GAP * head.height:
+                    span = self._widest(head, max(span[0], first), min(span[1], last))
             spans.append(span)
         self._settle(heads, spans)
         return list(zip(heads, spans, strict=True))
@@ -271,19 +243,15 @@ class _Zone:
         for left, right in combinations(order, 2):
             if _on_one_line(heads[left], heads[right]):
                 middle = heads[left].centre + heads[right].centre
-                apart = self._apart(spans[left], spans[right], middle)
-                spans[left], spans[right] = apart
+                spans[left], spans[right] = self._apart(spans[left], spans[right], middle)
 
     def _apart(self, left: _Span, right: _Span, middle: float) -> tuple[_Span, _Span]:
         """Returns two spans without the columns that both have.
 
         middle: that between their heads, doubled.
         """
-        while left[1] >= right[0]:
-            if left[0] >= left[1] or right[0] >= right[1]:
-                break
-            contested = self._columns[right[0]]
-            if 2 * contested.centre < middle:
+        while left[1] >= right[0] and left[0] < left[1] and right[0] < right[1]:
+            if 2 * self._columns[right[0]].centre < middle:
                 right = (right[0] + 1, right[1])
             else:
                 left = (left[0], right[0] - 1)
@@ -309,15 +277,12 @@ class _Zone:
         These are the columns it stands over, and those around if others stand under it.
         """
         if beside and head.core[0] == head.core[1]:
-            floor = head.y1 - SPAN_GAP * head.height
+            floor, column = head.y1 - SPAN_GAP * head.height, head.core[0]
             below = [other for other in heads if other.y0 >= floor and other is not head]
-            under = [other for other in below if _share_columns(head, other)]
+            under = [other for other in below if other.core[0] <= column <= other.core[1]]
             if any(self._is_aligned(head, other) for other in under):
                 return head.core
-        taken = set[int]()
-        for other in beside:
-            first, last = other.core
-            taken.update(range(first, last + 1))
+        taken = {column for other in beside for column in range(other.core[0], other.core[1] + 1)}
         lowest, highest = head.core
         while lowest > 0 and lowest - 1 not in taken:
             lowest -= 1
@@ -327,9 +292,8 @@ class _Zone:
 
     def _is_aligned(self, head: _Head, under: _Head) -> bool:
         """Whether two heads are lines of one, set to the right of their column or as wide as it allows."""
-        if is_period(under.text) or is_period(head.text):
-            return False
-        return abs(head.x1 - under.x1) < ALIGNED * self._pitch
+        of_periods = is_period(under.text) or is_period(head.text)
+        return not of_periods and abs(head.x1 - under.x1) < ALIGNED * self._pitch
 
     def _under(self, piece: Piece) -> _Span:
         """Returns the (first, last) column that a piece stands over itself."""
@@ -348,29 +312,19 @@ class _Zone:
     def _share(self, number: int, piece: Piece) -> float:
         """Returns how much of a column or of a piece, whichever is narrower, the two have in common."""
         column = self._columns[number]
-        narrower = min(column.width, piece.width)
-        return column.overlap(piece) / max(1e-9, narrower)
+        return column.overlap(piece) / max(1e-9, min(column.width, piece.width))
 
     def _widest(self, head: _Head, lowest: int, highest: int) -> _Span:
         """Returns the widest run of columns between two over whose middle a head stands."""
         starts = range(lowest, head.core[0] + 1)
         ends = range(head.core[1], highest + 1)
-        fits = []
-        for start, end in product(starts, ends):
-            if self._is_over_middle(head.centre, start, end):
-                fits.append((start, end))
+        fits = [fit for fit in product(starts, ends) if self._is_over_middle(head.centre, *fit)]
         return max(fits, key=lambda fit: fit[1] - fit[0], default=head.core)
 
     def _is_over_middle(self, centre: float, start: int, end: int) -> bool:
         """Whether a head stands over the middle of these columns: of their heads, or else of their values."""
-        first = self._lowest[start]
-        last = self._lowest[end]
+        first, last = self._lowest[start], self._lowest[end]
         if first and last and start < end:
-            middle = (first.x0 + last.x1) / 2
-            return abs(middle - centre) <= BALANCE_OF_HEADS * self._pitch
-        right = self._columns[end].x1
-        for left in (self._columns[start].left, self._columns[start].x0):
-            middle = (left + right) / 2
-            if abs(middle - centre) <= BALANCE * self._pitch:
-                return True
-        return False
+            return abs((first.x0 + last.x1) / 2 - centre) <= BALANCE_OF_HEADS * self._pitch
+        lefts, right = (self._columns[start].left, self._columns[start].x0), self._columns[end].x1
+        return any(abs((left + right) / 2 - centre) <= BALANCE * self._pitch for left in lefts)

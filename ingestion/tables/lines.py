@@ -9,7 +9,8 @@ from dataclasses import dataclass, replace
 from itertools import chain, combinations, compress, pairwise
 from statistics import median
 
-from ingestion.records import Across, Cell, Down, Rect, Row, Word, around
+from ingestion.language.numbers import stated_mark
+from ingestion.records import Across, Cell, Down, Rect, Row, Word, around_words
 from ingestion.tables.word_kinds import (
     BROKEN,
     GROUP,
@@ -17,13 +18,13 @@ from ingestion.tables.word_kinds import (
     MARK,
     OPEN_GROUP,
     SIGNS,
-    is_period,
+    are_periods,
     is_value,
     text_of,
     words_kind,
 )
 
-__all__ = ["INK", "Piece", "VisualLine", "join", "row_of", "text_piece", "visual_lines"]
+__all__ = ["INK", "Lines", "Piece", "VisualLine", "join", "row_of", "text_piece", "visual_lines"]
 
 # Two words of one line overlap by at least this share of the height of the lower one. Footnote marks stand
 # high but overlap. The staggered lines of neighbouring heads, half a line apart, overlap less.
@@ -97,7 +98,7 @@ class Piece(Across):
 
 def text_piece(words: Sequence[Word], *, figure: bool = False) -> Piece:
     """Returns a piece of words, as they are read."""
-    box = around(map(_box, words))
+    box = around_words(words)
     return Piece(list(words), box.x0, box.x1, figure, text_of(words), box.x0)
 
 
@@ -141,15 +142,19 @@ class VisualLine(Down):
         return " ".join(piece.text for piece in self.pieces)
 
 
+Lines = Sequence[VisualLine]
+
+
 def visual_lines(words: Sequence[Word]) -> list[VisualLine]:
     """Returns the lines of a page from top to bottom, whatever the order of `words`.
 
     Upright heads of columns are one line. Other rotated words are left out.
     """
-    placed = _levelled([word for word in words if _has_area(word.box)])
-    if not placed:
+    words = [word for word in words if word.box.area > 0]
+    if not words:
         return []
-    usual = _usual_height(placed)
+    placed = _levelled(words)
+    usual = median(y1 - y0 for y0, y1, _ in placed)
     # A rotated word is high and narrow. A word broken at a line's end has a box over two lines and is wide.
     slender = median((y1 - y0) * len(word.text) / word.box.width for y0, y1, word in placed)
     tallest = TALLEST * usual
@@ -171,10 +176,15 @@ def visual_lines(words: Sequence[Word]) -> list[VisualLine]:
 def _rotated(placed: Sequence[_Placed], slender: float, usual: float) -> list[list[Word]]:
     """Returns the words of each line that runs up or down the page.
 
-    slender: see `_is_rotated`. usual: the height of level words.
+    slender: the usual height of a letter over its width. usual: the height of level words.
     """
     words = [word for _, _, word in placed]
-    rotated = [_is_rotated(item, slender) for item in placed]
+    rotated = [
+        len(word.text) > 2
+        and not BROKEN.search(word.text)
+        and (y1 - y0) * len(word.text) > ROTATED * slender * word.box.width
+        for y0, y1, word in placed
+    ]
     if not any(rotated):
         return []
     near = [(at, at + far) for at in range(len(words)) for far in range(1, BESIDE) if at + far < len(words)]
@@ -215,31 +225,23 @@ def _upright_heads(
     level: the other words. usual: their height.
     """
     letter = median(word.box.width / len(word.text) for _, _, word in level) if level else 0.0
-    lines = [(around(map(_box, words)), words) for words in rotated[:MOST_HEADS]]
+    lines = [(around_words(words), words) for words in rotated[:MOST_HEADS]]
     left = [box for box, _ in lines if _value_below(box, level, usual)]
     while left:
         row = [box for box in left if box.level(left[0]) > 0]
         left = [box for box in left if box not in row]
         bottom = max(box.y1 for box in row)
         heads = dict[int, list[Word]]()
-        for box, words in _in_order([line for line in lines if line[0].level(row[0]) > 0]):
+        beside = [line for line in lines if line[0].level(row[0]) > 0]
+        down = sum(words[-1].box.y0 - words[0].box.y0 for _, words in beside) > 0
+        for box, words in sorted(beside, key=lambda line: line[0].x0, reverse=down):
             if box.y1 <= bottom and (value := _value_below(replace(box, y1=bottom), level, usual)):
                 heads.setdefault(id(value), []).extend(words)
         if len(heads) > 1:
-            area = around(map(_box, chain.from_iterable(heads.values())))
+            area = around_words(chain.from_iterable(heads.values()))
             for words in heads.values():
                 words[:] = [replace(word, box=replace(word.box, y0=area.y0, y1=area.y1)) for word in words]
             yield VisualLine(list(map(text_piece, heads.values())), area.y0, area.y1, letter)
-
-
-def _in_order(lines: list[tuple[Rect, Sequence[Word]]]) -> list[tuple[Rect, Sequence[Word]]]:
-    """Rotated lines beside each other in the order in which they are read, by where they run."""
-    down = sum(words[-1].box.y0 - words[0].box.y0 for _, words in lines) > 0
-    return sorted(lines, key=lambda line: line[0].x0, reverse=down)
-
-
-def _box(word: Word) -> Rect:
-    return word.box
 
 
 def _value_below(box: Rect, level: Sequence[_Placed], usual: float) -> Word | None:
@@ -253,38 +255,21 @@ def _value_below(box: Rect, level: Sequence[_Placed], usual: float) -> Word | No
     return nearest if words_kind(nearest.text) != "w" else None
 
 
-def _has_area(box: Rect) -> bool:
-    return box.x1 > box.x0 and box.y1 > box.y0
-
-
-def _usual_height(placed: Sequence[_Placed]) -> float:
-    return median(bottom - top for top, bottom, _ in placed)
-
-
 def _levelled(words: Sequence[Word]) -> list[_Placed]:
-    """Returns the words as if a scan were straight and its boxes as high as a font's."""
-    if not words:
-        return []
+    """Returns the words as if a scan were straight and its boxes as high as a font's.
+
+    A word that is broken at a line's end, with a box over two lines, stands where it begins.
+    """
+    usual = median(word.box.height for word in words)
     scanned = any(word.confidence is not None for word in words)
-    slope = _slope(words) if scanned else 0.0
+    slope, ink = (_slope(words), INK * usual) if scanned else (0.0, 0.0)
     placed = list[_Placed]()
     for word in words:
-        box = word.box
-        drop = slope * box.x0
-        placed.append((box.y0 - drop, box.y1 - drop, word))
-    usual = _usual_height(placed)
-    if not scanned:
-        return [_at_first_line(item, usual) for item in placed]
-    ink = INK * usual
-    return [(y0 - ink, y1 + ink, word) for y0, y1, word in placed]
-
-
-def _at_first_line(item: _Placed, usual: float) -> _Placed:
-    """Puts a word that is broken at a line's end, with a box over two lines, where it begins."""
-    y0, y1, word = item
-    if y1 - y0 > 1.5 * usual and BROKEN.search(word.text):
-        return y0, y0 + usual, word
-    return item
+        y0, y1 = (side - slope * word.box.x0 for side in (word.box.y0, word.box.y1))
+        if not scanned and y1 - y0 > 1.5 * usual and BROKEN.search(word.text):
+            y1 = y0 + usual
+        placed.append((y0 - ink, y1 + ink, word))
+    return placed
 
 
 def _slope(words: Sequence[Word]) -> float:
@@ -298,7 +283,8 @@ def _slope(words: Sequence[Word]) -> float:
         drift = 0.5 * last.box.height + STEEPEST * (word.box.x0 - last.box.x1)
         if word.box.x0 <= last.box.x0 or abs(word.box.y1 - last.box.y1) >= drift:
             lines.append([])
-        if _stands_on_baseline(word.text):
+        # The ink ends at the baseline: no letter hangs below, and there is no mark.
+        if word.text.rstrip(".:%").isalnum() and HANGING.isdisjoint(word.text):
             lines[-1].append(word.box)
     slopes = [*chain.from_iterable(map(_slopes, lines))]
     if len(slopes) < FEWEST_SLOPES:
@@ -313,11 +299,6 @@ def _slopes(line: Sequence[Rect]) -> Iterator[float]:
     for first, last in combinations(line[:MOST_OF_LINE], 2):
         if last.x0 - first.x0 > LONG_LINE:
             yield (last.y1 - first.y1) / (last.centre - first.centre)
-
-
-def _stands_on_baseline(text: str) -> bool:
-    """Whether the ink of a word ends at the baseline: it has no letter that hangs below, and no mark."""
-    return text.rstrip(".:%").isalnum() and HANGING.isdisjoint(text)
 
 
 def _grouped(placed: Sequence[_Placed]) -> list[list[_Placed]]:
@@ -347,14 +328,6 @@ def _grouped(placed: Sequence[_Placed]) -> list[list[_Placed]]:
     return groups
 
 
-def _is_rotated(item: _Placed, slender: float) -> bool:
-    """Whether a word is set upwards. slender: the usual height of a letter over its width."""
-    y0, y1, word = item
-    if len(word.text) <= 2 or BROKEN.search(word.text):
-        return False
-    return (y1 - y0) * len(word.text) > ROTATED * slender * word.box.width
-
-
 def _is_marks(group: Sequence[_Placed], low: float) -> bool:
     """Whether a line has nothing but footnote marks, set so high that they look like a line of their own."""
     return all(y1 - y0 < low and _reads_as_mark(word) for y0, y1, word in group)
@@ -366,26 +339,13 @@ def _reads_as_mark(word: Word) -> bool:
 
 
 def _line(group: Sequence[_Placed]) -> VisualLine:
-    words = [word for _, _, word in group]
-    words.sort(key=lambda word: word.box.x0)
-    letters = sum(len(word.text) for word in words)
-    letter = sum(word.box.width for word in words) / max(1, letters)
+    words = sorted((word for *_, word in group), key=lambda word: word.box.x0)
+    letter = sum(word.box.width for word in words) / sum(len(word.text) for word in words)
     by_height = sorted(group, key=lambda item: item[1] - item[0])
     y0, y1, _ = by_height[len(by_height) // 2]
     usual = median(word.box.height for word in words)
     joiner = _WordJoiner(words, letter, MARK_HEIGHT * usual)
     return VisualLine(joiner.pieces(), y0, y1, letter)
-
-
-def _value_measured_texts(pieces: Sequence[Piece]) -> None:
-    """Takes texts beside a label that are figures with their measure for values.
-
-    Those of time are values only if the line has other values.
-    """
-    valued = any(piece.figure for piece in pieces[1:])
-    for piece in pieces[1:]:
-        if _is_measured(piece):
-            piece.figure |= valued or not OF_TIME.fullmatch(piece.words[-1].text)
 
 
 def _is_measured(piece: Piece) -> bool:
@@ -410,14 +370,28 @@ class _WordJoiner:
         self._kinds = [words_kind(word.text) for word in words]
 
     def pieces(self) -> list[Piece]:
-        """Returns values, and texts whose words stand close."""
+        """Returns values, and texts whose words stand close.
+
+        Texts beside a label that are figures with their measure are values, but those of time only if the
+        line has other values.
+        """
         pieces = list[Piece]()
         for token in self._tokens():
             if pieces and self._is_close(pieces[-1], token):
                 join(pieces[-1], token)
             else:
                 pieces.append(token)
-        _value_measured_texts(pieces)
+        valued = any(piece.figure for piece in pieces[1:])
+        for piece in filter(_is_measured, pieces[1:]):
+            piece.figure |= valued or not OF_TIME.fullmatch(piece.words[-1].text)
+        corner = pieces[0] if len(pieces) > 1 else None
+        if (
+            corner
+            and corner.figure
+            and stated_mark(corner.text)
+            and are_periods(self._words[len(corner.words) :])
+        ):
+            corner.figure = False  # "NOK 1 000 2024 2023"
         return pieces
 
     def _is_close(self, last: Piece, token: Piece) -> bool:
@@ -485,9 +459,9 @@ class _WordJoiner:
         kind = self._kinds[index]
         after = self._kinds[index + 1 : index + 2]
         if kind == "c":
-            # The last word of a unit in the corner: "in CHF 2024 2023"
-            is_corner = self._gap(index + 1) > SIGN_GAP and self._words[index].text.isalpha()
-            return after in (["v"], ["d"]) and not (is_corner and is_period(self._words[index + 1].text))
+            # The last word of a unit in the corner: "in CHF 2024 2023", "Mio. € 31 December 2024"
+            is_corner = self._gap(index + 1) > SIGN_GAP and are_periods(self._words[index + 1 :])
+            return after in (["v"], ["d"]) and not is_corner
         if self._gap(index + 1) > SIGN_GAP:
             return False
         if after != ["v"]:

@@ -4,10 +4,19 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from statistics import median_high
 
 from ingestion.tables.captions import CAPTION, NOTE, is_unit
-from ingestion.tables.columns import HEAD_LABEL, Column, columns_of, head_row, label_of, row_values
-from ingestion.tables.lines import Piece, VisualLine
+from ingestion.tables.columns import (
+    HEAD_LABEL,
+    Column,
+    columns_of,
+    columns_over,
+    head_row,
+    label_of,
+    row_values,
+)
+from ingestion.tables.lines import Lines, Piece, VisualLine
 from ingestion.tables.word_kinds import is_period
 
 __all__ = ["Block", "blocks_of", "first_line", "label_sides", "without_page_number"]
@@ -50,34 +59,38 @@ def without_page_number(lines: list[VisualLine]) -> list[VisualLine]:
 
     This is a first or last line that is, or ends or begins with, nothing but that number.
     """
-    if len(lines) > 1:
-        gap = lines[-1].y0 - lines[-2].y1
-        if _is_page_number(lines[-1], gap):
-            lines = lines[:-1]
-    if len(lines) > 1:
-        gap = lines[1].y0 - lines[0].y1
-        if _is_page_number(lines[0], gap):
-            lines = lines[1:]
+    if len(lines) > 1 and _is_page_number(lines[-1], lines[-1].y0 - lines[-2].y1):
+        lines = lines[:-1]
+    if len(lines) > 1 and _is_page_number(lines[0], lines[1].y0 - lines[0].y1):
+        lines = lines[1:]
     return lines
 
 
 def _is_page_number(line: VisualLine, gap: float) -> bool:
     values = row_values(line)
-    if len(values) != 1:
-        return False
-    number = values[0].text.strip("- ")
-    if not number.isdecimal():
+    if len(values) != 1 or not values[0].text.strip("- ").isdecimal():
         return False
     return len(line.pieces) == 1 or gap > FOOT_GAP * line.height
 
 
-def blocks_of(lines: Sequence[VisualLine]) -> Iterator[Block]:
+def blocks_of(lines: Lines) -> Iterator[Block]:
     """Yields what may be tables, from top to bottom."""
     for first, last in _stretches(lines):
-        yield from _blocks(lines, first, last)
+        while first <= last:
+            block = _block(lines, first, last)
+            others = (index for index in range(first, last + 1) if index not in block.rows)
+            # Heads of several columns between rows cut one table from the next.
+            heads = (index for index in others if _over_columns(lines[index], block.columns) > 1)
+            cut = next(heads, None)
+            if cut is None:
+                yield block
+                break
+            if before := [index for index in block.rows if index < cut]:
+                yield _block(lines, first, max(before))
+            first = min((index for index in block.rows if index > cut), default=last + 1)
 
 
-def _stretches(lines: Sequence[VisualLine]) -> Iterator[tuple[int, int]]:
+def _stretches(lines: Lines) -> Iterator[tuple[int, int]]:
     """Yields the (first, last) lines with values between which there is nothing but labels and headings."""
     first = last = -1
     for index, line in enumerate(lines):
@@ -125,25 +138,6 @@ def _parts(line: VisualLine, row: VisualLine, above: VisualLine) -> bool:
     return any(piece.x0 < left and reach < piece.x1 for piece in long)
 
 
-def _blocks(lines: Sequence[VisualLine], first: int, last: int) -> Iterator[Block]:
-    """Yields the tables in a stretch of lines, cut where heads of several columns stand between rows."""
-    while first <= last:
-        block = _block(lines, first, last)
-        others = (index for index in range(first, last + 1) if index not in block.rows)
-        heads = (index for index in others if _over_columns(lines[index], block.columns) > 1)
-        cut = next(heads, None)
-        if cut is None:
-            yield block
-            return
-        before = [index for index in block.rows if index < cut]
-        after = [index for index in block.rows if index > cut]
-        if before:
-            yield _block(lines, first, max(before))
-        if not after:
-            return
-        first = min(after)
-
-
 def _over_columns(line: VisualLine, columns: Sequence[Column], *, start: int = 1) -> int:
     """Counts the pieces of a line, from the first or a later one, that stand over columns of their own."""
     pieces = line.pieces[start:]
@@ -151,43 +145,38 @@ def _over_columns(line: VisualLine, columns: Sequence[Column], *, start: int = 1
     return min(len(over), len(pieces))
 
 
-def _block(lines: Sequence[VisualLine], first: int, last: int) -> Block:
-    rows = dict[int, list[Piece]]()
-    for index in range(first, last + 1):
-        if row_values(lines[index]):
-            rows[index] = lines[index].pieces[label_of(lines[index]) :]
-    letter = sum(lines[index].letter for index in rows) / max(1, len(rows))
-    columns = columns_of(list(rows.items()), letter)
+def _block(lines: Lines, first: int, last: int) -> Block:
+    valued = (index for index in range(first, last + 1) if row_values(lines[index]))
+    rows = {index: lines[index].pieces[label_of(lines[index]) :] for index in valued}
+    letter = sum(lines[index].letter for index in rows) / len(rows)
+    columns = columns_of(rows, letter)
     if _take_texts(lines, rows, columns, letter):
-        columns = columns_of(list(rows.items()), letter)
-    start = min(rows, default=first)
-    if len(rows) > 1 and _is_late_head(lines[start], rows[start], columns):
-        del rows[start]
-        columns = columns_of(list(rows.items()), letter)
+        columns = columns_of(rows, letter)
+    if len(rows) > 1 and _is_late_head(lines[first], rows[first], columns):
+        del rows[first]
+        columns = columns_of(rows, letter)
         first = min(rows)
     labels = _labels(lines, rows)
-    lefts = sorted(label.x0 for label in labels)
-    left = lefts[len(lefts) // 2] if lefts else 0.0
-    kept = []
-    for column in columns:
-        often = len(column.values) > len(rows) / 4
-        if _is_column(column, labels) and (column.x1 > left or often):
-            kept.append(column)
+    left = median_high([label.x0 for label in labels] or [0.0])
+    kept = [
+        column
+        for column in columns
+        if _is_column(column, labels) and (column.x1 > left or 4 * len(column.values) > len(rows))
+    ]
     for index in range(first, last + 1):
         if index not in rows:
             _put_text(lines[index], index, kept)
     return Block(first, last, rows, kept, letter)
 
 
-def _labels(lines: Sequence[VisualLine], rows: dict[int, list[Piece]]) -> list[Piece]:
+def _labels(lines: Lines, rows: dict[int, list[Piece]]) -> list[Piece]:
     """Returns the labels of the rows that are not among their values."""
-    labels = []
-    for index, pieces in rows.items():
-        line = lines[index]
-        for label in line.pieces[: label_of(line)]:
-            if label not in pieces:
-                labels.append(label)
-    return labels
+    return [
+        label
+        for index, pieces in rows.items()
+        for label in lines[index].pieces[: label_of(lines[index])]
+        if label not in pieces
+    ]
 
 
 def _is_late_head(line: VisualLine, pieces: Sequence[Piece], columns: Sequence[Column]) -> bool:
@@ -197,22 +186,18 @@ def _is_late_head(line: VisualLine, pieces: Sequence[Piece], columns: Sequence[C
     """
     if not all(is_period(piece.text) for piece in pieces if piece.figure):
         return False
-    over = [column for column in columns if column.overlap(line.pieces[0]) > 0]
-    return any(len(column.values) > 1 for column in over)
+    return any(len(column.values) > 1 for column in columns_over(line.pieces[0], columns))
 
 
-def _take_texts(
-    lines: Sequence[VisualLine], rows: dict[int, list[Piece]], columns: Sequence[Column], letter: float
-) -> bool:
+def _take_texts(lines: Lines, rows: dict[int, list[Piece]], columns: Sequence[Column], letter: float) -> bool:
     """Gives rows without a label all their pieces; tells whether there are any.
 
     In such rows a text in a later column comes first.
     """
     sides = []
     for column in columns:
-        side = sorted(piece.x0 for piece in column.values.values())
-        if len(side) > 1 and not column.has_figure:
-            sides.append(side[len(side) // 2])
+        if len(column.values) > 1 and not column.has_figure:
+            sides.append(median_high(piece.x0 for piece in column.values.values()))
     taken = False
     for index in rows:
         first = lines[index].pieces[0]
@@ -227,10 +212,8 @@ def _put_text(line: VisualLine, index: int, columns: Sequence[Column]) -> None:
     if len(line.pieces) != 2:
         return
     label, piece = line.pieces
-    if len(piece.words) > MOST_TEXT_WORDS:
-        return
-    over = [column for column in columns if column.overlap(piece) > 0]
-    if len(over) != 1:
+    over = columns_over(piece, columns)
+    if len(piece.words) > MOST_TEXT_WORDS or len(over) != 1:
         return
     column = over[0]
     if column.x0 > label.x1 and piece.x1 <= column.x1 + 2 * line.letter:
@@ -243,12 +226,11 @@ def _is_column(column: Column, labels: Sequence[Piece]) -> bool:
     Marks and numbers among the labels do not.
     """
     inside = sum(column.overlap(label) > 0 for label in labels)
-    if column.has_figure:
-        return inside <= len(column.values)
-    return len(column.values) > 1 and not inside
+    count = len(column.values)
+    return inside <= count if column.has_figure else count > 1 and not inside
 
 
-def first_line(lines: Sequence[VisualLine], block: Block, floor: int) -> int:
+def first_line(lines: Lines, block: Block, floor: int) -> int:
     """Returns the first line below the heads.
 
     Headings of groups, and lines of a label, may stand above the first values.
@@ -265,9 +247,7 @@ def first_line(lines: Sequence[VisualLine], block: Block, floor: int) -> int:
         over = _over_columns(line, columns, start=0)
         if over and index > floor and _heads(lines[index - 1], columns):
             return index + 1
-        if CAPTION.match(line.text):
-            break
-        if any(column.overlap(line.pieces[0]) > 0 for column in columns):
+        if CAPTION.match(line.text) or columns_over(line.pieces[0], columns):
             break
     return block.first
 
@@ -277,12 +257,9 @@ def _heads(line: VisualLine, columns: Sequence[Column]) -> bool:
     return head_row(line) or _over_columns(line, columns, start=0) > 1
 
 
-def label_sides(lines: Sequence[VisualLine], block: Block) -> tuple[float, float]:
+def label_sides(lines: Lines, block: Block) -> tuple[float, float]:
     """Returns where the labels begin and end."""
-    labels = list[Piece]()
-    for index in block.rows:
-        line = lines[index]
-        labels += line.pieces[: label_of(line)]
+    labels = _labels(lines, block.rows)
     edge = block.columns[0].left
     lefts = [label.x0 for label in labels]
     rights = [label.x1 for label in labels if label.x1 < edge]

@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import chain, pairwise
+from statistics import median_high
 
-from ingestion.records import Across, Down, Rect, Row, Word
+from ingestion.records import Across, Down, Row, Word
 from ingestion.tables.captions import NOTE, is_unit
 from ingestion.tables.columns import Column, label_of
-from ingestion.tables.lines import Piece, VisualLine, join, row_of, text_piece
+from ingestion.tables.lines import Lines, Piece, VisualLine, join, row_of, text_piece
 from ingestion.tables.word_kinds import is_period, stacked, text_of, words_kind
 
 __all__ = ["rows_of"]
@@ -31,10 +32,8 @@ INDENT = 0.8
 CENTRED = 12
 # Words that no label ends in. It goes on in the next line.
 GOES_ON = re.compile(
-    (
-        r"(?:\b(?:of|and|the|for|to|on|in|from|by|with|or|at|before|after|a|an|net|under|per|than|less|as"
-        r"|its|de|la|et|du|des|y|del|und|der)|[,;&(/–—-])$"
-    ),
+    r"(?:\b(?:of|and|the|for|to|on|in|from|by|with|or|at|before|after|a|an|net|under|per|than|less|as"
+    r"|its|de|la|et|du|des|y|del|und|der)|[,;&(/–—-])$",
     re.IGNORECASE,
 )
 TOTAL = re.compile(r"(?:sub-?)?totals?\b", re.IGNORECASE)
@@ -62,7 +61,7 @@ class _Item(Across, Down):
     tail: tuple[int, Piece] | None = None
 
 
-def rows_of(lines: Sequence[VisualLine], first: int, last: int, columns: Sequence[Column]) -> list[Row]:
+def rows_of(lines: Lines, first: int, last: int, columns: Sequence[Column]) -> list[Row]:
     """Returns the rows that lines[first] to lines[last] make, with values in `columns`.
 
     Lines below may carry the end of the last label.
@@ -75,22 +74,18 @@ def rows_of(lines: Sequence[VisualLine], first: int, last: int, columns: Sequenc
 
 
 def _item(line: VisualLine, index: int, columns: Sequence[Column]) -> _Item:
-    cells = dict[int, Piece]()
-    for number, column in enumerate(columns):
-        if index in column.values:
-            cells[number] = column.values[index]
+    cells = {number: column.values[index] for number, column in enumerate(columns) if index in column.values}
     taken = set(map(id, cells.values()))
     count = max(1, label_of(line))
     edge = columns[0].left
-    pieces = []
-    for at, piece in enumerate(line.pieces):
-        if id(piece) not in taken and (at < count or piece.x1 < edge):
-            pieces.append(piece)
-    tail = None
-    if not cells:
-        tail = _tail(pieces, columns, line.letter)
+    pieces = [
+        piece
+        for at, piece in enumerate(line.pieces)
+        if id(piece) not in taken and (at < count or piece.x1 < edge)
+    ]
+    tail = None if cells else _tail(pieces, columns, line.letter)
     words = [*chain.from_iterable(piece.words for piece in pieces)]
-    _pull_values(words, columns, cells, line.letter)
+    _pull_values(words, columns, cells)
     label = LEADER.sub("", text_of(words))
     x0 = words[0].box.x0 if words else 0.0
     x1 = words[-1].box.x1 if words else 0.0
@@ -99,43 +94,22 @@ def _item(line: VisualLine, index: int, columns: Sequence[Column]) -> _Item:
 
 def _tail(pieces: Sequence[Piece], columns: Sequence[Column], letter: float) -> tuple[int, Piece] | None:
     """Returns (column, piece) if a line holds only a text that stands in a column of texts."""
-    if len(pieces) != 1:
-        return None
-    piece = pieces[0]
-    for number, column in enumerate(columns):
-        indent = piece.x0 - column.x0
-        if -letter < indent < HANGING * letter and not column.has_figure:
-            return number, piece
+    for number, column in enumerate(columns if len(pieces) == 1 else ()):
+        if -letter < pieces[0].x0 - column.x0 < HANGING * letter and not column.has_figure:
+            return number, pieces[0]
     return None
 
 
-def _pull_values(
-    words: list[Word], columns: Sequence[Column], cells: dict[int, Piece], letter: float
-) -> None:
-    """Takes values that stand close to the label, but in a column, from its end."""
-    while len(words) > 1 and _may_be_value(words[-1]):
-        word = words[-1]
-        column = _free_column(word.box, columns, cells, letter)
-        if column is None:
+def _pull_values(words: list[Word], columns: Sequence[Column], cells: dict[int, Piece]) -> None:
+    """Takes values that stand close to the label, but in a column without a cell, from its end."""
+    while len(words) > 1 and words_kind(words[-1].text) in "vd" and not is_period(words[-1].text):
+        over = (number for number, column in enumerate(columns) if column.overlap(words[-1].box) > 0)
+        free = next((number for number in over if number not in cells), None)
+        if free is None:
             return
         signed = len(words) > 2 and words_kind(words[-2].text) == "c"
-        cells[column] = text_piece(words[-1 - signed :], figure=True)
+        cells[free] = text_piece(words[-1 - signed :], figure=True)
         del words[-1 - signed :]
-
-
-def _may_be_value(word: Word) -> bool:
-    """Whether a word is a value or a sign for none, and no period."""
-    return words_kind(word.text) in "vd" and not is_period(word.text)
-
-
-def _free_column(
-    box: Rect, columns: Sequence[Column], cells: Mapping[int, Piece], letter: float
-) -> int | None:
-    """Returns the first column without a cell in which a box stands, None if there is none."""
-    for number, column in enumerate(columns):
-        if number not in cells and column.overlap(box) > 0:
-            return number
-    return None
 
 
 # A heading that holds: its indent (-1 if centred), its text, and whether its rows stand at its own indent.
@@ -151,11 +125,9 @@ class _LineJoiner:
         self._letter, self._edge = letter, edge
         labels = [item for item in items if item.label]
         self._left = min((item.x0 for item in labels), default=0.0)
-        rights = [item.x1 for item in labels if item.x1 < edge]
-        self._right = max(rights, default=0.0)
+        self._right = max((item.x1 for item in labels if item.x1 < edge), default=0.0)
         gaps = [(after.y0 - before.y1) / before.height for before, after in pairwise(items)]
-        gaps.sort()
-        usual = gaps[len(gaps) // 2] if gaps else 0.0
+        usual = median_high(gaps or [0.0])
         # If the rows of a table stand apart, lines that do not are of one label.
         self._tight = min(TIGHT, usual - LOOSE) if usual > LOOSE else -1.0
         self._sections: list[_Section] = []
@@ -171,11 +143,12 @@ class _LineJoiner:
                     number, piece = item.tail
                     join(last.cells[number], piece)
             elif not item.cells:
-                if _is_worded(item.label):
+                if is_period(item.label) or any(map(str.isalpha, item.label)):
                     self._await(pending, item)
             else:
-                if last:
-                    self._continue(last, pending, item)
+                # A row's label goes on in lines right below it.
+                while last and pending and self._goes_on(last, pending[0], [*pending, item][1]):
+                    _join(last, pending.pop(0))
                 self._begin(pending, item)
                 for heading in pending:
                     self._open(heading, item)
@@ -183,33 +156,24 @@ class _LineJoiner:
                 made.append((item, self._section(item)))
         if made:
             self._end(made[-1][0])
-        rows = []
-        for item, section in made:
-            pieces = [item.cells.get(number) for number in range(columns)]
-            rows.append(row_of(item.label, item.words, pieces, section))
-        return rows
+        numbers = range(columns)
+        return [
+            row_of(item.label, item.words, list(map(item.cells.get, numbers)), section)
+            for item, section in made
+        ]
 
     def _await(self, pending: list[_Item], item: _Item) -> None:
         """Adds a line without values to those that wait for a row.
 
         It joins the line before it if it goes on with that.
         """
-        last = pending[-1] if pending else None
-        if last and not last.label.endswith(":") and not self._is_centred(item):
-            gap = (item.y0 - last.y1) / item.height
-            near = gap < CLOSE and _reads_on(last.label, item.label)
-            if near or gap <= self._tight:
-                _join(last, item)
-                return
-        pending.append(item)
-
-    def _continue(self, row: _Item, pending: list[_Item], following: _Item | None) -> None:
-        """Joins to a row the lines right below it that its label goes on in."""
-        while pending:
-            after = pending[1] if len(pending) > 1 else following
-            if not self._goes_on(row, pending[0], after):
-                return
-            _join(row, pending.pop(0))
+        last = pending[-1] if pending and not pending[-1].label.endswith(":") else None
+        gap = (item.y0 - last.y1) / item.height if last else 0.0
+        near = last and gap < CLOSE and _reads_on(last.label, item.label)
+        if last and not self._is_centred(item) and (near or gap <= self._tight):
+            _join(last, item)
+        else:
+            pending.append(item)
 
     def _goes_on(self, row: _Item, line: _Item, following: _Item | None) -> bool:
         """Whether the label of a row goes on in a line below it. following: what stands below that line."""
@@ -218,18 +182,12 @@ class _LineJoiner:
         height = line.height
         above = line.y0 - row.y1
         below = following.y0 - line.y1 if following else 9.0
-        if above > CLOSE * height or above > below + 0.3 * height:
+        if above > CLOSE * height or above > below + 0.3 * height or self._is_centred(line):
             return False
-        if self._is_centred(line):
-            return False
-        if _reads_on(row.label, line.label):
+        if _reads_on(row.label, line.label) or above <= self._tight * height:
             return True
-        if above <= self._tight * height:
-            return True
-        first = line.label.split()[0]
-        room = (len(first) + 1) * self._letter
-        full = row.x1 + room > self._right
-        return full and above < below - 0.3 * height
+        room = (len(line.label.split()[0]) + 1) * self._letter
+        return row.x1 + room > self._right and above < below - 0.3 * height
 
     def _begin(self, pending: list[_Item], row: _Item) -> None:
         """Joins to a row the lines right above it that its label begins in."""
@@ -243,27 +201,19 @@ class _LineJoiner:
         """Whether the label of a row begins in the line right above it."""
         if line.label.endswith(":") or is_period(row.label):
             return False
-        height = line.height
-        gap = row.y0 - line.y1
+        gap = (row.y0 - line.y1) / line.height
         partial = not row.label or _begins_low(row.label)
-        widest = NEAR if partial else CLOSE
-        if gap > widest * height or self._is_centred(line):
+        if gap > (NEAR if partial else CLOSE) or self._is_centred(line):
             return False
-        if partial or GOES_ON.search(line.label):
-            return True
-        return gap <= self._tight * height
+        return partial or bool(GOES_ON.search(line.label)) or gap <= self._tight
 
     def _end(self, row: _Item) -> None:
         """Joins to the last row the lines below it that its label goes on in."""
         for line in self._tail:
-            if not line.label:
-                return
-            if NOTE.match(line.label) or line.x1 > self._edge:
-                return
-            if not self._goes_on(row, line, None):
+            if not line.label or NOTE.match(line.label) or line.x1 > self._edge:
                 return
             near = line.y0 - row.y1 <= 0.35 * line.height
-            if not near and not _reads_on(row.label, line.label):
+            if not self._goes_on(row, line, None) or not (near or _reads_on(row.label, line.label)):
                 return
             _join(row, line)
 
@@ -279,10 +229,12 @@ class _LineJoiner:
         step = INDENT * self._letter
         text = heading.label.rstrip(": ")
         group = not is_unit(text)
-        kept = []
+        kept = list[_Section]()
         for section in self._sections:
-            unit_here = group and _is_unit_at(section, indent + step)
-            if unit_here or _is_further_out(section, indent, step):
+            at, name, own_indent = section
+            unit_here = group and own_indent and at < indent + step and is_unit(name)
+            # A centred heading stands further out than all that are not.
+            if unit_here or at < indent - step:
                 kept.append(section)
         self._sections = kept
         flat = indent < 0 or (bool(row.label) and row.x0 <= heading.x0 + step)
@@ -302,30 +254,12 @@ class _LineJoiner:
             self._sections = [entry for entry in self._sections if entry[2] or entry[0] < row.x0 - step]
         section = stacked(text for _, text, _ in self._sections)
         if TOTAL.match(row.label):
-            self._sections = [entry for entry in self._sections if not _ends_at(entry, row.x0, step)]
+            self._sections = [
+                (indent, text, flat)
+                for indent, text, flat in self._sections
+                if not flat or abs(indent - row.x0) >= step or is_unit(text)
+            ]
         return section
-
-
-def _is_further_out(section: _Section, indent: float, step: float) -> bool:
-    """Whether a heading stands further out than an indent; a centred one does so for all that are not."""
-    return section[0] < indent - step
-
-
-def _is_unit_at(section: _Section, right: float) -> bool:
-    """Whether a heading is a unit over rows at its own indent, and stands further left than `right`."""
-    indent, text, flat = section
-    return flat and indent < right and is_unit(text)
-
-
-def _ends_at(section: _Section, left: float, step: float) -> bool:
-    """Whether a heading ends at a total that stands at `left`."""
-    indent, text, flat = section
-    return flat and abs(indent - left) < step and not is_unit(text)
-
-
-def _is_worded(label: str) -> bool:
-    """Whether a label is a period or has letters."""
-    return is_period(label) or any(map(str.isalpha, label))
 
 
 def _reads_on(label: str, following: str) -> bool:

@@ -85,21 +85,18 @@ class _Sheet:
 
     def _box(self) -> Rect:
         """Returns the box around the heads and the filled cells of the body."""
-        body = [inside for row in self._body for inside in _filled(row)]
-        first = min(inside.rows[0] for inside in (*chain.from_iterable(self._heads), *body))
-        last = max(inside.rows[1] for inside in body)
-        left = min(inside.columns[0] for inside in body)
-        right = max(inside.columns[1] for inside in body)
         xs, ys = self._grid.xs, self._grid.ys
-        return Rect(xs[left], ys[first], xs[right + 1], ys[last + 1])
+        body = [inside for row in self._body for inside in _filled(row)]
+        top = min(inside.rows[0] for inside in (*chain.from_iterable(self._heads), *body))
+        bottom = max(inside.rows[1] for inside in body) + 1
+        left = min(inside.columns[0] for inside in body)
+        right = max(inside.columns[1] for inside in body) + 1
+        return Rect(xs[left], ys[top], xs[right], ys[bottom])
 
     def _take_title(self) -> str:
         """Takes the title from the first rows: nothing else stands there, and heads stand below."""
         title = ""
-        while len(self._rows) > 2:
-            top = _filled(self._rows[0])
-            if len(top) != 1 or len(_filled(self._rows[1])) < 2:
-                break
+        while len(self._rows) > 2 and len(top := _filled(self._rows[0])) == 1 < len(_filled(self._rows[1])):
             title = f"{title} {top[0].text}".strip()
             self._rows = self._rows[1:]
         return title
@@ -116,7 +113,7 @@ class _Sheet:
             # A unit in the corner, over the labels, may begin with a small letter: "tys. zł 2024 2023".
             first = cells[0].text
             goes_on = first[:1].islower() and not (is_unit(first) or is_period(cells[-1].text))
-            if goes_on or not all(map(_may_be_head, cells)):
+            if goes_on or any(is_value(inside.text) and not is_period(inside.text) for inside in cells):
                 break
             spans = any(inside.columns[0] < inside.columns[1] or inside in cells for inside in above)
             if not (spans if count else len(cells) > 1):
@@ -132,7 +129,7 @@ class _Sheet:
         """
         kept = list[int]()
         for column in range(len(self._grid.xs) - 1):
-            before = {row[kept[-1]] for row in self._body} if kept else set()
+            before = {row[last] for last in kept[-1:] for row in self._body}
             own = [row[column] for row in self._body if row[column].lines and row[column] not in before]
             if len(own) > 1 or any(inside.columns == (column, column) for inside in own):
                 kept.append(column)
@@ -142,28 +139,26 @@ class _Sheet:
         """Counts the columns at the left that number the rows, which the next column names: one or none."""
         if len(self._columns) < 3:
             return 0
-        first, second = self._columns[:2]
-        if all(is_value(row[second].text) for row in self._body if row[second].lines):
-            return 0
-        texts = [row[first].text for row in self._body if row[first].lines]
-        serials = sum(bool(SERIAL.fullmatch(text)) for text in texts)
-        return int(serials >= SERIALS * len(texts))
+        texts, names = (self._texts(column) for column in self._columns[:2])
+        serials = sum(SERIAL.fullmatch(text) is not None for text in texts)
+        return int(not all(map(is_value, names)) and serials >= SERIALS * len(texts))
+
+    def _texts(self, column: int) -> list[str]:
+        return [row[column].text for row in self._body if row[column].lines]
 
     def _is_grouped(self, place: int) -> bool:
         """Whether the first column of texts names groups of rows that the next column names."""
         if len(self._columns) < place + 3:
             return False
-        first = self._columns[place]
-        second = self._columns[place + 1]
+        first, second = self._columns[place : place + 2]
         names = [row[second].text for row in self._body if row[first].rows[0] < row[first].rows[1]]
         return len(names) > 1 and not any(map(is_value, names))
 
     def _is_regular(self) -> bool:
         """Whether most cells have something in them, as those of a table have."""
-        rows = [row for row in self._body if not self._is_section(row)]
-        columns = self._columns[self._label :]
-        filled = [row[column] for row in rows for column in columns if row[column].lines]
-        return len(filled) >= FILLED * len(rows) * len(columns)
+        rows, columns = self._body, self._columns[self._label :]
+        filled = [bool(row[column].lines) for row in rows if not self._is_section(row) for column in columns]
+        return sum(filled) >= FILLED * len(filled)
 
     def _head(self, place: int) -> str:
         """Returns the heads over a column, the outermost first.
@@ -217,7 +212,7 @@ class _Sheet:
 
     def _under_head(self, rows: list[Row]) -> list[Row]:
         """Puts rows whose labels say little alone under the head of the labels."""
-        bare = sum(_is_bare(row.label) for row in rows)
+        bare = sum(len(row.label.split()) <= BARE_WORDS and any(map(str.isdigit, row.label)) for row in rows)
         over = 2 * bare > len(rows) and not self._serials
         head = self._head(self._label) if over else ""
         return [replace(row, section=stacked((head, row.section))) for row in rows]
@@ -228,23 +223,12 @@ class _Sheet:
         texts = [inside for inside in _filled(row) if inside not in serials]
         if len(texts) != 1:
             return not texts
-        return texts[0].columns[0] <= self._columns[self._label] and not is_value(texts[0].text)
-
-
-def _may_be_head(inside: Inside) -> bool:
-    return is_period(inside.text) or not is_value(inside.text)
-
-
-def _is_figure(word: str) -> bool:
-    return words_kind(word) == "v" and not is_period(word)
+        text = texts[0]
+        return text.columns[0] <= self._columns[self._label] and not is_value(text.text)
 
 
 def _has_figure(text: str) -> bool:
-    return is_value(text) or any(map(_is_figure, text.split()))
-
-
-def _is_bare(label: str) -> bool:
-    return len(label.split()) <= BARE_WORDS and any(map(str.isdigit, label))
+    return is_value(text) or any(words_kind(word) == "v" and not is_period(word) for word in text.split())
 
 
 def _split(label: Inside, cells: Sequence[Inside]) -> list[tuple[Words, list[Words], str]]:
@@ -253,12 +237,9 @@ def _split(label: Inside, cells: Sequence[Inside]) -> list[tuple[Words, list[Wor
     There is one, or as many as the items that the label numbers; none if it cannot be told where they begin.
     """
     whole = [(label.words, [inside.words for inside in cells], "")]
-    filled = [inside for inside in cells if inside.lines]
-    counts = {len(inside.lines) for inside in filled}
-    if len(counts) != 1 or not all(map(_is_all_values, filled)):
-        return whole
-    count = counts.pop()
-    if count == 1:
+    filled = [inside.lines for inside in cells if inside.lines]
+    count, *others = {*map(len, filled)}
+    if others or count == 1 or not all(map(is_value, map(text_of, chain.from_iterable(filled)))):
         return whole
     begun = [number for number, line in enumerate(label.lines) if ITEM_LABEL.fullmatch(line[0].text)]
     if len(begun) != count:
@@ -272,7 +253,3 @@ def _split(label: Inside, cells: Sequence[Inside]) -> list[tuple[Words, list[Wor
         values = [inside.lines[number] if inside.lines else [] for inside in cells]
         rows.append(([*chain.from_iterable(label.lines[start:end])], values, above))
     return rows
-
-
-def _is_all_values(inside: Inside) -> bool:
-    return all(is_value(text_of(line)) for line in inside.lines)

@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 import ctypes
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass
 from itertools import chain, islice
 from typing import Any
 
 import pypdfium2.raw as raw
 
-from ingestion.reading.page_objects import PageObjects
-from ingestion.records import Rect, turn_back
+from ingestion.reading.page_objects import Box, PageObjects, matrix_of
+from ingestion.records import Place, Rect, turn_back
 
 __all__ = ["Rules", "drawn_rules"]
 
@@ -29,9 +29,7 @@ THICKEST = 3.0
 SHORTEST = 4.0
 POINTS_OF_A_BOX = 5
 
-Place = Callable[[float, float, float, float], Rect]
 Point = tuple[float, float]
-Sides = tuple[float, float, float, float]
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,46 +50,36 @@ class Rules:
         return Rules(down, across) if degrees % 180 else Rules(across, down)
 
 
-def drawn_rules(page: Any, place: Place, objects: PageObjects) -> Rules:
+def drawn_rules(place: Place, objects: PageObjects) -> Rules:
     """Returns the straight level and upright lines, thin boxes and outlines of boxes on a page.
 
     There are none if the page has more objects than are listed.
-
-    place: turns (left, top, right, bottom) in points into a rectangle of the page as shown.
     """
-    across = list[Rect]()
-    down = list[Rect]()
+    across, down = list[Rect](), list[Rect]()
     for sides in islice(_lines(objects), MOST_RULES):
         box = place(*sides)
         (across if box.width > box.height else down).append(box)
     return Rules(tuple(across), tuple(down))
 
 
-def _lines(objects: PageObjects) -> Iterator[Sides]:
+def _lines(objects: PageObjects) -> Iterator[Box]:
     """Yields (left, top, right, bottom) of each rule in points."""
     points_left = MOST_POINTS_OF_PAGE
     if not objects.whole:
         return
     paths = [number for number in objects.of_kind(raw.FPDF_PAGEOBJ_PATH) if objects.is_on_page(number)]
     for number, (left, bottom, right, top) in zip(paths, objects.sides(paths).tolist(), strict=True):
-        width = right - left
-        height = top - bottom
-        if min(width, height) <= THICKEST:
-            if max(width, height) >= SHORTEST:
+        thickness, length = sorted((right - left, top - bottom))
+        if thickness <= THICKEST:
+            if length >= SHORTEST:
                 yield left, top, right, bottom
             continue
-        item = objects.pointer(number)
-        if _is_stroked(item) or _is_of_thin_boxes(item):
+        item = objects.pointers[number]
+        if objects.draw_mode(number)[1] or _is_of_thin_boxes(item):
             points_left -= raw.FPDFPath_CountSegments(item)
             if points_left < 0:
                 return
             yield from _strokes(item)
-
-
-def _is_stroked(path: Any) -> bool:
-    fill = ctypes.c_int()
-    stroke = ctypes.c_int()
-    return bool(raw.FPDFPath_GetDrawMode(path, fill, stroke)) and bool(stroke.value)
 
 
 def _is_of_thin_boxes(path: Any) -> bool:
@@ -103,31 +91,24 @@ def _is_of_thin_boxes(path: Any) -> bool:
     return bool(min(max(xs) - min(xs), max(ys) - min(ys)) <= THICKEST)
 
 
-def _strokes(path: Any) -> Iterator[Sides]:
+def _strokes(path: Any) -> Iterator[Box]:
     """Yields the level and upright strokes of a path that has several."""
     for (x0, y0), (x1, y1) in _segments(path):
-        width = abs(x1 - x0)
-        height = abs(y1 - y0)
-        if min(width, height) < 1.0 and max(width, height) >= SHORTEST:
+        thickness, length = sorted((abs(x1 - x0), abs(y1 - y0)))
+        if thickness < 1.0 and length >= SHORTEST:
             yield min(x0, x1), max(y0, y1), max(x0, x1), min(y0, y1)
 
 
 def _segments(path: Any) -> Iterator[tuple[Point, Point]]:
     """Yields the straight strokes of a path, their ends in points of the page."""
-    matrix = raw.FS_MATRIX()
-    x = ctypes.c_float()
-    y = ctypes.c_float()
+    x, y = ctypes.c_float(), ctypes.c_float()
     count = raw.FPDFPath_CountSegments(path)
-    if count > MOST_POINTS or not raw.FPDFPageObj_GetMatrix(path, matrix):
-        return
+    a, b, c, d, e, f = matrix_of(path)
     start = last = (0.0, 0.0)
-    for index in range(count):
+    for index in range(count if count <= MOST_POINTS else 0):
         segment = raw.FPDFPath_GetPathSegment(path, index)
         raw.FPDFPathSegment_GetPoint(segment, x, y)
-        point = (
-            matrix.a * x.value + matrix.c * y.value + matrix.e,
-            matrix.b * x.value + matrix.d * y.value + matrix.f,
-        )
+        point = (a * x.value + c * y.value + e, b * x.value + d * y.value + f)
         kind = raw.FPDFPathSegment_GetType(segment)
         if kind == raw.FPDF_SEGMENT_MOVETO:
             start = point

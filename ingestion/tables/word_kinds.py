@@ -10,7 +10,7 @@ from ingestion.language.currencies import CODES, DRAWN_SIGNS, LETTER_SIGNS
 from ingestion.language.months import DATED_MONTH
 from ingestion.language.numbers import cell_figure
 from ingestion.language.numbers.number_styles import CLOSING, NUMERAL, OPENING, SIDES, TRIANGLES, UNDECIDED
-from ingestion.language.periods import FISCAL, PERIOD, YEAR, YEAR_PART, find_periods
+from ingestion.language.periods import FISCAL, PERIOD, YEAR, YEAR_PART, YEARLESS, find_periods
 from ingestion.language.scales import SCALE_TERMS
 from ingestion.language.units import MINUS, UNIT_TERMS
 from ingestion.language.vocabulary import either, words
@@ -24,6 +24,7 @@ __all__ = [
     "MARK",
     "OPEN_GROUP",
     "SIGNS",
+    "are_periods",
     "count_values",
     "is_period",
     "is_value",
@@ -63,15 +64,14 @@ _PERIOD = re.compile(
     rf"(?:{PERIOD}|{YEAR}(?:[-–/](?:\d\d|{YEAR}))?)(?:[a-zA-Z]|\([A-Za-z\d]{{1,3}}\)|[*†‡¹²³]|RE|BE)?"
     rf"|[1-4](?:st|nd|rd|th)|(?i:{YEAR_PART}|{FISCAL})"
 )
+_YEARLESS = re.compile(rf"\b{YEARLESS}(?!\w)", re.IGNORECASE)
 _NAMED_MONTH = re.compile(rf"\b{DATED_MONTH}", re.IGNORECASE)
 BROKEN = re.compile("[\ufffe\u0002\u00ad]")
 MARK = re.compile(r"\(?(?:\d{1,2}|[a-z]|[ivx]{1,4})\)?(?:[,(]\(?(?:\d{1,2}|[a-z])\)?){0,2}|[*†‡§]{1,3}")
 # A whole cell that gives its value in words: "Nil", "As applicable".
 _IN_WORDS = re.compile(
-    (
-        r"(?:nil|none|exempt(?:ed)?|free|not applicable|as applicable|no change|unchanged|not available"
-        r"|not specified)\.?"
-    ),
+    r"(?:nil|none|exempt(?:ed)?|free|not applicable|as applicable|no change|unchanged|not available"
+    r"|not specified)\.?",
     re.IGNORECASE,
 )
 # Rates for several cases: "15/10", "10/5/2.5".
@@ -91,7 +91,9 @@ def _kind(text: str) -> str:
     if GROUP.fullmatch(text):
         return "v"
     if FIGURE.fullmatch(text):
-        return "v" if text[-1] not in ",;" and _is_read(text) else "w"
+        # Just digits with their marks are always read as a figure.
+        is_read = _PLAIN.fullmatch(text) or is_period(text) or cell_figure(text, UNDECIDED)
+        return "v" if text[-1] not in ",;" and is_read else "w"
     if _NOTHING.fullmatch(text):
         return "d"
     if _CURRENCY_ALONE.fullmatch(text):
@@ -103,11 +105,6 @@ def _kind(text: str) -> str:
     if _LEADER.fullmatch(text):
         return "l"
     return "w"
-
-
-def _is_read(text: str) -> bool:
-    """Whether the reader of figures reads a word; it reads all that are just digits with their marks."""
-    return bool(_PLAIN.fullmatch(text)) or is_period(text) or cell_figure(text, UNDECIDED) is not None
 
 
 def words_kind(text: str) -> str:
@@ -147,11 +144,7 @@ def is_value(text: str) -> bool:
     others = [word for kind, word in zip(kinds, words, strict=True) if kind == "w"]
     if "c" in kinds and others and find_periods(text):  # "2024 TZS billion" is a head
         return False
-    return all(map(_goes_with_figure, others))
-
-
-def _goes_with_figure(word: str) -> bool:
-    return word.lower() in _MEASURES or word in _BETWEEN
+    return all(word.lower() in _MEASURES or word in _BETWEEN for word in others)
 
 
 def text_of(words: Iterable[Word]) -> str:
@@ -170,3 +163,9 @@ def is_period(text: str) -> bool:
     if len(text) > LONGEST_FIGURE or (" " in text and _NAMED_MONTH.search(text)):
         return False
     return bool(_PERIOD.fullmatch(text.rstrip(",;")))
+
+
+def are_periods(words: Iterable[Word]) -> bool:
+    """Whether words name nothing but periods: "31 December 2024 31 December 2023", "Q4 2024"."""
+    undated = _YEARLESS.sub(" ", " ".join(word.text for word in words))
+    return all(map(is_period, undated.split()))

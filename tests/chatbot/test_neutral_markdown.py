@@ -12,6 +12,7 @@ from markdown_it import MarkdownIt
 
 from chatbot.records import Citation
 from chatbot.serialize import NON_JOINER, neutral_markdown
+from ingestion.invisible_characters import visible
 
 DRAWN = MarkdownIt("commonmark", {"html": True}).enable(["table", "strikethrough"])
 LIVE = re.compile(r"<(?!/?(?:p|ul|ol|li|strong|em|code|pre|h[1-6]|br|hr|blockquote|s|t\w+)\b[^>]*>)", re.I)
@@ -38,7 +39,19 @@ HOSTILE = (
     "```html\n<script>alert(1)</script>\n```",
     "$\\href{javascript:alert(1)}{x}$",
 )
-PIECES = [*"![]()<>:/\\&#;.\n `ax", "https:", "www", "[S1]", "&amp;", "&#58;", "\\href", "javascript:"]
+PIECES = [
+    *"![]()<>:/\\&#;.\n `ax",
+    "https:",
+    "www",
+    "[S1]",
+    "&amp;",
+    "&#58;",
+    "\\href",
+    "javascript:",
+    "\r",
+    "\u202e",
+    "\x1b",
+]
 
 
 def shown(text: str) -> str:
@@ -60,9 +73,15 @@ def test_no_text_takes_effect(text: str) -> None:
     drawn = DRAWN.render(neutral)
     assert not LIVE.search(drawn)
     assert not BARE.search(shown(drawn))
-    assert neutral.replace(NON_JOINER, "") == text
+    assert neutral.replace(NON_JOINER, "") == visible(text)
     for end in range(len(text)):
         assert neutral.startswith(neutral_markdown(text[:end])), "what was streamed is its beginning"
+
+
+def test_what_is_unseen_or_turns_the_text_around_is_written_out() -> None:
+    assert neutral_markdown("It is \u202e0.3\x1b[2J\U000e0041 per cent.") == (
+        "It is ‹U+202E›0.3‹U+001B›[2J‹U+E0041› per cent."
+    )
 
 
 def test_formatting_and_figures_stay_as_they_were_written() -> None:

@@ -78,6 +78,7 @@ def unpacked(data: bytes) -> dict[str, Any]:
 def answer_in(record: Mapping[str, Any]) -> tuple[Answer, dict[int, str]]:
     """(answer, files) of such a record. Raises ValueError if it holds anything else."""
     try:
+        json.dumps(record["answer"], allow_nan=False)  # no client reads NaN, and none its thousands of digits
         answer = _adapter().validate_python(record["answer"])
         return answer, {int(version): str(digest) for version, digest in record["files"].items()}
     except (TypeError, AttributeError, KeyError, RecursionError) as error:

@@ -44,7 +44,7 @@ from ingestion.language.periods import find_periods
 from ingestion.language.scales import BARE_LETTER_SCALE, LETTER_SCALE, LETTER_SCALES, SCALE_WORD, scale_of
 from ingestion.language.sentences import sentence_spans
 from ingestion.language.units import BASIS, GAP, MINUS, PERCENT, POINTS, SPACE
-from ingestion.language.vocabulary import either
+from ingestion.language.vocabulary import Match, either
 
 __all__ = ["Figure", "cell_figure", "find_figures", "magnitude", "same_value", "units_agree"]
 
@@ -120,12 +120,8 @@ _NAME_AHEAD = re.compile(
     r"\s{0,2}(?:[A-Z][a-z]|(?i:notes?|coins?|road|route|motorway|highway|class|series)\b)|[-/][0-9A-Za-z]"
 )
 _NAME_BEHIND = re.compile(
-    (
-        r"\b(?i:models?|routes?|roads?|sections?|motorways?|highways?|types?|class|series|codes?|version"
-        r"|refrigerants?|rooms?|grade)\s{1,2}["
-    )
-    + _LETTERS
-    + r"]\Z"
+    r"\b(?i:models?|routes?|roads?|sections?|motorways?|highways?|types?|class|series|codes?|version"
+    r"|refrigerants?|rooms?|grade)\s{1,2}[" + _LETTERS + r"]\Z"
 )
 _SURE_AMOUNT = rf"[0-9]{{1,3}}(?:[ ,][0-9]{{3}}(?![0-9])|(?:[.,][0-9]{{1,3}})?[ \u00a0]?(?:{SCALE_WORD})\b)"
 _SURE_MONEY = {letter: re.compile(rf"(?<![A-Za-z0-9]){letter}{_SURE_AMOUNT}") for letter in LETTERS}
@@ -220,7 +216,7 @@ def _figures_of(text: str, english: str, style: NumberStyle) -> tuple[Figure, ..
     return tuple(_with_periods(_sharing_units(found, text), text))
 
 
-def _doubted(figure: Figure, match: re.Match[str], texts: tuple[str, str], style: NumberStyle) -> Figure:
+def _doubted(figure: Figure, match: Match, texts: tuple[str, str], style: NumberStyle) -> Figure:
     """The figure with the other value that it may have. match: all digits that may be its own. texts: as
     `_read` has them.
     """
@@ -254,7 +250,7 @@ def units_agree(left: Figure, right: Figure) -> bool:
     if not family or family != family_of(second):
         return False
     if family == "dollars":
-        return not (_names_its_dollar(left) and _names_its_dollar(right))
+        return not all(map(_names_its_dollar, (left, right)))
     return family in (first, second)
 
 
@@ -268,8 +264,7 @@ def same_value(a: Figure, b: Figure, *, rounding: bool = False) -> bool:
     """
     if a.percent != b.percent or not units_agree(a, b):
         return False
-    first = magnitude(a)
-    second = magnitude(b)
+    first, second = magnitude(a), magnitude(b)
     if math.isclose(first, second, rel_tol=1e-12, abs_tol=1e-15):
         return True
     return rounding and abs(first - second) <= _shown_step(a) / 2 * (1 + 1e-9)
@@ -316,9 +311,7 @@ class _Tail(NamedTuple):
     closed: str
 
 
-def _read(
-    texts: tuple[str, str], digits: re.Match[str], floor: int, letters: frozenset[str]
-) -> Figure | None:
+def _read(texts: tuple[str, str], digits: Match, floor: int, letters: frozenset[str]) -> Figure | None:
     """The figure with some digits of the masked text, None where it is none.
 
     texts: the source and the masked text.
@@ -346,7 +339,9 @@ def _read(
     start = before.start("currency") if currency else digits.start()
     end = tail.inside
     if negative:
-        start, end = _start(before, tail.closed), tail.end
+        parts = ["minus", "currency", "minus2", *(["outer", "inner"] if tail.closed else [])]
+        start = min((before.start(part) for part in parts if before[part]), default=before.end())
+        end = tail.end
     elif minus := _MINUS_IN_WORDS.search(text, max(floor, start - _MINUS_IN_WORDS_LONGEST), start):
         start = minus.start("word")
         negative = True
@@ -354,7 +349,7 @@ def _read(
     return Figure(source[start:end], start, end, value, unit, tail.scale, None, tail.percent, decimals)
 
 
-def _digits(text: str, match: re.Match[str], *, spaces: bool) -> re.Match[str]:
+def _digits(text: str, match: Match, *, spaces: bool) -> Match:
     """The digits that belong together: of groups with spaces between them maybe only the first.
 
     spaces: they set thousands apart; but in a row of cells they set cells apart, too.
@@ -364,19 +359,23 @@ def _digits(text: str, match: re.Match[str], *, spaces: bool) -> re.Match[str]:
     if spaces and _GOES_ON.match(text, match.end()):
         return match
     unit, scale, *_ = _unit_after(text, match.end(), "")
-    if scale > 1 or unit in MONEY or _counts(text, match):
+    # "the salaries of 9 300 health workers"
+    counts = _COUNTED.match(text, match.end()) and _COUNTING.search(
+        text, max(0, match.start() - 20), match.start()
+    )
+    if scale > 1 or unit in MONEY or counts:
         return match
     return _FIRST_GROUP.match(text, match.start()) or match
 
 
-def _before(text: str, position: int, floor: int) -> re.Match[str]:
+def _before(text: str, position: int, floor: int) -> Match:
     """Sign, brackets and currency before the digits."""
     before = _BEFORE.search(text, max(floor, position - _BEFORE_LONGEST), position)
     assert before is not None  # every part of the pattern is optional
     return before
 
 
-def _tail(text: str, position: int, before: re.Match[str]) -> _Tail:
+def _tail(text: str, position: int, before: Match) -> _Tail:
     """Unit and scale, inside or behind closing brackets: "(2.0%)", "(2.0)%", "(91.5) million"."""
     currency = before["currency"] or ""
     unit, scale, percent, end = _unit_after(text, position, currency)
@@ -391,21 +390,15 @@ def _tail(text: str, position: int, before: re.Match[str]) -> _Tail:
     return _Tail(unit, scale, percent, inside, end, closing)
 
 
-def _is_name(text: str, before: re.Match[str], tail: _Tail) -> bool:
+def _is_name(text: str, before: Match, tail: _Tail) -> bool:
     """Whether letters that are no unit touch the digits: "ABC12", "194J", "7f3a"."""
-    if before["currency"]:
-        return False
-    if text[before.end() - 1 : before.end()].isalpha():
-        return True
-    if tail.unit is not None or tail.scale != 1.0:
-        return False
-    return _GLUED.match(text, tail.inside) is not None
+    glued = tail.unit is None and tail.scale == 1.0 and _GLUED.match(text, tail.inside)
+    return not before["currency"] and (text[before.end() - 1 : before.end()].isalpha() or bool(glued))
 
 
-def _is_money(text: str, digits: re.Match[str], letters: frozenset[str]) -> bool:
+def _is_money(text: str, digits: Match, letters: frozenset[str]) -> bool:
     """Whether a letter that touches an unscaled amount is its currency, not part of a name such as "R50"."""
-    first = digits.start()
-    end = digits.end()
+    first, end = digits.span()
     if _NAME_BEHIND.search(text, max(0, first - 20), first):
         return False
     if _FOR_EACH.match(text, end) or " " in digits[0] or len(digits["decimals"] or "") == 2:
@@ -415,20 +408,7 @@ def _is_money(text: str, digits: re.Match[str], letters: frozenset[str]) -> bool
     return text[first - 1] in letters
 
 
-def _counts(text: str, match: re.Match[str]) -> bool:
-    """Whether groups of digits stand in a sentence: "the salaries of 9 300 health workers"."""
-    if not _COUNTED.match(text, match.end()):
-        return False
-    return _COUNTING.search(text, max(0, match.start() - 20), match.start()) is not None
-
-
-def _start(before: re.Match[str], closed: str) -> int:
-    """Where a negative figure begins: at its bracket, sign, currency or digits."""
-    parts = ["minus", "currency", "minus2", *(["outer", "inner"] if closed else [])]
-    return min((before.start(part) for part in parts if before[part]), default=before.end())
-
-
-def _value(match: re.Match[str]) -> tuple[float, int]:
+def _value(match: Match) -> tuple[float, int]:
     """Value and digits after the point; not-a-number where it is too long or starts with a needless zero."""
     written = match[0].replace(",", "")
     if match.lastgroup in ("mixed", "fraction", "vulgar"):
@@ -466,7 +446,7 @@ def _unit_after(text: str, position: int, currency: str) -> tuple[str | None, fl
     return code, scale, None, money.end() if money else position
 
 
-def _negative(text: str, before: re.Match[str], tail: _Tail) -> bool | None:
+def _negative(text: str, before: Match, tail: _Tail) -> bool | None:
     """Whether the figure is negative; None where brackets only number items, as in "(3) faster returns"."""
     if tail.closed == BEHIND or (before["minus"] or "")[:1] == SURE:
         return True
@@ -489,10 +469,8 @@ def _attached_minus(text: str, position: int) -> bool:
 
     "2-6" is a range.
     """
-    if position == 0:
-        return True
-    behind = text[position - 1]
-    return not (behind.isalnum() or behind in "%)]\0")
+    behind = text[max(0, position - 1) : position]
+    return not behind or not (behind.isalnum() or behind in "%)]\0")
 
 
 def _spaced_minus(text: str, position: int, end: int) -> bool:
@@ -511,13 +489,11 @@ def _spaced_minus(text: str, position: int, end: int) -> bool:
         return True
     if re.match(rf"[ \t]{{1,3}}(?:{CURRENCY} ?)?[({MINUS}]? ?[0-9]", right):
         return True
-    if right.strip():
-        return False
     cells = re.search(rf"[0-9)] [ ($\0{MINUS}]{{0,4}}[0-9][0-9.,]{{0,15}}\)?\Z", same_line)
-    return cells is not None
+    return cells is not None and not right.strip()
 
 
-def _bracket_negative(text: str, before: re.Match[str], tail: _Tail) -> bool | None:
+def _bracket_negative(text: str, before: Match, tail: _Tail) -> bool | None:
     """Whether brackets are an accountant's minus, and not an aside in prose, "the deficit (4.4%) fell".
 
     None where they only number items.

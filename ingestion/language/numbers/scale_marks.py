@@ -110,6 +110,12 @@ _SCALE_MONEY = (  # "(million crowns)", "Millions of dollars" at the start of a 
     rf"{_UNIT_ENDS}|\((?P<scale>(?i:{SCALE_WORD}))\)"
     r"|\((?i:in )?(?P<scale>['’‘]?000['’]?s?)\)"
 )
+_ONES = r"1(?:[.,'’ \u00a0\u2009\u202f]?000){1,2}"
+_ONES_MONEY = rf"(?:{_MONEY}{_SPACE}?(?P<scale>{_ONES})|(?P<scale>{_ONES}){_SPACE}?{_MONEY})"
+_THOUSANDS = (  # "NOK 1 000", "Investments (1.000 EUR)", "Amounts in CHF 1'000": no amount in a text
+    rf"(?:(?:(?<=\n)|(?<=> )|\A|(?<!\w)(?P<before>[Ii][Nn]|{_IN}){_SPACE}){_ONES_MONEY}{_UNIT_ENDS}"
+    rf"|(?<=\(){_ONES_MONEY}(?=\){_SPACE}?(?:[\r\n]|\Z)))"
+)
 _UNIT_OF = (  # "Unit: 100 million yen"
     rf"(?i:\bunits?:){_SPACE}?(?P<scale>{_SCALE}){_SPACE}{_OF}{_MONEY}"
 )
@@ -122,7 +128,9 @@ _PERCENT_KIND = (  # "(Per cent)", "(in percent of GDP)", "(y/y, %)", "Variation
 _LOOK_BACK = 50  # marks: no table has so many in succession that hold for a single row
 _AND_COUNTS = re.compile(r",? and (?:(?!and\b)[a-z]+ ){0,2}?(?P<counted>[a-z]{3,}?)s? ")
 _MARK = re.compile(
-    numbered("|".join((_UNIT_OF, _IN_SCALE, _MONEY_SCALE, _LETTER_MONEY, _SCALE_MONEY, _PERCENT_KIND)))
+    numbered(
+        "|".join((_UNIT_OF, _THOUSANDS, _IN_SCALE, _MONEY_SCALE, _LETTER_MONEY, _SCALE_MONEY, _PERCENT_KIND))
+    )
 )
 
 _POINTS = re.compile(
@@ -131,15 +139,15 @@ _POINTS = re.compile(
 _BASIS_POINTS = re.compile(r"(?<![0-9] )\bbasis points?\b|\bbps\b", re.IGNORECASE)
 _PERCENT = re.compile(r"(?<![0-9])(?<![0-9] )(?:%|\bper ?cent(?:age)?s?\b)", re.IGNORECASE)
 _KINDS = (("percentage points", _POINTS), ("basis points", _BASIS_POINTS), ("%", _PERCENT))
-# "Population mln", "GDP, bln", "Loans (mln EUR)", "'000 tonnes": a name states its scale in brackets, at its
-# end or as zeros. "Dr" and "Cr" are no scales.
+# "Population mln", "GDP, bln", "Loans (mln EUR)", "'000 tonnes", "Thousand lines": a name states its scale in
+# brackets, at its end, as zeros or before one word. "Dr" and "Cr" are no scales.
 _OF_MONEY = rf"\.?\s?(?:of )?(?-i:{_MONEY})(?![^\W\d_])"
 _BARE_SCALE = re.compile(
     numbered(
         rf"(?:(?<=[(,\s])|\A)(?-i:(?!TN\b))(?!crs?\b(?!{_OF_MONEY}))"
         rf"(?:(?P<word>{SCALE_WORD})(?=\.?\s?(?:[),;]"
         rf"|\Z|{_OF_MONEY}))|(?P<word>(?<=\(){SCALE_WORD})\b"
-        rf"|(?P<word>{WHOLE_SCALE}s)(?= of\b))|(?<![0-9,.]){ZEROS}"
+        rf"|(?P<word>{WHOLE_SCALE}s)(?= of\b))|(?<![0-9,.]){ZEROS}|\A(?P<word>{WHOLE_SCALE}) [a-z]+\Z"
     ),
     re.IGNORECASE,
 )
@@ -207,10 +215,8 @@ def passage_scale(text: str) -> tuple[float, str | None]:
 def governing_mark(marks: list[ScaleMark], position: int) -> ScaleMark | None:
     """The nearest mark before a position that still governs there. marks: in the order of scale_marks."""
     before = bisect_left(marks, position, key=lambda mark: mark.end)
-    for mark in reversed(marks[max(0, before - _LOOK_BACK) : before]):
-        if mark.until is None or position < mark.until:
-            return mark
-    return None
+    nearest = reversed(marks[max(0, before - _LOOK_BACK) : before])
+    return next((mark for mark in nearest if mark.until is None or position < mark.until), None)
 
 
 def _scale_and_unit(match: re.Match[str]) -> tuple[float, str | None]:
@@ -222,7 +228,10 @@ def _scale_and_unit(match: re.Match[str]) -> tuple[float, str | None]:
     if not re.search(rf"{re.escape(words)}\.", match.string[match.start() : match.end() + 1]):
         scale_first = re.search(rf"\b{re.escape(words)} (?:de )?\S*\Z", match[0])
         beside += [written.get("before"), "before" if scale_first else None]  # what no stop shortens
-    scale = scale_of("thousand" if words.startswith("000") else words, *filter(None, beside))
+    if words.startswith("1"):
+        scale = float("".join(filter(str.isdigit, words)))
+    else:
+        scale = scale_of("thousand" if words.startswith("000") else words, *filter(None, beside))
     for kind, group in (("percentage points", "points"), ("basis points", "basis"), ("%", "percent")):
         if group in written:
             return scale, kind
@@ -237,11 +246,8 @@ def stated_mark(text: str) -> ScaleMark | None:
     scales = [mark for mark in scale_marks(text) if mark.scale > 1] or _bare_scales(text)
     if scales:
         return scales[-1]
-    for unit, pattern in _KINDS:
-        match = pattern.search(text)
-        if match:
-            return ScaleMark(match.start(), match.end(), 1.0, unit)
-    return None
+    kinds = ((unit, pattern.search(text)) for unit, pattern in _KINDS)
+    return next((ScaleMark(*match.span(), 1.0, unit) for unit, match in kinds if match), None)
 
 
 def mark_beside(head: str, row: Row, read: Reader = stated_mark) -> ScaleMark | None:
@@ -249,11 +255,8 @@ def mark_beside(head: str, row: Row, read: Reader = stated_mark) -> ScaleMark | 
 
     It takes precedence over what the table states for all cells.
     """
-    for text in (*reversed(head.split(" > ")), row.label, *reversed(row.section.split(" > "))):
-        mark = read(text) if text else None
-        if mark:
-            return mark
-    return None
+    texts = (*reversed(head.split(" > ")), row.label, *reversed(row.section.split(" > ")))
+    return next(filter(None, map(read, filter(None, texts))), None)
 
 
 def mark_of_table(table: Table, row: Row, read: Reader = stated_mark) -> ScaleMark | None:

@@ -78,18 +78,15 @@ def find_spelled(text: str) -> Iterator[Spelled]:
     amounts: list[tuple[int, int]] = []  # spans, in order and apart
     for match in _AMOUNT.finditer(text):
         amounts.append(match.span())
-        yield _amount(match)
+        part = match["and"] or match["half"]
+        value = _value(match["cardinal"] or "") + (_fraction(part) if part else 0.0)
+        measured = match["duration"] is None
+        yield Spelled(match.start(), match.end("number"), value, measured, 2 if part else 0)
     for match in _FRACTION.finditer(text):
         following = bisect_left(amounts, (match.end(),))
         overlaps = following > 0 and amounts[following - 1][1] > match.start()
         if not overlaps:
             yield Spelled(match.start(), match.end(), _fraction(match[0]), False, 2)
-
-
-def _amount(match: re.Match[str]) -> Spelled:
-    part = match["and"] or match["half"]
-    value = _value(match["cardinal"] or "") + (_fraction(part) if part else 0.0)
-    return Spelled(match.start(), match.end("number"), value, match["duration"] is None, 2 if part else 0)
 
 
 def _fraction(words: str) -> float:

@@ -109,6 +109,21 @@ def test_sentences_before_and_after_a_table_are_beside_all_its_rows(chatbot: Cha
         assert f"{sentence} [S1]" in said.text
 
 
+def test_what_a_page_or_table_says_about_a_subject_is_quoted_alone(chatbot: Chatbot, tmp_path: Path) -> None:
+    rows = [("", "2023", "2024"), ("Health", "120", "130"), ("Schools", "210", "240"), ("Roads", "40", "45")]
+    draw(tmp_path / "spending.pdf", [(60, 60, "The town has one table."), *grid(100, rows)])
+    add_now(chatbot.library, [Upload(tmp_path / "spending.pdf")])
+    row = ask(chatbot, "In the first table on page 1, what went to schools?", "spending.pdf").text
+    assert "Schools 210 240 [S1]" in row
+    assert "Roads" not in row
+    # Of a place that says nothing about it, or of no document by name, the documents are searched.
+    elsewhere = ask(chatbot, "What does page 1 say about the auditor?").text
+    assert not elsewhere.startswith("Page 1")
+    *_, several = chatbot.ask(Ask("What is the town's table on page 1?"))
+    assert isinstance(several, Answer)
+    assert "Which document?" not in several.text
+
+
 def test_a_page_that_does_not_exist_or_is_blank_is_said(chatbot: Chatbot, tmp_path: Path) -> None:
     answer = ask(chatbot, "What does page 9 say?")
     assert (answer.answered, answer.reason) == (False, "no_page")

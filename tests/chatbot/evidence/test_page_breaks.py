@@ -35,6 +35,13 @@ def test_a_sentence_has_the_rest_of_it_from_the_next_page(end: str, begin: str) 
         assert any(last in passage.text and rest in passage.text for passage in read_passages(page, page, []))
 
 
+def test_a_long_sentence_goes_on_from_a_short_last_line() -> None:
+    end = f"{TEXT}After the fire at the plant the board of the county rented\ndiesel"
+    whole = body_with_breaks(end, "", "generators for six months. It is public.")
+    assert whole.endswith(f"diesel {AHEAD} generators for six months.")
+    assert AHEAD not in body_with_breaks(f"{TEXT}Rented\ndiesel", "", "generators for six months.")
+
+
 def test_running_lines_that_two_pages_share_are_passed_over() -> None:
     first = f"County Rules\nPage 1 of 2\n{TEXT}A holder may move funds up to a limit of\nPrinted in 2024"
     second = "County Rules\nPage 2 of 2\n75,000 pounds in a year. More needs a vote.\nPrinted in 2024"

@@ -153,7 +153,7 @@ def test_what_was_erased_stands_in_no_file(path: Path) -> None:
 
 
 @pytest.mark.about_files
-@pytest.mark.parametrize("damage", ["zeroed", "cut", "halved", "schema", "header"])
+@pytest.mark.parametrize("damage", ["zeroed", "cut", "halved", "schema", "header", "trigger", "view"])
 def test_of_a_damaged_file_whole_rows_are_saved(path: Path, damage: str) -> None:
     settings = Settings(home=path.parent.parent)
     with closing(open_memories(settings)[0]) as memories:
@@ -168,6 +168,12 @@ def test_of_a_damaged_file_whole_rows_are_saved(path: Path, damage: str) -> None
             [(f"c{n}", f"What is rule {n}?", f"It is {n}. " + 20 * "And so on. ") for n in numbers],
         )
         memories.compact()
+    with closing(sqlite3.connect(path)) as connection:
+        if damage == "trigger":
+            connection.execute("create trigger t after insert on exchange begin delete from exchange; end")
+        elif damage == "view":
+            endless = "with recursive c(x) as (select 1 union all select x + 1 from c) select x from c"
+            connection.executescript(f"drop table source; create view source as {endless};")
     data = bytearray(path.read_bytes())
     pages = len(data) // PAGE_BYTES
     if damage == "zeroed":
@@ -179,7 +185,7 @@ def test_of_a_damaged_file_whole_rows_are_saved(path: Path, damage: str) -> None
         del data[len(data) // 2 - 7 :]
     elif damage == "schema":
         data[data.index(b"CREATE TABLE exchange") + 30] = 0xFF
-    else:
+    elif damage == "header":
         data[:4] = b"\0\0\0\0"
     path.write_bytes(data)
     memories, aside = open_memories(settings, mend=True)

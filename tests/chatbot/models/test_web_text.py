@@ -27,6 +27,8 @@ class Site(BaseHTTPRequestHandler):
             kind = "application/pdf"
         if self.path == "/away":
             status = 302
+        if self.path.startswith("/charset/"):
+            kind, body = f"text/html; charset={self.path[9:]}", b"<p>caf\xe9 +2AA- \\ud800</p>"
         if self.path == "/large":
             body = b"x" * 6_000_000
         self.send_response(status)
@@ -53,6 +55,22 @@ def test_a_page_is_read_as_its_title_and_text(site: str) -> None:
     expected = ("Rates & bonds", "Yields\nThe yield rose to 5.2 per cent.")
     assert read_page(f"{site}/", Settings(), rule="") == expected
     assert page_text("<p>one<p>two &lt;b&gt;") == ("", "one\ntwo <b>")
+
+
+@pytest.mark.parametrize(
+    ("encoding", "text"),
+    [
+        ("windows-1252", "café +2AA- \\ud800"),
+        *((name, "caf\ufffd +2AA- \\ud800") for name in "utf-8 none".split()),
+        # Those that Python has for other purposes.
+        *(
+            (name, "caf\ufffd +2AA- \\ud800")
+            for name in "hex idna punycode undefined unicode_escape utf-7".split()
+        ),
+    ],
+)
+def test_a_page_is_read_in_the_encodings_of_pages_alone(site: str, encoding: str, text: str) -> None:
+    assert read_page(f"{site}/charset/{encoding}", Settings(), rule="") == ("", text)
 
 
 @pytest.mark.parametrize(

@@ -81,6 +81,25 @@ def test_an_amendment_of_the_same_title_is_known_by_its_file() -> None:
     assert amendments([own, other]) == {own.name: [other.name]}
 
 
+def test_an_amendment_of_the_same_title_may_say_so_on_its_cover_alone() -> None:
+    title = "Capital Programme 2025 of Quill County"
+    own = listed("r1.pdf", "2025", "adopted", title=title)
+    other = listed("r2.pdf", "2025", "amendment", title=title)
+    assert amendments([own, other]) == {own.name: [other.name]}
+    # It stands beside the other, and takes its place nowhere.
+    assert newer_of(own.name, [own, other]) is None
+
+
+def test_whoever_asks_for_a_year_is_told_of_a_newer_edition_of_that_year() -> None:
+    draft, adopted, later = (
+        listed(f"budget_{year}_{status}.pdf", year, status)
+        for year, status in (("2024", "draft"), ("2024", "adopted"), ("2025", "draft"))
+    )
+    both = {one.name: one for one in (draft, adopted)}
+    assert superseded(both, [draft.name], [2024])
+    assert not superseded({**both, later.name: later}, [adopted.name], [2024])
+
+
 def test_an_amendment_that_could_be_of_two_issuers_is_of_neither() -> None:
     own, other = titled("Quill County Reserve Policy 2022, 2022"), titled("Karsk Reserve Policy 2021, 2021")
     amendment = titled("First Amendment to the Reserve Policy 2024, 2024")

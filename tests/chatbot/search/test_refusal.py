@@ -176,6 +176,18 @@ def test_a_short_document_is_judged_as_though_it_stood_in_a_long_one(alone: list
     assert only.apart < 0.1
 
 
+@pytest.mark.parametrize(("alone", "reason"), [(True, None), (False, "no_page")])
+def test_in_a_document_of_one_passage_a_sentence_with_the_words_of_the_question_answers(
+    alone: bool, reason: str | None
+) -> None:
+    question = "Which makers are excluded?"
+    blurred = Likeness(0.45, 0.0, alone=alone)
+    evidence = found(likeness=blurred, said=["Makers of tobacco are excluded."])
+    assert judged(understand(question, question), evidence) == reason
+    other = found(likeness=blurred, said=["Spending is limited to 4 per cent."])
+    assert judged(understand(question, question), other) == "no_page"
+
+
 def test_reasons_name_what_is_missing() -> None:
     asked = replace(ASKED, subject="Valmora in Brazil", names=("Valmora", "Brazil"), years=(2024, 2031))
     sentences = {reason: explain(reason, asked, KNOWN.__contains__) for reason in REASONS}

@@ -217,6 +217,31 @@ def test_an_address_chooses_the_place(tmp_path: Path, engine: str) -> None:
     assert "dbname" not in repr(place)
 
 
+@pytest.mark.timed
+@pytest.mark.parametrize(
+    "foreign",
+    [
+        "create trigger other after insert on note begin delete from note; end",
+        "create view other as select 1",
+        "create view other as with recursive c(x) as (select 1 union all select x from c) select x from c",
+    ],
+)
+def test_what_another_program_has_made_in_a_file_is_not_used(tmp_path: Path, foreign: str) -> None:
+    own = "create trigger own after insert on note begin delete from note where at > 9; end;\n"
+    schema = Schema("create table note (at integer);\n" + own, 2)
+    path = tmp_path / "store.sqlite3"
+    for _ in range(2):
+        open_database(path, schema).close()
+    with closing(sqlite3.connect(path)) as connection:
+        connection.execute(foreign)
+    with pytest.raises(StoreError, match="another program has put 'other' into it"):
+        open_database(path, schema)
+    with closing(sqlite3.connect(path)) as connection:
+        connection.execute("pragma user_version = 3")
+    with pytest.raises(NewerStoreError):
+        open_database(path, schema)
+
+
 def test_a_version_that_no_program_gives_is_refused(tmp_path: Path) -> None:
     path = tmp_path / "store.sqlite3"
     open_database(path, Schema(TABLES, 2)).close()

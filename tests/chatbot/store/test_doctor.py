@@ -437,6 +437,66 @@ def test_links_and_pipes_are_told_and_not_opened(home: Path, opened: Opened, whe
     assert outside.exists()
 
 
+@pytest.mark.parametrize(
+    "where", ["keywords", "vectors", "vectors/linked", "keywords.new", "keywords.discarded", "vectors.new"]
+)
+def test_linked_folders_are_told_and_what_they_lead_to_stays(home: Path, opened: Opened, where: str) -> None:
+    opened().close()
+    path, outside = home / "chroma_db" / where, home.parent / "outside"
+    if path.exists():
+        path.rename(outside)
+    else:
+        outside.mkdir()
+    (outside / "Own.txt").write_text("ours")
+    before = sorted(outside.rglob("*"))
+    path.symlink_to(outside)
+    if "." not in where:  # what an interruption may have left is deleted without a word
+        assert problems(opened())
+    problems(opened(), repair=True)
+    opened().remove("Notes.pdf", purge=True)
+    assert not path.is_symlink()
+    assert problems(opened()) == []
+    assert sorted(outside.rglob("*")) == before
+
+
+@pytest.mark.parametrize("name", ["../../victim", "{home}/victim"])
+def test_a_list_of_files_that_leads_out_of_the_index_deletes_nothing(
+    home: Path, opened: Opened, name: str
+) -> None:
+    opened().close()
+    (victim := home / "victim").write_text("ours")
+    path = home / "chroma_db" / "keywords" / ".managed.json"
+    path.write_text(json.dumps([*json.loads(path.read_text()), name.format(home=home)]))
+    opened().remove("Notes.pdf", purge=True)
+    assert victim.exists()
+    assert "victim" not in path.read_text()
+    assert len(opened().catalog.documents()) == 1
+
+
+@pytest.mark.parametrize(
+    "name", ["../../victim.pdf", "C:\\victim.pdf", "a\nb.pdf", "\x1b[2J.pdf", "", "x" * 201]
+)
+def test_names_beside_a_copy_that_no_document_has_are_damage(home: Path, opened: Opened, name: str) -> None:
+    opened().close()
+    (home / "chroma_db" / "catalog.sqlite3").unlink()
+    beside = sorted((home / "documents").glob("*.json"))[0]
+    beside.write_text(json.dumps({"names": [{"name": name, "removed_at": None}]}))
+    assert sorted(result.status for result in rebuilt(home)) == ["added", "failed"]
+    assert all(row.name.isprintable() and "victim" not in row.name for row in opened().catalog.documents())
+
+
+def test_a_folder_in_place_of_the_catalogue_keeps_nothing_from_being_erased(
+    home: Path, opened: Opened
+) -> None:
+    opened().close()
+    path = home / "chroma_db" / "catalog.sqlite3"
+    path.unlink()
+    path.mkdir()
+    assert {result.status for result in rebuilt(home)} == {"added"}
+    opened().remove("Notes.pdf", purge=True)
+    assert not list(path.parent.glob("*.before-*"))
+
+
 def test_a_catalogue_that_was_emptied_is_told(home: Path, opened: Opened) -> None:
     opened().close()
     os.truncate(home / "chroma_db" / "catalog.sqlite3", 0)

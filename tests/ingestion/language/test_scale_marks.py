@@ -118,6 +118,34 @@ def test_forms_of_single_languages(text: str, scale: str, unit: str) -> None:
     assert is_unit(text)
 
 
+THOUSANDS = case_rows("""
+NOK 1 000                      | 1e3 | NOK
+1 000 NOK                      | 1e3 | NOK
+Amounts in CHF 1'000           | 1e3 | CHF
+in 1.000 €                     | 1e3 | EUR
+in EUR 1,000,000               | 1e6 | EUR
+Investments (1000 EUR)         | 1e3 | EUR
+NOK 1 000 2024 2023            | 1e3 | NOK
+The fine (NOK 1 000) was paid. | None | None
+A fine of NOK 1 000            | None | None
+NOK 1 500                      | None | None
+""")
+
+
+@pytest.mark.parametrize(("text", "scale", "unit"), THOUSANDS)
+def test_a_thousand_of_a_currency_is_a_scale_where_no_amount_can_stand(
+    text: str, scale: str, unit: str
+) -> None:
+    mark = stated_mark(text)
+    assert (f"{mark.scale:g}", mark.unit) == (f"{float(scale):g}", unit) if mark else scale == "None"
+
+
+@pytest.mark.parametrize("text", ["Thousand lines", "thousand tonnes", "Million people"])
+def test_a_scale_before_one_word_is_that_of_a_name(text: str) -> None:
+    assert stated_mark(text) is not None
+    assert stated_mark(f"{text} were sold") is None
+
+
 @pytest.mark.parametrize("text", ["000s", "'000", "(000's)", "(in thousands)", "2024 000s"])
 def test_zeros_alone_are_thousands(text: str) -> None:
     mark = stated_mark(text)

@@ -12,7 +12,6 @@ from ingestion.ocr.recognition import read_image
 from ingestion.ocr.text_quality import (
     LIGATURES,
     better_reading,
-    is_contents,
     is_unreadable,
     join_line_breaks,
     needs_reading_again,
@@ -69,17 +68,6 @@ def test_joining_takes_no_more_than_the_texts_length() -> None:
     start = time.process_time()
     joined(text, frozenset())
     assert time.process_time() - start < 1
-
-
-def test_pages_of_contents_are_known() -> None:
-    dotted = "\n".join(f"{n} Fiscal rules . . . . . . . . . {n + 3}" for n in range(1, 9))
-    assert is_contents(f"Contents\n{dotted}")
-    parts = "\n".join(f"Part {letter} Direct Taxes {n}" for n, letter in enumerate("abcdef", 20))
-    assert is_contents(f"CONTENTS\nPage No.\n{parts}")
-    figures = "\n".join(f"Income tax of group {n} 1,204 1,310 {n}" for n in range(9))
-    assert not is_contents(f"Revenue by source\n{figures}")
-    prose = "The deficit ceiling is 3.0 per cent of GDP in any year.\n" * 9
-    assert not is_contents(prose)
 
 
 PARTS = ["govern", "long", "the", " ", "\n", "\ufffe", "\u00ad\n", "term", "."]

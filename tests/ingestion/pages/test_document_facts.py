@@ -107,6 +107,9 @@ In force from 1 July 2024                   | adopted
 Revised Budget Estimates 2024-25            | revised
 Procurement Policy (revised 2024)           | revised
 FORM 10-K/A                                 | revised
+Amendment No. 1, adopted on 17 March 2025   | amendment
+Corrigendum to the Budget 2025              | amendment
+As amended by Amendment No. 2               | revised
 SUPERSEDED by the Procurement Policy 2024   | superseded
 Draft, to be approved by the Council        | None
 This policy supersedes the policy of 2019   | None

@@ -632,3 +632,14 @@ def test_filings_have_one_of_each_statement(shared: Path) -> None:
     assert balances == [45]
     primary = [page for page in reading.pages if set(page.kinds) & set(PRIMARY_STATEMENTS)]
     assert len(primary) == 5
+
+
+def test_pages_of_contents_are_known() -> None:
+    dotted = "\n".join(f"{n} Fiscal rules . . . . . . . . . {n + 3}" for n in range(1, 9))
+    assert kinds_of(f"Contents\n{dotted}") == (kinds.CONTENTS,)
+    parts = "\n".join(f"Part {letter} Direct Taxes {n}" for n, letter in enumerate("abcdef", 20))
+    assert kinds_of(f"CONTENTS\nPage No.\n{parts}") == (kinds.CONTENTS,)
+    figures = "\n".join(f"Income tax of group {n} 1,204 1,310 {n}" for n in range(9))
+    assert not kinds_of(f"Revenue by source\n{figures}")
+    prose = "The deficit ceiling is 3.0 per cent of GDP in any year.\n" * 9
+    assert not kinds_of(prose)

@@ -410,6 +410,28 @@ def test_the_unit_may_stand_over_the_labels_or_in_the_introduction(tmp_path: Pat
     assert table.caption == introduction
 
 
+@pytest.mark.parametrize(
+    "heads", [("2024", "2023"), ("31 December 2024", "31 December 2023"), ("H1 24", "H1 23")]
+)
+@pytest.mark.parametrize(
+    "corner",
+    ["CHF", "€", "in Mio. €", "NOK 1 000", "CHF 1'000", "1.000 EUR", "TEUR", "000s", "Thousand lines"],
+)
+def test_a_unit_in_the_corner_belongs_to_no_head(tmp_path: Path, corner: str, heads: tuple[str, str]) -> None:
+    rows = [(corner, *heads), ("Education", "412,480", "398,112"), ("Health", "288,914", "279,455")]
+    table = one(tmp_path, grid(100, rows, rights=(350, 480)))
+    assert (table.unit, table.heads) == (corner, heads)
+    assert labels(table) == ["Education", "Health"]
+
+
+def test_a_currency_far_from_its_figure_is_no_corner(tmp_path: Path) -> None:
+    items = [(60, 100, "Cash"), (300, 100, "$"), (350, 100, ">2,024"), (400, 100, "$"), (450, 100, ">1,998")]
+    more = [(60, 120, "Debt"), (350, 120, ">5,410"), (450, 120, ">5,120")]
+    head = [(350, 80, ">2024"), (450, 80, ">2023")]
+    table = one(tmp_path, [*head, *items, *more])
+    assert (table.heads, texts(table.rows[0])) == (("2024", "2023"), ["$ 2,024", "$ 1,998"])
+
+
 def test_texts_in_a_column_are_its_cells(tmp_path: Path) -> None:
     rows = sheet("""
                  | Lives        | Gross | Net

@@ -101,7 +101,7 @@ class Sheet:
         for number in range(1, len(document) + 1):
             text, _, words = read.words(number)
             page = document[number - 1]
-            rules = partial(drawn_rules, page, place, PageObjects(page))
+            rules = partial(drawn_rules, place, PageObjects(page))
             tables = tuple(find_tables(text, words, rules))
             pages.append(Page(number, text, lines=lines_of(text, words), tables=tables))
         return pages
@@ -319,7 +319,7 @@ def test_rules_are_read_as_they_are_shown(sheet: Sheet) -> None:
     sheet.canvas.line(50, 500, 300, 400)
     sheet.canvas.save()
     page = pdfium.PdfDocument(sheet.path)[0]
-    rules = drawn_rules(page, place, PageObjects(page))
+    rules = drawn_rules(place, PageObjects(page))
     assert len(rules.across) == 3
     assert len(rules.down) == 2
     leftmost = min(rule.x1 for rule in rules.down)
@@ -400,9 +400,9 @@ def test_a_page_of_drawings_costs_no_more_than_its_points_allowed(
     with pdfium.PdfDocument(sheet.path) as document:
         page = document[0]
         objects = PageObjects(page)
-        assert len(drawn_rules(page, place, objects).across) == 1
+        assert len(drawn_rules(place, objects).across) == 1
         monkeypatch.setattr("ingestion.tables.ruling_lines.MOST_POINTS_OF_PAGE", 1_000)
-        assert drawn_rules(page, place, objects) == Rules()
+        assert drawn_rules(place, objects) == Rules()
 
 
 def test_rules_drawn_as_thin_boxes_of_one_filled_path_are_rules(tmp_path: Path) -> None:
@@ -419,6 +419,6 @@ def test_rules_drawn_as_thin_boxes_of_one_filled_path_are_rules(tmp_path: Path) 
     canvas.save()
     with pdfium.PdfDocument(tmp_path / "a.pdf") as document:
         page = document[0]
-        rules = drawn_rules(page, place, PageObjects(page))
+        rules = drawn_rules(place, PageObjects(page))
     assert {round(HEIGHT * (1 - rule.middle)) for rule in rules.across} == {700, 680, 660}
     assert not rules.down

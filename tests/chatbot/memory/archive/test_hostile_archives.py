@@ -6,6 +6,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+import math
 import struct
 import tracemalloc
 import warnings
@@ -346,6 +347,7 @@ WRONG: list[tuple[str, Any, str]] = [
     ("exchanges", EXCHANGE | {"details": {"answer": ANSWER, "files": {"1": "x"}}}, "details.files.1"),
     ("exchanges", EXCHANGE | {"details": {"answer": ANSWER, "files": {"x": DIGEST}}}, "details.files"),
     ("exchanges", EXCHANGE | {"details": {"answer": ANSWER | {"text": 5}, "files": {}}}, "text"),
+    ("exchanges", EXCHANGE | {"details": {"answer": ANSWER | {"seconds": math.nan}, "files": {}}}, "range"),
     ("exchanges", EXCHANGE | {"chunks": -1}, "chunks: Input should be greater"),
     ("exchanges", EXCHANGE | {"cost": 1.0, "seconds": 1.0}, "it lacks some of what a chat model used for it"),
     ("ratings", RATING | {"shelf": "../x"}, "shelf: String should match pattern"),

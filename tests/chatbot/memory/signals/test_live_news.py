@@ -98,7 +98,10 @@ def test_a_feed_is_read_as_news() -> None:
     assert datetime.now(UTC) - theft.at < timedelta(minutes=1)
 
 
-@pytest.mark.parametrize("data", [b"", b"<html>", b"\0\xff", b"http://127.0.0.1/", b"{}"])
+HALF = b"<rss version='2.0'><channel><item><title>a &#xD800; b</title></item></channel></rss>"
+
+
+@pytest.mark.parametrize("data", [b"", b"<html>", b"\0\xff", b"http://127.0.0.1/", b"{}", HALF])
 def test_what_is_no_feed_is_refused(data: bytes) -> None:
     with pytest.raises(WebError, match=r"news\.example sends no RSS or Atom feed"):
         feed_news(data, "https://news.example/feed", 10.0)
