@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from chatbot.answer.citations.citation_keys import ANY_KEY, KEYS_IN_BRACKETS
 from chatbot.answer.citations.latex import plain_arithmetic
 from chatbot.answer.citations.printed_matches import instructs_by_name
+from chatbot.answer.verification.program_half import figures_known
 from chatbot.answer.verification.proof import Judged, judge
 from chatbot.answer.verification.reader import Reading
 from chatbot.answer.verification.statements import statements_of
@@ -86,13 +87,11 @@ def judged_statements(text: str, prompt: Prompt, reading: Reading | None = None)
     )
     statements = statements_of(text, prompt.sources)
     read = reading.read if reading else {}
-    found = []
-    for number, one in enumerate(statements, 1):
-        beside = [other for other in statements if other is not one]
-        found.append(
-            judge(one, read.get(number), views, question=prompt.question, beside=beside, instructing=orders)
-        )
-    return found
+    beside = figures_known(statements, views)
+    return [
+        judge(one, read.get(number), views, question=prompt.question, beside=beside, instructing=orders)
+        for number, one in enumerate(statements, 1)
+    ]
 
 
 def with_short_keys(text: str, prompt: Prompt) -> str:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
@@ -13,6 +14,7 @@ from chatbot.evidence.page_figures import OnPage, digits_of
 from chatbot.evidence.word_runs import common_end, comparable_words
 from ingestion.language.numbers import Figure, find_figures, same_value, stated_mark
 from ingestion.language.opposites import HOLDINGS, MOVES, TOLD_LESS
+from ingestion.language.units import MINUS
 from ingestion.language.vocabulary import words
 
 __all__ = [
@@ -25,6 +27,8 @@ __all__ = [
     "states_figure",
 ]
 
+# What is taken away in arithmetic: "43,192 − 46,093".
+_MINUS_BEFORE = re.compile(rf"[\d)] ?[{MINUS}] ?\Z")
 # Words by which a statement tells that an amount is below zero, taken away or paid.
 SIGN_WORDS = (
     MOVES[1]
@@ -32,7 +36,9 @@ SIGN_WORDS = (
     | frozenset().union(*(below for _, below in HOLDINGS))
     | words(
         "negative minus paid pay pays payment payments repaid repayment repayments used spent spending "
-        "outlay outlays expense expenses cost costs charge charges tax taxes writedown impairment"
+        "outlay outlays expense expenses cost costs charge charges tax taxes writedown impairment purchase "
+        "purchases repurchase repurchases repurchased dividend dividends capex expenditure expenditures investing "
+        "investments acquisition acquisitions depreciation amortization amortisation provision allowance"
     )
 )
 # Of averages, quarters, days, per cent and scales: no page states them.
@@ -143,6 +149,8 @@ def _drops_scale(figure: Figure, text: str, placed: OnPage) -> bool:
 def _tells_sign(figure: Figure, text: str, placed: OnPage, view: PageEvidence) -> bool:
     """Whether the side that prints no minus tells it by a word; a cell prints its own."""
     if figure.value > 0:
+        if _MINUS_BEFORE.search(text, 0, figure.start):
+            return True
         return not SIGN_WORDS.isdisjoint(comparable_words(text).texts)
     if placed.place is not None:
         return False

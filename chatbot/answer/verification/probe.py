@@ -17,13 +17,13 @@ PAGE = """\
 Harbour Authority of Westmere · Annual report 2031
 
 Results
-Million crowns                     2031     2030
-Harbour dues                      412.6    398.1
-Rent of warehouses                 87.4     91.0
-Operating expenses               (301.2)  (288.7)
-Operating result                  198.8    200.4
-of which: northern terminal        61.3     58.9
-of which: southern terminal       137.5    141.5
+Million crowns 2031 2030
+Harbour dues 412.6 398.1
+Rent of warehouses 87.4 91.0
+Operating expenses (301.2) (288.7)
+Operating result 198.8 200.4
+of which: northern terminal 61.3 58.9
+of which: southern terminal 137.5 141.5
 
 Harbour dues grew because two shipping lines added weekly services in March 2031. Rent of warehouses fell, as
 one hall was closed for repairs. The Authority paid no dividend for 2031. It paid 40 million crowns for 2030.

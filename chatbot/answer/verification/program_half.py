@@ -18,7 +18,7 @@ from chatbot.evidence.word_runs import common_end, comparable_words, tells
 from ingestion.language.list_items import SAFE_ITEM
 from ingestion.language.numbers import Figure, find_figures, same_value
 
-__all__ = ["Found", "look_up", "word_for_word"]
+__all__ = ["Found", "figures_known", "look_up", "word_for_word"]
 
 NOWHERE = "{figure} is on none of the pages"
 OTHERWISE = "where the answer has {figure}, the page has {printed}"
@@ -60,14 +60,14 @@ def look_up(
     views: Mapping[str, PageEvidence],
     *,
     question: str,
-    beside: Sequence[AnswerStatement] = (),
+    beside: Sequence[Figure] = (),
 ) -> Found:
     """The figures of a statement, looked for on all pages.
 
     One that stands on none of them, and may not be worked out from figures of the answer or of rows that the
     statement speaks of, is doubted; so is one that a cited page prints otherwise.
 
-    beside: the answer's other statements.
+    beside: as `figures_known` gives them.
     """
     text = statement.text
     figures = figures_said(text, views.values())[:MOST_FIGURES]
@@ -76,8 +76,6 @@ def look_up(
     results = {figures[formula.result] for formula in formulas}
     doubts: dict[int, str] = {}
     asked = find_figures(question)
-    said = " ".join([text, *(one.text for one in beside)])
-    stated = figures_said(said, views.values())[:MOST_FIGURES]
     for figure, place in found.items():
         if other := _misquoted(figure, text, statement, views):
             doubts[figure.start] = OTHERWISE.format(figure=figure.text, printed=other)
@@ -90,7 +88,7 @@ def look_up(
             or is_of_name(figure, text, question, views.values())
             or _is_count(figure, text)
             or is_constant(figure)
-            or _follows(figure, stated, text, views.values())
+            or _follows(figure, beside, text, views.values())
         ):
             doubts[figure.start] = NOWHERE.format(figure=figure.text)
     operands = [figures[index] for formula in formulas for index in formula.operands]
@@ -102,6 +100,16 @@ def _is_count(figure: Figure, text: str) -> bool:
     """Whether a small whole number counts what follows it: "3 measures"."""
     counted = text[figure.end : figure.end + 2].strip()[:1].islower()
     return counted and figure.bare and not figure.unit and figure.value in range(MOST_COUNTED + 1)
+
+
+def figures_known(statements: Iterable[AnswerStatement], views: Mapping[str, PageEvidence]) -> list[Figure]:
+    """The figures of an answer that stand on its pages or are results of arithmetic that it writes out."""
+    known = list[Figure]()
+    for one in statements:
+        figures = figures_said(one.text, views.values())[:MOST_FIGURES]
+        results = {formula.result for formula in find_formulas(one.text, figures)}
+        known += [figure for at, figure in enumerate(figures) if at in results or _place(figure, one, views)]
+    return known[:MOST_FIGURES]
 
 
 def _in_order(statement: AnswerStatement, views: Mapping[str, PageEvidence]) -> list[str]:
@@ -190,7 +198,11 @@ def _follows(figure: Figure, stated: Sequence[Figure], text: str, views: Iterabl
     nothing is proven either."""
     unsigned = replace(figure, value=abs(figure.value))
     groups = chain([list(map(amount_of, stated))], *(_amounts_of_rows(text, view) for view in views))
-    return any(evaluates_to(value, unsigned) for group in groups for value in _values(group))
+    return any(
+        evaluates_to(value, unsigned) or (figure.percent and evaluates_to(value / 100, unsigned))
+        for group in groups
+        for value in _values(group)
+    )
 
 
 def _amounts_of_rows(text: str, view: PageEvidence) -> Iterator[list[float]]:
@@ -214,6 +226,8 @@ def _values(amounts: Sequence[float]) -> Iterator[float]:
     for first, second in permutations(amounts, 2):
         yield abs(first - second)
         yield abs(first + second)
+        if abs(second) < 1:
+            yield abs(first * second)
         if second:
             yield abs(first / second)
             yield abs(first / second - 1)

@@ -54,13 +54,13 @@ def judge(
     views: Mapping[str, PageEvidence],
     *,
     question: str,
-    beside: Sequence[AnswerStatement] = (),
+    beside: Sequence[Figure] = (),
     instructing: frozenset[str] = frozenset(),
 ) -> Judged:
     """What is proven of a statement.
 
     read: what the reader says of it, its pages by the keys of `views`; None without one, who was not asked or
-        could not be used. beside: the answer's other statements. instructing: keys of pages that address
+        could not be used. beside: as in look_up. instructing: keys of pages that address
         their reader as a machine.
     """
     copied = word_for_word(statement, views)
