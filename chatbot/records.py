@@ -275,7 +275,12 @@ class Prompt:
 
 
 # What is shown for each way a citation can stand on its page, the surest first.
-VERDICTS = {"located": "verified", "figures": "figures confirmed", "reworded": "≈ in other words"}
+VERDICTS = {
+    "located": "verified",
+    "figures": "figures confirmed",
+    "reworded": "≈ in other words",
+    "unread": "not checked",
+}
 BASES = tuple(VERDICTS)
 # Why a statement in other words is not verified, although nothing speaks against it.
 REWORDED = "it is worded differently from the page, which cannot be checked: compare the two"
@@ -299,7 +304,8 @@ class Citation:
     The basis is "located" (in the quote's words), "figures" or "reworded". With "figures" the figures stand
     in their row, column and period, with about half of the words of each clause near them. "reworded" is not
     verified, because it has too few of the page's words, but it is not doubted either; its quote is the
-    nearest sentence of the page.
+    nearest sentence of the page. "unread" is what nobody compared with the page; its quote is the line of a
+    figure, "" for none.
     """
 
     key: str
@@ -335,7 +341,7 @@ class Citation:
     @property
     def doubted(self) -> bool:
         """Whether something speaks against it, or nothing of it was found."""
-        return not self.verified and self.basis != "reworded"
+        return not self.verified and self.basis not in {"reworded", "unread"}
 
 
 # Statuses of a NumberCheck that leave no doubt.

@@ -38,7 +38,8 @@ SIGN_WORDS = (
         "negative minus paid pay pays payment payments repaid repayment repayments used spent spending "
         "outlay outlays expense expenses cost costs charge charges tax taxes writedown impairment purchase "
         "purchases repurchase repurchases repurchased dividend dividends capex expenditure expenditures "
-        "investing investments acquisition acquisitions depreciation amortization amortisation provision allowance"
+        "investing investments acquisition acquisitions depreciation amortization amortisation provision "
+        "allowance"
     )
 )
 # Of averages, quarters, days, per cent and scales: no page states them.

@@ -70,14 +70,20 @@ class ReadingRequest:
 
 
 def requests_for(
-    question: str, statements: Sequence[AnswerStatement], sources: Mapping[str, Hit], context: int
+    question: str,
+    statements: Sequence[AnswerStatement],
+    sources: Mapping[str, Hit],
+    context: int,
+    *,
+    nonce: str = "",
 ) -> Iterator[ReadingRequest]:
     """The calls in which an answer's statements are judged: one, or where that does not fit into the context
     (tokens), one for each run of pages that does, the cited ones first.
 
-    sources: by the keys of the answer's prompt. A page that alone does not fit is left out.
+    sources: by the keys of the answer's prompt. A page that alone does not fit is left out. nonce: the part
+        of the pages' keys that no document could know, drawn if it is not given.
     """
-    nonce = secrets.token_hex(3)
+    nonce = nonce or secrets.token_hex(3)
     cited = {key for statement in statements for key in statement.keys}
     order = sorted(sources, key=lambda key: key not in cited)
     names = {key: f"P{number}-{nonce}" for number, key in enumerate(order, 1)}
