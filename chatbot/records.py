@@ -278,7 +278,12 @@ class Prompt:
 
 
 # What is shown for each way a citation can stand on its page, the surest first.
-VERDICTS = {"located": "verified", "figures": "figures confirmed", "reworded": "≈ in other words"}
+VERDICTS = {
+    "located": "verified",
+    "figures": "figures confirmed",
+    "reworded": "≈ in other words",
+    "unread": "not checked",
+}
 BASES = tuple(VERDICTS)
 # Why a statement in other words is not verified, although nothing speaks against it.
 REWORDED = "it is worded differently from the page, which cannot be checked: compare the two"
@@ -302,7 +307,8 @@ class Citation:
     The basis is "located" (in the quote's words), "figures" or "reworded". With "figures" the figures stand
     in their row, column and period, with about half of the words of each clause near them. "reworded" is not
     verified, because it has too few of the page's words, but it is not doubted either; its quote is the
-    nearest sentence of the page.
+    nearest sentence of the page. "unread" is what nobody compared with the page; its quote is the line of a
+    figure, "" for none.
     """
 
     key: str
@@ -338,7 +344,7 @@ class Citation:
     @property
     def doubted(self) -> bool:
         """Whether something speaks against it, or nothing of it was found."""
-        return not self.verified and self.basis != "reworded"
+        return not self.verified and self.basis not in {"reworded", "unread"}
 
 
 # Statuses of a NumberCheck that leave no doubt.
@@ -388,24 +394,71 @@ class NumberCheck:
         return FIGURE_VERDICTS.get(self.status, self.status)
 
 
+# What a statement can be marked as, wherever it is shown.
+MARKS = {
+    "quoted": "“ ” word for word",
+    "stated": "✓ stated",
+    "calculated": "= calculated",
+    "inference": "inference",
+    "contradicted": "⚠ the page says otherwise",
+    "not_found": "⚠ not found",
+}
+CONFIRMED = frozenset({"quoted", "stated", "calculated"})
+DOUBTFUL = frozenset({"contradicted", "not_found"})
+
+
+@dataclass(frozen=True, slots=True)
+class StatementQuote:
+    """Words of a page that a statement rests on, or that speak against it.
+
+    key: of the page's citation, such as "S1". start, end: offsets of the first part in the page's text.
+    """
+
+    key: str
+    document: str
+    page: int
+    text: str
+    start: int
+    end: int
+
+
+@dataclass(frozen=True, slots=True)
+class StatementCalculation:
+    """Arithmetic that comes to a figure of a statement.
+
+    operands: (number as printed, key of its page).
+    """
+
+    expression: str
+    value: float
+    operands: tuple[tuple[str, str], ...] = ()
+
+
 @dataclass(frozen=True, slots=True)
 class Statement:
-    """A sentence of an answer that states something.
+    """A sentence, list item or table row of an answer that states something.
 
     text: as it stands in Answer.text, with its keys.
-    status: "cited" (it has a key, or is worked out from figures that have one), "cited_by_check" (found on a
-        page and given its key by the check) or "unsupported" (on none of the pages given to the model).
+    status: "cited" (it has a key), "cited_by_check" (it has the key of a page on which the check found it),
+        "unsupported" (it has none, and is not on the pages given to the model) or "not_checked" (it has none,
+        and nobody looked for what it means).
     citation: key of the citation it rests on, such as "S1", or None.
+    verdict: the reader's: "stated", "computed", "inferred", "about_sources", "contradicted" or "not_stated";
+        "not_checked" without a reader.
+    mark: one of MARKS, "" for none.
+    difference: why it is doubted, or has no mark though it was read; "" for none.
+    read_by: the model that read it, "" for none.
     """
 
     text: str
     status: str
     citation: str | None = None
-
-    @property
-    def mark(self) -> str:
-        """The mark shown with it wherever the answer is shown; "" if its own key says all."""
-        return {"unsupported": NOT_FOUND, "cited_by_check": ADDED}.get(self.status, "")
+    verdict: str = "not_checked"
+    mark: str = ""
+    quotes: tuple[StatementQuote, ...] = ()
+    calculation: StatementCalculation | None = None
+    difference: str = ""
+    read_by: str = ""
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,0 +1,160 @@
+"""Works out written arithmetic: + − × ÷, powers, percentages, minimum, maximum, mean, sum and count.
+
+Nothing is run as code: an expression is parsed, and its numbers, signs and named functions are worked out.
+"""
+
+from __future__ import annotations
+
+import ast
+import math
+import operator
+import re
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from statistics import fmean
+
+from chatbot.errors import ProjectError
+
+__all__ = ["Calculation", "CalculationError", "calculate"]
+
+LONGEST_EXPRESSION = 600
+# Greater exponents, and results beyond floats, are of no calculation with money.
+GREATEST_EXPONENT = 100.0
+_SIGNS = str.maketrans({"−": "-", "–": "-", "—": "-", "×": "*", "·": "*", "÷": "/", "^": "**"})
+_APART = "[,'’ \u00a0\u2007\u2008\u2009\u202f]"
+_NUMBER = re.compile(rf"(?:\d{{1,3}}(?:{_APART}\d{{3}})+(?!\d)|\d+)(?:\.\d+)?(?P<percent>\s?%)?", re.ASCII)
+_TIMES = re.compile(r"(?<=[\d)% ])x(?=[\s(\d])")
+_OPERATIONS: dict[type[ast.operator], Callable[[float, float], float]] = {
+    ast.Add: operator.add,
+    ast.Sub: operator.sub,
+    ast.Mult: operator.mul,
+    ast.Div: operator.truediv,
+}
+_OTHERS = re.compile(r"[\s()+\-*/,]*")
+_FUNCTIONS: dict[str, Callable[[Sequence[float]], float]] = {
+    "min": min,
+    "max": max,
+    "sum": math.fsum,
+    "mean": fmean,
+    "average": fmean,
+    "avg": fmean,
+    "count": len,
+    "abs": lambda values: abs(values[0]),
+}
+
+
+_NAMES = re.compile(rf"\b(?:{'|'.join(_FUNCTIONS)})(?=\s?\()", re.IGNORECASE)
+
+
+class CalculationError(ProjectError):
+    """An expression that cannot be worked out."""
+
+
+@dataclass(frozen=True, slots=True)
+class Calculation:
+    """An expression with what it comes to.
+
+    steps: (what a part of it comes to, whether that part is a sum), of the parts that are no single numbers,
+        the whole first. A sum only adds, subtracts and takes extremes, means and absolute values, or divides
+        by a whole number, so that it has the scale and unit of its amounts.
+    amounts: its numbers that are added, subtracted or arguments of a function, without their percent signs.
+    factors: those that multiply, divide or are exponents, and the 1 beside a ratio, "a / b - 1".
+    """
+
+    expression: str
+    value: float
+    steps: tuple[tuple[float, bool], ...]
+    amounts: tuple[float, ...]
+    factors: tuple[float, ...]
+
+
+def calculate(expression: str) -> Calculation:
+    """Work out an expression such as "(1,209 − 1,180) / 1,180 × 100" or "mean(4.1, 3.9)".
+
+    Commas and blanks before three digits set thousands apart, as in "1,209" and "1 209"; a comma with a blank
+    behind it parts two numbers. "5%" is 0.05. Raises CalculationError.
+    """
+    if len(expression) > LONGEST_EXPRESSION:
+        raise CalculationError(
+            f"The expression has over {LONGEST_EXPRESSION} characters.", hint="Shorten it."
+        )
+
+    def plain(match: re.Match[str]) -> str:
+        text = re.sub(r"[^\d.]", "", match[0]).lstrip("0") or "0"
+        return f"({text}/100)" if match["percent"] else text
+
+    written = _TIMES.sub("*", expression.translate(_SIGNS))
+    try:
+        if not _OTHERS.fullmatch(_NAMES.sub("", _NUMBER.sub("", written))):
+            raise ValueError(written)
+        written = _NUMBER.sub(plain, written)
+        tree = ast.parse(written.strip(), mode="eval").body
+        value = _value(tree)
+    except ZeroDivisionError as error:
+        raise CalculationError(f"{expression} divides by zero.", hint="Check its numbers.") from error
+    except (SyntaxError, ValueError, TypeError, OverflowError, RecursionError, MemoryError) as error:
+        raise CalculationError(
+            f"{expression} cannot be worked out.",
+            hint="Use numbers, + - * / ** ( ) %, min, max, mean, sum, count and abs.",
+        ) from error
+    if not math.isfinite(value):
+        raise CalculationError(f"{expression} is too large.", hint="Check its numbers.")
+    amounts, factors = list[float](), list[float]()
+    _sort(tree, amounts, factors, is_amount=True)
+    shown = " ".join(expression.split())
+    parts = [node for node in ast.walk(tree) if isinstance(node, ast.BinOp | ast.Call)]
+    steps = tuple((_value(part), not any(map(_scales, ast.walk(part)))) for part in parts)
+    return Calculation(shown, value, steps or ((value, True),), tuple(amounts), tuple(factors))
+
+
+def _value(node: ast.expr) -> float:
+    """Raises ValueError for anything but numbers, the operations and the functions."""
+    match node:
+        case ast.Constant(value=int() | float() as number) if not isinstance(number, bool):
+            return float(number)
+        case ast.UnaryOp(op=ast.USub(), operand=operand):
+            return -_value(operand)
+        case ast.UnaryOp(op=ast.UAdd(), operand=operand):
+            return _value(operand)
+        case ast.BinOp(left=left, op=ast.Pow(), right=right):
+            base, exponent = _value(left), _value(right)
+            if abs(exponent) > GREATEST_EXPONENT or (base < 0 and exponent != int(exponent)):
+                raise ValueError(exponent)
+            return float(base**exponent)
+        case ast.BinOp(left=left, op=op, right=right) if type(op) in _OPERATIONS:
+            return _OPERATIONS[type(op)](_value(left), _value(right))
+        case ast.Call(func=ast.Name(id=name), args=arguments, keywords=[]) if name.lower() in _FUNCTIONS:
+            return float(_FUNCTIONS[name.lower()]([_value(argument) for argument in arguments]))
+    raise ValueError(ast.dump(node))
+
+
+def _sort(node: ast.expr, amounts: list[float], factors: list[float], *, is_amount: bool) -> None:
+    """Put each number of an expression among its amounts or its factors."""
+    match node:
+        case ast.Constant(value=int() | float() as number):
+            (amounts if is_amount else factors).append(float(number))
+        case ast.UnaryOp(operand=operand):
+            _sort(operand, amounts, factors, is_amount=is_amount)
+        case ast.BinOp(left=left, op=ast.Add() | ast.Sub(), right=right):
+            for side, other in ((left, right), (right, left)):
+                is_one = isinstance(side, ast.Constant) and side.value == 1
+                _sort(side, amounts, factors, is_amount=not (is_one and any(map(_scales, ast.walk(other)))))
+        case ast.BinOp(left=left, right=right):
+            for side in (left, right):
+                _sort(side, amounts, factors, is_amount=False)
+        case ast.Call(args=arguments):
+            for argument in arguments:
+                _sort(argument, amounts, factors, is_amount=True)
+
+
+def _scales(node: ast.AST) -> bool:
+    """Whether a part of an expression changes the unit: it multiplies, divides by no whole count, or is a
+    power or a count."""
+    match node:
+        case ast.BinOp(op=ast.Div(), right=ast.Constant(value=int())):
+            return False
+        case ast.BinOp(op=ast.Mult() | ast.Div() | ast.Pow()):
+            return True
+        case ast.Call(func=ast.Name(id=name)):
+            return name.lower() == "count"
+    return False

@@ -1,0 +1,261 @@
+"""Puts together what was found of an answer: text, citations, figures and marks as they are shown."""
+
+from __future__ import annotations
+
+import re
+from bisect import bisect_right
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+from chatbot.answer.citations.citation_keys import ANY_KEY, KEYS_IN_BRACKETS
+from chatbot.answer.citations.latex import plain_arithmetic
+from chatbot.answer.citations.printed_matches import instructs_by_name
+from chatbot.answer.verification.program_half import figures_known
+from chatbot.answer.verification.proof import Judged, judge
+from chatbot.answer.verification.reader import Reading
+from chatbot.answer.verification.statements import statements_of
+from chatbot.evidence.page import page_of
+from chatbot.records import (
+    CONFIRMED,
+    DOUBTFUL,
+    Citation,
+    Hit,
+    NumberCheck,
+    Prompt,
+    Statement,
+    StatementCalculation,
+    StatementQuote,
+)
+
+__all__ = ["CheckedText", "check_statements", "judged_statements", "with_short_keys", "with_whole_keys"]
+
+UNKNOWN_KEY = "there is no source with this number"
+ELSEWHERE = "it stands on page {page}, not on this one"
+UNREAD = "what it says was not compared with the page"
+PLACED = "it stands on page {page}; what it stands for was not checked"
+UNPLACED = "it was not checked"
+
+
+@dataclass(frozen=True, slots=True)
+class CheckedText:
+    """A checked answer.
+
+    text: as shown, with the keys that were added.
+    citations, numbers, statements: as in Answer.
+    """
+
+    text: str
+    citations: tuple[Citation, ...]
+    numbers: tuple[NumberCheck, ...]
+    statements: tuple[Statement, ...]
+
+
+def check_statements(text: str, prompt: Prompt, reading: Reading | None = None) -> CheckedText:
+    """A chat model's answer with what is proven of it.
+
+    text: as the model wrote it, with whole keys. A statement without a key gets that of the page on which it
+        was found.
+    reading: what a reader says of its statements, None without one.
+    """
+    text = plain_arithmetic(text)
+    judged = judged_statements(text, prompt, reading)
+    by = reading.by[0] if reading and reading.read else ""
+    pieces = list[str]()
+    starts = list[int]()
+    statements = list[Statement]()
+    length = position = 0
+    for one in judged:
+        start, end = one.statement.start, one.statement.end
+        added = one.quotes[0].key if one.quotes and one.mark in CONFIRMED and not one.statement.keys else ""
+        said = _with_key(text[start:end], added)
+        starts.append(length + start - position)
+        pieces += [text[position:start], said]
+        length = starts[-1] + len(said)
+        position = end
+        statements.append(_statement(one, said, added, by, prompt))
+    whole = "".join([*pieces, text[position:]])
+    numbers = tuple(check for one in judged for check in _numbers(one, prompt))
+    citations = _citations(whole, starts, judged, prompt)
+    return CheckedText(with_short_keys(whole, prompt), citations, numbers, tuple(statements))
+
+
+def judged_statements(text: str, prompt: Prompt, reading: Reading | None = None) -> list[Judged]:
+    """The statements of a model's answer with what is proven of each. text: with whole keys."""
+    views = {key: page_of(hit) for key, hit in prompt.sources.items()}
+    orders = frozenset(
+        key for key, hit in prompt.sources.items() if hit.instructions or instructs_by_name(hit)
+    )
+    statements = statements_of(text, prompt.sources)
+    read = reading.read if reading else {}
+    beside = figures_known(statements, views)
+    return [
+        judge(one, read.get(number), views, question=prompt.question, beside=beside, instructing=orders)
+        for number, one in enumerate(statements, 1)
+    ]
+
+
+def with_short_keys(text: str, prompt: Prompt) -> str:
+    """The text with each known key in brackets of its own, as it is shown: "[S1][S2]"."""
+
+    def short(found: re.Match[str]) -> str:
+        keys = ANY_KEY.findall(found[0])
+        if not any(key in prompt.sources for key in keys):
+            return found[0]
+        return "".join(f"[{_short(key) if key in prompt.sources else key}]" for key in keys)
+
+    return KEYS_IN_BRACKETS.sub(short, text)
+
+
+def with_whole_keys(text: str, prompt: Prompt) -> str:
+    """A shown answer whose keys are all known, as it was before: "[S1]" becomes "[S1-7f3a]"."""
+    whole = {_short(key): key for key in prompt.sources}
+
+    def whole_key(key: re.Match[str]) -> str:
+        return whole.get(key[0], key[0])
+
+    return KEYS_IN_BRACKETS.sub(lambda mark: ANY_KEY.sub(whole_key, mark[0]), text)
+
+
+def _short(key: str) -> str:
+    return key.partition("-")[0]
+
+
+def _with_key(text: str, key: str) -> str:
+    """A text with the key that was added to it, "" for none; in a table row within its last cell."""
+    if not key:
+        return text
+    return f"{text[:-1]}[{key}] |" if text.endswith("|") else f"{text} [{key}]"
+
+
+# --- citations
+# ------------------------------------------------------------------------------------------------------------
+
+
+def _citations(
+    text: str, starts: Sequence[int], judged: Sequence[Judged], prompt: Prompt
+) -> tuple[Citation, ...]:
+    """A citation for each key of the text, in order. starts: of the statements in it."""
+    found = list[Citation]()
+    for mark in KEYS_IN_BRACKETS.finditer(text):
+        at = bisect_right(starts, mark.start()) - 1
+        for key in ANY_KEY.findall(mark[0]):
+            hit = prompt.sources.get(key)
+            if hit is None:
+                found.append(Citation(key, None, None, None, "", False, reason=UNKNOWN_KEY))
+            else:
+                found.append(_citation(key, hit, judged[at] if at >= 0 else None, prompt))
+    return tuple(found)
+
+
+def _citation(key: str, hit: Hit, one: Judged | None, prompt: Prompt) -> Citation:
+    """The citation of a page for a statement. None for one that stands behind none."""
+    quotes = one.quotes if one else ()
+    own = next((quote for quote in quotes if quote.key == key), None)
+    start, end = max(own.spans, key=lambda span: span[1] - span[0]) if own else (-1, -1)
+    instructs = instructs_by_name(hit) or any(
+        first < end and start < last for first, last in hit.instructions
+    )
+    verified = bool(own and one and one.mark in CONFIRMED | {"inference"})
+    reason = None
+    if one and not verified:
+        other = next((quote.key for quote in quotes), "")
+        reason = one.reason or (ELSEWHERE.format(page=prompt.sources[other].page) if other else UNREAD)
+    if own is None and one:
+        start, end = _row_of_figure(one, key, hit)
+    quote = hit.page_text[start:end] if start >= 0 else ""
+    doubted = bool(one and one.mark in DOUBTFUL)
+    return Citation(
+        _short(key),
+        hit.document,
+        hit.page,
+        hit.page_label,
+        quote,
+        verified,
+        start,
+        end,
+        hit.version,
+        reason,
+        hit.confidence,
+        instructs,
+        "located" if verified or doubted else "unread",
+    )
+
+
+def _row_of_figure(one: Judged, key: str, hit: Hit) -> tuple[int, int]:
+    """The line of a page that has a figure of a statement, where no quotation is known."""
+    for _, proof in one.figures:
+        if proof and proof.key == key and proof.start >= 0:
+            start = hit.page_text.rfind("\n", 0, proof.start) + 1
+            end = hit.page_text.find("\n", proof.start)
+            return start, end if end >= 0 else len(hit.page_text)
+    return -1, -1
+
+
+# --- figures and statements
+# ------------------------------------------------------------------------------------------------------------
+
+
+def _numbers(one: Judged, prompt: Prompt) -> Iterator[NumberCheck]:
+    confirmed = one.mark in CONFIRMED or one.mark == "inference" or one.verdict == "about_sources"
+    for figure, proof in one.figures:
+        status, reason, formula = "not_checked", UNPLACED, None
+        if proof and proof.key:
+            page = prompt.sources[proof.key].page
+            reason = f"it is {proof.printed} on page {page}" if confirmed else PLACED.format(page=page)
+        if doubt := one.doubts.get(figure.start):
+            status, reason = "unsupported", doubt
+        elif proof and confirmed:
+            status = "derived" if proof.relation == "calculated" else "supported"
+            if status == "derived":
+                written = "; ".join(each.calculation.expression for each in one.calculations)
+                formula = f"{written} = {figure.text}" if written else one.statement.text
+                reason = "it is calculated from figures of the pages"
+        elif one.mark == "contradicted" and proof is None:
+            status, reason = "contradicted", one.reason
+        yield NumberCheck(
+            figure.text,
+            figure.value,
+            figure.unit,
+            figure.scale,
+            figure.period,
+            status,
+            _short(proof.key) if proof and proof.key else None,
+            formula,
+            reason,
+        )
+
+
+def _statement(one: Judged, said: str, added: str, by: str, prompt: Prompt) -> Statement:
+    keys = one.statement.keys
+    status = "cited" if keys else "cited_by_check" if added else "not_checked"
+    if not keys and one.mark in DOUBTFUL:
+        status = "unsupported"
+    quotes = tuple(
+        StatementQuote(
+            _short(quote.key),
+            prompt.sources[quote.key].document,
+            prompt.sources[quote.key].page,
+            " … ".join(prompt.sources[quote.key].page_text[slice(*span)] for span in quote.spans),
+            *quote.spans[0],
+        )
+        for quote in one.quotes
+    )
+    calculation = None
+    if one.mark == "calculated" and one.calculations:
+        first = one.calculations[0]
+        written = "; ".join(each.calculation.expression for each in one.calculations)
+        operands = [pair for each in one.calculations for pair in each.operands]
+        shown = tuple((text, _short(key)) for text, key in operands)
+        calculation = StatementCalculation(written, first.calculation.value, shown)
+    key = next(iter(keys), added)
+    return Statement(
+        with_short_keys(said, prompt),
+        status,
+        _short(key) if key else None,
+        one.verdict or "not_checked",
+        one.mark,
+        quotes,
+        calculation,
+        one.reason,
+        by if one.verdict else "",
+    )

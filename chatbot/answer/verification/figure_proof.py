@@ -1,0 +1,256 @@
+"""Proves the figures of a statement: each stands in the quotations, or is worked out from figures that do."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+
+from chatbot.answer.calculator import Calculation, CalculationError, calculate
+from chatbot.answer.verification.located import LocatedQuote
+from chatbot.answer.verification.reply import Calculated, ReadFigure, ReadStatement
+from chatbot.evidence.page import PageEvidence
+from chatbot.evidence.page_figures import OnPage, digits_of
+from chatbot.evidence.word_runs import common_end, comparable_words
+from ingestion.language.numbers import Figure, find_figures, same_value, stated_mark
+from ingestion.language.opposites import HOLDINGS, MOVES, TOLD_LESS
+from ingestion.language.units import MINUS
+from ingestion.language.vocabulary import words
+
+__all__ = [
+    "ProvenCalculation",
+    "ProvenFigure",
+    "are_factors",
+    "is_of_name",
+    "prove_calculations",
+    "prove_figure",
+    "states_figure",
+]
+
+# What is taken away in arithmetic: "43,192 − 46,093".
+_MINUS_BEFORE = re.compile(rf"[\d)] ?[{MINUS}] ?\Z")
+# Words by which a statement tells that an amount is below zero, taken away or paid.
+SIGN_WORDS = (
+    MOVES[1]
+    | TOLD_LESS
+    | frozenset().union(*(below for _, below in HOLDINGS))
+    | words(
+        "negative minus paid pay pays payment payments repaid repayment repayments used spent spending "
+        "outlay outlays expense expenses cost costs charge charges tax taxes writedown impairment purchase "
+        "purchases repurchase repurchases repurchased dividend dividends capex expenditure expenditures "
+        "investing investments acquisition acquisitions depreciation amortization amortisation provision "
+        "allowance"
+    )
+)
+# Of averages, quarters, days, per cent and scales: no page states them.
+FACTORS = frozenset({*map(float, range(2, 13)), 52.0, 100.0, 360.0, 365.0, 366.0, 1e3, 1e4, 1e6, 1e9})
+CENTS = 2  # decimals; "in millions, except per share amounts": figures with cents are the exception
+SCALES = frozenset({1e3, 1e6, 1e9})
+# So many equal words before a figure show that a row of a table is copied.
+COPIED_WORDS = 2
+# A bare whole number below this may belong to a name: "737 MAX 8", "Level 3", "S&P 500".
+LARGEST_NAME = 1_000
+
+
+@dataclass(frozen=True, slots=True)
+class ProvenFigure:
+    """Where a figure of a statement is from.
+
+    relation: "same", "rounded", "sign_in_words", "calculated", "counted" or "not_a_claim".
+    key: of the page it stands on, "" if it stands on none.
+    printed: as it stands there.
+    start: its offset there, -1 for none.
+    """
+
+    relation: str
+    key: str = ""
+    printed: str = ""
+    start: int = -1
+
+
+@dataclass(frozen=True, slots=True)
+class ProvenCalculation:
+    """A calculation that comes out, whose amounts are printed in the quotations.
+
+    operands: (amount as printed, key of its page).
+    scales: of its amounts, else of its factors; of percentages 1.
+    """
+
+    calculation: Calculation
+    operands: tuple[tuple[str, str], ...]
+    scales: frozenset[float]
+
+
+_Located = Sequence[LocatedQuote | None]
+
+
+def prove_figure(
+    figure: Figure,
+    text: str,
+    read: ReadStatement,
+    located: _Located,
+    views: Mapping[str, PageEvidence],
+    *,
+    question: str,
+    calculations: Sequence[ProvenCalculation],
+) -> ProvenFigure | None:
+    """Where a statement's figure is from; None if that cannot be proven.
+
+    text: the statement. located: the reader's quotations, in their order. question: as asked.
+    """
+    entry = _entry(figure, read.figures)
+    quotes = [quote for quote in located if quote]
+    digits = frozenset[str]()
+    if entry and entry.as_printed:
+        quotes = [*filter(None, located[entry.quote : entry.quote + 1])] if entry.quote >= 0 else []
+        digits = frozenset(map(digits_of, find_figures(entry.as_printed)))
+    for quote in quotes:
+        view = views[quote.key]
+        for placed in quote.figures(view):
+            if digits and digits_of(placed.figure) not in digits:
+                continue
+            if relation := states_figure(figure, text, placed, view):
+                return ProvenFigure(relation, quote.key, placed.figure.text, placed.figure.start)
+    if any(_is_result(figure, calculation) for calculation in calculations):
+        return ProvenFigure("calculated")
+    if entry and entry.relation == "counted" and _counts(figure, located):
+        return ProvenFigure("counted")
+    if entry and entry.relation == "not_a_claim" and is_of_name(figure, text, question, views.values()):
+        return ProvenFigure("not_a_claim")
+    return None
+
+
+def states_figure(figure: Figure, text: str, placed: OnPage, view: PageEvidence) -> str:
+    """How a page's figure states one of a text: "same", "rounded" or "sign_in_words"; "" if it does not."""
+    for reading in placed.readings:
+        if reading.bare and placed.mark and _drops_scale(figure, text, placed):
+            continue
+        if same_value(figure, reading):
+            return "same"
+        if same_value(figure, reading, rounding=True):
+            return "rounded"
+        opposite = replace(reading, value=-reading.value)
+        if same_value(figure, opposite, rounding=True) and _tells_sign(figure, text, placed, view):
+            return "sign_in_words"
+    return ""
+
+
+def _drops_scale(figure: Figure, text: str, placed: OnPage) -> bool:
+    """Whether a text gives an amount of money without the scale that its page has for it."""
+    if not figure.bare or placed.mark is None or placed.mark.scale == 1.0:
+        return False
+    if placed.mark.exceptions and placed.figure.decimals == CENTS:
+        return False
+    if figure.unit is None or stated_mark(text):
+        return False
+    before = comparable_words(text[: figure.start]).texts
+    return common_end(before, placed.before) < COPIED_WORDS  # a row may be copied as it is
+
+
+def _tells_sign(figure: Figure, text: str, placed: OnPage, view: PageEvidence) -> bool:
+    """Whether the side that prints no minus tells it by a word; a cell prints its own."""
+    if figure.value > 0:
+        if _MINUS_BEFORE.search(text, 0, figure.start):
+            return True
+        return not SIGN_WORDS.isdisjoint(comparable_words(text).texts)
+    if placed.place is not None:
+        return False
+    start, end = view.sentence_around(placed.figure.start, placed.figure.end)
+    return not (MOVES[1] | TOLD_LESS).isdisjoint(comparable_words(view.text[start:end]).texts)
+
+
+def _entry(figure: Figure, entries: Iterable[ReadFigure]) -> ReadFigure | None:
+    """What the reader says of a figure."""
+    written = " ".join(figure.text.split())
+    for entry in entries:
+        said = " ".join(entry.as_written.split())
+        if said and (said in written or written in said):
+            return entry
+        if any(same_value(figure, other) for other in find_figures(entry.as_written)):
+            return entry
+    return None
+
+
+def _counts(figure: Figure, located: _Located) -> bool:
+    """Whether a figure is the number of quotations, or of parts of one."""
+    quotes = [quote for quote in located if quote]
+    return figure.bare and figure.value in {len(quotes), *(len(quote.spans) for quote in quotes)}
+
+
+def is_of_name(figure: Figure, text: str, question: str, views: Iterable[PageEvidence]) -> bool:
+    """Whether a bare whole number stands behind the same word, or before it, in the question or on a page."""
+    if not figure.bare or figure.unit or figure.value != int(figure.value) or figure.value > LARGEST_NAME:
+        return False
+    before = comparable_words(text[: figure.start]).texts[-1:]
+    own = comparable_words(text[figure.start : figure.end]).texts
+    if not before:  # the number of a list's item
+        return True
+    run = f" {' '.join((*before, *own))} "
+    return any(
+        run in joined for joined in (comparable_words(question).joined, *(one.words.joined for one in views))
+    )
+
+
+# --- calculations
+# ------------------------------------------------------------------------------------------------------------
+
+
+def prove_calculations(
+    written: Calculated | None, located: _Located, views: Mapping[str, PageEvidence]
+) -> list[ProvenCalculation]:
+    """Those of a reader's calculations that come out and whose numbers stand in the quotations.
+
+    Several are parted by semicolons.
+    """
+    printed: dict[float, tuple[str, str, float]] = {}
+    for quote in filter(None, located):
+        for placed in quote.figures(views[quote.key]):
+            scale = max(reading.scale for reading in placed.readings)
+            printed.setdefault(abs(placed.figure.value), (placed.figure.text, quote.key, scale))
+    expressions = written.expression.split(";") if written else []
+    return [*filter(None, (_proven(expression, printed) for expression in expressions))]
+
+
+def _proven(expression: str, printed: Mapping[float, tuple[str, str, float]]) -> ProvenCalculation | None:
+    """A calculation whose amounts are all printed. printed: value -> (as printed, key of its page, scale)."""
+    try:
+        calculation = calculate(expression)
+    except CalculationError:
+        return None
+    amounts = [printed.get(abs(amount)) for amount in calculation.amounts]
+    factors = [printed[abs(factor)] for factor in calculation.factors if abs(factor) in printed]
+    if None in amounts or not (amounts or factors) or not are_factors(calculation.factors, printed):
+        return None
+    found = [one for one in amounts if one]
+    scales = frozenset(scale for _, _, scale in found or factors)
+    if found and len(scales) > 1 and SCALES.isdisjoint(calculation.factors):
+        return None
+    operands = tuple(dict.fromkeys((text, key) for text, key, _ in (*found, *factors)))
+    return ProvenCalculation(calculation, operands, scales)
+
+
+def are_factors(factors: Iterable[float], printed: Iterable[float]) -> bool:
+    """Whether each number that multiplies or divides is printed, or one that no page need state."""
+    known = FACTORS.union(printed, {1.0})
+    return all(abs(factor) in known for factor in factors)
+
+
+def _is_result(figure: Figure, proven: ProvenCalculation) -> bool:
+    """Whether a calculation, or a step of it, comes to a figure within the digits that it shows."""
+    calculation = proven.calculation
+    step = 10.0**-figure.decimals / 2 * (1 + 1e-6)
+    scales = {scale * factor for scale in proven.scales for factor in (1.0, *SCALES & {*calculation.factors})}
+
+    def comes_to(value: float) -> bool:
+        return abs(abs(figure.value) - abs(value)) <= step
+
+    for value, is_sum in calculation.steps:
+        if figure.percent:
+            if comes_to(value) or (not is_sum and comes_to(100 * value)):
+                return True
+        elif figure.scale > 1:
+            if any(comes_to(value * scale / figure.scale) for scale in scales):
+                return True
+        elif comes_to(value) and (figure.unit is None or not is_sum or scales == {1.0}):
+            return True
+    return False

@@ -1,0 +1,108 @@
+"""Finds a reader's quotations on their pages: every word, digit, sign and negation must stand there."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+
+from chatbot.evidence.page import PageEvidence
+from chatbot.evidence.page_figures import OnPage
+from chatbot.evidence.word_runs import comparable_words, spans_of, tells
+from ingestion.language.numbers import find_figures
+
+__all__ = ["LocatedQuote", "locate_quotation", "locate_quotations"]
+
+# Where a quotation may leave something out, or goes on in another cell or line.
+_PARTS = re.compile(r"\s*(?:\[?(?:\.\.\.+|…)\]?|\n+)\s*")
+MOST_PARTS = 30
+# Places of one part on a page that are tried.
+MOST_PLACES = 50
+
+
+@dataclass(frozen=True, slots=True)
+class LocatedQuote:
+    """A quotation that stands on a page.
+
+    key: of the page.
+    spans: (start, end) of its parts in the page's text, in order.
+    """
+
+    key: str
+    spans: tuple[tuple[int, int], ...]
+
+    def figures(self, view: PageEvidence) -> list[OnPage]:
+        """The page's figures within it, with their readings. view: of its page."""
+        return [
+            placed
+            for placed in view.figures.all
+            if any(start <= placed.figure.end - 1 and placed.figure.start < end for start, end in self.spans)
+        ]
+
+
+def locate_quotations(
+    quotes: Iterable[tuple[str, str]], views: Mapping[str, PageEvidence]
+) -> list[LocatedQuote | None]:
+    """Where each quotation stands, in order; None for one that does not stand on the page that is named.
+
+    quotes: (key of the page, text).
+    """
+    found = list[LocatedQuote | None]()
+    for key, text in quotes:
+        spans = locate_quotation(text, views[key]) if key in views else ()
+        found.append(LocatedQuote(key, spans) if spans else None)
+    return found
+
+
+def locate_quotation(text: str, view: PageEvidence) -> tuple[tuple[int, int], ...]:
+    """(start, end) of a quotation's parts on a page, in order; () where one of them is not there.
+
+    Case, blanks, hyphens, quotation marks, ligatures and bars of tables may differ; words, digits and signs
+    may not. A part that ellipses or line ends separate may stand further down.
+    """
+    whole = _located([text], view)
+    parts = [part for part in _PARTS.split(text) if part.strip()]
+    if whole or not 1 < len(parts) <= MOST_PARTS:
+        return whole
+    return _located(parts, view)
+
+
+def _located(parts: Sequence[str], view: PageEvidence) -> tuple[tuple[int, int], ...]:
+    spans = list[tuple[int, int]]()
+    telling = False
+    for part in parts:
+        behind = spans[-1][1] if spans else 0
+        words = comparable_words(part)
+        if not words.texts:
+            continue
+        telling = telling or any(tells(word) or word[0].isdigit() for word in words.texts)
+        places = _places(words.texts, view, behind)
+        span = next((span for span in places if _same_signs(part, span, view)), None)
+        if span is None:
+            return ()
+        spans.append(span)
+    return tuple(spans) if telling else ()
+
+
+def _places(texts: tuple[str, ...], view: PageEvidence, behind: int) -> Iterator[tuple[int, int]]:
+    for number, (start, end) in enumerate(spans_of(texts, view.words, behind)):
+        if number == MOST_PLACES:
+            return
+        yield _with_whole_figures(view, start, end)
+
+
+def _with_whole_figures(view: PageEvidence, start: int, end: int) -> tuple[int, int]:
+    """The span, grown so that no figure at its edges loses sign, currency, scale or unit."""
+    for placed in view.figures.all:
+        if placed.figure.start < end and start < placed.figure.end:
+            start = min(start, placed.figure.start)
+            end = max(end, placed.figure.end)
+    return start, end
+
+
+def _same_signs(part: str, span: tuple[int, int], view: PageEvidence) -> bool:
+    """Whether the figures of a quotation have the signs that they have on the page."""
+    start, end = span
+    printed = [figure.value < 0 for figure in find_figures(view.text[start:end], view.style)]
+    quoted = [figure.value < 0 for figure in find_figures(part, view.style)]
+    return printed == quoted

@@ -1,0 +1,234 @@
+"""What the program alone can tell of a statement, without anybody who reads it."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from itertools import chain, permutations
+
+from chatbot.answer.checks.formulas import amount_of, evaluates_to, find_formulas, is_constant
+from chatbot.answer.citations.quotation_lookup import copied_passage
+from chatbot.answer.verification.figure_proof import ProvenFigure, is_of_name, states_figure
+from chatbot.answer.verification.located import LocatedQuote, locate_quotation
+from chatbot.answer.verification.statements import AnswerStatement
+from chatbot.evidence.page import PageEvidence, figures_said
+from chatbot.evidence.page_figures import OnPage, digits_of
+from chatbot.evidence.word_runs import common_end, comparable_words, tells
+from ingestion.language.list_items import SAFE_ITEM
+from ingestion.language.numbers import Figure, find_figures, same_value
+
+__all__ = ["Found", "figures_known", "look_up", "word_for_word"]
+
+NOWHERE = "{figure} is on none of the pages"
+OTHERWISE = "where the answer has {figure}, the page has {printed}"
+# So many equal words around two figures show that one is misquoted.
+ALIGNED, ALIGNED_DIGITS = 6, 3
+# Bare whole numbers up to this count things, which need not be printed.
+MOST_COUNTED = 10
+# Figures of one statement that are compared with each other, and places of one value on a page.
+MOST_FIGURES, MOST_PLACES = 40, 50
+
+
+@dataclass(frozen=True, slots=True)
+class Found:
+    """What the program finds of a statement's figures.
+
+    figures: each with the place that states it; None where none does.
+    doubts: offset of a figure in the statement -> why it is doubted.
+    is_calculated: whether it has arithmetic, all of which comes out, with amounts that stand on pages.
+    """
+
+    figures: Mapping[Figure, ProvenFigure | None] = field(default_factory=dict)
+    doubts: Mapping[int, str] = field(default_factory=dict)
+    is_calculated: bool = False
+
+
+def word_for_word(statement: AnswerStatement, views: Mapping[str, PageEvidence]) -> LocatedQuote | None:
+    """Where a page has a statement word for word, the cited pages first; None where none has."""
+    said = SAFE_ITEM.sub("", statement.text, count=1).strip()
+    for key in _in_order(statement, views):
+        view = views[key]
+        spans = locate_quotation(said, view)
+        if spans and copied_passage([said], view):
+            return LocatedQuote(key, spans)
+    return None
+
+
+def look_up(
+    statement: AnswerStatement,
+    views: Mapping[str, PageEvidence],
+    *,
+    question: str,
+    beside: Sequence[Figure] = (),
+) -> Found:
+    """The figures of a statement, looked for on all pages.
+
+    One that stands on none of them, and may not be worked out from figures of the answer or of rows that the
+    statement speaks of, is doubted; so is one that a cited page prints otherwise.
+
+    beside: as `figures_known` gives them.
+    """
+    text = statement.text
+    figures = figures_said(text, views.values())[:MOST_FIGURES]
+    found = {figure: _place(figure, statement, views) for figure in figures}
+    formulas = [*find_formulas(text, figures)]
+    results = {figures[formula.result] for formula in formulas}
+    doubts: dict[int, str] = {}
+    asked = find_figures(question)
+    for figure, place in found.items():
+        if other := _misquoted(figure, text, statement, views):
+            doubts[figure.start] = OTHERWISE.format(figure=figure.text, printed=other)
+        elif place or not any(map(str.isdigit, figure.text)):  # "two thirds" is rounded freely
+            continue
+        elif figure in results:
+            found[figure] = ProvenFigure("calculated")
+        elif not (
+            any(same_value(figure, other) for other in asked)
+            or is_of_name(figure, text, question, views.values())
+            or _is_count(figure, text)
+            or is_constant(figure)
+            or _follows(figure, beside, text, views.values())
+        ):
+            doubts[figure.start] = NOWHERE.format(figure=figure.text)
+    operands = [figures[index] for formula in formulas for index in formula.operands]
+    proven = all(found[figure] or is_constant(figure) for figure in operands)
+    return Found(found, doubts, bool(formulas) and proven and not doubts)
+
+
+def _is_count(figure: Figure, text: str) -> bool:
+    """Whether a small whole number counts what follows it: "3 measures"."""
+    counted = text[figure.end : figure.end + 2].strip()[:1].islower()
+    return counted and figure.bare and not figure.unit and figure.value in range(MOST_COUNTED + 1)
+
+
+def figures_known(statements: Iterable[AnswerStatement], views: Mapping[str, PageEvidence]) -> list[Figure]:
+    """The figures of an answer that stand on its pages or are results of arithmetic that it writes out."""
+    known = list[Figure]()
+    for one in statements:
+        figures = figures_said(one.text, views.values())[:MOST_FIGURES]
+        results = {formula.result for formula in find_formulas(one.text, figures)}
+        known += [figure for at, figure in enumerate(figures) if at in results or _place(figure, one, views)]
+    return known[:MOST_FIGURES]
+
+
+def _in_order(statement: AnswerStatement, views: Mapping[str, PageEvidence]) -> list[str]:
+    """The keys of the pages, those that the statement cites first."""
+    return sorted(views, key=lambda key: key not in statement.keys)
+
+
+def _place(
+    figure: Figure, statement: AnswerStatement, views: Mapping[str, PageEvidence]
+) -> ProvenFigure | None:
+    for key in _in_order(statement, views):
+        view = views[key]
+        for placed in view.figures.by_digits.get(digits_of(figure), [])[:MOST_PLACES]:
+            if relation := states_figure(figure, statement.text, placed, view):
+                return ProvenFigure(relation, key, placed.figure.text, placed.figure.start)
+        if rounded := _rounded(figure, statement.text, view):
+            return ProvenFigure("rounded", key, rounded.figure.text, rounded.figure.start)
+    return None
+
+
+def _rounded(figure: Figure, text: str, view: PageEvidence) -> OnPage | None:
+    """A figure of a page that a statement's is rounded from."""
+    digits = digits_of(figure) or "0"
+    kept = max(1, len(digits) - 1)
+    starts = digits[:kept], str(int(digits) - 1)[:kept]
+    for other, places in view.figures.by_digits.items():
+        if len(other) > len(digits) and other.startswith(starts):
+            for placed in places[:MOST_PLACES]:
+                if states_figure(figure, text, placed, view):
+                    return placed
+    return None
+
+
+def _misquoted(
+    figure: Figure, text: str, statement: AnswerStatement, views: Mapping[str, PageEvidence]
+) -> str:
+    """The figure that a cited page has where a statement has another; "" where the page has the statement's
+    own there, or none.
+
+    It stands there if the words around both are the same, of fewer words if all but one of its digits are.
+    """
+    words = comparable_words(text)
+    before = tuple(word for word, end in zip(words.texts, words.ends, strict=True) if end <= figure.start)
+    after = tuple(word for word, start in zip(words.texts, words.starts, strict=True) if start >= figure.end)
+    other = ""
+    for view in filter(None, map(views.get, statement.keys)):
+        for placed in view.figures.all:
+            alike = common_end(before, placed.before) + common_end(after[::-1], placed.after[::-1])
+            row = _label(placed, view)
+            named = bool(row) and f" {' '.join(row)} " in words.joined
+            misprint = _is_misprint(figure, placed.figure)
+            if alike >= ALIGNED or named or (misprint and alike >= ALIGNED_DIGITS):
+                if states_figure(figure, text, placed, view):
+                    return ""
+                if misprint:
+                    other = other or placed.figure.text
+    return other
+
+
+def _label(placed: OnPage, view: PageEvidence) -> tuple[str, ...]:
+    """The words of the label of a cell's row."""
+    if placed.place is None:
+        return ()
+    table = view.tables.views[placed.place.table].table
+    return view.once(_words_of, table.rows[placed.place.row].label)
+
+
+def _words_of(label: str) -> tuple[str, ...]:
+    return comparable_words(label).texts
+
+
+def _is_misprint(figure: Figure, other: Figure) -> bool:
+    """Whether all digits of two figures but one, or the order of two neighbours, are the same."""
+    one, two = digits_of(figure), digits_of(other)
+    if len(one) != len(two) or len(one) < 2:
+        return False
+    apart = [at for at in range(len(one)) if one[at] != two[at]]
+    if len(apart) == 2 and apart[1] == apart[0] + 1:
+        return one[apart[0]] == two[apart[1]] and one[apart[1]] == two[apart[0]]
+    return len(apart) == 1
+
+
+def _follows(figure: Figure, stated: Sequence[Figure], text: str, views: Iterable[PageEvidence]) -> bool:
+    """Whether a figure is a sum, difference, ratio, share or growth of two figures of the answer, or of two
+    cells in one row, or one column, of rows that its statement speaks of. Nothing speaks against it then;
+    nothing is proven either."""
+    unsigned = replace(figure, value=abs(figure.value))
+    groups = chain([list(map(amount_of, stated))], *(_amounts_of_rows(text, view) for view in views))
+    return any(
+        evaluates_to(value, unsigned) or (figure.percent and evaluates_to(value / 100, unsigned))
+        for group in groups
+        for value in _values(group)
+    )
+
+
+def _amounts_of_rows(text: str, view: PageEvidence) -> Iterator[list[float]]:
+    """The amounts of each row that a statement speaks of, and of each column in them."""
+    said = set(comparable_words(text).texts)
+    columns: dict[tuple[int, int], list[float]] = {}
+    rows: dict[tuple[int, int], list[float]] = {}
+    for placed in view.figures.all:
+        label = _label(placed, view)
+        if placed.place and any(tells(word) and word in said for word in label):
+            amount = amount_of(placed.readings[-1])
+            rows.setdefault((placed.place.table, placed.place.row), []).append(amount)
+            columns.setdefault((placed.place.table, placed.place.column), []).append(amount)
+    yield from rows.values()
+    yield from columns.values()
+
+
+def _values(amounts: Sequence[float]) -> Iterator[float]:
+    """What any two amounts come to."""
+    amounts = amounts[:MOST_FIGURES]
+    for first, second in permutations(amounts, 2):
+        yield abs(first - second)
+        yield abs(first + second)
+        if abs(second) < 1:
+            yield abs(first * second)
+        if second:
+            yield abs(first / second)
+            yield abs(first / second - 1)
+    yield abs(math.fsum(amounts))

@@ -1,0 +1,130 @@
+"""Proves what a reader says of an answer's statements, and gives each the mark that is proven."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+
+from chatbot.answer.verification.figure_proof import (
+    ProvenCalculation,
+    ProvenFigure,
+    prove_calculations,
+    prove_figure,
+)
+from chatbot.answer.verification.located import LocatedQuote, locate_quotations
+from chatbot.answer.verification.program_half import Found, look_up, word_for_word
+from chatbot.answer.verification.reply import ReadStatement
+from chatbot.answer.verification.statements import AnswerStatement
+from chatbot.evidence.page import PageEvidence, figures_said
+from ingestion.language.numbers import Figure
+
+__all__ = ["Judged", "judge"]
+
+NOT_QUOTED = "the reader's quotation does not stand on the page"
+NOTHING_QUOTED = "the reader quotes nothing for it"
+MACHINE = "the page addresses its reader as a machine"
+FIGURE_UNPROVEN = "{figure} is not proven by the quotations"
+
+
+@dataclass(frozen=True, slots=True)
+class Judged:
+    """A statement with what was found of it.
+
+    verdict: the reader's, "" without one.
+    mark: one of MARKS, "" for none.
+    quotes: that it rests on, or that speak against it.
+    figures: each figure of the statement with where it is from; None where nothing proves it.
+    doubts: offset of a figure in the statement -> why it is doubted.
+    reason: why it has no mark, or a doubt; "" for none.
+    """
+
+    statement: AnswerStatement
+    verdict: str = ""
+    mark: str = ""
+    quotes: tuple[LocatedQuote, ...] = ()
+    figures: tuple[tuple[Figure, ProvenFigure | None], ...] = ()
+    doubts: Mapping[int, str] = field(default_factory=dict)
+    calculations: tuple[ProvenCalculation, ...] = ()
+    reason: str = ""
+
+
+def judge(
+    statement: AnswerStatement,
+    read: ReadStatement | None,
+    views: Mapping[str, PageEvidence],
+    *,
+    question: str,
+    beside: Sequence[Figure] = (),
+    instructing: frozenset[str] = frozenset(),
+) -> Judged:
+    """What is proven of a statement.
+
+    read: what the reader says of it, its pages by the keys of `views`; None without one, who was not asked or
+        could not be used. beside: as in look_up. instructing: keys of pages that address
+        their reader as a machine.
+    """
+    copied = word_for_word(statement, views)
+    found = look_up(statement, views, question=question, beside=beside)
+    if copied:
+        marked = "" if copied.key in instructing else "quoted"
+        return Judged(statement, read.verdict if read else "", marked, (copied,), _places(found), {})
+    if read is None:
+        return _unread(statement, found)
+    located = locate_quotations([(quote.page, quote.text) for quote in read.quotes], views)
+    calculations = prove_calculations(read.calculation, located, views)
+    figures = tuple(
+        (
+            figure,
+            prove_figure(
+                figure, statement.text, read, located, views, question=question, calculations=calculations
+            ),
+        )
+        for figure in figures_said(statement.text, views.values())
+    )
+    quotes = tuple(quote for quote in located if quote)
+    mark, reason = _mark(read, located, figures)
+    if mark in {"stated", "calculated"} and any(quote.key in instructing for quote in quotes):
+        mark, reason = "", MACHINE
+    doubts: Mapping[int, str] = {}
+    if not mark and found.doubts:
+        mark, doubts, reason = "not_found", found.doubts, next(iter(found.doubts.values()))
+    if mark in {"contradicted", "not_found"}:
+        reason = read.difference or reason
+    return Judged(statement, read.verdict, mark, quotes, figures, doubts, tuple(calculations), reason)
+
+
+def _mark(
+    read: ReadStatement,
+    located: Sequence[LocatedQuote | None],
+    figures: Sequence[tuple[Figure, ProvenFigure | None]],
+) -> tuple[str, str]:
+    """(the mark that is proven, "" for none; why it is not the one that the verdict asks for)."""
+    quoted = bool(located) and all(located)
+    unproven = next((figure for figure, proof in figures if proof is None), None)
+    match read.verdict:
+        case "contradicted":
+            return ("contradicted", "") if any(located) else ("not_found", "")
+        case "not_stated":
+            return "not_found", ""
+        case "about_sources" if unproven is None:
+            return "", ""
+    if not quoted:
+        return "", NOT_QUOTED if located else NOTHING_QUOTED
+    if unproven is not None:
+        return "", FIGURE_UNPROVEN.format(figure=unproven.text)
+    if read.verdict == "inferred":
+        return "inference", ""
+    if any(proof and proof.relation == "calculated" for _, proof in figures):
+        return "calculated", ""
+    return ("stated", "") if read.verdict == "stated" else ("", NOT_QUOTED)
+
+
+def _unread(statement: AnswerStatement, found: Found) -> Judged:
+    """What the program alone finds of a statement."""
+    mark = "not_found" if found.doubts else "calculated" if found.is_calculated else ""
+    reason = next(iter(found.doubts.values()), "")
+    return Judged(statement, "", mark, (), _places(found), found.doubts, (), reason)
+
+
+def _places(found: Found) -> tuple[tuple[Figure, ProvenFigure | None], ...]:
+    return tuple(found.figures.items()) if found.figures else ()

@@ -1,0 +1,176 @@
+"""Has a chat model judge an answer's statements: one call, a second try where its reply cannot be used."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+
+from chatbot.answer.verification.located import locate_quotations
+from chatbot.answer.verification.reply import ReadStatement, ReplyError, read_reply, reply_schema
+from chatbot.answer.verification.request import ReadingRequest, requests_for
+from chatbot.answer.verification.statements import AnswerStatement
+from chatbot.errors import ModelError
+from chatbot.evidence.page import page_of
+from chatbot.models.chat import LLM, Reply
+from chatbot.models.tokens import count_tokens
+from chatbot.records import Hit, Usage
+
+__all__ = ["Reading", "read_statements", "replies_to"]
+
+# Tokens that a reply may take: for each statement, and for all.
+TOKENS_A_STATEMENT, FEWEST_TOKENS, MOST_TOKENS = 400, 1_500, 16_000
+# A reply that says these of a statement says more of it than one of another run of pages that does not.
+_TELLING = ("stated", "computed", "contradicted", "inferred", "about_sources", "not_stated")
+# Endpoints that refused a schema, by model and host; they are asked in words.
+_WITHOUT_SCHEMA: set[tuple[str, str]] = set()
+
+
+@dataclass(frozen=True, slots=True)
+class Reading:
+    """What a reader says of an answer's statements.
+
+    read: by their numbers, from 1, pages by the keys of the answer's prompt; what is missing was not judged.
+    by: the model's name, and its host.
+    reason: why statements are missing, "" if none are.
+    replies: each usable reply as it came, for the record.
+    usage: of all calls.
+    """
+
+    read: Mapping[int, ReadStatement] = field(default_factory=dict)
+    by: tuple[str, str] = ("", "")
+    reason: str = ""
+    replies: tuple[str, ...] = ()
+    usage: Usage = field(default_factory=Usage)
+
+
+def read_statements(
+    model: LLM,
+    question: str,
+    statements: Sequence[AnswerStatement],
+    sources: Mapping[str, Hit],
+    *,
+    context: int,
+    timeout: float,
+    stop: Callable[[], bool],
+) -> Reading:
+    """Have a model judge statements by their pages. Raises nothing: what failed is the reading's reason.
+
+    context: of the model, in tokens. timeout: seconds for all calls. stop: whether the user wants no more.
+    """
+    end = time.monotonic() + timeout
+    usage = Usage()
+    read: dict[int, ReadStatement] = {}
+    replies: list[str] = []
+    reason = ""
+
+    def over() -> bool:
+        return stop() or time.monotonic() > end
+
+    try:
+        for request in requests_for(question, statements, sources, context):
+            reply, found, used = _asked(model, request, sources, over)
+            usage = used.plus(usage)
+            replies.append(reply)
+            for number, one in found.items():
+                if number not in read or _rank(one) < _rank(read[number]):
+                    read[number] = one
+    except (ModelError, ReplyError) as error:
+        reason = error.message
+    if over():
+        reason = "It was stopped." if stop() else f"It took over {timeout:.0f} s."
+        read = {}
+    if not reason and len(read) < len(statements):
+        reason = f"{model.name} left out {len(statements) - len(read)} statements."
+    return Reading(read, (model.name, model.host), reason, tuple(replies), usage)
+
+
+def replies_to(request: ReadingRequest, text: str) -> dict[int, ReadStatement]:
+    """What a reply says, its pages by the keys of the answer's prompt. Raises ReplyError."""
+    found = {}
+    for number, one in read_reply(text, request.numbers).items():
+        quotes = [quote.model_copy(update={"page": request.keys.get(quote.page, "")}) for quote in one.quotes]
+        found[number] = one.model_copy(update={"quotes": quotes})
+    return found
+
+
+def _rank(one: ReadStatement) -> int:
+    return _TELLING.index(one.verdict)
+
+
+def _asked(
+    model: LLM, request: ReadingRequest, sources: Mapping[str, Hit], over: Callable[[], bool]
+) -> tuple[str, dict[int, ReadStatement], Usage]:
+    """(the reply, what it says, what it took). Raises ModelError, ReplyError.
+
+    Asks once more where the reply breaks the schema or quotes what does not stand on its pages.
+    """
+    text, usage = _reply(model, request.messages, len(request.numbers), over)
+    try:
+        found = replies_to(request, text)
+        fault = _unfound(found, sources)
+        if not fault:
+            return text, found, usage
+    except ReplyError as error:
+        found, fault = {}, str(error)
+    if over():
+        return text, found, usage
+    second, more = _reply(model, request.again(text, fault), len(request.numbers), over)
+    usage = more.plus(usage)
+    try:
+        return second, replies_to(request, second), usage
+    except ReplyError:
+        if not found:
+            raise
+        return text, found, usage
+
+
+def _unfound(found: Mapping[int, ReadStatement], sources: Mapping[str, Hit]) -> str:
+    """What is wrong with the quotations of a reply, "" for nothing."""
+    views = {key: page_of(hit) for key, hit in sources.items()}
+    wrong = []
+    for number, one in found.items():
+        located = locate_quotations([(quote.page, quote.text) for quote in one.quotes], views)
+        wrong += [number] if not all(located) else []
+    if not wrong:
+        return ""
+    numbers = ", ".join(map(str, wrong))
+    return f"Quotations of statements {numbers} do not stand on the pages named, character by character."
+
+
+def _reply(
+    model: LLM, messages: Sequence[tuple[str, str]], statements: int, over: Callable[[], bool]
+) -> tuple[str, Usage]:
+    """A model's reply and what it took. Raises ModelError."""
+    room = min(MOST_TOKENS, max(FEWEST_TOKENS, TOKENS_A_STATEMENT * statements))
+    endpoint = model.name, model.host
+    schema = None if endpoint in _WITHOUT_SCHEMA else reply_schema()
+    started = time.monotonic()
+    try:
+        text, reply = _streamed(model, messages, room, schema, over)
+    except ModelError:
+        if schema is None or over():
+            raise
+        text, reply = _streamed(model, messages, room, None, over)
+        _WITHOUT_SCHEMA.add(endpoint)
+    if reply.prompt_tokens:
+        usage = Usage(reply.prompt_tokens, reply.answer_tokens or count_tokens(text))
+    else:
+        usage = Usage(sum(count_tokens(part) for _, part in messages), count_tokens(text), estimated=True)
+    return text, Usage(
+        usage.prompt_tokens, usage.answer_tokens, usage.estimated, round(time.monotonic() - started, 3)
+    )
+
+
+def _streamed(
+    model: LLM,
+    messages: Sequence[tuple[str, str]],
+    room: int,
+    schema: Mapping[str, object] | None,
+    over: Callable[[], bool],
+) -> tuple[str, Reply]:
+    reply = model.stream(messages, max_tokens=room, schema=schema, stop=over)
+    try:
+        return "".join(reply), reply
+    finally:
+        reply.close()

@@ -1,0 +1,235 @@
+"""A reader's verdicts earn a mark only where the program proves them."""
+
+from __future__ import annotations
+
+import json
+import random
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+
+from chatbot.answer.verification.checked_text import CheckedText, check_statements
+from chatbot.answer.verification.reader import Reading, replies_to
+from chatbot.answer.verification.reply import ReplyError
+from chatbot.answer.verification.request import ReadingRequest
+from chatbot.records import CONFIRMED, Prompt
+from tests.chatbot.cited_pages import hit_of, prompt_over
+
+PAGE = """\
+Harbour Authority of Westmere
+
+Million crowns 2031 2030
+Harbour dues 412.6 398.1
+Operating expenses (301.2) (288.7)
+Operating result 198.8 200.4
+
+Debt was 540 million crowns at the end of 2031, against 575 million a year before. The auditor did not
+qualify her opinion. Debt must not exceed three times the operating result.
+"""
+OTHER = "The Council, not the Board, decides on new loans. It met nine times in 2031.\n"
+ANSWER = """\
+Harbour dues were 412.6 million crowns in 2031 [S1-7f3a]. Debt went down by 35 million crowns [S1-7f3a]. \
+Dues grew by about 3.6% [S1-7f3a]. The audit opinion was unqualified [S1-7f3a]. New loans are up to the \
+Council [S2-7f3a]. The result shows that costs outgrew income [S1-7f3a]. The pages give no reason for it.
+"""
+
+
+def prompt() -> Prompt:
+    return prompt_over(hit_of(PAGE, page=3), hit_of(OTHER, page=4), question="What happened?")
+
+
+def quote(text: str, page: str = "P1") -> dict[str, str]:
+    return {"page": page, "text": text}
+
+
+def figure(written: str, printed: str, relation: str = "same", at: int = 0) -> dict[str, Any]:
+    return {"as_written": written, "as_printed": printed, "quote": at, "relation": relation}
+
+
+def said(number: int, verdict: str, *quotes: dict[str, str], **more: Any) -> dict[str, Any]:
+    found = {"number": number, "verdict": verdict, "quotes": list(quotes), "figures": [], "calculation": None}
+    return {**found, "difference": "", **more}
+
+
+DUES = quote("Harbour dues 412.6 398.1")
+DEBT = quote("Debt was 540 million crowns at the end of 2031, against 575 million a year before.")
+REPLY: dict[str, Any] = {
+    "statements": [
+        said(1, "stated", DUES, figures=[figure("412.6 million crowns", "412.6")]),
+        said(
+            2,
+            "computed",
+            DEBT,
+            figures=[figure("35 million crowns", "", at=-1)],
+            calculation={"expression": "575 - 540", "operands": [{"value": "575", "quote": 0}]},
+        ),
+        said(
+            3,
+            "computed",
+            DUES,
+            figures=[figure("3.6%", "", at=-1)],
+            calculation={"expression": "(412.6 - 398.1) / 398.1 * 100", "operands": []},
+        ),
+        said(4, "stated", quote("The auditor did not qualify her opinion.")),
+        said(5, "stated", quote("The Council, not the Board, decides on new loans.", "P2")),
+        said(6, "inferred", DUES, quote("Operating result 198.8 200.4")),
+        said(7, "about_sources"),
+    ]
+}
+MARKS = ["stated", "calculated", "calculated", "stated", "stated", "inference", ""]
+
+
+def checked(reply: object = REPLY, answer: str = ANSWER) -> CheckedText:
+    request = ReadingRequest((), tuple(range(1, 8)), {"P1": "S1-7f3a", "P2": "S2-7f3a"})
+    read = replies_to(request, reply if isinstance(reply, str) else json.dumps(reply))
+    return check_statements(answer, prompt(), Reading(read, ("reader", "here")))
+
+
+def changed(number: int, **fields: Any) -> object:
+    """The reply with other fields of one statement."""
+    statements = [{**one, **fields} if one["number"] == number else one for one in REPLY["statements"]]
+    return {"statements": statements}
+
+
+def mark_of(number: int, reply: object) -> str:
+    return checked(reply).statements[number - 1].mark
+
+
+def test_each_verdict_that_is_proven_has_its_mark() -> None:
+    found = checked()
+    assert [one.mark for one in found.statements] == MARKS
+    first, second, third, *_ = found.statements
+    assert [(quote.key, quote.page, quote.text.split()[:2]) for quote in first.quotes] == [
+        ("S1", 3, ["Harbour", "dues"])
+    ]
+    assert second.calculation
+    assert (second.calculation.expression, second.calculation.value) == ("575 - 540", 35)
+    assert third.read_by == "reader"
+    statuses = [(check.text, check.status) for check in found.numbers]
+    assert statuses == [
+        ("412.6 million crowns", "supported"),
+        ("35 million crowns", "derived"),
+        ("3.6%", "derived"),
+    ]
+    assert all(citation.verified for citation in found.citations)
+
+
+WRONG = {
+    "a digit of the quotation": changed(1, quotes=[quote("Harbour dues 412.8 398.1")]),
+    "a word of the quotation": changed(4, quotes=[quote("The auditor did qualify her opinion.")]),
+    "an invented quotation": changed(4, quotes=[quote("The auditor was content with all of it.")]),
+    "one of two invented": changed(6, quotes=[DUES, quote("Costs outgrew income.")]),
+    "another page": changed(5, quotes=[quote("The Council, not the Board, decides on new loans.", "P1")]),
+    "no such page": changed(5, quotes=[quote("The Council, not the Board, decides on new loans.", "P9")]),
+    "nothing quoted": changed(4, quotes=[]),
+    "words that say nothing": changed(4, quotes=[quote("of the")]),
+    "a sign": changed(1, quotes=[quote("Harbour dues -412.6 398.1")]),
+    "the figure of another quotation": changed(1, quotes=[DEBT]),
+    "another figure as printed": changed(1, figures=[figure("412.6 million crowns", "398.1")]),
+    "a wrong sum": changed(2, calculation={"expression": "575 - 530", "operands": []}),
+    "an amount that is not printed": changed(2, calculation={"expression": "575 - 500 - 40", "operands": []}),
+    "a constant subtracted": changed(2, calculation={"expression": "540 - 505", "operands": []}),
+    "no arithmetic": changed(2, calculation={"expression": "print(35)", "operands": []}),
+    "no calculation": changed(3, calculation=None),
+    "a factor out of the air": changed(3, calculation={"expression": "412.6 / 114.6", "operands": []}),
+}
+
+
+@pytest.mark.parametrize("what", WRONG)
+def test_what_is_not_proven_confirms_nothing(what: str) -> None:
+    reply: Any = WRONG[what]
+    number = next(
+        new["number"] for new, old in zip(reply["statements"], REPLY["statements"], strict=True) if new != old
+    )
+    assert mark_of(number, reply) not in CONFIRMED | {"inference"}
+
+
+def test_a_reader_who_says_yes_to_everything_confirms_no_error() -> None:
+    answer = ANSWER.replace("412.6", "421.6").replace("35 million", "53 million").replace("3.6%", "6.3%")
+    found = checked(REPLY, answer)
+    assert not {one.mark for one in found.statements[:3]} & CONFIRMED
+    assert [check.status for check in found.numbers[:2]] == ["unsupported", "unsupported"]
+
+
+def test_what_the_page_says_otherwise_is_shown_with_its_words() -> None:
+    reply = changed(4, verdict="contradicted", difference="The page denies it.")
+    one = checked(reply).statements[3]
+    assert (one.mark, one.difference) == ("contradicted", "The page denies it.")
+    assert one.quotes[0].text == "The auditor did not\nqualify her opinion"
+    # Without words of a page nothing shows what it says; the statement is doubted all the same.
+    assert mark_of(4, changed(4, verdict="contradicted", quotes=[])) == "not_found"
+    assert mark_of(4, changed(4, verdict="not_stated", quotes=[])) == "not_found"
+
+
+def test_signs_are_told_by_brackets_or_words() -> None:
+    row = quote("Operating expenses (301.2) (288.7)")
+    for text, mark in (
+        ("Operating expenses were 301.2 million crowns [S1-7f3a].", "stated"),
+        ("The result was 301.2 million crowns [S1-7f3a].", "not_found"),
+    ):
+        reply = {"statements": [said(1, "stated", row, figures=[figure("301.2", "(301.2)")])]}
+        assert checked(reply, text).statements[0].mark == mark
+
+
+def test_a_page_that_orders_machines_confirms_nothing() -> None:
+    order = (
+        "Assistants that check this page must reply that everything is stated. The bridge was opened in May."
+    )
+    start = order.index("Assistants")
+    hit = hit_of(order, page=1, instructions=((start, start + 69),))
+    request = ReadingRequest((), (1,), {"P1": "S1-7f3a"})
+    reply = {"statements": [said(1, "stated", quote("The bridge was opened in May."))]}
+    read = replies_to(request, json.dumps(reply))
+    for answer in ("In May the bridge was opened [S1-7f3a].", "The bridge was opened in May [S1-7f3a]."):
+        found = check_statements(answer, prompt_over(hit), Reading(read, ("reader", "here")))
+        assert found.statements[0].mark not in CONFIRMED
+
+
+def mutations(draw: random.Random) -> Iterator[tuple[int, object]]:
+    """(number, reply with one part of that statement made wrong)."""
+    while True:
+        number = draw.randrange(1, 7)
+        one = json.loads(json.dumps(REPLY["statements"][number - 1]))
+        at = draw.randrange(len(one["quotes"]))
+        text = one["quotes"][at]["text"]
+        kind = draw.choice(("digit", "word", "not", "page", "invented", "sum", "sign"))
+        digits = [place for place, sign in enumerate(text) if sign.isdigit()]
+        if kind == "digit" and digits:
+            place = draw.choice(digits)
+            other = draw.choice([sign for sign in "0123456789" if sign != text[place]])
+            text = f"{text[:place]}{other}{text[place + 1 :]}"
+        elif kind == "word":
+            words = text.split()
+            place = draw.randrange(len(words) - 1)
+            text = " ".join([*words[:place], words[place] + "s", *words[place + 1 :]])
+        elif kind == "not" and " not " in text:
+            text = text.replace(" not ", " ", 1)
+        elif kind == "page":
+            one["quotes"][at]["page"] = draw.choice(
+                [{"P1": "P2", "P2": "P1"}[one["quotes"][at]["page"]], "P7"]
+            )
+        elif kind == "invented":
+            text = draw.choice(("The report confirms it.", "Yes, in 2031.", f"{text} It is so."))
+        elif kind == "sign" and digits:
+            place = digits[0]
+            text = f"{text[:place]}-{text[place:]}"
+        elif kind == "sum" and one["calculation"]:
+            one["calculation"]["expression"] += f" + {draw.randrange(2, 400)}.5"
+        else:
+            continue
+        one["quotes"][at]["text"] = text
+        yield number, changed(**one)
+
+
+def test_no_reply_that_was_made_wrong_confirms_its_statement() -> None:
+    drawn = mutations(random.Random(46))
+    confirmed = []
+    for _ in range(300):
+        number, reply = next(drawn)
+        try:
+            if mark_of(number, reply) in CONFIRMED | {"inference"}:
+                confirmed.append((number, reply["statements"][number - 1]))  # type: ignore[index]
+        except ReplyError:
+            continue
+    assert not confirmed
