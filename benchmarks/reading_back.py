@@ -38,8 +38,8 @@ from pypdf import PdfReader, PdfWriter
 from benchmarks.tables import markdown_table
 from chatbot.answer.citations.citation_forms import read_citations
 from chatbot.answer.citations.latex import plain_arithmetic
-from chatbot.answer.verification.checked_text import CheckedText, check_statements
-from chatbot.answer.verification.reader import Reading, replies_to
+from chatbot.answer.verification.checked_text import ProvenText, check_statements
+from chatbot.answer.verification.reading_call import StatementReading, replies_to
 from chatbot.answer.verification.reply import ReplyError
 from chatbot.answer.verification.request import ReadingRequest, requests_for
 from chatbot.answer.verification.statements import statements_of
@@ -61,7 +61,7 @@ class Judged:
     """An answer with what was found of it. fault: why the reply could not be used, "" for none."""
 
     row: Row
-    checked: CheckedText
+    checked: ProvenText
     fault: str = ""
 
     @property
@@ -120,7 +120,7 @@ def judged(
         read = replies_to(request, reply)
     except ReplyError as error:
         return Judged(row, check_statements(text, prompt), str(error))
-    return Judged(row, check_statements(text, prompt, Reading(read, ("reader", "a file"))))
+    return Judged(row, check_statements(text, prompt, StatementReading(read, ("reader", "a file"))))
 
 
 def report(found: Sequence[Judged]) -> str:
@@ -225,7 +225,7 @@ def main() -> int:
             sent = "\n\n=====\n\n".join(content for _, content in request.messages)
             (given.requests / f"{row['id']}.txt").write_text(sent, "utf-8")
         if replies is None or row["id"] in replies:
-            found.append(judged(row, prompt, replies and replies[row["id"]], request.keys))
+            found.append(judged(row, prompt, replies[row["id"]] if replies else None, request.keys))
     if given.show:
         for answer in found:
             for one in answer.checked.statements:

@@ -441,7 +441,7 @@ class Statement:
     text: as it stands in Answer.text, with its keys.
     status: "cited" (it has a key), "cited_by_check" (it has the key of a page on which the check found it),
         "unsupported" (it has none, and is not on the pages given to the model) or "not_checked" (it has none,
-        and nobody looked for what it means).
+        and what it means was not looked for).
     citation: key of the citation it rests on, such as "S1", or None.
     verdict: the reader's: "stated", "computed", "inferred", "about_sources", "contradicted" or "not_stated";
         "not_checked" without a reader.
@@ -459,6 +459,13 @@ class Statement:
     calculation: StatementCalculation | None = None
     difference: str = ""
     read_by: str = ""
+
+    @property
+    def shown_mark(self) -> str:
+        """The mark in words, wherever it is shown; "" for none."""
+        if self.mark:
+            return MARKS[self.mark]
+        return {"unsupported": NOT_FOUND, "cited_by_check": ADDED}.get(self.status, "")
 
 
 @dataclass(frozen=True, slots=True)

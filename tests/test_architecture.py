@@ -372,6 +372,7 @@ OF_LANGUAGE = {
     ),
 }
 ALLOWED = {
+    "chatbot/answer/verification/probe.py": "it has a page of a report for example",
     "chatbot/memory/signals/analysis.py": "it asks a model for codes of assets, some of them for example",
     "chatbot/memory/signals/signal_tab.py": "a field's help has them for example",
     "ingestion/ocr/ocr_merge.py": "they are marks that a scan has for ink",

@@ -189,9 +189,9 @@ def answer_text(answer: Answer) -> str:
         if number.status not in {"supported", "derived"}
     ]
     lines += [
-        f"{statement.mark}: “{' '.join(statement.text.split())}”"
+        f"{statement.shown_mark}: “{' '.join(statement.text.split())}”"
         for statement in answer.statements
-        if statement.mark
+        if statement.shown_mark
     ]
     lines += answer.superseded
     from chatbot.memory.layers import beside

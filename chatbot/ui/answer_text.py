@@ -366,12 +366,12 @@ def _statements(text: str, statements: Sequence[Statement]) -> Iterator[_Mark]:
         if start < 0:
             continue
         position = start + len(said)
-        if one.mark:
+        if one.shown_mark:
             if one.status == "unsupported":
                 kind, sign = ("unfound", "⚠ ")
             else:
                 kind, sign = ("added", "")
-            yield position, position, f' <span class="{kind}">{sign}{plain_html(one.mark)}</span>'
+            yield position, position, f' <span class="{kind}">{sign}{plain_html(one.shown_mark)}</span>'
 
 
 def _tip(check: NumberCheck) -> str:

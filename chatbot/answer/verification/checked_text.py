@@ -10,9 +10,10 @@ from dataclasses import dataclass
 from chatbot.answer.citations.citation_keys import ANY_KEY, KEYS_IN_BRACKETS
 from chatbot.answer.citations.latex import plain_arithmetic
 from chatbot.answer.citations.printed_matches import instructs_by_name
+from chatbot.answer.verification.located import LocatedQuote
 from chatbot.answer.verification.program_half import figures_known
 from chatbot.answer.verification.proof import Judged, judge
-from chatbot.answer.verification.reader import Reading
+from chatbot.answer.verification.reading_call import StatementReading
 from chatbot.answer.verification.statements import statements_of
 from chatbot.evidence.page import page_of
 from chatbot.records import (
@@ -27,7 +28,7 @@ from chatbot.records import (
     StatementQuote,
 )
 
-__all__ = ["CheckedText", "check_statements", "judged_statements", "with_short_keys", "with_whole_keys"]
+__all__ = ["ProvenText", "check_statements", "judged_statements", "with_short_keys", "with_whole_keys"]
 
 UNKNOWN_KEY = "there is no source with this number"
 ELSEWHERE = "it stands on page {page}, not on this one"
@@ -37,7 +38,7 @@ UNPLACED = "it was not checked"
 
 
 @dataclass(frozen=True, slots=True)
-class CheckedText:
+class ProvenText:
     """A checked answer.
 
     text: as shown, with the keys that were added.
@@ -50,7 +51,7 @@ class CheckedText:
     statements: tuple[Statement, ...]
 
 
-def check_statements(text: str, prompt: Prompt, reading: Reading | None = None) -> CheckedText:
+def check_statements(text: str, prompt: Prompt, reading: StatementReading | None = None) -> ProvenText:
     """A chat model's answer with what is proven of it.
 
     text: as the model wrote it, with whole keys. A statement without a key gets that of the page on which it
@@ -76,10 +77,10 @@ def check_statements(text: str, prompt: Prompt, reading: Reading | None = None) 
     whole = "".join([*pieces, text[position:]])
     numbers = tuple(check for one in judged for check in _numbers(one, prompt))
     citations = _citations(whole, starts, judged, prompt)
-    return CheckedText(with_short_keys(whole, prompt), citations, numbers, tuple(statements))
+    return ProvenText(with_short_keys(whole, prompt), citations, numbers, tuple(statements))
 
 
-def judged_statements(text: str, prompt: Prompt, reading: Reading | None = None) -> list[Judged]:
+def judged_statements(text: str, prompt: Prompt, reading: StatementReading | None = None) -> list[Judged]:
     """The statements of a model's answer with what is proven of each. text: with whole keys."""
     views = {key: page_of(hit) for key, hit in prompt.sources.items()}
     orders = frozenset(
@@ -225,21 +226,20 @@ def _numbers(one: Judged, prompt: Prompt) -> Iterator[NumberCheck]:
         )
 
 
+def _shown_quote(quote: LocatedQuote, hit: Hit) -> StatementQuote:
+    parts = [hit.page_text[slice(*span)] for span in quote.spans]
+    return StatementQuote(_short(quote.key), hit.document, hit.page, " … ".join(parts), *quote.spans[0])
+
+
 def _statement(one: Judged, said: str, added: str, by: str, prompt: Prompt) -> Statement:
     keys = one.statement.keys
-    status = "cited" if keys else "cited_by_check" if added else "not_checked"
-    if not keys and one.mark in DOUBTFUL:
-        status = "unsupported"
-    quotes = tuple(
-        StatementQuote(
-            _short(quote.key),
-            prompt.sources[quote.key].document,
-            prompt.sources[quote.key].page,
-            " … ".join(prompt.sources[quote.key].page_text[slice(*span)] for span in quote.spans),
-            *quote.spans[0],
-        )
-        for quote in one.quotes
-    )
+    if keys:
+        status = "cited"
+    elif added:
+        status = "cited_by_check"
+    else:
+        status = "unsupported" if one.mark in DOUBTFUL else "not_checked"
+    quotes = tuple(_shown_quote(quote, prompt.sources[quote.key]) for quote in one.quotes)
     calculation = None
     if one.mark == "calculated" and one.calculations:
         first = one.calculations[0]

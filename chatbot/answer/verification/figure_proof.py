@@ -186,9 +186,7 @@ def is_of_name(figure: Figure, text: str, question: str, views: Iterable[PageEvi
     if not before:  # the number of a list's item
         return True
     run = f" {' '.join((*before, *own))} "
-    return any(
-        run in joined for joined in (comparable_words(question).joined, *(one.words.joined for one in views))
-    )
+    return run in comparable_words(question).joined or any(run in view.words.joined for view in views)
 
 
 # --- calculations

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from chatbot.evidence.page import PageEvidence
 from chatbot.evidence.page_figures import OnPage
 from chatbot.evidence.word_runs import comparable_words, spans_of, tells
-from ingestion.language.numbers import find_figures
+from ingestion.language.numbers import Figure, find_figures
 
 __all__ = ["LocatedQuote", "locate_quotation", "locate_quotations"]
 
@@ -33,11 +33,10 @@ class LocatedQuote:
 
     def figures(self, view: PageEvidence) -> list[OnPage]:
         """The page's figures within it, with their readings. view: of its page."""
-        return [
-            placed
-            for placed in view.figures.all
-            if any(start <= placed.figure.end - 1 and placed.figure.start < end for start, end in self.spans)
-        ]
+        return [placed for placed in view.figures.all if self._touches(placed.figure)]
+
+    def _touches(self, figure: Figure) -> bool:
+        return any(start < figure.end and figure.start < end for start, end in self.spans)
 
 
 def locate_quotations(

@@ -121,9 +121,10 @@ def _mark(
 
 def _unread(statement: AnswerStatement, found: Found) -> Judged:
     """What the program alone finds of a statement."""
-    mark = "not_found" if found.doubts else "calculated" if found.is_calculated else ""
-    reason = next(iter(found.doubts.values()), "")
-    return Judged(statement, "", mark, (), _places(found), found.doubts, (), reason)
+    if found.doubts:
+        reason = next(iter(found.doubts.values()))
+        return Judged(statement, "", "not_found", (), _places(found), found.doubts, (), reason)
+    return Judged(statement, "", "calculated" if found.is_calculated else "", (), _places(found))
 
 
 def _places(found: Found) -> tuple[tuple[Figure, ProvenFigure | None], ...]:

@@ -13,8 +13,8 @@ from chatbot.errors import ProjectError
 
 __all__ = [
     "Calculated",
-    "Quote",
     "ReadFigure",
+    "ReadQuote",
     "ReadStatement",
     "ReplyError",
     "read_reply",
@@ -35,14 +35,14 @@ class _Part(BaseModel):
     model_config = ConfigDict(extra="forbid", frozen=True)
 
 
-class Quote(_Part):
+class ReadQuote(_Part):
     """Words of a page, verbatim. page: its key."""
 
     page: str
     text: str
 
 
-_NONE = Quote(page="", text="")
+_NONE = ReadQuote(page="", text="")
 
 
 class ReadFigure(_Part):
@@ -76,7 +76,7 @@ class ReadStatement(_Part):
 
     number: int
     verdict: Literal["stated", "computed", "inferred", "about_sources", "contradicted", "not_stated"]
-    quotes: list[Quote]
+    quotes: list[ReadQuote]
     figures: list[ReadFigure]
     calculation: Calculated | None
     difference: str

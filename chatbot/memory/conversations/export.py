@@ -105,8 +105,8 @@ def _checked(answer: Answer) -> list[str]:
     lines += map(_citation_line, citations.values())
     lines += dict.fromkeys(map(_number_line, answer.numbers))
     for statement in answer.statements:
-        if statement.mark:
-            lines.append(f"- {statement.mark}: “{_plain(statement.text)}”")
+        if statement.shown_mark:
+            lines.append(f"- {statement.shown_mark}: “{_plain(statement.text)}”")
     by = "in the documents' own words" if answer.model == "extractive" else f"by {answer.model}"
     lines.append(f"- Searched: “{_plain(answer.search_query)}”. Answered {_plain(by)}.")
     return lines

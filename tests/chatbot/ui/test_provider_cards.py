@@ -58,7 +58,7 @@ def connect(page: AppTest, card: str, url: str, key: str = "") -> None:
 
 def until_listed(page: AppTest) -> Selectbox[str]:
     """The models that the endpoint lists."""
-    until(page, lambda: bool(page.selectbox))
+    until(page, lambda: any(box.key == "chosen-model" for box in page.selectbox))
     return page.selectbox(key="chosen-model")
 
 

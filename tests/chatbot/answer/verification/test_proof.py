@@ -9,8 +9,8 @@ from typing import Any
 
 import pytest
 
-from chatbot.answer.verification.checked_text import CheckedText, check_statements
-from chatbot.answer.verification.reader import Reading, replies_to
+from chatbot.answer.verification.checked_text import ProvenText, check_statements
+from chatbot.answer.verification.reading_call import StatementReading, replies_to
 from chatbot.answer.verification.reply import ReplyError
 from chatbot.answer.verification.request import ReadingRequest
 from chatbot.records import CONFIRMED, Prompt
@@ -80,10 +80,10 @@ REPLY: dict[str, Any] = {
 MARKS = ["stated", "calculated", "calculated", "stated", "stated", "inference", ""]
 
 
-def checked(reply: object = REPLY, answer: str = ANSWER) -> CheckedText:
+def checked(reply: object = REPLY, answer: str = ANSWER) -> ProvenText:
     request = ReadingRequest((), tuple(range(1, 8)), {"P1": "S1-7f3a", "P2": "S2-7f3a"})
     read = replies_to(request, reply if isinstance(reply, str) else json.dumps(reply))
-    return check_statements(answer, prompt(), Reading(read, ("reader", "here")))
+    return check_statements(answer, prompt(), StatementReading(read, ("reader", "here")))
 
 
 def changed(number: int, **fields: Any) -> object:
@@ -182,7 +182,7 @@ def test_a_page_that_orders_machines_confirms_nothing() -> None:
     reply = {"statements": [said(1, "stated", quote("The bridge was opened in May."))]}
     read = replies_to(request, json.dumps(reply))
     for answer in ("In May the bridge was opened [S1-7f3a].", "The bridge was opened in May [S1-7f3a]."):
-        found = check_statements(answer, prompt_over(hit), Reading(read, ("reader", "here")))
+        found = check_statements(answer, prompt_over(hit), StatementReading(read, ("reader", "here")))
         assert found.statements[0].mark not in CONFIRMED
 
 

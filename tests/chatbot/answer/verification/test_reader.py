@@ -9,7 +9,7 @@ import pytest
 
 from chatbot.answer.verification.checked_text import check_statements
 from chatbot.answer.verification.probe import FEWEST_RIGHT, STATEMENTS, probe_request, right_of
-from chatbot.answer.verification.reader import Reading, read_statements, replies_to
+from chatbot.answer.verification.reading_call import StatementReading, read_statements, replies_to
 from chatbot.answer.verification.reply import MOST_QUOTES, ReplyError, read_reply, reply_schema
 from chatbot.answer.verification.request import requests_for
 from chatbot.answer.verification.statements import AnswerStatement, statements_of
@@ -42,17 +42,20 @@ def replying(*texts: str, wrong_page: bool = False) -> Answer:
     def reply(messages: Any) -> list[str]:
         data = json.loads(messages[1][1])
         key = "P9" if wrong_page else data["pages"][0]["key"]
-        rows = [one(row["number"], "stated", *((key, text) for text in texts)) for row in data["statements"]]
+        quotes = [(key, text) for text in texts]
+        rows = [one(row["number"], "stated", *quotes) for row in data["statements"]]
         return [json.dumps({"statements": rows})]
 
     return reply
 
 
-def read(model: ScriptedModel, *, sources: dict[str, Hit] | None = None, context: int = 16_000) -> Reading:
+def read(
+    model: ScriptedModel, *, sources: dict[str, Hit] | None = None, context: int = 16_000
+) -> StatementReading:
     pages = sources or {"S1-7f3a": hit_of(RULE)}
     statements = statements_of(ANSWER, pages)
     return read_statements(
-        model, "What is it?", statements, pages, context=context, timeout=LONGEST, stop=lambda: False
+        model, "What is it?", statements, pages, context=16_000, timeout=LONGEST, stop=lambda: False
     )
 
 

@@ -16,7 +16,7 @@ from chatbot.models.chat import LLM, Reply
 from chatbot.models.tokens import count_tokens
 from chatbot.records import Hit, Usage
 
-__all__ = ["Reading", "read_statements", "replies_to"]
+__all__ = ["StatementReading", "read_statements", "replies_to"]
 
 # Tokens that a reply may take: for each statement, and for all.
 TOKENS_A_STATEMENT, FEWEST_TOKENS, MOST_TOKENS = 400, 1_500, 16_000
@@ -27,7 +27,7 @@ _WITHOUT_SCHEMA: set[tuple[str, str]] = set()
 
 
 @dataclass(frozen=True, slots=True)
-class Reading:
+class StatementReading:
     """What a reader says of an answer's statements.
 
     read: by their numbers, from 1, pages by the keys of the answer's prompt; what is missing was not judged.
@@ -53,7 +53,7 @@ def read_statements(
     context: int,
     timeout: float,
     stop: Callable[[], bool],
-) -> Reading:
+) -> StatementReading:
     """Have a model judge statements by their pages. Raises nothing: what failed is the reading's reason.
 
     context: of the model, in tokens. timeout: seconds for all calls. stop: whether the user wants no more.
@@ -82,7 +82,7 @@ def read_statements(
         read = {}
     if not reason and len(read) < len(statements):
         reason = f"{model.name} left out {len(statements) - len(read)} statements."
-    return Reading(read, (model.name, model.host), reason, tuple(replies), usage)
+    return StatementReading(read, (model.name, model.host), reason, tuple(replies), usage)
 
 
 def replies_to(request: ReadingRequest, text: str) -> dict[int, ReadStatement]:
