@@ -15,7 +15,7 @@ MOST_WORDS = 14
 # A file of format 4 is verified by drawing it again, so its page keeps its words.
 KEPT = {"chatbot/audit/html_page.py", "chatbot/audit/former_wordings.py"}
 # Texts for models and wordings that are compared, not shown.
-NOT_SHOWN = {"prompt.py", "analysis.py", "llm.py", "reranking.py", "summary.py"}
+NOT_SHOWN = {"prompt.py", "request.py", "analysis.py", "llm.py", "reranking.py", "summary.py"}
 FORBIDDEN = re.compile(
     r"""\b(?:
         stands?[ ](?:on|in|here|there|at|beside|among)

@@ -91,6 +91,8 @@ def _draw_switches(row: ConversationRow, context: AppContext, end: str) -> None:
         help=(
             "Sends the model the whole conversation. From a long one, only what matters for the question. "
             "The answer then says so, and shows what was kept."
+            if compression
+            else "Long conversations are not shortened. Switch that on under Settings first."
         ),
         on_change=_choose,
         args=switches,

@@ -115,6 +115,7 @@ What is the deficit ceiling in every year?
 
 
 def test_a_long_conversation_says_that_it_was_shortened(run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("FINPOLICY_COMPRESSION", "1")
     monkeypatch.setenv("FINPOLICY_COMPRESSION_TOKENS", "100")
     monkeypatch.setenv("FINPOLICY_PROMPT_EXCHANGES", "1")
     for question in case_lines(LONG):
@@ -122,5 +123,5 @@ def test_a_long_conversation_says_that_it_was_shortened(run: Run, monkeypatch: p
     last = ("ask", "What is the debt anchor?", "--conversation", "long")
     compression = json.loads(output_of(run(*last, "--json")))["compression"]
     assert compression["original_tokens"] > compression["compressed_tokens"] > 0
-    assert set(compression["kept_exchanges"]) <= {1, 2}
+    assert set(compression["kept_exchanges"]) <= {1, 2, 3}
     assert "Earlier exchanges were shortened for this answer: " in output_of(run(*last))

@@ -31,9 +31,9 @@ from chatbot.records import (
 __all__ = ["ProvenText", "check_statements", "judged_statements", "with_short_keys", "with_whole_keys"]
 
 UNKNOWN_KEY = "there is no source with this number"
-ELSEWHERE = "it stands on page {page}, not on this one"
+ELSEWHERE = "it is on page {page}, not on this one"
 UNREAD = "what it says was not compared with the page"
-PLACED = "it stands on page {page}; what it stands for was not checked"
+PLACED = "it is on page {page}; what it means there was not checked"
 UNPLACED = "it was not checked"
 
 

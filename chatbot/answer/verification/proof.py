@@ -20,7 +20,7 @@ from ingestion.language.numbers import Figure
 
 __all__ = ["Judged", "judge"]
 
-NOT_QUOTED = "the reader's quotation does not stand on the page"
+NOT_QUOTED = "the reader's quotation is not on the page"
 NOTHING_QUOTED = "the reader quotes nothing for it"
 MACHINE = "the page addresses its reader as a machine"
 FIGURE_UNPROVEN = "{figure} is not proven by the quotations"

@@ -81,7 +81,7 @@ def read_statements(
         reason = "It was stopped." if stop() else f"It took over {timeout:.0f} s."
         read = {}
     if not reason and len(read) < len(statements):
-        reason = f"{model.name} left out {len(statements) - len(read)} statements."
+        reason = f"{model.name} skipped {len(statements) - len(read)} statements."
     return StatementReading(read, (model.name, model.host), reason, tuple(replies), usage)
 
 
@@ -135,7 +135,7 @@ def _unfound(found: Mapping[int, ReadStatement], sources: Mapping[str, Hit]) -> 
     if not wrong:
         return ""
     numbers = ", ".join(map(str, wrong))
-    return f"Quotations of statements {numbers} do not stand on the pages named, character by character."
+    return f"Quotations of statements {numbers} are not on the pages named, character by character."
 
 
 def _reply(

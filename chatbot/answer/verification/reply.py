@@ -109,7 +109,7 @@ def read_reply(text: str, numbers: Sequence[int]) -> dict[int, ReadStatement]:
             f"The reply breaks the schema at {place}: {first['msg']}.", hint="Keep it."
         ) from error
     except (ValueError, RecursionError) as error:
-        raise ReplyError("The reply is no JSON.", hint="Reply with the JSON object alone.") from error
+        raise ReplyError("The reply is not JSON.", hint="Reply with the JSON object alone.") from error
     found: dict[int, ReadStatement] = {}
     for part in parts:
         if part.number in numbers and part.number not in found:

@@ -194,7 +194,7 @@ class DocumentRecord(ArchivedRecord):
 
     def check(self) -> None:
         if display_name(self.name) != self.name:
-            raise ValueError("its name is a path or has characters that no document's name has")
+            raise ValueError("its name is a path, too long, or has characters that no document's name has")
 
     def says(self, there: Any) -> bool:
         return (self.removed_at is None) == (there.removed_at is None)

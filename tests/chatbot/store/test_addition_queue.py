@@ -478,16 +478,13 @@ def test_failures_cost_the_others_nothing(opened: Opened) -> None:
     script.failing["bad.pdf"] = DocumentError("The file is no PDF.", hint="Save it again.")
     script.failing["bug.pdf"] = ZeroDivisionError("inside")
     additions = opened(script)
-    additions.enqueue(files("bad.pdf", "bug.pdf", "good.pdf", "x" * 300 + ".pdf"))
+    additions.enqueue(files("bad.pdf", "bug.pdf", "good.pdf", ".."))
     jobs = wait_for(additions, all_finished)
     assert [job.phase for job in jobs] == ["failed", "failed", "done", "failed"]
-    bad, bug, _, long = jobs
+    bad, bug, _, nameless = jobs
     assert result_of(bad).error == "The file is no PDF. Save it again."
     assert result_of(bug).error == "Something went wrong. See the server's log."
-    error = str(result_of(long).error)
-    assert "304 characters" in error
-    assert "Rename the file" in error
-    assert len(long.name) < 256
+    assert "name" in str(result_of(nameless).error)
     additions.clear_finished({job.id for job in additions.jobs()})
     assert additions.jobs() == ()
 

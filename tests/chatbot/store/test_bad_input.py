@@ -570,7 +570,7 @@ def test_a_name_is_text_and_nothing_else(
     assert kept_names(home) == []
 
 
-@pytest.mark.parametrize("given", ["a" * 300 + ".pdf", "..", "/", "\n \t", ""])
+@pytest.mark.parametrize("given", ["..", "/", "\n \t", ""])
 def test_what_is_no_name_is_refused(home: Path, first: Path, given: str) -> None:
     library = open_library(home)
     queue = Additions(library)

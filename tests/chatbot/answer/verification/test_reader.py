@@ -98,7 +98,7 @@ def test_a_reader_who_never_keeps_the_schema_judges_nothing() -> None:
     model = ScriptedModel(["Yes."])
     reading = read(model)
     assert (len(model.calls), reading.read) == (2, {})
-    assert reading.reason == "The reply is no JSON."
+    assert reading.reason == "The reply is not JSON."
     checked = check_statements(ANSWER, prompt_over(hit_of(RULE)), reading)
     assert {statement.verdict for statement in checked.statements} == {"not_checked"}
 
