@@ -16,6 +16,7 @@ from __future__ import annotations
 
 import argparse
 import http.server
+import ssl
 import sys
 import tempfile
 import threading
@@ -285,9 +286,7 @@ def _servers(folder: Path) -> Iterator[Place]:
     try:
         deployment.wait()
         keys = _keys(Settings(home=folder, database=deployment.database))
-        with deployment.client() as client:
-            url = str(client.base_url)
-        with _clients(url, keys) as place:
+        with _clients(deployment.url, keys, verify=deployment.trusted()) as place:
             yield place
     finally:
         deployment.stop()
@@ -303,12 +302,14 @@ def _keys(settings: Settings) -> list[str]:
 
 
 @contextmanager
-def _clients(url: str, keys: Sequence[str]) -> Iterator[Place]:
+def _clients(url: str, keys: Sequence[str], *, verify: ssl.SSLContext | bool = True) -> Iterator[Place]:
     limits = httpx.Limits(max_connections=200)
-    ann, eve = (
-        httpx.Client(base_url=url, headers={"authorization": f"Bearer {key}"}, timeout=300, limits=limits)
-        for key in keys
-    )
+
+    def client(key: str) -> httpx.Client:
+        headers = {"authorization": f"Bearer {key}"}
+        return httpx.Client(base_url=url, headers=headers, verify=verify, timeout=300, limits=limits)
+
+    ann, eve = map(client, keys)
     with ann, eve:
         yield Place(ann, eve)
 

@@ -98,9 +98,12 @@ class Deployment:
 
     def client(self) -> httpx.Client:
         """A visitor, who keeps cookies and knows the proxy's own authority."""
+        return httpx.Client(base_url=self.url, verify=self.trusted(), timeout=60)
+
+    def trusted(self) -> ssl.SSLContext:
+        """Whom a visitor trusts: the proxy's own authority, once there is one."""
         authority = self.data / "proxy/caddy/pki/authorities/local/root.crt"
-        context = ssl.create_default_context(cafile=str(authority) if authority.exists() else None)
-        return httpx.Client(base_url=self.url, verify=context, timeout=60)
+        return ssl.create_default_context(cafile=str(authority) if authority.exists() else None)
 
     def process(self, part: str) -> int:
         """The process of a part, as soon as there is one."""
