@@ -38,7 +38,8 @@ from pypdf import PdfReader, PdfWriter
 from benchmarks.tables import markdown_table
 from chatbot.answer.citations.citation_forms import read_citations
 from chatbot.answer.citations.latex import plain_arithmetic
-from chatbot.answer.verification.checked_text import ProvenText, check_statements
+from chatbot.answer.citations.model_statements import CheckedText
+from chatbot.answer.verification.checked_text import check_statements
 from chatbot.answer.verification.reading_call import StatementReading, replies_to
 from chatbot.answer.verification.reply import ReplyError
 from chatbot.answer.verification.request import ReadingRequest, requests_for
@@ -61,7 +62,7 @@ class Judged:
     """An answer with what was found of it. fault: why the reply could not be used, "" for none."""
 
     row: Row
-    checked: ProvenText
+    checked: CheckedText
     fault: str = ""
 
     @property

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import ast
 import math
-import operator
 import re
 from bisect import bisect_right
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 
+from chatbot.answer.calculator import OPERATIONS
 from ingestion.language.numbers import Figure
 from ingestion.language.periods import YEAR
 
@@ -27,12 +27,6 @@ _SIGN_WORDS = (("divided by", "/"), ("minus", "-"), ("plus", "+"), ("times", "*"
 _SIGNS = {"−": "-", "–": "-", "×": "*", "x": "*", "÷": "/"}
 _NAMES = re.compile(r"(?<![^\W\d_])(?!x\b)[^\W\d_][\w'’-]*|[*_]{2}")
 _OPERATOR = re.compile(r"(?P<close>[\s)]*+)(?P<sign>[-−–+*/×÷x])(?P<open>[\s(]*+)")
-_OPERATIONS: dict[type[ast.operator], Callable[[float, float], float]] = {
-    ast.Add: operator.add,
-    ast.Sub: operator.sub,
-    ast.Mult: operator.mul,
-    ast.Div: operator.truediv,
-}
 _CLOSING = re.compile(r"\)")
 _BEHIND_RESULT = re.compile(
     r"[\s*_]{0,4}(?:(?:in all|in total|altogether|combined|together)\s)?\(\s?", re.IGNORECASE
@@ -272,8 +266,8 @@ def _value(node: ast.expr, amounts: dict[int, float]) -> float:
     """The value of operands and the four operations on them; not-a-number for anything else, such as a sign
     before an operand.
     """
-    if isinstance(node, ast.BinOp) and type(node.op) in _OPERATIONS:
-        operation = _OPERATIONS[type(node.op)]
+    if isinstance(node, ast.BinOp) and type(node.op) in OPERATIONS:
+        operation = OPERATIONS[type(node.op)]
         left = _value(node.left, amounts)
         right = _value(node.right, amounts)
         return operation(left, right)

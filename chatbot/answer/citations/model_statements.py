@@ -15,6 +15,7 @@ from chatbot.answer.citations.citation_keys import ANY_KEY, KEYS_IN_BRACKETS
 from chatbot.answer.citations.citation_spans import check_answer, with_short_keys
 from chatbot.answer.citations.clauses import BETWEEN_CLAUSES, PAST, VERB, Clause, clauses_of, has_clause
 from chatbot.answer.citations.latex import plain_arithmetic
+from chatbot.answer.verification.statements import FEWEST_TELLING, FEWEST_UNSPACED, UNSPACED
 from chatbot.evidence.page import page_of
 from chatbot.evidence.page_sentences import NEAR, stems_of
 from chatbot.evidence.word_runs import MIN_QUOTE_WORDS, comparable_words, distinctive_words
@@ -30,14 +31,11 @@ __all__ = [
     "check_behind",
     "check_quoted",
     "check_statements",
+    "with_key",
     "with_whole_keys",
     "without_added",
 ]
 
-# Fewer telling words, and no figure, state nothing: "Yes.", "In short".
-FEWEST_TELLING = 2
-# Nor do fewer letters of a script without blanks: "是的。".
-FEWEST_UNSPACED = 4
 # Share of a sentence's words that must stand near the passage located for it. Otherwise four words in a row
 # that any page of the kind has would pass for all of it.
 LEAST_NEAR = 0.4
@@ -81,8 +79,6 @@ _LEADING = re.compile(
     r"\b(?:two|three|four|five|six|seven|eight|nine|ten|several|various)(?:\s\w+){1,3}\W*\Z",
     re.I,
 )
-# Letters of scripts that put no blanks between words.
-_UNSPACED = re.compile(r"[\u0e00-\u0eff\u3040-\u30ff\u3400-\u9fff]")
 _EXCERPTS = (
     r"(?:the|these|this) (?:provided |given |cited )?(?:excerpt|document|source|page|passage|report"
     r"|speech|paper|note|filing|release|table)s?"
@@ -172,7 +168,7 @@ def check_statements(text: str, prompt: Prompt) -> CheckedText:
     position = length = 0
     for sentence in sentences:
         end = sentence.start + len(sentence.text.rstrip())
-        piece = _with_key(text[position:end], sentence.added)
+        piece = with_key(text[position:end], sentence.added)
         if sentence.status == "unsupported":
             uncited.append((length + sentence.start - position, length + len(piece)))
         pieces.append(piece)
@@ -184,7 +180,7 @@ def check_statements(text: str, prompt: Prompt) -> CheckedText:
     return CheckedText(shown, citations, numbers, statements)
 
 
-def _with_key(text: str, key: str) -> str:
+def with_key(text: str, key: str) -> str:
     """A text with the key that was added to it, "" for none; in a table row within its last cell."""
     if not key:
         return text
@@ -260,7 +256,7 @@ def without_added(text: str, statements: Sequence[Statement], prompt: Prompt) ->
 
 
 def _without_key(text: str, prompt: Prompt) -> str:
-    """Undoes `_with_key`."""
+    """Undoes `with_key`."""
     for key in prompt.sources:
         if text.endswith(f"[{key}] |"):
             return f"{text[: -len(key) - 4]}|"
@@ -399,7 +395,7 @@ def _states(text: str) -> bool:
         return False
     if distinctive_words(comparable_words(stripped)) >= FEWEST_TELLING:
         return True
-    if len(_UNSPACED.findall(stripped)) >= FEWEST_UNSPACED:
+    if len(UNSPACED.findall(stripped)) >= FEWEST_UNSPACED:
         return True
     return bool(find_figures(stripped))
 
@@ -698,6 +694,6 @@ def _without_item(text: str) -> str:
 
 
 def _statement(sentence: _ModelSentence, prompt: Prompt) -> Statement:
-    text = _with_key(sentence.text.strip(), sentence.added)
+    text = with_key(sentence.text.strip(), sentence.added)
     rests_on = sentence.rests_on.split("-")[0] if sentence.rests_on else None
     return Statement(with_short_keys(text, prompt), sentence.status, rests_on)

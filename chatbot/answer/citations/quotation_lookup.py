@@ -26,7 +26,14 @@ from chatbot.evidence.word_runs import (
 from ingestion.language.list_items import ITEM_START
 from ingestion.language.numbers import Figure
 
-__all__ = ["copied_passage", "locate", "quoted_passage", "row_behind_head", "unquoted_passage"]
+__all__ = [
+    "copied_passage",
+    "locate",
+    "quoted_passage",
+    "row_behind_head",
+    "unquoted_passage",
+    "with_whole_figures",
+]
 
 # A row's label ends where its figures begin.
 _FIGURES_OF_ROW = re.compile(r"\s[^\w\s%]{0,3}\d")
@@ -264,7 +271,7 @@ def unquoted_passage(words: Words, figures: list[Figure], view: PageEvidence) ->
     a figure with the words beside it.
     """
     spans = (longest_run(words, view.words), _row(words, figures, view))
-    found = [_with_whole_figures(view, *span) for span in spans if span]
+    found = [with_whole_figures(view, *span) for span in spans if span]
     if found:
         # A head has few of a row's figures, "Table 3", though more of its words.
         counted = _without_times(words, figures) or figures
@@ -275,7 +282,7 @@ def unquoted_passage(words: Words, figures: list[Figure], view: PageEvidence) ->
         return None
     placed = _figures_from(view, span[0])
     if placed and placed[0].figure.start < span[1]:
-        return _with_whole_figures(view, *span)
+        return with_whole_figures(view, *span)
     return None
 
 
@@ -320,7 +327,7 @@ def _figures_from(view: PageEvidence, start: int) -> tuple[OnPage, ...]:
     return figures[first:]
 
 
-def _with_whole_figures(view: PageEvidence, start: int, end: int) -> tuple[int, int]:
+def with_whole_figures(view: PageEvidence, start: int, end: int) -> tuple[int, int]:
     """The span, grown so that no figure at its edges loses sign, currency, scale or unit."""
     for placed in _figures_from(view, start):
         if placed.figure.start >= end:

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import re
 from bisect import bisect_right
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 
 from chatbot.answer.citations.citation_keys import ANY_KEY, KEYS_IN_BRACKETS
+from chatbot.answer.citations.citation_spans import with_short_keys
 from chatbot.answer.citations.latex import plain_arithmetic
+from chatbot.answer.citations.model_statements import CheckedText, with_key
 from chatbot.answer.citations.printed_matches import instructs_by_name
 from chatbot.answer.verification.located import LocatedQuote
 from chatbot.answer.verification.program_half import figures_known
@@ -28,7 +28,7 @@ from chatbot.records import (
     StatementQuote,
 )
 
-__all__ = ["ProvenText", "check_statements", "judged_statements", "with_short_keys", "with_whole_keys"]
+__all__ = ["check_statements", "judged_statements"]
 
 UNKNOWN_KEY = "there is no source with this number"
 ELSEWHERE = "it is on page {page}, not on this one"
@@ -37,21 +37,7 @@ PLACED = "it is on page {page}; what it means there was not checked"
 UNPLACED = "it was not checked"
 
 
-@dataclass(frozen=True, slots=True)
-class ProvenText:
-    """A checked answer.
-
-    text: as shown, with the keys that were added.
-    citations, numbers, statements: as in Answer.
-    """
-
-    text: str
-    citations: tuple[Citation, ...]
-    numbers: tuple[NumberCheck, ...]
-    statements: tuple[Statement, ...]
-
-
-def check_statements(text: str, prompt: Prompt, reading: StatementReading | None = None) -> ProvenText:
+def check_statements(text: str, prompt: Prompt, reading: StatementReading | None = None) -> CheckedText:
     """A chat model's answer with what is proven of it.
 
     text: as the model wrote it, with whole keys. A statement without a key gets that of the page on which it
@@ -68,7 +54,7 @@ def check_statements(text: str, prompt: Prompt, reading: StatementReading | None
     for one in judged:
         start, end = one.statement.start, one.statement.end
         added = one.quotes[0].key if one.quotes and one.mark in CONFIRMED and not one.statement.keys else ""
-        said = _with_key(text[start:end], added)
+        said = with_key(text[start:end], added)
         starts.append(length + start - position)
         pieces += [text[position:start], said]
         length = starts[-1] + len(said)
@@ -77,7 +63,7 @@ def check_statements(text: str, prompt: Prompt, reading: StatementReading | None
     whole = "".join([*pieces, text[position:]])
     numbers = tuple(check for one in judged for check in _numbers(one, prompt))
     citations = _citations(whole, starts, judged, prompt)
-    return ProvenText(with_short_keys(whole, prompt), citations, numbers, tuple(statements))
+    return CheckedText(with_short_keys(whole, prompt), citations, numbers, tuple(statements))
 
 
 def judged_statements(text: str, prompt: Prompt, reading: StatementReading | None = None) -> list[Judged]:
@@ -95,37 +81,8 @@ def judged_statements(text: str, prompt: Prompt, reading: StatementReading | Non
     ]
 
 
-def with_short_keys(text: str, prompt: Prompt) -> str:
-    """The text with each known key in brackets of its own, as it is shown: "[S1][S2]"."""
-
-    def short(found: re.Match[str]) -> str:
-        keys = ANY_KEY.findall(found[0])
-        if not any(key in prompt.sources for key in keys):
-            return found[0]
-        return "".join(f"[{_short(key) if key in prompt.sources else key}]" for key in keys)
-
-    return KEYS_IN_BRACKETS.sub(short, text)
-
-
-def with_whole_keys(text: str, prompt: Prompt) -> str:
-    """A shown answer whose keys are all known, as it was before: "[S1]" becomes "[S1-7f3a]"."""
-    whole = {_short(key): key for key in prompt.sources}
-
-    def whole_key(key: re.Match[str]) -> str:
-        return whole.get(key[0], key[0])
-
-    return KEYS_IN_BRACKETS.sub(lambda mark: ANY_KEY.sub(whole_key, mark[0]), text)
-
-
 def _short(key: str) -> str:
     return key.partition("-")[0]
-
-
-def _with_key(text: str, key: str) -> str:
-    """A text with the key that was added to it, "" for none; in a table row within its last cell."""
-    if not key:
-        return text
-    return f"{text[:-1]}[{key}] |" if text.endswith("|") else f"{text} [{key}]"
 
 
 # --- citations

@@ -6,6 +6,7 @@ import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
+from chatbot.answer.citations.quotation_lookup import with_whole_figures
 from chatbot.evidence.page import PageEvidence
 from chatbot.evidence.page_figures import OnPage
 from chatbot.evidence.word_runs import comparable_words, spans_of, tells
@@ -87,16 +88,7 @@ def _places(texts: tuple[str, ...], view: PageEvidence, behind: int) -> Iterator
     for number, (start, end) in enumerate(spans_of(texts, view.words, behind)):
         if number == MOST_PLACES:
             return
-        yield _with_whole_figures(view, start, end)
-
-
-def _with_whole_figures(view: PageEvidence, start: int, end: int) -> tuple[int, int]:
-    """The span, grown so that no figure at its edges loses sign, currency, scale or unit."""
-    for placed in view.figures.all:
-        if placed.figure.start < end and start < placed.figure.end:
-            start = min(start, placed.figure.start)
-            end = max(end, placed.figure.end)
-    return start, end
+        yield with_whole_figures(view, start, end)
 
 
 def _same_signs(part: str, span: tuple[int, int], view: PageEvidence) -> bool:

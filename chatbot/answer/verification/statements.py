@@ -12,7 +12,7 @@ from ingestion.language.list_items import SAFE_ITEM
 from ingestion.language.numbers import find_figures
 from ingestion.language.sentences import sentence_spans
 
-__all__ = ["AnswerStatement", "blanked", "statements_of"]
+__all__ = ["FEWEST_TELLING", "FEWEST_UNSPACED", "UNSPACED", "AnswerStatement", "statements_of"]
 
 # Statements of one answer; what lies behind them is not checked, and that is said.
 MOST_STATEMENTS = 200
@@ -20,7 +20,8 @@ MOST_STATEMENTS = 200
 FEWEST_TELLING = 2
 # Nor do fewer letters of a script without blanks: "是的。".
 FEWEST_UNSPACED = 4
-_UNSPACED = re.compile(r"[\u0e00-\u0eff\u3040-\u30ff\u3400-\u9fff]")
+# Letters of scripts that put no blanks between words.
+UNSPACED = re.compile(r"[\u0e00-\u0eff\u3040-\u30ff\u3400-\u9fff]")
 _HEADING = re.compile(r"\s*(?:#{1,6}\s|(?:\*\*|__)[^*_]+(?:\*\*|__):?\s*$)")
 _TABLE_RULE = re.compile(r"\s*\|?[\s:|-]*-[\s:|-]*\|?\s*")
 _ROW = re.compile(r"\s*\|")
@@ -44,7 +45,7 @@ class AnswerStatement:
     keys: tuple[str, ...]
 
 
-def blanked(text: str) -> str:
+def _blanked(text: str) -> str:
     """The text with blanks for its keys, of equal length."""
     return KEYS_IN_BRACKETS.sub(lambda keys: " " * len(keys[0]), text)
 
@@ -53,7 +54,7 @@ def statements_of(text: str, known: Mapping[str, object]) -> list[AnswerStatemen
     """The statements of an answer, in order. known: by whole keys."""
     found = list[AnswerStatement]()
     heads = ""
-    plain = blanked(text)
+    plain = _blanked(text)
     spans = list(_spans(text))
     for number, (start, end) in enumerate(spans):
         line = _BLANKS_BEFORE.sub("", plain[start:end].strip())
@@ -109,4 +110,4 @@ def _states(line: str) -> bool:
     if said.endswith(":"):
         return False
     telling = distinctive_words(comparable_words(said))
-    return telling >= FEWEST_TELLING or len(_UNSPACED.findall(said)) >= FEWEST_UNSPACED
+    return telling >= FEWEST_TELLING or len(UNSPACED.findall(said)) >= FEWEST_UNSPACED

@@ -9,7 +9,8 @@ from typing import Any
 
 import pytest
 
-from chatbot.answer.verification.checked_text import ProvenText, check_statements
+from chatbot.answer.citations.model_statements import CheckedText
+from chatbot.answer.verification.checked_text import check_statements
 from chatbot.answer.verification.reading_call import StatementReading, replies_to
 from chatbot.answer.verification.reply import ReplyError
 from chatbot.answer.verification.request import ReadingRequest
@@ -80,7 +81,7 @@ REPLY: dict[str, Any] = {
 MARKS = ["stated", "calculated", "calculated", "stated", "stated", "inference", ""]
 
 
-def checked(reply: object = REPLY, answer: str = ANSWER) -> ProvenText:
+def checked(reply: object = REPLY, answer: str = ANSWER) -> CheckedText:
     request = ReadingRequest((), tuple(range(1, 8)), {"P1": "S1-7f3a", "P2": "S2-7f3a"})
     read = replies_to(request, reply if isinstance(reply, str) else json.dumps(reply))
     return check_statements(answer, prompt(), StatementReading(read, ("reader", "here")))
