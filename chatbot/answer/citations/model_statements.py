@@ -15,7 +15,6 @@ from chatbot.answer.citations.citation_keys import ANY_KEY, KEYS_IN_BRACKETS
 from chatbot.answer.citations.citation_spans import check_answer, with_short_keys
 from chatbot.answer.citations.clauses import BETWEEN_CLAUSES, PAST, VERB, Clause, clauses_of, has_clause
 from chatbot.answer.citations.latex import plain_arithmetic
-from chatbot.answer.verification.statements import FEWEST_TELLING, FEWEST_UNSPACED, UNSPACED
 from chatbot.evidence.page import page_of
 from chatbot.evidence.page_sentences import NEAR, stems_of
 from chatbot.evidence.word_runs import MIN_QUOTE_WORDS, comparable_words, distinctive_words
@@ -27,6 +26,9 @@ from ingestion.language.periods import YEAR
 from ingestion.language.sentences import sentence_spans
 
 __all__ = [
+    "FEWEST_TELLING",
+    "FEWEST_UNSPACED",
+    "UNSPACED",
     "CheckedText",
     "check_behind",
     "check_quoted",
@@ -36,6 +38,12 @@ __all__ = [
     "without_added",
 ]
 
+# Fewer telling words, and no figure, state nothing: "Yes.", "In short".
+FEWEST_TELLING = 2
+# Nor do fewer letters of a script without blanks: "是的。".
+FEWEST_UNSPACED = 4
+# Letters of scripts that put no blanks between words.
+UNSPACED = re.compile(r"[\u0e00-\u0eff\u3040-\u30ff\u3400-\u9fff]")
 # Share of a sentence's words that must stand near the passage located for it. Otherwise four words in a row
 # that any page of the kind has would pass for all of it.
 LEAST_NEAR = 0.4

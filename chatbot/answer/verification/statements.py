@@ -7,21 +7,16 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
 from chatbot.answer.citations.citation_keys import ANY_KEY, KEYS_IN_BRACKETS
+from chatbot.answer.citations.model_statements import FEWEST_TELLING, FEWEST_UNSPACED, UNSPACED
 from chatbot.evidence.word_runs import comparable_words, distinctive_words
 from ingestion.language.list_items import SAFE_ITEM
 from ingestion.language.numbers import find_figures
 from ingestion.language.sentences import sentence_spans
 
-__all__ = ["FEWEST_TELLING", "FEWEST_UNSPACED", "UNSPACED", "AnswerStatement", "statements_of"]
+__all__ = ["AnswerStatement", "statements_of"]
 
 # Statements of one answer; what lies behind them is not checked, and that is said.
 MOST_STATEMENTS = 200
-# Fewer telling words, and no figure, state nothing: "Yes.", "In short".
-FEWEST_TELLING = 2
-# Nor do fewer letters of a script without blanks: "是的。".
-FEWEST_UNSPACED = 4
-# Letters of scripts that put no blanks between words.
-UNSPACED = re.compile(r"[\u0e00-\u0eff\u3040-\u30ff\u3400-\u9fff]")
 _HEADING = re.compile(r"\s*(?:#{1,6}\s|(?:\*\*|__)[^*_]+(?:\*\*|__):?\s*$)")
 _TABLE_RULE = re.compile(r"\s*\|?[\s:|-]*-[\s:|-]*\|?\s*")
 _ROW = re.compile(r"\s*\|")
