@@ -9,9 +9,9 @@ from itertools import chain
 import streamlit as st
 
 from chatbot.answer.citations.model_refusals import without_refusal
-from chatbot.answer.mark_lines import doubt_lines, proven_line, unread_line
 from chatbot.asking.answering import HAD_SAID
 from chatbot.asking.multi_document import with_titled_parts
+from chatbot.mark_lines import doubt_lines, proven_line, unread_line
 from chatbot.memory.cases.feedback_rerank import REMEMBERED
 from chatbot.memory.layers import beside
 from chatbot.records import (

@@ -121,6 +121,7 @@ def test_a_reader_who_cannot_be_used_leaves_the_programs_half(make: Make, reads:
     assert answer.reading is not None and answer.reading.reason and not answer.reading.reply
 
 
+@pytest.mark.timed
 def test_a_silent_reader_is_given_up_in_time(make: Make) -> None:
     began = time.monotonic()
     answer, _ = read(make, Mute(), verify_timeout=0.5)
