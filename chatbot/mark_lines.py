@@ -49,7 +49,7 @@ def proven_line(answer: Answer) -> str:
     if not marked or not answer.by_model:
         return ""
     reader = f"; read by {answer.reading.model}" if answer.reading and answer.reading.reply else ""
-    return f"Of {len(answer.statements)} statements: {', '.join(marked)}{reader}."
+    return f"Of {_counted(len(answer.statements))}: {', '.join(marked)}{reader}."
 
 
 def unread_line(answer: Answer) -> str:
@@ -57,9 +57,13 @@ def unread_line(answer: Answer) -> str:
     count = answer.unread
     if not count:
         return ""
-    said = "1 statement was" if count == 1 else f"{count} statements were"
+    were = "was" if count == 1 else "were"
     reason = answer.reading.reason if answer.reading else ""
-    return f"{said} not checked by meaning.{f' {reason}' if reason else ''}"
+    return f"{_counted(count)} {were} not checked by meaning.{f' {reason}' if reason else ''}"
+
+
+def _counted(count: int) -> str:
+    return f"{count} statement{'' if count == 1 else 's'}"
 
 
 def why_doubted(statement: Statement) -> str:

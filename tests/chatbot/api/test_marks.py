@@ -23,10 +23,8 @@ from tests.readers import quoting, reader
 
 FALSE = "The deficit ceiling is 99 per cent of output"
 RIGHT = "The deficit may be at most three per cent of output"
-DOUBT = (
-    "⚠ the page says otherwise: “The deficit ceiling is 99 per cent of output [S1].”: it has three per cent"
-)
-COUNTED = "Of 1 statements: 1 ⚠ the page says otherwise; read by stand-in."
+DOUBT = f"⚠ the page says otherwise: “{FALSE} [S1].”: it has three per cent"
+COUNTED = "Of 1 statement: 1 ⚠ the page says otherwise; read by stand-in."
 
 Door = Callable[[Api, httpx.Client], str]
 
