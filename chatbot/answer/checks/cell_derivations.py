@@ -8,7 +8,7 @@ from itertools import combinations
 
 from chatbot.answer.checks.claims import Claim
 from chatbot.answer.checks.figure_matches import direction_told, level_told, move_told
-from chatbot.answer.checks.formulas import amount_of, evaluates_to
+from chatbot.answer.formulas import amount_of, evaluates_to
 from chatbot.evidence.figure_names import agreement, label_words
 from chatbot.evidence.page import PageEvidence
 from chatbot.evidence.table_cells import CellPlace, TableView

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 from itertools import pairwise
 
 from chatbot.answer.checks.claims import Scope
-from chatbot.answer.checks.formulas import amount_of
+from chatbot.answer.formulas import amount_of
 from ingestion.language.numbers import Figure, units_agree
 from ingestion.language.opposites import MOVES, VERBS_OF_MOVES
 

@@ -10,7 +10,7 @@ from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass, replace
 
 from chatbot.answer.checks.claims import Claim
-from chatbot.answer.checks.formulas import find_formulas, is_constant
+from chatbot.answer.formulas import find_formulas, is_constant
 from chatbot.evidence.figure_names import label_words
 from chatbot.evidence.page import PageEvidence
 from chatbot.evidence.page_figures import digits_of

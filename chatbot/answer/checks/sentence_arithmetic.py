@@ -13,7 +13,7 @@ from itertools import combinations, pairwise, product
 
 from chatbot.answer.checks.claims import Scope
 from chatbot.answer.checks.figure_matches import direction_told, move_told
-from chatbot.answer.checks.formulas import amount_of, evaluates_to
+from chatbot.answer.formulas import amount_of, evaluates_to
 from chatbot.evidence.figure_names import label_words
 from ingestion.language.numbers import Figure, units_agree
 from ingestion.language.opposites import MOVES

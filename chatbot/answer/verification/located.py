@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import islice
 
 from chatbot.answer.citations.quotation_lookup import with_whole_figures
 from chatbot.evidence.page import PageEvidence
@@ -12,7 +13,7 @@ from chatbot.evidence.page_figures import OnPage
 from chatbot.evidence.word_runs import comparable_words, spans_of, tells
 from ingestion.language.numbers import Figure, find_figures
 
-__all__ = ["LocatedQuote", "locate_quotation", "locate_quotations"]
+__all__ = ["LocatedQuote", "locate_quotation", "locate_quotations", "places_of"]
 
 # Where a quotation may leave something out, or goes on in another cell or line.
 _PARTS = re.compile(r"\s*(?:\[?(?:\.\.\.+|…)\]?|\n+)\s*")
@@ -76,24 +77,26 @@ def _located(parts: Sequence[str], view: PageEvidence) -> tuple[tuple[int, int],
         if not words.texts:
             continue
         telling = telling or any(tells(word) or word[0].isdigit() for word in words.texts)
-        places = _places(words.texts, view, behind)
-        span = next((span for span in places if _same_signs(part, span, view)), None)
+        span = next(places_of(part, view, behind), None)
         if span is None:
             return ()
         spans.append(span)
     return tuple(spans) if telling else ()
 
 
-def _places(texts: tuple[str, ...], view: PageEvidence, behind: int) -> Iterator[tuple[int, int]]:
-    for number, (start, end) in enumerate(spans_of(texts, view.words, behind)):
-        if number == MOST_PLACES:
-            return
-        yield with_whole_figures(view, start, end)
+def places_of(part: str, view: PageEvidence, behind: int = 0) -> Iterator[tuple[int, int]]:
+    """Where the words of a part stand in a row on a page, with the same signs, from a position on."""
+    for span in islice(spans_of(comparable_words(part).texts, view.words, behind), MOST_PLACES):
+        whole = with_whole_figures(view, *span)
+        if _same_signs(part, whole, view):
+            yield whole
 
 
 def _same_signs(part: str, span: tuple[int, int], view: PageEvidence) -> bool:
-    """Whether the figures of a quotation have the signs that they have on the page."""
-    start, end = span
-    printed = [figure.value < 0 for figure in find_figures(view.text[start:end], view.style)]
-    quoted = [figure.value < 0 for figure in find_figures(part, view.style)]
-    return printed == quoted
+    """Whether the same figures of a quotation are below zero as on the page."""
+    printed = find_figures(view.text[slice(*span)], view.style)
+    return _below_zero(printed) == _below_zero(find_figures(part, view.style))
+
+
+def _below_zero(figures: Iterable[Figure]) -> list[float]:
+    return [figure.value for figure in figures if figure.value < 0]

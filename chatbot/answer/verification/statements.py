@@ -75,11 +75,12 @@ def _spans(text: str) -> Iterator[tuple[int, int]]:
         row = _ROW.match(line)
         for start, end in [(0, len(line))] if row else sentence_spans(line, longest=len(line)):
             span = at + start, at + end
-            said = KEYS_IN_BRACKETS.sub("", text[slice(*span)])
-            if joined and not row and not _LETTER.search(said):
-                joined[-1] = joined[-1][0], span[1]
-            elif said.strip():
+            written = text[slice(*span)]
+            said = KEYS_IN_BRACKETS.sub("", written)
+            if row or _LETTER.search(said):
                 joined.append(span)
+            elif joined and said != written:
+                joined[-1] = joined[-1][0], span[1]
         at += len(line)
     for start, end in joined:
         said = text[start:end]

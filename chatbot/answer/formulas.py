@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import ast
 import math
 import re
 from bisect import bisect_right
@@ -10,7 +9,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 
-from chatbot.answer.calculator import OPERATIONS
+from chatbot.answer.calculator import CalculationError, calculate
 from ingestion.language.numbers import Figure
 from ingestion.language.periods import YEAR
 
@@ -20,6 +19,7 @@ __all__ = ["Formula", "amount_of", "evaluates_to", "find_formulas", "is_constant
 _CONSTANTS = frozenset({1.0, 2.0, 3.0, 4.0, 12.0, 52.0, 100.0, 360.0, 365.0, 1000.0})
 _LONGEST_GAP = 120  # characters between two operands, their names included
 _MOST_OPERANDS = 24
+_DECIMALS = 9  # of an operand; basis points with four of their own have eight
 _EQUALS = re.compile(r"=|≈|\bequals\b")
 _TO_RESULT = re.compile(r"\s{0,3}(?:(?:about|around|approximately|roughly|~|≈)\s{0,3})?[*_(]{0,3}\s{0,3}")
 _ANNOTATION = re.compile(rf"\((?=[^()]{{0,60}}[A-Za-z])[^()]{{0,60}}\)|\({YEAR}\)")
@@ -254,23 +254,14 @@ def _close(computed: float, result: Figure, shown: float) -> bool:
 
 def _evaluate(tokens: list[_Token], amounts: dict[int, float]) -> float:
     """What the arithmetic comes to; not-a-number where the tokens are none."""
-    written = [f"x{token:.0f}" if isinstance(token, float) else token for token in tokens]
+    written = [_plain(amounts[int(token)]) if isinstance(token, float) else token for token in tokens]
     try:
-        expression = ast.parse(" ".join(written), mode="eval")
-        return _value(expression.body, amounts)
-    except (SyntaxError, ZeroDivisionError):
+        return calculate("".join(written)).value
+    except CalculationError:
         return math.nan
 
 
-def _value(node: ast.expr, amounts: dict[int, float]) -> float:
-    """The value of operands and the four operations on them; not-a-number for anything else, such as a sign
-    before an operand.
-    """
-    if isinstance(node, ast.BinOp) and type(node.op) in OPERATIONS:
-        operation = OPERATIONS[type(node.op)]
-        left = _value(node.left, amounts)
-        right = _value(node.right, amounts)
-        return operation(left, right)
-    if isinstance(node, ast.Name):
-        return amounts[int(node.id[1:])]
-    return math.nan
+def _plain(amount: float) -> str:
+    """A number as the calculator takes it."""
+    digits = f"{amount:.{_DECIMALS}f}".rstrip("0").rstrip(".")
+    return f"({digits})"
