@@ -18,7 +18,6 @@ from chatbot.answer.citations.model_refusals import is_refusal, without_refusal
 from chatbot.answer.citations.model_statements import (
     CheckedText,
     check_behind,
-    check_quoted,
     check_statements,
     with_whole_keys,
 )
@@ -33,6 +32,7 @@ from chatbot.answer.tables.cell_lookup import by_year
 from chatbot.answer.tables.operations import by_operation
 from chatbot.answer.tables.table_answers import compute_answer, leaves_average_out
 from chatbot.answer.verdict import NO, UNSAID, YES, asks_yes_or_no, by_sentence
+from chatbot.answer.verification.own_text import check_quoted
 from chatbot.errors import ModelError
 from chatbot.evidence.page import forget_pages, page_of
 from chatbot.evidence.page_figures import in_doubt

@@ -15,11 +15,11 @@ from chatbot.answer.citations.citation_spans import check_answer
 from chatbot.answer.citations.model_statements import (
     CheckedText,
     check_behind,
-    check_quoted,
     check_statements,
     with_whole_keys,
     without_added,
 )
+from chatbot.answer.verification.own_text import check_quoted
 from chatbot.audit.record import WITH_STATEMENTS, FigureCheckRecord, Quote, Record, Source, StatementRecord
 from chatbot.records import MODEL_TEXT, Citation, Hit, NumberCheck, Prompt, Statement
 from ingestion.chunks import chunk_pages

@@ -21,10 +21,10 @@ from chatbot.answer.checks.figure_matches import (
     other_sense,
     rounds,
 )
-from chatbot.answer.formulas import Formula, evaluates_to, find_formulas, is_constant
 from chatbot.answer.checks.model_arithmetic import against_calculation
 from chatbot.answer.checks.sentence_arithmetic import computed_in_sentence
 from chatbot.answer.checks.table_figures import cell_mismatch, names_row, reads_row, speaks_of_another_row
+from chatbot.answer.formulas import Formula, evaluates_to, find_formulas, is_constant
 from chatbot.answer.prompt import worked_out_of
 from chatbot.evidence.figure_names import (
     SAME_PERIOD,

@@ -10,7 +10,7 @@ from itertools import islice
 from chatbot.answer.citations.quotation_lookup import with_whole_figures
 from chatbot.evidence.page import PageEvidence
 from chatbot.evidence.page_figures import OnPage
-from chatbot.evidence.word_runs import comparable_words, spans_of, tells
+from chatbot.evidence.word_runs import comparable_words, evened, spans_of, tells
 from ingestion.language.numbers import Figure, find_figures
 
 __all__ = ["LocatedQuote", "locate_quotation", "locate_quotations", "places_of"]
@@ -94,9 +94,11 @@ def places_of(part: str, view: PageEvidence, behind: int = 0) -> Iterator[tuple[
 
 def _same_signs(part: str, span: tuple[int, int], view: PageEvidence) -> bool:
     """Whether the same figures of a quotation are below zero as on the page."""
-    printed = find_figures(view.text[slice(*span)], view.style)
-    return _below_zero(printed) == _below_zero(find_figures(part, view.style))
+    printed = view.text[slice(*span)]
+    if evened(printed) == evened(part):
+        return True
+    return _below_zero(printed, view) == _below_zero(part, view)
 
 
-def _below_zero(figures: Iterable[Figure]) -> list[float]:
-    return [figure.value for figure in figures if figure.value < 0]
+def _below_zero(text: str, view: PageEvidence) -> list[float]:
+    return [figure.value for figure in find_figures(text, view.style) if figure.value < 0]

@@ -13,7 +13,7 @@ from chatbot.evidence.word_runs import MIN_QUOTE_WORDS, comparable_words, longes
 from ingestion.language.list_items import ITEM_START
 from ingestion.language.sentences import sentence_spans
 
-__all__ = ["Found", "find_cut"]
+__all__ = ["Cut", "find_cut"]
 
 # Of what stands before a key: starts that are tried, and brackets that may be read out behind a row.
 MOST_STARTS, MOST_BRACKETS = 30, 10
@@ -25,7 +25,7 @@ _BRACKET = re.compile(r"\s\(")
 
 
 @dataclass(frozen=True, slots=True)
-class Found:
+class Cut:
     """What of a text stands on a page.
 
     start, end: of that part in the text.
@@ -45,7 +45,7 @@ class Found:
         return max(self.spans, key=lambda span: span[1] - span[0])
 
 
-def find_cut(said: str, view: PageEvidence) -> Found | None:
+def find_cut(said: str, view: PageEvidence) -> Cut | None:
     """The most of a text that a page has word for word; None where it has nothing of it.
 
     That is all of it, or what is left without the words that lead it in and the brackets in which a row's
@@ -53,14 +53,14 @@ def find_cut(said: str, view: PageEvidence) -> Found | None:
     """
     brackets = _read_out(said)
     if spans := _quotation(said, 0, len(said), view):
-        return Found(0, len(said), spans)
+        return Cut(0, len(said), spans)
     ends = [len(said), *brackets]
     starts = [*_starts(said, min(ends))]
     for find in (_row, _quotation):
         for end in ends:
             for start in starts:
                 if spans := find(said, start, end, view):
-                    return Found(start, end, spans)
+                    return Cut(start, end, spans)
     return None
 
 

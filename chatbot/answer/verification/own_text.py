@@ -13,7 +13,7 @@ from chatbot.answer.citations.model_statements import CheckedText
 from chatbot.answer.citations.printed_matches import instructs_by_name, repeats_order
 from chatbot.answer.formulas import find_formulas, is_constant
 from chatbot.answer.verification.figure_proof import is_of_name, states_figure
-from chatbot.answer.verification.own_places import Found, find_cut
+from chatbot.answer.verification.own_places import Cut, find_cut
 from chatbot.answer.verification.statements import statements_of
 from chatbot.evidence.figure_names import agreement, period_beside, periods_in
 from chatbot.evidence.page import PageEvidence, figures_said, page_of
@@ -23,7 +23,7 @@ from chatbot.records import FINE, Citation, NumberCheck, Prompt, Statement
 from ingestion.language.numbers import Figure, find_figures, same_value
 from ingestion.language.sentences import sentence_around
 
-__all__ = ["check_own_text"]
+__all__ = ["check_quoted"]
 
 UNKNOWN_KEY = "there is no source with this number"
 NOT_LOCATED = "no matching passage was found on the page"
@@ -58,11 +58,11 @@ class _Quoted:
 
     start: int
     end: int
-    found: Mapping[str, Found | None]
+    found: Mapping[str, Cut | None]
 
 
 @dataclass(frozen=True, slots=True)
-class _Place:
+class _FigurePlace:
     """Where a figure is from.
 
     key: of its page. at: its place there; None for one that belongs to quoted words and is no amount there.
@@ -74,7 +74,7 @@ class _Place:
     doubt: str = ""
 
 
-def check_own_text(text: str, prompt: Prompt) -> CheckedText:
+def check_quoted(text: str, prompt: Prompt) -> CheckedText:
     """An answer in the documents' own words with what is proven of it.
 
     text: with whole keys, such as "[S1-7f3a]". What stands before a key is looked for on its page alone. A
@@ -111,7 +111,7 @@ class _OwnText:
         self.blanked = KEYS_IN_BRACKETS.sub(lambda mark: " " * len(mark[0]), text)
         self.quoted = list(self._all_quoted())
         self.figures = figures_said(self.blanked, self.views.values())
-        self.places: dict[Figure, _Place | None] = {}
+        self.places: dict[Figure, _FigurePlace | None] = {}
 
     def _all_quoted(self) -> Iterator[_Quoted]:
         """What stands before each mark; of marks side by side the same."""
@@ -137,11 +137,9 @@ class _OwnText:
             if self._before_key(figure) is None:
                 self.places[figure] = None
         asked = find_figures(self.prompt.question)
-        return tuple(
-            [
-                *(self._check(figure, results, asked) for figure in figures),
-                *(_check(figure, "unsupported", TOO_MANY) for figure in self.figures[MOST_FIGURES:]),
-            ]
+        return (
+            *(self._check(figure, results, asked) for figure in figures),
+            *(_check(figure, "unsupported", TOO_MANY) for figure in self.figures[MOST_FIGURES:]),
         )
 
     def _check(self, figure: Figure, results: Mapping[Figure, str], asked: Sequence[Figure]) -> NumberCheck:
@@ -172,14 +170,16 @@ class _OwnText:
         named = period_beside(self.blanked, figure) or said
         return named[0].said if len(named) == 1 else figure.period
 
-    def _place(self, figure: Figure) -> _Place | None:
+    def _place(self, figure: Figure) -> _FigurePlace | None:
         """The place on a cited page that a figure is from; of a paragraph without keys on any of them."""
         own = self._before_key(figure)
         if own is None:
             return self._of_any(figure)
         said = self.blanked[own.start : own.end]
         local = replace(figure, start=figure.start - own.start, end=figure.end - own.start)
-        places = [place for key, found in own.found.items() for place in self._on_page(local, said, key, found)]
+        places = [
+            place for key, found in own.found.items() for place in self._on_page(local, said, key, found)
+        ]
         return next((place for place in places if not place.doubt), next(iter(places), None))
 
     def _before_key(self, figure: Figure) -> _Quoted | None:
@@ -187,25 +187,26 @@ class _OwnText:
         own = next((one for one in self.quoted if figure.start < one.end), None)
         return own if own and own.start <= figure.start else None
 
-    def _on_page(self, figure: Figure, said: str, key: str, found: Found | None) -> Iterator[_Place]:
+    def _on_page(self, figure: Figure, said: str, key: str, found: Cut | None) -> Iterator[_FigurePlace]:
         """The places of a page that may state a figure. figure: with its offsets in what is said."""
         view = self.views[key]
         same = view.figures.by_digits.get(digits_of(figure), [])
         within = [at for at in same if found and _touches(at.figure, found.spans)]
         alike = [at for at in within if evened(at.figure.text) == evened(figure.text)]
         if found and found.start <= figure.start < found.end:
-            yield _Place(key, next(iter((*alike, *within)), None))
+            yield _FigurePlace(key, next(iter((*alike, *within)), None))
             return
         stating = (at for at in [*within, *same][:MOST_PLACES] if states_figure(figure, said, at, view))
-        yield from (_Place(key, at, _other_cell(figure, said, at, view)) for at in (*alike, *stating))
+        for at in (*alike, *stating):
+            yield _FigurePlace(key, at, _other_cell(figure, said, at, view, quoted=at in within))
 
-    def _of_any(self, figure: Figure) -> _Place | None:
+    def _of_any(self, figure: Figure) -> _FigurePlace | None:
         """Where one of the quotations has a figure, sign aside: an outflow is printed with a minus."""
         for own in self.quoted:
             for key, found in own.found.items():
                 for at in self.views[key].figures.by_digits.get(digits_of(figure), []):
                     if found and _touches(at.figure, found.spans) and _is_same_amount(figure, at):
-                        return _Place(key, at)
+                        return _FigurePlace(key, at)
         return None
 
     def _results(self, figures: Sequence[Figure]) -> dict[Figure, str]:
@@ -275,9 +276,7 @@ class _OwnText:
         return -1, -1
 
 
-def _check(
-    figure: Figure, status: str, reason: str, key: str = "", period: str | None = None
-) -> NumberCheck:
+def _check(figure: Figure, status: str, reason: str, key: str = "", period: str | None = None) -> NumberCheck:
     shown = _short(key) or None
     return NumberCheck(
         figure.text, figure.value, figure.unit, figure.scale, period, status, shown, reason=reason
@@ -312,29 +311,30 @@ def _shown(at: OnPage, view: PageEvidence) -> str:
     return f"“{line}”" if len(line) <= LONGEST_SHOWN else f"“{line[: LONGEST_SHOWN - 1]}…”"
 
 
-def _other_cell(figure: Figure, said: str, at: OnPage, view: PageEvidence) -> str:
-    """Why a figure that is read out, or told in a sentence, is not that of a cell; "" where it may be."""
+def _other_cell(figure: Figure, said: str, at: OnPage, view: PageEvidence, *, quoted: bool) -> str:
+    """Why a figure that is read out, or told in a sentence, is not that of a cell; "" where it may be.
+
+    quoted: whether the cell's row is quoted beside it, so that it need not be named.
+    """
     if at.place is None:
         return ""
     table = view.tables.views[at.place.table]
     row, column = at.place.row, at.place.column
-    label, head = (view.once(_words_of, text) for text in (table.table.rows[row].label, table.table.heads[column]))
+    label, head = (_words_of(text) for text in (table.table.rows[row].label, table.table.heads[column]))
     before = _HEAD_BEFORE.search(said, max(0, figure.start - HEAD_REACH), figure.start)
-    behind = _HEAD_BEHIND.match(said, figure.end)
-    other = OTHER_CELL.format(shown=view.tables.shown(at.place))
-    named = before or behind
+    named = before or _HEAD_BEHIND.match(said, figure.end)
     words = _words_of(named[1]) if named else frozenset()
-    if words and words <= head:
-        return "" if label <= _words_of(said) else other
-    if words and words <= label:  # a table whose columns are what others have as rows
-        return "" if head <= _words_of(said) else other
     tied = period_beside(said, figure)
     periods = table.periods(row, column)
-    if before or (tied and periods and not agreement(tied, periods)):
-        return other
-    return ""
+    # The rows of some tables are what others have as columns.
+    for name, other in ((head, label), (label, head)):
+        if words and words <= name:
+            fits = quoted or set(filter(tells, other)) <= _words_of(said)
+            break
+    else:
+        fits = not before and not (tied and periods and not agreement(tied, periods))
+    return "" if fits else OTHER_CELL.format(shown=view.tables.shown(at.place))
 
 
 def _words_of(text: str) -> frozenset[str]:
-    """The words that a name has in any sentence, and its figures."""
-    return frozenset(word for word in comparable_words(text).texts if tells(word) or word[0].isdigit())
+    return frozenset(comparable_words(text).texts)

@@ -7,8 +7,8 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import chain, permutations
 
-from chatbot.answer.formulas import amount_of, evaluates_to, find_formulas, is_constant
 from chatbot.answer.citations.quotation_lookup import copied_passage
+from chatbot.answer.formulas import amount_of, evaluates_to, find_formulas, is_constant
 from chatbot.answer.verification.figure_proof import ProvenFigure, is_of_name, states_figure
 from chatbot.answer.verification.located import LocatedQuote, locate_quotation
 from chatbot.answer.verification.statements import AnswerStatement
