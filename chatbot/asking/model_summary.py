@@ -11,7 +11,7 @@ import time
 from collections.abc import Callable, Generator, Iterator, Sequence
 from dataclasses import dataclass, replace
 
-from chatbot.answer.citations.model_statements import with_whole_keys
+from chatbot.answer.citations.shown_keys import with_whole_keys
 from chatbot.answer.prompt import Request, build_prompt
 from chatbot.answer.source_text import source_text
 from chatbot.asking.answering import Answering, PromptedQuestion

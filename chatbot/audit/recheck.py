@@ -11,15 +11,9 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from chatbot.answer.citations.citation_keys import KEYS_IN_BRACKETS
-from chatbot.answer.citations.citation_spans import check_answer
-from chatbot.answer.citations.model_statements import (
-    CheckedText,
-    check_behind,
-    check_statements,
-    with_whole_keys,
-    without_added,
-)
-from chatbot.answer.verification.own_text import check_quoted
+from chatbot.answer.citations.shown_keys import with_whole_keys, without_added
+from chatbot.answer.verification.checked_text import CheckedText, check_statements
+from chatbot.answer.verification.own_text import check_behind, check_quoted
 from chatbot.audit.record import WITH_STATEMENTS, FigureCheckRecord, Quote, Record, Source, StatementRecord
 from chatbot.records import MODEL_TEXT, Citation, Hit, NumberCheck, Prompt, Statement
 from ingestion.chunks import chunk_pages
@@ -79,7 +73,7 @@ def _checked(record: Record, prompt: Prompt) -> CheckedText:
     """Runs all checks as the answer had them; for a model's answer without the keys that the check added."""
     text = with_keys(record.answer, record.quotes, [source.key for source in record.sources])
     if record.format < WITH_STATEMENTS:
-        return CheckedText(*check_answer(text, prompt), ())
+        return replace(check_quoted(text, prompt), statements=())
     if record.model == EXTRACTIVE or record.sent is None or record.sent.failure:
         return check_quoted(text, prompt)
     own, separator, by_model = text.partition(f"\n\n{MODEL_TEXT}\n\n")

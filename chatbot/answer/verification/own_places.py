@@ -7,10 +7,9 @@ from bisect import bisect_right
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from chatbot.answer.verification.located import locate_quotation, places_of
+from chatbot.answer.verification.located import fills_lines, locate_quotation, places_of
 from chatbot.evidence.page import PageEvidence
 from chatbot.evidence.word_runs import MIN_QUOTE_WORDS, comparable_words, longest_run
-from ingestion.language.list_items import ITEM_START
 from ingestion.language.sentences import sentence_spans
 
 __all__ = ["Cut", "find_cut"]
@@ -85,7 +84,7 @@ def _row(said: str, start: int, end: int, view: PageEvidence) -> tuple[tuple[int
         return ()
     if len(words) < MIN_QUOTE_WORDS and not any(word[0].isalpha() for word in words):
         return ()
-    rows = [place for place in places_of(part, view) if _fills_lines(view.text, *place)]
+    rows = [place for place in places_of(part, view) if fills_lines(*place, view)]
     return (_with_outer_marks(view.text, part, _below(said[:start], rows, view)),) if rows else ()
 
 
@@ -109,14 +108,6 @@ def _below(head: str, rows: list[tuple[int, int]], view: PageEvidence) -> tuple[
     above = longest_run(comparable_words(head), view.words) or (0, 0)
     at = bisect_right(rows, (above[1], 0))
     return rows[at] if at < len(rows) else rows[0]
-
-
-def _fills_lines(text: str, start: int, end: int) -> bool:
-    """Whether a span fills its lines, but for a bullet or an item's number before it."""
-    first = text.rfind("\n", 0, start) + 1
-    last = text.find("\n", end)
-    behind = text[end : last if last >= 0 else len(text)]
-    return ITEM_START.fullmatch(text, first, start) is not None and not any(map(str.isalnum, behind))
 
 
 def _with_outer_marks(page: str, part: str, span: tuple[int, int]) -> tuple[int, int]:

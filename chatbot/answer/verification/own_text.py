@@ -8,10 +8,10 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from chatbot.answer.citations.citation_keys import ANY_KEY, KEYS_IN_BRACKETS
-from chatbot.answer.citations.citation_spans import with_short_keys
-from chatbot.answer.citations.model_statements import CheckedText
-from chatbot.answer.citations.printed_matches import instructs_by_name, repeats_order
+from chatbot.answer.citations.shown_keys import short_key, with_short_keys
+from chatbot.answer.citations.shown_orders import instructs_by_name, repeats_order
 from chatbot.answer.formulas import find_formulas, is_constant
+from chatbot.answer.verification.checked_text import CheckedText, check_statements
 from chatbot.answer.verification.figure_proof import is_of_name, states_figure
 from chatbot.answer.verification.own_places import Cut, find_cut
 from chatbot.answer.verification.statements import statements_of
@@ -19,11 +19,11 @@ from chatbot.evidence.figure_names import agreement, period_beside, periods_in
 from chatbot.evidence.page import PageEvidence, figures_said, page_of
 from chatbot.evidence.page_figures import OnPage, digits_of
 from chatbot.evidence.word_runs import comparable_words, evened, tells
-from chatbot.records import FINE, Citation, NumberCheck, Prompt, Statement
+from chatbot.records import FINE, MODEL_TEXT, Citation, NumberCheck, Prompt, Statement
 from ingestion.language.numbers import Figure, find_figures, same_value
 from ingestion.language.sentences import sentence_around
 
-__all__ = ["check_quoted"]
+__all__ = ["check_behind", "check_quoted"]
 
 UNKNOWN_KEY = "there is no source with this number"
 NOT_LOCATED = "no matching passage was found on the page"
@@ -88,17 +88,25 @@ def check_quoted(text: str, prompt: Prompt) -> CheckedText:
     return CheckedText(with_short_keys(text, prompt), citations, numbers, statements)
 
 
+def check_behind(own: str, said: str, prompt: Prompt) -> CheckedText:
+    """The documents' own words with a model's text behind them. own, said: with whole keys."""
+    quoted = check_quoted(own, prompt)
+    unfound = check_statements(said, prompt)
+    return CheckedText(
+        f"{quoted.text}\n\n{MODEL_TEXT}\n\n{unfound.text}",
+        (*quoted.citations, *unfound.citations),
+        (*quoted.numbers, *unfound.numbers),
+        (*quoted.statements, *unfound.statements),
+    )
+
+
 def _statements(text: str, prompt: Prompt) -> Iterator[Statement]:
     """Its statements; one without a key, such as arithmetic, rests on what is cited behind it."""
     found = statements_of(text, prompt.sources)
     for number, one in enumerate(found):
         said = with_short_keys(text[one.start : one.end], prompt)
         key = next((key for other in (*found[number:], *found[:number]) for key in other.keys), "")
-        yield Statement(said, "cited", _short(key) or None)
-
-
-def _short(key: str) -> str:
-    return key.partition("-")[0]
+        yield Statement(said, "cited", short_key(key) or None)
 
 
 class _OwnText:
@@ -253,7 +261,7 @@ class _OwnText:
             for first, last in hit.instructions
         )
         return Citation(
-            _short(key),
+            short_key(key),
             hit.document,
             hit.page,
             hit.page_label,
@@ -277,7 +285,7 @@ class _OwnText:
 
 
 def _check(figure: Figure, status: str, reason: str, key: str = "", period: str | None = None) -> NumberCheck:
-    shown = _short(key) or None
+    shown = short_key(key) or None
     return NumberCheck(
         figure.text, figure.value, figure.unit, figure.scale, period, status, shown, reason=reason
     )

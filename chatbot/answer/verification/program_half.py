@@ -7,10 +7,9 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import chain, permutations
 
-from chatbot.answer.citations.quotation_lookup import copied_passage
 from chatbot.answer.formulas import amount_of, evaluates_to, find_formulas, is_constant
 from chatbot.answer.verification.figure_proof import ProvenFigure, is_of_name, states_figure
-from chatbot.answer.verification.located import LocatedQuote, locate_quotation
+from chatbot.answer.verification.located import LocatedQuote, is_passage, locate_quotation
 from chatbot.answer.verification.statements import AnswerStatement
 from chatbot.evidence.page import PageEvidence, figures_said
 from chatbot.evidence.page_figures import OnPage, digits_of
@@ -50,7 +49,7 @@ def word_for_word(statement: AnswerStatement, views: Mapping[str, PageEvidence])
     for key in _in_order(statement, views):
         view = views[key]
         spans = locate_quotation(said, view)
-        if spans and copied_passage([said], view):
+        if len(spans) == 1 and is_passage(*spans[0], view):
             return LocatedQuote(key, spans)
     return None
 
