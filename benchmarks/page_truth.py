@@ -39,7 +39,7 @@ sys.path.insert(0, str(ROOT))
 
 from benchmarks.planted_numbers import prompt_of
 from benchmarks.tables import markdown_table
-from chatbot.answer.citations.citation_spans import check_answer
+from chatbot.answer.verification.checked_text import check_statements
 from chatbot.records import FINE
 from ingestion.document import DocumentReading, read_document
 from ingestion.language.periods import find_periods, stands_for
@@ -210,8 +210,9 @@ def _claim(place: int, check: Check, product: Product) -> str:
     page = pages[check["page"] - 1]
     prompt = prompt_of(name, page, pages, check.get("question", ""), random.Random(1))
     answer = check["answer"] if "[S1]" in check["answer"] else f"{check['answer']} [S1]"
-    *_, checks = check_answer(answer.replace("[S1]", "[S1-7f3a]"), prompt)
-    doubts = [f"{one.text}: {one.status} ({one.reason})" for one in checks if one.status not in FINE]
+    checks = check_statements(answer.replace("[S1]", "[S1-7f3a]"), prompt).numbers
+    fine = {*FINE, "not_checked"}
+    doubts = [f"{one.text}: {one.status} ({one.reason})" for one in checks if one.status not in fine]
     if not checks:
         return "no figure was found"
     status = DOUBTED if doubts else SUPPORTED

@@ -7,15 +7,15 @@ from __future__ import annotations
 import re
 
 import pytest
-
 from chatbot.answer.citations.model_statements import check_statements
+from tests.chatbot.answer.citations.test_citation_spans import hit, prompt
+
 from chatbot.evidence.page import page_of
 from chatbot.memory.compression.messages import Message, Messages
 from chatbot.search.question_terms import subject_of
 from ingestion.language.numbers import find_figures
 from ingestion.language.periods import find_periods
 from ingestion.language.sentences import is_finished, sentence_around, sentences
-from tests.chatbot.answer.citations.test_citation_spans import hit, prompt
 from tests.hard_sentences import HARD, Hard
 
 every = pytest.mark.parametrize("hard", HARD, ids=lambda hard: hard.text[:40])

@@ -85,7 +85,7 @@ def _row(said: str, start: int, end: int, view: PageEvidence) -> tuple[tuple[int
     if len(words) < MIN_QUOTE_WORDS and not any(word[0].isalpha() for word in words):
         return ()
     rows = [place for place in places_of(part, view) if fills_lines(*place, view)]
-    return (_with_outer_marks(view.text, part, _below(said[:start], rows, view)),) if rows else ()
+    return _with_outer_marks(part, (_below(said[:start], rows, view),), view) if rows else ()
 
 
 def _quotation(said: str, start: int, end: int, view: PageEvidence) -> tuple[tuple[int, int], ...]:
@@ -95,10 +95,12 @@ def _quotation(said: str, start: int, end: int, view: PageEvidence) -> tuple[tup
     is_whole = end == len(said) and said[:start].rstrip(" \t")[-1:] in {"", "\n"}
     if not words or (len(words) < MIN_QUOTE_WORDS and not is_whole):
         return ()
-    spans = _row(said, start, end, view) or locate_quotation(part, view)
+    if spans := _row(said, start, end, view):
+        return spans
+    spans = locate_quotation(part, view)
     if is_whole and not spans:  # "In" at the end of a page
         spans = tuple(places_of(part, view))[:1]
-    return (_with_outer_marks(view.text, part, spans[0]),) if len(spans) == 1 else spans
+    return _with_outer_marks(part, spans, view) if spans else ()
 
 
 def _below(head: str, rows: list[tuple[int, int]], view: PageEvidence) -> tuple[int, int]:
@@ -110,13 +112,16 @@ def _below(head: str, rows: list[tuple[int, int]], view: PageEvidence) -> tuple[
     return rows[at] if at < len(rows) else rows[0]
 
 
-def _with_outer_marks(page: str, part: str, span: tuple[int, int]) -> tuple[int, int]:
-    """The span with the marks that stand at the part's ends, where the page has them too."""
+def _with_outer_marks(
+    part: str, spans: tuple[tuple[int, int], ...], view: PageEvidence
+) -> tuple[tuple[int, int], ...]:
+    """The spans with the marks that stand at the part's ends, where the page has them too."""
     words = comparable_words(part)
-    start, end = span
     lead, tail = part[: words.starts[0]].strip(), part[words.ends[-1] :].strip()
-    if page.endswith(lead, 0, start):
+    (start, end), *others = spans
+    if view.text.endswith(lead, 0, start):
         start -= len(lead)
-    if page.startswith(tail, end):
-        end += len(tail)
-    return start, end
+    first, last = ((start, end), *others)[-1]
+    if view.text.startswith(tail, last):
+        last += len(tail)
+    return (*((start, end), *others)[:-1], (first, last))

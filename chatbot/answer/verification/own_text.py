@@ -10,7 +10,7 @@ from dataclasses import dataclass, replace
 from chatbot.answer.citations.citation_keys import ANY_KEY, KEYS_IN_BRACKETS
 from chatbot.answer.citations.shown_keys import short_key, with_short_keys
 from chatbot.answer.citations.shown_orders import instructs_by_name, repeats_order
-from chatbot.answer.formulas import find_formulas, is_constant
+from chatbot.answer.formulas import Formula, find_formulas, is_constant
 from chatbot.answer.verification.checked_text import CheckedText, check_statements
 from chatbot.answer.verification.figure_proof import is_of_name, states_figure
 from chatbot.answer.verification.own_places import Cut, find_cut
@@ -18,6 +18,7 @@ from chatbot.answer.verification.statements import statements_of
 from chatbot.evidence.figure_names import agreement, period_beside, periods_in
 from chatbot.evidence.page import PageEvidence, figures_said, page_of
 from chatbot.evidence.page_figures import OnPage, digits_of
+from chatbot.evidence.table_cells import CellPlace
 from chatbot.evidence.word_runs import comparable_words, evened, tells
 from chatbot.records import FINE, MODEL_TEXT, Citation, NumberCheck, Prompt, Statement
 from ingestion.language.numbers import Figure, find_figures, same_value
@@ -44,6 +45,9 @@ _BESIDE = re.compile(r"[ ,;]{0,3}")
 # "(2024: 5; 2023: 4)" and "5 million (2024)".
 _HEAD_BEFORE = re.compile(r"[(;] ?((?:[^();:]|\([^()]*\)){1,200}): ?\Z")
 _HEAD_BEHIND = re.compile(r" ?\(((?:[^()]|\([^()]*\)){1,200})\)")
+# What stands around the figures of such a sentence, and the marks of notes behind a row's name.
+_TOLD = re.compile(r"(?:\((?:[^()]|\([^()]*\))*\)|;|\band\b|[\s.])*")
+_NOTES = re.compile(r"(?:\s?\(\w{1,2}\))+$")
 
 _Span = tuple[int, int]
 
@@ -204,8 +208,8 @@ class _OwnText:
         if found and found.start <= figure.start < found.end:
             yield _FigurePlace(key, next(iter((*alike, *within)), None))
             return
-        stating = (at for at in [*within, *same][:MOST_PLACES] if states_figure(figure, said, at, view))
-        for at in (*alike, *stating):
+        stating = [at for at in [*within, *same][:MOST_PLACES] if states_figure(figure, said, at, view)]
+        for at in (*alike, *sorted(stating, key=lambda at: at.place is None)):
             yield _FigurePlace(key, at, _other_cell(figure, said, at, view, quoted=at in within))
 
     def _of_any(self, figure: Figure) -> _FigurePlace | None:
@@ -223,9 +227,11 @@ class _OwnText:
         # Twice, because an average may be shown before the ratios that it is of.
         for formula in [*find_formulas(self.blanked, figures)] * 2:
             operands = [figures[index] for index in formula.operands]
-            if all(self._stands(figure, results) for figure in operands):
+            result = figures[formula.result]
+            stand = all(self._stands(figure, results) for figure in operands)
+            if stand and self._has_scale(formula, operands, result):
                 known = [*filter(is_constant, operands), *(figures[index] for index in formula.between)]
-                results |= dict.fromkeys([*known, figures[formula.result]], formula.text)
+                results |= dict.fromkeys([*known, result], formula.text)
         return results
 
     def _stands(self, figure: Figure, results: Iterable[Figure]) -> bool:
@@ -233,6 +239,14 @@ class _OwnText:
         if is_constant(figure) or (place and not place.doubt):
             return True
         return any(same_value(figure, other) for other in results)
+
+    def _has_scale(self, formula: Formula, operands: Sequence[Figure], result: Figure) -> bool:
+        """Whether the scale of a result is that of its operands, which may be printed above them."""
+        if result.scale == 1.0 or any(figure.scale > 1 for figure in operands):
+            return True
+        places = [place.at for place in map(self.places.get, operands) if place and place.at]
+        scales = (any(reading.scale == result.scale for reading in at.readings) for at in places)
+        return formula.sums and bool(places) and all(scales)
 
     # --- citations
     # --------------------------------------------------------------------------------------------------------
@@ -250,7 +264,7 @@ class _OwnText:
 
     def _citation(self, key: str, own: _Quoted, inside: Sequence[tuple[Figure, NumberCheck]]) -> Citation:
         hit, view, found = self.prompt.sources[key], self.views[key], own.found[key]
-        start, end = found.around if found else self._row(key, [figure for figure, _ in inside])
+        start, end = found.around if found else self._row(key, own, [figure for figure, _ in inside])
         wrong = next((check.text for _, check in inside if check.status not in FINE), "")
         reason = OTHER_FIGURE.format(figure=wrong) if wrong else ""
         if start < 0:
@@ -275,12 +289,18 @@ class _OwnText:
             instructs,
         )
 
-    def _row(self, key: str, figures: Iterable[Figure]) -> _Span:
-        """The row on a page of the first figure that stands there."""
-        for figure in figures:
+    def _row(self, key: str, own: _Quoted, figures: Sequence[Figure]) -> _Span:
+        """The row on a page that a sentence tells: "Net sales were 5 (2024) and 4 (2023)"."""
+        view = self.views[key]
+        for number, figure in enumerate(figures):
             place = self.places.get(figure)
-            if place and place.at and place.key == key:
-                return _row_of(place.at, self.views[key])
+            if place and place.at and place.at.place and place.key == key:
+                said = self.blanked[own.start : figure.start]
+                told = self.blanked[figure.start : own.end]
+                for other in figures[number:]:
+                    told = told.replace(other.text, "", 1)
+                if _TOLD.fullmatch(told) and _names(said, place.at.place, view):
+                    return _row_of(place.at, view)
         return -1, -1
 
 
@@ -342,6 +362,17 @@ def _other_cell(figure: Figure, said: str, at: OnPage, view: PageEvidence, *, qu
     else:
         fits = not before and not (tied and periods and not agreement(tied, periods))
     return "" if fits else OTHER_CELL.format(shown=view.tables.shown(at.place))
+
+
+def _names(said: str, cell: CellPlace, view: PageEvidence) -> bool:
+    """Whether a text ends with the name of a cell's row, or of its column, and a verb."""
+    words = comparable_words(said).texts
+    table = view.tables.views[cell.table].table
+    for name in (table.rows[cell.row].label, table.heads[cell.column]):
+        named = comparable_words(_NOTES.sub("", name)).texts
+        if named and words[-1:] in {("was",), ("were",)} and words[-1 - len(named) : -1] == named:
+            return True
+    return False
 
 
 def _words_of(text: str) -> frozenset[str]:
