@@ -34,9 +34,8 @@ from benchmarks.asking import opened
 from benchmarks.questions import STORE, Question, load_questions, only_answerable
 from benchmarks.scores import has_value
 from benchmarks.tables import markdown_table
-from chatbot.asking.answering import NOTHING_FOUND
+from chatbot.asking.named_models import OWN_WORDS, model_settings
 from chatbot.asking.question import Ask
-from chatbot.asking.side_by_side import OWN_WORDS, model_settings
 from chatbot.records import FINE, Answer, Token, Usage
 from chatbot.service import Chatbot
 from chatbot.settings import load_settings
@@ -127,7 +126,7 @@ MEDIANS = {
 def report(rows: Sequence[Mapping[str, Any]]) -> str:
     """One table."""
     said = [row for row in rows if row["answered"] and not row["failed"]]
-    statements = sum((_of_model(row) for row in said), Counter[str]())
+    statements = sum((Counter[str](row["statements"]) for row in said), Counter[str]())
     valued = [row for row in rows if row["right"] is not None]
     lines: list[tuple[str, float, str]] = [
         ("questions", len(rows), ""),
@@ -148,16 +147,6 @@ def report(rows: Sequence[Mapping[str, Any]]) -> str:
         values = sorted(row[name] for row in rows)
         lines.append((f"median {what}", values[len(rows) // 2] if rows else 0, ""))
     return markdown_table(("", "n", "share"), lines)
-
-
-def _of_model(row: Mapping[str, Any]) -> Counter[str]:
-    """The statements of the model: where nothing of it was found, those that are cited are the documents'
-    own words, which come first.
-    """
-    found = Counter[str](row["statements"])
-    if any(notice.startswith(NOTHING_FOUND) for notice in row["notices"]):
-        del found["cited"]
-    return found
 
 
 def _sum(rows: Sequence[Mapping[str, Any]], what: str) -> tuple[int, str]:

@@ -21,13 +21,12 @@ if TYPE_CHECKING:
 
 __all__ = [
     "ADDED",
-    "BASES",
+    "CONFIRMED",
+    "DOUBTFUL",
     "FIGURE_VERDICTS",
     "FINE",
     "GUIDE",
     "MEMORY",
-    "MODEL_TEXT",
-    "NOT_FOUND",
     "NOT_ON_CITED_PAGE",
     "Answer",
     "Citation",
@@ -42,6 +41,7 @@ __all__ = [
     "NumberCheck",
     "PageRef",
     "Prompt",
+    "Reading",
     "Recall",
     "Stage",
     "Statement",
@@ -51,14 +51,12 @@ __all__ = [
 ]
 
 
-# The marks of a model's statements.
-NOT_FOUND = "Not found in the pages given to the model"
+MODEL_TEXT = REWORDED = "to go"
+# Stands behind a statement without a key that has that of the page on which it was found.
 ADDED = "Citation added by the check"
 # These stand in place of a model's name if no document was asked: a line was remembered, or the answer is
 # about the chatbot or the conversation.
 MEMORY, GUIDE = "memory", "guide"
-# Stands between the documents' own words and a model's text that was not found in any document.
-MODEL_TEXT = "The chat model wrote this, and nothing of it was found in the pages given to it:"
 
 
 @dataclass(frozen=True, slots=True)
@@ -278,15 +276,7 @@ class Prompt:
 
 
 # What is shown for each way a citation can stand on its page, the surest first.
-VERDICTS = {
-    "located": "verified",
-    "figures": "figures confirmed",
-    "reworded": "≈ in other words",
-    "unread": "not checked",
-}
-BASES = ("located", "figures", "reworded")
-# Why a statement in other words is not verified, although nothing speaks against it.
-REWORDED = "it is worded differently from the page, which cannot be checked: compare the two"
+VERDICTS = {"located": "located on the page", "unread": "not checked"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -296,19 +286,14 @@ class Citation:
     key: as shown, such as "S1"; a key that was never given stays as written.
     document, page, page_label: None if the key is unknown.
     quote: the words it rests on, verbatim from the page.
-    verified: whether the key is known and what is said with it stands on that page.
-    basis: how it stands there, see below.
+    verified: whether the quotation that the statement rests on was located on that page.
+    basis: "located", or "unread" for what nobody compared with the page; its quote is then the line of a
+        figure, "" for none.
     start, end: offsets of the quote in the page text, -1 if not found.
     reason: why it is not verified, None if it is.
     confidence: how surely OCR read the quote, 0-100: its least sure figure, else its words, or the page if
         the quote is not found. None if the page has its text in the PDF.
     instructs: whether the quote, or the name of its page or document, addresses its reader as a machine.
-
-    The basis is "located" (in the quote's words), "figures" or "reworded". With "figures" the figures stand
-    in their row, column and period, with about half of the words of each clause near them. "reworded" is not
-    verified, because it has too few of the page's words, but it is not doubted either; its quote is the
-    nearest sentence of the page. "unread" is what nobody compared with the page; its quote is the line of a
-    figure, "" for none.
     """
 
     key: str
@@ -330,24 +315,17 @@ class Citation:
 
     @property
     def verdict(self) -> str:
-        """What was checked of the citation's wording, in two words, wherever it is shown."""
+        """What was checked of the citation, in a few words, wherever it is shown."""
         if self.doubted:
             return "⚠ not verified"
         return VERDICTS[self.basis]
 
-    def verdict_in(self, *, fits: bool) -> str:
-        """The same, with a tick if the answer also fits its question."""
-        if fits and self.verified:
-            return f"✓ {self.verdict}"
-        return self.verdict
-
     @property
     def doubted(self) -> bool:
         """Whether something speaks against it, or nothing of it was found."""
-        return not self.verified and self.basis not in {"reworded", "unread"}
+        return not self.verified and self.basis != "unread"
 
 
-# Statuses of a NumberCheck that leave no doubt.
 # What a check of a figure found, for readers.
 FIGURE_VERDICTS = {
     "supported": "✓ on the cited page",
@@ -355,10 +333,13 @@ FIGURE_VERDICTS = {
     "present_elsewhere": "⚠ different on the cited page",
     "contradicted": "⚠ the cited page gives another figure",
     "unsupported": "⚠ not found on the cited pages",
+    "not_checked": "what it means was not checked",
 }
 # Of "present_elsewhere", if none of the cited pages has the value.
 NOT_ON_CITED_PAGE = "⚠ not on the cited page"
+# Statuses of a NumberCheck that prove the figure, and that speak against it.
 FINE = frozenset({"supported", "derived"})
+AGAINST = frozenset({"present_elsewhere", "contradicted", "unsupported"})
 
 
 @dataclass(frozen=True, slots=True)
@@ -369,7 +350,8 @@ class NumberCheck:
     value: with sign, without scale.
     unit: "USD", "%", "percentage points", … or None.
     scale: 1, 1_000, 1_000_000 …
-    status: supported | present_elsewhere | contradicted | unsupported | derived.
+    status: supported | derived (calculated) | not_checked (nobody read what it is said of) |
+        present_elsewhere | contradicted | unsupported.
     citation: key of the citation it was found under, or None.
     formula: for derived figures.
     period: as stated beside the figure or in the question, else the heading of its column, else None.
@@ -385,6 +367,11 @@ class NumberCheck:
     citation: str | None = None
     formula: str | None = None
     reason: str | None = None
+
+    @property
+    def doubted(self) -> bool:
+        """Whether something speaks against it."""
+        return self.status in AGAINST
 
     @property
     def verdict(self) -> str:
@@ -463,9 +450,21 @@ class Statement:
     @property
     def shown_mark(self) -> str:
         """The mark in words, wherever it is shown; "" for none."""
-        if self.mark:
-            return MARKS[self.mark]
-        return {"unsupported": NOT_FOUND, "cited_by_check": ADDED}.get(self.status, "")
+        return MARKS[self.mark] if self.mark else ""
+
+
+@dataclass(frozen=True, slots=True)
+class Reading:
+    """How a model read an answer's statements back.
+
+    model, host: who read; "" for nobody. reply: what it said of each statement, as JSON whose pages have the
+        keys of the prompt; "" for nothing. reason: why statements have no verdict, "" if all have one.
+    """
+
+    model: str = ""
+    host: str = ""
+    reply: str = ""
+    reason: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -538,9 +537,8 @@ class Answer:
     sent_to: (model, host) that the prompt went to, None if it went to none.
     timings: (stage, seconds), in order.
     statements: its sentences that state something, in order; () if it was kept before they were judged.
-    usage: what the chat model used for it, None if none was asked.
-    not_found: whether nothing that the chat model wrote was found in its pages. The documents' own words, or
-        a refusal, then come before what it wrote.
+    usage: what chat models used for it, reading it back included; None if none was asked.
+    reading: how its statements were read back; None before that, and where nothing is to be read.
     alone: whether a chat model wrote it without any document, so that nothing is cited.
     """
 
@@ -571,7 +569,7 @@ class Answer:
     timings: tuple[tuple[str, float], ...] = ()
     statements: tuple[Statement, ...] = ()
     usage: Usage | None = None
-    not_found: bool = False
+    reading: Reading | None = None
     alone: bool = False
     failure: ModelFailure | None = None
 
@@ -579,6 +577,13 @@ class Answer:
     def by_model(self) -> bool:
         """Whether a chat model wrote it in words of its own."""
         return self.model != "extractive" and self.from_documents
+
+    @property
+    def unread(self) -> int:
+        """How many statements of a chat model nobody compared with the pages by what they mean."""
+        if not self.by_model:
+            return 0
+        return sum(not one.mark and one.verdict == "not_checked" for one in self.statements)
 
     @property
     def instead(self) -> bool:

@@ -7,12 +7,11 @@ from collections.abc import Iterable, Sequence
 from dataclasses import asdict, replace
 from typing import TYPE_CHECKING, Any
 
-from chatbot.fit import fit_of
 from ingestion.invisible_characters import visible
 
 if TYPE_CHECKING:
     from chatbot.comparison.model_answers import ComparedAnswer, ComparedFigure
-    from chatbot.records import Answer, Citation, Hit
+    from chatbot.records import Answer, Citation, Hit, Statement
 
 __all__ = ["WEB", "answer_line", "answer_record", "compared_line", "hit_line", "neutral_markdown"]
 
@@ -30,7 +29,8 @@ CITATION = (
     "doubted",
 )
 NUMBER = ("text", "value", "unit", "scale", "period", "status", "citation", "formula", "reason")
-STATEMENT = ("text", "status", "citation")
+STATEMENT = ("text", "status", "citation", "verdict", "mark", "difference", "read_by")
+READING = ("model", "host", "reason")
 NOTE = ("layer", "source", "text")
 NEAREST = ("document", "page", "page_label")
 UNDERSTANDING = ("subject", "form", "years", "relative_years", "names", "measures", "kinds", "compares")
@@ -101,15 +101,15 @@ def answer_line(answer: Answer) -> dict[str, Any]:
     return {
         "answer": neutral_markdown(answer.first),
         "further": neutral_markdown(answer.further),
-        "fit": fit_of(answer),
+        "fit": None if answer.answered else "nothing_near",  # retired
         "answered": answer.answered,
         "reason": answer.reason,
         "nearest": _each(answer.nearest, NEAREST),
         "citations": _each(answer.citations, CITATION),
         "numbers": _each(answer.numbers, NUMBER),
-        "statements": [
-            {**line, "text": neutral_markdown(line["text"])} for line in _each(answer.statements, STATEMENT)
-        ],
+        "statements": list(map(_statement_line, answer.statements)),
+        "not_checked": answer.unread,
+        "reading": answer.reading and _fields(answer.reading, READING),
         "notes": _each(answer.notes, NOTE)
         + [{"layer": "notice", "source": "", "text": text} for text in answer.notices],
         "search_query": answer.search_query,
@@ -124,6 +124,16 @@ def answer_line(answer: Answer) -> dict[str, Any]:
         "usage": answer.usage and _fields(answer.usage, USAGE),
         **({"error": answer.error} if answer.error else {}),
         **({"model_error": asdict(answer.failure)} if answer.failure else {}),
+    }
+
+
+def _statement_line(statement: Statement) -> dict[str, Any]:
+    return {
+        **_fields(statement, STATEMENT),
+        "text": neutral_markdown(statement.text),
+        "difference": neutral_markdown(statement.difference),
+        "quotes": [asdict(quote) for quote in statement.quotes],
+        "calculation": statement.calculation and asdict(statement.calculation),
     }
 
 

@@ -25,6 +25,7 @@ from chatbot.asking.model_summary import ModelSummary
 from chatbot.asking.multi_document import MultiDocument
 from chatbot.asking.page_answers import PageAnswers
 from chatbot.asking.question import Ask, checked
+from chatbot.asking.reading_back import ReadingBack
 from chatbot.asking.side_by_side import SideBySide
 from chatbot.asking.whole_document import WholeDocument
 from chatbot.comparison import Comparison, Entry, EntryPlace, question_in
@@ -178,6 +179,7 @@ class Chatbot:
         )
         talking = DirectAnswers(self.library, self.lending, whole, pages)
         several = MultiDocument(self.finder, self.answering, context_tokens=settings.context_tokens)
+        self.reading = ReadingBack(self.answering, self.own)
         self.tools = ToolServers(settings, settings.home)
         self._asker = Asker(
             self.library,
@@ -191,6 +193,7 @@ class Chatbot:
             settings.context_tokens,
             settings.prompt_pages,
             self.tools,
+            self.reading,
         )
         self.parts = PartChecks(self._parts())
         self.side_by_side = SideBySide(self._asker, settings)
@@ -419,6 +422,7 @@ class Chatbot:
     def ask(self, ask: Ask, *, stop: Callable[[], bool] = lambda: False) -> Iterator[Event]:
         """Answers a question: yields stages, tokens and notices as they come, and the Answer last.
 
+        A chat model's answer may come twice: as soon as it is complete, and with the marks of its reading.
         Closing the generator stops the work. Raises QuestionError, NotFoundError. If the chat model fails,
         this is a Notice, and the answer is the extractive one, with `error` set.
         """
@@ -450,6 +454,32 @@ class Chatbot:
             raise
         finally:
             draft.give_up(failed=failed)
+
+    def read_back(
+        self, conversation: str, number: int, owner: str, *, stop: Callable[[], bool] = lambda: False
+    ) -> Iterator[Event]:
+        """Reads a kept answer back, and keeps it with its marks: yields the stage, and the Answer last.
+
+        Nothing comes where no model reads. Raises NotFoundError, UsageError and StoreError.
+        """
+        answer = self.memory.answer(conversation, number, owner)
+        if answer is None or answer.prompt is None:
+            raise NotFoundError("The pages of this answer are not kept.", hint="Ask the question again.")
+        sources = {key: self._with_page(hit) for key, hit in answer.prompt.sources.items()}
+        whole = replace(answer, prompt=replace(answer.prompt, sources=sources))
+        for event in self.reading.events(whole, self.models.verifying(owner), stop):
+            if isinstance(event, Answer):
+                self.memory.keep(conversation, number, event, owner)
+            yield event
+
+    def _with_page(self, hit: Hit) -> Hit:
+        """A hit of a kept answer with its page, as it was if that is not there any more."""
+        if hit.version <= 0:
+            return hit
+        try:
+            return next(iter(self.finder.pages_of(hit.version, hit.document, [hit.page])), hit)
+        except (KeyError, IndexError):
+            return hit
 
     def compare(
         self,

@@ -154,6 +154,25 @@ ENVIRONMENT: Mapping[str, tuple[str, str]] = {
         "rewrite",
         ("`1` lets the chat model complete follow-up questions before the search, with one more short call."),
     ),
+    "FINPOLICY_VERIFY": (
+        "verify",
+        (
+            "`0` or `off` leaves a model's answers to what the program alone can prove. Otherwise a second "
+            "call reads each statement back against its pages."
+        ),
+    ),
+    "FINPOLICY_VERIFY_MODEL": (
+        "verify_model",
+        (
+            "Model that reads answers back, as `provider:model`, or a name at the chat model's endpoint. "
+            "Another family of models catches more. If unset, the one that wrote the answer."
+        ),
+    ),
+    "FINPOLICY_VERIFY_TIMEOUT": ("verify_timeout", "Maximum seconds to read an answer back."),
+    "FINPOLICY_VERIFY_TOKENS": (
+        "verify_tokens",
+        "Maximum tokens of prompts to read one answer back. Pages beyond that are not compared.",
+    ),
     "FINPOLICY_STRATEGY": (
         "strategy",
         (
@@ -423,6 +442,10 @@ class Settings:
     reasoning: str = ""
     rerank: bool = False
     rewrite: bool = False
+    verify: bool = True
+    verify_model: str = ""
+    verify_timeout: float = 60.0
+    verify_tokens: int = 100_000
     strategy: str = "average"
     window: int = 10
     prompt_exchanges: int = 5
@@ -643,9 +666,9 @@ def _parse(name: str, text: str, default: object) -> object:
     if name == "FINPOLICY_PROVIDER":
         return provider_named(text)
     if isinstance(default, bool):
-        if text.lower() not in {"0", "1", "true", "false", "yes", "no"}:
+        if text.lower() not in {"0", "1", "true", "false", "yes", "no", "on", "off"}:
             raise SettingsError(f"{name} is {text!r}.", hint="Set it to 1 or 0.")
-        return text.lower() in {"1", "true", "yes"}
+        return text.lower() in {"1", "true", "yes", "on"}
     if isinstance(default, Path):
         return Path(text).expanduser().resolve()
     if isinstance(default, int | float):

@@ -110,6 +110,13 @@ PREFERENCES: tuple[Preference, ...] = (
         needs_model=True,
     ),
     Preference(
+        "verify",
+        "answers",
+        "Check answers with the model",
+        "A second call compares each statement with its pages. Costs about as much as the answer.",
+        needs_model=True,
+    ),
+    Preference(
         "strategy",
         "answers",
         "Search of long questions",

@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 from chatbot.errors import ModelError
 from chatbot.models.chat import PromptSource, Reply
 from chatbot.models.embedders import split_text
+from tests.provider import READS_BACK
 
 __all__ = ["HashEmbedder", "ScriptedModel"]
 
@@ -26,10 +27,19 @@ class ScriptedModel:
 
     answers: each a list of pieces, or a function from the messages to one; a piece that is a ModelError is
     raised where it stands. finish: how the answers end, "stop" or "length". calls: (messages, max_tokens,
-    schema) of every call.
+    schema) of every call. reads: what it says where it is to read an answer back, for which it has no answer;
+    these calls are in `readings`. None: the next answer, as for any call.
     """
 
-    def __init__(self, *answers: Answer, name: str = "scripted", finish: str = "stop") -> None:
+    def __init__(
+        self,
+        *answers: Answer,
+        name: str = "scripted",
+        finish: str = "stop",
+        reads: Answer | None = ("I cannot judge that.",),
+    ) -> None:
+        self.readings: list[tuple[tuple[str, str], ...]] = []
+        self._reads = reads
         self.name = name
         self.host = "this process"
         self.calls: list[tuple[tuple[tuple[str, str], ...], int, Mapping[str, object] | None]] = []
@@ -46,6 +56,10 @@ class ScriptedModel:
         sources: Sequence[PromptSource] = (),
     ) -> Reply:
         """As LLM.stream."""
+        if self._reads is not None and messages[0][1].startswith(READS_BACK):
+            self.readings.append(tuple(messages))
+            said = self._reads(messages) if callable(self._reads) else self._reads
+            return Reply(self._say(said, stop))
         self.calls.append((tuple(messages), max_tokens, schema))
         answer = self._answers[min(len(self.calls), len(self._answers)) - 1]
         return Reply(self._say(answer(messages) if callable(answer) else answer, stop))

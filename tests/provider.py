@@ -46,6 +46,8 @@ Ending = Literal["complete", "cut", "unfinished", "silent", "malformed", "error"
 
 _KEY = re.compile(r"^\[([1-9])\] ", re.MULTILINE)
 FORGED_KEY = "S9-000000"
+# How the request begins in which a model reads an answer back.
+READS_BACK = "You check statements against pages."
 
 
 @dataclass(frozen=True)
@@ -132,7 +134,8 @@ class Provider:
     A string, or a function from the request's body to the pieces of one, is a complete answer. requests: all
     that arrived. hung_up: set as soon as a client has closed its connection before the answer was complete.
     models: names that it lists, or how its list drips or is refused; None for a server that lists none.
-    told: JSON by path, for what servers tell of themselves.
+    told: JSON by path, for what servers tell of themselves. reads: the behaviour for requests to read an
+    answer back, of which no behaviour of the script is used; they are in `readings`.
     """
 
     def __init__(
@@ -142,8 +145,11 @@ class Provider:
         port: int = 0,
         models: Sequence[str] | Drip | Refuse | None = None,
         told: Mapping[str, object] | None = None,
+        reads: Behaviour = "I cannot judge that.",
     ) -> None:
         self.requests: list[Received] = []
+        self.readings: list[Received] = []
+        self._reads = _whole(reads)
         self.models, self.told = models, told or {}
         self.hung_up = threading.Event()
         self._script = [_whole(one) for one in script]
@@ -172,6 +178,9 @@ class Provider:
     def take(self, received: Received) -> Say | CallTool | Refuse | Page | Mute | Drip:
         """The behaviour for a request that has just arrived."""
         with self._lock:
+            if READS_BACK in json.dumps(received.body):
+                self.readings.append(received)
+                return self._reads
             self.requests.append(received)
             return self._script[min(len(self.requests), len(self._script)) - 1]
 

@@ -150,7 +150,7 @@ def bound_of(question: str) -> tuple[Figure, str] | None:
     return found[0] if len(found) == 1 else None
 
 
-def by_sentence(question: str, names: Collection[str], sentence: str, *, fits: bool) -> str:
+def by_sentence(question: str, names: Collection[str], sentence: str) -> str:
     """YES or NO where a sentence says or denies what a question asks.
 
     With a bound, all figures of the bound's kind must be on one side of it. "" where there is doubt: the
@@ -158,7 +158,6 @@ def by_sentence(question: str, names: Collection[str], sentence: str, *, fits: b
     an exception.
 
     names: words of the question that the sentence may lack: whom its document is about.
-    fits: subject, measure and period stand there.
     """
     words = [term for term in content_terms(question) if not term[0].isdigit()]
     asked = set(words) - set(names)
@@ -172,7 +171,7 @@ def by_sentence(question: str, names: Collection[str], sentence: str, *, fits: b
     if bound_of(question) is not None:
         if present < LEAST_OF_A_BOUND * len(asked) or _denies(sentence):
             return ""
-        is_dated = fits or _years(question) <= _years(sentence)
+        is_dated = _years(question) <= _years(sentence)
         return _all_by_bound(question, sentence) if is_dated else ""
     if present < LEAST_SAID * len(asked) or _THAN.search(question):
         return ""
@@ -181,7 +180,8 @@ def by_sentence(question: str, names: Collection[str], sentence: str, *, fits: b
     denials = of_sentence & _DENIED
     if denials:
         return NO if len(denials) == 1 or denials == {"neither", "nor"} else ""
-    if fits and not _says_opposite(of_question, of_sentence):
+    says_all = present == len(asked) and _years(question) <= _years(sentence)
+    if says_all and not _says_opposite(of_question, of_sentence):
         return YES if of_sentence.isdisjoint(TOLD_LESS - of_question) else ""
     return NO if asks_move(question) and _moves_other_way(of_question, of_sentence) else ""
 

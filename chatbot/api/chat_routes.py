@@ -11,6 +11,7 @@ from typing import Annotated
 from fastapi import APIRouter, Query, Request, Response
 from starlette.concurrency import run_in_threadpool
 
+from chatbot.answer.mark_lines import mark_lines
 from chatbot.api.answer_lines import shown_answer
 from chatbot.api.browser_sessions import Session
 from chatbot.api.caller import Asks, Caller, Reads, door_of, opened_store
@@ -29,8 +30,9 @@ from chatbot.api.question_routes import begun
 from chatbot.api.streaming import finished
 from chatbot.api.web_sources import WebSources
 from chatbot.asking.external_texts import LONGEST_TEXT, ExternalText
+from chatbot.asking.named_models import OWN_WORDS
 from chatbot.asking.question import Ask, checked
-from chatbot.asking.side_by_side import MOST_MODELS, OWN_WORDS
+from chatbot.asking.side_by_side import MOST_MODELS
 from chatbot.errors import BusyError, NotFoundError, ProjectError, UsageError
 from chatbot.memory.conversations.answer_records import cited_text
 from chatbot.memory.conversations.conversation_names import PRIVATE
@@ -196,7 +198,7 @@ async def _replied(
     if not answers:
         raise ProblemError(502, "No model answered.", hint="; ".join(errors.values())[:1_000])
     resp = {
-        name: neutral_markdown(f"{cited_text(answer)}{sources.footer}", answer.citations)
+        name: neutral_markdown(f"{_said(answer)}{sources.footer}", answer.citations)
         for name, answer in answers.items()
     }
     base = str(request.base_url)
@@ -210,6 +212,11 @@ async def _replied(
         errors=errors,
         notices=list(dict.fromkeys([*sources.notices, *told])),
     )
+
+
+def _said(answer: Answer) -> str:
+    """The answer with its pages, and what was found of it."""
+    return "\n\n".join(filter(None, [cited_text(answer), "\n".join(mark_lines(answer))]))
 
 
 def _all_begun(opened: Opened, ask: Ask, names: Sequence[str]) -> list[Question]:

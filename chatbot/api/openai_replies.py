@@ -12,6 +12,7 @@ from dataclasses import asdict
 from itertools import count
 from typing import Any
 
+from chatbot.answer.mark_lines import least_sure, mark_lines
 from chatbot.api.answer_lines import document_ids, page_url
 from chatbot.api.host import Opened
 from chatbot.models.tokens import count_tokens
@@ -43,7 +44,7 @@ def with_sources(answer: Answer, sent: str = "") -> str:
     else:
         body = text
     notices = "\n".join(f"Note: {notice}" for notice in answer.notices)
-    beside = "\n\n".join(filter(None, [notices, _sources(answer.citations)]))
+    beside = "\n\n".join(filter(None, [notices, _sources(answer.citations), "\n".join(mark_lines(answer))]))
     return f"{body.rstrip()}\n\n{neutral_markdown(beside, answer.citations)}".rstrip()
 
 
@@ -53,11 +54,12 @@ def _plain(text: str) -> str:
 
 def _sources(citations: Sequence[Citation]) -> str:
     """A line for each page that is cited."""
-    lines = {}
-    for citation in citations:
-        if citation.document is not None and citation.key not in lines:
-            lines[citation.key] = f"[{citation.key}] {_place(citation)}: {citation.verdict}"
-    return "\n".join(["Sources:", *lines.values()]) if lines else ""
+    lines = [
+        f"[{key}] {_place(citation)}: {citation.verdict}"
+        for key, citation in least_sure(citations).items()
+        if citation.document is not None
+    ]
+    return "\n".join(["Sources:", *lines]) if lines else ""
 
 
 def _place(citation: Citation) -> str:

@@ -20,9 +20,9 @@ from chatbot.api.openai_schemas import CompletionIn, EmbeddingsIn, ResponseIn, T
 from chatbot.api.problems import ProblemError, hint_of, openai_error, status_of
 from chatbot.api.question_routes import begun
 from chatbot.api.streaming import answer_of, finished, pieces, run_stoppable
+from chatbot.asking.named_models import OWN_WORDS
 from chatbot.asking.question import Ask, checked
 from chatbot.asking.schema_answers import in_schema
-from chatbot.asking.side_by_side import OWN_WORDS
 from chatbot.errors import NotFoundError, ProjectError, UsageError
 from chatbot.models.tokens import count_tokens
 from chatbot.records import Answer

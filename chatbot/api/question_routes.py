@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Iterator
 
 from fastapi import APIRouter, Request
 from fastapi.sse import EventSourceResponse
@@ -48,7 +48,8 @@ async def ask(request: Request, body: AskIn, caller: Asks) -> Response:
 
     With `stream`, the events are `token` ({"text"}), `stage` ({"stage"}), and last `answer` or `problem`.
     A `token` event with "replace": true takes the place of all before it: such a one comes last if the check
-    has changed what was sent.
+    has changed what was sent. Where a model reads the answer back, `answer` comes at once, and `marks`, the
+    same answer with the marks of the reading, last.
     """
     opened = opened_store(request)
     question = await started(opened, caller, body)
@@ -71,6 +72,7 @@ async def started(opened: Opened, caller: Caller, body: AskIn) -> Question:
         tools=body.tools,
         compression=body.compression,
         strategy=body.strategy or "",
+        verify=body.verify,
     )
     return await run_in_threadpool(begun, opened, wanted)
 
@@ -95,9 +97,14 @@ def begun(opened: Opened, ask: Ask) -> Question:
 
 async def _events(request: Request, opened: Opened, question: Question) -> AsyncIterator[bytes]:
     sent = ""
+    given = False
     async for piece in pieces(request, question):
         if piece.stage:
             yield _event("stage", {"stage": piece.stage})
+        elif piece.complete:
+            given = True
+            for event in _answer_events(request, opened, question, sent):
+                yield event
         elif piece.replaces:
             sent = piece.text
             yield _event("token", {"text": sent, "replace": True})
@@ -105,15 +112,24 @@ async def _events(request: Request, opened: Opened, question: Question) -> Async
             sent += piece.text
             yield _event("token", {"text": piece.text})
     try:
-        answer = answer_of(question)
-        whole = neutral_markdown(answer.text)
-        if whole != sent:  # the check has changed it
-            yield _event("token", {"text": whole, "replace": True})
-        yield _event("answer", shown_answer(opened, answer, str(request.base_url)))
+        if given:
+            yield _event("marks", shown_answer(opened, answer_of(question), str(request.base_url)))
+        else:
+            for event in _answer_events(request, opened, question, sent):
+                yield event
     except ProblemError as error:
         yield _event("problem", {"status": error.status, "detail": error.detail, "hint": error.hint})
     except ProjectError as error:
         yield _event("problem", {"status": status_of(error), "detail": error.message, "hint": hint_of(error)})
+
+
+def _answer_events(request: Request, opened: Opened, question: Question, sent: str) -> Iterator[bytes]:
+    """The complete answer. sent: the text that was sent. Raises what it failed with."""
+    answer = answer_of(question)
+    whole = neutral_markdown(answer.text)
+    if whole != sent:  # the check has changed it
+        yield _event("token", {"text": whole, "replace": True})
+    yield _event("answer", shown_answer(opened, answer, str(request.base_url)))
 
 
 def _event(name: str, data: object) -> bytes:

@@ -71,6 +71,7 @@ class AskIn(Strict, ShorteningIn):
     stream: whether the answer comes as server-sent events.
     strategy: how the pieces of a long question are combined; null takes the settings' own.
     tools: whether the model may first call tools of the servers in the server's mcp.json.
+    verify: whether a model may read the answer back, if the server has that.
     """
 
     question: Question
@@ -79,6 +80,7 @@ class AskIn(Strict, ShorteningIn):
     model: Identifier | None = None
     stream: StrictBool = False
     tools: StrictBool = False
+    verify: StrictBool = True
     strategy: Strategy | None = None
 
 
@@ -162,7 +164,10 @@ class ModelErrorOut(BaseModel):
 class AnswerOut(BaseModel):
     """A complete answer, with the fields of `finpolicy ask --json`.
 
-    fit: "answers" | "may_not_answer" | "nothing_near".
+    fit: "nothing_near" for a refusal, else null; retired.
+    statements: with "verdict" (the reader's), "mark", "quotes", "calculation" and "difference".
+    not_checked: how many statements nobody compared with the pages by what they mean.
+    reading: {model, host, reason}, null if nobody read it back; reason says why statements lack a verdict.
     model: what wrote it, "extractive" for the documents' own words.
     model_error: why the chat model failed, if the documents' own words replace its answer; else null. `error`
         says the same in one sentence, and is missing if there was none.
@@ -172,12 +177,14 @@ class AnswerOut(BaseModel):
 
     answer: str
     further: str
-    fit: str
+    fit: str | None
     answered: bool
     reason: str | None
     citations: list[CitationOut]
     numbers: list[NumberOut]
     statements: list[dict[str, Any]]
+    not_checked: int = 0
+    reading: dict[str, str] | None = None
     notes: list[dict[str, Any]]
     nearest: list[dict[str, Any]]
     search_query: str

@@ -36,11 +36,13 @@ class AnswerPiece:
 
     text: Markdown that follows the text before; if `replaces`, it takes the place of all text before.
     stage: the stage that was reached.
+    complete: whether the answer is complete, and may still be read back.
     """
 
     text: str = ""
     replaces: bool = False
     stage: str = ""
+    complete: bool = False
 
 
 async def news(
@@ -83,16 +85,21 @@ async def pieces(request: Request, question: Question) -> AsyncIterator[AnswerPi
     """Yields what comes of an answer, until it is finished. A client that goes stops the work."""
     sent = ""
     stage = ""
+    told = False
     async for _ in news(question, request):
         reached = question.stage.name
         if reached != stage and not question.finished:
             stage = reached
             yield AnswerPiece(stage=stage)
-        text = neutral_markdown(_shown(question.text, whole=question.finished))
+        complete = question.answer is not None
+        text = neutral_markdown(_shown(question.text, whole=question.finished or complete))
         if text != sent:
             goes_on = text.startswith(sent)
             yield AnswerPiece(text[len(sent) :] if goes_on else text, replaces=not goes_on)
             sent = text
+        if complete and not told and not question.finished:
+            told = True
+            yield AnswerPiece(complete=True)
 
 
 async def run_stoppable(request: Request, function: Callable[..., Found], *arguments: Any) -> Found:

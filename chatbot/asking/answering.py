@@ -14,9 +14,9 @@ from typing import TYPE_CHECKING, Any
 
 from chatbot.answer.citations.citation_forms import read_citations
 from chatbot.answer.citations.citation_keys import KEYS_IN_BRACKETS, escape_keys
-from chatbot.answer.citations.model_refusals import is_refusal, without_refusal
+from chatbot.answer.citations.model_refusals import is_refusal
 from chatbot.answer.citations.named_pages import uncited_pages
-from chatbot.answer.citations.shown_keys import with_whole_keys
+from chatbot.answer.citations.shown_keys import with_whole_keys, without_added
 from chatbot.answer.derive.arithmetic import work_out
 from chatbot.answer.extractive.amending_sentences import amending_sentences
 from chatbot.answer.extractive.main_points import main_points
@@ -28,18 +28,17 @@ from chatbot.answer.tables.operations import by_operation
 from chatbot.answer.tables.table_answers import compute_answer, leaves_average_out
 from chatbot.answer.verdict import NO, UNSAID, YES, asks_yes_or_no, by_sentence
 from chatbot.answer.verification.checked_text import CheckedText, check_statements
-from chatbot.answer.verification.own_text import check_behind, check_quoted
+from chatbot.answer.verification.own_text import check_quoted
+from chatbot.answer.verification.reading_call import StatementReading
 from chatbot.errors import ModelError
 from chatbot.evidence.page import forget_pages, page_of
 from chatbot.evidence.page_figures import in_doubt
 from chatbot.evidence.passages import orders_of
-from chatbot.fit import ANSWERS, fit_of
 from chatbot.models.chat import Anew
 from chatbot.models.cosine_scale import EMBEDDED, as_minilms
 from chatbot.models.embedders import SentenceVectors
 from chatbot.models.tokens import count_tokens
 from chatbot.records import (
-    MODEL_TEXT,
     Answer,
     Citation,
     Event,
@@ -81,9 +80,7 @@ if TYPE_CHECKING:
     from chatbot.models.chat import LLM, Reply
 
 __all__ = [
-    "FOUND_NONE",
     "HAD_SAID",
-    "NOTHING_FOUND",
     "NOT_CALCULATED",
     "NO_AVERAGE",
     "SET_ASIDE",
@@ -118,12 +115,6 @@ HAD_SAID = " It had written: "
 NO_AVERAGE = "The average was not calculated. The answer quotes what the pages say."
 # What follows where a cited figure may be read in two ways.
 NOT_CALCULATED = "nothing was calculated from them"
-# The notice that a model's answer is put after the documents' own words.
-NOTHING_FOUND = (
-    "Nothing in the chat model's answer was found in its pages. The documents' own words come first."
-)
-# The notice that a model refused a question that the documents' own words answer.
-FOUND_NONE = "The chat model found no answer in its pages. This one is in the documents' own words."
 # The notice that a model repeated its instructions.
 REPEATED = "The chat model repeated some of its instructions. Those sentences were removed."
 # If an endpoint reads less than this share of a prompt's tokens, by our count, it has cut the prompt. Other
@@ -279,6 +270,29 @@ class Answering:
             found = check_statements(text, prompt)
         return self._as_answer(prompt, found, model)
 
+    def as_written(self, answer: Answer) -> str:
+        """A chat model's answer with whole keys, without those that a check added."""
+        prompt = answer.prompt
+        assert prompt is not None
+        statements = [replace(one, text=with_whole_keys(one.text, prompt)) for one in answer.statements]
+        return without_added(with_whole_keys(answer.text, prompt), statements, prompt)
+
+    def marked(self, answer: Answer, reading: StatementReading) -> Answer:
+        """A chat model's answer with the marks that a reading of its statements proves.
+
+        Its citations are checked against the pages of its prompt.
+        """
+        assert answer.prompt is not None
+        found = check_statements(self.as_written(answer), answer.prompt, reading)
+        return replace(
+            answer,
+            text=found.text,
+            citations=tuple(map(self._with_confidence, found.citations)),
+            numbers=found.numbers,
+            statements=found.statements,
+            reading=reading.record,
+        )
+
     def _page(self, hit: Hit, number: int) -> Hit:
         """Another page of a hit's document, the hit itself if that page was erased meanwhile."""
         found = Retriever(self._library).beginnings(hit.version, hit.document, [number])
@@ -286,7 +300,7 @@ class Answering:
 
     def _as_answer(self, prompt: Prompt, found: CheckedText, model: str) -> Answer:
         citations = tuple(map(self._with_confidence, found.citations))
-        answer = Answer(
+        return Answer(
             prompt.question,
             prompt.search_query,
             found.text,
@@ -295,8 +309,8 @@ class Answering:
             numbers=found.numbers,
             prompt=prompt,
             model=model,
+            statements=found.statements,
         )
-        return replace(answer, statements=found.statements)
 
     def said(self, asked: PromptedQuestion, *, avoid: str = "") -> str:
         """What the pages say without a model, with its keys; "" if they do not answer.
@@ -526,8 +540,7 @@ class Answering:
 
         candidates = sentences(KEYS_IN_BRACKETS.sub("", answer.first))
         nearest = max(candidates, key=shared_terms, default="")
-        fits = fit_of(replace(answer, understanding=asked.understanding)) == ANSWERS
-        return by_sentence(question, about, nearest, fits=fits) or UNSAID
+        return by_sentence(question, about, nearest) or UNSAID
 
     def _answer(
         self, asked: PromptedQuestion, model: LLM, stop: Callable[[], bool]
@@ -563,44 +576,15 @@ class Answering:
         )
         usage = replace(usage, cost=asked.cost(usage))
         yield from reply_notices(reply, prompt)
-        yield Stage("checking")
-        # The mark separates a model's text from the documents' own words.
-        written = reply.text.replace(MODEL_TEXT, "")
-        answered = without_rules(written)
-        if answered != written:
+        answered = without_rules(reply.text)
+        if answered != reply.text:
             yield Notice(REPEATED)
         text = read_citations(answered, prompt)
         answer = self.checked(prompt, text, model.name)
         answer = replace(answer, sent_to=(model.name, model.host), usage=usage)
-        statuses = {statement.status for statement in answer.statements}
-        if is_refusal(text) and "cited_by_check" not in statuses:
-            events, own = _completed(self._own_words(asked))
-            if own.answered and fit_of(replace(own, understanding=asked.understanding)) == ANSWERS:
-                yield Notice(FOUND_NONE + _had_said(without_refusal(text), prompt))
-                yield from events
-                return replace(_in_place_of(model, own, prompt), usage=usage)
+        if is_refusal(text) and all(one.status != "cited_by_check" for one in answer.statements):
             return replace(self._refusal(asked, "not_in_excerpts"), **_said_by_model(answer))
-        if statuses == {"unsupported"}:
-            yield Notice(NOTHING_FOUND)
-            behind = yield from self._behind_own_words(asked, answer, text)
-            return replace(behind, not_found=True)
         return answer
-
-    def _behind_own_words(
-        self, asked: PromptedQuestion, answer: Answer, text: str
-    ) -> Generator[Event, None, Answer]:
-        """The documents' own words, and after them a model's text of which nothing was found.
-
-        answer: that text, checked. text: as it was written.
-        """
-        own = yield from self._own_words(asked)
-        prompt = asked.sent or asked.prompt
-        if own.answered:
-            found = check_behind(with_whole_keys(own.text, asked.prompt), text, prompt)
-            checked = self._as_answer(prompt, found, answer.model)
-            return replace(checked, sent_to=answer.sent_to, usage=answer.usage)
-        both = f"{own.text}\n\n{MODEL_TEXT}\n\n{answer.text}"
-        return replace(own, **{**_said_by_model(answer), "text": both})
 
     def _refusal(self, asked: PromptedQuestion, reason: str) -> Answer:
         prompt = asked.prompt
@@ -736,16 +720,6 @@ def _in_place_of(model: LLM, own: Answer, sent: Prompt) -> Answer:
     """An answer or a refusal in the documents' own words, with what was sent to the model it replaces."""
     prompt = own.prompt and replace(own.prompt, messages=sent.messages)
     return replace(own, prompt=prompt, sent_to=(model.name, model.host))
-
-
-def _completed(steps: Generator[Event, None, Answer]) -> tuple[list[Event], Answer]:
-    """The events of an answer, and the answer."""
-    events = []
-    while True:
-        try:
-            events.append(next(steps))
-        except StopIteration as done:
-            return events, done.value
 
 
 def reply_notices(reply: Reply, prompt: Prompt) -> Iterator[Notice]:

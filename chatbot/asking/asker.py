@@ -22,6 +22,7 @@ from chatbot.asking.model_roles import ChatModels
 from chatbot.asking.model_summary import ModelSummary, SummaryRequest
 from chatbot.asking.multi_document import MultiDocument
 from chatbot.asking.question import Ask, checked
+from chatbot.asking.reading_back import ReadingBack
 from chatbot.asking.tool_sources import tool_texts
 from chatbot.memory.cases.case_store import is_sound
 from chatbot.memory.cases.feedback_rerank import FeedbackRerank
@@ -84,6 +85,7 @@ class Asker:
     context_tokens: of the prompt.
     pages: how many a chat model gets; 0 for as many as have room.
     tools: the servers whose tools a chat model may call.
+    reading: reads what a chat model wrote back.
     """
 
     library: Library
@@ -97,9 +99,12 @@ class Asker:
     context_tokens: int
     pages: int
     tools: ToolServers
+    reading: ReadingBack
 
     def events(self, ask: Ask, stop: Callable[[], bool]) -> Generator[Event, None, None]:
         """Stages, tokens and notices as they come, and the Answer last, without `notices` and `timings`.
+
+        An answer that a model reads back comes twice: as soon as it is complete, and with its marks.
 
         The first event comes once it is sure that the question can be asked. Raises QuestionError,
         NotFoundError.
@@ -145,7 +150,9 @@ class Asker:
         if intent and model is not None and not sums_up_texts:
             summed_up = yield from self._summed_up(question, ask, intent, model, stop)
             if summed_up is not None:
-                yield self._completed_answer(summed_up, ask, index, started)
+                summed_up = self._completed_answer(summed_up, ask, index, started)
+                yield summed_up
+                yield from self._read_back(summed_up, ask, stop)
                 return
         advice = self.lending.advice(ask)
         if advice is not None:
@@ -184,7 +191,7 @@ class Asker:
         if model is not None:
             asked, hits = self._prompted(ask, prepared.query, request, asked)
         answer = yield from self.answering.answer(asked, model, stop)
-        yield replace(
+        complete = replace(
             answer,
             citations=without_reports(answer.citations, ask.texts),
             considered=tuple(hits),
@@ -197,6 +204,13 @@ class Asker:
             index=index,
             seconds=round(time.perf_counter() - started, 3),
         )
+        yield complete
+        yield from self._read_back(complete, ask, stop)
+
+    def _read_back(self, answer: Answer, ask: Ask, stop: Callable[[], bool]) -> Iterator[Event]:
+        """The answer once more, with the marks of a reading, if a model reads it."""
+        if ask.verify and answer.by_model:
+            yield from self.reading.events(answer, self.models.verifying(ask.owner), stop)
 
     def _with_tools(
         self, ask: Ask, question: str, model: LLM | None, stop: Callable[[], bool]

@@ -52,6 +52,10 @@ class ModelLimits:
             return settings.context_tokens
         return min(settings.context_tokens, max(LEAST_PROMPT, room - _of_answer(settings, room)))
 
+    def context_tokens(self, settings: Settings) -> int:
+        """What a prompt and its answer may take together."""
+        return self._room(settings) or settings.context_tokens + settings.answer_tokens
+
     def answer_tokens(self, settings: Settings) -> int:
         """What an answer may take: as the settings say, or a third of a shorter context."""
         room = self._room(settings)

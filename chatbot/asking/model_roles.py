@@ -6,19 +6,39 @@ It asks none of them anything.
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import dataclass
+from functools import lru_cache, partial
 
 from chatbot.asking.model_limits import ModelLimits
+from chatbot.asking.named_models import model_settings
 from chatbot.memory.user_settings_store import UserModel, UserSettingsStore
-from chatbot.models.chat import LLM, make_model
+from chatbot.models.chat import LLM, make_model, named_model
 from chatbot.records import Usage
 from chatbot.search.follow_up.llm import make_rewriting_model
 from chatbot.search.reranking import make_reranking_model
 from chatbot.settings import Settings
 
-__all__ = ["ChatModels", "FixedModel"]
+__all__ = ["ChatModels", "FixedModel", "Verifier"]
 
 # Providers give their prices for so many tokens.
 TOKENS_PER_PRICE = 1e6
+# Keeps the connections of models that only read answers back.
+_kept_model = lru_cache(16)(named_model)
+
+
+@dataclass(frozen=True, slots=True)
+class Verifier:
+    """A chat model that reads answers back.
+
+    context: of the model, in tokens. timeout: seconds for one answer. tokens: the most of the prompts for it.
+    cost: gets what it used and returns what it costs, None without prices.
+    """
+
+    model: LLM
+    context: int
+    timeout: float
+    tokens: int
+    cost: Callable[[Usage], float | None]
 
 
 class ChatModels:
@@ -65,6 +85,19 @@ class ChatModels:
             return self._helper(settings, owner, make_rewriting_model)
         return None
 
+    def verifying(self, owner: str) -> Verifier | None:
+        """Who reads an owner's answers back; None if that is off. Raises UsageError for a wrong name."""
+        settings = self.settings_of(owner)
+        model = self.answering(owner)
+        if not settings.verify or model is None:
+            return None
+        if settings.verify_model and not self._is_own(owner):
+            settings = model_settings(settings.verify_model, settings)
+            model = _kept_model(settings)
+        limit = self._limits.context_tokens(settings)
+        cost = partial(_cost, settings)
+        return Verifier(model, limit, settings.verify_timeout, settings.verify_tokens, cost)
+
     def prompt_tokens(self, owner: str) -> int:
         """What the prompt of this owner's chat model may take."""
         return self._limits.prompt_tokens(self.settings_of(owner))
@@ -75,11 +108,7 @@ class ChatModels:
 
     def cost(self, owner: str, usage: Usage) -> float | None:
         """What this owner's chat model costs for what it used, in dollars; None without prices."""
-        settings = self.settings_of(owner)
-        if not settings.price_in and not settings.price_out:
-            return None
-        price = usage.prompt_tokens * settings.price_in + usage.answer_tokens * settings.price_out
-        return price / TOKENS_PER_PRICE
+        return _cost(self.settings_of(owner), usage)
 
     def too_long(self, owner: str, tokens: int) -> int:
         """Note that a prompt was too long for this owner's chat model.
@@ -96,11 +125,15 @@ class ChatModels:
         settings = self.settings_of(owner)
         return self._limits.found_slow(settings) and (settings.rerank or settings.rewrite)
 
+    def _is_own(self, owner: str) -> bool:
+        """Whether an owner chose a model, to which alone their questions go."""
+        return self._own.is_own(owner)
+
     def _helper(
         self, settings: Settings, owner: str | None, make: Callable[[Settings], LLM | None]
     ) -> LLM | None:
         """The chat model for a short call beside the answer; a model that was passed in does all."""
-        if owner is not None and self._own.is_own(owner):
+        if owner is not None and self._is_own(owner):
             made = make(settings)
             if made:
                 return UserModel(made)
@@ -133,3 +166,14 @@ class FixedModel(ChatModels):
     def rewriting(self, owner: str) -> LLM | None:
         """None, see `reranking`."""
         return None
+
+    def _is_own(self, owner: str) -> bool:
+        return False
+
+
+def _cost(settings: Settings, usage: Usage) -> float | None:
+    """What a model costs for what it used, in dollars; None without prices."""
+    if not settings.price_in and not settings.price_out:
+        return None
+    price = usage.prompt_tokens * settings.price_in + usage.answer_tokens * settings.price_out
+    return price / TOKENS_PER_PRICE

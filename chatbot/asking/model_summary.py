@@ -1,6 +1,6 @@
 """Has a chat model read a whole document in steps, as many as its context asks for, and sum it up.
 
-Each step's sentences are checked, and only those that a page bears out reach the next.
+Each step's sentences are checked, and none that is doubted reaches the next.
 """
 
 from __future__ import annotations
@@ -11,14 +11,13 @@ import time
 from collections.abc import Callable, Generator, Iterator, Sequence
 from dataclasses import dataclass, replace
 
-from chatbot.answer.citations.shown_keys import with_whole_keys
 from chatbot.answer.prompt import Request, build_prompt
 from chatbot.answer.source_text import source_text
 from chatbot.asking.answering import Answering, PromptedQuestion
 from chatbot.asking.whole_document import DocumentPages
 from chatbot.models.chat import LLM
 from chatbot.models.tokens import count_tokens
-from chatbot.records import FINE, Answer, Event, Hit, Notice, Prompt, Stage, Understanding, Usage
+from chatbot.records import DOUBTFUL, Answer, Event, Hit, Notice, Prompt, Stage, Understanding, Usage
 from chatbot.search.page_search import Finder
 
 __all__ = ["MOST_STEPS", "ModelSummary", "SummaryRequest"]
@@ -139,7 +138,7 @@ class ModelSummary:
         )
 
     def _points(self, answer: Answer, batch: Sequence[Hit]) -> Iterator[tuple[Hit, str]]:
-        """The statements of a step that hold by themselves, each with the first of the pages it cites."""
+        """The statements of a step that nothing speaks against, each with the first of the pages it cites."""
         prompt = answer.prompt
         assert prompt is not None
         by_key = dict(zip((key.partition("-")[0] for key in prompt.sources), batch, strict=True))
@@ -148,10 +147,7 @@ class ModelSummary:
             text = " ".join(_KEY.sub("", statement.text).split())
             if not text or not by_key.keys() >= set(cited) or not cited:
                 continue
-            alone = self._answering.checked(prompt, with_whole_keys(statement.text, prompt), "extractive")
-            holds = [citation.verified for citation in alone.citations]
-            holds += [number.status in FINE for number in alone.numbers]
-            if all(holds):
+            if statement.mark not in DOUBTFUL:
                 yield by_key[cited[0]], text
 
     def _listed(

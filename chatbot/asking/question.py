@@ -26,7 +26,7 @@ class Ask:
     history: exchanges to use instead of a conversation's.
     conversation: its id, None to remember nothing.
     owner: whose conversation it is.
-    model: the model that answers, as in `chatbot.asking.side_by_side.model_settings`; "" for the one that
+    model: the model that answers, as in `chatbot.asking.named_models.model_settings`; "" for the one that
         the owner or the settings chose.
     texts: from outside the store, to answer from beside the documents.
     documents: whether the store's documents are searched. If not, and without texts, the chat model answers
@@ -40,6 +40,7 @@ class Ask:
     strategy: how the pieces of a long question are combined, one of fusion.STRATEGIES; "" for that of the
         settings.
     takes_advice: whether a question that is advice is remembered as such.
+    verify: whether a chat model's answer may be read back, if the settings have that.
     """
 
     question: str
@@ -56,6 +57,7 @@ class Ask:
     compression: tuple[tuple[str, Value], ...] = ()
     strategy: str = ""
     takes_advice: bool = True
+    verify: bool = True
 
 
 def checked(question: str) -> str:

@@ -8,29 +8,26 @@ import threading
 import time
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
-from difflib import get_close_matches
 from functools import lru_cache
 
 from chatbot.asking.asker import Asker
 from chatbot.asking.model_roles import FixedModel
+from chatbot.asking.named_models import OWN_WORDS, model_settings
 from chatbot.asking.question import Ask
 from chatbot.comparison.model_answers import ComparedAnswer, compared_answer
 from chatbot.errors import ProjectError, UsageError
-from chatbot.models.addresses import endpoint_host, endpoint_url
-from chatbot.models.providers import PROVIDERS, provider_by_host
+from chatbot.models.addresses import endpoint_host
 from chatbot.records import Answer, Notice
 from chatbot.settings import Settings
 
 log = logging.getLogger(__name__)
 
-__all__ = ["MOST_MODELS", "OWN_WORDS", "ComparedModel", "SideBySide", "compared_models", "model_settings"]
+__all__ = ["MOST_MODELS", "ComparedModel", "SideBySide", "compared_models"]
 
 # More cannot be read side by side.
 MOST_MODELS = 4
 # What a model did that refused a question.
 FOUND_NO_ANSWER = "It found no answer in its pages."
-# The name of the answer without a model.
-OWN_WORDS = "none"
 # Models that were named in a question, whose connections are kept.
 MOST_NAMED = 16
 # Seconds between two looks at whether the reader has stopped it.
@@ -66,54 +63,6 @@ def compared_models(names: Sequence[str], settings: Settings) -> list[ComparedMo
             hint=f"Name them as in openai:gpt-5-mini,ollama:qwen3,{OWN_WORDS}.",
         )
     return [ComparedModel(name, model_settings(name, settings)) for name in wanted]
-
-
-def model_settings(name: str, settings: Settings) -> Settings:
-    """Returns the settings of a model by its name, see `compared_models`. Raises UsageError."""
-    if name == OWN_WORDS:
-        return replace(settings, chat_model="")
-    provider, _, model = name.partition(":")
-    if provider not in PROVIDERS or not model:
-        _check_name(name, settings)
-        return _without_price(replace(settings, chat_model=name), settings)
-    is_own = settings.provider == provider
-    url = settings.base_url if is_own else PROVIDERS[provider].address
-    if not url:
-        raise UsageError(
-            f"{PROVIDERS[provider].name} needs the address of your resource.",
-            hint=f"Set FINPOLICY_PROVIDER={provider} and OPENAI_BASE_URL.",
-        )
-    # Without a base_url, only the provider's own key is sent.
-    base_url = settings.base_url if is_own else ""
-    named = replace(settings, provider=provider, base_url=base_url, chat_model=model)
-    if not is_own and provider_by_host(endpoint_url(settings)) != PROVIDERS["openai"]:
-        named = replace(named, api_key="")  # it is that of another host
-    return _without_price(named, settings)
-
-
-def _check_name(name: str, settings: Settings) -> None:
-    """Raises UsageError for a provider that is none, so that nothing goes to another host than was meant."""
-    provider, colon, model = name.partition(":")
-    near = get_close_matches(provider.casefold(), PROVIDERS, n=1, cutoff=0.75)
-    if colon and not model and near:
-        raise UsageError(
-            f"{name} does not name a model.", hint=f"Write {near[0]}:MODEL, such as ollama:qwen3."
-        )
-    if colon and near:
-        raise UsageError(f"There is no provider named {provider}.", hint=f"Did you mean {near[0]}:{model}?")
-    if not (settings.chat_model or settings.provider or settings.base_url):
-        raise UsageError(
-            f"The provider of {name} is missing.",
-            hint=f"Write PROVIDER:MODEL, such as ollama:qwen3, or set OPENAI_BASE_URL. The providers are "
-            f"{', '.join(PROVIDERS)}.",
-        )
-
-
-def _without_price(wanted: Settings, settings: Settings) -> Settings:
-    """The settings' prices are those of their own model."""
-    if (wanted.provider, wanted.chat_model) == (settings.provider, settings.chat_model):
-        return wanted
-    return replace(wanted, price_in=0.0, price_out=0.0)
 
 
 class SideBySide:
@@ -192,8 +141,4 @@ class SideBySide:
             answer = None
         seconds = round(time.monotonic() - started, 3)
         compared = compared_answer(model.name, model.host, answer, problem, seconds)
-        if answer is not None and answer.not_found:
-            # What is quoted in its place is not the model's.
-            wrote = sum(statement.status == "unsupported" for statement in answer.statements)
-            compared = replace(compared, statements=wrote, holding=0, figures=0, right=0)
         done.put(replace(compared, notices=tuple(f"{one.text} {one.hint}".strip() for one in notices)))

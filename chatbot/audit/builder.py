@@ -8,7 +8,7 @@ from __future__ import annotations
 import time
 import unicodedata
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import astuple, dataclass, field
 from datetime import datetime
 from re import sub
 
@@ -23,13 +23,13 @@ from chatbot.audit.record import (
     NoteRecord,
     PageImageRecord,
     Quote,
+    ReadingRecord,
     Record,
     Sent,
     Source,
     sealed,
 )
 from chatbot.errors import DocumentError, EncryptedError, NotFoundError
-from chatbot.fit import fit_text
 from chatbot.records import Answer, Citation, Hit, Understanding
 from chatbot.service import Chatbot
 from chatbot.store.scope_fingerprint import scope_fingerprint
@@ -158,7 +158,7 @@ class _RecordBuilder:
             seconds=answer.seconds,
             question=answer.question,
             query=answer.search_query,
-            understood=(*_understood(answer.understanding), *_fit(answer)),
+            understood=_understood(answer.understanding),
             answered=answer.answered,
             answer=answer.text,
             refusal=answer.reason,
@@ -180,6 +180,7 @@ class _RecordBuilder:
             index=answer.index,
             digest="",
             statements=stated(answer.statements),
+            reading=ReadingRecord(*astuple(answer.reading)) if answer.reading else None,
         )
 
     # --- pages
@@ -369,14 +370,6 @@ def _understood(understanding: Understanding | None) -> tuple[tuple[str, str], .
         ("Kind of passage", kinds),
     ]
     return tuple((what, how) for what, how in rows if how)
-
-
-def _fit(answer: Answer) -> tuple[tuple[str, str], ...]:
-    """Says whether the answer fits the question."""
-    verdict = fit_text(answer)
-    if not verdict:
-        return ()
-    return (("Fit of the answer", verdict.removeprefix("✓ ")),)
 
 
 def _shortened(answer: Answer) -> str:

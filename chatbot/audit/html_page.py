@@ -15,8 +15,16 @@ from pathlib import Path
 from chatbot.answer.citations.citation_keys import KEYS_IN_BRACKETS
 from chatbot.answer.markdown import formatted_html
 from chatbot.audit.html_text import joined, moment, page_name, pairs, paragraphs, plain, seen, table, tight
-from chatbot.audit.record import WITH_FORMATTING, FigureCheckRecord, PageImageRecord, Quote, Record, dump
-from chatbot.records import ADDED, MODEL_TEXT, NOT_FOUND, NOT_ON_CITED_PAGE
+from chatbot.audit.record import (
+    WITH_FORMATTING,
+    WITH_READING,
+    FigureCheckRecord,
+    PageImageRecord,
+    Quote,
+    Record,
+    dump,
+)
+from chatbot.records import ADDED, MARKS, NOT_ON_CITED_PAGE, VERDICTS
 from chatbot.settings import PROGRAM
 
 __all__ = ["IMAGE", "RECORD_END", "RECORD_START", "render"]
@@ -36,7 +44,11 @@ FIGURES = {
     "present_elsewhere": "⚠ not so on the cited page",
     "contradicted": "⚠ the cited page gives another figure",
     "unsupported": "⚠ not found on the cited pages",
+    "not_checked": "not checked by meaning",
 }
+# Of older formats: a statement without a citation, and what parts a model's text from the documents' words.
+NOT_FOUND = "Not found in the pages given to the model"
+MODEL_TEXT = "The chat model wrote this, and nothing of it was found in the pages given to it:"
 READ = {
     "text": "Text taken from the PDF",
     "text-pypdf": "Text taken from the PDF by its second reader",
@@ -167,7 +179,7 @@ def _linked(text: str, quotes: Sequence[Quote]) -> str:
         if quote.verified:
             doubt = ""
         else:
-            doubt = " ≈" if _is_reworded(quote) else " ⚠"
+            doubt = {"reworded": " ≈", "unread": ""}.get(quote.basis, " ⚠")
         return f'<a class="key" href="#citation-{at + 1}">[{key}]{doubt}</a>'
 
     return KEYS_IN_BRACKETS.sub(links, text)
@@ -188,15 +200,19 @@ def _quotes(record: Record) -> str:
         if quote.leaf is not None and 0 <= quote.leaf < len(record.leaves):
             where = _leaf_link(quote.leaf, record.leaves[quote.leaf])
         text = f"“{plain(joined(quote.quote))}”" if quote.quote else "–"
-        rows.append((tight(f"[{quote.key}]"), where, text, _located(quote)))
+        rows.append((tight(f"[{quote.key}]"), where, text, _located(record, quote)))
     ids = [f"citation-{at}" for at in range(1, len(rows) + 1)]
     head = ("Key", "Page", "Quotation", "Located")
     listed = table("What the answer cites, in its order", head, rows, ids=ids)
     return f"<section><h2>Citations</h2>{listed}</section>"
 
 
-def _located(quote: Quote) -> str:
-    if quote.verified:
+def _located(record: Record, quote: Quote) -> str:
+    if record.format >= WITH_READING and (quote.verified or quote.basis == "unread"):
+        remarks = [VERDICTS[quote.basis if quote.basis in VERDICTS else "unread"]]
+        if quote.reason:
+            remarks.append(plain(quote.reason))
+    elif quote.verified:
         remarks = [VERIFIED.get(quote.basis, VERIFIED["located"])]
     elif _is_reworded(quote):
         remarks = [f"≈ {plain(quote.reason or '')}"]
@@ -232,7 +248,9 @@ def _figures(record: Record) -> str:
 
 
 def _statements(record: Record) -> str:
-    """Lists what a model said without a citation. Returns "" if every sentence has one."""
+    """Lists a model's statements with their marks; of older formats those without a citation, "" for none."""
+    if record.format >= WITH_READING:
+        return _marked_statements(record)
     marks = {"unsupported": f"⚠ {NOT_FOUND}", "cited_by_check": ADDED}
     rows = []
     for statement in record.statements:
@@ -244,6 +262,24 @@ def _statements(record: Record) -> str:
     head = ("Sentence", "Found", "Where")
     listed = table("Sentences to which the model gave no citation", head, rows)
     return f"<section><h2>Statements without a citation</h2>{listed}</section>"
+
+
+def _marked_statements(record: Record) -> str:
+    if not record.statements or not _by_model(record):
+        return ""
+    rows = []
+    for one in record.statements:
+        quotes = [f"p. {quote.page}: “{plain(joined(quote.text))}”" for quote in one.quotes]
+        grounds = [plain(one.calculation), plain(one.difference), *quotes]
+        mark = MARKS.get(one.mark, "not checked by meaning" if one.verdict == "not_checked" else "–")
+        rows.append((plain(joined(one.text)), mark, " · ".join(filter(None, grounds)) or "–"))
+    read = ""
+    if record.reading is not None:
+        by = f"Read back by {plain(record.reading.model)} ({plain(record.reading.host)})."
+        read = f"<p>{by} {plain(record.reading.reason)}</p>"
+    head = ("Statement", "Mark", "Grounds")
+    listed = table("Each statement of the answer, with what is proven of it", head, rows)
+    return f"<section><h2>Statements</h2>{read}{listed}</section>"
 
 
 def _meant(check: FigureCheckRecord) -> str:

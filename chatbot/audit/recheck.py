@@ -8,14 +8,22 @@ from __future__ import annotations
 import math
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import astuple, dataclass, replace
 
 from chatbot.answer.citations.citation_keys import KEYS_IN_BRACKETS
 from chatbot.answer.citations.shown_keys import with_whole_keys, without_added
 from chatbot.answer.verification.checked_text import CheckedText, check_statements
-from chatbot.answer.verification.own_text import check_behind, check_quoted
-from chatbot.audit.record import WITH_STATEMENTS, FigureCheckRecord, Quote, Record, Source, StatementRecord
-from chatbot.records import MODEL_TEXT, Citation, Hit, NumberCheck, Prompt, Statement
+from chatbot.answer.verification.own_text import check_quoted
+from chatbot.answer.verification.reading_call import kept_reading
+from chatbot.audit.record import (
+    FigureCheckRecord,
+    Quote,
+    Record,
+    Source,
+    StatementQuoteRecord,
+    StatementRecord,
+)
+from chatbot.records import Citation, Hit, NumberCheck, Prompt, Reading, Statement
 from ingestion.chunks import chunk_pages
 from ingestion.document import DocumentReading
 from ingestion.language.numbers import find_figures
@@ -34,7 +42,7 @@ class RecheckedAnswer:
 
     citations: in the order of the answer's keys.
     checks: the checks of its figures.
-    statements: the checks of its sentences, () for a file of a format without them.
+    statements: the checks of its statements.
     """
 
     citations: tuple[Citation, ...]
@@ -70,26 +78,36 @@ def check_again(
 
 
 def _checked(record: Record, prompt: Prompt) -> CheckedText:
-    """Runs all checks as the answer had them; for a model's answer without the keys that the check added."""
+    """Proves all anew: of a model's answer without the keys that were added, by what its reader said then."""
     text = with_keys(record.answer, record.quotes, [source.key for source in record.sources])
-    if record.format < WITH_STATEMENTS:
-        return replace(check_quoted(text, prompt), statements=())
     if record.model == EXTRACTIVE or record.sent is None or record.sent.failure:
         return check_quoted(text, prompt)
-    own, separator, by_model = text.partition(f"\n\n{MODEL_TEXT}\n\n")
-    if separator:
-        return check_behind(own, by_model, prompt)
     statements = []
     for recorded in record.statements:
         with_keys_as_given = with_whole_keys(recorded.text, prompt)
         statements.append(Statement(with_keys_as_given, recorded.status, recorded.citation))
-    return check_statements(without_added(text, statements, prompt), prompt)
+    kept = record.reading
+    reading = kept_reading(Reading(kept.model, kept.host, kept.reply, kept.reason)) if kept else None
+    return check_statements(without_added(text, statements, prompt), prompt, reading)
 
 
 def stated(statements: Sequence[Statement]) -> tuple[StatementRecord, ...]:
     """Returns the statements in the form of the record."""
-    return tuple(
-        StatementRecord(statement.text, statement.status, statement.citation) for statement in statements
+    return tuple(map(_statement_record, statements))
+
+
+def _statement_record(statement: Statement) -> StatementRecord:
+    worked_out = statement.calculation
+    return StatementRecord(
+        statement.text,
+        statement.status,
+        statement.citation,
+        statement.verdict,
+        statement.mark,
+        tuple(StatementQuoteRecord(*astuple(quote)) for quote in statement.quotes),
+        worked_out.expression if worked_out else "",
+        statement.difference,
+        statement.read_by,
     )
 
 

@@ -21,6 +21,7 @@ __all__ = [
     "FORMAT",
     "WITH_BASIS",
     "WITH_FORMATTING",
+    "WITH_READING",
     "WITH_STATEMENTS",
     "AuditFileError",
     "Considered",
@@ -29,9 +30,11 @@ __all__ = [
     "NoteRecord",
     "PageImageRecord",
     "Quote",
+    "ReadingRecord",
     "Record",
     "Sent",
     "Source",
+    "StatementQuoteRecord",
     "StatementRecord",
     "digest_of",
     "dump",
@@ -39,13 +42,16 @@ __all__ = [
     "sealed",
 ]
 
-FORMAT = 4
+FORMAT = 5
 # The first format that says what each statement rests on. Older formats are written without it.
 WITH_STATEMENTS = 2
 # The first format that shows a chat model's formatting.
 WITH_FORMATTING = 3
 # The first format that says of each citation how it was found on its page.
 WITH_BASIS = 4
+# The first format that records how a chat model's statements were read back. What older ones say of them was
+# judged by rules that this program no longer has.
+WITH_READING = 5
 # Limits that keep the work for one file small. They are far beyond any real answer.
 MOST = {
     "leaves": 60,
@@ -141,12 +147,40 @@ class FigureCheckRecord:
 
 
 @dataclass(frozen=True, slots=True)
+class StatementQuoteRecord:
+    """A quotation of a statement, as records.StatementQuote."""
+
+    key: str
+    document: str
+    page: int
+    text: str
+    start: int
+    end: int
+
+
+@dataclass(frozen=True, slots=True)
 class StatementRecord:
-    """A sentence of the answer, as records.Statement."""
+    """A statement of the answer, as records.Statement. calculation: as it was worked out, "" for none."""
 
     text: str
     status: str
     citation: str | None
+    verdict: str = "not_checked"
+    mark: str = ""
+    quotes: tuple[StatementQuoteRecord, ...] = ()
+    calculation: str = ""
+    difference: str = ""
+    read_by: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class ReadingRecord:
+    """How a model read the statements back, as records.Reading."""
+
+    model: str
+    host: str
+    reply: str
+    reason: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -217,6 +251,7 @@ class Record:
     index: fingerprint of the documents that were searched for the answer, "" if it was not noted.
     whole: whether the documents listed are exactly those.
     digest: SHA-256 of everything else.
+    reading: None if nobody read the answer back.
     """
 
     format: int
@@ -248,6 +283,7 @@ class Record:
     index: str
     digest: str
     statements: tuple[StatementRecord, ...] = ()
+    reading: ReadingRecord | None = None
 
 
 def dump(record: Record) -> str:
@@ -260,6 +296,11 @@ def dump(record: Record) -> str:
         del values["statements"]
     for quote in values["quotes"] if record.format < WITH_BASIS else ():
         del quote["basis"]
+    if record.format < WITH_READING:
+        del values["reading"]
+        for statement in values.get("statements", ()):
+            for name in ("verdict", "mark", "quotes", "calculation", "difference", "read_by"):
+                del statement[name]
     text = json.dumps(values, ensure_ascii=True, allow_nan=False, indent=1)
     return text.replace("<", "\\u003c").replace(">", "\\u003e").replace("&", "\\u0026")
 

@@ -9,18 +9,17 @@ import html
 import re
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import closing
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from itertools import zip_longest
 from pathlib import Path
 
 from chatbot.answer.citations.model_refusals import is_refusal
 from chatbot.audit.document_lookup import LocatedDocument, find_documents
-from chatbot.audit.former_wordings import is_same_reason
 from chatbot.audit.html_page import render
 from chatbot.audit.page_images import ReadPage, draw, looks_alike, places
 from chatbot.audit.parser import AuditFile
 from chatbot.audit.recheck import RecheckedAnswer, check_again
-from chatbot.audit.record import WITH_BASIS, FigureCheckRecord, PageImageRecord, Quote, Record, digest_of
+from chatbot.audit.record import WITH_READING, FigureCheckRecord, PageImageRecord, Quote, Record, digest_of
 from chatbot.errors import DocumentError, EncryptedError
 from chatbot.records import Citation
 from chatbot.store.digests import is_digest
@@ -43,6 +42,8 @@ SHOWN = 60
 # The characters of a quotation that identify it.
 BEGINNING = 40
 DOCUMENTS_READ = 12
+# Of what an older file says.
+FORMER = "it was judged by rules of an earlier version, which this one does not have"
 Gathered = dict[str, "_Opened"]
 
 
@@ -284,6 +285,9 @@ def _checks(record: Record, opened: Gathered) -> Iterator[VerificationLine]:
     if not record.answered and not is_refusal(record.answer):
         yield VerificationLine("refusal", DIFFERS, "it cites")
         return
+    if record.format < WITH_READING:
+        yield from _former_checks(record, opened)
+        return
     missing = {source.sha256 for source in record.sources} - opened.keys()
     readings = {digest: document.reading for digest, document in opened.items()}
     titles = {digest: document.titles for digest, document in opened.items()}
@@ -309,6 +313,32 @@ def _checks(record: Record, opened: Gathered) -> Iterator[VerificationLine]:
         yield _statements(record, checked, some_missing=bool(missing))
 
 
+def _former_checks(record: Record, opened: Gathered) -> Iterator[VerificationLine]:
+    """The quotations of an older file, and that what it says of figures and statements is not judged anew."""
+    numbers = _numbers(record.quotes)
+    for quote in record.quotes:
+        what = _quotation(quote, numbers.get((quote.key, quote.quote)))
+        at = quote.leaf if quote.leaf is not None else -1
+        leaf = record.leaves[at] if 0 <= at < len(record.leaves) else None
+        document = opened.get(leaf.sha256) if leaf else None
+        page = document.page(leaf.page) if document and leaf else None
+        if leaf is None or not quote.verified:
+            yield VerificationLine(what, UNKNOWN, FORMER)
+        elif page is None:
+            yield VerificationLine(what, UNKNOWN, "its document was not read")
+        elif "".join(quote.quote.split()) in "".join(page.text.split()):
+            yield VerificationLine(what, CONFIRMED, f"found again on {_name(leaf)}")
+        else:
+            yield VerificationLine(what, DIFFERS, f"it is not on {_name(leaf)}")
+    if record.checks or record.statements:
+        yield VerificationLine("figures and statements", UNKNOWN, FORMER)
+
+
+def _quotation(quote: Quote, number: int | None) -> str:
+    what = f"quotation [{quote.key}], {number}" if number else f"quotation [{quote.key}]"
+    return f"{what} “{_beginning(quote.quote)}”" if quote.quote.strip() else what
+
+
 def _pages_of(record: Record) -> dict[str, tuple[str, str, int]]:
     return {
         source.key.partition("-")[0]: (source.document, source.sha256, source.page)
@@ -331,9 +361,7 @@ def _quote(
     missing: bool,
     pages: Mapping[str, tuple[str, str, int]],
 ) -> VerificationLine:
-    what = f"quotation [{quote.key}], {number}" if number else f"quotation [{quote.key}]"
-    if quote.quote.strip():
-        what += f" “{_beginning(quote.quote)}”"
+    what = _quotation(quote, number)
     if missing:
         return VerificationLine(what, UNKNOWN, "its document was not read")
     if quote.leaf is None:
@@ -344,7 +372,7 @@ def _quote(
     if leaf is None or anew.document is None or not _leads_to(leaf, pages.get(quote.key)):
         detail = "it leads to a different page from the one cited"
         return VerificationLine(what, DIFFERS, detail)
-    difference = _quote_difference(record, quote, anew)
+    difference = _quote_difference(quote, anew)
     if difference:
         return VerificationLine(what, DIFFERS, difference)
     if not quote.verified:
@@ -357,7 +385,7 @@ def _leads_to(leaf: PageImageRecord, page: tuple[str, str, int] | None) -> bool:
     return page == (leaf.document, leaf.sha256, leaf.page)
 
 
-def _quote_difference(record: Record, quote: Quote, anew: Citation) -> str:
+def _quote_difference(quote: Quote, anew: Citation) -> str:
     """Says how a citation comes out otherwise than the file says, "" if it does not."""
     if anew.verified and not quote.verified:
         return "it is on the page, but the file says it is not"
@@ -365,11 +393,8 @@ def _quote_difference(record: Record, quote: Quote, anew: Citation) -> str:
         return f"not found: {anew.reason}"
     if anew.quote != quote.quote:
         return f"the page has “{' '.join(anew.quote.split())[:SHOWN]}”"
-    judged = (anew.start, anew.end, anew.instructs)
-    noted = (quote.start, quote.end, quote.instructs)
-    if judged != noted or not is_same_reason(quote.reason, anew.reason):
-        return "it is checked with a different result"
-    if record.format >= WITH_BASIS and anew.basis != quote.basis:
+    judged = (anew.start, anew.end, anew.instructs, anew.reason, anew.basis)
+    if judged != (quote.start, quote.end, quote.instructs, quote.reason, quote.basis):
         return "it is checked with a different result"
     if not _is_equally_sure(anew.confidence, quote.confidence):
         return "OCR reads it with a different confidence"
@@ -400,7 +425,7 @@ def _figures(record: Record, checked: RecheckedAnswer, *, some_missing: bool) ->
     for check, anew in zip_longest(record.checks, checked.checks):
         shown = (check or anew).text
         what = f"figure {shown}"
-        if check and anew and _is_same_check(check, anew):
+        if check and check == anew:
             yield VerificationLine(what, CONFIRMED, f"{check.status.replace('_', ' ')}, as the file says")
         elif some_missing:
             yield VerificationLine(what, UNKNOWN, "a page that it may come from was not read")
@@ -412,21 +437,18 @@ def _figures(record: Record, checked: RecheckedAnswer, *, some_missing: bool) ->
             yield VerificationLine(what, DIFFERS, _other(check, anew))
 
 
-def _is_same_check(check: FigureCheckRecord, anew: FigureCheckRecord) -> bool:
-    return replace(check, reason=anew.reason) == anew and is_same_reason(check.reason, anew.reason)
-
-
 def _statements(record: Record, checked: RecheckedAnswer, *, some_missing: bool) -> VerificationLine:
     """Reports the statements as one finding, since there are as many as the answer has sentences."""
     if record.statements == checked.statements:
-        unfound = sum(statement.status == "unsupported" for statement in record.statements)
-        detail = f"{len(record.statements)} judged, {unfound} not found in the pages, as the file says"
+        count = sum(bool(statement.mark) for statement in record.statements)
+        read = " by what the reader replied then" if record.reading and record.reading.reply else ""
+        detail = f"{len(record.statements)}, {count} with a mark, as the file says{read}"
         return VerificationLine("statements", CONFIRMED, detail)
     if some_missing:
         return VerificationLine("statements", UNKNOWN, "a page that they may come from was not read")
     pairs = zip_longest(record.statements, checked.statements)
     noted, anew = next((noted, anew) for noted, anew in pairs if noted != anew)
-    status = anew.status.replace("_", " ") if anew else "no sentence of the answer"
+    status = (anew.mark or anew.status).replace("_", " ") if anew else "no statement of the answer"
     detail = f"“{_beginning((noted or anew).text)}” is {status}"
     return VerificationLine("statements", DIFFERS, detail)
 

@@ -210,6 +210,12 @@ def _parser(serve: Command | None, mcp: Command | None = None) -> argparse.Argum
         "--tools", action="store_true", help="let the chat model call tools of the servers in mcp.json first"
     )
     ask.add_argument(
+        "--no-verify",
+        dest="verify",
+        action="store_false",
+        help="do not have the chat model read its answer back",
+    )
+    ask.add_argument(
         "--models",
         metavar="NAMES",
         help=(

@@ -10,10 +10,10 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, TextIO
 
 from chatbot.answer.citations.citation_keys import escape_keys
+from chatbot.answer.mark_lines import mark_lines
 from chatbot.cli.served_command import errors, go_on
 from chatbot.comparison.model_answers import holding_line
 from chatbot.errors import ProjectError
-from chatbot.fit import fit_text
 from chatbot.records import FIGURE_VERDICTS
 from chatbot.usage_text import usage_text
 from ingestion.invisible_characters import one_line, visible
@@ -162,9 +162,8 @@ def answer_text(answer: Answer) -> str:
     ]
     if answer.error and answer.answered:
         lines.insert(0, "The chat model failed. In the documents' own words:")
-    if answer.by_model and not (answer.answered or answer.not_found):
+    if answer.by_model and not answer.answered:
         lines.insert(0, "The chat model found no answer:")
-    lines += [fit_text(answer)] if fit_text(answer) else []
     for citation in {
         (c.key, c.page, c.verified, c.reason, c.instructs): c for c in answer.citations
     }.values():
@@ -180,19 +179,10 @@ def answer_text(answer: Answer) -> str:
         if citation.doubted:
             checked = f"NOT VERIFIED: {citation.reason}"
         else:
-            checked = citation.verdict.removeprefix("≈ ")
+            checked = citation.verdict
         orders = ", INSTRUCTIONS TO A MACHINE: shown as data" if citation.instructs else ""
         lines.append(f"[{citation.key}] {place} - {checked}{read}{orders}")
-    lines += [
-        f"Figure {number.text}: {number.verdict}{f', {number.reason}' if number.reason else ''}"
-        for number in answer.numbers
-        if number.status not in {"supported", "derived"}
-    ]
-    lines += [
-        f"{statement.shown_mark}: “{' '.join(statement.text.split())}”"
-        for statement in answer.statements
-        if statement.shown_mark
-    ]
+    lines += mark_lines(answer)
     lines += answer.superseded
     from chatbot.memory.layers import beside
 

@@ -108,7 +108,14 @@ def ask(options: argparse.Namespace, settings: Settings) -> int:
             **answer_line(
                 _answer(
                     chatbot,
-                    Ask(row["query"], tuple(row["documents"]), None, history, tools=options.tools),
+                    Ask(
+                        row["query"],
+                        tuple(row["documents"]),
+                        None,
+                        history,
+                        tools=options.tools,
+                        verify=options.verify,
+                    ),
                 )
             ),
         }
@@ -130,6 +137,7 @@ def ask(options: argparse.Namespace, settings: Settings) -> int:
             options.conversation,
             owner=OWNER,
             tools=options.tools,
+            verify=options.verify,
         )
         given = _answer(chatbot, asked)
         emit(answer_line(given), answer_text(given), as_json=options.json)
@@ -144,16 +152,18 @@ def _answer(chatbot: Chatbot, asked: Ask) -> Answer:
     from chatbot.records import Answer, Notice
 
     notices = []
+    answer: Answer | None = None
     for event in chatbot.ask(asked, stop=stopped):
         go_on()
         if isinstance(event, Notice):
             notices.append(event)
         elif isinstance(event, Answer):
-            for notice in notices:
-                if notice.text not in event.superseded:
-                    note(notice)
-            return event
-    raise AssertionError("an ask ends in an answer")
+            answer = event
+    assert answer is not None
+    for notice in notices:
+        if notice.text not in answer.superseded:
+            note(notice)
+    return answer
 
 
 def _ask_several(options: argparse.Namespace, settings: Settings) -> int:
@@ -168,7 +178,9 @@ def _ask_several(options: argparse.Namespace, settings: Settings) -> int:
     question = _query(options)
     answers = []
     with open_chatbot(settings) as chatbot:
-        asked = Ask(question, tuple(options.document), owner=OWNER, tools=options.tools)
+        asked = Ask(
+            question, tuple(options.document), owner=OWNER, tools=options.tools, verify=options.verify
+        )
         for compared in chatbot.side_by_side.answers(asked, models, stopped):
             answers.append(compared)
             if not options.json:

@@ -2,15 +2,12 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from chatbot.records import FINE, Answer, Statement
+from chatbot.records import CONFIRMED, FINE, Answer
 
 __all__ = ["ComparedAnswer", "ComparedFigure", "compared_answer", "compared_figures", "holding_line"]
-
-_KEY = re.compile(r"(?<=[\[,; ])S\d{1,4}(?=[\],; ])")
 
 
 @dataclass(frozen=True, slots=True)
@@ -19,7 +16,7 @@ class ComparedAnswer:
 
     name, host: of the model. answer: None if none came. problem: why, or why the model's own did not come.
     seconds: to the checked answer.
-    statements, holding: its statements, and those that are verified on each page they cite.
+    statements, holding: its statements, and those that are proven.
     figures, right: its figures, and those that a cited page has or that are rightly worked out.
     notices: what the reader should know beside it, such as a prompt that was cut.
     """
@@ -60,9 +57,10 @@ def compared_answer(
     """Counts what holds of an answer. name, host: of its model; for the rest see ComparedAnswer."""
     if answer is None:
         return ComparedAnswer(name, host, None, problem, seconds)
-    holds = [citation.verified for citation in answer.citations]
-    if answer.statements:
-        holds = _statements_that_hold(answer)
+    if answer.by_model:
+        holds = [one.mark in CONFIRMED for one in answer.statements]
+    else:
+        holds = [citation.verified for citation in answer.citations]
     figures = [number.status in FINE for number in answer.numbers]
     return ComparedAnswer(
         name,
@@ -75,31 +73,6 @@ def compared_answer(
         len(figures),
         sum(figures),
     )
-
-
-def _statements_that_hold(answer: Answer) -> list[bool]:
-    """Whether each statement was found on a page, and each page that it cites says so."""
-    verdicts = [citation.verified for citation in answer.citations]
-    if len(_KEY.findall(answer.text)) != len(verdicts):  # a key that is cited twice stands for both
-        return [_holds(statement, answer) for statement in answer.statements]
-    holds = []
-    position = 0
-    for statement in answer.statements:
-        start = answer.text.find(statement.text, position)
-        if start < 0:
-            holds.append(_holds(statement, answer))
-            continue
-        before = len(_KEY.findall(answer.text[:start]))
-        position = start + len(statement.text)
-        own = verdicts[before : len(_KEY.findall(answer.text[:position]))]
-        holds.append(statement.status != "unsupported" and all(own))
-    return holds
-
-
-def _holds(statement: Statement, answer: Answer) -> bool:
-    """Whether every citation of the keys of a statement is verified."""
-    unverified = {citation.key for citation in answer.citations if not citation.verified}
-    return statement.status != "unsupported" and unverified.isdisjoint(_KEY.findall(statement.text))
 
 
 def compared_figures(answers: Sequence[ComparedAnswer]) -> list[ComparedFigure]:
@@ -121,6 +94,6 @@ def holding_line(compared: ComparedAnswer) -> str:
         return "no answer"
     if not compared.answer.answered:
         return "not in these documents"
-    statements = f"{compared.holding} of {compared.statements} statements verified"
-    figures = f"{compared.right} of {compared.figures} figures confirmed"
+    statements = f"{compared.holding} of {compared.statements} statements proven"
+    figures = f"{compared.right} of {compared.figures} figures proven"
     return f"{statements}, {figures}" if compared.figures else statements

@@ -263,6 +263,10 @@ class MemoryService:
         answer, files = kept
         return with_versions(answer, {version: self._today(version, files[version]) for version in files})
 
+    def keep(self, conversation: str, number: int, answer: Answer, owner: str) -> None:
+        """Store an answer in place of the one that an exchange has. Raises NotFoundError and StoreError."""
+        self._conversations.finish(conversation, number, answer, self._files(answer), owner=owner)
+
     def spent(self, conversation: str, owner: str) -> tuple[int, Usage | None]:
         """What chat models used for a conversation, see Conversations.spent. Raises StoreError."""
         return self._conversations.spent(conversation, owner)

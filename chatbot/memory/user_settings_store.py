@@ -49,6 +49,8 @@ TABLES = Tables(
 KEEP = (
     "insert into preference values (?, ?, ?) on conflict (owner, name) do update set value = excluded.value"
 )
+# Owner of what was found out about models, which no user is.
+NOBODY = ""
 MODEL_NAMES = ("answers", "chat_model", "base_url", "provider")
 # Owners whose keys and models are held at once; who comes after so many others gives the key again.
 MOST_KEYS, MOST_MODELS = 1_000, 100
@@ -198,6 +200,25 @@ class UserSettingsStore:
         )
         if name is None:
             self.remove_key(owner)
+
+    # --- readers
+    # --------------------------------------------------------------------------------------------------------
+
+    def probe(self, reader: str) -> int | None:
+        """How many statements of the probe a model judged rightly; None if it was not tried.
+
+        reader: its name and host. Raises StoreError.
+        """
+        statement = "select value from preference where owner = ? and name = ?"
+        for (text,) in self._database.read(statement, (NOBODY, f"probe {reader}")):
+            with suppress(ValueError, TypeError):
+                found = json_in(text)
+                return found if type(found) is int else None
+        return None
+
+    def keep_probe(self, reader: str, right: int) -> None:
+        """Remember what `probe` returns. Raises StoreError."""
+        self._database.change_each(KEEP, [(NOBODY, f"probe {reader}", json.dumps(right))])
 
     # --- inside
     # --------------------------------------------------------------------------------------------------------

@@ -19,6 +19,7 @@ __all__ = [
     "client_of",
     "endpoint_host",
     "endpoint_url",
+    "is_this_machine",
     "key_of",
     "key_variable",
     "split_url",
@@ -104,6 +105,11 @@ def key_of(settings: Settings) -> str:
     if own or not settings.base_url:
         return own
     return settings.api_key
+
+
+def is_this_machine(host: str) -> bool:
+    """Tells whether a host, as `endpoint_host` shows it, is this machine."""
+    return _LOCAL_NAME.fullmatch(host) is not None
 
 
 def endpoint_host(settings: Settings) -> str:

@@ -8,11 +8,12 @@ from dataclasses import dataclass
 from html import unescape
 
 from chatbot.answer.citations.citation_keys import KEYS_IN_BRACKETS
+from chatbot.answer.mark_lines import why_doubted
 from chatbot.answer.markdown import formatted_html
 from chatbot.records import (
+    DOUBTFUL,
     FINE,
-    MODEL_TEXT,
-    VERDICTS,
+    MARKS,
     Answer,
     Citation,
     NumberCheck,
@@ -25,6 +26,7 @@ from ingestion.language.currencies import DRAWN_SIGNS
 
 __all__ = [
     "NO_TITLES",
+    "SIGNS",
     "CitedPassage",
     "answer_html",
     "citation_text",
@@ -45,8 +47,17 @@ TAG = re.compile(r"<[^>]*>")
 BLANK_LINE = re.compile(r"\n\s*\n")
 MORE = "More from these pages"
 NO_TITLES: Mapping[str, str] = {}
-# The most characters shown about a figure.
-LONGEST_TIP = 300
+# The most characters shown about a figure and a mark, and quotations of one.
+LONGEST_TIP, LONGEST_MARK, MOST_QUOTES = 300, 500, 2
+# What stands behind a statement for each mark; the words are in its tip and below the answer.
+SIGNS = {
+    "quoted": "“”",
+    "stated": "✓",
+    "calculated": "=",
+    "inference": "∴",
+    "contradicted": "⚠",
+    "not_found": "⚠",
+}
 # Words in the last columns of a row of figures: "Yes", "not met".
 MOST_WORDS_BEHIND = 2
 
@@ -81,10 +92,8 @@ def passages_first(answer: Answer) -> int:
     return len(passages_of(answer.citations[:keys]))
 
 
-def _doubt(citation: Citation) -> int:
-    if citation.doubted:
-        return len(VERDICTS)
-    return list(VERDICTS).index(citation.basis)
+def _doubt(citation: Citation) -> tuple[bool, bool]:
+    return citation.doubted, not citation.verified
 
 
 def press_key(exchange: int, number: int) -> str:
@@ -101,6 +110,7 @@ def answer_html(
     exchange: int | None = None,
     best_first: bool = False,
     by_model: bool = False,
+    read_back: bool = False,
     titles: Mapping[str, str] = NO_TITLES,
 ) -> str:
     """Renders an answer in its paragraphs.
@@ -109,14 +119,17 @@ def answer_html(
         is judged yet.
     exchange: number of the exchange whose buttons the citations press, see press_key; None without buttons.
     best_first: the first paragraph is the answer, and the passages that came next are unfolded by the reader.
-    by_model: Markdown of a chat model is rendered, except in the documents' own words before it.
+    by_model: Markdown of a chat model is rendered.
+    read_back: whether it is being read back, so that statements keep a place for their marks.
     titles: by the documents' names.
     """
     shown = visible(text).strip()
     keys = list(_keys(shown, citations, exchange, titles))
-    marks = sorted([*keys, *_figures(shown, numbers, keys), *_statements(shown, statements)])
+    marks = sorted(
+        [*keys, *_figures(shown, numbers, keys), *_statements(shown, statements, read_back=read_back)]
+    )
     if by_model:
-        return f'<div class="answer">{_formatted(shown, marks)}</div>'
+        return f'<div class="answer">{formatted_html(shown, marks)}</div>'
     keyed = {start for start, _, _ in keys}
     blocks = [
         _row_html(shown, start, end, marks, keyed) or f"<p>{_marked(shown, start, end, marks)}</p>"
@@ -125,17 +138,6 @@ def answer_html(
     if best_first and len(blocks) > 1:
         blocks[1:] = [f'<details class="further"><summary>{MORE}</summary>', *blocks[1:], "</details>"]
     return f'<div class="answer">{"".join(blocks)}</div>'
-
-
-def _formatted(text: str, marks: Sequence[_Mark]) -> str:
-    """Renders what a chat model wrote, after the documents' own words if they stand before it."""
-    begins = max(text.find(MODEL_TEXT), 0)
-    own = "".join(
-        f"<p>{_marked(text, start, end, marks)}</p>" for start, end in _paragraphs(text[:begins].rstrip())
-    )
-    return own + formatted_html(
-        text[begins:], [(start - begins, end - begins, html) for start, end, html in marks if start >= begins]
-    )
 
 
 def shown_figures(html: str, numbers: Iterable[NumberCheck]) -> list[NumberCheck]:
@@ -147,21 +149,17 @@ def shown_figures(html: str, numbers: Iterable[NumberCheck]) -> list[NumberCheck
     return [
         check
         for check in dict.fromkeys(numbers)
-        if _tip(check) in html or (check.status not in FINE and check.text in seen)
+        if _tip(check) in html or (check.doubted and check.text in seen)
     ]
 
 
 def citation_text(citation: Citation, titles: Mapping[str, str] = NO_TITLES) -> str:
-    """Says in one line where a citation leads and whether it stands there. titles: by name."""
+    """Says in one line where a citation leads and what was checked of it. titles: by name."""
     name = citation.document or ""
     where = f"{titles.get(name, name)}, {page_text(PageRef('', citation.page or 1, citation.page_label))}"
     if citation.doubted:
         return f"{where}: ⚠ not verified, {citation.reason or 'its words were not found on the page'}"
-    found = {
-        "figures": "✓ its figures are on the page, in other words",
-        "reworded": f"≈ {citation.reason}",
-    }
-    return f"{where}: {found.get(citation.basis, '✓ located on the page')}"
+    return f"{where}: {citation.verdict}"
 
 
 def figure_text(check: NumberCheck) -> str:
@@ -314,11 +312,7 @@ def _chip(citation: Citation, number: int, exchange: int | None, titles: Mapping
     if citation.doubted:
         kind, text = ("key doubtful", f"{number} ⚠")
     else:
-        kind = "key"
-        if citation.verified:
-            text = str(number)
-        else:
-            text = f"{number} ≈"
+        kind, text = ("key", str(number))
     if exchange is None or citation.version is None:
         return f'<span class="{kind}" data-tip="{said}">{text}</span>'
     pressed = f'data-press="{press_key(exchange, number)}" aria-label="Citation {number}: {said}"'
@@ -340,16 +334,11 @@ def _figures(text: str, numbers: Sequence[NumberCheck], keys: Sequence[_Mark]) -
         end = start + len(check.text)
         if start < 0 or any(first < end and start < last for first, last, _ in keys):
             continue
-        fine = check.status in FINE
-        if fine:
-            inside = plain_html(check.text)
+        if check.doubted:
+            kind, sign = " doubtful", '<span class="doubt"> ⚠</span>'
         else:
-            inside = f'{plain_html(check.text)}<span class="doubt"> ⚠</span>'
-        yield (
-            start,
-            end,
-            f'<span class="figure {"fine" if fine else "doubtful"}" {_tip(check)}>{inside}</span>',
-        )
+            kind, sign = " fine" if check.status in FINE else "", ""
+        yield start, end, f'<span class="figure{kind}" {_tip(check)}>{plain_html(check.text)}{sign}</span>'
         position = end
 
 
@@ -357,8 +346,11 @@ def _figures(text: str, numbers: Sequence[NumberCheck], keys: Sequence[_Mark]) -
 # ------------------------------------------------------------------------------------------------------------
 
 
-def _statements(text: str, statements: Sequence[Statement]) -> Iterator[_Mark]:
-    """Returns the remarks that follow statements, which come in the order of the text."""
+def _statements(text: str, statements: Sequence[Statement], *, read_back: bool) -> Iterator[_Mark]:
+    """Returns the marks behind statements, which come in the order of the text.
+
+    All are of one width, so that nothing moves where a mark takes the place that was kept for it.
+    """
     position = 0
     for one in statements:
         said = visible(one.text)
@@ -366,12 +358,25 @@ def _statements(text: str, statements: Sequence[Statement]) -> Iterator[_Mark]:
         if start < 0:
             continue
         position = start + len(said)
-        if one.shown_mark:
-            if one.status == "unsupported":
-                kind, sign = ("unfound", "⚠ ")
-            else:
-                kind, sign = ("added", "")
-            yield position, position, f' <span class="{kind}">{sign}{plain_html(one.shown_mark)}</span>'
+        if one.mark:
+            yield position, position, _mark_html(one)
+        elif read_back:
+            yield position, position, '<span class="mark" aria-hidden="true">·</span>'
+
+
+def _mark_html(statement: Statement) -> str:
+    told = [MARKS[statement.mark]]
+    if statement.calculation:
+        told = [f"{told[0]}: {statement.calculation.expression}"]
+    elif statement.mark in DOUBTFUL:
+        told = [f"{told[0]}: {why_doubted(statement)}"]
+    elif statement.quotes:
+        told += [f"page {quote.page}: “{quote.text}”" for quote in statement.quotes[:MOST_QUOTES]]
+    if statement.read_by:
+        told.append(f"read by {statement.read_by}")
+    said = plain_html("; ".join(told)[:LONGEST_MARK])
+    named = f'class="mark {statement.mark}" tabindex="0" data-tip="{said}" aria-label="{said}"'
+    return f"<span {named}>{SIGNS[statement.mark]}</span>"
 
 
 def _tip(check: NumberCheck) -> str:

@@ -4,19 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
+from itertools import chain
 
 import streamlit as st
 
 from chatbot.answer.citations.model_refusals import without_refusal
-from chatbot.answer.citations.nearness import is_near
+from chatbot.answer.mark_lines import doubt_lines, proven_line, unread_line
 from chatbot.asking.answering import HAD_SAID
 from chatbot.asking.multi_document import with_titled_parts
-from chatbot.fit import ANSWERS, fit_of, fit_text
 from chatbot.memory.cases.feedback_rerank import REMEMBERED
 from chatbot.memory.layers import beside
 from chatbot.records import (
-    BASES,
-    FINE,
     GUIDE,
     Answer,
     Citation,
@@ -75,8 +73,8 @@ DOUBTFUL_CONFIDENCE = 80
 NOT_IN_DOCUMENTS, MODEL_FOUND_NONE = "Not in these documents", "The chat model found no answer"
 
 
-def draw_given(given: Given, context: AppContext) -> None:
-    """Draws the whole answer inside the open message."""
+def draw_given(given: Given, context: AppContext, *, read_back: bool = False) -> None:
+    """Draws the whole answer inside the open message. read_back: whether a model still reads it back."""
     answer = given.answer
     of_failure = [
         notice
@@ -109,11 +107,12 @@ def draw_given(given: Given, context: AppContext) -> None:
             exchange=given.number,
             best_first=answer.best_first,
             by_model=answer.by_model,
+            read_back=read_back,
             titles=titles,
         )
         st.html(html)
-        _draw_fit(answer)
         _draw_citations(given, context)
+        _draw_marks(answer, read_back=read_back)
         checks = shown_figures(html, answer.numbers)
     else:
         _draw_refusal(given, context)
@@ -149,10 +148,15 @@ def aside_html(notice: Notice) -> str:
 # ------------------------------------------------------------------------------------------------------------
 
 
-def _draw_fit(answer: Answer) -> None:
-    """Says whether the answer fits the question, apart from whether its words stand on the pages."""
-    if said := fit_text(answer):
-        st.html(f'<p class="fit {fit_of(answer)}">{plain_html(said)}</p>')
+def _draw_marks(answer: Answer, *, read_back: bool) -> None:
+    """Says which statements of a chat model are doubted, what was proven, and what was not checked.
+
+    read_back: whether that is still to come.
+    """
+    if not answer.by_model:
+        return
+    lines = [*doubt_lines(answer), proven_line(answer), "" if read_back else unread_line(answer)]
+    st.html("".join(quiet_html(line) for line in lines if line))
 
 
 def _draw_citations(given: Given, context: AppContext) -> None:
@@ -165,13 +169,13 @@ def _draw_citations(given: Given, context: AppContext) -> None:
     opened = tuple(_opened(passage) for passage in passages)
     shown = passages_first(given.answer)
     if passages:
-        fits = fit_of(given.answer) == ANSWERS
-        _citation_buttons(passages, shown, opened, given, context, fits=fits)
+        _citation_buttons(passages, shown, opened, given, context)
     for key in dict.fromkeys(
         citation.key for citation in given.answer.citations if citation.document is None
     ):
         st.html(quiet_html(f"⚠ [{key}] no such source: the answer cites a page that it was not given."))
-    for remark in dict.fromkeys(remark for passage in passages for remark in _remarks(passage)):
+    remarks = [_remarks(passage, by_model=given.answer.by_model) for passage in passages]
+    for remark in dict.fromkeys(chain.from_iterable(remarks)):
         st.html(quiet_html(remark))
 
 
@@ -182,8 +186,6 @@ def _citation_buttons(
     opened: tuple[OpenPage, ...],
     given: Given,
     context: AppContext,
-    *,
-    fits: bool,
 ) -> None:
     """Draws the buttons as a fragment, so that a page opens without drawing the conversation again.
 
@@ -197,11 +199,11 @@ def _citation_buttons(
         for group in groups:
             key = press_key(given.number, group[0].number)
             title = _title(group[0], titles)
-            _citation_button(group, opened, key, title, place=place, fits=fits)
+            _citation_button(group, opened, key, title, place=place)
     with st.container(key=f"pressed-{given.number}"):
         for passage in (passage for passage in passages if passage.number not in drawn):
             key = press_key(given.number, passage.number)
-            _citation_button([passage], opened, key, _title(passage, titles), place=place, fits=fits)
+            _citation_button([passage], opened, key, _title(passage, titles), place=place)
     show_open_page(context, place=place)
 
 
@@ -244,13 +246,12 @@ def _citation_button(
     title: str,
     *,
     place: str,
-    fits: bool,
 ) -> None:
     first = group[0].citation
     where = page_text(PageRef(first.document or "", first.page or 1, first.page_label))
     numbers = ", ".join(str(passage.number) for passage in group)
     named = plain_markdown(short(title, LONGEST_TITLE))
-    label = f"**{numbers}** {named} · {plain_markdown(where)} {_verdict(group, fits=fits)}"
+    label = f"**{numbers}** {named} · {plain_markdown(where)} {_verdict(group)}"
     page = opened[group[0].number - 1]
     gone = first.version is None
     st.button(
@@ -264,12 +265,11 @@ def _citation_button(
     )
 
 
-def _verdict(group: Sequence[CitedPassage], *, fits: bool) -> str:
+def _verdict(group: Sequence[CitedPassage]) -> str:
     doubtful = sum(passage.citation.doubted for passage in group)
     if not doubtful:
-        citations = [passage.citation for passage in group]
-        least_sure = max(citations, key=lambda citation: BASES.index(citation.basis))
-        return f"**{least_sure.verdict_in(fits=fits)}**"
+        least_sure = min((passage.citation for passage in group), key=lambda one: one.verified)
+        return f"**{least_sure.verdict}**"
     if len(group) == 1:
         return "**⚠ not verified**"
     return f"**⚠ {doubtful} of {len(group)} not verified**"
@@ -285,10 +285,11 @@ def _two_lines(first: str, name: str) -> str:
     return f"{plain_markdown(first)}\n\n{plain_markdown(name)}"
 
 
-def _remarks(passage: CitedPassage) -> list[str]:
+def _remarks(passage: CitedPassage, *, by_model: bool) -> list[str]:
+    """by_model: the statements themselves say what is doubted."""
     citation = passage.citation
     number = passage.number
-    if citation.doubted:
+    if citation.doubted and not by_model:
         doubt = [f"⚠ [{number}] not verified: {citation.reason or 'its words were not found on the page'}."]
     else:
         doubt = []
@@ -328,47 +329,36 @@ def details_label(answer: Answer, checks: Sequence[NumberCheck]) -> str:
     checks: of the figures that are shown.
     """
     pages = {(one.document, one.version, one.page) for one in answer.citations if one.document is not None}
-    reworded = sum(one.citation.basis == "reworded" for one in passages_of(answer.citations))
-    doubtful = sum(check.status not in FINE for check in checks)
+    doubtful = sum(check.doubted for check in checks)
     parts = []
     if answer.answered and pages:
         parts.append(counted(len(pages), "source"))
     if doubtful:
         parts.append(f"⚠ {doubtful} of {counted(len(checks), 'figure')} not confirmed")
-    elif checks:
+    elif checks and not answer.unread:
         parts.append(f"{counted(len(checks), 'figure')} checked")
-    if reworded:
-        parts.append(f"≈ {counted(reworded, 'sentence')} in other words")
     return " · ".join([*parts, "Details"])
 
 
 def _checks_html(answer: Answer, checks: Sequence[NumberCheck]) -> str:
-    """Renders the figures with what was found of each, and the sentences that only a reader can compare."""
-    passages = passages_of(answer.citations)
+    """Renders the statements and figures with what was found of each."""
     keys = _numbers_by_key(answer.citations)
     figures = [(check.text, check.verdict, _source(check, keys)) for check in checks]
-    reworded = [
-        (str(one.number), _nearest(one.citation, answer.statements))
-        for one in passages
-        if one.citation.basis == "reworded"
-    ]
     tables = []
+    if answer.by_model and answer.statements:
+        rows = [(one.shown_mark or "not checked", one.text, _grounds(one)) for one in answer.statements]
+        tables += [table_html("Statements of the answer", ("Mark", "Statement", "Grounds"), rows)]
     if figures:
         title = f"Figures of the answer, looked for in the cited pages{_by_ocr(answer.citations)}"
         tables += [table_html(title, ("Figure", "Found", "Where"), figures)]
-    if reworded:
-        title = "What the page says where the answer puts it otherwise: compare"
-        tables += [table_html(title, ("Citation", "The page"), reworded)]
     return "".join(tables)
 
 
-def _nearest(citation: Citation, statements: Iterable[Statement]) -> str:
-    """Quotes the page's nearest sentence, if it is near one of the statements with this citation."""
-    words = " ".join(citation.quote.split())
-    said = [statement.text for statement in statements if f"[{citation.key}]" in statement.text]
-    if words and (not said or any(is_near(text, words) for text in said)):
-        return f"“{words}”"
-    return "No sentence on the page is close to this one: read the page."
+def _grounds(statement: Statement) -> str:
+    """What a statement rests on, or why it is doubted."""
+    quotes = "; ".join(f"page {quote.page}: “{' '.join(quote.text.split())}”" for quote in statement.quotes)
+    worked_out = statement.calculation.expression if statement.calculation else ""
+    return "; ".join(filter(None, [worked_out, statement.difference, quotes])) or "–"
 
 
 def _by_ocr(citations: Sequence[Citation]) -> str:
@@ -402,7 +392,7 @@ def _source(check: NumberCheck, keys: Mapping[str, str]) -> str:
 
 def _draw_refusal(given: Given, context: AppContext) -> None:
     answer = given.answer
-    heading = MODEL_FOUND_NONE if answer.by_model and not answer.not_found else NOT_IN_DOCUMENTS
+    heading = MODEL_FOUND_NONE if answer.by_model else NOT_IN_DOCUMENTS
     st.html(f'<p class="refusal">{heading}</p>')
     text = without_refusal(answer.text)
     if not answer.citations:  # a quotation stays as its page has it

@@ -17,7 +17,7 @@ from chatbot.records import DocumentRow, Stage
 from chatbot.ui import document_session, session, uploads
 from chatbot.ui.answer_details import show_prompt
 from chatbot.ui.answer_text import answer_html
-from chatbot.ui.answers import draw_given, draw_notices
+from chatbot.ui.answers import draw_notices
 from chatbot.ui.app_context import AppContext, opening
 from chatbot.ui.attachments import Attached, attach
 from chatbot.ui.browser_scripts import scroll_to_answer, scroll_to_end
@@ -26,16 +26,16 @@ from chatbot.ui.conversation_list import draw_beginnings, draw_conversations, sh
 from chatbot.ui.conversation_menu import draw_menu, may_ask_tools
 from chatbot.ui.exchanges import (
     answer_message,
+    draw_answered,
     draw_ask_again,
     draw_exchanges,
     draw_pencil,
     draw_question,
     has_model,
+    stop_html,
     stopped_html,
 )
 from chatbot.ui.first_page import draw_first_page
-from chatbot.ui.ratings import draw_under
-from chatbot.ui.routes import stop_address
 from chatbot.ui.running_questions import Asking
 from chatbot.ui.safe_text import counted, notice_html, plain_html, plain_markdown, short
 from chatbot.ui.shortened_view import show_shortened
@@ -52,7 +52,6 @@ ASK, ASK_ATTACHING = "Ask about the documents", "Attach a PDF and ask about it"
 STAGES = {
     "searching": "Searching the pages …",
     "answering": "Reading the pages …",
-    "checking": "Checking quotations and figures …",
     "tools": "Asking tools of other servers …",
 }
 NOT_HERE = "There is no such conversation here, or it is another browser's."
@@ -252,7 +251,7 @@ def _draw_conversation(
         if session.arrived(row.id) and not left:
             scroll_to_end(row.id)
     for asking in left:
-        _follow(asking, context, stop="" if typed else _stop_html(asking))
+        _follow(asking, context, stop="" if typed else stop_html(asking))
 
 
 def _draw_notes(row: ConversationRow | None, context: AppContext) -> None:
@@ -323,7 +322,7 @@ def _follow(asking: Asking, context: AppContext, *, stop: str) -> None:
     by_model = has_model(context)
     try:
         seen = 0
-        while not asking.over:
+        while not (asking.over or asking.kept):
             seen = asking.wait(seen, TICK)
             _draw_progress(asking, body, stop=stop, by_model=by_model)
             # The longer the text, the less often it is drawn again, so that the work stays in proportion to
@@ -342,17 +341,6 @@ def _follow(asking: Asking, context: AppContext, *, stop: str) -> None:
     scroll_to_answer(asking.number)
 
 
-def _stop_html(asking: Asking) -> str:
-    """Returns a button that stops an answer whatever the page does.
-
-    The button in the input field exists only where the question was typed, and in that tab.
-    """
-    return (
-        f'<p><button type="button" class="copy" '
-        f'data-stop="{stop_address(asking.number, session.browser())}">Stop</button></p>'
-    )
-
-
 def _draw_progress(
     asking: Asking, body: st.delta_generator.DeltaGenerator, *, stop: str, by_model: bool
 ) -> None:
@@ -364,11 +352,7 @@ def _draw_progress(
     if not asking.text:
         body.html(stage_html(stage) + stop)
     else:
-        body.html(
-            answer_html(asking.text, by_model=by_model)
-            + (stage_html(stage) if stage.name == "checking" else "")
-            + stop
-        )
+        body.html(answer_html(asking.text, by_model=by_model) + stop)
 
 
 def stage_html(stage: Stage) -> str:
@@ -392,8 +376,7 @@ def stage_html(stage: Stage) -> str:
 
 def _draw_end(asking: Asking, context: AppContext) -> None:
     if asking.given is not None:
-        draw_given(asking.given, context)
-        draw_under(asking.given, context)
+        draw_answered(asking.given, context)
         return
     if asking.stopped:
         st.html(stopped_html(asking.text, by_model=has_model(context)))

@@ -129,7 +129,7 @@ def _draw_entry(
     st.html(top + html)
     key = f"{view.comparison.names.index(place.document)}-{place.year or 'all'}"
     for at, citation in enumerate(page_citations(entry)):
-        _citation_button(citation, f"cite-compared-{key}-{at}", fits=entry.state == "figure")
+        _citation_button(citation, f"cite-compared-{key}-{at}")
     for at, page in enumerate(entry.nearest[:1]):
         _nearest_button(page, f"near-compared-{key}-{at}", view.title(page.document))
     if entry.state == "failed" and not running.busy:
@@ -217,9 +217,9 @@ def _change_html(change: Change | None) -> str:
 # ------------------------------------------------------------------------------------------------------------
 
 
-def _citation_button(citation: Citation, key: str, *, fits: bool) -> None:
+def _citation_button(citation: Citation, key: str) -> None:
     where = page_text(PageRef(citation.document or "", citation.page or 1, citation.page_label))
-    label = f"{plain_markdown(where)} **{citation.verdict_in(fits=fits)}**"
+    label = f"{plain_markdown(where)} **{citation.verdict}**"
     told = plain_markdown(
         f"{citation.document}: “{short(citation.quote, 240)}”" if citation.quote else "Opens the page."
     )

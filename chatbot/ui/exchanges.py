@@ -8,31 +8,36 @@ import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
 from chatbot.asking.question import LONGEST_QUESTION
-from chatbot.errors import StoreError
+from chatbot.errors import ProjectError, StoreError
 from chatbot.memory.conversations.conversation_store import ConversationRow, StoredExchange
-from chatbot.records import Notice
+from chatbot.records import Answer, Notice
 from chatbot.ui import session
 from chatbot.ui.answer_text import answer_html
 from chatbot.ui.answers import draw_given
 from chatbot.ui.app_context import AppContext
 from chatbot.ui.browser_scripts import keep_place
 from chatbot.ui.ratings import draw_under
-from chatbot.ui.running_questions import Given
+from chatbot.ui.routes import stop_address
+from chatbot.ui.running_questions import Asking, Given
 from chatbot.ui.safe_text import notice_html, paragraphs_html, quiet_html
 
 __all__ = [
     "answer_message",
+    "draw_answered",
     "draw_ask_again",
     "draw_exchanges",
     "draw_pencil",
     "draw_question",
     "has_model",
+    "stop_html",
     "stopped_html",
 ]
 
 LONGEST_SHOWN_QUESTION = 2_000
 # Between two looks at an answer that another server writes.
 ELSEWHERE_SECONDS = 1.0
+# Between two looks at whether the marks of an answer are there.
+CHECKED_SECONDS = 0.5
 ELSEWHERE = "Another server is writing this answer …"
 ONLY_WORDS = "Only the text of this answer was kept. Ask again to see its pages."
 ENDINGS = {
@@ -213,6 +218,57 @@ def _draw_complete(one: StoredExchange, context: AppContext) -> None:
         st.html(answer_html(one.assistant))
         st.caption(ONLY_WORDS)
     else:
-        given = Given(one.number, answer, tuple(map(Notice, answer.notices)))
-        draw_given(given, context)
-        draw_under(given, context)
+        draw_answered(Given(one.number, answer, tuple(map(Notice, answer.notices))), context)
+
+
+def draw_answered(given: Given, context: AppContext) -> None:
+    """Draws an answer with what belongs to it, and that it is read back or can be."""
+    conversation, owner = given.answer.conversation, session.owner()
+    checking = context.asked.checking(conversation, owner).get(given.number)
+    draw_given(given, context, read_back=checking is not None)
+    if checking is not None:
+        st.fragment(_follow_check, run_every=CHECKED_SECONDS)(checking)
+        return
+    draw_under(given, context)
+    if conversation and given.number > 0 and _can_be_read(given.answer, context):
+        st.button(
+            "Check now",
+            key=f"check-{given.number}",
+            icon=":material/fact_check:",
+            type="tertiary",
+            help="Has the chat model compare each statement with its pages",
+            on_click=context.asked.read_back,
+            args=(conversation, given.number, owner),
+        )
+
+
+def _can_be_read(answer: Answer, context: AppContext) -> bool:
+    """Tells whether an answer has statements that nobody read back, and a model may."""
+    if not answer.unread or (answer.reading is not None and not answer.reading.reason):
+        return False
+    try:
+        verifier = context.chatbot.models.verifying(session.owner())
+    except ProjectError:
+        return False
+    return verifier is not None and context.chatbot.reading.may_read(verifier)
+
+
+def _follow_check(asking: Asking) -> None:
+    """Says that an answer is read back, and draws the page anew when its marks are there."""
+    if asking.over:
+        st.rerun()
+    count = asking.stage.total
+    said = "1 statement" if count == 1 else f"{count:,} statements" if count else "the answer"
+    stop = stop_html(asking)
+    st.html(f'<p class="stage" role="status">Checking {said} …</p>{stop}')
+
+
+def stop_html(asking: Asking) -> str:
+    """Renders a button that stops an answer or its check, whatever the page does.
+
+    The button in the input field exists only where the question was typed, and in that tab.
+    """
+    return (
+        f'<p><button type="button" class="copy" '
+        f'data-stop="{stop_address(asking.number, session.browser())}">Stop</button></p>'
+    )

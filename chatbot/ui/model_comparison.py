@@ -9,11 +9,12 @@ from dataclasses import replace
 
 import streamlit as st
 
+from chatbot.answer.mark_lines import mark_lines
+from chatbot.asking.named_models import OWN_WORDS
 from chatbot.asking.question import Ask
-from chatbot.asking.side_by_side import MOST_MODELS, OWN_WORDS, ComparedModel, compared_models
+from chatbot.asking.side_by_side import MOST_MODELS, ComparedModel, compared_models
 from chatbot.comparison.model_answers import ComparedAnswer, ComparedFigure, compared_figures, holding_line
 from chatbot.errors import ProjectError
-from chatbot.fit import fit_text
 from chatbot.models.addresses import endpoint_url
 from chatbot.records import FIGURE_VERDICTS, PageRef
 from chatbot.ui import session
@@ -241,7 +242,7 @@ def _draw_answer(compared: ComparedAnswer, titles: Mapping[str, str]) -> None:
             titles=titles,
         )
     )
-    lines = [fit_text(answer)]
+    lines = mark_lines(answer)
     for citation in answer.citations:
         if citation.document is not None and citation.page is not None:
             page = page_text(PageRef(citation.document, citation.page, citation.page_label))

@@ -17,6 +17,7 @@ from typing import Any, Protocol
 from chatbot.asking.question import Ask
 from chatbot.errors import BusyError, ProjectError
 from chatbot.memory.conversations.conversation_store import StoredExchange
+from chatbot.models.addresses import is_this_machine
 from chatbot.models.tokens import encodable
 from chatbot.records import Answer, Event, Notice, Stage, Token
 from chatbot.store.addition_queue import StopSigns
@@ -40,6 +41,10 @@ class AnswerSource(Protocol):
     """What answers; see chatbot.service.Chatbot."""
 
     def ask(self, ask: Ask, *, stop: Callable[[], bool]) -> Iterator[Event]: ...
+
+    def read_back(
+        self, conversation: str, number: int, owner: str, *, stop: Callable[[], bool]
+    ) -> Iterator[Event]: ...
 
     def settle(self, ask: Ask) -> None: ...
 
@@ -66,6 +71,7 @@ class Asking:
     """One question on its way. Its own thread writes it, whichever page shows it reads it.
 
     number: unique in this process.
+    exchange: the number of the kept exchange that it reads back; 0 while there is none.
     at: when it was asked, in seconds since the epoch.
     text: the answer so far.
     stage: how far it is.
@@ -73,8 +79,8 @@ class Asking:
     error: why there is no answer; given and error are None until finished, and after a stop.
     """
 
-    def __init__(self, question: str, number: int) -> None:
-        self.question, self.number, self.at = question, number, time.time()
+    def __init__(self, question: str, number: int, exchange: int = 0) -> None:
+        self.question, self.number, self.exchange, self.at = question, number, exchange, time.time()
         self.text, self.stage = "", Stage("searching")
         self.notices: tuple[Notice, ...] = ()
         self.given: Given | None = None
@@ -111,8 +117,14 @@ class Asking:
 
     @property
     def kept(self) -> bool:
-        """The answer is complete and in the store."""
-        return self.finished and self.given is not None and self.given.answer.exchange is not None
+        """The answer is complete and in the store; it may still be read back."""
+        return self.given is not None and self.given.answer.exchange is not None
+
+    @property
+    def is_read_here(self) -> bool:
+        """A model on this machine wrote it, and reads it back."""
+        sent = self.given.answer.sent_to if self.given else None
+        return sent is not None and is_this_machine(sent[1])
 
     @property
     def over(self) -> bool:
@@ -150,10 +162,13 @@ class Asking:
         self._tell(finished=True)
         return ask
 
-    def run(self, chatbot: AnswerSource, ask: Ask) -> None:
-        """Takes the events of the answer as they come. Returns when it is finished, even if it failed."""
+    def run(self, work: Callable[..., Iterator[Event]]) -> None:
+        """Takes the events of the work as they come. Returns when it is finished, even if it failed.
+
+        work: gets a keyword `stop`.
+        """
         try:
-            with closing(chatbot.ask(ask, stop=lambda: self.stopped)) as events:  # type: ignore[type-var]
+            with closing(work(stop=lambda: self.stopped)) as events:  # type: ignore[type-var]
                 for event in events:
                     if self.stopped and not isinstance(event, Answer):
                         break
@@ -180,6 +195,7 @@ class Asking:
             case Notice():
                 self.notices, self._anew = (*self.notices, event), True
             case Answer():
+                self.exchange = event.exchange or 0
                 self.given = Given(event.exchange or -self.number, event, self.notices)
         self._tell()
 
@@ -282,6 +298,9 @@ class RunningQuestions:
         with self._lock:
             self._admit(ask.owner)
             before = [earlier for earlier in self._conversations.pop(key, []) if not earlier.finished]
+            for earlier in before:
+                if earlier.kept and earlier.is_read_here:
+                    earlier.stop()  # the model answers, rather than reads
             self._conversations[key] = [*before, asking]
             self._forget_oldest()
             self._threads.add(thread)
@@ -353,8 +372,36 @@ class RunningQuestions:
         with self._lock:
             asked = self._conversations.get((conversation, owner), [])
             return [
-                asking for asking in asked if not asking.over or (asking is asked[-1] and not asking.kept)
+                asking for asking in asked if not asking.kept and (not asking.over or asking is asked[-1])
             ]
+
+    def checking(self, conversation: str | None, owner: str) -> dict[int, Asking]:
+        """Returns what is being read back in a conversation, by the number of its exchange."""
+        with self._lock:
+            asked = self._conversations.get((conversation, owner), [])
+            return {asking.exchange: asking for asking in asked if asking.exchange and not asking.over}
+
+    def read_back(self, conversation: str, number: int, owner: str) -> None:
+        """Begins to read a kept answer back, unless something goes on in its conversation."""
+        key = conversation, owner
+        with self._lock:
+            if any(not asking.over for asking in self._conversations.get(key, [])):
+                return
+            asking = Asking("", next(self._numbers), number)
+            self._conversations[key] = [asking]
+            work = partial(self._read_back, asking, conversation, number, owner)
+            thread = threading.Thread(target=work, name=f"check-{asking.number}", daemon=True)
+            self._threads.add(thread)
+        thread.start()
+
+    def _read_back(self, asking: Asking, conversation: str, number: int, owner: str) -> None:
+        read = partial(self._chatbot.read_back, conversation, number, owner)
+        try:
+            if not self._workers.run(partial(asking.run, read), owner, lambda: asking.stopped):
+                asking.give_up()
+        finally:
+            with self._lock:
+                self._threads.discard(threading.current_thread())
 
     def stop(self, conversation: str, owner: str) -> None:
         """Stops what is on its way in a conversation, whichever server writes it."""
@@ -363,7 +410,9 @@ class RunningQuestions:
 
     def _stop_here(self, conversation: str, owner: str) -> bool:
         """Stops what is on its way here. Returns whether there was anything."""
-        left = [asking for asking in self.left(conversation, owner) if not asking.over]
+        with self._lock:
+            asked = self._conversations.get((conversation, owner), [])
+            left = [asking for asking in asked if not asking.over]
         for asking in left:
             asking.stop()
         return bool(left)
@@ -411,7 +460,7 @@ class RunningQuestions:
                     asking.give_up()
                 if asking.finished:
                     return
-                work = partial(asking.run, self._chatbot, ask)
+                work = partial(asking.run, partial(self._chatbot.ask, ask))
                 if not self._workers.run(work, ask.owner, lambda: asking.stopped):
                     asking.give_up()
                     return
@@ -442,7 +491,7 @@ class RunningQuestions:
                 if one.number < asking.number
             ]
         for one in before:
-            while not (one.over or asking.stopped):
+            while not (one.over or one.kept or asking.stopped):
                 one.wait_finished(TURN_SECONDS)
         if asking.stopped:
             asking.give_up()

@@ -10,7 +10,7 @@ from chatbot.answer.compare.comparison_figures import Part, derived_figure, stat
 from chatbot.answer.compare.measure_match import EXACT, MeasureQuery, fits, names
 from chatbot.comparison import Entry, EntryPlace, Nearest
 from chatbot.evidence.page import figures_said, page_of
-from chatbot.records import MODEL_TEXT, Answer, NumberCheck, Understanding
+from chatbot.records import DOUBTFUL, Answer, NumberCheck, Understanding
 from ingestion.language.measures import measure_named, words_for
 from ingestion.language.numbers import Figure
 from ingestion.language.periods import Period, find_periods, periods_agree
@@ -43,8 +43,7 @@ def read_entry(answer: Answer, place: EntryPlace) -> Entry:
     """
     asked = answer.understanding
     if not answer.answered or asked is None:
-        refusal = answer.text.partition(MODEL_TEXT)[0].strip()
-        reason = refusal.removeprefix("Not in these documents. ")
+        reason = answer.text.strip().removeprefix("Not in these documents. ")
         return Entry(place, "absent", nearest=_nearest(answer), reason=reason, model=answer.model)
     query = _query(answer, asked, place)
     parts = list(_parts(answer))
@@ -124,7 +123,7 @@ def _supported_text(answer: Answer) -> str:
         if start < 0:
             continue
         position = start + len(statement.text)
-        if statement.status == "unsupported":
+        if statement.mark in DOUBTFUL:
             text = text[:start] + _blanked(statement.text) + text[position:]
     return text
 

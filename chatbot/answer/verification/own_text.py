@@ -11,7 +11,7 @@ from chatbot.answer.citations.citation_keys import ANY_KEY, KEYS_IN_BRACKETS
 from chatbot.answer.citations.shown_keys import short_key, with_short_keys
 from chatbot.answer.citations.shown_orders import instructs_by_name, repeats_order
 from chatbot.answer.formulas import Formula, find_formulas, is_constant
-from chatbot.answer.verification.checked_text import CheckedText, check_statements
+from chatbot.answer.verification.checked_text import CheckedText
 from chatbot.answer.verification.figure_proof import is_of_name, states_figure
 from chatbot.answer.verification.own_places import Cut, find_cut
 from chatbot.answer.verification.statements import statements_of
@@ -20,11 +20,11 @@ from chatbot.evidence.page import PageEvidence, figures_said, page_of
 from chatbot.evidence.page_figures import OnPage, digits_of
 from chatbot.evidence.table_cells import CellPlace
 from chatbot.evidence.word_runs import comparable_words, evened, tells
-from chatbot.records import FINE, MODEL_TEXT, Citation, NumberCheck, Prompt, Statement
+from chatbot.records import FINE, Citation, NumberCheck, Prompt, Statement
 from ingestion.language.numbers import Figure, find_figures, same_value
 from ingestion.language.sentences import sentence_around
 
-__all__ = ["check_behind", "check_quoted"]
+__all__ = ["check_quoted"]
 
 UNKNOWN_KEY = "there is no source with this number"
 NOT_LOCATED = "no matching passage was found on the page"
@@ -90,18 +90,6 @@ def check_quoted(text: str, prompt: Prompt) -> CheckedText:
     citations = tuple(own.citations(numbers))
     statements = tuple(_statements(text, prompt))
     return CheckedText(with_short_keys(text, prompt), citations, numbers, statements)
-
-
-def check_behind(own: str, said: str, prompt: Prompt) -> CheckedText:
-    """The documents' own words with a model's text behind them. own, said: with whole keys."""
-    quoted = check_quoted(own, prompt)
-    unfound = check_statements(said, prompt)
-    return CheckedText(
-        f"{quoted.text}\n\n{MODEL_TEXT}\n\n{unfound.text}",
-        (*quoted.citations, *unfound.citations),
-        (*quoted.numbers, *unfound.numbers),
-        (*quoted.statements, *unfound.statements),
-    )
 
 
 def _statements(text: str, prompt: Prompt) -> Iterator[Statement]:
@@ -354,13 +342,15 @@ def _other_cell(figure: Figure, said: str, at: OnPage, view: PageEvidence, *, qu
     words = _words_of(named[1]) if named else frozenset()
     tied = period_beside(said, figure)
     periods = table.periods(row, column)
+    spoken = _words_of(said)
     # The rows of some tables are what others have as columns.
     for name, other in ((head, label), (label, head)):
         if words and words <= name:
-            fits = quoted or set(filter(tells, other)) <= _words_of(said)
+            fits = quoted or set(filter(tells, other)) <= spoken
             break
     else:
-        fits = not before and not (tied and periods and not agreement(tied, periods))
+        named_at_all = quoted or any(set(filter(tells, name)) <= spoken for name in (label, head) if name)
+        fits = named_at_all and not before and not (tied and periods and not agreement(tied, periods))
     return "" if fits else OTHER_CELL.format(shown=view.tables.shown(at.place))
 
 

@@ -5,13 +5,14 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from chatbot.answer.verification.reply import ReadStatement
-from chatbot.answer.verification.request import ReadingRequest, requests_for
 from chatbot.answer.verification.statements import AnswerStatement
 from chatbot.records import Hit
 
-__all__ = ["FEWEST_RIGHT", "STATEMENTS", "probe_request", "right_of"]
+__all__ = ["FEWEST_RIGHT", "LEAST_CONTEXT", "QUESTION", "STATEMENTS", "probe", "right_of"]
 
 FEWEST_RIGHT = 14
+# Tokens of a context that the probe fits into.
+LEAST_CONTEXT = 8_000
 QUESTION = "What does the report say about the harbour's results and debt?"
 PAGE = """\
 Harbour Authority of Westmere · Annual report 2031
@@ -60,11 +61,10 @@ STATEMENTS = (
 _SAID = frozenset({"stated", "computed", "inferred"})
 
 
-def probe_request(context: int) -> ReadingRequest:
-    """The call that tries a reader. context: of the model, in tokens."""
+def probe() -> tuple[list[AnswerStatement], dict[str, Hit]]:
+    """The statements that try a reader, and their page by its key."""
     hit = Hit("Annual report 2031.pdf", -1, 12, "12", None, "text", None, "", PAGE, page_text=PAGE)
-    statements = [AnswerStatement(0, 0, text, ()) for text, _ in STATEMENTS]
-    return next(iter(requests_for(QUESTION, statements, {"S1": hit}, max(context, 8_000))))
+    return [AnswerStatement(0, 0, text, ()) for text, _ in STATEMENTS], {"S1": hit}
 
 
 def right_of(read: Mapping[int, ReadStatement]) -> int:

@@ -159,8 +159,9 @@ def _misquoted(
             alike = common_end(before, placed.before) + common_end(after[::-1], placed.after[::-1])
             row = _label(placed, view)
             named = bool(row) and f" {' '.join(row)} " in words.joined
-            misprint = _is_misprint(figure, placed.figure)
-            if alike >= ALIGNED or named or (misprint and alike >= ALIGNED_DIGITS):
+            in_place = alike >= ALIGNED or named
+            misprint = _is_misprint(figure, placed.figure, fewest=1 if in_place else 2)
+            if in_place or (misprint and alike >= ALIGNED_DIGITS):
                 if states_figure(figure, text, placed, view):
                     return ""
                 if misprint:
@@ -180,10 +181,13 @@ def _words_of(label: str) -> tuple[str, ...]:
     return comparable_words(label).texts
 
 
-def _is_misprint(figure: Figure, other: Figure) -> bool:
-    """Whether all digits of two figures but one, or the order of two neighbours, are the same."""
+def _is_misprint(figure: Figure, other: Figure, *, fewest: int) -> bool:
+    """Whether all digits of two figures but one, or the order of two neighbours, are the same.
+
+    fewest: digits that they must have.
+    """
     one, two = digits_of(figure), digits_of(other)
-    if len(one) != len(two) or len(one) < 2:
+    if len(one) != len(two) or len(one) < fewest:
         return False
     apart = [at for at in range(len(one)) if one[at] != two[at]]
     if len(apart) == 2 and apart[1] == apart[0] + 1:

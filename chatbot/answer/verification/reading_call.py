@@ -7,21 +7,28 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from chatbot.answer.verification.located import locate_quotations
-from chatbot.answer.verification.reply import ReadStatement, ReplyError, read_reply, reply_schema
+from chatbot.answer.verification.reply import (
+    ReadStatement,
+    ReplyError,
+    read_reply,
+    reply_schema,
+    written_reply,
+)
 from chatbot.answer.verification.request import ReadingRequest, requests_for
 from chatbot.answer.verification.statements import AnswerStatement
 from chatbot.errors import ModelError
 from chatbot.evidence.page import page_of
 from chatbot.models.chat import LLM, Reply
 from chatbot.models.tokens import count_tokens
-from chatbot.records import Hit, Usage
+from chatbot.records import Hit, Reading, Usage
 
-__all__ = ["StatementReading", "read_statements", "replies_to"]
+__all__ = ["StatementReading", "kept_reading", "read_statements", "replies_to"]
 
 # Tokens that a reply may take: for each statement, and for all.
 TOKENS_A_STATEMENT, FEWEST_TOKENS, MOST_TOKENS = 400, 1_500, 16_000
 # A reply that says these of a statement says more of it than one of another run of pages that does not.
 _TELLING = ("stated", "computed", "contradicted", "inferred", "about_sources", "not_stated")
+_SURE = frozenset({"stated", "computed", "contradicted"})
 # Endpoints that refused a schema, by model and host; they are asked in words.
 _WITHOUT_SCHEMA: set[tuple[str, str]] = set()
 
@@ -33,15 +40,32 @@ class StatementReading:
     read: by their numbers, from 1, pages by the keys of the answer's prompt; what is missing was not judged.
     by: the model's name, and its host.
     reason: why statements are missing, "" if none are.
-    replies: each usable reply as it came, for the record.
     usage: of all calls.
+    failed: whether it is the endpoint that failed, or time that ran out, rather than the reader.
     """
 
     read: Mapping[int, ReadStatement] = field(default_factory=dict)
     by: tuple[str, str] = ("", "")
     reason: str = ""
-    replies: tuple[str, ...] = ()
     usage: Usage = field(default_factory=Usage)
+    failed: bool = False
+
+    @property
+    def record(self) -> Reading:
+        """The reading as it is kept with its answer."""
+        parts = [one.model_copy(update={"number": number}) for number, one in sorted(self.read.items())]
+        return Reading(*self.by, written_reply(parts) if parts else "", self.reason)
+
+
+def kept_reading(kept: Reading | None) -> StatementReading | None:
+    """A reading that was kept with its answer. None if there is none, or its reply is damaged."""
+    if kept is None:
+        return None
+    try:
+        read = read_reply(kept.reply) if kept.reply else {}
+    except ReplyError:
+        return None
+    return StatementReading(read, (kept.model, kept.host), kept.reason)
 
 
 def read_statements(
@@ -52,37 +76,49 @@ def read_statements(
     *,
     context: int,
     timeout: float,
+    tokens: int,
     stop: Callable[[], bool],
 ) -> StatementReading:
     """Have a model judge statements by their pages. Raises nothing: what failed is the reading's reason.
 
-    context: of the model, in tokens. timeout: seconds for all calls. stop: whether the user wants no more.
+    context: of the model, in tokens. timeout: seconds for all calls. tokens: the most of all their prompts.
+    stop: whether the user wants no more.
+
+    Of a reading that is not complete only those verdicts stand that no further page can change.
     """
     end = time.monotonic() + timeout
     usage = Usage()
     read: dict[int, ReadStatement] = {}
-    replies: list[str] = []
     reason = ""
+    failed = False
 
     def over() -> bool:
         return stop() or time.monotonic() > end
 
     try:
         for request in requests_for(question, statements, sources, context):
-            reply, found, used = _asked(model, request, sources, over)
+            if over():
+                break
+            tokens -= sum(count_tokens(part) for _, part in request.messages)
+            if tokens < 0:
+                reason = "To compare all pages would take too many tokens (FINPOLICY_VERIFY_TOKENS)."
+                break
+            found, used = _asked(model, request, sources, over)
             usage = used.plus(usage)
-            replies.append(reply)
             for number, one in found.items():
                 if number not in read or _rank(one) < _rank(read[number]):
                     read[number] = one
-    except (ModelError, ReplyError) as error:
+    except ModelError as error:
+        reason, failed = error.message, True
+    except ReplyError as error:
         reason = error.message
     if over():
-        reason = "It was stopped." if stop() else f"It took over {timeout:.0f} s."
-        read = {}
-    if not reason and len(read) < len(statements):
-        reason = f"{model.name} skipped {len(statements) - len(read)} statements."
-    return StatementReading(read, (model.name, model.host), reason, tuple(replies), usage)
+        reason, failed = ("It was stopped." if stop() else f"It took over {timeout:.0f} s."), True
+    if reason:
+        read = {number: one for number, one in read.items() if one.verdict in _SURE}
+    elif len(read) < len(statements):
+        reason = f"{model.name} skipped some statements."
+    return StatementReading(read, (model.name, model.host), reason, usage, failed)
 
 
 def replies_to(request: ReadingRequest, text: str) -> dict[int, ReadStatement]:
@@ -100,8 +136,8 @@ def _rank(one: ReadStatement) -> int:
 
 def _asked(
     model: LLM, request: ReadingRequest, sources: Mapping[str, Hit], over: Callable[[], bool]
-) -> tuple[str, dict[int, ReadStatement], Usage]:
-    """(the reply, what it says, what it took). Raises ModelError, ReplyError.
+) -> tuple[dict[int, ReadStatement], Usage]:
+    """(what a model replies, what it took). Raises ModelError, ReplyError.
 
     Asks once more where the reply breaks the schema or quotes what does not stand on its pages.
     """
@@ -110,19 +146,19 @@ def _asked(
         found = replies_to(request, text)
         fault = _unfound(found, sources)
         if not fault:
-            return text, found, usage
+            return found, usage
     except ReplyError as error:
         found, fault = {}, str(error)
     if over():
-        return text, found, usage
+        return found, usage
     second, more = _reply(model, request.again(text, fault), len(request.numbers), over)
     usage = more.plus(usage)
     try:
-        return second, replies_to(request, second), usage
+        return replies_to(request, second), usage
     except ReplyError:
         if not found:
             raise
-        return text, found, usage
+        return found, usage
 
 
 def _unfound(found: Mapping[int, ReadStatement], sources: Mapping[str, Hit]) -> str:

@@ -19,6 +19,7 @@ __all__ = [
     "ReplyError",
     "read_reply",
     "reply_schema",
+    "written_reply",
 ]
 
 # Of one reply; a longer one is of something else than what was asked.
@@ -91,8 +92,13 @@ def reply_schema() -> Mapping[str, Any]:
     return _Reply.model_json_schema()
 
 
-def read_reply(text: str, numbers: Sequence[int]) -> dict[int, ReadStatement]:
-    """What a reply says of each statement that was asked about. numbers: of these.
+def written_reply(parts: Sequence[ReadStatement]) -> str:
+    """What `read_reply` reads, as it is kept."""
+    return _Reply(statements=list(parts)).model_dump_json()
+
+
+def read_reply(text: str, numbers: Sequence[int] = ()) -> dict[int, ReadStatement]:
+    """What a reply says of each statement that was asked about. numbers: of these, () for any.
 
     Of a number that comes twice the first counts. Too many quotations and figures are left out. Raises
     ReplyError with what is wrong with it, to be told to the model.
@@ -112,7 +118,7 @@ def read_reply(text: str, numbers: Sequence[int]) -> dict[int, ReadStatement]:
         raise ReplyError("The reply is not JSON.", hint="Reply with the JSON object alone.") from error
     found: dict[int, ReadStatement] = {}
     for part in parts:
-        if part.number in numbers and part.number not in found:
+        if (not numbers or part.number in numbers) and part.number not in found:
             quotes = [quote if len(quote.text) <= LONGEST_QUOTE else _NONE for quote in part.quotes]
             limits = {"quotes": quotes[:MOST_QUOTES], "figures": part.figures[:MOST_FIGURES]}
             found[part.number] = part.model_copy(update=limits)

@@ -48,6 +48,8 @@ page gives. Reply with one JSON object {"statements": [...]} that has for each s
 # Tokens of the request beside pages and statements, and the share of a context that a request may fill; the
 # rest is for the reply.
 OVERHEAD, FILLED = 200, 0.6
+# Statements of one call: the reply takes some 300 tokens for each.
+MOST_AT_ONCE = 40
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,18 +79,33 @@ def requests_for(
     *,
     nonce: str = "",
 ) -> Iterator[ReadingRequest]:
-    """The calls in which an answer's statements are judged: one, or where that does not fit into the context
-    (tokens), one for each run of pages that does, the cited ones first.
+    """The calls in which an answer's statements are judged.
 
-    sources: by the keys of the answer's prompt. A page that alone does not fit is left out. nonce: the part
+    It is one call, or, where that does not fit into the context (tokens), one for each run of pages that
+    does, the cited ones first; of a long answer each MOST_AT_ONCE statements are judged by themselves.
+
+    sources: by the keys of the answer's prompt. A page that alone does not fit is not sent. nonce: the part
         of the pages' keys that no document could know, drawn if it is not given.
     """
     nonce = nonce or secrets.token_hex(3)
-    cited = {key for statement in statements for key in statement.keys}
-    order = sorted(sources, key=lambda key: key not in cited)
-    names = {key: f"P{number}-{nonce}" for number, key in enumerate(order, 1)}
-    pages = {key: _page(names[key], sources[key]) for key in order}
     rows = [{"number": number, "text": one.text} for number, one in enumerate(statements, 1)]
+    for first in range(0, len(rows), MOST_AT_ONCE):
+        some = slice(first, first + MOST_AT_ONCE)
+        cited = {key for statement in statements[some] for key in statement.keys}
+        order = sorted(sources, key=lambda key: key not in cited)
+        names = {key: f"P{number}-{nonce}" for number, key in enumerate(order, 1)}
+        pages = {key: _page(names[key], sources[key]) for key in order}
+        for run in _runs(question, rows[some], pages, context):
+            yield _request(question, rows[some], run, pages, names)
+
+
+def _runs(
+    question: str,
+    rows: Sequence[Mapping[str, object]],
+    pages: Mapping[str, Mapping[str, str]],
+    context: int,
+) -> Iterator[list[str]]:
+    """The keys of pages that fit into one request, as many at a time as do."""
     head = json.dumps({"question": question, "statements": rows}, ensure_ascii=False)
     room = int(FILLED * context) - OVERHEAD - count_tokens(INSTRUCTIONS) - count_tokens(head)
     run: list[str] = []
@@ -96,13 +113,13 @@ def requests_for(
     for key, page in pages.items():
         tokens = count_tokens(json.dumps(page, ensure_ascii=False))
         if run and filled + tokens > room:
-            yield _request(question, rows, run, pages, names)
+            yield run
             run, filled = [], 0
         if tokens <= room:
             run.append(key)
             filled += tokens
     if run:
-        yield _request(question, rows, run, pages, names)
+        yield run
 
 
 def _page(name: str, hit: Hit) -> dict[str, str]:
@@ -118,5 +135,5 @@ def _request(
 ) -> ReadingRequest:
     data = {"question": question, "statements": rows, "pages": [pages[key] for key in run]}
     messages = (("system", INSTRUCTIONS), ("user", json.dumps(data, ensure_ascii=False, indent=1)))
-    numbers = tuple(range(1, len(rows) + 1))
+    numbers = tuple(int(str(row["number"])) for row in rows)
     return ReadingRequest(messages, numbers, {names[key]: key for key in run})

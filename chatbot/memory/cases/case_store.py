@@ -54,7 +54,7 @@ from chatbot.memory.conversations.answer_records import cited_text
 from chatbot.memory.import_files import ImportedLines, LineProblem, Progress, holds_words, no_progress
 from chatbot.memory.memory_database import MemoryDatabase
 from chatbot.models.embedders import Embedder
-from chatbot.records import Answer
+from chatbot.records import DOUBTFUL, Answer
 from chatbot.store.vector_index import Vectors
 
 __all__ = [
@@ -744,12 +744,11 @@ def _asked_of(answer: Answer) -> tuple[str, ...]:
 def is_sound(answer: Answer) -> bool:
     """Whether an answer holds up.
 
-    At least one of its citations is verified and none is doubted, no figure is contradicted or unsupported,
-    and no statement is unsupported.
+    At least one of its citations is verified, and no citation, figure or statement is doubted.
     """
     if any(number.status in UNSOUND for number in answer.numbers):
         return False
-    if any(statement.status == "unsupported" for statement in answer.statements):
+    if any(one.mark in DOUBTFUL or one.status == "unsupported" for one in answer.statements):
         return False
     if any(citation.doubted for citation in answer.citations):
         return False

@@ -11,9 +11,9 @@ import time
 from collections.abc import Sequence
 from typing import Any
 
-from chatbot.fit import fit_text
+from chatbot.answer.mark_lines import unread_line, why_doubted
 from chatbot.memory.conversations.conversation_store import ConversationRow, StoredExchange
-from chatbot.records import MODEL_TEXT, Answer, Citation, NumberCheck
+from chatbot.records import DOUBTFUL, Answer, Citation, NumberCheck, Statement
 from chatbot.serialize import answer_record, neutral_markdown
 
 __all__ = ["FORMATS", "export_conversation", "file_name"]
@@ -97,16 +97,12 @@ def _markdown(row: ConversationRow, said: Sequence[StoredExchange], answers: Seq
 
 
 def _checked(answer: Answer) -> list[str]:
-    lines = []
-    fit = fit_text(answer)
-    if fit:
-        lines.append(f"- {fit}.")
+    lines = list[str]()
     citations = {(citation.key, citation.page, citation.quote): citation for citation in answer.citations}
     lines += map(_citation_line, citations.values())
     lines += dict.fromkeys(map(_number_line, answer.numbers))
-    for statement in answer.statements:
-        if statement.shown_mark:
-            lines.append(f"- {statement.shown_mark}: “{_plain(statement.text)}”")
+    lines += [_statement_line(one) for one in answer.statements if answer.by_model or one.mark]
+    lines += [f"- {_plain(line)}" for line in filter(None, [unread_line(answer)])]
     by = "in the documents' own words" if answer.model == "extractive" else f"by {answer.model}"
     lines.append(f"- Searched: “{_plain(answer.search_query)}”. Answered {_plain(by)}.")
     return lines
@@ -122,10 +118,21 @@ def _citation_line(citation: Citation) -> str:
     if citation.doubted:
         checked = f"not verified: {citation.reason or 'its words were not found on the page'}"
     else:
-        checked = citation.verdict.removeprefix("≈ ")
+        checked = citation.verdict
     quote = f": “{_plain(citation.quote)}”" if citation.quote else ""
     source = f"[{_plain(citation.key)}] {_plain(citation.document)}"
     return f"- {source}, page {citation.page}{printed}, {_plain(checked)}{quote}"
+
+
+def _statement_line(statement: Statement) -> str:
+    mark = statement.shown_mark or "not checked by meaning"
+    if statement.mark in DOUBTFUL:
+        reason = why_doubted(statement)
+    elif statement.calculation:
+        reason = statement.calculation.expression
+    else:
+        reason = ""
+    return f"- {mark}: “{_plain(statement.text)}”{f': {_plain(reason)}' if reason else ''}"
 
 
 def _number_line(number: NumberCheck) -> str:
@@ -145,14 +152,12 @@ def _paragraph(block: str) -> str:
 
 
 def _formatted(text: str) -> str:
-    """A chat model's own Markdown; the documents' words before it as plain text."""
-    begins = max(text.find(MODEL_TEXT), 0)
+    """A chat model's own Markdown."""
     lines = []
-    for line in neutral_markdown(text[begins:]).splitlines():
+    for line in neutral_markdown(text).splitlines():
         escaped = FORMATTED_PUNCTUATION.sub(r"\\\1", line.rstrip())
         lines.append(FORMATTED_START.sub(r"\1\\\2", escaped))
-    blocks = [_paragraphs(text[:begins]), "\n".join(lines).strip()]
-    return "\n\n".join(filter(None, blocks))
+    return "\n".join(lines).strip()
 
 
 def _plain(text: str) -> str:

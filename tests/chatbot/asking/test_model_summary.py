@@ -35,7 +35,7 @@ def costs(messages: Messages) -> list[str]:
 
 
 def invented(messages: Messages) -> list[str]:
-    return [*costs(messages), "The minister resigned in 1999 after a scandal [1]."]
+    return [*costs(messages), "The minister resigned over 47 per cent [1]."]
 
 
 class Read(Protocol):
@@ -87,7 +87,7 @@ def test_a_long_one_is_read_in_steps_whose_sentences_are_checked(read: Read) -> 
     assert steps(events) == [(done, count) for done in range(count)] + [(count, count)]
     last = model.calls[-1][0][-1][1]
     assert "Programme 12 costs 12.5 million" in last, "every part reaches the last step"
-    assert "resigned" not in last, "what no page bears out does not"
+    assert "resigned" not in last, "what is doubted does not"
     assert FILLER[:60] not in last, "nor do the pages themselves"
     cited = {citation.page for citation in answer.citations if citation.verified}
     assert cited == set(range(1, 13)), "the last answer is checked against the pages, not the notes"
@@ -112,7 +112,7 @@ def test_a_summary_in_steps_has_the_cost_of_all_of_them(read: Read) -> None:
 
 
 def test_a_summary_of_which_nothing_holds_says_so(read: Read) -> None:
-    model = ScriptedModel(lambda messages: ["The minister resigned in 1999 after a scandal [1]."])
+    model = ScriptedModel(lambda messages: ["The minister resigned over 47 per cent [1]."])
     _, events = ask(read(12, model=model, context_tokens=3_000))
     notices = [event.text for event in events if isinstance(event, Notice)]
     assert any("None of the model's notes" in notice for notice in notices), events

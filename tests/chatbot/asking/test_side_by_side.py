@@ -55,7 +55,7 @@ def test_each_model_is_asked_and_what_holds_of_each_is_counted(make: Make) -> No
     assert figures["3.0 per cent"]["a"] == "supported"
     assert "b" not in figures["3.0 per cent"]
     assert figures["4.5 per cent"].keys() == {"b"}
-    assert holding_line(answers["a"]) == "1 of 1 statements verified, 1 of 1 figures confirmed"
+    assert holding_line(answers["a"]) == "1 of 1 statements proven, 1 of 1 figures proven"
 
 
 def test_a_model_that_hangs_holds_no_other_up(make: Make) -> None:
@@ -147,11 +147,10 @@ def test_what_a_reader_should_know_comes_with_the_answer(make: Make) -> None:
     assert answers["b"].notices == ()
 
 
-def test_what_is_quoted_in_the_place_of_a_model_is_not_its_own(make: Make) -> None:
+def test_what_nobody_checked_does_not_hold(make: Make) -> None:
     with Provider([lambda body: ["The moon is made of green cheese."]]) as other, Provider([RIGHT]) as right:
         answers = compared(make, [model_at(other, "a"), model_at(right, "b")])
-    assert any("Nothing in the chat model's answer was found" in notice for notice in answers["a"].notices)
-    assert holding_line(answers["a"]) == "0 of 1 statements verified"
+    assert holding_line(answers["a"]) == "0 of 1 statements proven"
     assert answers["a"].share_holding == 0
 
 

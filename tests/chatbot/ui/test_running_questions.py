@@ -40,6 +40,11 @@ class Scripted:
     def settle(self, ask: Ask) -> None:
         self.settled.append(ask)
 
+    def read_back(
+        self, conversation: str, number: int, owner: str, *, stop: Callable[[], bool]
+    ) -> Iterator[Event]:
+        raise AssertionError("nothing is read back")
+
     def ask(self, ask: Ask, *, stop: Callable[[], bool]) -> Iterator[Event]:
         self.asked.append(ask)
         try:

@@ -8,7 +8,14 @@ from typing import Any
 import pytest
 
 from chatbot.answer.verification.checked_text import check_statements
-from chatbot.answer.verification.probe import FEWEST_RIGHT, STATEMENTS, probe_request, right_of
+from chatbot.answer.verification.probe import (
+    FEWEST_RIGHT,
+    LEAST_CONTEXT,
+    QUESTION,
+    STATEMENTS,
+    probe,
+    right_of,
+)
 from chatbot.answer.verification.reading_call import StatementReading, read_statements, replies_to
 from chatbot.answer.verification.reply import MOST_QUOTES, ReplyError, read_reply, reply_schema
 from chatbot.answer.verification.request import requests_for
@@ -49,18 +56,29 @@ def replying(*texts: str, wrong_page: bool = False) -> Answer:
     return reply
 
 
+def scripted(*answers: Any, name: str = "scripted") -> ScriptedModel:
+    return ScriptedModel(*answers, name=name, reads=None)
+
+
 def read(
     model: ScriptedModel, *, sources: dict[str, Hit] | None = None, context: int = 16_000
 ) -> StatementReading:
     pages = sources or {"S1-7f3a": hit_of(RULE)}
     statements = statements_of(ANSWER, pages)
     return read_statements(
-        model, "What is it?", statements, pages, context=16_000, timeout=LONGEST, stop=lambda: False
+        model,
+        "What is it?",
+        statements,
+        pages,
+        context=16_000,
+        timeout=LONGEST,
+        tokens=100_000,
+        stop=lambda: False,
     )
 
 
 def test_one_call_with_a_schema_judges_all_statements() -> None:
-    model = ScriptedModel(replying(RULE))
+    model = scripted(replying(RULE))
     reading = read(model)
     assert {number: row.verdict for number, row in reading.read.items()} == {1: "stated", 2: "stated"}
     assert reading.read[1].quotes[0].page == "S1-7f3a"
@@ -85,7 +103,7 @@ def test_one_call_with_a_schema_judges_all_statements() -> None:
     ],
 )
 def test_a_reply_that_cannot_be_used_is_asked_for_once_more(first: Answer) -> None:
-    model = ScriptedModel(first, replying(RULE))
+    model = scripted(first, replying(RULE))
     reading = read(model)
     assert len(model.calls) == 2
     assert set(reading.read) == {1, 2}
@@ -95,7 +113,7 @@ def test_a_reply_that_cannot_be_used_is_asked_for_once_more(first: Answer) -> No
 
 
 def test_a_reader_who_never_keeps_the_schema_judges_nothing() -> None:
-    model = ScriptedModel(["Yes."])
+    model = scripted(["Yes."])
     reading = read(model)
     assert (len(model.calls), reading.read) == (2, {})
     assert reading.reason == "The reply is not JSON."
@@ -105,7 +123,7 @@ def test_a_reader_who_never_keeps_the_schema_judges_nothing() -> None:
 
 def test_a_server_without_schemas_is_asked_in_words_and_that_is_remembered() -> None:
     refusal = ModelError("response_format is not supported")
-    model = ScriptedModel([refusal], replying(RULE), replying(RULE), name="without-schemas")
+    model = scripted([refusal], replying(RULE), replying(RULE), name="without-schemas")
     assert set(read(model).read) == {1, 2}
     assert [schema is None for _, _, schema in model.calls] == [False, True]
     assert set(read(model).read) == {1, 2}
@@ -113,14 +131,18 @@ def test_a_server_without_schemas_is_asked_in_words_and_that_is_remembered() -> 
 
 
 def test_what_fails_or_takes_too_long_is_said() -> None:
-    failing = ScriptedModel([ModelError("The model is gone.")])
+    failing = scripted([ModelError("The model is gone.")])
     assert read(failing).reason == "The model is gone."
     statements = [AnswerStatement(0, 5, "It is.", ())]
     sources = {"S1-7f3a": hit_of(RULE)}
-    model = ScriptedModel(replying(RULE))
-    late = read_statements(model, "q", statements, sources, context=9_000, timeout=0, stop=lambda: False)
+    model = scripted(replying(RULE))
+    late = read_statements(
+        model, "q", statements, sources, context=9_000, timeout=0, tokens=100_000, stop=lambda: False
+    )
     assert (late.read, late.reason) == ({}, "It took over 0 s.")
-    stopped = read_statements(model, "q", statements, sources, context=9_000, timeout=9, stop=lambda: True)
+    stopped = read_statements(
+        model, "q", statements, sources, context=9_000, timeout=9, tokens=100_000, stop=lambda: True
+    )
     assert (stopped.read, stopped.reason) == ({}, "It was stopped.")
 
 
@@ -162,7 +184,7 @@ def test_a_document_is_data_to_the_reader() -> None:
 
 
 def probed(verdict: Any) -> int:
-    request = probe_request(32_000)
+    (request,) = requests_for(QUESTION, *probe(), LEAST_CONTEXT)
     rows = [one(number, verdict(true)) for number, (_, true) in enumerate(STATEMENTS, 1)]
     return right_of(replies_to(request, json.dumps({"statements": rows})))
 

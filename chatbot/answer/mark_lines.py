@@ -1,0 +1,76 @@
+"""Says in lines of text what was found of an answer, alike at every door that returns text."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable
+
+from chatbot.records import DOUBTFUL, MARKS, Answer, Citation, Statement
+
+__all__ = ["doubt_lines", "least_sure", "mark_lines", "proven_line", "unread_line", "why_doubted"]
+
+# The most characters shown of a statement and of a quotation.
+LONGEST_SAID, LONGEST_QUOTE = 200, 300
+
+
+def least_sure(citations: Iterable[Citation]) -> dict[str, Citation]:
+    """The citation that is least sure of each key, in the order of the keys."""
+    found: dict[str, Citation] = {}
+    for citation in citations:
+        before = found.setdefault(citation.key, citation)
+        found[citation.key] = max(before, citation, key=lambda one: (one.doubted, not one.verified))
+    return found
+
+
+def mark_lines(answer: Answer) -> list[str]:
+    """The lines of `doubt_lines`, `proven_line` and `unread_line` that say something."""
+    return [*doubt_lines(answer), *filter(None, [proven_line(answer), unread_line(answer)])]
+
+
+def doubt_lines(answer: Answer) -> list[str]:
+    """A line for each statement of a chat model, or else figure, that is doubted."""
+    if not answer.by_model:
+        return [
+            f"Figure {number.text}: {number.verdict}{f', {number.reason}' if number.reason else ''}"
+            for number in answer.numbers
+            if number.doubted
+        ]
+    return [
+        f"{one.shown_mark}: “{_short(one.text, LONGEST_SAID)}”: {why_doubted(one)}"
+        for one in answer.statements
+        if one.mark in DOUBTFUL
+    ]
+
+
+def proven_line(answer: Answer) -> str:
+    """How many statements of a chat model have each mark, and who read them; "" for none."""
+    counts = Counter(one.mark for one in answer.statements)
+    marked = [f"{counts[mark]} {said}" for mark, said in MARKS.items() if counts[mark]]
+    if not marked or not answer.by_model:
+        return ""
+    reader = f"; read by {answer.reading.model}" if answer.reading and answer.reading.reply else ""
+    return f"Of {len(answer.statements)} statements: {', '.join(marked)}{reader}."
+
+
+def unread_line(answer: Answer) -> str:
+    """How many statements nobody checked by meaning, and why; "" for none."""
+    count = answer.unread
+    if not count:
+        return ""
+    said = "1 statement was" if count == 1 else f"{count} statements were"
+    reason = answer.reading.reason if answer.reading else ""
+    return f"{said} not checked by meaning.{f' {reason}' if reason else ''}"
+
+
+def why_doubted(statement: Statement) -> str:
+    """What differs, and the page's own words where they say otherwise."""
+    quoted = ""
+    if statement.mark == "contradicted" and statement.quotes:
+        first = statement.quotes[0]
+        quoted = f" Page {first.page} has “{_short(first.text, LONGEST_QUOTE)}”."
+    return f"{statement.difference or 'no page says it'}{quoted}"
+
+
+def _short(text: str, most: int) -> str:
+    line = " ".join(text.split())
+    return line if len(line) <= most else f"{line[:most].rpartition(' ')[0]} …"

@@ -1,0 +1,121 @@
+"""Has a chat model read an answer back against its pages, once it has shown that it can."""
+
+from __future__ import annotations
+
+import threading
+import time
+from collections.abc import Callable, Iterator
+from contextlib import suppress
+from dataclasses import replace
+
+from chatbot.answer.verification.probe import (
+    FEWEST_RIGHT,
+    LEAST_CONTEXT,
+    QUESTION,
+    STATEMENTS,
+    probe,
+    right_of,
+)
+from chatbot.answer.verification.reading_call import StatementReading, read_statements
+from chatbot.answer.verification.statements import statements_of
+from chatbot.asking.answering import Answering
+from chatbot.asking.model_roles import Verifier
+from chatbot.errors import StoreError
+from chatbot.memory.user_settings_store import UserSettingsStore
+from chatbot.records import Answer, Event, Stage, Usage
+
+__all__ = ["ReadingBack"]
+
+NOT_PROVEN = "{model} judged {right} of {all} test statements rightly, so it reads no answers back."
+# A model whose probe failed for its endpoint's sake is tried again after this.
+AGAIN_SECONDS = 600.0
+
+
+class ReadingBack:
+    """Reads answers back. Safe to use from several threads."""
+
+    def __init__(self, answering: Answering, own: UserSettingsStore) -> None:
+        """own: where it is remembered how the models did in the probe."""
+        self._answering, self._own = answering, own
+        self._failed = dict[str, tuple[float, str]]()
+        self._lock = threading.Lock()
+
+    def events(self, answer: Answer, verifier: Verifier | None, stop: Callable[[], bool]) -> Iterator[Event]:
+        """The stage, and the answer with the marks that are proven; nothing if nothing is to be read.
+
+        verifier: who reads, None for nobody.
+        """
+        if verifier is None or answer.prompt is None or not (answer.by_model and answer.statements):
+            return
+        yield Stage("checking", 0, len(answer.statements))
+        end = time.monotonic() + verifier.timeout
+        reason, spent = self._why_not(verifier, end, stop)
+        if reason:
+            reading = StatementReading({}, (verifier.model.name, verifier.model.host), reason, spent)
+        else:
+            reading = self._read(answer, verifier, end, stop)
+        used = reading.usage.plus(spent) if not reason else spent
+        used = replace(used, cost=verifier.cost(used))
+        usage = answer.usage.plus(used) if answer.usage else used
+        yield replace(self._answering.marked(answer, reading), usage=usage)
+
+    def may_read(self, verifier: Verifier) -> bool:
+        """Whether a model passed the probe, or was not tried yet."""
+        with suppress(StoreError):
+            right = self._own.probe(_name(verifier))
+            return right is None or right >= FEWEST_RIGHT
+        return False
+
+    def _read(
+        self, answer: Answer, verifier: Verifier, end: float, stop: Callable[[], bool]
+    ) -> StatementReading:
+        assert answer.prompt is not None
+        return read_statements(
+            verifier.model,
+            answer.question,
+            statements_of(self._answering.as_written(answer), answer.prompt.sources),
+            answer.prompt.sources,
+            context=verifier.context,
+            timeout=max(0.0, end - time.monotonic()),
+            tokens=verifier.tokens,
+            stop=stop,
+        )
+
+    def _why_not(self, verifier: Verifier, end: float, stop: Callable[[], bool]) -> tuple[str, Usage]:
+        """(why a model may not read, "" if it may; what it took to find out)."""
+        model = verifier.model
+        name = _name(verifier)
+        until, reason = self._failed.get(name, (0.0, ""))
+        if until > time.monotonic():
+            return reason, Usage()
+        right, used = None, Usage()
+        with suppress(StoreError):
+            right = self._own.probe(name)
+        if right is None:
+            statements, sources = probe()
+            found = read_statements(
+                model,
+                QUESTION,
+                statements,
+                sources,
+                context=max(verifier.context, LEAST_CONTEXT),
+                timeout=max(0.0, end - time.monotonic()),
+                tokens=LEAST_CONTEXT,
+                stop=stop,
+            )
+            used = found.usage
+            if found.failed:
+                if not stop():
+                    with self._lock:
+                        self._failed[name] = time.monotonic() + AGAIN_SECONDS, found.reason
+                return found.reason, used
+            right = right_of(found.read)
+            with suppress(StoreError):
+                self._own.keep_probe(name, right)
+        if right < FEWEST_RIGHT:
+            return NOT_PROVEN.format(model=model.name, right=right, all=len(STATEMENTS)), used
+        return "", used
+
+
+def _name(verifier: Verifier) -> str:
+    return f"{verifier.model.name} {verifier.model.host}"
