@@ -58,8 +58,8 @@ class Judged:
 
     @property
     def confirmed(self) -> bool:
-        """Whether it has a mark that confirms it."""
-        return any(one.mark in CONFIRMED for one in self.checked)
+        """Whether all of it has a mark that confirms it."""
+        return bool(self.checked) and all(one.mark in CONFIRMED for one in self.checked)
 
 
 def statements_of(pages: Sequence[Page], chance: random.Random) -> list[Statement]:

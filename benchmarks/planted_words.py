@@ -158,7 +158,7 @@ def judged(text: str, prompt: Prompt) -> tuple[str, bool]:
     """Why a text is doubted as cited from the first source, "" if it is not; whether it is confirmed."""
     statements = check_statements(f"{text} [S1-7f3a]", prompt).statements
     doubts = (one.difference or one.mark for one in statements if one.mark in DOUBTFUL)
-    return next(doubts, ""), any(one.mark in CONFIRMED for one in statements)
+    return next(doubts, ""), all(one.mark in CONFIRMED for one in statements)
 
 
 def plant_words(documents: Mapping[str, Sequence[Page]], *, seed: int, most: int) -> Iterator[Judged]:

@@ -67,6 +67,9 @@ def find_formulas(text: str, figures: Sequence[Figure]) -> Iterator[Formula]:
             continue
         first, tokens = _left_side(text, figures, last, equals.start())
         operands = range(first, result)
+        if first < last and not _holds(tokens, figures, operands, figures[result]):
+            first, tokens = _left_side(text, figures, last, equals.start(), loss="-")
+            operands = range(first, result)
         if first < last and _holds(tokens, figures, operands, figures[result]):
             written = _written(text, figures, first, result, tokens)
             value = _evaluate(tokens, _amounts(figures, operands))
@@ -153,8 +156,13 @@ def is_constant(figure: Figure) -> bool:
     return figure.bare and figure.unit is None and figure.value in _CONSTANTS
 
 
-def _left_side(text: str, figures: Sequence[Figure], last: int, equals: int) -> tuple[int, list[_Token]]:
-    """Position of the first operand, and the tokens up to the equals sign."""
+def _left_side(
+    text: str, figures: Sequence[Figure], last: int, equals: int, *, loss: str = "+"
+) -> tuple[int, list[_Token]]:
+    """Position of the first operand, and the tokens up to the equals sign.
+
+    loss: the sign of "5 - (3)", which may add the negative 3 or take away a printed "(3)".
+    """
     if equals - figures[last].end > _LONGEST_GAP:
         return last, []
     trailing = _closing(text[figures[last].end : equals])
@@ -163,7 +171,7 @@ def _left_side(text: str, figures: Sequence[Figure], last: int, equals: int) -> 
     first = last
     tokens = [float(last), *trailing]
     while first > 0 and last - first < _MOST_OPERANDS:
-        between = _between(text, figures[first - 1], figures[first])
+        between = _between(text, figures[first - 1], figures[first], loss)
         if between is None:
             break
         first -= 1
@@ -181,7 +189,7 @@ def _closing(gap: str) -> list[_Token] | None:
     return None
 
 
-def _between(text: str, left: Figure, right: Figure) -> list[_Token] | None:
+def _between(text: str, left: Figure, right: Figure, loss: str) -> list[_Token] | None:
     """Closing brackets, sign and opening brackets between two operands; None where anything else stands
     there.
     """
@@ -189,7 +197,7 @@ def _between(text: str, left: Figure, right: Figure) -> list[_Token] | None:
     if len(gap) > _LONGEST_GAP:
         return None
     if not gap.strip() and right.value < 0:
-        return ["+"]  # "5 -3": the sign went with the figure
+        return [loss if "(" in right.text else "+"]  # "5 -3": the sign went with the figure
     gap = _ANNOTATION.sub("", gap)
     for name, sign in _SIGN_WORDS:
         gap = gap.replace(name, sign)

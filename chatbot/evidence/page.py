@@ -22,14 +22,12 @@ from chatbot.evidence.word_runs import Words, comparable_words
 from chatbot.records import Hit
 from ingestion.language.language_detection import is_foreign
 from ingestion.language.numbers import Figure, NumberStyle, find_figures, magnitude, own_style, page_style
-from ingestion.language.sentences import sentence_around
 from ingestion.records import Table
 
 __all__ = ["PageEvidence", "figures_said", "forget_pages", "page_of"]
 
 # Pages of the last few questions; each is looked at once per statement and figure.
 MOST_PAGES = 128
-SENTENCE_REACH = 300  # characters on each side of a figure in which its sentence is looked for
 
 
 class PageEvidence:
@@ -89,14 +87,6 @@ class PageEvidence:
     def figures(self) -> FiguresOfPage:
         """Its figures, each with the readings that its surroundings allow."""
         return read_figures(self.text, self.context, self.words, self.tables, self.style)
-
-    def sentence_around(self, start: int, end: int) -> tuple[int, int]:
-        """(start, end) of the sentence around a figure of the page; a semicolon ends a sentence too."""
-        return self.once(_sentence_around, self.text, start, end)
-
-
-def _sentence_around(text: str, start: int, end: int) -> tuple[int, int]:
-    return sentence_around(text, start, end, reach=SENTENCE_REACH, also=";")
 
 
 def figures_said(text: str, pages: Collection[PageEvidence]) -> list[Figure]:

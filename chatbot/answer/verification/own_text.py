@@ -45,8 +45,10 @@ _BESIDE = re.compile(r"[ ,;]{0,3}")
 # "(2024: 5; 2023: 4)" and "5 million (2024)".
 _HEAD_BEFORE = re.compile(r"[(;] ?((?:[^();:]|\([^()]*\)){1,200}): ?\Z")
 _HEAD_BEHIND = re.compile(r" ?\(((?:[^()]|\([^()]*\)){1,200})\)")
-# What stands around the figures of such a sentence, and the marks of notes behind a row's name.
-_TOLD = re.compile(r"(?:\((?:[^()]|\([^()]*\))*\)|;|\band\b|[\s.])*")
+# What ends before the figures of such a sentence and stands around them, up to a formula behind a colon; the
+# marks of notes behind a row's name.
+_VERB = re.compile(r"\s(?:was|were|(?:fell|rose|did not change) from)\s*\Z")
+_TOLD = re.compile(r"(?:\((?:[^()]|\([^()]*\))*\)|;|\b(?:and|to)\b|[\s.–-])*(?:,[^:]*)?(?::[\s=×/+()–.;-]*)?")
 _NOTES = re.compile(r"(?:\s?\(\w{1,2}\))+$")
 
 _Span = tuple[int, int]
@@ -196,18 +198,20 @@ class _OwnText:
         if found and found.start <= figure.start < found.end:
             yield _FigurePlace(key, next(iter((*alike, *within)), None))
             return
-        stating = [at for at in [*within, *same][:MOST_PLACES] if states_figure(figure, said, at, view)]
+        stating = [at for at in [*within, *same][:MOST_PLACES] if states_figure(figure, said, at)]
         for at in (*alike, *sorted(stating, key=lambda at: at.place is None)):
             yield _FigurePlace(key, at, _other_cell(figure, said, at, view, quoted=at in within))
 
     def _of_any(self, figure: Figure) -> _FigurePlace | None:
-        """Where one of the quotations has a figure, sign aside: an outflow is printed with a minus."""
+        """Where one of the quotations has a figure, sign aside: an outflow is printed with a minus; else where
+        a figure behind it is from that it repeats."""
         for own in self.quoted:
             for key, found in own.found.items():
                 for at in self.views[key].figures.by_digits.get(digits_of(figure), []):
                     if found and _touches(at.figure, found.spans) and _is_same_amount(figure, at):
                         return _FigurePlace(key, at)
-        return None
+        repeated = (other for other in self.figures if self._before_key(other) and same_value(figure, other))
+        return next(filter(None, map(self._place, repeated)), None)
 
     def _results(self, figures: Sequence[Figure]) -> dict[Figure, str]:
         """Figures that written arithmetic comes to, and its constants, with the arithmetic."""
@@ -356,11 +360,12 @@ def _other_cell(figure: Figure, said: str, at: OnPage, view: PageEvidence, *, qu
 
 def _names(said: str, cell: CellPlace, view: PageEvidence) -> bool:
     """Whether a text ends with the name of a cell's row, or of its column, and a verb."""
-    words = comparable_words(said).texts
+    verb = _VERB.search(said)
+    words = comparable_words(said[: verb.start()] if verb else "").texts
     table = view.tables.views[cell.table].table
     for name in (table.rows[cell.row].label, table.heads[cell.column]):
         named = comparable_words(_NOTES.sub("", name)).texts
-        if named and words[-1:] in {("was",), ("were",)} and words[-1 - len(named) : -1] == named:
+        if named and words[-len(named) :] == named:
             return True
     return False
 
