@@ -158,7 +158,9 @@ def _tells_sign(figure: Figure, text: str, placed: OnPage) -> bool:
     if placed.place is not None:
         return False
     near = (*placed.before[-NEAR_WORDS:], *placed.after[:FEW_WORDS])
-    return not (MOVES[1] | TOLD_LESS).isdisjoint(near)
+    said = comparable_words(text[: figure.start]).texts[-NEAR_WORDS:]
+    falling = MOVES[1] | TOLD_LESS
+    return not falling.isdisjoint(near) and falling.isdisjoint(said)  # "fell by -2" tells it twice
 
 
 def _entry(figure: Figure, entries: Iterable[ReadFigure]) -> ReadFigure | None:

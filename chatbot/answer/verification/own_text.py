@@ -203,8 +203,10 @@ class _OwnText:
             yield _FigurePlace(key, at, _other_cell(figure, said, at, view, quoted=at in within))
 
     def _of_any(self, figure: Figure) -> _FigurePlace | None:
-        """Where one of the quotations has a figure, sign aside: an outflow is printed with a minus; else where
-        a figure behind it is from that it repeats."""
+        """Where one of the quotations has a figure, sign aside: an outflow is printed with a minus.
+
+        Else where a figure behind it is from, which it repeats.
+        """
         for own in self.quoted:
             for key, found in own.found.items():
                 for at in self.views[key].figures.by_digits.get(digits_of(figure), []):
