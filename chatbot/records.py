@@ -41,7 +41,7 @@ __all__ = [
     "NumberCheck",
     "PageRef",
     "Prompt",
-    "Reading",
+    "ReadBack",
     "Recall",
     "Stage",
     "Statement",
@@ -454,7 +454,7 @@ class Statement:
 
 
 @dataclass(frozen=True, slots=True)
-class Reading:
+class ReadBack:
     """How a model read an answer's statements back.
 
     model, host: who read; "" for nobody. reply: what it said of each statement, as JSON whose pages have the
@@ -569,7 +569,7 @@ class Answer:
     timings: tuple[tuple[str, float], ...] = ()
     statements: tuple[Statement, ...] = ()
     usage: Usage | None = None
-    reading: Reading | None = None
+    reading: ReadBack | None = None
     alone: bool = False
     failure: ModelFailure | None = None
 

@@ -27,12 +27,15 @@ def judgement(verdict: str, **more: object) -> Verdict:
     return {"verdict": verdict, **empty, **more}
 
 
+def _has_all(text: str, words: Sequence[str]) -> bool:
+    return all(quote in text for quote in words)
+
+
 def quoting(verdict: str, *words: str, **more: object) -> Callable[[str, Sequence[dict[str, str]]], Verdict]:
     """Judges each statement so, with these quotations of the first page that has them all."""
 
     def judge(statement: str, pages: Sequence[dict[str, str]]) -> Verdict:
-        having = [page for page in pages if all(quote in page["text"] for quote in words)]
-        key = (having or list(pages))[0]["key"]
+        key = next((page for page in pages if _has_all(page["text"], words)), pages[0])["key"]
         return judgement(verdict, quotes=[{"page": key, "text": quote} for quote in words], **more)
 
     return judge

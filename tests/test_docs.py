@@ -18,7 +18,7 @@ import pytest
 from markdown_it import MarkdownIt
 from markdown_it.token import Token
 
-from chatbot.records import BASES
+from chatbot.records import AGAINST, FINE, MARKS
 from chatbot.search.refusal import REASONS
 from chatbot.settings import ENVIRONMENT, Settings
 from documents.make_samples import make_samples
@@ -220,8 +220,9 @@ def test_the_words_of_an_answer_are_documented() -> None:
     assert reasons
     assert set(reasons) <= REASONS.keys()
     statuses = first_cell.findall(section(answers, "Is the figure right?"))
-    assert set(statuses) == {"supported", "derived", "present_elsewhere", "contradicted", "unsupported"}
-    assert len(BASES) == 3
+    assert set(statuses) == {*FINE, *AGAINST, "not_checked"}
+    for mark in MARKS.values():
+        assert f"{mark} |" in answers, mark
 
 
 # --- what commands show -------------------------------------------------------------------------------------

@@ -11,7 +11,6 @@ from typing import Annotated
 from fastapi import APIRouter, Query, Request, Response
 from starlette.concurrency import run_in_threadpool
 
-from chatbot.answer.mark_lines import mark_lines
 from chatbot.api.answer_lines import shown_answer
 from chatbot.api.browser_sessions import Session
 from chatbot.api.caller import Asks, Caller, Reads, door_of, opened_store
@@ -34,6 +33,7 @@ from chatbot.asking.named_models import OWN_WORDS
 from chatbot.asking.question import Ask, checked
 from chatbot.asking.side_by_side import MOST_MODELS
 from chatbot.errors import BusyError, NotFoundError, ProjectError, UsageError
+from chatbot.mark_lines import mark_lines
 from chatbot.memory.conversations.answer_records import cited_text
 from chatbot.memory.conversations.conversation_names import PRIVATE
 from chatbot.models.web_text import read_page

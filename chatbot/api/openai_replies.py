@@ -12,9 +12,9 @@ from dataclasses import asdict
 from itertools import count
 from typing import Any
 
-from chatbot.answer.mark_lines import least_sure, mark_lines
 from chatbot.api.answer_lines import document_ids, page_url
 from chatbot.api.host import Opened
+from chatbot.mark_lines import least_sure, mark_lines
 from chatbot.models.tokens import count_tokens
 from chatbot.records import Answer, Citation
 from chatbot.serialize import neutral_markdown

@@ -48,7 +48,8 @@ class ReadingBack:
         if verifier is None or answer.prompt is None or not (answer.by_model and answer.statements):
             return
         yield Stage("checking", 0, len(answer.statements))
-        end = time.monotonic() + verifier.timeout
+        begun = time.monotonic()
+        end = begun + verifier.timeout
         reason, spent = self._why_not(verifier, end, stop)
         if reason:
             reading = StatementReading({}, (verifier.model.name, verifier.model.host), reason, spent)
@@ -57,7 +58,20 @@ class ReadingBack:
         used = reading.usage.plus(spent) if not reason else spent
         used = replace(used, cost=verifier.cost(used))
         usage = answer.usage.plus(used) if answer.usage else used
-        yield replace(self._answering.marked(answer, reading), usage=usage)
+        seconds = round(answer.seconds + time.monotonic() - begun, 3)
+        yield replace(self._answering.marked(answer, reading), usage=usage, seconds=seconds)
+
+    def standing(self, verifier: Verifier) -> str:
+        """How a model did in the probe, in a sentence."""
+        name = verifier.model.name
+        right = None
+        with suppress(StoreError):
+            right = self._own.probe(_name(verifier))
+        if right is None:
+            return f"{name} is tested before it reads its first answer."
+        if right < FEWEST_RIGHT:
+            return NOT_PROVEN.format(model=name, right=right, all=len(STATEMENTS))
+        return f"{name} judged {right} of {len(STATEMENTS)} test statements rightly: it reads answers back."
 
     def may_read(self, verifier: Verifier) -> bool:
         """Whether a model passed the probe, or was not tried yet."""

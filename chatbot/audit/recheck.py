@@ -23,7 +23,7 @@ from chatbot.audit.record import (
     StatementQuoteRecord,
     StatementRecord,
 )
-from chatbot.records import Citation, Hit, NumberCheck, Prompt, Reading, Statement
+from chatbot.records import Citation, Hit, NumberCheck, Prompt, ReadBack, Statement
 from ingestion.chunks import chunk_pages
 from ingestion.document import DocumentReading
 from ingestion.language.numbers import find_figures
@@ -87,7 +87,7 @@ def _checked(record: Record, prompt: Prompt) -> CheckedText:
         with_keys_as_given = with_whole_keys(recorded.text, prompt)
         statements.append(Statement(with_keys_as_given, recorded.status, recorded.citation))
     kept = record.reading
-    reading = kept_reading(Reading(kept.model, kept.host, kept.reply, kept.reason)) if kept else None
+    reading = kept_reading(ReadBack(kept.model, kept.host, kept.reply, kept.reason)) if kept else None
     return check_statements(without_added(text, statements, prompt), prompt, reading)
 
 

@@ -175,7 +175,7 @@ class StatementRecord:
 
 @dataclass(frozen=True, slots=True)
 class ReadingRecord:
-    """How a model read the statements back, as records.Reading."""
+    """How a model read the statements back, as records.ReadBack."""
 
     model: str
     host: str

@@ -10,10 +10,10 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, TextIO
 
 from chatbot.answer.citations.citation_keys import escape_keys
-from chatbot.answer.mark_lines import mark_lines
 from chatbot.cli.served_command import errors, go_on
 from chatbot.comparison.model_answers import holding_line
 from chatbot.errors import ProjectError
+from chatbot.mark_lines import mark_lines
 from chatbot.records import FIGURE_VERDICTS
 from chatbot.usage_text import usage_text
 from ingestion.invisible_characters import one_line, visible

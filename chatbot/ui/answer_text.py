@@ -8,9 +8,10 @@ from dataclasses import dataclass
 from html import unescape
 
 from chatbot.answer.citations.citation_keys import KEYS_IN_BRACKETS
-from chatbot.answer.mark_lines import why_doubted
 from chatbot.answer.markdown import formatted_html
+from chatbot.mark_lines import why_doubted
 from chatbot.records import (
+    ADDED,
     DOUBTFUL,
     FINE,
     MARKS,
@@ -374,6 +375,8 @@ def _mark_html(statement: Statement) -> str:
         told += [f"page {quote.page}: “{quote.text}”" for quote in statement.quotes[:MOST_QUOTES]]
     if statement.read_by:
         told.append(f"read by {statement.read_by}")
+    if statement.status == "cited_by_check":
+        told.append(ADDED)
     said = plain_html("; ".join(told)[:LONGEST_MARK])
     named = f'class="mark {statement.mark}" tabindex="0" data-tip="{said}" aria-label="{said}"'
     return f"<span {named}>{SIGNS[statement.mark]}</span>"

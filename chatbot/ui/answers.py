@@ -9,12 +9,13 @@ from itertools import chain
 import streamlit as st
 
 from chatbot.answer.citations.model_refusals import without_refusal
-from chatbot.answer.mark_lines import doubt_lines, proven_line, unread_line
 from chatbot.asking.answering import HAD_SAID
 from chatbot.asking.multi_document import with_titled_parts
+from chatbot.mark_lines import doubt_lines, proven_line, said_plainly, unread_line
 from chatbot.memory.cases.feedback_rerank import REMEMBERED
 from chatbot.memory.layers import beside
 from chatbot.records import (
+    DOUBTFUL,
     GUIDE,
     Answer,
     Citation,
@@ -75,6 +76,8 @@ NOT_IN_DOCUMENTS, MODEL_FOUND_NONE = "Not in these documents", "The chat model f
 
 def draw_given(given: Given, context: AppContext, *, read_back: bool = False) -> None:
     """Draws the whole answer inside the open message. read_back: whether a model still reads it back."""
+    if read_back:
+        given = replace(given, answer=_without_doubts(given.answer))
     answer = given.answer
     of_failure = [
         notice
@@ -112,7 +115,8 @@ def draw_given(given: Given, context: AppContext, *, read_back: bool = False) ->
         )
         st.html(html)
         _draw_citations(given, context)
-        _draw_marks(answer, read_back=read_back)
+        if not read_back:
+            _draw_marks(answer)
         checks = shown_figures(html, answer.numbers)
     else:
         _draw_refusal(given, context)
@@ -148,15 +152,21 @@ def aside_html(notice: Notice) -> str:
 # ------------------------------------------------------------------------------------------------------------
 
 
-def _draw_marks(answer: Answer, *, read_back: bool) -> None:
-    """Says which statements of a chat model are doubted, what was proven, and what was not checked.
+def _without_doubts(answer: Answer) -> Answer:
+    """An answer that is being read back, without the program's own doubts, which the reader may dispel."""
+    statements = [replace(one, mark="") if one.mark in DOUBTFUL else one for one in answer.statements]
+    numbers = [replace(one, status="not_checked") if one.doubted else one for one in answer.numbers]
+    citations = [
+        replace(one, basis="unread") if one.doubted and one.document else one for one in answer.citations
+    ]
+    return replace(answer, statements=tuple(statements), numbers=tuple(numbers), citations=tuple(citations))
 
-    read_back: whether that is still to come.
-    """
-    if not answer.by_model:
-        return
-    lines = [*doubt_lines(answer), proven_line(answer), "" if read_back else unread_line(answer)]
-    st.html("".join(quiet_html(line) for line in lines if line))
+
+def _draw_marks(answer: Answer) -> None:
+    """Says which statements of a chat model are doubted, what was proven, and what was not checked."""
+    if answer.by_model:
+        lines = [*doubt_lines(answer), proven_line(answer), unread_line(answer)]
+        st.html("".join(quiet_html(line) for line in lines if line))
 
 
 def _draw_citations(given: Given, context: AppContext) -> None:
@@ -346,7 +356,10 @@ def _checks_html(answer: Answer, checks: Sequence[NumberCheck]) -> str:
     figures = [(check.text, check.verdict, _source(check, keys)) for check in checks]
     tables = []
     if answer.by_model and answer.statements:
-        rows = [(one.shown_mark or "not checked", one.text, _grounds(one)) for one in answer.statements]
+        rows = [
+            (one.shown_mark or "not checked", said_plainly(one.text), _grounds(one))
+            for one in answer.statements
+        ]
         tables += [table_html("Statements of the answer", ("Mark", "Statement", "Grounds"), rows)]
     if figures:
         title = f"Figures of the answer, looked for in the cited pages{_by_ocr(answer.citations)}"

@@ -19,7 +19,7 @@ from chatbot.ui.browser_scripts import keep_place
 from chatbot.ui.ratings import draw_under
 from chatbot.ui.routes import stop_address
 from chatbot.ui.running_questions import Asking, Given
-from chatbot.ui.safe_text import notice_html, paragraphs_html, quiet_html
+from chatbot.ui.safe_text import counted, notice_html, paragraphs_html, quiet_html
 
 __all__ = [
     "answer_message",
@@ -257,10 +257,8 @@ def _follow_check(asking: Asking) -> None:
     """Says that an answer is read back, and draws the page anew when its marks are there."""
     if asking.over:
         st.rerun()
-    count = asking.stage.total
-    said = "1 statement" if count == 1 else f"{count:,} statements" if count else "the answer"
-    stop = stop_html(asking)
-    st.html(f'<p class="stage" role="status">Checking {said} …</p>{stop}')
+    said = counted(asking.stage.total, "statement") if asking.stage.total else "the answer"
+    st.html(f'<p class="stage" role="status">Checking {said} …</p>{stop_html(asking)}')
 
 
 def stop_html(asking: Asking) -> str:

@@ -9,12 +9,12 @@ from dataclasses import replace
 
 import streamlit as st
 
-from chatbot.answer.mark_lines import mark_lines
 from chatbot.asking.named_models import OWN_WORDS
 from chatbot.asking.question import Ask
 from chatbot.asking.side_by_side import MOST_MODELS, ComparedModel, compared_models
 from chatbot.comparison.model_answers import ComparedAnswer, ComparedFigure, compared_figures, holding_line
 from chatbot.errors import ProjectError
+from chatbot.mark_lines import mark_lines
 from chatbot.models.addresses import endpoint_url
 from chatbot.records import FIGURE_VERDICTS, PageRef
 from chatbot.ui import session

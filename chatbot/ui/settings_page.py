@@ -90,6 +90,7 @@ def _draw_preference(one: Preference, context: AppContext, *, changed: bool) -> 
             st.html(
                 f'<p class="choice">{plain_html(one.label)}</p>'
                 + quiet_html(f"{one.effect}{special} {default_text}")
+                + (quiet_html(_reader(context)) if one.name == "verify" and mine.verify else "")
             )
         with control:
             _draw_control(one, mine, context)
@@ -102,6 +103,15 @@ def _draw_preference(one: Preference, context: AppContext, *, changed: bool) -> 
                     on_click=_try,
                     args=(lambda: context.chatbot.own.reset(session.owner(), one.name),),
                 )
+
+
+def _reader(context: AppContext) -> str:
+    """Says who reads this user's answers back, and how that model did in the test."""
+    try:
+        verifier = context.chatbot.models.verifying(session.owner())
+    except ProjectError as error:
+        return f"{error.message} {error.hint}"
+    return context.chatbot.reading.standing(verifier) if verifier else ""
 
 
 def _draw_control(one: Preference, mine: Settings, context: AppContext) -> None:

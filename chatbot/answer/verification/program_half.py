@@ -16,6 +16,7 @@ from chatbot.evidence.page_figures import OnPage, digits_of
 from chatbot.evidence.word_runs import common_end, comparable_words, tells
 from ingestion.language.list_items import SAFE_ITEM
 from ingestion.language.numbers import Figure, find_figures, same_value
+from ingestion.language.sentences import sentence_spans
 
 __all__ = ["Found", "figures_known", "look_up", "word_for_word"]
 
@@ -204,10 +205,11 @@ def _is_misprint(figure: Figure, placed: OnPage, *, fewest: int) -> bool:
 
 def _follows(figure: Figure, stated: Sequence[Figure], text: str, views: Iterable[PageEvidence]) -> bool:
     """Whether a figure is a sum, difference, ratio, share or growth of two figures of the answer, or of two
-    cells in one row, or one column, of rows that its statement speaks of. Nothing speaks against it then;
-    nothing is proven either."""
+    in one row, column or sentence that its statement speaks of. Nothing speaks against it then; nothing is
+    proven either."""
     unsigned = replace(figure, value=abs(figure.value))
-    groups = chain([list(map(amount_of, stated))], *(_amounts_of_rows(text, view) for view in views))
+    of_pages = ((_amounts_of_rows(text, view), _amounts_of_sentences(text, view)) for view in views)
+    groups = chain([list(map(amount_of, stated))], *chain.from_iterable(of_pages))
     return any(
         evaluates_to(value, unsigned) or (figure.percent and evaluates_to(value / 100, unsigned))
         for group in groups
@@ -228,6 +230,16 @@ def _amounts_of_rows(text: str, view: PageEvidence) -> Iterator[list[float]]:
             columns.setdefault((placed.place.table, placed.place.column), []).append(amount)
     yield from rows.values()
     yield from columns.values()
+
+
+def _amounts_of_sentences(text: str, view: PageEvidence) -> Iterator[list[float]]:
+    """The amounts of each sentence of a page that has two telling words of a statement."""
+    said = set(filter(tells, comparable_words(text).texts))
+    printed = [placed for placed in view.figures.all if placed.place is None]
+    for start, end in view.once(sentence_spans, view.text):
+        amounts = [amount_of(one.readings[-1]) for one in printed if start <= one.figure.start < end]
+        if len(amounts) > 1 and len(said.intersection(view.once(_words_of, view.text[start:end]))) > 1:
+            yield amounts
 
 
 def _values(amounts: Sequence[float]) -> Iterator[float]:

@@ -89,7 +89,7 @@ def judge(
     if not mark and found.doubts:
         mark, doubts, reason = "not_found", found.doubts, next(iter(found.doubts.values()))
     if mark in {"contradicted", "not_found"}:
-        reason = read.difference or reason
+        doubts, reason = found.doubts, read.difference or reason
     return Judged(statement, read.verdict, mark, quotes, figures, doubts, tuple(calculations), reason)
 
 

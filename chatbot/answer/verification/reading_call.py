@@ -20,7 +20,7 @@ from chatbot.errors import ModelError
 from chatbot.evidence.page import page_of
 from chatbot.models.chat import LLM, Reply
 from chatbot.models.tokens import count_tokens
-from chatbot.records import Hit, Reading, Usage
+from chatbot.records import Hit, ReadBack, Usage
 
 __all__ = ["StatementReading", "kept_reading", "read_statements", "replies_to"]
 
@@ -51,13 +51,13 @@ class StatementReading:
     failed: bool = False
 
     @property
-    def record(self) -> Reading:
+    def record(self) -> ReadBack:
         """The reading as it is kept with its answer."""
         parts = [one.model_copy(update={"number": number}) for number, one in sorted(self.read.items())]
-        return Reading(*self.by, written_reply(parts) if parts else "", self.reason)
+        return ReadBack(*self.by, written_reply(parts) if parts else "", self.reason)
 
 
-def kept_reading(kept: Reading | None) -> StatementReading | None:
+def kept_reading(kept: ReadBack | None) -> StatementReading | None:
     """A reading that was kept with its answer. None if there is none, or its reply is damaged."""
     if kept is None:
         return None

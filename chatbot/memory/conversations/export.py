@@ -11,7 +11,7 @@ import time
 from collections.abc import Sequence
 from typing import Any
 
-from chatbot.answer.mark_lines import unread_line, why_doubted
+from chatbot.mark_lines import unread_line, why_doubted
 from chatbot.memory.conversations.conversation_store import ConversationRow, StoredExchange
 from chatbot.records import DOUBTFUL, Answer, Citation, NumberCheck, Statement
 from chatbot.serialize import answer_record, neutral_markdown

@@ -182,14 +182,13 @@ open | Is growth above 3%? | Growth was just above 3%.
 
 @pytest.mark.parametrize(("verdict", "question", "sentence"), case_rows(SENTENCES))
 def test_a_sentence(verdict: str, question: str, sentence: str) -> None:
-    assert by_sentence(question, (), sentence, fits=True) == VERDICTS[verdict]
+    assert by_sentence(question, (), sentence) == VERDICTS[verdict]
 
 
-def test_yes_needs_a_passage_that_fits() -> None:
-    question = "Will Acme establish a stabilisation fund?"
+def test_yes_needs_every_word_of_the_question() -> None:
     sentence = "Government will establish a stabilisation fund."
-    assert by_sentence(question, ["acme"], sentence, fits=True) == YES
-    assert by_sentence(question, ["acme"], sentence, fits=False) == ""
+    assert by_sentence("Will government establish a stabilisation fund?", (), sentence) == YES
+    assert by_sentence("Will Acme establish a stabilisation fund?", (), sentence) == ""
 
 
 SAID_OTHERWISE = """
@@ -218,7 +217,7 @@ Did shareholders pass the climate proposal? | Shareholder proposal on climate pa
 
 @pytest.mark.parametrize(("question", "sentence"), case_rows(SAID_OTHERWISE))
 def test_a_sentence_that_says_it_otherwise_is_no_yes_and_no_no(question: str, sentence: str) -> None:
-    assert by_sentence(question, (), sentence, fits=True) == ""
+    assert by_sentence(question, (), sentence) == ""
 
 
 DOUBTFUL = """

@@ -121,6 +121,7 @@ def test_a_reader_who_cannot_be_used_leaves_the_programs_half(make: Make, reads:
     assert answer.reading is not None and answer.reading.reason and not answer.reading.reply
 
 
+@pytest.mark.timed
 def test_a_silent_reader_is_given_up_in_time(make: Make) -> None:
     began = time.monotonic()
     answer, _ = read(make, Mute(), verify_timeout=0.5)
@@ -189,4 +190,15 @@ def test_a_stop_leaves_the_answer_and_it_can_be_read_later(make: Make) -> None:
         assert chatbot.memory.answer(talk, 1, "local") == chatbot.memory.answer(talk, 1, "local")
         again = chatbot.memory.answer(talk, 1, "local")
         assert again is not None and [one.mark for one in again.statements] == ["stated"]
+        chatbot.close()
+
+
+def test_how_a_model_did_is_said_before_and_after(make: Make) -> None:
+    with Provider([saying(f"{REWORDED} KEY.")], reads=ALL_STATED) as provider:
+        chatbot = make(chat_model="m", base_url=provider.url)
+        verifier = chatbot.models.verifying("local")
+        assert verifier is not None and chatbot.reading.may_read(verifier)
+        assert chatbot.reading.standing(verifier) == "m is tested before it reads its first answer."
+        events_of(chatbot)
+        assert chatbot.reading.standing(verifier).startswith(f"m judged {len(STATEMENTS)} of")
         chatbot.close()

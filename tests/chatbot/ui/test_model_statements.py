@@ -9,10 +9,9 @@ from pathlib import Path
 
 import pytest
 
-from chatbot.asking.answering import FOUND_NONE
 from chatbot.asking.question import Ask
 from chatbot.memory.conversations.export import export_conversation
-from chatbot.records import ADDED, NOT_FOUND, Statement
+from chatbot.records import ADDED, Statement, StatementCalculation, StatementQuote
 from chatbot.store.library import Upload
 from chatbot.ui.answer_text import answer_html
 from tests.pages import ME, open_context, shown, visit
@@ -41,11 +40,12 @@ def test_the_page_and_the_export_mark_it(tmp_path: Path, monkeypatch: pytest.Mon
             said = chatbot.conversations.said(talk, ME)
             answer = chatbot.memory.answer(talk, 1, ME)
             exported = export_conversation(row, said, [answer], "markdown")
-    assert f'{LEVY}. <span class="unfound">⚠ {NOT_FOUND}</span>' in page
-    assert page.count(NOT_FOUND) == 1
-    assert page.index(CEILING) < page.index(f'<span class="added">{ADDED}</span>') < page.index(LEVY)
-    assert f"- {NOT_FOUND}: “{LEVY}.”" in exported
-    assert f"- {ADDED}: “{CEILING}" in exported
+    assert page.index('<span class="mark quoted"') < page.index(ADDED) < page.index(LEVY)
+    assert page.count('<span class="mark ') == 1
+    assert "Of 2 statements: 1 “ ” word for word." in page
+    assert "1 statement was not checked by meaning. m judged 0 of 16" in page
+    assert f"- not checked by meaning: “{LEVY}.”" in exported
+    assert f"- “ ” word for word: “{CEILING}" in exported
 
 
 def test_the_page_says_that_a_model_found_nothing_or_failed(
@@ -66,11 +66,10 @@ def test_the_page_says_that_a_model_found_nothing_or_failed(
                 list(chatbot.ask(Ask(question, conversation=talk, owner=ME)))
                 app = visit(conversation=talk)
                 pages.append(unescape(shown(app)) + "".join(button.label for button in app.button))
-    nothing, instead, failed = pages
+    nothing, refused, failed = pages
     assert "The chat model found no answer" in nothing and "Nothing is said." in nothing
     assert ">not in these documents" not in nothing.casefold()
-    assert FOUND_NONE in instead and BREACH in instead
-    assert f"m at {host}, which found no answer" in instead
+    assert "The chat model found no answer" in refused
     assert f"m at {host}, which failed" in failed
     for page in pages:
         assert "without a model" not in page
@@ -79,8 +78,29 @@ def test_the_page_says_that_a_model_found_nothing_or_failed(
 
 def test_a_mark_stands_behind_its_statement_whatever_that_holds() -> None:
     sentence = "It is <b>so</b>\u202e."
-    cited, unsupported = Statement(sentence, "cited"), Statement(sentence, "unsupported")
-    html = answer_html(f"{sentence} {sentence}", [], statements=[cited, unsupported])
-    assert html.count("unfound") == 1
-    assert html.endswith(f"⚠ {NOT_FOUND}</span></p></div>")
+    plain, doubted = Statement(sentence, "cited"), Statement(sentence, "cited", mark="not_found")
+    html = answer_html(f"{sentence} {sentence}", [], statements=[plain, doubted])
+    assert html.count('<span class="mark') == 1
+    assert html.endswith(">⚠</span></p></div>")
     assert "<b>" not in html
+
+
+def test_a_mark_says_what_it_rests_on() -> None:
+    quote = StatementQuote("S1", "Rules.pdf", 4, 'It is "<so>"', 0, 10)
+    worked_out = StatementCalculation("60 - 47", 13.0)
+    statements = [
+        Statement("One.", "cited", mark="stated", quotes=(quote,), read_by="m"),
+        Statement("Two.", "cited", mark="calculated", calculation=worked_out),
+        Statement("Three.", "cited", mark="contradicted", quotes=(quote,), difference="it is not so"),
+    ]
+    html = unescape(answer_html("One. Two. Three.", [], statements=statements))
+    assert '✓ stated; page 4: “It is "<so>"”; read by m' in html
+    assert "= calculated: 60 - 47" in html
+    assert 'it is not so Page 4 has “It is "<so>"”.' in html
+
+
+def test_marks_to_come_keep_their_places() -> None:
+    statements = [Statement("One.", "cited"), Statement("Two.", "cited", mark="quoted")]
+    html = answer_html("One. Two.", [], statements=statements, read_back=True)
+    assert html.count('<span class="mark') == 2
+    assert answer_html("One. Two.", [], statements=statements).count('<span class="mark') == 1

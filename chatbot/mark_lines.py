@@ -2,15 +2,26 @@
 
 from __future__ import annotations
 
+import re
 from collections import Counter
 from collections.abc import Iterable
 
 from chatbot.records import DOUBTFUL, MARKS, Answer, Citation, Statement
 
-__all__ = ["doubt_lines", "least_sure", "mark_lines", "proven_line", "unread_line", "why_doubted"]
+__all__ = [
+    "doubt_lines",
+    "least_sure",
+    "mark_lines",
+    "proven_line",
+    "said_plainly",
+    "unread_line",
+    "why_doubted",
+]
 
 # The most characters shown of a statement and of a quotation.
 LONGEST_SAID, LONGEST_QUOTE = 200, 300
+_ITEM = re.compile(r"\s*(?:[-*•]|\d{1,3}[.)])\s+")
+_KEYS = re.compile(r"\s?\[S\d{1,4}(?:[,; ]{1,3}S\d{1,4}){0,20}\]")
 
 
 def least_sure(citations: Iterable[Citation]) -> dict[str, Citation]:
@@ -49,7 +60,7 @@ def proven_line(answer: Answer) -> str:
     if not marked or not answer.by_model:
         return ""
     reader = f"; read by {answer.reading.model}" if answer.reading and answer.reading.reply else ""
-    return f"Of {len(answer.statements)} statements: {', '.join(marked)}{reader}."
+    return f"Of {_counted(len(answer.statements))}: {', '.join(marked)}{reader}."
 
 
 def unread_line(answer: Answer) -> str:
@@ -57,9 +68,13 @@ def unread_line(answer: Answer) -> str:
     count = answer.unread
     if not count:
         return ""
-    said = "1 statement was" if count == 1 else f"{count} statements were"
+    were = "was" if count == 1 else "were"
     reason = answer.reading.reason if answer.reading else ""
-    return f"{said} not checked by meaning.{f' {reason}' if reason else ''}"
+    return f"{_counted(count)} {were} not checked by meaning.{f' {reason}' if reason else ''}"
+
+
+def _counted(count: int) -> str:
+    return f"{count} statement{'' if count == 1 else 's'}"
 
 
 def why_doubted(statement: Statement) -> str:
@@ -68,9 +83,14 @@ def why_doubted(statement: Statement) -> str:
     if statement.mark == "contradicted" and statement.quotes:
         first = statement.quotes[0]
         quoted = f" Page {first.page} has “{_short(first.text, LONGEST_QUOTE)}”."
-    return f"{statement.difference or 'no page says it'}{quoted}"
+    return f"{statement.difference.rstrip('.') or 'no page says it'}.{quoted}"
 
 
 def _short(text: str, most: int) -> str:
-    line = " ".join(text.split())
+    line = said_plainly(text)
     return line if len(line) <= most else f"{line[:most].rpartition(' ')[0]} …"
+
+
+def said_plainly(text: str) -> str:
+    """A statement on one line, without the mark of a list's item and without keys."""
+    return _KEYS.sub("", " ".join(_ITEM.sub("", text, count=1).split()))
