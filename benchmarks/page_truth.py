@@ -10,8 +10,9 @@ FILE has a check a line: `documents` and `kind`, and by `check`
     title       title: a pattern
     page        page, must, must_not, label: patterns of the page's text and of its printed number
     report      must: patterns of what adding and checking the files tells
-    claim       answer, page, status: a model's sentence, which cites the page as [S1] or at its end,
-                "supported" or "doubted" by its figures alone
+    claim       answer, page, status: a model's sentence, which cites the page as [S1] or at its end; without
+                a reader its figures are "supported" (not doubted), or "doubted", or the sentence is at least
+                "unconfirmed", because only a reader can tell what is wrong with it
 
 Everything but pages and claims goes through the command line, as a user would have it. An input passes when
 all checks of its documents pass.
@@ -39,8 +40,8 @@ sys.path.insert(0, str(ROOT))
 
 from benchmarks.planted_numbers import prompt_of
 from benchmarks.tables import markdown_table
-from chatbot.answer.citations.citation_spans import check_answer
-from chatbot.records import FINE
+from chatbot.answer.verification.checked_text import check_statements
+from chatbot.records import CONFIRMED, FINE
 from ingestion.document import DocumentReading, read_document
 from ingestion.language.periods import find_periods, stands_for
 
@@ -48,7 +49,7 @@ __all__ = ["Product", "judge", "load_checks", "report"]
 
 CHECKS = Path(__file__).with_suffix(".jsonl")
 FOUND = ROOT.parent / "shared" / "data" / "found"
-SUPPORTED, DOUBTED = "supported", "doubted"
+SUPPORTED, DOUBTED, UNCONFIRMED = "supported", "doubted", "unconfirmed"
 Check = Mapping[str, Any]
 
 
@@ -210,10 +211,13 @@ def _claim(place: int, check: Check, product: Product) -> str:
     page = pages[check["page"] - 1]
     prompt = prompt_of(name, page, pages, check.get("question", ""), random.Random(1))
     answer = check["answer"] if "[S1]" in check["answer"] else f"{check['answer']} [S1]"
-    *_, checks = check_answer(answer.replace("[S1]", "[S1-7f3a]"), prompt)
-    doubts = [f"{one.text}: {one.status} ({one.reason})" for one in checks if one.status not in FINE]
-    if not checks:
+    checked = check_statements(answer.replace("[S1]", "[S1-7f3a]"), prompt)
+    fine = {*FINE, "not_checked"}
+    doubts = [f"{one.text}: {one.status} ({one.reason})" for one in checked.numbers if one.status not in fine]
+    if not checked.numbers:
         return "no figure was found"
+    if check["status"] == UNCONFIRMED:
+        return next((f"marked {one.mark}" for one in checked.statements if one.mark in CONFIRMED), "")
     status = DOUBTED if doubts else SUPPORTED
     return "" if status == check["status"] else f"{status}: {'; '.join(doubts)}"
 

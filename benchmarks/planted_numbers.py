@@ -1,16 +1,16 @@
-"""Measures which errors planted in true statements the number checks catch, by kind of error.
+"""Measures which errors planted in true statements the program catches without a reader, by kind of error.
 
-It also counts the true statements that they doubt.
+It also counts the true statements that it doubts, and the false ones that it gives a mark of confirmation.
 
     python benchmarks/planted_numbers.py [--data ../shared/data] [--seed 1] [--most 400] [--show KIND]
 
 It reads the project's own sample documents, and the PDFs in the folders policy/ and financebench/ of --data,
 if there are any.
 Every statement is cited as from its own page, with two other pages of the document among the sources, and
-checked as an answer is.
+checked as a model's answer is.
 
-Caught: at least one figure of the statement has another status than "supported" or "derived". False alarm:
-the same of a true statement.
+Caught: the statement is doubted, "⚠". False alarm: the same of a true statement. Confirmed: it is marked as
+word for word, stated or calculated.
 """
 
 from __future__ import annotations
@@ -28,8 +28,9 @@ sys.path.insert(0, str(ROOT))
 from benchmarks.intervals import share_cell
 from benchmarks.number_statements import KINDS, Statement, statements_of_sentences, statements_of_tables
 from benchmarks.tables import markdown_table
-from chatbot.answer.citations.citation_spans import check_answer
-from chatbot.records import FINE, Hit, NumberCheck, Prompt
+from chatbot.answer.verification.checked_text import check_statements
+from chatbot.records import CONFIRMED, DOUBTFUL, Hit, Prompt
+from chatbot.records import Statement as CheckedStatement
 from ingestion.document import Circumstances, read_document
 from ingestion.records import Page
 
@@ -48,12 +49,17 @@ class Judged:
     text: str
     document: str
     page: int
-    checks: tuple[NumberCheck, ...]
+    checked: tuple[CheckedStatement, ...]
 
     @property
     def doubted(self) -> bool:
         """Whether the check says that something is not as the page has it."""
-        return any(check.status not in FINE for check in self.checks)
+        return any(one.mark in DOUBTFUL for one in self.checked)
+
+    @property
+    def confirmed(self) -> bool:
+        """Whether all of it has a mark that confirms it."""
+        return bool(self.checked) and all(one.mark in CONFIRMED for one in self.checked)
 
 
 def statements_of(pages: Sequence[Page], chance: random.Random) -> list[Statement]:
@@ -74,8 +80,8 @@ def judged(
     for kind, statement in statements:
         text = statement.text if kind == TRUE else statement.errors[kind]
         prompt = prompt_of(document, statement.page, pages, statement.question, chance)
-        _, _, checks = check_answer(f"{text} [S1-7f3a]", prompt)
-        yield Judged(kind, statement.form, text, document, statement.page.number, checks)
+        checked = check_statements(f"{text} [S1-7f3a]", prompt).statements
+        yield Judged(kind, statement.form, text, document, statement.page.number, checked)
 
 
 def prompt_of(
@@ -103,9 +109,10 @@ def plant_errors(documents: Mapping[str, Sequence[Page]], *, seed: int, most: in
     return results
 
 
-def _doubted_row(name: str, some: Sequence[Judged]) -> tuple[str, int, int, str]:
+def _doubted_row(name: str, some: Sequence[Judged]) -> tuple[str, int, int, str, int]:
     doubted = sum(one.doubted for one in some)
-    return name, len(some), doubted, share_cell(doubted, len(some))
+    confirmed = sum(one.confirmed for one in some)
+    return name, len(some), doubted, share_cell(doubted, len(some)), confirmed
 
 
 def report(results: Sequence[Judged]) -> str:
@@ -118,8 +125,9 @@ def report(results: Sequence[Judged]) -> str:
     for form in sorted({result.form for result in true}):
         lines.append(_doubted_row(form, [result for result in true if result.form == form]))
     lines.append(_doubted_row("all", true))
-    planted = markdown_table(("planted error", "n", "caught", "share (95 %)"), rows)
-    return planted + "\n\n" + markdown_table(("true statements", "n", "doubted", "share (95 %)"), lines)
+    planted = markdown_table(("planted error", "n", "caught", "share (95 %)", "confirmed"), rows)
+    true_ones = markdown_table(("true statements", "n", "doubted", "share (95 %)", "confirmed"), lines)
+    return f"{planted}\n\n{true_ones}"
 
 
 def _evenly(
@@ -208,7 +216,7 @@ def main() -> int:
     for result in results:
         if chosen.show == result.kind and result.doubted == (result.kind == TRUE):
             print(f"\n{result.document}, page {result.page}, {result.form}: {result.text}")
-            print("\n".join(f"    {check.text}: {check.status}" for check in result.checks))
+            print("\n".join(f"    {one.mark or 'no mark'} {one.difference}" for one in result.checked))
     return 0
 
 

@@ -1,16 +1,16 @@
-"""Measures which words that turn a sentence's sense the checks of an answer catch, by kind.
+"""Measures which words that turn a sentence's sense the program confirms without a reader, by kind.
 
-It also counts the harmless rewordings that they doubt.
+It also counts the harmless rewordings that it doubts.
 
     python benchmarks/planted_words.py [--data ../shared/data] [--seed 1] [--most 400] [--show KIND]
 
 It reads the project's own sample documents, and the PDFs in the folders policy/ and financebench/ of --data,
 if there are any.
 Every sentence of a page is cited as from its own page, with two other pages of the document among the
-sources, without quotation marks, and checked as an answer is.
+sources, without quotation marks, and checked as a model's answer is.
 
-Caught: the citation is not verified, or a figure of the sentence is not supported. False alarm: the same of a
-harmless rewording of a sentence that is verified, with its figures supported, as it stands.
+Doubted: the sentence is marked as not found, or as something that the page says otherwise. Confirmed: it is
+marked as word for word, stated or calculated.
 """
 
 from __future__ import annotations
@@ -29,8 +29,8 @@ sys.path.insert(0, str(ROOT))
 from benchmarks.intervals import share_cell
 from benchmarks.planted_numbers import paths_of, prompt_of
 from benchmarks.tables import markdown_table
-from chatbot.answer.citations.citation_spans import check_answer
-from chatbot.records import FINE, Prompt
+from chatbot.answer.verification.checked_text import check_statements
+from chatbot.records import CONFIRMED, DOUBTFUL, Prompt
 from ingestion.document import Circumstances, read_document
 from ingestion.records import Page
 
@@ -131,7 +131,7 @@ REWORDINGS: Mapping[str, Callable[[str, random.Random], str]] = {
 @dataclass(frozen=True, slots=True)
 class Judged:
     """A changed sentence as checked. kind: of the change; harmless: it says the same. reason: why it is
-    doubted, "" where it is not. verified: as ✓.
+    doubted, "" where it is not. confirmed: it has a mark that says so.
     """
 
     kind: str
@@ -140,7 +140,7 @@ class Judged:
     document: str
     page: int
     reason: str
-    verified: bool
+    confirmed: bool
 
 
 def sentences_of(page: Page) -> Iterator[str]:
@@ -155,13 +155,10 @@ def sentences_of(page: Page) -> Iterator[str]:
 
 
 def judged(text: str, prompt: Prompt) -> tuple[str, bool]:
-    """Why the checks doubt a text as cited from the first source, "" where they do not; and whether they
-    verify it.
-    """
-    _, citations, checks = check_answer(f"{text} [S1-7f3a]", prompt)
-    reasons = [citation.reason or "not verified" for citation in citations if citation.doubted]
-    reasons += [f"{check.text}: {check.reason}" for check in checks if check.status not in FINE]
-    return next(iter(reasons), ""), not reasons and all(citation.verified for citation in citations)
+    """Why a text is doubted as cited from the first source, "" if it is not; whether it is confirmed."""
+    statements = check_statements(f"{text} [S1-7f3a]", prompt).statements
+    doubts = (one.difference or one.mark for one in statements if one.mark in DOUBTFUL)
+    return next(doubts, ""), all(one.mark in CONFIRMED for one in statements)
 
 
 def plant_words(documents: Mapping[str, Sequence[Page]], *, seed: int, most: int) -> Iterator[Judged]:
@@ -230,10 +227,10 @@ def main() -> int:
     for kind in (*ERRORS, *REWORDINGS):
         of_kind = [one for one in found if one.kind == kind]
         doubted = sum(bool(one.reason) for one in of_kind)
-        verified = sum(one.verified for one in of_kind)
-        shares = (share_cell(doubted, len(of_kind)), share_cell(verified, len(of_kind)))
+        confirmed = sum(one.confirmed for one in of_kind)
+        shares = (share_cell(doubted, len(of_kind)), share_cell(confirmed, len(of_kind)))
         rows.append((kind, "harmless" if kind in REWORDINGS else "error", len(of_kind), *shares))
-    print(markdown_table(("change", "is", "n", "doubted (95 %)", "verified (95 %)"), rows))
+    print(markdown_table(("change", "is", "n", "doubted (95 %)", "confirmed (95 %)"), rows))
     for one in found:
         if one.kind == chosen.show and bool(one.reason) == one.harmless:
             print(f"\n{one.document}, page {one.page}: {one.text}\n  {one.reason or 'not doubted'}")

@@ -38,8 +38,7 @@ from pypdf import PdfReader, PdfWriter
 from benchmarks.tables import markdown_table
 from chatbot.answer.citations.citation_forms import read_citations
 from chatbot.answer.citations.latex import plain_arithmetic
-from chatbot.answer.citations.model_statements import CheckedText
-from chatbot.answer.verification.checked_text import check_statements
+from chatbot.answer.verification.checked_text import CheckedText, check_statements
 from chatbot.answer.verification.reading_call import StatementReading, replies_to
 from chatbot.answer.verification.reply import ReplyError
 from chatbot.answer.verification.request import ReadingRequest, requests_for

@@ -31,7 +31,7 @@ from benchmarks.asking import answer_to, opened
 from benchmarks.intervals import share_cell
 from benchmarks.questions import STORE, load_questions, only_answerable
 from benchmarks.tables import markdown_table
-from chatbot.answer.citations.citation_spans import check_answer
+from chatbot.answer.verification.checked_text import check_statements
 from chatbot.records import FINE, Answer, Exchange, Hit, NumberCheck, Prompt
 from chatbot.service import Chatbot
 
@@ -64,7 +64,7 @@ class RightFigure:
     @property
     def doubted(self) -> bool:
         """Whether the check says that something is not as the page has it."""
-        return self.check.status not in FINE
+        return self.check.status not in {*FINE, "not_checked"}
 
 
 def is_printed_in(figure: str, text: str) -> bool:
@@ -100,7 +100,7 @@ def of_written(row: Mapping[str, Any], chatbot: Chatbot) -> Iterator[RightFigure
     if laid_out is None:
         return
     prompt, text = laid_out
-    sources, checks = prompt.sources, check_answer(text, prompt)[2]
+    sources, checks = prompt.sources, check_statements(text, prompt).numbers
     sentences = [
         one for one in _SENTENCE.split(row["answer"]) if _KEY.search(one) and not _RECKONS.search(one)
     ]

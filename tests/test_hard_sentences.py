@@ -8,14 +8,14 @@ import re
 
 import pytest
 
-from chatbot.answer.citations.model_statements import check_statements
+from chatbot.answer.verification.checked_text import check_statements
 from chatbot.evidence.page import page_of
 from chatbot.memory.compression.messages import Message, Messages
 from chatbot.search.question_terms import subject_of
 from ingestion.language.numbers import find_figures
 from ingestion.language.periods import find_periods
 from ingestion.language.sentences import is_finished, sentence_around, sentences
-from tests.chatbot.answer.citations.test_citation_spans import hit, prompt
+from tests.chatbot.cited_pages import hit_of, prompt_over
 from tests.hard_sentences import HARD, Hard
 
 every = pytest.mark.parametrize("hard", HARD, ids=lambda hard: hard.text[:40])
@@ -52,7 +52,7 @@ def test_periods_are_read(hard: Hard) -> None:
 @every
 def test_a_quotation_is_of_whole_sentences(hard: Hard) -> None:
     text = FRAME.format(hard.text)
-    page = page_of(hit(1, text))
+    page = page_of(hit_of(text))
     found = [passage.text for passage in page.passages]  # a very short sentence goes with its neighbour
     assert " ".join(found) == text
     for part in hard.parts:
@@ -62,7 +62,7 @@ def test_a_quotation_is_of_whole_sentences(hard: Hard) -> None:
 @every
 def test_a_statement_is_a_sentence(hard: Hard) -> None:
     text = FRAME.format(hard.text)
-    checked = check_statements(text, prompt(hit(1, text)))
+    checked = check_statements(text, prompt_over(hit_of(text)))
     judged = [KEY.sub("", one.text) for one in checked.statements]
     stated = [KEY.sub("", part) for part in hard.parts if not part.endswith("?")]
     assert judged == [FIRST, *stated, LAST]

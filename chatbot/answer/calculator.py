@@ -15,7 +15,7 @@ from statistics import fmean
 
 from chatbot.errors import ProjectError
 
-__all__ = ["OPERATIONS", "Calculation", "CalculationError", "calculate"]
+__all__ = ["Calculation", "CalculationError", "calculate"]
 
 LONGEST_EXPRESSION = 600
 # Greater exponents, and results beyond floats, are of no calculation with money.
@@ -24,7 +24,7 @@ _SIGNS = str.maketrans({"−": "-", "–": "-", "—": "-", "×": "*", "·": "*"
 _APART = "[,'’ \u00a0\u2007\u2008\u2009\u202f]"
 _NUMBER = re.compile(rf"(?:\d{{1,3}}(?:{_APART}\d{{3}})+(?!\d)|\d+)(?:\.\d+)?(?P<percent>\s?%)?", re.ASCII)
 _TIMES = re.compile(r"(?<=[\d)% ])x(?=[\s(\d])")
-OPERATIONS: dict[type[ast.operator], Callable[[float, float], float]] = {
+_OPERATIONS: dict[type[ast.operator], Callable[[float, float], float]] = {
     ast.Add: operator.add,
     ast.Sub: operator.sub,
     ast.Mult: operator.mul,
@@ -121,8 +121,8 @@ def _value(node: ast.expr) -> float:
             if abs(exponent) > GREATEST_EXPONENT or (base < 0 and exponent != int(exponent)):
                 raise ValueError(exponent)
             return float(base**exponent)
-        case ast.BinOp(left=left, op=op, right=right) if type(op) in OPERATIONS:
-            return OPERATIONS[type(op)](_value(left), _value(right))
+        case ast.BinOp(left=left, op=op, right=right) if type(op) in _OPERATIONS:
+            return _OPERATIONS[type(op)](_value(left), _value(right))
         case ast.Call(func=ast.Name(id=name), args=arguments, keywords=[]) if name.lower() in _FUNCTIONS:
             return float(_FUNCTIONS[name.lower()]([_value(argument) for argument in arguments]))
     raise ValueError(ast.dump(node))

@@ -24,7 +24,6 @@ __all__ = [
     "size_of_conversation",
     "sources_of",
     "without_rules",
-    "worked_out_of",
 ]
 
 # The model says this where the excerpts do not answer, and only then. Its reply is searched for it.
@@ -193,23 +192,6 @@ def _layers(request: Request) -> tuple[str, str, str]:
         _layer("Earlier in this conversation, shortened, each sentence as it was said:", earlier),
         _layer("Recent exchanges:", recent),
     )
-
-
-def worked_out_of(prompt: Prompt) -> str:
-    """What a prompt has of the program's own calculation, "" for none.
-
-    It stands right behind the last source, where neither a page nor a question can forge it.
-    """
-    nonce = next(iter(prompt.sources), "").partition("-")[2]
-    if not prompt.messages or not nonce:
-        return ""
-    parts = prompt.messages[-1][1].split(f"\n{nonce}>>>\n\n")
-    if len(parts) != len(prompt.sources) + 1:
-        return ""
-    behind = parts[-1].partition("\n\n")[0]
-    if not behind.startswith(WORKED_OUT):
-        return ""
-    return behind.removeprefix(WORKED_OUT).strip()
 
 
 def sources_of(prompt: Prompt) -> tuple[PromptSource, ...]:

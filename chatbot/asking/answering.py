@@ -15,13 +15,8 @@ from typing import TYPE_CHECKING, Any
 from chatbot.answer.citations.citation_forms import read_citations
 from chatbot.answer.citations.citation_keys import KEYS_IN_BRACKETS, escape_keys
 from chatbot.answer.citations.model_refusals import is_refusal
-from chatbot.answer.citations.model_statements import (
-    CheckedText,
-    check_quoted,
-    with_whole_keys,
-    without_added,
-)
 from chatbot.answer.citations.named_pages import uncited_pages
+from chatbot.answer.citations.shown_keys import with_whole_keys, without_added
 from chatbot.answer.derive.arithmetic import work_out
 from chatbot.answer.extractive.amending_sentences import amending_sentences
 from chatbot.answer.extractive.main_points import main_points
@@ -32,7 +27,8 @@ from chatbot.answer.tables.cell_lookup import by_year
 from chatbot.answer.tables.operations import by_operation
 from chatbot.answer.tables.table_answers import compute_answer, leaves_average_out
 from chatbot.answer.verdict import NO, UNSAID, YES, asks_yes_or_no, by_sentence
-from chatbot.answer.verification.checked_text import check_statements
+from chatbot.answer.verification.checked_text import CheckedText, check_statements
+from chatbot.answer.verification.own_text import check_quoted
 from chatbot.answer.verification.reading_call import StatementReading
 from chatbot.errors import ModelError
 from chatbot.evidence.page import forget_pages, page_of

@@ -11,13 +11,9 @@ from collections.abc import Mapping, Sequence
 from dataclasses import astuple, dataclass, replace
 
 from chatbot.answer.citations.citation_keys import KEYS_IN_BRACKETS
-from chatbot.answer.citations.model_statements import (
-    CheckedText,
-    check_quoted,
-    with_whole_keys,
-    without_added,
-)
-from chatbot.answer.verification.checked_text import check_statements
+from chatbot.answer.citations.shown_keys import with_whole_keys, without_added
+from chatbot.answer.verification.checked_text import CheckedText, check_statements
+from chatbot.answer.verification.own_text import check_quoted
 from chatbot.answer.verification.reading_call import kept_reading
 from chatbot.audit.record import (
     FigureCheckRecord,

@@ -14,23 +14,20 @@ from itertools import chain
 from chatbot.evidence.footnotes import begins_note
 from chatbot.evidence.page_breaks import body_with_breaks
 from chatbot.evidence.page_figures import FiguresOfPage, digits_of, read_figures
-from chatbot.evidence.page_sentences import Stems, read_stems, whole_sentences
+from chatbot.evidence.page_sentences import whole_sentences
 from chatbot.evidence.passages import Passage, read_passages
-from chatbot.evidence.printed_rows import has_line, plain_lines, rows_printed
-from chatbot.evidence.table_cells import TablesOfPage, TableView, read_tables
+from chatbot.evidence.table_cells import TablesOfPage, read_tables
 from chatbot.evidence.weak_cache import WeakCache
 from chatbot.evidence.word_runs import Words, comparable_words
 from chatbot.records import Hit
 from ingestion.language.language_detection import is_foreign
 from ingestion.language.numbers import Figure, NumberStyle, find_figures, magnitude, own_style, page_style
-from ingestion.language.sentences import sentence_around, sentence_spans
 from ingestion.records import Table
 
 __all__ = ["PageEvidence", "figures_said", "forget_pages", "page_of"]
 
 # Pages of the last few questions; each is looked at once per statement and figure.
 MOST_PAGES = 128
-SENTENCE_REACH = 300  # characters on each side of a figure in which its sentence is looked for
 
 
 class PageEvidence:
@@ -62,11 +59,6 @@ class PageEvidence:
         return comparable_words(self.text)
 
     @cached_property
-    def sentence_spans(self) -> list[tuple[int, int]]:
-        """(start, end) of its sentences."""
-        return sentence_spans(self.text)
-
-    @cached_property
     def tables(self) -> TablesOfPage:
         """Its tables, by their cells."""
         return read_tables(self.printed_tables, self.text)
@@ -92,34 +84,9 @@ class PageEvidence:
         return whole_sentences(self.body)
 
     @cached_property
-    def stems(self) -> Stems:
-        """Its words as they are searched, by sentence."""
-        return read_stems(self.text, self.named, self.sentence_spans)
-
-    @cached_property
     def figures(self) -> FiguresOfPage:
         """Its figures, each with the readings that its surroundings allow."""
         return read_figures(self.text, self.context, self.words, self.tables, self.style)
-
-    def sentence_around(self, start: int, end: int) -> tuple[int, int]:
-        """(start, end) of the sentence around a figure of the page; a semicolon ends a sentence too."""
-        return self.once(_sentence_around, self.text, start, end)
-
-    @cached_property
-    def _plain_lines(self) -> str:
-        return plain_lines(self.text)
-
-    def printed_in(self, answer: str, line: str) -> bool:
-        """Whether a text has a line of the page from end to end; see has_line."""
-        return self.once(has_line, answer, line, self._plain_lines)
-
-    def rows_in(self, answer: str, view: TableView) -> frozenset[int]:
-        """The positions of the table's rows that a text has as printed."""
-        return self.once(rows_printed, answer, view, self.text, self._plain_lines)
-
-
-def _sentence_around(text: str, start: int, end: int) -> tuple[int, int]:
-    return sentence_around(text, start, end, reach=SENTENCE_REACH, also=";")
 
 
 def figures_said(text: str, pages: Collection[PageEvidence]) -> list[Figure]:

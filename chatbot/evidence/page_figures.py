@@ -26,11 +26,11 @@ from ingestion.language.periods import YEAR
 from ingestion.language.units import MINUS
 from ingestion.language.vocabulary import either
 
-__all__ = ["FiguresOfPage", "OnPage", "Placed", "digits_of", "in_doubt", "read_figures", "words_around"]
+__all__ = ["FiguresOfPage", "OnPage", "digits_of", "in_doubt", "read_figures"]
 
 NEAR_WORDS = 12  # words kept on each side of a figure, enough to see six in a row on either side
 LONGEST_LINE = 300  # characters of a line that are read before a figure
-_PERCENT_SAID = re.compile(r"%|per ?cent|percent|\brates?\b|\bratio|\bmargin|\bshare", re.IGNORECASE)
+_COUNTED = re.compile(r"[ \u00a0-]?[a-z]")  # "24 municipalities"
 _DIGITS = re.compile("[0-9]++")
 _SPACED_RUN = re.compile(r"(?<![0-9.,])[0-9]{1,3}(?: [0-9]{3}){1,40}+(?![0-9])")
 _LETTER_MONEY = re.compile(
@@ -50,39 +50,23 @@ def in_doubt(page: int, then: str) -> str:
 
 
 @dataclass(frozen=True, slots=True)
-class Placed:
-    """A figure among its words.
+class OnPage:
+    """A figure on a page.
 
     figure: as written.
     readings: the figure as written, and as the scale marks around it would have it read.
     before, after: the words on either side.
+    mark: the scale mark that governs it, if it has no scale of its own.
+    line: where its line starts.
+    place: its cell; None if it is in no known cell.
     """
 
     figure: Figure
     readings: tuple[Figure, ...]
     before: tuple[str, ...]
     after: tuple[str, ...]
-
-
-@dataclass(frozen=True, slots=True)
-class OnPage(Placed):
-    """A figure on a page.
-
-    mark: the scale mark that governs it, if it has no scale of its own.
-    counts: a word follows it, "24 municipalities".
-    cell: nothing but figures follow on its line.
-    percent: it may be a percentage.
-    line: where its line starts.
-    on_line: how many words come before it on the line.
-    place: its cell; None if it is in no known cell.
-    """
-
     mark: ScaleMark | None
-    counts: bool
-    cell: bool
-    percent: bool
     line: int
-    on_line: int
     place: CellPlace | None
 
 
@@ -92,12 +76,10 @@ class FiguresOfPage:
 
     all: in order.
     by_digits: by their significant digits, with everything else that can be read as a figure.
-    by_neighbour: by the words next to them.
     """
 
     all: tuple[OnPage, ...]
     by_digits: dict[str, list[OnPage]]
-    by_neighbour: dict[str, list[OnPage]]
 
 
 class _Marks(NamedTuple):
@@ -126,14 +108,10 @@ class _Marks(NamedTuple):
         return scale, governing_mark(self.kinds, figure.start)
 
 
-def words_around(
-    words: Words, figure: Figure, first: int, last: int
-) -> tuple[tuple[str, ...], tuple[str, ...]]:
+def _words_around(words: Words, figure: Figure) -> tuple[tuple[str, ...], tuple[str, ...]]:
     at = bisect_left(words.starts, figure.start)
     beyond = bisect_left(words.starts, figure.end)
-    before = words.texts[max(first, at - NEAR_WORDS) : at]
-    after = words.texts[beyond : min(last, beyond + NEAR_WORDS)]
-    return before, after
+    return words.texts[max(0, at - NEAR_WORDS) : at], words.texts[beyond : beyond + NEAR_WORDS]
 
 
 def digits_of(figure: Figure) -> str:
@@ -153,19 +131,13 @@ def read_figures(
     kinds = [mark for mark in found if mark.scale == 1]
     default = next((mark for mark in reversed(scale_marks(context)) if mark.scale > 1), None)
     marks = _Marks(scales, kinds, default)
-    percent_said = _PERCENT_SAID.search(text) is not None
     figures = find_figures(text, style)
     others = [figure for figure in _other_readings(text, figures) if _can_be_figure(figure, tables)]
-    placed = [_on_page(text, words, figure, (marks, tables), percent_said) for figure in (*figures, *others)]
+    placed = [_on_page(text, words, figure, marks, tables) for figure in (*figures, *others)]
     by_digits: dict[str, list[OnPage]] = defaultdict(list)
-    by_neighbour: dict[str, list[OnPage]] = defaultdict(list)
     for on_page in placed:
         by_digits[digits_of(on_page.figure)].append(on_page)
-    claimed = placed[: len(figures)]
-    for on_page in claimed:
-        for word in {*on_page.before[-1:], *on_page.after[:1]}:
-            by_neighbour[word].append(on_page)
-    return FiguresOfPage(tuple(claimed), dict(by_digits), dict(by_neighbour))
+    return FiguresOfPage(tuple(placed[: len(figures)]), dict(by_digits))
 
 
 def _can_be_figure(figure: Figure, tables: TablesOfPage) -> bool:
@@ -179,46 +151,23 @@ def _can_be_figure(figure: Figure, tables: TablesOfPage) -> bool:
     return not tables.are_several(figure.start, figure.end)
 
 
-def _on_page(
-    text: str, words: Words, figure: Figure, marks: tuple[_Marks, TablesOfPage], percent_said: bool
-) -> OnPage:
+def _on_page(text: str, words: Words, figure: Figure, marks: _Marks, tables: TablesOfPage) -> OnPage:
     """The page's figure with its words and readings."""
-    page_marks, tables = marks
     place = tables.place_of(figure.start, figure.end)
-    scale, kind = page_marks.at(figure, tables, place)
+    scale, kind = marks.at(figure, tables, place)
     earliest = max(0, figure.start - LONGEST_LINE)
     line = text.rfind("\n", earliest, figure.start) + 1 or earliest
-    rest = text[figure.end : figure.end + 40].split("\n")[0]
-    counts = re.match(r"[ \u00a0-]?[a-z]", rest) is not None
-    readings = _readings(figure, scale, kind, counts)
+    readings = _readings(figure, scale, kind, counts=_COUNTED.match(text, figure.end) is not None)
     if place is not None and _is_spaced_dash(figure, tables, place):
         # "2,200 - 1,400" with an empty cell between them
         readings += [replace(reading, value=-reading.value) for reading in readings]
-    percent = figure.bare and figure.unit is None and not counts and (kind is None or kind.unit == "%")
-    if percent:
-        if scale:
-            percent = _PERCENT_SAID.search(text[line : figure.end] + rest) is not None
-        else:
-            percent = percent_said
-    before, after = words_around(words, figure, 0, len(words.texts))
-    on_line = bisect_left(words.starts, figure.start) - bisect_left(words.starts, line)
-    cell = not any(character.isalpha() for character in rest)
-    return OnPage(
-        figure,
-        tuple(readings),
-        before,
-        after,
-        scale if figure.bare else None,
-        counts,
-        cell,
-        percent,
-        line,
-        on_line,
-        place,
-    )
+    before, after = _words_around(words, figure)
+    return OnPage(figure, tuple(readings), before, after, scale if figure.bare else None, line, place)
 
 
-def _readings(figure: Figure, scale: ScaleMark | None, kind: ScaleMark | None, counts: bool) -> list[Figure]:
+def _readings(
+    figure: Figure, scale: ScaleMark | None, kind: ScaleMark | None, *, counts: bool
+) -> list[Figure]:
     """The figure as written, and as the marks would have it read. counts: a word follows it."""
     readings = [figure]
     if not figure.bare:
@@ -240,8 +189,7 @@ def _is_spaced_dash(figure: Figure, tables: TablesOfPage, place: CellPlace) -> b
     """Whether a figure begins with a dash and a blank, and its cell has no minus."""
     if not _SPACED_DASH.match(figure.text):
         return False
-    digits = tables.views[place.table].digits(place.row, place.column)
-    return not digits.startswith("-")
+    return not tables.views[place.table].is_negative(place.row, place.column)
 
 
 def _other_readings(text: str, figures: Sequence[Figure]) -> list[Figure]:

@@ -2,18 +2,13 @@
 
 from __future__ import annotations
 
-import math
 import re
 from bisect import bisect_left, bisect_right
-from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from itertools import pairwise
 
-from chatbot.evidence.figure_names import label_words, periods_in
+from chatbot.evidence.figure_names import periods_in
 from chatbot.evidence.weak_cache import WeakCache
-from chatbot.evidence.word_runs import comparable_words
-from ingestion.language.language_detection import is_foreign
 from ingestion.language.numbers import (
     NumberStyle,
     ScaleMark,
@@ -26,12 +21,11 @@ from ingestion.language.numbers import (
 from ingestion.language.periods import Period
 from ingestion.records import Row, Table
 
-__all__ = ["CellPlace", "Named", "TableView", "TablesOfPage", "Words", "read_tables"]
+__all__ = ["CellPlace", "TableView", "TablesOfPage", "read_tables"]
 
 LONGEST_SHOWN = 60
 # Cells that start before a figure and may enclose it: those of a large table whose cells have several lines.
 CELLS_BACK = 400
-_BRACKETED = re.compile(r"\([^()]{0,80}\)|\[[^\[\]]{0,80}\]")
 _PER_PIECE = re.compile(
     r"\bper (?:\w+ ){0,2}(?:share|unit|head|capita)\b", re.IGNORECASE
 )  # "in millions, except per share amounts"
@@ -39,8 +33,6 @@ _WITH_AMOUNT = re.compile(r"\([^()]*[0-9][^()]*\)")  # "dividends ($5.66 per sha
 _PIECES = re.compile(
     r"\bshares\b", re.IGNORECASE
 )  # "shares used to compute net income per share" are counted in millions
-_DIGIT = re.compile("[0-9]")
-Words = frozenset[str]
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,62 +44,30 @@ class CellPlace:
     column: int
 
 
-@dataclass(frozen=True, slots=True)
-class Named:
-    """A row or column as an answer may name it.
-
-    words: those that must all be there to name it in full.
-    beside: words of section or brackets, which need not be there.
-    """
-
-    words: Words
-    beside: Words
-
-
 @dataclass(
     frozen=True, slots=True, eq=False
 )  # compared by identity, so that what is found out about one can be kept
 class TableView:
-    """A table's rows and columns by the words that tell them apart.
+    """A table with its periods.
 
-    heads: all words of each column's heads.
-    weights: of words; the rarer a word, the higher.
-    around: words of caption and unit.
     other_periods: those of the caption.
-    all_digits: each row's cells as `digits` gives them.
-    foreign: whether the page is in another language, so that an English answer cannot name its rows.
+    styles: of the figures of each column.
     once: keeps what was worked out about the table.
     """
 
     table: Table
-    rows: tuple[Named, ...]
-    columns: tuple[Named, ...]
-    heads: tuple[Words, ...]
-    weights: dict[str, float]
-    around: Words
     row_periods: tuple[tuple[Period, ...], ...]
     column_periods: tuple[tuple[Period, ...], ...]
     other_periods: tuple[Period, ...]
-    all_digits: tuple[tuple[str, ...], ...]
-    foreign: bool
+    styles: tuple[NumberStyle, ...]
     once: WeakCache = field(default_factory=WeakCache)
 
-    def text(self, row: int, column: int) -> str:
-        """The cell as printed, "none" if there is none."""
+    def is_negative(self, row: int, column: int) -> bool:
+        """Whether a cell's figure is below zero."""
         cells = self.table.rows[row].cells
         cell = cells[column] if column < len(cells) else None
-        return cell.text if cell else "none"
-
-    def digits(self, row: int, column: int) -> str:
-        """The cell's digits with their sign, "" if there are none."""
-        found = self.all_digits[row]
-        if column < len(found):
-            return found[column]
-        return ""
-
-    def filled(self, row: int) -> list[int]:
-        """The columns in which the row has figures."""
-        return [column for column in range(len(self.columns)) if self.digits(row, column)]
+        figure = cell_figure(cell.text, self.styles[column]) if cell else None
+        return figure is not None and figure.value < 0
 
     def periods(self, row: int, column: int) -> tuple[Period, ...]:
         """Those of the column's head and the row's label, or else the only one of the caption."""
@@ -134,14 +94,12 @@ class TablesOfPage:
     views: the tables.
     starts: of the cells, ascending.
     spans, places: of each cell.
-    names: numbers in heads, labels and captions, each with the word before it: ("level", "3").
     """
 
     views: tuple[TableView, ...]
     starts: tuple[int, ...]
     spans: tuple[tuple[int, int], ...]
     places: tuple[CellPlace, ...]
-    names: frozenset[tuple[str, str]]
 
     def place_of(self, start: int, end: int) -> CellPlace | None:
         """The cell with the figure at these offsets.
@@ -229,78 +187,14 @@ def read_tables(tables: Sequence[Table], page_text: str) -> TablesOfPage:
     spans = tuple((start, end) for start, end, _ in cells)
     starts = tuple(start for start, _ in spans)
     places = tuple(place for *_, place in cells)
-    foreign = bool(tables) and is_foreign(page_text)
-    views = tuple(_view(table, table_styles(table, page_text), foreign=foreign) for table in tables)
-    return TablesOfPage(views, starts, spans, places, _names(tables))
+    views = tuple(_view(table, table_styles(table, page_text)) for table in tables)
+    return TablesOfPage(views, starts, spans, places)
 
 
-def _names(tables: Sequence[Table]) -> frozenset[tuple[str, str]]:
-    """The numbers in heads, captions and labels, each with the word before it."""
-    texts: list[str] = []
-    for table in tables:
-        texts += [" ".join(table.heads), table.caption]
-        texts += [row.label for row in table.rows]
-    found = set()
-    for text in texts:
-        for word, following in pairwise(comparable_words(text).texts):
-            if following.isdigit():
-                found.add((word, following))
-    return frozenset(found)
-
-
-def _view(table: Table, styles: Sequence[NumberStyle], *, foreign: bool) -> TableView:
-    rows = [_named(row.label, row.section) for row in table.rows]
-    heads = [_named_head(head) for head in table.heads]
-    full = tuple(head.words | head.beside for head in heads)
-    shared: Words = frozenset.intersection(*full) if len(full) > 1 else frozenset()
-    columns = tuple(Named(head.words - shared, head.beside - shared) for head in heads)
-    named = (*rows, *columns)
-    counts = Counter(word for name in named for word in name.words | name.beside)
-    weights = {word: math.log(1 + len(named) / count) for word, count in counts.items()}
+def _view(table: Table, styles: Sequence[NumberStyle]) -> TableView:
     row_periods = tuple(periods_in(row.label) or periods_in(row.section) for row in table.rows)
-    return TableView(
-        table,
-        tuple(rows),
-        columns,
-        full,
-        weights,
-        label_words(f"{table.caption} {table.unit}"),
-        row_periods,
-        tuple(map(periods_in, table.heads)),
-        periods_in(table.caption),
-        tuple(_row_digits(row, styles) for row in table.rows),
-        foreign,
-    )
-
-
-def _row_digits(row: Row, styles: Sequence[NumberStyle]) -> tuple[str, ...]:
-    cells = zip(row.cells, styles, strict=False)
-    return tuple(_digits(cell.text, style) if cell else "" for cell, style in cells)
-
-
-def _digits(text: str, style: NumberStyle) -> str:
-    figure = cell_figure(text, style)
-    sign = "-" if figure and figure.value < 0 else ""
-    return sign + "".join(_DIGIT.findall(text))
-
-
-def _named(text: str, section: str) -> Named:
-    words = label_words(_BRACKETED.sub(" ", text)) or label_words(text)
-    return Named(words, label_words(f"{text} {section}") - words)
-
-
-def _named_head(head: str) -> Named:
-    """The name of a column: the innermost of its heads that has words.
-
-    That is "General grant" of "Domestic > General grant".
-    """
-    parts = head.split(" > ")
-    inner = 0
-    for at in range(len(parts) - 1, -1, -1):
-        if label_words(parts[at]):
-            inner = at
-            break
-    return _named(parts[inner], " ".join(parts[:inner]))
+    column_periods = tuple(map(periods_in, table.heads))
+    return TableView(table, row_periods, column_periods, periods_in(table.caption), tuple(styles))
 
 
 def _short(text: str) -> str:

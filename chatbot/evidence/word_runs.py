@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 import unicodedata
 from bisect import bisect_left
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from ingestion.language.currencies import CURRENCY_TERMS
@@ -17,21 +17,18 @@ from ingestion.language.vocabulary import words
 __all__ = [
     "MIN_QUOTE_WORDS",
     "STOP_WORDS",
-    "TELLING_WORDS",
     "Words",
     "common_end",
     "comparable_words",
     "distinctive_words",
     "evened",
     "longest_run",
-    "names_figure",
     "span_of",
     "spans_of",
     "tells",
 ]
 
 MIN_QUOTE_WORDS = 4  # fewer words in a row may be on a page by chance
-FIGURE_RUN_WORDS = 2  # … but a figure with a word beside it does not
 CONTENT_WORDS = 2  # a run of "at the end of the" says nothing; this many words must not be stop words
 STOP_WORDS = frozenset(
     """
@@ -41,9 +38,6 @@ STOP_WORDS = frozenset(
     """.split()
 )
 
-# A figure with its scale and currency, or a date, may be on a page for any reason. This many words must say
-# what it is.
-TELLING_WORDS = 2
 # Words that go with any figure and do not say what it is.
 _OF_ANY_FIGURE = (
     SCALE_TERMS
@@ -150,22 +144,15 @@ def common_end(one: Sequence[str], other: Sequence[str]) -> int:
     return count
 
 
-def quotable(run: tuple[str, ...]) -> bool:
+def _quotable(run: tuple[str, ...]) -> bool:
     """Whether words in a row are enough to be quoted."""
     return len(run) >= MIN_QUOTE_WORDS and sum(word not in STOP_WORDS for word in run) >= CONTENT_WORDS
 
 
-def names_figure(run: tuple[str, ...]) -> bool:
-    """Whether words too few to be quoted have a number among them, such as "5.25 per cent"."""
-    return len(run) >= FIGURE_RUN_WORDS and 0 < sum(word[0].isdigit() for word in run) < len(run)
-
-
-def longest_run(
-    statement: Words, page: Words, enough: Callable[[tuple[str, ...]], bool] = quotable
-) -> tuple[int, int] | None:
+def longest_run(statement: Words, page: Words) -> tuple[int, int] | None:
     """Offsets in the page of the statement's longest run of words that is there and is enough, or None."""
     runs = [statement.texts[start:end] for start, end in _runs(statement, page)]
-    best = max(filter(enough, runs), key=_weight, default=())
+    best = max(filter(_quotable, runs), key=_weight, default=())
     return span_of(best, page)
 
 

@@ -16,7 +16,6 @@ __all__ = [
     "SUPERLATIVES",
     "TOLD_LESS",
     "TOLD_MORE",
-    "VERBS_OF_MOVES",
 ]
 
 
@@ -38,9 +37,6 @@ _FALLING = words(
 )
 # How something moved: up and down.
 MOVES = (_RISING, _FALLING)
-_NOT_VERBS = words("growth higher lower up down upward upwards downward downwards")
-# Verbs only: the other words go with other moves too, as in "higher costs fell to" and "growth slowed to".
-VERBS_OF_MOVES = tuple(side - _NOT_VERBS for side in MOVES)
 # Words, other than verbs, for a difference that goes one way.
 TOLD_MORE = words("more extra gain gains growth bigger larger greater improvement")
 TOLD_LESS = words("less fewer smaller loss losses lost reduction shortfall")

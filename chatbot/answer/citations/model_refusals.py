@@ -7,7 +7,7 @@ import re
 from chatbot.answer.citations.citation_keys import KEYS_IN_BRACKETS
 from chatbot.answer.prompt import NOT_THERE
 
-__all__ = ["is_refusal", "says_absent", "without_refusal"]
+__all__ = ["is_refusal", "without_refusal"]
 
 _AS_TOLD = re.compile(rf"\W*(?:answer\W{{1,6}})?{NOT_THERE}\b", re.IGNORECASE)
 # The same with the marks around it, where no words of the sentence follow.
@@ -44,25 +44,6 @@ _POLITE = re.compile(
     rf"|could)(?: ?not|n['’]t)\b)",
     re.IGNORECASE,
 )
-
-
-# "The pages of the May note do not mention …", "These excerpts give no …": no page can show this.
-_SUBJECT = (
-    r"(?:the|these|this|those|neither|none of the) (?:[\w'’.,-]+ ){0,2}?(?:excerpts?|documents?|sources?"
-    r"|pages?|passages?|filings?|reports?|texts?|speech|"
-    r"papers?|notes?|statements?|releases?|transcripts?|tables?|minutes|circulars?|outlook"
-    r"|letters?)(?: [\w'’.,-]+){0,7}?"
-)
-_ABSENT = re.compile(
-    rf"\W*{_SUBJECT} (?:(?:do(?:es)? not|don['’]t|doesn['’]t|did not|nowhere|never)\b|"
-    r"(?:contain|state|give|show|include|report|mention|say|provide|have|has)s? (?:no|nothing|neither)\b)",
-    re.IGNORECASE,
-)
-
-
-def says_absent(said: str) -> bool:
-    """Whether a sentence says what the pages given to the model do not have."""
-    return _ABSENT.match(said) is not None
 
 
 def without_refusal(text: str) -> str:

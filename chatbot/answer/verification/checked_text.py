@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from bisect import bisect_right
 from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
 
 from chatbot.answer.citations.citation_keys import ANY_KEY, KEYS_IN_BRACKETS
-from chatbot.answer.citations.citation_spans import with_short_keys
 from chatbot.answer.citations.latex import plain_arithmetic
-from chatbot.answer.citations.model_statements import CheckedText, with_key
-from chatbot.answer.citations.printed_matches import instructs_by_name
+from chatbot.answer.citations.shown_keys import short_key, with_key, with_short_keys
+from chatbot.answer.citations.shown_orders import instructs_by_name
 from chatbot.answer.verification.located import LocatedQuote
 from chatbot.answer.verification.program_half import figures_known
 from chatbot.answer.verification.proof import Judged, judge
@@ -28,13 +28,27 @@ from chatbot.records import (
     StatementQuote,
 )
 
-__all__ = ["check_statements", "judged_statements"]
+__all__ = ["CheckedText", "check_statements", "judged_statements"]
 
 UNKNOWN_KEY = "there is no source with this number"
 ELSEWHERE = "it is on page {page}, not on this one"
 UNREAD = "what it says was not compared with the page"
 PLACED = "it is on page {page}; what it means there was not checked"
 UNPLACED = "it was not checked"
+
+
+@dataclass(frozen=True, slots=True)
+class CheckedText:
+    """A checked answer.
+
+    text: as shown, with the keys that were added.
+    citations, numbers, statements: as in Answer.
+    """
+
+    text: str
+    citations: tuple[Citation, ...]
+    numbers: tuple[NumberCheck, ...]
+    statements: tuple[Statement, ...]
 
 
 def check_statements(text: str, prompt: Prompt, reading: StatementReading | None = None) -> CheckedText:
@@ -81,10 +95,6 @@ def judged_statements(text: str, prompt: Prompt, reading: StatementReading | Non
     ]
 
 
-def _short(key: str) -> str:
-    return key.partition("-")[0]
-
-
 # --- citations
 # ------------------------------------------------------------------------------------------------------------
 
@@ -123,7 +133,7 @@ def _citation(key: str, hit: Hit, one: Judged | None, prompt: Prompt) -> Citatio
     quote = hit.page_text[start:end] if start >= 0 else ""
     doubted = bool(one and one.mark in DOUBTFUL)
     return Citation(
-        _short(key),
+        short_key(key),
         hit.document,
         hit.page,
         hit.page_label,
@@ -177,7 +187,7 @@ def _numbers(one: Judged, prompt: Prompt) -> Iterator[NumberCheck]:
             figure.scale,
             figure.period,
             status,
-            _short(proof.key) if proof and proof.key else None,
+            short_key(proof.key) if proof and proof.key else None,
             formula,
             reason,
         )
@@ -185,7 +195,7 @@ def _numbers(one: Judged, prompt: Prompt) -> Iterator[NumberCheck]:
 
 def _shown_quote(quote: LocatedQuote, hit: Hit) -> StatementQuote:
     parts = [hit.page_text[slice(*span)] for span in quote.spans]
-    return StatementQuote(_short(quote.key), hit.document, hit.page, " … ".join(parts), *quote.spans[0])
+    return StatementQuote(short_key(quote.key), hit.document, hit.page, " … ".join(parts), *quote.spans[0])
 
 
 def _statement(one: Judged, said: str, added: str, by: str, prompt: Prompt) -> Statement:
@@ -202,13 +212,13 @@ def _statement(one: Judged, said: str, added: str, by: str, prompt: Prompt) -> S
         first = one.calculations[0]
         written = "; ".join(each.calculation.expression for each in one.calculations)
         operands = [pair for each in one.calculations for pair in each.operands]
-        shown = tuple((text, _short(key)) for text, key in operands)
+        shown = tuple((text, short_key(key)) for text, key in operands)
         calculation = StatementCalculation(written, first.calculation.value, shown)
     key = next(iter(keys), added)
     return Statement(
         with_short_keys(said, prompt),
         status,
-        _short(key) if key else None,
+        short_key(key) if key else None,
         one.verdict or "not_checked",
         one.mark,
         quotes,

@@ -48,6 +48,8 @@ CENTS = 2  # decimals; "in millions, except per share amounts": figures with cen
 SCALES = frozenset({1e3, 1e6, 1e9})
 # So many equal words before a figure show that a row of a table is copied.
 COPIED_WORDS = 2
+# Words before a page's figure, and behind it, that tell its sign.
+NEAR_WORDS, FEW_WORDS = 8, 3
 # A bare whole number below this may belong to a name: "737 MAX 8", "Level 3", "S&P 500".
 LARGEST_NAME = 1_000
 
@@ -109,7 +111,7 @@ def prove_figure(
         for placed in quote.figures(view):
             if digits and digits_of(placed.figure) not in digits:
                 continue
-            if relation := states_figure(figure, text, placed, view):
+            if relation := states_figure(figure, text, placed):
                 return ProvenFigure(relation, quote.key, placed.figure.text, placed.figure.start)
     if any(_is_result(figure, calculation) for calculation in calculations):
         return ProvenFigure("calculated")
@@ -120,7 +122,7 @@ def prove_figure(
     return None
 
 
-def states_figure(figure: Figure, text: str, placed: OnPage, view: PageEvidence) -> str:
+def states_figure(figure: Figure, text: str, placed: OnPage) -> str:
     """How a page's figure states one of a text: "same", "rounded" or "sign_in_words"; "" if it does not."""
     for reading in placed.readings:
         if reading.bare and placed.mark and _drops_scale(figure, text, placed):
@@ -130,7 +132,7 @@ def states_figure(figure: Figure, text: str, placed: OnPage, view: PageEvidence)
         if same_value(figure, reading, rounding=True):
             return "rounded"
         opposite = replace(reading, value=-reading.value)
-        if same_value(figure, opposite, rounding=True) and _tells_sign(figure, text, placed, view):
+        if same_value(figure, opposite, rounding=True) and _tells_sign(figure, text, placed):
             return "sign_in_words"
     return ""
 
@@ -147,7 +149,7 @@ def _drops_scale(figure: Figure, text: str, placed: OnPage) -> bool:
     return common_end(before, placed.before) < COPIED_WORDS  # a row may be copied as it is
 
 
-def _tells_sign(figure: Figure, text: str, placed: OnPage, view: PageEvidence) -> bool:
+def _tells_sign(figure: Figure, text: str, placed: OnPage) -> bool:
     """Whether the side that prints no minus tells it by a word; a cell prints its own."""
     if figure.value > 0:
         if _MINUS_BEFORE.search(text, 0, figure.start):
@@ -155,8 +157,10 @@ def _tells_sign(figure: Figure, text: str, placed: OnPage, view: PageEvidence) -
         return not SIGN_WORDS.isdisjoint(comparable_words(text).texts)
     if placed.place is not None:
         return False
-    start, end = view.sentence_around(placed.figure.start, placed.figure.end)
-    return not (MOVES[1] | TOLD_LESS).isdisjoint(comparable_words(view.text[start:end]).texts)
+    near = (*placed.before[-NEAR_WORDS:], *placed.after[:FEW_WORDS])
+    said = comparable_words(text[: figure.start]).texts[-NEAR_WORDS:]
+    falling = MOVES[1] | TOLD_LESS
+    return not falling.isdisjoint(near) and falling.isdisjoint(said)  # "fell by -2" tells it twice
 
 
 def _entry(figure: Figure, entries: Iterable[ReadFigure]) -> ReadFigure | None:
@@ -178,15 +182,21 @@ def _counts(figure: Figure, located: _Located) -> bool:
 
 
 def is_of_name(figure: Figure, text: str, question: str, views: Iterable[PageEvidence]) -> bool:
-    """Whether a bare whole number stands behind the same word, or before it, in the question or on a page."""
+    """Whether a bare whole number stands behind the same word, or before it, in the question or on a page, or
+    numbers a line of a page."""
     if not figure.bare or figure.unit or figure.value != int(figure.value) or figure.value > LARGEST_NAME:
         return False
     before = comparable_words(text[: figure.start]).texts[-1:]
     own = comparable_words(text[figure.start : figure.end]).texts
     if not before:  # the number of a list's item
         return True
-    run = f" {' '.join((*before, *own))} "
-    return run in comparable_words(question).joined or any(run in view.words.joined for view in views)
+    views = list(views)
+    if any(re.search(rf"(?m)^\s{{0,20}}{re.escape(figure.text)}[.)]\s", view.text) for view in views):
+        return True
+    after = comparable_words(text[figure.end :]).texts[:1]
+    runs = [f" {' '.join(run)} " for run in ((*before, *own), (*own, *after)) if len(run) > 1]
+    known = [comparable_words(question).joined, *(view.words.joined for view in views)]
+    return any(run in words for run in runs for words in known)
 
 
 # --- calculations

@@ -3,16 +3,18 @@
 from __future__ import annotations
 
 import re
+from bisect import bisect_right
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import islice
 
-from chatbot.answer.citations.quotation_lookup import with_whole_figures
 from chatbot.evidence.page import PageEvidence
 from chatbot.evidence.page_figures import OnPage
-from chatbot.evidence.word_runs import comparable_words, spans_of, tells
+from chatbot.evidence.word_runs import MIN_QUOTE_WORDS, comparable_words, evened, spans_of, tells
+from ingestion.language.list_items import ITEM_START
 from ingestion.language.numbers import Figure, find_figures
 
-__all__ = ["LocatedQuote", "locate_quotation", "locate_quotations"]
+__all__ = ["LocatedQuote", "fills_lines", "is_passage", "locate_quotation", "locate_quotations", "places_of"]
 
 # Where a quotation may leave something out, or goes on in another cell or line.
 _PARTS = re.compile(r"\s*(?:\[?(?:\.\.\.+|…)\]?|\n+)\s*")
@@ -76,24 +78,56 @@ def _located(parts: Sequence[str], view: PageEvidence) -> tuple[tuple[int, int],
         if not words.texts:
             continue
         telling = telling or any(tells(word) or word[0].isdigit() for word in words.texts)
-        places = _places(words.texts, view, behind)
-        span = next((span for span in places if _same_signs(part, span, view)), None)
+        span = next(places_of(part, view, behind), None)
         if span is None:
             return ()
         spans.append(span)
     return tuple(spans) if telling else ()
 
 
-def _places(texts: tuple[str, ...], view: PageEvidence, behind: int) -> Iterator[tuple[int, int]]:
-    for number, (start, end) in enumerate(spans_of(texts, view.words, behind)):
-        if number == MOST_PLACES:
-            return
-        yield with_whole_figures(view, start, end)
+def places_of(part: str, view: PageEvidence, behind: int = 0) -> Iterator[tuple[int, int]]:
+    """Where the words of a part stand in a row on a page, with the same signs, from a position on."""
+    for span in islice(spans_of(comparable_words(part).texts, view.words, behind), MOST_PLACES):
+        whole = _with_whole_figures(*span, view)
+        if _same_signs(part, whole, view):
+            yield whole
 
 
 def _same_signs(part: str, span: tuple[int, int], view: PageEvidence) -> bool:
-    """Whether the figures of a quotation have the signs that they have on the page."""
-    start, end = span
-    printed = [figure.value < 0 for figure in find_figures(view.text[start:end], view.style)]
-    quoted = [figure.value < 0 for figure in find_figures(part, view.style)]
-    return printed == quoted
+    """Whether the same figures of a quotation are below zero as on the page."""
+    printed = view.text[slice(*span)]
+    if evened(printed) == evened(part):
+        return True
+    return _below_zero(printed, view) == _below_zero(part, view)
+
+
+def _below_zero(text: str, view: PageEvidence) -> list[float]:
+    return [figure.value for figure in find_figures(text, view.style) if figure.value < 0]
+
+
+def _with_whole_figures(start: int, end: int, view: PageEvidence) -> tuple[int, int]:
+    """The span, grown so that no figure at its edges loses sign, currency, scale or unit."""
+    figures = view.figures.all
+    for placed in figures[bisect_right(figures, start, key=lambda placed: placed.figure.end) :]:
+        if placed.figure.start >= end:
+            break
+        start = min(start, placed.figure.start)
+        end = max(end, placed.figure.end)
+    return start, end
+
+
+def is_passage(start: int, end: int, view: PageEvidence) -> bool:
+    """Whether a stretch of a page stands there by no chance: it has enough words, or fills lines with a word
+    and a figure."""
+    words = comparable_words(view.text[start:end]).texts
+    if len(words) >= MIN_QUOTE_WORDS:
+        return True
+    is_row = any(map(tells, words)) and any(word[0].isdigit() for word in words)
+    return is_row and fills_lines(start, end, view)
+
+
+def fills_lines(start: int, end: int, view: PageEvidence) -> bool:
+    """Whether a stretch of a page fills its lines, but for a bullet or an item's number before it."""
+    first = view.text.rfind("\n", 0, start) + 1
+    behind = view.text[end:].partition("\n")[0]
+    return ITEM_START.fullmatch(view.text, first, start) is not None and not any(map(str.isalnum, behind))

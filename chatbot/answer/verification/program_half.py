@@ -7,10 +7,9 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import chain, permutations
 
-from chatbot.answer.checks.formulas import amount_of, evaluates_to, find_formulas, is_constant
-from chatbot.answer.citations.quotation_lookup import copied_passage
+from chatbot.answer.formulas import amount_of, evaluates_to, find_formulas, is_constant
 from chatbot.answer.verification.figure_proof import ProvenFigure, is_of_name, states_figure
-from chatbot.answer.verification.located import LocatedQuote, locate_quotation
+from chatbot.answer.verification.located import LocatedQuote, is_passage, locate_quotation
 from chatbot.answer.verification.statements import AnswerStatement
 from chatbot.evidence.page import PageEvidence, figures_said
 from chatbot.evidence.page_figures import OnPage, digits_of
@@ -51,7 +50,7 @@ def word_for_word(statement: AnswerStatement, views: Mapping[str, PageEvidence])
     for key in _in_order(statement, views):
         view = views[key]
         spans = locate_quotation(said, view)
-        if spans and copied_passage([said], view):
+        if len(spans) == 1 and is_passage(*spans[0], view):
             return LocatedQuote(key, spans)
     return None
 
@@ -78,7 +77,7 @@ def look_up(
     doubts: dict[int, str] = {}
     asked = find_figures(question)
     for figure, place in found.items():
-        if other := _misquoted(figure, text, statement, views):
+        if other := _misquoted(figure, place, statement, views):
             doubts[figure.start] = OTHERWISE.format(figure=figure.text, printed=other)
         elif place or not any(map(str.isdigit, figure.text)):  # "two thirds" is rounded freely
             continue
@@ -124,7 +123,7 @@ def _place(
     for key in _in_order(statement, views):
         view = views[key]
         for placed in view.figures.by_digits.get(digits_of(figure), [])[:MOST_PLACES]:
-            if relation := states_figure(figure, statement.text, placed, view):
+            if relation := states_figure(figure, statement.text, placed):
                 return ProvenFigure(relation, key, placed.figure.text, placed.figure.start)
         if rounded := _rounded(figure, statement.text, view):
             return ProvenFigure("rounded", key, rounded.figure.text, rounded.figure.start)
@@ -139,32 +138,36 @@ def _rounded(figure: Figure, text: str, view: PageEvidence) -> OnPage | None:
     for other, places in view.figures.by_digits.items():
         if len(other) > len(digits) and other.startswith(starts):
             for placed in places[:MOST_PLACES]:
-                if states_figure(figure, text, placed, view):
+                if states_figure(figure, text, placed):
                     return placed
     return None
 
 
 def _misquoted(
-    figure: Figure, text: str, statement: AnswerStatement, views: Mapping[str, PageEvidence]
+    figure: Figure, place: ProvenFigure | None, statement: AnswerStatement, views: Mapping[str, PageEvidence]
 ) -> str:
     """The figure that a cited page has where a statement has another; "" where the page has the statement's
     own there, or none.
 
-    It stands there if the words around both are the same, of fewer words if all but one of its digits are.
+    It stands there if the words around both are the same, of fewer words if all but one of its digits are; or
+    if its row is named, unless the statement's own figure has a place too.
     """
+    text = statement.text
     words = comparable_words(text)
     before = tuple(word for word, end in zip(words.texts, words.ends, strict=True) if end <= figure.start)
     after = tuple(word for word, start in zip(words.texts, words.starts, strict=True) if start >= figure.end)
     other = ""
     for view in filter(None, map(views.get, statement.keys)):
-        for placed in view.figures.all:
+        for placed in chain(view.figures.all, view.figures.by_digits.get(digits_of(figure), ())):
             alike = common_end(before, placed.before) + common_end(after[::-1], placed.after[::-1])
             row = _label(placed, view)
             named = bool(row) and f" {' '.join(row)} " in words.joined
-            in_place = alike >= ALIGNED or named
-            misprint = _is_misprint(figure, placed.figure, fewest=1 if in_place else 2)
+            if named and set(comparable_words(figure.text).texts) <= set(row):
+                continue  # "12 months", the name of a row
+            in_place = alike >= ALIGNED or (named and place is None)
+            misprint = _is_misprint(figure, placed, fewest=2 if figure.bare or not in_place else 1)
             if in_place or (misprint and alike >= ALIGNED_DIGITS):
-                if states_figure(figure, text, placed, view):
+                if states_figure(figure, text, placed):
                     return ""
                 if misprint:
                     other = other or placed.figure.text
@@ -180,15 +183,18 @@ def _label(placed: OnPage, view: PageEvidence) -> tuple[str, ...]:
 
 
 def _words_of(label: str) -> tuple[str, ...]:
-    return comparable_words(label).texts
+    return comparable_words(SAFE_ITEM.sub("", label, count=1)).texts
 
 
-def _is_misprint(figure: Figure, other: Figure, *, fewest: int) -> bool:
-    """Whether all digits of two figures but one, or the order of two neighbours, are the same.
+def _is_misprint(figure: Figure, placed: OnPage, *, fewest: int) -> bool:
+    """Whether all digits of two figures but one, or the order of two neighbours, are the same; or all digits
+    are, and sign, scale or kind may differ.
 
-    fewest: digits that they must have.
+    fewest: digits that they must have, if one differs.
     """
-    one, two = digits_of(figure), digits_of(other)
+    one, two = digits_of(figure), digits_of(placed.figure)
+    if one == two:
+        return True
     if len(one) != len(two) or len(one) < fewest:
         return False
     apart = [at for at in range(len(one)) if one[at] != two[at]]

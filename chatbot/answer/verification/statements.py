@@ -7,7 +7,6 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
 from chatbot.answer.citations.citation_keys import ANY_KEY, KEYS_IN_BRACKETS
-from chatbot.answer.citations.model_statements import FEWEST_TELLING, FEWEST_UNSPACED, UNSPACED
 from chatbot.evidence.word_runs import comparable_words, distinctive_words
 from ingestion.language.list_items import SAFE_ITEM
 from ingestion.language.numbers import find_figures
@@ -17,6 +16,11 @@ __all__ = ["AnswerStatement", "statements_of"]
 
 # Statements of one answer; what lies behind them is not checked, and that is said.
 MOST_STATEMENTS = 200
+# Fewer telling words, and no figure, state nothing: "Yes.", "In short".
+FEWEST_TELLING = 2
+# Nor do fewer letters of a script without blanks: "是的。".
+FEWEST_UNSPACED = 4
+_UNSPACED = re.compile(r"[\u0e00-\u0eff\u3040-\u30ff\u3400-\u9fff]")
 _HEADING = re.compile(r"\s*(?:#{1,6}\s|(?:\*\*|__)[^*_]+(?:\*\*|__):?\s*$)")
 _TABLE_RULE = re.compile(r"\s*\|?[\s:|-]*-[\s:|-]*\|?\s*")
 _ROW = re.compile(r"\s*\|")
@@ -75,11 +79,12 @@ def _spans(text: str) -> Iterator[tuple[int, int]]:
         row = _ROW.match(line)
         for start, end in [(0, len(line))] if row else sentence_spans(line, longest=len(line)):
             span = at + start, at + end
-            said = KEYS_IN_BRACKETS.sub("", text[slice(*span)])
-            if joined and not row and not _LETTER.search(said):
-                joined[-1] = joined[-1][0], span[1]
-            elif said.strip():
+            written = text[slice(*span)]
+            said = KEYS_IN_BRACKETS.sub("", written)
+            if row or _LETTER.search(said):
                 joined.append(span)
+            elif joined and said != written:
+                joined[-1] = joined[-1][0], span[1]
         at += len(line)
     for start, end in joined:
         said = text[start:end]
@@ -105,4 +110,4 @@ def _states(line: str) -> bool:
     if said.endswith(":"):
         return False
     telling = distinctive_words(comparable_words(said))
-    return telling >= FEWEST_TELLING or len(UNSPACED.findall(said)) >= FEWEST_UNSPACED
+    return telling >= FEWEST_TELLING or len(_UNSPACED.findall(said)) >= FEWEST_UNSPACED

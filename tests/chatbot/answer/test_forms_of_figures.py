@@ -7,9 +7,9 @@ from pathlib import Path
 
 import pytest
 
-from chatbot.answer.citations.citation_spans import check_answer
 from chatbot.answer.compare.key_figure_lookup import document_figures
 from chatbot.answer.tables.table_answers import compute_answer
+from chatbot.answer.verification.own_text import check_quoted
 from chatbot.records import FINE, Hit
 from chatbot.search.question_terms import understand
 from ingestion.document import read_document
@@ -42,8 +42,7 @@ def key_figures(page: Hit) -> dict[tuple[str, str], float]:
 
 
 def statuses(said: str, page: Hit) -> list[str]:
-    _, _, numbers = check_answer(f"{said} [S1-7f3a]", prompt_over(page))
-    return [check.status for check in numbers]
+    return [check.status for check in check_quoted(f"{said} [S1-7f3a]", prompt_over(page)).numbers]
 
 
 # revenue | operating income 2024 | 2023 | difference | margin

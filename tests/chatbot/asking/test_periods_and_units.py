@@ -9,8 +9,8 @@ from pathlib import Path
 
 import pytest
 
-from chatbot.answer.citations.citation_spans import check_answer
 from chatbot.answer.compare.key_figure_lookup import document_figures
+from chatbot.answer.verification.own_text import check_quoted
 from chatbot.asking.question import Ask
 from chatbot.comparison.key_figure_records import KeyFigure
 from chatbot.records import Answer
@@ -242,7 +242,7 @@ def test_a_models_figure_is_held_against_the_length_of_its_period(
     page = statement((head, head.replace("24", "23")))
     (read,) = read_document(draw(tmp_path / "Alder.pdf", page)).pages
     prompt = prompt_over(hit_of(read.text, tables=read.tables), question="How did the group do?")
-    _, _, numbers = check_answer(f"{said} [S1-7f3a]", prompt)
+    numbers = check_quoted(f"{said} [S1-7f3a]", prompt).numbers
     assert [check.status for check in numbers] == [status]
 
 

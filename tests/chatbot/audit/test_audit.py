@@ -22,7 +22,7 @@ import hypothesis.strategies as st
 import pytest
 from PIL import Image
 
-from chatbot.answer.citations.citation_spans import check_answer
+from chatbot.answer.verification.own_text import check_quoted
 from chatbot.asking.question import Ask
 from chatbot.audit.builder import Occasion, audit_file, audit_kept, file_name
 from chatbot.audit.html_page import RECORD_END, RECORD_START, render
@@ -582,16 +582,15 @@ def test_an_answer_is_checked_again_as_it_was_checked_first(parts: list[tuple[st
     answer = ""
     for said, key, end in parts:
         answer += f"{said} {key.format(a='S1-0a1b2c', b='S2-0a1b2c')}{end}"
-    shown, citations, checks = check_answer(answer, prompt)
-    quotes = [quote_of(citation) for citation in citations]
-    keyed = with_keys(shown, quotes, list(prompt.sources))
-    shown_again, cited_again, checked_again = check_answer(keyed, prompt)
-    assert shown_again == shown
-    for again, before in zip(cited_again, citations, strict=True):
+    first_time = check_quoted(answer, prompt)
+    quotes = [quote_of(citation) for citation in first_time.citations]
+    second_time = check_quoted(with_keys(first_time.text, quotes, list(prompt.sources)), prompt)
+    assert second_time.text == first_time.text
+    for again, before in zip(second_time.citations, first_time.citations, strict=True):
         assert again.key == before.key
         assert again.page == before.page
         assert again.verified == before.verified
-    assert checked_again == checks
+    assert second_time.numbers == first_time.numbers
 
 
 # --- documents

@@ -6,9 +6,9 @@ from __future__ import annotations
 
 import pytest
 
-from chatbot.answer.citations.citation_spans import check_answer
 from chatbot.answer.compare.comparison_entries import read_entry
 from chatbot.answer.prompt import Request, build_prompt
+from chatbot.answer.verification.own_text import check_quoted
 from chatbot.comparison import Entry, EntryPlace, Quantity, question_in
 from chatbot.records import Answer, Hit, PageRef
 from chatbot.search.question_terms import understand
@@ -57,14 +57,14 @@ def entry(
     asked = question_in(question, year)
     given = page or hit()
     prompt = build_prompt(Request(asked, asked, [given], (), (), "7f3a", 12_000))
-    shown, citations, numbers = check_answer(text.replace("[S1]", "[S1-7f3a]"), prompt)
+    checked = check_quoted(text.replace("[S1]", "[S1-7f3a]"), prompt)
     answer = Answer(
         asked,
         asked,
-        shown,
+        checked.text,
         True,
-        citations=citations,
-        numbers=numbers,
+        citations=checked.citations,
+        numbers=checked.numbers,
         considered=(given,),
         prompt=prompt,
         model=model,
@@ -158,7 +158,7 @@ def test_what_is_counted_has_no_currency() -> None:
 
 def test_a_worked_out_ratio_is_its_result_with_its_formula() -> None:
     formula = "100 × 6,098 / 17,606 = 34.6%"
-    operand = "Operating income 6,098 (2022: 6,098, In millions) [S1]"
+    operand = "Operating income 6,098 5,802 (2022: 6,098, In millions) [S1]"
     text = f"Operating margin (2022) = {formula}.\n\n{operand}\n\n{REVENUE}"
     page = hit(PAGE + "\nOperating income 6,098 5,802")
     quantity = quantity_of("What was the operating margin?", text, "2022", page)

@@ -7,10 +7,10 @@ from dataclasses import replace
 
 import pytest
 
-from chatbot.answer.citations.citation_spans import check_answer
 from chatbot.answer.derive import arithmetic
 from chatbot.answer.derive.arithmetic import work_out
 from chatbot.answer.derive.stated_figures import find_stated
+from chatbot.answer.verification.own_text import check_quoted
 from chatbot.records import Prompt, Understanding
 from tests.case_rows import case_lines, case_rows
 from tests.chatbot.cited_pages import hit_of, prompt_over
@@ -336,9 +336,9 @@ def test_every_figure_is_found_or_recomputed_by_the_checks(
 ) -> None:
     prompt = prompt_of(question, *pages)
     text = work_out(prompt, asked(question))
-    _, citations, numbers = check_answer(text, prompt)
-    assert {number.status for number in numbers} <= {"supported", "derived"}
-    assert all(citation.verified for citation in citations)
+    checked = check_quoted(text, prompt)
+    assert {number.status for number in checked.numbers} <= {"supported", "derived"}
+    assert all(citation.verified for citation in checked.citations)
 
 
 @pytest.mark.parametrize(("question", "pages"), NOT_COMPUTED)

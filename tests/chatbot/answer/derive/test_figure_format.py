@@ -4,7 +4,6 @@ from collections.abc import Iterator
 
 import pytest
 
-from chatbot.answer.citations.citation_spans import check_answer
 from chatbot.answer.derive.arithmetic import work_out
 from chatbot.answer.derive.figure_format import (
     UnreadableFigureError,
@@ -14,6 +13,7 @@ from chatbot.answer.derive.figure_format import (
     printed,
     with_number,
 )
+from chatbot.answer.verification.own_text import check_quoted
 from chatbot.records import Understanding
 from ingestion.language.currencies import CODES, LETTERS
 from ingestion.language.numbers import Figure, find_figures
@@ -128,6 +128,6 @@ def test_results_of_negative_operands_are_recomputed_by_the_checks(
     text = work_out(prompt, Understanding(question, question, form="figure"))
     sum_of_it, *_ = text.split("\n\n")
     assert sum_of_it == said
-    _, citations, numbers = check_answer(text, prompt)
-    assert {number.status for number in numbers} <= {"supported", "derived"}
-    assert all(citation.verified for citation in citations)
+    checked = check_quoted(text, prompt)
+    assert {number.status for number in checked.numbers} <= {"supported", "derived"}
+    assert all(citation.verified for citation in checked.citations)

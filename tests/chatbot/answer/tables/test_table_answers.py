@@ -6,9 +6,9 @@ from dataclasses import replace
 
 import pytest
 
-from chatbot.answer.citations.citation_spans import check_answer
 from chatbot.answer.tables.cell_lookup import stated_unit
 from chatbot.answer.tables.table_answers import compute_answer
+from chatbot.answer.verification.own_text import check_quoted
 from chatbot.records import Hit, Understanding
 from ingestion.records import Rect, Row, Table
 from tests.case_rows import case_rows
@@ -145,7 +145,7 @@ def test_negative_operands_stand_in_brackets_and_are_recomputed_by_the_checks(
     table = made(f"Net income | {later} | {earlier}")
     text = computed("growth of net income", "net income", "2023 2024", table)
     assert f"{difference} {result}." in text
-    _, _, numbers = check_answer(text, prompt_over(table))
+    numbers = check_quoted(text, prompt_over(table)).numbers
     assert {number.status for number in numbers if number.text == result} == {"derived"}
 
 

@@ -9,8 +9,7 @@ from typing import Any
 
 import pytest
 
-from chatbot.answer.citations.model_statements import CheckedText
-from chatbot.answer.verification.checked_text import check_statements
+from chatbot.answer.verification.checked_text import CheckedText, check_statements
 from chatbot.answer.verification.reading_call import StatementReading, replies_to
 from chatbot.answer.verification.reply import ReplyError
 from chatbot.answer.verification.request import ReadingRequest

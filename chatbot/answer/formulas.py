@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import ast
 import math
 import re
 from bisect import bisect_right
@@ -10,7 +9,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 
-from chatbot.answer.calculator import OPERATIONS
+from chatbot.answer.calculator import CalculationError, calculate
 from ingestion.language.numbers import Figure
 from ingestion.language.periods import YEAR
 
@@ -20,6 +19,7 @@ __all__ = ["Formula", "amount_of", "evaluates_to", "find_formulas", "is_constant
 _CONSTANTS = frozenset({1.0, 2.0, 3.0, 4.0, 12.0, 52.0, 100.0, 360.0, 365.0, 1000.0})
 _LONGEST_GAP = 120  # characters between two operands, their names included
 _MOST_OPERANDS = 24
+_DECIMALS = 9  # of an operand; basis points with four of their own have eight
 _EQUALS = re.compile(r"=|≈|\bequals\b")
 _TO_RESULT = re.compile(r"\s{0,3}(?:(?:about|around|approximately|roughly|~|≈)\s{0,3})?[*_(]{0,3}\s{0,3}")
 _ANNOTATION = re.compile(rf"\((?=[^()]{{0,60}}[A-Za-z])[^()]{{0,60}}\)|\({YEAR}\)")
@@ -67,6 +67,9 @@ def find_formulas(text: str, figures: Sequence[Figure]) -> Iterator[Formula]:
             continue
         first, tokens = _left_side(text, figures, last, equals.start())
         operands = range(first, result)
+        if first < last and not _holds(tokens, figures, operands, figures[result]):
+            first, tokens = _left_side(text, figures, last, equals.start(), loss="-")
+            operands = range(first, result)
         if first < last and _holds(tokens, figures, operands, figures[result]):
             written = _written(text, figures, first, result, tokens)
             value = _evaluate(tokens, _amounts(figures, operands))
@@ -153,8 +156,13 @@ def is_constant(figure: Figure) -> bool:
     return figure.bare and figure.unit is None and figure.value in _CONSTANTS
 
 
-def _left_side(text: str, figures: Sequence[Figure], last: int, equals: int) -> tuple[int, list[_Token]]:
-    """Position of the first operand, and the tokens up to the equals sign."""
+def _left_side(
+    text: str, figures: Sequence[Figure], last: int, equals: int, *, loss: str = "+"
+) -> tuple[int, list[_Token]]:
+    """Position of the first operand, and the tokens up to the equals sign.
+
+    loss: the sign of "5 - (3)", which may add the negative 3 or take away a printed "(3)".
+    """
     if equals - figures[last].end > _LONGEST_GAP:
         return last, []
     trailing = _closing(text[figures[last].end : equals])
@@ -163,7 +171,7 @@ def _left_side(text: str, figures: Sequence[Figure], last: int, equals: int) -> 
     first = last
     tokens = [float(last), *trailing]
     while first > 0 and last - first < _MOST_OPERANDS:
-        between = _between(text, figures[first - 1], figures[first])
+        between = _between(text, figures[first - 1], figures[first], loss)
         if between is None:
             break
         first -= 1
@@ -181,7 +189,7 @@ def _closing(gap: str) -> list[_Token] | None:
     return None
 
 
-def _between(text: str, left: Figure, right: Figure) -> list[_Token] | None:
+def _between(text: str, left: Figure, right: Figure, loss: str) -> list[_Token] | None:
     """Closing brackets, sign and opening brackets between two operands; None where anything else stands
     there.
     """
@@ -189,7 +197,7 @@ def _between(text: str, left: Figure, right: Figure) -> list[_Token] | None:
     if len(gap) > _LONGEST_GAP:
         return None
     if not gap.strip() and right.value < 0:
-        return ["+"]  # "5 -3": the sign went with the figure
+        return [loss if "(" in right.text else "+"]  # "5 -3": the sign went with the figure
     gap = _ANNOTATION.sub("", gap)
     for name, sign in _SIGN_WORDS:
         gap = gap.replace(name, sign)
@@ -254,23 +262,14 @@ def _close(computed: float, result: Figure, shown: float) -> bool:
 
 def _evaluate(tokens: list[_Token], amounts: dict[int, float]) -> float:
     """What the arithmetic comes to; not-a-number where the tokens are none."""
-    written = [f"x{token:.0f}" if isinstance(token, float) else token for token in tokens]
+    written = [_plain(amounts[int(token)]) if isinstance(token, float) else token for token in tokens]
     try:
-        expression = ast.parse(" ".join(written), mode="eval")
-        return _value(expression.body, amounts)
-    except (SyntaxError, ZeroDivisionError):
+        return calculate("".join(written)).value
+    except CalculationError:
         return math.nan
 
 
-def _value(node: ast.expr, amounts: dict[int, float]) -> float:
-    """The value of operands and the four operations on them; not-a-number for anything else, such as a sign
-    before an operand.
-    """
-    if isinstance(node, ast.BinOp) and type(node.op) in OPERATIONS:
-        operation = OPERATIONS[type(node.op)]
-        left = _value(node.left, amounts)
-        right = _value(node.right, amounts)
-        return operation(left, right)
-    if isinstance(node, ast.Name):
-        return amounts[int(node.id[1:])]
-    return math.nan
+def _plain(amount: float) -> str:
+    """A number as the calculator takes it."""
+    digits = f"{amount:.{_DECIMALS}f}".rstrip("0").rstrip(".")
+    return f"({digits})"

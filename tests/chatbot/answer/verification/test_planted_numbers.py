@@ -13,7 +13,7 @@ import pytest
 
 from benchmarks.number_statements import KINDS, statements_of_tables
 from benchmarks.planted_numbers import TRUE, Judged, plant_errors, report
-from chatbot.records import NumberCheck
+from chatbot.records import Statement
 from ingestion.document import Circumstances, read_document
 from ingestion.records import Page
 
@@ -35,9 +35,9 @@ def test_errors_are_caught_and_true_statements_are_not_doubted(pages: tuple[Page
         caught[kind] = sum(doubted) / len(doubted)
     for kind in ("scale", "sign", "digit", "points"):
         assert caught[kind] >= 0.95, caught
-    for kind in ("column", "row", "period"):
-        assert caught[kind] >= 0.8, caught
-    assert caught[TRUE] <= 0.05, caught
+    # What stands in another row, column or period takes a reader, and is never confirmed without one.
+    assert not [result.text for result in results if result.kind != TRUE and result.confirmed]
+    assert caught[TRUE] <= 0.003, caught
 
 
 def test_the_same_seed_makes_the_same_statements(pages: tuple[Page, ...]) -> None:
@@ -57,16 +57,17 @@ def test_each_error_changes_its_statement(pages: tuple[Page, ...]) -> None:
 
 
 def test_the_report_counts_any_doubt() -> None:
-    def judged(kind: str, status: str) -> Judged:
-        check = NumberCheck("5", 5.0, None, 1.0, None, status)
-        return Judged(kind, "was in", "It was 5.", "a.pdf", 1, (check,))
+    def judged(kind: str, mark: str) -> Judged:
+        checked = Statement("It was 5.", "cited", mark=mark)
+        return Judged(kind, "was in", "It was 5.", "a.pdf", 1, (checked,))
 
-    caught = judged("digit", "unsupported")
-    missed = judged("digit", "supported")
-    undoubted = judged(TRUE, "derived")
+    caught = judged("digit", "not_found")
+    missed = judged("digit", "quoted")
+    undoubted = judged(TRUE, "")
     lines = report([caught, missed, undoubted]).split("\n")
     digits = next(line for line in lines if line.startswith("| digit"))
     assert digits.startswith("| digit | 2 | 1 | .500")
+    assert digits.endswith("| 1 |")
     everything = next(line for line in lines if line.startswith("| all"))
     assert everything.startswith("| all | 1 | 0 | .000")
 
