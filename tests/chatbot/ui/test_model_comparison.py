@@ -63,7 +63,7 @@ def test_ones_own_model_is_held_against_the_documents_own_words(context: app_con
             page,
             lambda: "How much of each answer is confirmed" in shown(page) and "Waiting" not in shown(page),
         )
-        assert "1 of 1 statements verified, 1 of 1 figures confirmed" in shown(page)
+        assert "1 of 1 statements proven, 1 of 1 figures proven" in shown(page)
         assert "Figures in the answers" in shown(page)
         title = context.chatbot.titles()["Rules.pdf"]
         assert f"{title}, p.\u00a01: verified" in shown(page)
