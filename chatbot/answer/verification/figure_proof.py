@@ -21,7 +21,9 @@ __all__ = [
     "ProvenCalculation",
     "ProvenFigure",
     "are_factors",
+    "in_table",
     "is_of_name",
+    "is_quoted",
     "prove_calculations",
     "prove_figure",
     "states_figure",
@@ -45,6 +47,8 @@ SIGN_WORDS = (
 # Of averages, quarters, days, per cent and scales: no page states them.
 FACTORS = frozenset({*map(float, range(2, 13)), 52.0, 100.0, 360.0, 365.0, 366.0, 1e3, 1e4, 1e6, 1e9})
 CENTS = 2  # decimals; "in millions, except per share amounts": figures with cents are the exception
+CENTS_A_UNIT = 100.0
+SUBUNITS = words("cent cents penny pence bp bps basis sen sens centime centimes paisa paise")
 SCALES = frozenset({1e3, 1e6, 1e9})
 # So many equal words before a figure show that a row of a table is copied.
 COPIED_WORDS = 2
@@ -101,6 +105,9 @@ def prove_figure(
     text: the statement. located: the reader's quotations, in their order. question: as asked.
     """
     entry = _entry(figure, read.figures)
+    if not any(map(str.isdigit, figure.text)):  # "half" is read, not proven
+        return ProvenFigure("not_a_claim")
+    figure = in_table(figure, text)
     quotes = [quote for quote in located if quote]
     digits = frozenset[str]()
     if entry and entry.as_printed:
@@ -113,6 +120,8 @@ def prove_figure(
                 continue
             if relation := states_figure(figure, text, placed):
                 return ProvenFigure(relation, quote.key, placed.figure.text, placed.figure.start)
+    if entry and any(_is_printed_so(figure, text, entry, quote, views[quote.key]) for quote in quotes):
+        return ProvenFigure("same", quotes[0].key, entry.as_printed)
     if any(_is_result(figure, calculation) for calculation in calculations):
         return ProvenFigure("calculated")
     if entry and entry.relation == "counted" and _counts(figure, located):
@@ -120,6 +129,52 @@ def prove_figure(
     if entry and entry.relation == "not_a_claim" and is_of_name(figure, text, question, views.values()):
         return ProvenFigure("not_a_claim")
     return None
+
+
+def is_quoted(figure: Figure, read: ReadStatement, located: _Located) -> bool:
+    """Whether the digits of a statement's figure, as far as it shows them, are those that the reader quotes.
+
+    Scale and unit are not looked at, nor the sign if the reader finds it in words: nothing speaks against the
+    figure then, and nothing is proven.
+    """
+    entry = _entry(figure, read.figures)
+    if entry is None or not entry.as_printed or not any(located[entry.quote : entry.quote + 1]):
+        return False
+    digits = digits_of(figure) or "0"
+    for other in find_figures(entry.as_printed):
+        if entry.relation != "sign_in_words" and (other.value < 0) != (figure.value < 0):
+            continue
+        printed = digits_of(other)
+        shown = printed[: len(digits)] or "0"
+        if digits == printed or (len(printed) > len(digits) and abs(int(digits) - int(shown)) <= 1):
+            return True
+    return False
+
+
+def in_table(figure: Figure, text: str) -> Figure:
+    """A figure of a table's row with the scale that the heads before it state: "| $ million | | 30.8 |"."""
+    heads = text.partition("| |")[0]
+    if not figure.bare or not text.startswith("|") or figure.start < len(heads):
+        return figure
+    mark = stated_mark(heads)
+    return replace(figure, scale=mark.scale) if mark else figure
+
+
+def _is_printed_so(
+    figure: Figure, text: str, entry: ReadFigure, quote: LocatedQuote, view: PageEvidence
+) -> bool:
+    """Whether a bare number is printed in a word, "Y3" or "17pp", or an amount in its smaller unit."""
+    if entry.relation == "unit_converted":
+        if SUBUNITS.isdisjoint(comparable_words(text).texts):
+            return False
+        ratios = [abs(figure.value / one.value) for one in find_figures(entry.as_printed) if one.value]
+        return any(abs(ratio - CENTS_A_UNIT) < 1e-6 for ratio in ratios)
+    parts = [view.text[slice(*span)] for span in quote.spans]
+    return (
+        figure.bare
+        and re.findall(r"\d+", entry.as_printed) == [figure.text]
+        and any(entry.as_printed in part for part in parts)
+    )
 
 
 def states_figure(figure: Figure, text: str, placed: OnPage) -> str:
@@ -166,13 +221,22 @@ def _tells_sign(figure: Figure, text: str, placed: OnPage) -> bool:
 def _entry(figure: Figure, entries: Iterable[ReadFigure]) -> ReadFigure | None:
     """What the reader says of a figure."""
     written = " ".join(figure.text.split())
+    entries = list(entries)
     for entry in entries:
-        said = " ".join(entry.as_written.split())
-        if said and (said in written or written in said):
+        if " ".join(entry.as_written.split()) == written:
+            return entry
+    for entry in entries:
+        if _has_figure(" ".join(entry.as_written.split()), written):
             return entry
         if any(same_value(figure, other) for other in find_figures(entry.as_written)):
             return entry
     return None
+
+
+def _has_figure(said: str, written: str) -> bool:
+    """Whether one of two texts holds the other, and no digit of it is left over."""
+    shorter, longer = sorted((said, written), key=len)
+    return bool(shorter) and re.search(rf"(?<![\d.,]){re.escape(shorter)}(?!\d|[.,]\d)", longer) is not None
 
 
 def _counts(figure: Figure, located: _Located) -> bool:

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field, replace
 from itertools import chain, permutations
 
 from chatbot.answer.formulas import amount_of, evaluates_to, find_formulas, is_constant
-from chatbot.answer.verification.figure_proof import ProvenFigure, is_of_name, states_figure
+from chatbot.answer.verification.figure_proof import ProvenFigure, in_table, is_of_name, states_figure
 from chatbot.answer.verification.located import LocatedQuote, is_passage, locate_quotation
 from chatbot.answer.verification.statements import AnswerStatement
 from chatbot.evidence.page import PageEvidence, figures_said
@@ -27,6 +27,7 @@ ALIGNED, ALIGNED_DIGITS = 6, 3
 # Bare whole numbers up to this count things, which need not be printed.
 MOST_COUNTED = 10
 # Figures of one statement that are compared with each other, and places of one value on a page.
+FEWEST_DIGITS = 3  # fewer stand on a page by chance
 MOST_FIGURES, MOST_PLACES = 40, 50
 
 
@@ -36,11 +37,13 @@ class Found:
 
     figures: each with the place that states it; None where none does.
     doubts: offset of a figure in the statement -> why it is doubted.
+    misquoted: the offsets of those that a cited page prints otherwise.
     is_calculated: whether it has arithmetic, all of which comes out, with amounts that stand on pages.
     """
 
     figures: Mapping[Figure, ProvenFigure | None] = field(default_factory=dict)
     doubts: Mapping[int, str] = field(default_factory=dict)
+    misquoted: frozenset[int] = frozenset()
     is_calculated: bool = False
 
 
@@ -75,11 +78,13 @@ def look_up(
     formulas = [*find_formulas(text, figures)]
     results = {figures[formula.result] for formula in formulas}
     doubts: dict[int, str] = {}
+    misquoted: set[int] = set()
     asked = find_figures(question)
     for figure, place in found.items():
         if not any(map(str.isdigit, figure.text)):  # "two thirds" is rounded freely
             continue
         if other := _misquoted(figure, place, statement, views):
+            misquoted.add(figure.start)
             doubts[figure.start] = OTHERWISE.format(figure=figure.text, printed=other)
         elif place:
             continue
@@ -90,18 +95,36 @@ def look_up(
             or is_of_name(figure, text, question, views.values())
             or _is_count(figure, text)
             or is_constant(figure)
+            or _is_in_another_scale(figure, views.values())
             or _follows(figure, beside, text, views.values())
         ):
             doubts[figure.start] = NOWHERE.format(figure=figure.text)
     operands = [figures[index] for formula in formulas for index in formula.operands]
     proven = all(found[figure] or is_constant(figure) for figure in operands)
-    return Found(found, doubts, bool(formulas) and proven and not doubts)
+    is_calculated = bool(formulas) and proven and not doubts
+    return Found(found, doubts, frozenset(misquoted), is_calculated)
 
 
 def _is_count(figure: Figure, text: str) -> bool:
     """Whether a small whole number counts what follows it: "3 measures"."""
     counted = text[figure.end : figure.end + 2].strip()[:1].islower()
     return counted and figure.bare and not figure.unit and figure.value in range(MOST_COUNTED + 1)
+
+
+def _is_in_another_scale(figure: Figure, views: Iterable[PageEvidence]) -> bool:
+    """Whether the digits of an amount stand on a page, or are rounded to thousands there, without a scale.
+
+    The page before may state it.
+    """
+    digits = digits_of(figure)
+    if figure.percent or len(digits) < FEWEST_DIGITS:
+        return False
+    for other, places in chain.from_iterable(view.figures.by_digits.items() for view in views):
+        rounded = len(other) - len(digits) in {3, 6} and abs(int(other[: len(digits)]) - int(digits)) <= 1
+        is_same = (other == digits and figure.scale > 1) or rounded
+        if is_same and any(one.mark is None and one.figure.scale == 1 for one in places):
+            return True
+    return False
 
 
 def figures_known(statements: Iterable[AnswerStatement], views: Mapping[str, PageEvidence]) -> list[Figure]:
@@ -122,6 +145,7 @@ def _in_order(statement: AnswerStatement, views: Mapping[str, PageEvidence]) -> 
 def _place(
     figure: Figure, statement: AnswerStatement, views: Mapping[str, PageEvidence]
 ) -> ProvenFigure | None:
+    figure = in_table(figure, statement.text)
     for key in _in_order(statement, views):
         view = views[key]
         for placed in view.figures.by_digits.get(digits_of(figure), [])[:MOST_PLACES]:

@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 from chatbot.answer.verification.figure_proof import (
     ProvenCalculation,
     ProvenFigure,
+    is_quoted,
     prove_calculations,
     prove_figure,
 )
@@ -82,12 +83,20 @@ def judge(
         for figure in figures_said(statement.text, views.values())
     )
     quotes = tuple(quote for quote in located if quote)
-    mark, reason = _mark(read, located, figures)
+    mark, reason = _mark(read, located, figures, calculations)
     if mark in {"stated", "calculated"} and any(quote.key in instructing for quote in quotes):
         mark, reason = "", MACHINE
-    doubts: Mapping[int, str] = {}
-    if not mark and found.doubts:
-        mark, doubts, reason = "not_found", found.doubts, next(iter(found.doubts.values()))
+    doubts: Mapping[int, str] = {
+        figure.start: found.doubts[figure.start]
+        for figure, proof in figures
+        if proof is None
+        and figure.start in found.doubts
+        and (figure.start in found.misquoted or not is_quoted(figure, read, located))
+    }
+    if not mark and doubts:
+        mark, reason = "not_found", next(iter(doubts.values()))
+    else:
+        doubts = {}
     if mark in {"contradicted", "not_found"}:
         doubts, reason = found.doubts, read.difference or reason
     return Judged(statement, read.verdict, mark, quotes, figures, doubts, tuple(calculations), reason)
@@ -97,6 +106,7 @@ def _mark(
     read: ReadStatement,
     located: Sequence[LocatedQuote | None],
     figures: Sequence[tuple[Figure, ProvenFigure | None]],
+    calculations: Sequence[ProvenCalculation],
 ) -> tuple[str, str]:
     """(the mark that is proven, "" for none; why it is not the one that the verdict asks for)."""
     quoted = bool(located) and all(located)
@@ -116,7 +126,7 @@ def _mark(
         return "inference", ""
     if any(proof and proof.relation == "calculated" for _, proof in figures):
         return "calculated", ""
-    return ("stated", "") if read.verdict == "stated" else ("", NOT_QUOTED)
+    return ("calculated" if read.verdict == "computed" and calculations else "stated"), ""
 
 
 def _unread(statement: AnswerStatement, found: Found) -> Judged:

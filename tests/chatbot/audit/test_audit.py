@@ -33,8 +33,11 @@ from chatbot.audit.record import (
     FORMAT,
     AuditFileError,
     Quote,
+    ReadingRecord,
     Record,
+    Sent,
     Source,
+    StatementQuoteRecord,
     StatementRecord,
     digest_of,
     dump,
@@ -329,7 +332,7 @@ def wrong_in(home: Path, tmp_path: Path) -> Wrong:
 
 VISIBLE = """
 3.0 per cent of output | 5.0 per cent of output
-✓ verified | ✓ Verified
+located on the page | Located on the page
 (printed i) | (printed v)
 </header> | <p>added</p></header>
 default-src 'none' | default-src *
@@ -361,8 +364,8 @@ def test_what_is_changed_by_hand_in_the_record(file: AuditFile, wrong_in: Wrong,
 
 
 MISREAD = [
-    ('"format": 4,', '"format": 4,\n "format": 4,'),
-    ('"format": 4,', '"format": 4, "more": 2,'),
+    ('"format": 5,', '"format": 5,\n "format": 5,'),
+    ('"format": 5,', '"format": 5, "more": 2,'),
     ('"seconds": ', '"seconds":  '),
 ]
 
@@ -707,22 +710,35 @@ def of_format(number: int) -> Record:
     located, _ = FIRST_FORMAT.quotes
     reworded = replace(located, verified=False, reason="compare", basis="reworded")
     figures = replace(located, basis="figures")
-    return replace(formatted, quotes=(reworded, figures))
+    if number == 4:
+        return replace(formatted, quotes=(reworded, figures))
+    quote = StatementQuoteRecord("S1", "a.pdf", 1, "It is\n3", 0, 7)
+    statements = (
+        replace(found, verdict="stated", mark="stated", quotes=(quote,), read_by="m"),
+        replace(not_found, verdict="not_stated", mark="not_found", difference="<no>", read_by="m"),
+        replace(found, verdict="computed", mark="calculated", calculation="1 + 2"),
+        replace(found, text="Unread."),
+    )
+    unread = replace(located, verified=False, reason="unread", basis="unread")
+    sent = Sent("m", "here", (("user", "?"),), "")
+    reading = ReadingRecord("m", "here", "{}", "m skipped some statements.")
+    quotes = (located, unread)
+    return replace(formatted, quotes=quotes, statements=statements, model="m", sent=sent, reading=reading)
 
 
-# Of the pages of formats 1 to 4.
-DIGESTS = "8b2e60dd5ac06d34 f2cbf3fc2f4b1db8 e8c46710e8e69c79 bc4d1437ef05bc8e"
+# Of the pages of formats 1 to 5.
+DIGESTS = "8b2e60dd5ac06d34 f2cbf3fc2f4b1db8 e8c46710e8e69c79 bc4d1437ef05bc8e db5c7e0fdcfc7407"
 
 
 def test_the_page_of_a_format_stays_as_it_is() -> None:
     """Files made before are verified by drawing them anew. Where this fails, raise FORMAT, keep the code
     of the format before, and enter the new digest.
     """
-    assert FORMAT == 4
+    assert FORMAT == 5
     images = {"1" * 64: b"image"}
-    records = [FIRST_FORMAT, of_format(2), of_format(3), of_format(4)]
+    records = [FIRST_FORMAT, of_format(2), of_format(3), of_format(4), of_format(5)]
     texts = [render(record, images) for record in records]
-    first, with_statements, formatted, with_basis = texts
+    first, with_statements, formatted, with_basis, with_reading = texts
     for text in (first, with_statements):
         assert "<strong>" not in text
         assert "basis" not in text
@@ -731,6 +747,10 @@ def test_the_page_of_a_format_stays_as_it_is() -> None:
     assert "[S1] ≈</a>" in with_basis
     assert "≈ compare" in with_basis
     assert "✓ figures confirmed" in with_basis
+    assert "Read back by m (here). m skipped some statements." in with_reading
+    for mark in ("✓ stated", "⚠ not found", "= calculated", "not checked by meaning"):
+        assert f'<td dir="auto">{mark}</td>' in with_reading
+    assert "&lt;no&gt;" in with_reading and "1 + 2" in with_reading and "≈" not in with_reading
     digests = [hashlib.sha256(text.encode()).hexdigest() for text in texts]
     for digest, beginning in zip(digests, DIGESTS.split(), strict=True):
         assert digest[:16] == beginning

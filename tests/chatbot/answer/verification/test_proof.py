@@ -233,3 +233,51 @@ def test_no_reply_that_was_made_wrong_confirms_its_statement() -> None:
         except ReplyError:
             continue
     assert not confirmed
+
+
+def mark_on(page: str, text: str, words: str, *figures: tuple[str, str, str]) -> str:
+    """The mark of a statement that a reader finds stated in the words of a page. figures: of `figure`."""
+    row = said(1, "stated", quote(words), figures=[figure(*one) for one in figures])
+    read = replies_to(ReadingRequest((), (1,), {"P1": "S1-7f3a"}), json.dumps({"statements": [row]}))
+    found = check_statements(text, prompt_over(hit_of(page)), StatementReading(read, ("reader", "here")))
+    return found.statements[0].mark
+
+
+@pytest.mark.parametrize(("amount", "mark"), [("680", ""), ("690", "not_found")])
+def test_an_amount_without_its_scale_on_the_page_is_neither_proven_nor_doubted(
+    amount: str, mark: str
+) -> None:
+    row = "Stock-based compensation expense 680 776"
+    said = f"It was ${amount} million [S1-7f3a]."
+    assert mark_on(f"{row}\nRestructuring 711 0", said, row, (f"${amount} million", "680", "same")) == mark
+
+
+CENTS = "The benefit is $0.07 to $0.10 per share."
+YORK = "New York brought $30.8 million."
+FALL = "GDP fell by 8.8% in Y3."
+AS_THEY_STAND = (
+    (
+        "It is 7 to 10 cents a share [S1-7f3a].",
+        CENTS,
+        [("7", "$0.07", "unit_converted"), ("10 cents", "$0.10", "unit_converted")],
+    ),
+    (
+        "| Region | $ million |\n|---|---|\n| New York | 30.8 [S1-7f3a] |",
+        YORK,
+        [("30.8", "$30.8 million", "same")],
+    ),
+    ("GDP is 8.8% lower in year 3 [S1-7f3a].", FALL, [("8.8%", "8.8%", "same"), ("year 3", "Y3", "same")]),
+    ("More than half of it came from New York [S1-7f3a].", YORK, []),
+)
+
+
+@pytest.mark.parametrize(("text", "words", "figures"), AS_THEY_STAND)
+def test_cents_heads_of_tables_and_numbers_in_words_are_read_as_they_stand(
+    text: str, words: str, figures: list[tuple[str, str, str]]
+) -> None:
+    assert mark_on(f"{CENTS}\n{YORK}\n{FALL}", text, words, *figures) == "stated"
+
+
+def test_cents_are_no_way_to_another_scale() -> None:
+    said = "It is $7 a share [S1-7f3a]."
+    assert mark_on(CENTS, said, CENTS, ("$7", "$0.07", "unit_converted")) == ""
