@@ -64,7 +64,7 @@ class _Quoted:
 
     start: int
     end: int
-    found: Mapping[str, Cut | None]
+    found: dict[str, Cut | None]
 
 
 @dataclass(frozen=True, slots=True)
@@ -117,15 +117,18 @@ class _OwnText:
 
     def _all_quoted(self) -> Iterator[_Quoted]:
         """What stands before each mark; of marks side by side the same."""
-        start = end = before = 0
+        own = _Quoted(0, 0, {})
+        before = 0
         for mark in self.marks:
             if not before or not _BESIDE.fullmatch(self.blanked, before, mark.start()):
                 start = max(before, self.blanked.rfind("\n\n", 0, mark.start()) + 1)
-                end = mark.start()
+                own = _Quoted(start, mark.start(), {})
             before = mark.end()
-            said = self.blanked[start:end]
-            keys = [key for key in ANY_KEY.findall(mark[0]) if key in self.views]
-            yield _Quoted(start, end, {key: find_cut(said, self.views[key]) for key in keys})
+            said = self.blanked[own.start : own.end]
+            for key in ANY_KEY.findall(mark[0]):
+                if key in self.views:
+                    own.found[key] = find_cut(said, self.views[key])
+            yield own
 
     # --- figures
     # --------------------------------------------------------------------------------------------------------
@@ -222,8 +225,8 @@ class _OwnText:
         for formula in [*find_formulas(self.blanked, figures)] * 2:
             operands = [figures[index] for index in formula.operands]
             result = figures[formula.result]
-            stand = all(self._stands(figure, results) for figure in operands)
-            if stand and self._has_scale(formula, operands, result):
+            unknown = [figure for figure in operands if not self._stands(figure, results)]
+            if not unknown and self._has_scale(formula, operands, result):
                 known = [*filter(is_constant, operands), *(figures[index] for index in formula.between)]
                 results |= dict.fromkeys([*known, result], formula.text)
         return results
@@ -239,8 +242,7 @@ class _OwnText:
         if result.scale == 1.0 or any(figure.scale > 1 for figure in operands):
             return True
         places = [place.at for place in map(self.places.get, operands) if place and place.at]
-        scales = (any(reading.scale == result.scale for reading in at.readings) for at in places)
-        return formula.sums and bool(places) and all(scales)
+        return formula.sums and bool(places) and all(_has_reading(at, result.scale) for at in places)
 
     # --- citations
     # --------------------------------------------------------------------------------------------------------
@@ -307,6 +309,10 @@ def _check(figure: Figure, status: str, reason: str, key: str = "", period: str 
 
 def _touches(figure: Figure, spans: Iterable[_Span]) -> bool:
     return any(start < figure.end and figure.start < end for start, end in spans)
+
+
+def _has_reading(at: OnPage, scale: float) -> bool:
+    return any(reading.scale == scale for reading in at.readings)
 
 
 def _is_same_amount(figure: Figure, at: OnPage) -> bool:

@@ -81,10 +81,12 @@ def look_up(
     misquoted: set[int] = set()
     asked = find_figures(question)
     for figure, place in found.items():
+        if not any(map(str.isdigit, figure.text)):  # "two thirds" is rounded freely
+            continue
         if other := _misquoted(figure, place, statement, views):
             misquoted.add(figure.start)
             doubts[figure.start] = OTHERWISE.format(figure=figure.text, printed=other)
-        elif place or not any(map(str.isdigit, figure.text)):  # "two thirds" is rounded freely
+        elif place:
             continue
         elif figure in results:
             found[figure] = ProvenFigure("calculated")
@@ -173,14 +175,15 @@ def _misquoted(
     """The figure that a cited page has where a statement has another; "" where the page has the statement's
     own there, or none.
 
-    It stands there if the words around both are the same, of fewer words if all but one of its digits are; or
-    if its row is named, unless the statement's own figure has a place too.
+    It stands there if the words around both are the same, or its row is named; of fewer words if its digits
+    are the same, or all but one. Of a row that is named, other digits count only where the statement's have
+    no place. A place with the words around it counts more than others.
     """
     text = statement.text
     words = comparable_words(text)
     before = tuple(word for word, end in zip(words.texts, words.ends, strict=True) if end <= figure.start)
     after = tuple(word for word, start in zip(words.texts, words.starts, strict=True) if start >= figure.end)
-    other = ""
+    found = list[tuple[bool, bool, str]]()
     for view in filter(None, map(views.get, statement.keys)):
         for placed in chain(view.figures.all, view.figures.by_digits.get(digits_of(figure), ())):
             alike = common_end(before, placed.before) + common_end(after[::-1], placed.after[::-1])
@@ -188,14 +191,15 @@ def _misquoted(
             named = bool(row) and f" {' '.join(row)} " in words.joined
             if named and set(comparable_words(figure.text).texts) <= set(row):
                 continue  # "12 months", the name of a row
-            in_place = alike >= ALIGNED or (named and place is None)
-            misprint = _is_misprint(figure, placed, fewest=2 if figure.bare or not in_place else 1)
+            same = abs(figure.value) == abs(placed.figure.value)
+            in_place = alike >= ALIGNED or (named and (same or place is None))
+            misprint = same or _is_misprint(figure, placed, fewest=2 if figure.bare or not in_place else 1)
             if in_place or (misprint and alike >= ALIGNED_DIGITS):
-                if states_figure(figure, text, placed):
-                    return ""
-                if misprint:
-                    other = other or placed.figure.text
-    return other
+                states = bool(states_figure(figure, text, placed))
+                if states or misprint:
+                    found.append((alike >= ALIGNED, states, placed.figure.text))
+    _, states, printed = max(found, key=lambda one: one[:2], default=(False, True, ""))
+    return "" if states else printed
 
 
 def _label(placed: OnPage, view: PageEvidence) -> tuple[str, ...]:
@@ -211,14 +215,11 @@ def _words_of(label: str) -> tuple[str, ...]:
 
 
 def _is_misprint(figure: Figure, placed: OnPage, *, fewest: int) -> bool:
-    """Whether all digits of two figures but one, or the order of two neighbours, are the same; or all digits
-    are, and sign, scale or kind may differ.
+    """Whether all digits of two figures but one, or the order of two neighbours, are the same.
 
-    fewest: digits that they must have, if one differs.
+    fewest: digits that they must have.
     """
     one, two = digits_of(figure), digits_of(placed.figure)
-    if one == two:
-        return True
     if len(one) != len(two) or len(one) < fewest:
         return False
     apart = [at for at in range(len(one)) if one[at] != two[at]]
