@@ -54,10 +54,11 @@ def test_a_page_that_is_sent_is_a_source_of_its_session_alone(api: Api) -> None:
 
 
 def test_a_conversation_is_shortened_as_the_call_says_and_told_in_whole_tokens(api: Api) -> None:
-    how = {"max_tokens": 400, "compression_ratio": 0.5, "gamma": 2, "rho": 0.25, "scoring": "seed"}
+    asked: dict[str, str | float] = {"max_tokens": 400, "compression_ratio": 0.5, "gamma": 2, "rho": 0.25}
+    asked["scoring"] = "seed"
     with api.client() as client:
         for number in range(9):
-            asked = {"question": f"{QUESTION} Harbour {number} was built of stone in spring. " * 2, **how}
+            asked["question"] = f"{QUESTION} Harbour {number} was built of stone in spring. " * 2
             stats = client.get("/get_chat_response/", params=asked).json()["r2c_stats"]
             if stats["compressed"]:
                 break
