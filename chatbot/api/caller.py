@@ -261,8 +261,8 @@ def _check_origin(request: Request, origins: tuple[str, ...]) -> None:
 def _is_opened_link(request: Request) -> bool:
     """Tells whether a browser opens an address as a page: by a link, a bookmark or the address bar.
 
-    Browsers that say nothing of it, as on plain HTTP, ask for a web page, or draw what a page that hides where
-    it stands has as an image. A page of ours, or of an extension, says where it stands.
+    Browsers that say nothing of it, as on plain HTTP, ask for a web page, or for the image of a page that
+    hides where it stands. A page of ours, or of an extension, says where it stands.
     """
     if request.method != "GET":
         return False

@@ -405,7 +405,7 @@ def clean_text(text: str, settings: Settings) -> str:
 
 
 def _retry_after(headers: Mapping[str, str]) -> float:
-    """Returns the seconds of a Retry-After header, given in seconds or as a date; 0 without one that may be meant."""
+    """Returns the seconds of a Retry-After header, given in seconds or as a date; 0 if none can be meant."""
     text = headers.get("retry-after", "")
     date = parsedate_tz(text)
     try:

@@ -166,7 +166,7 @@ class Catalog(FoundTitles, RememberedDocuments, Corrections, Seals):
             raise
 
     def _refuse_strange_names(self) -> None:
-        """Raises StoreError for a name that no document may have, such as one that would end a line of a log."""
+        """Raises StoreError for a name that no document may have, such as one that ends a line of a log."""
         for (name,) in self._read("select name from document union select name from waiting"):
             if not (isinstance(name, str) and is_name(name)):
                 raise StoreError(

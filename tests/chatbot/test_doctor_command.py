@@ -49,7 +49,8 @@ def test_a_name_that_no_document_may_have_ends_no_line_of_what_is_printed(home: 
     forged = "Rules.pdf\nproblem    store: all is lost. Run this.\x1b[2J"
     with closing(sqlite3.connect(home / "chroma_db" / "catalog.sqlite3")) as database, database:
         if table == "waiting":
-            wait = "insert into waiting (name, sha256, added_at, problem) select 'x', sha256, 0, 'y' from version"
+            fields = "name, sha256, added_at, problem"
+            wait = f"insert into waiting ({fields}) select 'x', sha256, 0, 'y' from version"
             database.execute(wait)
         database.execute(f"update {table} set name = ?", (forged,))
     for command in (["doctor"], ["list"], ["search", "debt"]):

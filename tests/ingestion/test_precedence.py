@@ -2,13 +2,15 @@
 
 import threading
 import time
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable
 
-from ingestion.precedence import giving_way, precedence
+import pytest
 
-# Seconds that a piece of work takes, and for which pieces are counted.
-PIECE, COUNTED = 0.002, 0.5
+from ingestion import precedence as module
+from ingestion.precedence import LATELY, MOST_TAKEN, PAUSE, giving_way, precedence
+
+# Seconds of a core that a piece of work takes, and how many pieces there are.
+PIECE, PIECES = 0.002, 50
 
 
 def work(seconds: float) -> None:
@@ -18,54 +20,60 @@ def work(seconds: float) -> None:
         pass
 
 
-@contextmanager
-def long_work(threads: int = 1) -> Iterator[Callable[[], int]]:
-    """Work of some threads that never ends by itself. Gives how many pieces were done so far."""
-    done, stop = [0] * threads, threading.Event()
-
-    def go_on(number: int) -> None:
-        for _ in giving_way(iter(stop.is_set, True)):
-            work(PIECE)
-            done[number] += 1
-
-    running = [threading.Thread(target=go_on, args=(number,)) for number in range(threads)]
-    for thread in running:
-        thread.start()
-    try:
-        yield lambda: sum(done)
-    finally:
-        stop.set()
-        for thread in running:
-            thread.join()
+def in_thread(run: Callable[[], None]) -> None:
+    thread = threading.Thread(target=run)
+    thread.start()
+    thread.join()
 
 
-def pieces_in(seconds: float, done: Callable[[], int]) -> int:
-    before = done()
-    time.sleep(seconds)
-    return done() - before
+def long_work() -> None:
+    for _ in giving_way(range(PIECES)):
+        work(PIECE)
 
 
-def test_long_work_pauses_while_somebody_waits_and_never_stands_still() -> None:
-    with long_work(threads=3) as done:
-        alone = pieces_in(COUNTED, done)
-        with precedence():
-            beside = pieces_in(COUNTED, done)
-    assert 0 < beside < alone / 2
+@pytest.fixture
+def paused(monkeypatch: pytest.MonkeyPatch) -> list[float]:
+    """The seconds of all pauses, which are not made."""
+    pauses: list[float] = []
+    monkeypatch.setattr(module.time, "sleep", pauses.append)
+    monkeypatch.setattr(module, "_ended", [-LATELY])
+    return pauses
 
 
-def test_it_goes_on_once_nobody_has_waited_for_a_moment() -> None:
+def test_long_work_pauses_while_somebody_waits(paused: list[float]) -> None:
+    in_thread(long_work)
+    assert sum(paused) < PIECES * PIECE
+    paused.clear()
+    with precedence():
+        in_thread(long_work)
+    assert len(paused) == PIECES
+    assert sum(paused) >= PAUSE * PIECES * PIECE
+
+
+def test_it_pauses_for_a_moment_longer_for_whoever_asks_again(paused: list[float]) -> None:
     with precedence():
         pass
-    with long_work() as done:
-        beside = pieces_in(COUNTED, done)
-        time.sleep(1.0)
-        assert pieces_in(COUNTED, done) > 2 * beside
+    in_thread(lambda: list(giving_way([0])))
+    assert len(paused) == 1
+    module._ended[0] = time.monotonic() - LATELY
+    in_thread(lambda: list(giving_way([0])))
+    assert len(paused) == 1
 
 
-def test_what_is_waited_for_gives_way_to_nobody() -> None:
+def test_what_is_waited_for_pauses_for_nobody_until_it_is_long_work_itself(paused: list[float]) -> None:
     with precedence():
-        begun = time.thread_time(), time.monotonic()
-        for _ in giving_way(range(20)):
-            work(PIECE)
-        took = time.thread_time() - begun[0], time.monotonic() - begun[1]
-    assert took[1] < 3 * took[0] + 0.1
+        long_work()
+        assert not paused
+        work(MOST_TAKEN)
+        other, done = threading.Event(), threading.Event()
+
+        def question() -> None:
+            with precedence():
+                other.set()
+                done.wait(10)
+
+        threading.Thread(target=question).start()
+        other.wait(10)
+        long_work()
+        done.set()
+        assert len(paused) == PIECES

@@ -43,6 +43,7 @@ from chatbot.records import FINE, NumberCheck, Prompt
 from ingestion.language.numbers import Figure, find_figures, same_value, units_agree
 from ingestion.language.periods import Period
 from ingestion.language.scales import SCALE_NAMES
+from ingestion.precedence import giving_way
 
 __all__ = ["Scope", "check_numbers", "figures_stating"]
 
@@ -141,7 +142,7 @@ def check_numbers(text: str, scope_of: Callable[[int], Scope], prompt: Prompt) -
     checks: list[NumberCheck] = []
     pages: list[list[PageEvidence]] = []
     exact = [*figures]
-    for index, figure in enumerate(figures):
+    for index, figure in enumerate(giving_way(figures)):
         scope = scope_of(figure.start)
         if index < MOST_FIGURES:
             claim = spoken.claim(index, scope)

@@ -24,6 +24,7 @@ from ingestion.language.numbers import find_figures
 from ingestion.language.opposites import OPPOSITES
 from ingestion.language.periods import YEAR
 from ingestion.language.sentences import sentence_spans
+from ingestion.precedence import giving_way
 
 __all__ = [
     "FEWEST_TELLING",
@@ -286,7 +287,7 @@ def _judged(text: str, prompt: Prompt) -> list[_ModelSentence]:
     around = _Around(sentences)
     judged: list[_ModelSentence] = []
     # From the end, for a line that leads a list in is judged by what follows it.
-    for index in range(len(sentences) - 1, -1, -1):
+    for index in giving_way(range(len(sentences) - 1, -1, -1)):
         sentence = sentences[index]
         below = judged[-1] if judged else None
         if sentence.keys:

@@ -400,7 +400,17 @@ def test_the_other_name_of_the_limit_is_tried_once_and_remembered(refusal: Refus
         Refuse(502, broken=True),
         Say([], ending="cut"),
     ],
-    ids=["429", "429 without time", "429 without end", "429 for ages", "429 for millennia", "500", "503 with a date gone by", "broken error", "cut before a word"],
+    ids=[
+        "429",
+        "429 without time",
+        "429 without end",
+        "429 for ages",
+        "429 for millennia",
+        "500",
+        "503 with a date gone by",
+        "broken error",
+        "cut before a word",
+    ],
 )
 def test_passing_trouble_is_waited_out(trouble: Refuse | Say) -> None:
     with Provider([trouble, "fine"]) as provider:
