@@ -20,7 +20,7 @@ def work(seconds: float) -> None:
         pass
 
 
-def in_thread(run: Callable[[], None]) -> None:
+def in_thread(run: Callable[[], object]) -> None:
     thread = threading.Thread(target=run)
     thread.start()
     thread.join()
@@ -35,7 +35,7 @@ def long_work() -> None:
 def paused(monkeypatch: pytest.MonkeyPatch) -> list[float]:
     """The seconds of all pauses, which are not made."""
     pauses: list[float] = []
-    monkeypatch.setattr(module.time, "sleep", pauses.append)
+    monkeypatch.setattr(time, "sleep", pauses.append)
     monkeypatch.setattr(module, "_ended", [-LATELY])
     return pauses
 
