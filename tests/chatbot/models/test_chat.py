@@ -939,7 +939,7 @@ def test_an_answer_of_comments_only_can_be_stopped(endless: str) -> None:
 
 @pytest.mark.timed
 def test_an_answer_without_end_is_broken_off(endless: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(endpoints, "MOST_ANSWER_BYTES", 10_000)
+    monkeypatch.setattr(endpoints, "MOST_WORDS_BYTES", 10_000)
     started = time.monotonic()
     with pytest.raises(ModelError, match="does not end"):
         list(
