@@ -29,6 +29,9 @@ __all__ = ["ReadingBack"]
 NOT_PROVEN = "{model} judged {right} of {all} test statements rightly, so it reads no answers back."
 # A model whose probe failed for its endpoint's sake is tried again after this.
 AGAIN_SECONDS = 600.0
+# One that was too slow for the probe is tried again after a day.
+SLOW_SECONDS = 86_400.0
+TOO_SLOW = "{model} was too slow in its test as a reader, so it reads no answers back today."
 
 
 class ReadingBack:
@@ -64,21 +67,17 @@ class ReadingBack:
     def standing(self, verifier: Verifier) -> str:
         """How a model did in the probe, in a sentence."""
         name = verifier.model.name
-        right = None
-        with suppress(StoreError):
-            right = self._own.probe(_name(verifier))
+        right = self._probed(_name(verifier))
         if right is None:
             return f"{name} is tested before it reads its first answer."
-        if right < FEWEST_RIGHT:
-            return NOT_PROVEN.format(model=name, right=right, all=len(STATEMENTS))
+        if why := _why(name, right):
+            return why
         return f"{name} judged {right} of {len(STATEMENTS)} test statements rightly: it reads answers back."
 
     def may_read(self, verifier: Verifier) -> bool:
         """Whether a model passed the probe, or was not tried yet."""
-        with suppress(StoreError):
-            right = self._own.probe(_name(verifier))
-            return right is None or right >= FEWEST_RIGHT
-        return False
+        right = self._probed(_name(verifier))
+        return right is None or right >= FEWEST_RIGHT
 
     def _read(
         self, answer: Answer, verifier: Verifier, end: float, stop: Callable[[], bool]
@@ -102,9 +101,7 @@ class ReadingBack:
         until, reason = self._failed.get(name, (0.0, ""))
         if until > time.monotonic():
             return reason, Usage()
-        right, used = None, Usage()
-        with suppress(StoreError):
-            right = self._own.probe(name)
+        right, used = self._probed(name), Usage()
         if right is None:
             statements, sources = probe()
             found = read_statements(
@@ -122,14 +119,31 @@ class ReadingBack:
                 if not stop():
                     with self._lock:
                         self._failed[name] = time.monotonic() + AGAIN_SECONDS, found.reason
+                    if time.monotonic() >= end:
+                        self._keep(name, -int(time.time() + SLOW_SECONDS))
                 return found.reason, used
             right = right_of(found.read)
-            with suppress(StoreError):
-                self._own.keep_probe(name, right)
-        if right < FEWEST_RIGHT:
-            return NOT_PROVEN.format(model=model.name, right=right, all=len(STATEMENTS)), used
-        return "", used
+            self._keep(name, right)
+        return _why(model.name, right), used
+
+    def _keep(self, name: str, right: int) -> None:
+        with suppress(StoreError):
+            self._own.keep_probe(name, right)
+
+    def _probed(self, name: str) -> int | None:
+        """How many statements a model judged rightly, below 0 if it is too slow; None to try it."""
+        with suppress(StoreError):
+            right = self._own.probe(name)
+            return None if right is not None and right < 0 and -right < time.time() else right
+        return None
 
 
 def _name(verifier: Verifier) -> str:
     return f"{verifier.model.name} {verifier.model.host}"
+
+
+def _why(name: str, right: int) -> str:
+    """Why a model with this result may not read, "" if it may."""
+    if right < 0:
+        return TOO_SLOW.format(model=name)
+    return NOT_PROVEN.format(model=name, right=right, all=len(STATEMENTS)) if right < FEWEST_RIGHT else ""

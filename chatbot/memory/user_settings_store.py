@@ -205,7 +205,7 @@ class UserSettingsStore:
     # --------------------------------------------------------------------------------------------------------
 
     def probe(self, reader: str) -> int | None:
-        """How many statements of the probe a model judged rightly; None if it was not tried.
+        """What was kept of a model's probe; None if it was not tried.
 
         reader: its name and host. Raises StoreError.
         """

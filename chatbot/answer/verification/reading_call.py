@@ -113,7 +113,10 @@ def read_statements(
     except ReplyError as error:
         reason = error.message
     if over():
-        reason, failed = ("It was stopped." if stop() else f"It took over {timeout:.0f} s."), True
+        reason, failed = (
+            ("It was stopped." if stop() else "It took too long (FINPOLICY_VERIFY_TIMEOUT)."),
+            True,
+        )
     if reason:
         read = {number: one for number, one in read.items() if one.verdict in _SURE}
     elif len(read) < len(statements):
