@@ -197,6 +197,20 @@ def test_a_client_that_keeps_no_cookie_is_served_by_all(deployment: Deployment, 
             assert "seven per cent" in reply, way
 
 
+def test_a_link_of_one_server_opens_the_page_at_another(deployment: Deployment, tmp_path: Path) -> None:
+    elsewhere = {"sec-fetch-site": "cross-site"}
+    with deployment.client() as client:
+        added(deployment, client, make_pdf(tmp_path / "Links.pdf", RULES))
+        for one, other in ((1, 2), (2, 1)):
+            body = {"question": QUESTION}
+            answer = client.post(f"{deployment.server(one)}/api/v1/ask", json=body).json()
+            link = answer["citations"][0]["url"].replace(deployment.server(one), deployment.server(other))
+            assert link.startswith(deployment.server(other))
+            page = httpx.get(link, headers=elsewhere, timeout=60)
+            assert (page.status_code, page.headers["content-type"]) == (200, "image/png"), page.text
+            assert httpx.get(link.replace("mark=", "mark=0"), headers=elsewhere).status_code == 403
+
+
 @pytest.mark.long
 @pytest.mark.parametrize(
     "part",

@@ -52,7 +52,7 @@ class SessionStats(BaseModel):
     token_count: int
     compressed: bool
     compression_count: int
-    compression_history: list[dict[str, float]]
+    compression_history: list[dict[str, int | float]]
     threshold: int
 
 

@@ -209,8 +209,12 @@ class Asker:
 
     def _read_back(self, answer: Answer, ask: Ask, stop: Callable[[], bool]) -> Iterator[Event]:
         """The answer once more, with the marks of a reading, if a model reads it."""
-        if ask.verify and answer.by_model:
-            yield from self.reading.events(answer, self.models.verifying(ask.owner), stop)
+        if not (ask.verify and answer.by_model):
+            return
+        for event in self.reading.events(answer, self.models.verifying(ask.owner), stop):
+            if isinstance(event, Answer):
+                event = replace(event, citations=without_reports(event.citations, ask.texts))
+            yield event
 
     def _with_tools(
         self, ask: Ask, question: str, model: LLM | None, stop: Callable[[], bool]

@@ -71,6 +71,18 @@ def test_another_year_is_answered_from_the_row_of_the_first_one(budget: Chatbot)
     assert second.text.startswith("Contingency reserve was 1,250 million crowns (2024-25 revised).")
 
 
+@pytest.mark.parametrize(
+    ("asked", "row"),
+    [
+        ("government revenue", "Total revenue was 139,750 million"),
+        ("tax revenue", "Tax revenue was 126,865 million"),
+    ],
+)
+def test_the_revenue_of_a_government_is_the_total_of_its_rows(budget: Chatbot, asked: str, row: str) -> None:
+    answer = answer_to(budget, f"What is {asked} in 2025-26?")
+    assert answer.text.startswith(row)
+
+
 def test_years_are_compared_by_one_row(budget: Chatbot) -> None:
     comparison = Comparison.of(RESERVE, [BUDGET], ["2024-25", "2025-26"])
     entries = list(budget.compare(comparison))

@@ -53,6 +53,26 @@ def test_a_page_that_is_sent_is_a_source_of_its_session_alone(api: Api) -> None:
         assert PAGE["currentUrl"] not in client.get("/get_chat_response/", params=question).json()["reply"]
 
 
+def test_a_conversation_is_shortened_as_the_call_says_and_told_in_whole_tokens(api: Api) -> None:
+    asked: dict[str, str | float] = {"max_tokens": 400, "compression_ratio": 0.5, "gamma": 2, "rho": 0.25}
+    asked["scoring"] = "seed"
+    with api.client() as client:
+        for number in range(9):
+            asked["question"] = f"{QUESTION} Harbour {number} was built of stone in spring. " * 2
+            stats = client.get("/get_chat_response/", params=asked).json()["r2c_stats"]
+            if stats["compressed"]:
+                break
+        assert stats["threshold"] == 400
+        (cut,) = stats["compression_history"]
+        assert stats["compression_count"] == 1
+        assert cut["original_tokens"] > 400
+        assert cut["compressed_tokens"] <= cut["original_tokens"] / 2
+        assert stats["token_count"] < cut["original_tokens"]
+        assert {type(value) for name, value in cut.items() if name != "timestamp"} == {int}
+        wrong = client.get("/get_chat_response/", params={**asked, "rho": 1.5})
+        assert wrong.status_code == 422
+
+
 def test_a_session_holds_three_pages(api: Api) -> None:
     with api.client() as client:
         for number in range(5):

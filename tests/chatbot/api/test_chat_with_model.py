@@ -46,8 +46,8 @@ def test_a_stream_has_the_keys_of_the_finished_answer(with_model: WithModel) -> 
         assert text == "The deficit ceiling is three per cent of output [S1]." == data["answer"]
         with_model.pieces = ["The moon is made of green cheese."]
         text, names, data = streamed(client)
-        assert text.startswith(data["answer"]), "what the check has changed takes the place of the rest"
-        assert names[-2:] == ["token", "answer"]
+        assert text.startswith("The moon") and data["not_checked"] == 1
+        assert names[-3:] == ["answer", "stage", "marks"]
 
 
 def test_a_chat_model_that_failed_is_named(with_model: WithModel) -> None:

@@ -71,8 +71,8 @@ def reply(_: Api, client: httpx.Client) -> str:
 
 
 def command(api: Api, _: httpx.Client) -> str:
-    *_, answer = api.context.chatbot.ask(Ask(QUESTION))
-    assert isinstance(answer, Answer)
+    *before, answer = api.context.chatbot.ask(Ask(QUESTION))
+    assert before and isinstance(answer, Answer)
     return answer_text(answer)
 
 

@@ -63,10 +63,10 @@ def test_ones_own_model_is_held_against_the_documents_own_words(context: app_con
             page,
             lambda: "How much of each answer is confirmed" in shown(page) and "Waiting" not in shown(page),
         )
-        assert "1 of 1 statements verified, 1 of 1 figures confirmed" in shown(page)
+        assert "1 of 1 statements proven, 1 of 1 figures proven" in shown(page)
         assert "Figures in the answers" in shown(page)
         title = context.chatbot.titles()["Rules.pdf"]
-        assert f"{title}, p.\u00a01: verified" in shown(page)
+        assert f"{title}, p.\u00a01: located on the page" in shown(page)
         assert len(provider.requests) == 1
     assert context.chatbot.conversations.listed(ANN) == []
 
@@ -75,7 +75,7 @@ def test_one_that_hangs_is_stopped_and_the_other_stays(context: app_context.AppC
     with Provider([Mute()]) as provider:
         page = open_models(context, provider)
         page.button(key="ask-models").click().run()
-        until(page, lambda: "Waiting for m-1 …" in shown(page) and "verified" in shown(page))
+        until(page, lambda: "Waiting for m-1 …" in shown(page) and "located on the page" in shown(page))
         page.button(key="models-stop").click().run()
         until(page, lambda: "Stopped before it answered." in shown(page))
 

@@ -52,7 +52,10 @@ def test_markdown_reads_as_the_conversation_did() -> None:
     assert text.startswith(f"# Bridge costs: what is <{APART}b>known<{APART}/b>?\n")
     assert "## 1. What does it cost?" in text
     assert "It costs \\$4.5 million [S1]." in text
-    assert "- [S1] Rules_2024.pdf, page 8 (printed 6), verified: “The cost is \\$4.5 million.”" in text
+    assert (
+        "- [S1] Rules_2024.pdf, page 8 (printed 6), located on the page: “The cost is \\$4.5 million.”"
+        in text
+    )
     assert "- [S9] no such source" in text
     assert "- Figure \\$4.5 million: supported" in text
     assert "Searched: “What does the bridge cost?”." in text
