@@ -3,10 +3,12 @@
     python benchmarks/fairness.py [--servers] [--questions 40] [--only NAME ...]
 
 Eve does one of: files with one page 60,000 and 5,000 times, three files of 2,000 different pages, 200 scanned
-pages, 50 questions whose answers she does not read, a feed made to be slow. A few seconds later Ann, who has
-another key, adds a PDF of one page and asks questions one after another. Each time is a new store. Compared
-with it are ten pages that Ann adds alone, and her questions alone. --servers: the same on the proxy, servers
-and workers of deploy/, with its engines, but for the feed.
+pages, 50 questions whose answers she does not read, a feed made to be slow; questions to a chat model, and to
+one whose tools another server has, of which both mean harm (`hostile_servers.py`); imports of archives and of
+rated answers that mean harm (`hostile_files.py`). A few seconds later Ann, who has another key, adds a PDF of
+one page and asks questions one after another. Each time is a new store. Compared with it are ten pages that
+Ann adds alone, and her questions alone. --servers: the same on the proxy, servers and workers of deploy/,
+with its engines, but for the feed.
 
 Exit code 1 if the one page takes longer than the ten pages, or the 95th percentile of her answers more than
 doubles.
@@ -16,21 +18,28 @@ from __future__ import annotations
 
 import argparse
 import http.server
+import itertools
+import json
+import os
 import ssl
 import sys
 import tempfile
 import threading
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
+from subprocess import DEVNULL, Popen
+from typing import TypeAlias
 
 ROOT = Path(__file__).resolve().parent.parent
 sys.path.insert(0, str(ROOT))
 
 import httpx
 
+from benchmarks.hostile_files import ARCHIVES, CASES, make_archives, make_cases
+from benchmarks.hostile_servers import hostile_servers
 from benchmarks.made_pdfs import make_pdf
 from benchmarks.tables import markdown_table
 from chatbot.settings import Settings
@@ -61,7 +70,9 @@ LONG = ("Long 1.pdf", "Long 2.pdf", "Long 3.pdf")
 MOST_P95 = 2.0
 SLOW_ATTRIBUTES = 32_000
 ALONE = "nothing"
-FEED = "a slow feed"
+FEED, MODEL, TOOLS = "a slow feed", "a hostile chat model", "hostile tools"
+# Questions that Eve has answered at the same time by the model.
+AT_ONCE = 4
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,10 +90,14 @@ class Waits:
 
 @dataclass(frozen=True, slots=True)
 class Place:
-    """A store that is served. ann, eve: clients of its API with keys of their own."""
+    """A store that is served. ann, eve: clients of its API with keys of their own. home: of commands."""
 
     ann: httpx.Client
     eve: httpx.Client
+    home: Path
+
+
+Doing: TypeAlias = Callable[[Place, Path, threading.Event], None]
 
 
 def main() -> int:
@@ -125,14 +140,25 @@ def _waits(folder: Path, page: Path, given: argparse.Namespace, doing: str) -> W
     folder.mkdir()
     folder.chmod(0o755)
     with ExitStack() as stack:
-        feeds = stack.enter_context(_slow_feed()) if doing == FEED else ""
-        opened = _servers(folder) if given.servers else _server(folder, feeds)
+        settings = {"FINPOLICY_API_RATE": "0"}
+        homes = [folder / "data/server1", folder / "data/server2"] if given.servers else [folder / "home"]
+        for home in homes:
+            home.mkdir(parents=True)
+        if doing == FEED:
+            settings["FINPOLICY_FEEDS"] = stack.enter_context(_slow_feed())
+        elif doing in (MODEL, TOOLS):
+            url = stack.enter_context(hostile_servers())
+            model = f"{url}/{'model' if doing == MODEL else 'calls'}"
+            settings |= {"FINPOLICY_CHAT_MODEL": "m", "OPENAI_API_KEY": "k", "OPENAI_BASE_URL": model}
+            for home in homes:
+                (home / "mcp.json").write_text(json.dumps({"mcpServers": {"weather": {"url": f"{url}/mcp"}}}))
+        opened = _servers(folder, settings) if given.servers else _server(folder, settings)
         place = stack.enter_context(opened)
         _send(place.ann, make_pages(folder / "Rules.pdf", RULES))
         _wait("Rules.pdf")
         _ask(place.ann, len(QUESTIONS))
         if doing in DOINGS:
-            stack.enter_context(_beside(lambda stop: DOINGS[doing](place.eve, folder, stop)))
+            stack.enter_context(_beside(lambda stop: DOINGS[doing](place, folder, stop)))
             time.sleep(HEAD_START)
         begun = time.monotonic()
         _send(place.ann, page)
@@ -177,7 +203,8 @@ def _ask(client: httpx.Client, count: int) -> list[float]:
     times = []
     for number in range(count):
         begun = time.perf_counter()
-        answer = client.post("/api/v1/ask", json={"question": QUESTIONS[number % len(QUESTIONS)]})
+        asked = {"question": QUESTIONS[number % len(QUESTIONS)], "model": "none"}
+        answer = client.post("/api/v1/ask", json=asked)
         answer.raise_for_status()
         times.append(time.perf_counter() - begun)
     return times
@@ -207,32 +234,72 @@ def _make_files(folder: Path) -> None:
         make_pdf(folder / name, LONG_PAGES, seed=seed)
     page = "\n".join(f"Line {line} of a scanned page of the budget" for line in range(30))
     make_scan(folder / SCAN, [page] * SCANS)
+    make_archives(folder)
+    make_cases(folder)
 
 
-def _sending(*names: str) -> Callable[[httpx.Client, Path, threading.Event], None]:
-    return lambda eve, folder, stop: _send(eve, *(folder.parent / name for name in names))
+def _sending(*names: str) -> Doing:
+    return lambda place, folder, stop: _send(place.eve, *(folder.parent / name for name in names))
 
 
-def _unread_answers(eve: httpx.Client, folder: Path, stop: threading.Event) -> None:
+def _unread_answers(place: Place, folder: Path, stop: threading.Event) -> None:
     with ExitStack() as streams:
         for _ in range(UNREAD):
-            body = {"question": QUESTIONS[0], "stream": True}
+            body = {"question": QUESTIONS[0], "stream": True, "model": "none"}
             with suppress(httpx.HTTPError):
-                streams.enter_context(eve.stream("POST", "/api/v1/ask", json=body))
+                streams.enter_context(place.eve.stream("POST", "/api/v1/ask", json=body))
         stop.wait()
 
 
-def _nothing(eve: httpx.Client, folder: Path, stop: threading.Event) -> None:
+def _asking_the_model(place: Place, folder: Path, stop: threading.Event) -> None:
+    """Asks it, with its tools, again and again."""
+
+    def ask() -> None:
+        for question in itertools.cycle(QUESTIONS):
+            if stop.is_set():
+                return
+            with suppress(httpx.HTTPError):
+                place.eve.post("/api/v1/ask", json={"question": question, "tools": True})
+
+    threads = [threading.Thread(target=ask, daemon=True) for _ in range(AT_ONCE)]
+    for thread in threads:
+        thread.start()
+    stop.wait()
+
+
+def _commanding(*files: str, words: Sequence[str] = ("import",)) -> Doing:
+    """Runs a command of the program with one file after another, again and again."""
+
+    def run(place: Place, folder: Path, stop: threading.Event) -> None:
+        environment = {**os.environ, "FINPOLICY_HOME": str(place.home)}
+        for name in itertools.cycle(files):
+            command = [sys.executable, "-m", "chatbot", *words, str(folder.parent / name)]
+            process = Popen(command, cwd=ROOT, env=environment, stdout=DEVNULL, stderr=DEVNULL)
+            while process.poll() is None and not stop.wait(0.1):
+                pass
+            if stop.is_set():
+                process.kill()
+                process.wait()
+                return
+
+    return run
+
+
+def _nothing(place: Place, folder: Path, stop: threading.Event) -> None:
     return
 
 
-DOINGS: dict[str, Callable[[httpx.Client, Path, threading.Event], None]] = {
+DOINGS: dict[str, Doing] = {
     "a page 60,000 times": _sending(MANY),
     "a page 5,000 times": _sending(SAME),
     "2,000 pages, three times": _sending(*LONG),
     "200 scanned pages": _sending(SCAN),
     "50 unread answers": _unread_answers,
     FEED: _nothing,
+    MODEL: _asking_the_model,
+    TOOLS: _asking_the_model,
+    "hostile archives": _commanding(*ARCHIVES),
+    "hostile rated answers": _commanding(*CASES, words=("memory", "cases", "import")),
 }
 
 
@@ -266,27 +333,27 @@ def _slow_feed() -> Iterator[str]:
 
 
 @contextmanager
-def _server(folder: Path, feeds: str) -> Iterator[Place]:
+def _server(folder: Path, settings: Mapping[str, str]) -> Iterator[Place]:
     home = folder / "home"
-    home.mkdir()
     keys = _keys(Settings(home=home))
-    server = Server(home, {"FINPOLICY_API_RATE": "0", "FINPOLICY_FEEDS": feeds})
+    server = Server(home, settings)
     try:
         server.wait()
         server.client().close()
-        with _clients(server.url, keys) as place:
+        with _clients(server.url, keys, home) as place:
             yield place
     finally:
         server.kill()
 
 
 @contextmanager
-def _servers(folder: Path) -> Iterator[Place]:
-    deployment = Deployment(folder / "data", FINPOLICY_API_RATE="0")
+def _servers(folder: Path, settings: Mapping[str, str]) -> Iterator[Place]:
+    deployment = Deployment(folder / "data", **settings)
     try:
         deployment.wait()
         keys = _keys(Settings(home=folder, database=deployment.database))
-        with _clients(deployment.url, keys, verify=deployment.trusted()) as place:
+        home = folder / "data/server1"
+        with _clients(deployment.url, keys, home, verify=deployment.trusted()) as place:
             yield place
     finally:
         deployment.stop()
@@ -302,7 +369,9 @@ def _keys(settings: Settings) -> list[str]:
 
 
 @contextmanager
-def _clients(url: str, keys: Sequence[str], *, verify: ssl.SSLContext | bool = True) -> Iterator[Place]:
+def _clients(
+    url: str, keys: Sequence[str], home: Path, *, verify: ssl.SSLContext | bool = True
+) -> Iterator[Place]:
     limits = httpx.Limits(max_connections=200)
 
     def client(key: str) -> httpx.Client:
@@ -311,7 +380,7 @@ def _clients(url: str, keys: Sequence[str], *, verify: ssl.SSLContext | bool = T
 
     ann, eve = map(client, keys)
     with ann, eve:
-        yield Place(ann, eve)
+        yield Place(ann, eve, home)
 
 
 if __name__ == "__main__":

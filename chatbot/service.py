@@ -8,7 +8,7 @@ from __future__ import annotations
 import logging
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import closing, suppress
+from contextlib import ExitStack, closing, suppress
 from dataclasses import replace
 from itertools import chain, groupby
 from operator import attrgetter
@@ -62,6 +62,7 @@ from chatbot.tools.tool_servers import ToolServers
 from ingestion.pages.document_facts import period_in
 from ingestion.pages.highlights import locate_quote
 from ingestion.pages.title_text import name_title
+from ingestion.precedence import precedence
 from ingestion.reading.reader_pool import Readers
 from ingestion.records import PageReport, Rect
 
@@ -78,6 +79,8 @@ Layer = TypeVar("Layer")
 
 # Seconds between two searches for deleted ratings, each of which reads all of their files.
 SWEEP_SECONDS = 3_600
+# Stages in which a question waits for others, as it does for a chat model's answer.
+WAITING = frozenset({"tables", "tools", "steps"})
 MEND = f"Stop the server and run `{PROGRAM} doctor --repair`, which saves all rows that can be read."
 
 
@@ -431,7 +434,10 @@ class Chatbot:
         failed = True
         stages = list[tuple[str, float]]()
         try:
-            with closing(self.side_by_side.asker(ask.model).events(ask, stop)) as events:
+            asker = self.side_by_side.asker(ask.model)
+            waits = WAITING if asker.models.answering(ask.owner) is None else WAITING | {"answering"}
+            with ExitStack() as passing, closing(asker.events(ask, stop)) as events:
+                passing.enter_context(precedence())
                 first = next(events)  # from here on the question can be asked
                 problem = draft.begin()
                 for event in chain([problem] if problem else [], [first], events):
@@ -439,6 +445,9 @@ class Chatbot:
                         said.append(event.text)
                     elif isinstance(event, Stage) and event.name != (stages[-1][0] if stages else ""):
                         stages.append((event.name, time.perf_counter()))
+                        passing.close()
+                        if event.name not in waits:
+                            passing.enter_context(precedence())
                     elif isinstance(event, Answer):
                         event = replace(event, notices=tuple(said), timings=_timings(stages))
                     passed, problem = draft.take(event)

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 from ingestion.invisible_characters import one_line
 from ingestion.language.sentences import is_finished, sentences
 from ingestion.pages.margins import line_shape, running_lines
+from ingestion.precedence import giving_way
 from ingestion.records import Chunk, Page, Span
 
 if TYPE_CHECKING:
@@ -57,7 +58,7 @@ def chunk_pages(pages: Sequence[Page], title: str) -> Iterator[Chunk]:
     ordinal = 0
     heading = ""
     before = ""
-    for page in pages:
+    for page in giving_way(pages):
         carried = _carried(before, page.text)
         for start, end in split_page(page.text):
             heading = _heading(page.text[:end], running) or heading

@@ -22,6 +22,7 @@ from ingestion.pages.document_facts import document_facts
 from ingestion.pages.kinds import page_kinds
 from ingestion.pages.margins import opening_words, running_lines, running_spans
 from ingestion.pages.page_labels import page_labels
+from ingestion.precedence import giving_way
 from ingestion.prompt_injection.injections import find_instructions
 from ingestion.reading.reader import Reader
 from ingestion.reading.turns import Turns
@@ -372,8 +373,8 @@ def _reading(info: DocumentInfo, pages: Sequence[Page], lacks: str = "", to_come
     """
     title = title_line(info.title)
     shown = replace(info, title=title, labels=tuple(map(label_line, info.labels)))
-    words = vocabulary([page.text for page in pages])
-    pages = continue_tables([_joined(page, words) for page in pages])
+    words = vocabulary(giving_way([page.text for page in pages]))
+    pages = continue_tables([_joined(page, words) for page in giving_way(pages)])
     labels = page_labels(pages, shown.labels)
     labelled = zip(pages, labels, strict=True)
     pages = [replace(page, label=label, label_source=source) for page, (label, source) in labelled]
@@ -381,21 +382,21 @@ def _reading(info: DocumentInfo, pages: Sequence[Page], lacks: str = "", to_come
     opening = opening_words(pages[0]) if pages else frozenset()
     pages = [
         replace(page, running=running_spans(page, running, opening if page.number > 1 else frozenset()))
-        for page in pages
+        for page in giving_way(pages)
     ]
     if lacks != TABLES:
         # A machine reads the invisible characters of the title and the labels too.
         names = [(1, info.title), *enumerate(info.labels, 1)]
         named = {number: (NAMED,) for number, name in names if name and find_instructions(name)}
         texts = {page.text for page in pages}
-        found = {text: find_instructions(text) for text in texts}
+        found = {text: find_instructions(text) for text in giving_way(texts)}
         pages = [
             replace(
                 page,
                 kinds=page_kinds(page),
                 instructions=(*named.get(page.number, ()), *found[page.text]),
             )
-            for page in pages
+            for page in giving_way(pages)
         ]
     return DocumentReading(shown, tuple(pages), document_facts(pages, title), lacks, to_come)
 

@@ -44,6 +44,8 @@ SEND = f"Send one as Authorization: Bearer KEY. Create one on the server: {CREAT
 # Below this address, clients always send a key.
 ANY_KEY = "/v1/"
 HERE = {None, "none", "same-origin"}
+# What every browser calls itself, and no program that does not pretend to be one.
+BROWSER = "Mozilla/"
 # What `needs` has made.
 _LET_IN = set[Callable[..., Awaitable[Any]]]()
 
@@ -259,12 +261,16 @@ def _check_origin(request: Request, origins: tuple[str, ...]) -> None:
 def _is_opened_link(request: Request) -> bool:
     """Tells whether a browser opens an address as a page: by a link, a bookmark or the address bar.
 
-    Browsers that say nothing of it, as on plain HTTP, ask for a web page.
+    Browsers that say nothing of it, as on plain HTTP, ask for a web page, or for the image of a page that
+    hides where it stands. A page of ours, or of an extension, says where it stands.
     """
     if request.method != "GET":
         return False
-    mode = request.headers.get("sec-fetch-mode")
-    return mode == "navigate" or (mode is None and "text/html" in request.headers.get("accept", ""))
+    headers = request.headers
+    if (mode := headers.get("sec-fetch-mode")) is not None:
+        return mode == "navigate"
+    hides = headers.get("user-agent", "").startswith(BROWSER) and not {"origin", "referer"} & {*headers}
+    return hides or "text/html" in headers.get("accept", "")
 
 
 def _is_own(page: str | None, host: str) -> bool:

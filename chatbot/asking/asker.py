@@ -5,6 +5,7 @@ It knows the order of the steps and leaves each step to others.
 
 from __future__ import annotations
 
+import math
 import secrets
 import time
 from collections.abc import Callable, Generator, Iterator, Sequence
@@ -304,7 +305,7 @@ class Asker:
         while True:
             unrated = self.finder.pages(prepared.query) if prepared.ask.documents else []
             hits = rated.applied(unrated, partial(self.finder.more, prepared.query))
-            if (yield from self._completing([*unrated, *hits], unread, stop)):
+            if (yield from self._completing([*unrated, *hits], prepared.ask.names, unread, stop)):
                 continue
             hits = [hit for hit in hits if hit.version not in unread]
             request = self._request(prepared, self._beside_texts(prepared.ask, prepared.query, hits))
@@ -395,7 +396,7 @@ class Asker:
         if len(groups) < 2:
             return None
         hits = self.several.hits(wanted, groups)
-        while (yield from self._completing(hits, unread, stop)):
+        while (yield from self._completing(hits, wanted.names, unread, stop)):
             hits = self.several.hits(wanted, groups)
         hits = [hit for hit in hits if hit.version not in unread]
         lacking: Sequence[str] = ()
@@ -537,16 +538,18 @@ class Asker:
         return with_texts(pages, ask.texts, asked, self.answering.likeness(query.vector))
 
     def _completing(
-        self, hits: Sequence[Hit], unread: set[int], stop: Callable[[], bool]
+        self, hits: Sequence[Hit], chosen: Sequence[str], unread: set[int], stop: Callable[[], bool]
     ) -> Generator[Event, None, bool]:
         """Whether missing tables of these pages were read, so that the search is to be repeated.
 
+        chosen: the documents asked about, for which it waits as long as it takes.
         unread: gets the versions whose tables could not be read.
         """
         names = without_tables(self.library, hits)
         lacking = {version: name for version, name in names.items() if version not in unread}
         for version, name in lacking.items():
-            if not (yield from complete_tables(self.library, version, name, stop)):
+            seconds = math.inf if name in chosen else self.library.patience(version)
+            if not (yield from complete_tables(self.library, version, name, seconds, stop)):
                 unread.add(version)
         return bool(lacking.keys() - unread)
 

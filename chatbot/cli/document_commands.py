@@ -21,7 +21,7 @@ from chatbot.models.tokens import encodable
 from chatbot.settings import PROGRAM, Settings
 from chatbot.store.database import NewerStoreError
 from chatbot.store.document_names import known_as, listed
-from ingestion.invisible_characters import visible
+from ingestion.invisible_characters import one_line, visible
 
 if TYPE_CHECKING:
     from chatbot.records import DocumentRow
@@ -436,11 +436,8 @@ def doctor(options: argparse.Namespace, settings: Settings) -> int:
                 "fix": finding.fix,
                 **({"mended": True} if finding.mended else {}),
             }
-            text = (
-                f"{'fixed' if finding.mended else 'problem'}    {finding.document or 'store'}: "
-                f"{finding.problem}. {finding.fix}"
-            )
-            emit(line, text, as_json=options.json)
+            said = one_line(f"{finding.document or 'store'}: {finding.problem}. {finding.fix}")
+            emit(line, f"{'fixed' if finding.mended else 'problem'}    {said}", as_json=options.json)
     if not found:
         print("The store is in order.", file=sys.stderr)
     return FAILED if found else DONE

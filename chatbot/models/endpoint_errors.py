@@ -45,6 +45,8 @@ _UNTRUSTED = re.compile(r"CERTIFICATE_VERIFY_FAILED")
 _NO_TLS = re.compile(r"\bSSL\b")
 # A reader is waiting: a longer pause is reported, not waited for.
 LONGEST_WAIT_SECONDS = 20.0
+# Nobody means a longer one.
+LONGEST_RETRY_SECONDS = 31 * 86_400.0
 # What providers say in words where the status says less. Each was seen in the errors that
 # tests/provider_errors.py holds.
 _CONTEXT_EXCEEDED = re.compile(
@@ -403,7 +405,7 @@ def clean_text(text: str, settings: Settings) -> str:
 
 
 def _retry_after(headers: Mapping[str, str]) -> float:
-    """Returns the seconds of a Retry-After header, given in seconds or as a date; 0 without a valid one."""
+    """Returns the seconds of a Retry-After header, given in seconds or as a date; 0 if none can be meant."""
     text = headers.get("retry-after", "")
     date = parsedate_tz(text)
     try:
@@ -413,4 +415,4 @@ def _retry_after(headers: Mapping[str, str]) -> float:
             seconds = float(text)
     except (ValueError, OverflowError):
         return 0.0
-    return seconds if seconds > 0 else 0.0
+    return seconds if 0 < seconds < LONGEST_RETRY_SECONDS else 0.0

@@ -19,6 +19,7 @@ from chatbot.models.addresses import (
 from chatbot.models.providers import provider_by_host, provider_of_key
 from chatbot.models.timeouts import Timeouts, patient
 from chatbot.settings import Settings
+from ingestion.precedence import giving_way
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -32,6 +33,8 @@ __all__ = ["check_endpoint", "checked_addresses", "open_anthropic", "open_client
 
 # 2,048 vectors of 3,072 numbers, the largest possible answer, take 100 MB as text.
 MOST_ANSWER_BYTES = 128 * 2**20
+# Of an answer that comes word by word, each word with some hundred bytes around it, and of one of its lines.
+MOST_WORDS_BYTES, LONGEST_EVENT = 32 * 2**20, 2**20
 # All else that the clients send is left out: they read further headers from the environment of the server,
 # which may hold secrets of other hosts.
 SENT_HEADERS = frozenset(
@@ -196,15 +199,19 @@ def _bounded_transport(settings: Settings, patience: Timeouts) -> BaseTransport:
     """Returns a transport that limits answers in size and time, whatever the endpoint sends."""
     import httpx2
 
+    most, longest = (MOST_ANSWER_BYTES,) * 2 if patience.in_one_piece else (MOST_WORDS_BYTES, LONGEST_EVENT)
+
     class Bounded(httpx2.SyncByteStream):
         def __init__(self, inner: httpx2.SyncByteStream) -> None:
             self._inner = inner
 
         def __iter__(self) -> Iterator[bytes]:
-            size = 0
-            for part in self._inner:
+            size = line = 0
+            for part in giving_way(self._inner):
                 size += len(part)
-                if size > MOST_ANSWER_BYTES:
+                end = part.rfind(b"\n") + 1
+                line = len(part) - end + (0 if end else line)
+                if size > most or line > longest:
                     raise httpx2.ReadError("the answer does not end")
                 yield part
 

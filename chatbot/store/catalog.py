@@ -16,6 +16,7 @@ from typing import Any, TypeAlias
 
 from chatbot.errors import StoreError
 from chatbot.records import DocumentRow
+from chatbot.settings import PROGRAM
 from chatbot.store.contents import (
     CONTENTS_SCHEMA,
     FORGET_DRAFTS,
@@ -35,6 +36,7 @@ from chatbot.store.corrections import CORRECTION_SCHEMA, PERIOD, STATUS, Correct
 from chatbot.store.database import Place, Schema, Transaction, open_database, statements
 from chatbot.store.digests import digest_in, digests_in, is_digest
 from chatbot.store.disk_reserve import LITTLE_SPACE
+from chatbot.store.document_names import is_name
 from chatbot.store.found_titles import TITLE_SCHEMA, FoundTitles
 from chatbot.store.remembered_documents import REMEMBERED_SCHEMA, RememberedDocuments
 from chatbot.store.seals import SEAL_SCHEMA, Seals, forget_vectors, seal_vectors
@@ -157,6 +159,20 @@ class Catalog(FoundTitles, RememberedDocuments, Corrections, Seals):
     def __init__(self, place: Place, *, read_only: bool = False) -> None:
         """Opens it. Raises StoreError if it is damaged, not writable or of another version."""
         super().__init__(open_database(place, SCHEMA, read_only=read_only))
+        try:
+            self._refuse_strange_names()
+        except BaseException:
+            self.close()
+            raise
+
+    def _refuse_strange_names(self) -> None:
+        """Raises StoreError for a name that no document may have, such as one that ends a line of a log."""
+        for (name,) in self._read("select name from document union select name from waiting"):
+            if not (isinstance(name, str) and is_name(name)):
+                raise StoreError(
+                    f"The catalogue is damaged: {str(name)[:80]!r} is no name of a document.",
+                    hint=f"`{PROGRAM} rebuild` rebuilds it from the kept copies.",
+                )
 
     @cached_property
     def clock(self) -> StoreClock:

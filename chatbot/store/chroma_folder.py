@@ -89,7 +89,6 @@ class ChromaFolder:
             self._alone(),
             closing(sqlite3.connect(self._folder / "chroma.sqlite3", timeout=BUSY_SECONDS)) as database,
         ):
-            check_graphs(self._folder)
             found = [str(row[0]) for row in database.execute("pragma integrity_check(10)")]
         return [f"the vector index is damaged: {line}" for line in found if line != "ok"]
 
@@ -113,6 +112,7 @@ class ChromaFolder:
             self._opened = None
         try:
             with explaining(WHAT, self._folder):
+                _check(self._folder)
                 yield
         finally:
             with self._turn:
@@ -120,7 +120,7 @@ class ChromaFolder:
                 self._turn.notify_all()
 
     def _open(self, wanted: Wanted) -> tuple[EmbeddedEngine, EmbeddedCollection]:
-        check_graphs(self._folder)
+        _check(self._folder)
         before = written_at(self._folder)
         engine = EmbeddedEngine(self._folder)
         collection = engine.collection(wanted.name, wanted.metadata)
@@ -130,3 +130,14 @@ class ChromaFolder:
         if written_at(self._folder) != before:
             blank(self._folder)
         return engine, collection
+
+
+def _check(folder: Path) -> None:
+    """Raises ValueError for damaged graphs, and for a view or a trigger, of which Chroma makes none."""
+    check_graphs(folder)
+    path = folder / "chroma.sqlite3"
+    if path.exists():
+        with closing(sqlite3.connect(f"{path.absolute().as_uri()}?mode=ro", uri=True)) as database:
+            foreign = "select name from sqlite_master where type in ('view', 'trigger')"
+            for (name,) in database.execute(foreign):
+                raise ValueError(f"another program has put {str(name)[:80]!r} into {path.name}")

@@ -100,9 +100,9 @@ class Indexes:
         self._mending_vectors(lambda: self.vectors.upsert(self._passages(version, ordinals)))
 
     def refilled(self, version: int, words: Sequence[Sequence[str]], change: Refilled) -> None:
-        """Updates both indexes after a fuller reading of a version.
+        """Updates both indexes after a fuller reading of a version, but for the vectors that moved.
 
-        words: the terms of its chunks, by ordinal from 0.
+        Whoever adds those calls `settled`. words: the terms of its chunks, by ordinal from 0.
         """
         self._mending_keywords(lambda: self.keywords.add(version, words))
         if self.vectors.exists():
@@ -112,13 +112,15 @@ class Indexes:
                     version, [(ordinal, size // bytes_a_window) for ordinal, size in change.gone]
                 )
             )
-            self._mending_vectors(lambda: self.vectors.upsert(self._passages(version, change.moved)))
+
+    def settled(self, version: int) -> None:
+        """Notes that the indexes have all of a version that was refilled."""
         self._catalog.change_meta(REFILLED, partial(_without, version))
 
     def refilling(self, version: int) -> None:
         """Notes that a version is about to be refilled.
 
-        Until `refilled` the indexes may hold its former state; they are then updated when the store is
+        Until `settled` the indexes may hold its former state; they are then updated when the store is
         opened.
         """
         self._catalog.change_meta(REFILLED, partial(_with, version))

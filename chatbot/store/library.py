@@ -8,7 +8,7 @@ import time
 from collections.abc import Callable, Container, Iterator, Mapping, Sequence, Set
 from contextlib import closing, contextmanager, nullcontext, suppress
 from dataclasses import replace
-from functools import partial
+from functools import lru_cache, partial
 from pathlib import Path
 
 import numpy as np
@@ -57,9 +57,13 @@ MOST_ROUNDS = 3
 INDEXED_AT_ONCE = 128
 # Seconds between two checks for what another thread reads, or another process.
 LOOK_SECONDS, LOOK_ELSEWHERE_SECONDS = 0.05, 0.2
+# Seconds for which questions wait for the tables of one version.
+MOST_WAITED = 10.0
 # The most versions whose vectors a process keeps from others at a time.
 MOST_CLAIMED = 200
 Progress = Callable[[str, str, int, int], None]
+# One question after another looks at the same pages.
+_instructions_in = lru_cache(maxsize=100)(find_instructions)
 
 
 def _no_progress(document: str, phase: str, done: int, total: int) -> None:
@@ -96,6 +100,7 @@ class Library:
         self._changing = threading.RLock()
         self._completing, self._in_completion = threading.Condition(), set[int]()
         self._awaited = 0  # completions that a question waits for
+        self._waited_since: dict[int, float] = {}
         self._watching: Callable[[], None] | None = None
         self._stamps: dict[int, tuple[str, ...]] = {}
         self._lock = StoreLock(settings.store / "store.lock")
@@ -254,7 +259,7 @@ class Library:
         if stored is None or stored.lacks != TABLES:
             return page.instructions
         said = "\n\n".join(filter(None, [page.label, stored.title if page.number == 1 else None]))
-        return (*([NAMED] if find_instructions(said) else []), *find_instructions(page.text))
+        return (*([NAMED] if find_instructions(said) else []), *_instructions_in(page.text))
 
     def facts(self, version: int) -> DocumentFacts:
         """Returns what the document says of itself, cached."""
@@ -430,7 +435,7 @@ class Library:
     def _index_vectors(self, version: int, ordinals: list[int]) -> None:
         """Gives vectors to Chroma, many at a time.
 
-        That is faster, but blocks all threads of the interpreter meanwhile. `ordinals` is emptied.
+        That is faster. `ordinals` is emptied.
         """
         if ordinals:
             with self._changing:
@@ -485,6 +490,15 @@ class Library:
             self._watching is None and stored is not None and stored.state == "ready"
         ):  # nobody else makes it so again
             self.resume_vectors(only={version}, cancelled=cancelled)
+
+    def patience(self, version: int) -> float:
+        """Returns for how many seconds questions may still wait for a version's tables.
+
+        All of them together wait for MOST_WAITED, so that a huge file delays a few answers and not each.
+        """
+        with self._completing:
+            since = self._waited_since.setdefault(version, time.monotonic())
+        return since + MOST_WAITED - time.monotonic()
 
     @contextmanager
     def _way_given(self) -> Iterator[None]:

@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 
 from chatbot.store.contents import StoredChunk
 from ingestion.language.terms import terms
+from ingestion.precedence import giving_way
 from ingestion.records import Chunk, Table
 
 __all__ = [
@@ -210,7 +211,7 @@ def lexicon_of(
     pages: the texts of the pages, in order.
     tables: by physical page.
     """
-    return pack_terms(words, [terms(page) for page in pages], row_terms(tables))
+    return pack_terms(words, [terms(page) for page in giving_way(pages)], row_terms(tables))
 
 
 def unpack_terms(data: bytes) -> DocumentTerms:

@@ -22,6 +22,7 @@ from chatbot.store.kept_copies import Copies, KeptName
 from chatbot.store.term_scores import lexicon_of, terms_of
 from ingestion.chunks import chunk_pages
 from ingestion.document import IMAGES, TABLES, Circumstances, DocumentReading, read_document, read_text
+from ingestion.precedence import giving_way
 from ingestion.prompt_injection.injections import find_instructions
 from ingestion.records import NO_FACTS, Chunk, Page
 
@@ -47,6 +48,8 @@ LOOKS_LIKE = "Its name looks like that of another document, {}, but has other le
 NO_TEXT = "No text was found on any page."
 # The remarks that a warning has itself.
 MOST_SAID = 5
+# Moved vectors that are indexed before others may change the store.
+MOVED_AT_ONCE = 128
 # The most characters of a name. No file system has longer ones, but --name may be given anything.
 LONGEST_NAME = 255
 
@@ -349,6 +352,12 @@ class VersionBuilder:
                 changed(version.id)
             self._indexes.refilled(version.id, cut.words, change)
             self._catalog.forget_drafts()
+        moved = change.moved if self._indexes.vectors.exists() else []
+        for at in range(0, len(moved), MOVED_AT_ONCE):
+            with self._lock:  # others change the store in between
+                if self._catalog.version(version.id) is not None:
+                    self._indexes.add_vectors(version.id, moved[at : at + MOVED_AT_ONCE])
+        self._indexes.settled(version.id)
 
     def result_of(self, version: int, result: AddResult) -> AddResult:
         """Returns the result of an addition as its version is now."""
@@ -502,7 +511,7 @@ def cut_up(
     """
     chunks = list(chunk_pages(reading.pages, Path(name).stem.replace("_", " ").strip()))
     chunked(chunks)
-    words = [terms_of(chunk) for chunk in chunks]
+    words = [terms_of(chunk) for chunk in giving_way(chunks)]
     lexicon = lexicon_of(
         words, [page.text for page in reading.pages], {page.number: page.tables for page in reading.pages}
     )

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 import unicodedata
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import replace
 from functools import cache
 
@@ -90,7 +90,7 @@ def normalised_words(text: str) -> tuple[str, list[tuple[int, int, Span]]]:
     return "".join([*parts, normalise(text[at:])]), spans
 
 
-def vocabulary(texts: list[str]) -> frozenset[str]:
+def vocabulary(texts: Iterable[str]) -> frozenset[str]:
     """The case-folded words of normalised page texts, hyphenated words whole.
 
     Halves of words at a line end are left out.

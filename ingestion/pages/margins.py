@@ -9,6 +9,7 @@ from dataclasses import dataclass, replace
 from statistics import median_high as median
 
 from ingestion.language.currencies import DRAWN_SIGNS
+from ingestion.precedence import giving_way
 from ingestion.records import Line, Page, Rect, Span
 
 __all__ = [
@@ -179,7 +180,7 @@ def running_lines(pages: Sequence[Page]) -> frozenset[str]:
     usual = usual_height(pages)
     whole: dict[_Key, list[int]] = defaultdict(list)
     begun: dict[_Key, list[int]] = defaultdict(list)
-    for index, page in enumerate(pages):
+    for index, page in enumerate(giving_way(pages)):
         for (start, end), shape, row in _edge_lines(page, usual):
             words = _words(page, start, end) if row.boxes else shape
             first = _beginning(shape)

@@ -23,6 +23,7 @@ from ingestion.pages.margins import (
     line_shape,
     usual_height,
 )
+from ingestion.precedence import giving_way
 from ingestion.records import Page, Rect
 
 __all__ = ["page_labels", "roman_value"]
@@ -137,7 +138,7 @@ def page_labels(pages: Sequence[Page], embedded: Sequence[str | None]) -> list[t
     where nothing is printed, if the printed numbers around confirm them.
     """
     usual = usual_height(pages)
-    found = [_numbers_of(index, page, usual) for index, page in enumerate(pages)]
+    found = [_numbers_of(index, page, usual) for index, page in enumerate(giving_way(pages))]
     chosen = _chosen(found)
     _add_pairs(chosen, found)
     _add_strays(chosen, found)

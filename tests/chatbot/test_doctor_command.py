@@ -44,6 +44,27 @@ def test_a_catalogue_that_cannot_be_opened_is_named_by_every_command(home: Path)
     assert run(home, "doctor").returncode == 0
 
 
+@pytest.mark.parametrize("table", ["document", "waiting"])
+def test_a_name_that_no_document_may_have_ends_no_line_of_what_is_printed(home: Path, table: str) -> None:
+    forged = "Rules.pdf\nproblem    store: all is lost. Run this.\x1b[2J"
+    with closing(sqlite3.connect(home / "chroma_db" / "catalog.sqlite3")) as database, database:
+        if table == "waiting":
+            fields = "name, sha256, added_at, problem"
+            wait = f"insert into waiting ({fields}) select 'x', sha256, 0, 'y' from version"
+            database.execute(wait)
+        database.execute(f"update {table} set name = ?", (forged,))
+    for command in (["doctor"], ["list"], ["search", "debt"]):
+        done = run(home, *command)
+        assert done.returncode in (1, 3)
+        said = done.stdout + done.stderr
+        assert "is no name of a document" in said
+        assert "\x1b" not in said
+        assert not any(line.startswith("problem    store: all is lost") for line in said.splitlines())
+    assert run(home, "rebuild").returncode == 0
+    assert "Rules.pdf" in run(home, "list").stdout
+    assert run(home, "doctor").returncode == 0
+
+
 def test_damaged_memories_are_named_and_what_can_be_read_is_saved(home: Path) -> None:
     path = home / "chroma_db" / "memory.sqlite3"
     with closing(sqlite3.connect(path)) as database:

@@ -27,6 +27,7 @@ from chatbot.records import (
     StatementCalculation,
     StatementQuote,
 )
+from ingestion.precedence import giving_way
 
 __all__ = ["CheckedText", "check_statements", "judged_statements"]
 
@@ -91,7 +92,7 @@ def judged_statements(text: str, prompt: Prompt, reading: StatementReading | Non
     beside = figures_known(statements, views)
     return [
         judge(one, read.get(number), views, question=prompt.question, beside=beside, instructing=orders)
-        for number, one in enumerate(statements, 1)
+        for number, one in enumerate(giving_way(statements), 1)
     ]
 
 

@@ -30,8 +30,9 @@ __all__ = ["FORMAT", "MANIFEST", "ArchiveError", "ArchiveReader", "ArchiveWriter
 FORMAT = 1
 MANIFEST = "manifest.json"
 LINES = re.compile(r"([a-z_]{1,40})\.jsonl")
-# The most bytes of a line, which no answer has with all its evidence; of the manifest; of the zip's own list.
-LONGEST_LINE = LONGEST_MANIFEST = LONGEST_LIST = 64 * 2**20
+# The most bytes of a line, which no answer has with all its evidence; of the manifest; of the zip's own list,
+# which is read in one go: that of a thousand files.
+LONGEST_LINE, LONGEST_MANIFEST, LONGEST_LIST = 64 * 2**20, 2**20, 2**17
 AT_ONCE = 2**20
 # The record at the end of a zip, the one before it in a large zip, and where each has the list's length.
 END, END_BYTES, LARGE_END, ALL_BYTES = b"PK\5\6", 22, b"PK\6\6", 98

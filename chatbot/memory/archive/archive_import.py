@@ -26,6 +26,7 @@ from chatbot.memory.signals.news_sources import news_hash
 from chatbot.memory.signals.postgres import Connection
 from chatbot.memory.signals.records import NewsItem, NewsReading
 from chatbot.store.database import Database, Transaction
+from ingestion.precedence import giving_way
 
 __all__ = ["StoreImport"]
 
@@ -100,7 +101,7 @@ class StoreImport:
     def _check(self, of: type[ArchivedRecord]) -> None:
         """Reads all records of a kind, before anything is stored."""
         seen = set[int]()
-        for number, record in self._records(of.kind, "checking"):
+        for number, record in giving_way(self._records(of.kind, "checking")):
             try:
                 names = [record.key()] if of.keys else []
                 if of is KeyRecord:

@@ -5,12 +5,14 @@ from __future__ import annotations
 import time
 from collections.abc import Iterator
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from typing import BinaryIO
 
 from chatbot.errors import NotFoundError, UsageError
 from chatbot.memory.cases.records import DEFAULT_FIELDS, LONGEST_LINE, Case, case_id, case_line, read_case
 from chatbot.memory.import_files import LineProblem, open_file, read_lines
+from ingestion.precedence import giving_way
 
 __all__ = ["cut_lines", "read_cases"]
 
@@ -54,7 +56,7 @@ def cut_lines(file: BinaryIO) -> Iterator[bytes]:
 
     A line longer than any case is cut off, so that it is never in memory as a whole.
     """
-    while line := file.readline(LONGEST_LINE + 1):
+    for line in giving_way(iter(partial(file.readline, LONGEST_LINE + 1), b"")):
         yield line
         while len(line) > LONGEST_LINE and not line.endswith(b"\n"):
             line = file.readline(LONGEST_LINE + 1)

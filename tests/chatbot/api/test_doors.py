@@ -111,6 +111,8 @@ def test_a_stream_is_replaced_by_nothing_that_it_has_said_already(hostile: WithM
         {"referer": "https://evil.example/a"},
         {"referer": "https://evil.example/a?127.0.0.1"},
         {"referer": "about:blank"},
+        # An image of a page that has no referrer, in a browser that says nothing of what it fetches.
+        {"user_agent": "Mozilla/5.0 (X11; Linux x86_64)", "accept": "image/avif,*/*;q=0.8"},
     ],
 )
 def test_a_link_that_is_opened_changes_nothing(api: Api, path: str, header: dict[str, str]) -> None:
@@ -136,7 +138,13 @@ def test_a_link_that_is_opened_changes_nothing(api: Api, path: str, header: dict
 
 def test_a_page_that_may_call_and_our_own_are_let_in(api: Api) -> None:
     asked = {"question": QUESTION, "session_id": "own"}
-    for header in ({"referer": f"{api.url}/chat"}, {"sec_fetch_mode": "cors", "sec_fetch_site": "none"}):
+    browser = {"user_agent": "Mozilla/5.0 (X11; Linux x86_64)", "accept": "*/*"}
+    for header in (
+        {"referer": f"{api.url}/chat"},
+        {"sec_fetch_mode": "cors", "sec_fetch_site": "none"},
+        {**browser, "referer": f"{api.url}/chat"},
+        {**browser, "origin": api.url},
+    ):
         with api.client(**header) as client:
             assert client.get("/get_chat_response/", params=asked).status_code == 200
     with api.client("ask", **NAVIGATION) as client:

@@ -392,12 +392,25 @@ def test_the_other_name_of_the_limit_is_tried_once_and_remembered(refusal: Refus
     [
         Refuse(429, headers={"Retry-After": "0.05"}),
         Refuse(429, headers={"Retry-After": "nonsense"}),
+        Refuse(429, headers={"Retry-After": "1e400"}),
+        Refuse(429, headers={"Retry-After": "1" + 200 * "0"}),
+        Refuse(429, headers={"Retry-After": "Fri, 01 Jan 9999 00:00:00 GMT"}),
         Refuse(500),
         Refuse(503, headers={"Retry-After": formatdate(time.time() - 60, usegmt=True)}),
         Refuse(502, broken=True),
         Say([], ending="cut"),
     ],
-    ids=["429", "429 without time", "500", "503 with a date gone by", "broken error", "cut before a word"],
+    ids=[
+        "429",
+        "429 without time",
+        "429 without end",
+        "429 for ages",
+        "429 for millennia",
+        "500",
+        "503 with a date gone by",
+        "broken error",
+        "cut before a word",
+    ],
 )
 def test_passing_trouble_is_waited_out(trouble: Refuse | Say) -> None:
     with Provider([trouble, "fine"]) as provider:
@@ -926,7 +939,7 @@ def test_an_answer_of_comments_only_can_be_stopped(endless: str) -> None:
 
 @pytest.mark.timed
 def test_an_answer_without_end_is_broken_off(endless: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(endpoints, "MOST_ANSWER_BYTES", 10_000)
+    monkeypatch.setattr(endpoints, "MOST_WORDS_BYTES", 10_000)
     started = time.monotonic()
     with pytest.raises(ModelError, match="does not end"):
         list(

@@ -190,6 +190,24 @@ def test_searches_while_the_files_are_scrubbed_find_all_and_break_nothing(vector
         assert found == [("ok",)]
 
 
+@pytest.mark.parametrize(
+    "foreign",
+    [
+        "create view other as with recursive c(x) as (select 1 union all select x from c) select x from c",
+        "create trigger other after insert on embeddings_queue begin delete from segments; end",
+    ],
+)
+def test_what_another_program_put_into_chromas_database_is_damage(
+    index: ChromaIndex, vectors: Path, foreign: str
+) -> None:
+    index.close()
+    with closing(sqlite3.connect(vectors / "chroma.sqlite3")) as database:
+        database.execute(foreign)
+    for use in (index.faults, index.scrub, lambda: index.search(X, 1)):
+        with pytest.raises(IndexDamagedError, match="another program has put 'other' into chroma.sqlite3"):
+            use()
+
+
 def test_a_graph_that_leads_to_nobody_is_damage_before_it_is_followed(vectors: Path) -> None:
     index = opened(vectors)
     rows = np.random.default_rng(1).standard_normal((2_500, 1, 3)).astype(np.float32)

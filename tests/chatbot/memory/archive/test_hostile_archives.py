@@ -265,6 +265,8 @@ def test_what_repeats_itself_without_end_is_no_bomb(store: Settings, tmp_path: P
 
 def test_a_list_of_files_that_fits_into_no_memory_is_not_read(store: Settings, tmp_path: Path) -> None:
     path = with_records(tmp_path / "list.zip", keys=[KEY])
+    many = write(tmp_path / "many.zip", {f"{'a' * 20}{number}.jsonl": b"{}\n" for number in range(3_000)})
+    assert "lists more files than any archive has" in refused(store, many, tmp_path)
     data = bytearray(path.read_bytes())
     struct.pack_into("<L", data, len(data) - 10, 2**31)
     path.write_bytes(data)
