@@ -51,7 +51,6 @@ __all__ = [
 ]
 
 
-MODEL_TEXT = REWORDED = "to go"
 # Stands behind a statement without a key that has that of the page on which it was found.
 ADDED = "Citation added by the check"
 # These stand in place of a model's name if no document was asked: a line was remembered, or the answer is

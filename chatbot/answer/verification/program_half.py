@@ -176,8 +176,8 @@ def _misquoted(
     own there, or none.
 
     It stands there if the words around both are the same, or its row is named; of fewer words if its digits
-    are the same, or all but one. Of a row that is named, other digits count only where the statement's have
-    no place. A place with the words around it counts more than others.
+    are the same, or all but one. Without all of these words, other digits count only where the statement's
+    have no place. A place with the words around it counts more than others.
     """
     text = statement.text
     words = comparable_words(text)
@@ -192,9 +192,10 @@ def _misquoted(
             if named and set(comparable_words(figure.text).texts) <= set(row):
                 continue  # "12 months", the name of a row
             same = abs(figure.value) == abs(placed.figure.value)
-            in_place = alike >= ALIGNED or (named and (same or place is None))
+            open_to_doubt = same or place is None
+            in_place = alike >= ALIGNED or (named and open_to_doubt)
             misprint = same or _is_misprint(figure, placed, fewest=2 if figure.bare or not in_place else 1)
-            if in_place or (misprint and alike >= ALIGNED_DIGITS):
+            if in_place or (misprint and open_to_doubt and alike >= ALIGNED_DIGITS):
                 states = bool(states_figure(figure, text, placed))
                 if states or misprint:
                     found.append((alike >= ALIGNED, states, placed.figure.text))
