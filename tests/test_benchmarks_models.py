@@ -52,7 +52,7 @@ def test_keys_and_values_are_counted(tmp_path: Path) -> None:
         and rows[0]["gold"]
         and rows[0]["wrote"].endswith("abroad.")
     )
-    assert rows[0]["statements"] == {"cited": 1, "unsupported": 1}
+    assert rows[0]["statements"] == {"cited": 1, "not_checked": 1}
     table = " ".join(report(rows).split())
     assert (
         "| statements with a key of its own | 1 | 0.50 of 2 |" in table

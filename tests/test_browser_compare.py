@@ -87,7 +87,7 @@ def test_a_question_is_compared_opened_downloaded_and_there_after_a_refresh(
         expect(entry(page, 0)).to_contain_text("3.0 per cent")
         expect(entry(page, 1)).to_contain_text("−0.5 points from 2023")
         expect(page.get_by_test_id("stVegaLiteChart")).to_be_visible()
-        verified = entry(page, 1).get_by_role("button", name="✓ verified")
+        verified = entry(page, 1).get_by_role("button", name="located on the page")
         verified.locator("visible=true").click()
         dialog = page.get_by_role("dialog")
         see(dialog, "Marked on the page below:")

@@ -74,7 +74,7 @@ def test_a_conversation_from_its_first_question_to_its_end(run: Run, tmp_path: P
     assert line["title"] == "What is the deficit ceiling?"
     assert line["exchanges"] == 2
     assert "3.0 per cent" in output_of(run("conversations", "rules"))
-    assert "verified" in output_of(run("conversations", "rules", "--export", "markdown"))
+    assert "located on the page" in output_of(run("conversations", "rules", "--export", "markdown"))
     whole = json.loads(output_of(run("conversations", "rules", "--export", "json")))
     assert whole["exchanges"][0]["details"]["citations"][0]["page"] == 1
     renamed = output_of(run("conversations", "rules", "--rename", "The rules", "--json"))
