@@ -265,8 +265,6 @@ def test_the_keyboard_goes_everywhere(browser: Browser, server: Server) -> None:
         message = messages(page).last
         message.get_by_text("Details").wait_for()
         settled(page)
-        message.get_by_text("More from these pages").focus()
-        page.keyboard.press("Enter")
         mark = message.locator("button.key").nth(1)
         for key in ("keyboard", "mouse"):
             if key == "keyboard":
