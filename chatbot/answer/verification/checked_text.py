@@ -171,7 +171,8 @@ def _numbers(one: Judged, prompt: Prompt) -> Iterator[NumberCheck]:
         if proof and proof.key:
             page = prompt.sources[proof.key].page
             reason = f"it is {proof.printed} on page {page}" if confirmed else PLACED.format(page=page)
-        if doubt := one.doubts.get(figure.start):
+        doubt = one.doubts.get(figure.start)
+        if doubt and one.mark != "contradicted":
             status, reason = "unsupported", doubt
         elif proof and confirmed:
             status = "derived" if proof.relation == "calculated" else "supported"

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import math
 import re
 from collections.abc import Iterable, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, replace
 
 from chatbot.answer.calculator import Calculation, CalculationError, calculate
@@ -14,6 +16,7 @@ from chatbot.evidence.page_figures import OnPage, digits_of
 from chatbot.evidence.word_runs import common_end, comparable_words
 from ingestion.language.numbers import Figure, find_figures, same_value, stated_mark
 from ingestion.language.opposites import HOLDINGS, MOVES, TOLD_LESS
+from ingestion.language.periods import find_periods
 from ingestion.language.units import MINUS
 from ingestion.language.vocabulary import words
 
@@ -27,6 +30,7 @@ __all__ = [
     "prove_calculations",
     "prove_figure",
     "states_figure",
+    "unread_number",
 ]
 
 # What is taken away in arithmetic: "43,192 − 46,093".
@@ -46,9 +50,13 @@ SIGN_WORDS = (
 )
 # Of averages, quarters, days, per cent and scales: no page states them.
 FACTORS = frozenset({*map(float, range(2, 13)), 52.0, 100.0, 360.0, 365.0, 366.0, 1e3, 1e4, 1e6, 1e9})
+MOST_FREE = 2  # of these in one calculation
 CENTS = 2  # decimals; "in millions, except per share amounts": figures with cents are the exception
 CENTS_A_UNIT = 100.0
-SUBUNITS = words("cent cents penny pence bp bps basis sen sens centime centimes paisa paise")
+_NUMBERS = re.compile(r"(\d[\d,]*(?:\.\d+)?)")
+_SUBUNIT = re.compile(
+    r"(?:\s?(?:to|and|or|[–-])\s?\d[\d.,]*)?\s?(?:cents?|pence|centimes?|bps?|basis points?)\b", re.IGNORECASE
+)
 SCALES = frozenset({1e3, 1e6, 1e9})
 # So many equal words before a figure show that a row of a table is copied.
 COPIED_WORDS = 2
@@ -56,6 +64,10 @@ COPIED_WORDS = 2
 NEAR_WORDS, FEW_WORDS = 8, 3
 # A bare whole number below this may belong to a name: "737 MAX 8", "Level 3", "S&P 500".
 LARGEST_NAME = 1_000
+# A number in words up to this is taken as read: "three of them".
+LARGEST_IN_WORDS = 12
+# A word with a digit of any script, or a sign that stands for a number.
+_WITH_DIGITS = re.compile(r"[^\s|]*[\d²³¹⁰-⁹₀-₉⅐-↉①-⓿][^\s|]*")
 
 
 @dataclass(frozen=True, slots=True)
@@ -105,9 +117,7 @@ def prove_figure(
     text: the statement. located: the reader's quotations, in their order. question: as asked.
     """
     entry = _entry(figure, read.figures)
-    if not any(map(str.isdigit, figure.text)):  # "half" is read, not proven
-        return ProvenFigure("not_a_claim")
-    figure = in_table(figure, text)
+    plain, figure = figure, in_table(figure, text)
     quotes = [quote for quote in located if quote]
     digits = frozenset[str]()
     if entry and entry.as_printed:
@@ -118,7 +128,10 @@ def prove_figure(
         for placed in quote.figures(view):
             if digits and digits_of(placed.figure) not in digits:
                 continue
-            if relation := states_figure(figure, text, placed):
+            # A head may state the scale that the page before states.
+            said = plain if placed.mark is None and placed.figure.scale == 1 else figure
+            told = entry is not None and entry.relation == "sign_in_words"
+            if relation := states_figure(said, text, placed, told=told):
                 return ProvenFigure(relation, quote.key, placed.figure.text, placed.figure.start)
     if entry and any(_is_printed_so(figure, text, entry, quote, views[quote.key]) for quote in quotes):
         return ProvenFigure("same", quotes[0].key, entry.as_printed)
@@ -128,7 +141,29 @@ def prove_figure(
         return ProvenFigure("counted")
     if entry and entry.relation == "not_a_claim" and is_of_name(figure, text, question, views.values()):
         return ProvenFigure("not_a_claim")
+    in_words = not any(map(str.isdigit, figure.text)) and figure.scale == 1 and not figure.percent
+    if in_words and abs(figure.value) <= LARGEST_IN_WORDS:  # "half of it", "three of them": read, not proven
+        return ProvenFigure("not_a_claim")
     return None
+
+
+def unread_number(text: str, figures: Iterable[Figure], question: str, views: Iterable[PageEvidence]) -> str:
+    """A number of a statement that is none of its figures, and stands on no page nor in the question; "" for
+    none.
+
+    Digits of other scripts, powers and "FY999" could state what nobody has proven.
+    """
+    spans = [(figure.start, figure.end) for figure in figures]
+    known = [comparable_words(question).joined, *(view.words.joined for view in views)]
+    for period in find_periods(text):
+        text = text.replace(period.said, " " * len(period.said))
+    for found in _WITH_DIGITS.finditer(text):
+        if any(start < found.end() and found.start() < end for start, end in spans):
+            continue
+        own = comparable_words(found[0]).joined
+        if not own.strip() or not any(own in words for words in known):
+            return found[0]
+    return ""
 
 
 def is_quoted(figure: Figure, read: ReadStatement, located: _Located) -> bool:
@@ -165,20 +200,22 @@ def _is_printed_so(
 ) -> bool:
     """Whether a bare number is printed in a word, "Y3" or "17pp", or an amount in its smaller unit."""
     if entry.relation == "unit_converted":
-        if SUBUNITS.isdisjoint(comparable_words(text).texts):
+        if not _SUBUNIT.match(text, figure.end):
             return False
-        ratios = [abs(figure.value / one.value) for one in find_figures(entry.as_printed) if one.value]
-        return any(abs(ratio - CENTS_A_UNIT) < 1e-6 for ratio in ratios)
+        printed = {abs(one.value) for one in find_figures(entry.as_printed)}
+        amounts = {abs(placed.figure.value) for placed in quote.figures(view)}
+        return any(abs(abs(figure.value) / one - CENTS_A_UNIT) < 1e-6 for one in printed & amounts if one)
+    written = rf"(?<![\d.,]){re.escape(entry.as_printed)}(?!\d|[.,]\d)"
     parts = [view.text[slice(*span)] for span in quote.spans]
-    return (
-        figure.bare
-        and re.findall(r"\d+", entry.as_printed) == [figure.text]
-        and any(entry.as_printed in part for part in parts)
-    )
+    is_same = figure.bare and re.findall(r"\d+", entry.as_printed) == [figure.text]
+    return is_same and any(re.search(written, part) for part in parts)
 
 
-def states_figure(figure: Figure, text: str, placed: OnPage) -> str:
-    """How a page's figure states one of a text: "same", "rounded" or "sign_in_words"; "" if it does not."""
+def states_figure(figure: Figure, text: str, placed: OnPage, *, told: bool = False) -> str:
+    """How a page's figure states one of a text: "same", "rounded" or "sign_in_words"; "" if it does not.
+
+    told: whether a reader finds the sign in words, so that any word of the text may tell it.
+    """
     for reading in placed.readings:
         if reading.bare and placed.mark and _drops_scale(figure, text, placed):
             continue
@@ -187,7 +224,7 @@ def states_figure(figure: Figure, text: str, placed: OnPage) -> str:
         if same_value(figure, reading, rounding=True):
             return "rounded"
         opposite = replace(reading, value=-reading.value)
-        if same_value(figure, opposite, rounding=True) and _tells_sign(figure, text, placed):
+        if same_value(figure, opposite, rounding=True) and _tells_sign(figure, text, placed, told=told):
             return "sign_in_words"
     return ""
 
@@ -204,12 +241,14 @@ def _drops_scale(figure: Figure, text: str, placed: OnPage) -> bool:
     return common_end(before, placed.before) < COPIED_WORDS  # a row may be copied as it is
 
 
-def _tells_sign(figure: Figure, text: str, placed: OnPage) -> bool:
+def _tells_sign(figure: Figure, text: str, placed: OnPage, *, told: bool) -> bool:
     """Whether the side that prints no minus tells it by a word; a cell prints its own."""
     if figure.value > 0:
         if _MINUS_BEFORE.search(text, 0, figure.start):
             return True
-        return not SIGN_WORDS.isdisjoint(comparable_words(text).texts)
+        said = comparable_words(text[: figure.start]).texts[-NEAR_WORDS:]
+        behind = comparable_words(text[figure.end :]).texts[:1]
+        return not SIGN_WORDS.isdisjoint(comparable_words(text).texts if told else (*said, *behind))
     if placed.place is not None:
         return False
     near = (*placed.before[-NEAR_WORDS:], *placed.after[:FEW_WORDS])
@@ -242,7 +281,8 @@ def _has_figure(said: str, written: str) -> bool:
 def _counts(figure: Figure, located: _Located) -> bool:
     """Whether a figure is the number of quotations, or of parts of one."""
     quotes = [quote for quote in located if quote]
-    return figure.bare and figure.value in {len(quotes), *(len(quote.spans) for quote in quotes)}
+    several = {(quote.key, quote.spans) for quote in quotes}
+    return figure.bare and figure.value in {len(several), *(len({*quote.spans}) for quote in quotes)}
 
 
 def is_of_name(figure: Figure, text: str, question: str, views: Iterable[PageEvidence]) -> bool:
@@ -289,6 +329,8 @@ def _proven(expression: str, printed: Mapping[float, tuple[str, str, float]]) ->
         calculation = calculate(expression)
     except CalculationError:
         return None
+    if not _depends(expression, calculation):
+        return None
     amounts = [printed.get(abs(amount)) for amount in calculation.amounts]
     factors = [printed[abs(factor)] for factor in calculation.factors if abs(factor) in printed]
     if None in amounts or not (amounts or factors) or not are_factors(calculation.factors, printed):
@@ -301,10 +343,35 @@ def _proven(expression: str, printed: Mapping[float, tuple[str, str, float]]) ->
     return ProvenCalculation(calculation, operands, scales)
 
 
+def _depends(expression: str, calculation: Calculation) -> bool:
+    """Whether another amount in place of one of its own would change what a calculation comes to.
+
+    What is divided by itself, or only counted, proves nothing.
+    """
+    for amount in {*calculation.amounts, *calculation.factors} - FACTORS - {1.0}:
+        other = f"{abs(amount) * 1.37 + 0.11:.9f}"
+        pieces = [
+            other if piece[:1].isdigit() and _number(piece) == abs(amount) else piece
+            for piece in _NUMBERS.split(expression)
+        ]
+        with suppress(CalculationError):
+            if not math.isclose(calculate("".join(pieces)).value, calculation.value):
+                return True
+    return False
+
+
+def _number(text: str) -> float:
+    return float(text.replace(",", ""))
+
+
 def are_factors(factors: Iterable[float], printed: Iterable[float]) -> bool:
     """Whether each number that multiplies or divides is printed, or one that no page need state."""
+    factors = [abs(factor) for factor in factors]
     known = FACTORS.union(printed, {1.0})
-    return all(abs(factor) in known for factor in factors)
+    free = [
+        factor for factor in factors if factor in FACTORS - SCALES - {100.0} and factor not in set(printed)
+    ]
+    return len(free) <= MOST_FREE and all(factor in known for factor in factors)
 
 
 def _is_result(figure: Figure, proven: ProvenCalculation) -> bool:

@@ -13,12 +13,16 @@ from chatbot.evidence.page_figures import OnPage
 from chatbot.evidence.word_runs import MIN_QUOTE_WORDS, comparable_words, evened, spans_of, tells
 from ingestion.language.list_items import ITEM_START
 from ingestion.language.numbers import Figure, find_figures
+from ingestion.language.opposites import DENIALS
+from ingestion.language.vocabulary import words
 
 __all__ = ["LocatedQuote", "fills_lines", "is_passage", "locate_quotation", "locate_quotations", "places_of"]
 
 # Where a quotation may leave something out, or goes on in another cell or line.
 _PARTS = re.compile(r"\s*(?:\[?(?:\.\.\.+|…)\]?|\n+)\s*")
 MOST_PARTS = 30
+_SENTENCE_ENDS = re.compile(r"[.!?]\s+[A-Z]")
+LIMITS = DENIALS | words("except excepting unless only if other than excluding exempt subject provided")
 # Places of one part on a page that are tried.
 MOST_PLACES = 50
 
@@ -79,10 +83,15 @@ def _located(parts: Sequence[str], view: PageEvidence) -> tuple[tuple[int, int],
             continue
         telling = telling or any(tells(word) or word[0].isdigit() for word in words.texts)
         span = next(places_of(part, view, behind), None)
-        if span is None:
+        if span is None or (spans and _is_broken(view.text[behind : span[0]])):
             return ()
         spans.append(span)
     return tuple(spans) if telling else ()
+
+
+def _is_broken(gap: str) -> bool:
+    """Whether what a quotation leaves out ends its sentence, or denies or limits what it says."""
+    return bool(_SENTENCE_ENDS.search(gap)) or not LIMITS.isdisjoint(comparable_words(gap).texts)
 
 
 def places_of(part: str, view: PageEvidence, behind: int = 0) -> Iterator[tuple[int, int]]:

@@ -3,17 +3,18 @@
 from __future__ import annotations
 
 import math
+import unicodedata
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import chain, permutations
 
 from chatbot.answer.formulas import amount_of, evaluates_to, find_formulas, is_constant
 from chatbot.answer.verification.figure_proof import ProvenFigure, in_table, is_of_name, states_figure
-from chatbot.answer.verification.located import LocatedQuote, is_passage, locate_quotation
+from chatbot.answer.verification.located import LocatedQuote, fills_lines, is_passage, locate_quotation
 from chatbot.answer.verification.statements import AnswerStatement
 from chatbot.evidence.page import PageEvidence, figures_said
 from chatbot.evidence.page_figures import OnPage, digits_of
-from chatbot.evidence.word_runs import common_end, comparable_words, tells
+from chatbot.evidence.word_runs import common_end, comparable_words, distinctive_words, tells
 from ingestion.language.list_items import SAFE_ITEM
 from ingestion.language.numbers import Figure, find_figures, same_value
 from ingestion.language.sentences import sentence_spans
@@ -27,6 +28,7 @@ ALIGNED, ALIGNED_DIGITS = 6, 3
 # Bare whole numbers up to this count things, which need not be printed.
 MOST_COUNTED = 10
 # Figures of one statement that are compared with each other, and places of one value on a page.
+MOST_BESIDE = 2  # telling words beside written arithmetic; more state something that it does not show
 FEWEST_DIGITS = 3  # fewer stand on a page by chance
 MOST_FIGURES, MOST_PLACES = 40, 50
 
@@ -53,9 +55,33 @@ def word_for_word(statement: AnswerStatement, views: Mapping[str, PageEvidence])
     for key in _in_order(statement, views):
         view = views[key]
         spans = locate_quotation(said, view)
-        if len(spans) == 1 and is_passage(*spans[0], view):
+        if len(spans) == 1 and is_passage(*spans[0], view) and _is_whole(said, *spans[0], view):
             return LocatedQuote(key, spans)
     return None
+
+
+def _is_whole(said: str, start: int, end: int, view: PageEvidence) -> bool:
+    """Whether a stretch of a page is a whole sentence or row, with the signs and stops of a statement."""
+    if "?" in view.text[end : end + 2] or _signs(said) != _signs(view.text[start:end]):
+        return False
+    if fills_lines(start, end, view):
+        return True
+    for first, last in view.once(sentence_spans, view.text):
+        if first <= start < last:
+            beside = view.text[first:start] + view.text[end:last]
+            return end <= last and not comparable_words(SAFE_ITEM.sub("", beside, count=1)).texts
+    return False
+
+
+def _signs(text: str) -> list[str]:
+    """The signs that change what words and figures say: currencies, comparisons, stops, brackets, powers."""
+    return [
+        sign
+        for at, sign in enumerate(text.strip().rstrip(".,;:"))
+        if sign in ",;:?!%‰()/^"
+        or (unicodedata.category(sign) in {"Sc", "Sm", "So"} and sign not in "|~")
+        or (unicodedata.category(sign) == "No" and text[max(0, at - 1) : at].isdigit())
+    ]
 
 
 def look_up(
@@ -100,9 +126,18 @@ def look_up(
         ):
             doubts[figure.start] = NOWHERE.format(figure=figure.text)
     operands = [figures[index] for formula in formulas for index in formula.operands]
-    proven = all(found[figure] or is_constant(figure) for figure in operands)
-    is_calculated = bool(formulas) and proven and not doubts
+    proven = all(found[figure] or is_constant(figure) for figure in operands) and any(
+        found[figure] and not is_constant(figure) for figure in operands
+    )
+    written = [*operands, *results]
+    is_calculated = proven and not doubts and _says_little(text, written)
     return Found(found, doubts, frozenset(misquoted), is_calculated)
+
+
+def _says_little(text: str, written: Sequence[Figure]) -> bool:
+    """Whether a statement is little more than the arithmetic that it writes out. written: its figures."""
+    start, end = min(figure.start for figure in written), max(figure.end for figure in written)
+    return distinctive_words(comparable_words(f"{text[:start]} {text[end:]}")) <= MOST_BESIDE
 
 
 def _is_count(figure: Figure, text: str) -> bool:
@@ -192,6 +227,8 @@ def _misquoted(
             if named and set(comparable_words(figure.text).texts) <= set(row):
                 continue  # "12 months", the name of a row
             same = abs(figure.value) == abs(placed.figure.value)
+            if same and figure.scale > placed.figure.scale == 1 and placed.mark is None:
+                continue  # the page before may state the scale
             open_to_doubt = same or place is None
             in_place = alike >= ALIGNED or (named and open_to_doubt)
             misprint = same or _is_misprint(figure, placed, fewest=2 if figure.bare or not in_place else 1)

@@ -11,8 +11,9 @@ from chatbot.answer.verification.figure_proof import (
     is_quoted,
     prove_calculations,
     prove_figure,
+    unread_number,
 )
-from chatbot.answer.verification.located import LocatedQuote, locate_quotations
+from chatbot.answer.verification.located import LocatedQuote, is_passage, locate_quotations
 from chatbot.answer.verification.program_half import Found, look_up, word_for_word
 from chatbot.answer.verification.reply import ReadStatement
 from chatbot.answer.verification.statements import AnswerStatement
@@ -22,6 +23,7 @@ from ingestion.language.numbers import Figure
 __all__ = ["Judged", "judge"]
 
 NOT_QUOTED = "the reader's quotation is not on the page"
+TOO_LITTLE = "the reader quotes a word or two"
 NOTHING_QUOTED = "the reader quotes nothing for it"
 MACHINE = "the page addresses its reader as a machine"
 FIGURE_UNPROVEN = "{figure} is not proven by the quotations"
@@ -64,7 +66,8 @@ def judge(
         could not be used. beside: as in look_up. instructing: keys of pages that address
         their reader as a machine.
     """
-    copied = word_for_word(statement, views)
+    is_denied = read is not None and read.verdict in {"contradicted", "not_stated"}
+    copied = None if is_denied else word_for_word(statement, views)
     found = look_up(statement, views, question=question, beside=beside)
     if copied:
         marked = "" if copied.key in instructing else "quoted"
@@ -83,7 +86,14 @@ def judge(
         for figure in figures_said(statement.text, views.values())
     )
     quotes = tuple(quote for quote in located if quote)
-    mark, reason = _mark(read, located, figures, calculations)
+    mark, reason = _mark(
+        read,
+        located,
+        figures,
+        calculations,
+        unread=unread_number(statement.text, [figure for figure, _ in figures], question, views.values()),
+        tells_enough=any(is_passage(*span, views[quote.key]) for quote in quotes for span in quote.spans),
+    )
     if mark in {"stated", "calculated"} and any(quote.key in instructing for quote in quotes):
         mark, reason = "", MACHINE
     doubts: Mapping[int, str] = {
@@ -107,21 +117,30 @@ def _mark(
     located: Sequence[LocatedQuote | None],
     figures: Sequence[tuple[Figure, ProvenFigure | None]],
     calculations: Sequence[ProvenCalculation],
+    *,
+    unread: str,
+    tells_enough: bool,
 ) -> tuple[str, str]:
-    """(the mark that is proven, "" for none; why it is not the one that the verdict asks for)."""
+    """(the mark that is proven, "" for none; why it is not the one that the verdict asks for).
+
+    unread: a number of the statement that is no figure for the program, "" for none. tells_enough: whether a
+    quotation is more than a word or two.
+    """
     quoted = bool(located) and all(located)
-    unproven = next((figure for figure, proof in figures if proof is None), None)
+    unproven = next((figure.text for figure, proof in figures if proof is None), "") or unread
     match read.verdict:
         case "contradicted":
             return ("contradicted", "") if any(located) else ("not_found", "")
         case "not_stated":
             return "not_found", ""
-        case "about_sources" if unproven is None:
+        case "about_sources" if not unproven:
             return "", ""
     if not quoted:
         return "", NOT_QUOTED if located else NOTHING_QUOTED
-    if unproven is not None:
-        return "", FIGURE_UNPROVEN.format(figure=unproven.text)
+    if unproven:
+        return "", FIGURE_UNPROVEN.format(figure=unproven)
+    if not tells_enough:
+        return "", TOO_LITTLE
     if read.verdict == "inferred":
         return "inference", ""
     if any(proof and proof.relation == "calculated" for _, proof in figures):
