@@ -24,9 +24,9 @@ from ingestion.reading.page_objects import (
     NOWHERE,
     PageObjects,
     Sides,
-    address,
     corners_of,
     letters_of,
+    quick,
 )
 from ingestion.records import Place
 
@@ -188,7 +188,7 @@ class _DrawnTexts:
 
     def reason(self, number: int) -> str | None:
         """Why a text may be hidden, None where nothing says so."""
-        return self.reasons.get(number, self.unlisted if number >= len(self.objects.pointers) else None)
+        return self.reasons.get(number, self.unlisted if number >= len(self.objects.addresses) else None)
 
     def _suspect(self, which: Any, reason: str) -> list[int]:
         suspects: list[int] = self.numbers[which].tolist() if len(which) else []
@@ -205,12 +205,12 @@ class _DrawnTexts:
         stroked = np.flatnonzero((modes % 4 == 1) | (modes % 4 == 2))
         extent = sides[:, 2:] - sides[:, :2]
         low = np.flatnonzero((extent.min(1) > 0) & (extent.min(1) < 3 * self.smallest))
-        self._suspect([at for at in low if objects.size(numbers[at]) < self.smallest], TINY)
+        self._suspect(low[objects.sizes(numbers[low]) < self.smallest], TINY)
         self._suspect(invisible, NOT_DRAWN)
         self._suspect((modes % 4 == 0) & (colours[:, 3] == 0), TRANSPARENT)
-        colours[stroked] = objects.colours(numbers[stroked], raw.FPDFPageObj_GetStrokeColor)
+        colours[stroked] = objects.colours(numbers[stroked], quick.FPDFPageObj_GetStrokeColor)
         self._compare_boxes(np.where(invisible[:, None], -9 * ALIKE, colours))
-        clips = np.array([objects.clip(number) for number in numbers])
+        clips = objects.clips(numbers)
         odd = (clips == NOWHERE).all(1) | objects.in_type3(numbers) | (colours[:, 3] < 255)
         self._suspect(odd, UNSEEN)
         if self.unlisted or (modes > 3).any():
@@ -295,10 +295,9 @@ class _Judge:
         self.at = [at for at, character in enumerate(plain) if not character.isspace()]
         self._indexes = [indexes[at] for at in self.at]
         owners, self._sides = letters_of(shown.text, self._indexes)
-        places = list(map(address, (*shown.objects.pointers, *owners)))
-        numbers = dict(zip(places[::-1], range(len(places))[::-1], strict=True))
-        self._items = [*shown.objects.pointers, *owners]
-        self._owners = [numbers[place] for place in places[len(shown.objects.pointers) :]]
+        self._items = [*shown.objects.addresses, *owners]
+        numbers = dict(zip(self._items[::-1], range(len(self._items))[::-1], strict=True))
+        self._owners = [numbers[owner] for owner in owners]
         self._middles = (self._sides[:, :2] + self._sides[:, 2:]) / 2
         images = shown.objects.sides(shown.objects.of_kind(raw.FPDF_PAGEOBJ_IMAGE))
         width, height = shown.page.get_size()
@@ -487,16 +486,16 @@ class _View:
         self._region = self._pixels((*(sides[:, :2].min(0) - more), *(sides[:, 2:].max(0) + more)))
         self.whole = self._drawn()
 
-    def without(self, items: Iterable[Any]) -> Picture:
+    def without(self, items: Iterable[int]) -> Picture:
         """How the picture changes without some objects."""
-        pointers = [*items]
+        addresses = [*items]
         try:
-            for pointer in pointers:
-                raw.FPDFPageObj_SetIsActive(pointer, False)
-            return abs(self.whole - self._drawn()) if pointers else self.whole
+            for address in addresses:
+                quick.FPDFPageObj_SetIsActive(address, False)
+            return abs(self.whole - self._drawn()) if addresses else self.whole
         finally:
-            for pointer in pointers:
-                raw.FPDFPageObj_SetIsActive(pointer, True)
+            for address in addresses:
+                quick.FPDFPageObj_SetIsActive(address, True)
 
     def part(self, picture: Picture, sides: Area) -> Picture:
         """What stands in a box in points."""
