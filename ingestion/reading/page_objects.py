@@ -129,13 +129,14 @@ class PageObjects:
         self._kinds: list[int] = []
         self._frames: list[Matrix] = []
         self._outer: list[Box] = []
-        self._known: dict[tuple[Any, ...], Box] = {}
         opened = ctypes.addressof(page.raw.contents)
         self._list(quick.FPDFPage_GetObject, opened, quick.FPDFPage_CountObjects(opened))
         self.whole = len(self.addresses) <= MOST_OBJECTS
         for listed in (self.addresses, self._kinds, self._frames, self._outer):
             del listed[MOST_OBJECTS:]
         self.kinds = np.array(self._kinds, np.int64)
+        # Those in forms.
+        self._inside = np.array([frame is not AS_IS for frame in self._frames], np.bool_)
 
     def _list(
         self, get: Any, owner: int, count: int, frame: Matrix = AS_IS, outer: Box = EVERYWHERE, depth: int = 1
@@ -147,7 +148,7 @@ class PageObjects:
             if kind == raw.FPDF_PAGEOBJ_FORM and depth < DEEPEST:
                 for item in run:
                     inside, within = quick.FPDFFormObj_CountObjects(item), _within(matrix_of(item), frame)
-                    left = self._clip(item, frame, outer)
+                    left = _clip(item, frame, outer)
                     self._list(quick.FPDFFormObj_GetObject, item, inside, within, left, depth + 1)
             else:
                 self.addresses += islice(run, max(0, MOST_OBJECTS + 1 - len(self.addresses)))
@@ -164,47 +165,36 @@ class PageObjects:
 
     def is_on_page(self, number: int) -> bool:
         """Whether an object stands on the page itself, in no form."""
-        return self._frames[number] is AS_IS
+        return not self._inside[number]
 
     def _each(self, function: Any, numbers: Numbers, kind: Any = np.int64) -> NDArray[Any]:
         """What a function of PDFium gives for each of some objects."""
         return np.fromiter(map(function, self._items(numbers)), kind, len(numbers))
 
     def _items(self, numbers: Numbers) -> list[int]:
-        return [self.addresses[number] for number in numbers]
+        return list(map(self.addresses.__getitem__, np.asarray(numbers).tolist()))
 
     def sizes(self, numbers: Numbers) -> Sides:
         """The lesser of the height and width of some texts' letters in points."""
         items = self._items(numbers)
         sizes = _written(quick.FPDFTextObj_GetFontSize, np.float32, 1, items)[:, 0].astype(np.float64)
         matrices = _written(quick.FPDFPageObj_GetMatrix, np.float32, 6, items).astype(np.float64)
-        for at in np.flatnonzero([not self.is_on_page(number) for number in numbers]):
+        for at in np.flatnonzero(self._inside[numbers]).tolist():
             matrices[at] = _within(matrices[at].tolist(), self._frames[numbers[at]])
         a, b, c, d = matrices.T[:4]
-        return sizes * np.minimum(np.hypot(a, b), np.hypot(c, d))
+        return np.asarray(sizes * np.minimum(np.hypot(a, b), np.hypot(c, d)))
 
     def clips(self, numbers: Numbers) -> Sides:
         """(left, bottom, right, top) of where each of some objects is drawn in full, in points of the page:
         NOWHERE if it is transparent or cut by what is no box."""
-        clips = np.array([self._outer[number] for number in numbers]).reshape(-1, 4)
+        clips = np.tile(np.array(EVERYWHERE), (len(numbers), 1))
         paths = map(quick.FPDFPageObj_GetClipPath, self._items(numbers))
         cut = np.fromiter(map(quick.FPDFClipPath_CountPaths, paths), np.int64, len(numbers)) > 0
-        for at in np.flatnonzero(cut | (self._each(quick.FPDFPageObj_HasTransparency, numbers) > 0)):
+        cut |= self._inside[numbers] | (self._each(quick.FPDFPageObj_HasTransparency, numbers) > 0)
+        for at in np.flatnonzero(cut).tolist():
             number = numbers[at]
-            clips[at] = self._clip(self.addresses[number], self._frames[number], self._outer[number])
+            clips[at] = _clip(self.addresses[number], self._frames[number], self._outer[number])
         return clips
-
-    def _clip(self, item: int, frame: Matrix, sides: Box) -> Box:
-        """What is left of a box where an object is drawn in full."""
-        if quick.FPDFPageObj_HasTransparency(item):
-            return NOWHERE
-        clip = quick.FPDFPageObj_GetClipPath(item)
-        paths = range(quick.FPDFClipPath_CountPaths(clip))
-        # Objects that are cut alike share the points by which they are.
-        key = (frame, sides, *(quick.FPDFClipPath_GetPathSegment(clip, path, 0) for path in paths))
-        if key not in self._known:
-            self._known[key] = _cut(clip, paths, frame, sides)
-        return self._known[key]
 
     def draw_mode(self, number: int) -> tuple[bool, bool]:
         """Whether a path is filled, and whether it is stroked."""
@@ -246,7 +236,9 @@ class PageObjects:
         """
         length, said = ctypes.c_ulong(), (ctypes.c_ushort * MOST_SAID)()
         known, said_of = dict[int, str | None](), dict[str, None]()  # texts share their marks
-        for item in self._items(self.of_kind(raw.FPDF_PAGEOBJ_TEXT)):
+        texts = self.of_kind(raw.FPDF_PAGEOBJ_TEXT)
+        marked = texts[self._each(quick.FPDFPageObj_CountMarks, texts) > 0]
+        for item in self._items(marked):
             for mark in self._marks(item):
                 if mark not in known:
                     read = quick.FPDFPageObjMark_GetParamStringValue(
@@ -270,9 +262,8 @@ class PageObjects:
         boxes = _written(quick.FPDFPageObj_GetBounds, np.float32, 4, self.addresses, parts=4).astype(
             np.float64
         )
-        for at, frame in enumerate(self._frames):
-            if frame is not AS_IS:
-                boxes[at] = _moved(boxes[at].tolist(), frame)
+        for at in np.flatnonzero(self._inside).tolist():
+            boxes[at] = _moved(boxes[at].tolist(), self._frames[at])
         return np.nan_to_num(boxes)
 
     def sides(self, numbers: Numbers) -> Sides:
@@ -286,6 +277,20 @@ class PageObjects:
     def modes(self, numbers: Numbers) -> NDArray[np.int64]:
         """How the letters of some texts are drawn, 3 for not at all."""
         return self._each(quick.FPDFTextObj_GetTextRenderMode, numbers)
+
+
+def _clip(item: int, frame: Matrix, sides: Box) -> Box:
+    """What is left of a box where an object is drawn in full."""
+    if quick.FPDFPageObj_HasTransparency(item):
+        return NOWHERE
+    clip = quick.FPDFPageObj_GetClipPath(item)
+    for path in range(quick.FPDFClipPath_CountPaths(clip)):
+        corners = _corners(clip, path, frame)
+        if len({*corners}) != 4 or any(x != u and y != v for (x, y), (u, v) in pairwise(corners)):
+            return NOWHERE
+        (left, right), (bottom, top) = ((min(along), max(along)) for along in zip(*corners, strict=True))
+        sides = max(sides[0], left), max(sides[1], bottom), min(sides[2], right), min(sides[3], top)
+    return sides
 
 
 def matrix_of(item: int) -> Matrix:
@@ -305,17 +310,6 @@ def _within(inner: Matrix, outer: Matrix) -> Matrix:
     return (*across, *down, *moved)
 
 
-def _cut(clip: int, paths: Iterable[int], frame: Matrix, sides: Box) -> Box:
-    """What some outlines leave of a box, NOWHERE if one is no box."""
-    for path in paths:
-        corners = _corners(clip, path, frame)
-        if len({*corners}) != 4 or any(x != u and y != v for (x, y), (u, v) in pairwise(corners)):
-            return NOWHERE
-        (left, right), (bottom, top) = ((min(along), max(along)) for along in zip(*corners, strict=True))
-        sides = max(sides[0], left), max(sides[1], bottom), min(sides[2], right), min(sides[3], top)
-    return sides
-
-
 def _corners(clip: int, path: int, matrix: Matrix) -> list[tuple[float, float]]:
     """The points of an outline on the page, the first also as the last; none where they are many."""
     x, y, corners = ctypes.c_float(), ctypes.c_float(), []
@@ -331,8 +325,6 @@ def _corners(clip: int, path: int, matrix: Matrix) -> list[tuple[float, float]]:
 
 def _moved(sides: Box, matrix: Matrix) -> Box:
     """The sides of a box in a form as sides on the page."""
-    if matrix is AS_IS:
-        return sides
     left, bottom, right, top = sides
     a, b, c, d, e, f = matrix
     corners = [(x, y) for x in (left, right) for y in (bottom, top)]

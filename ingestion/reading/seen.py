@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import math
 from bisect import bisect
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import chain, groupby
@@ -172,8 +172,13 @@ class _DrawnTexts:
         self.shown, self.objects = shown, shown.objects
         self.numbers = self.objects.of_kind(raw.FPDF_PAGEOBJ_TEXT)
         self.sides = self.objects.sides(self.numbers)
-        self.inset = (self.sides[:, 3] - self.sides[:, 1]) * INSET
-        self.inner = self.sides + self.inset[:, None] * (1, 1, -1, -1)
+        inset = (self.sides[:, 3] - self.sides[:, 1]) * INSET
+        self.inner = self.sides + inset[:, None] * (1, 1, -1, -1)
+        # Up the page, so that those at one height are near each other.
+        self._rising = np.argsort(self.inner[:, 1])
+        _, self._feet, _, self._heads = self.inner[self._rising].T.copy()
+        self._lefts, _, self._rights, _ = self.sides[self._rising].T.copy()
+        self._tallest = (self._heads - self._feet).max(initial=0) + 1
         box = raw.FS_RECTF()
         raw.FPDF_GetPageBoundingBox(shown.page, box)
         self.page = (box.left, box.bottom, box.right, box.top)
@@ -236,42 +241,51 @@ class _DrawnTexts:
         lines = sides[area == 0]
         if (area > 0).sum() > MOST_BOXES or len(lines) * len(numbers) > MOST_PAIRS:
             self._suspect(light | True, UNSEEN)
-        else:
-            self._suspect(self._meeting(lines.T[..., None]).sum(0) > MOST_LINES, UNSEEN)
+        elif self._most_level(lines) > MOST_LINES:
+            crossed = Counter(chain.from_iterable(self._meeting(line).tolist() for line in lines))
+            self._suspect([text for text, many in crossed.items() if many > MOST_LINES], UNSEEN)
         boxes, sides = boxes[largest], sides[largest]
         for box, fill, place in zip(boxes.tolist(), objects.colours(boxes), sides, strict=True):
-            over = self._meeting(place)
-            if not over.any():
+            met = self._meeting(place)
+            if not met.size:
                 continue
+            over, under = met[numbers[met] > box], met[numbers[met] < box]
             kind = objects.kinds[box]
             if kind != raw.FPDF_PAGEOBJ_PATH:
                 is_text = kind == raw.FPDF_PAGEOBJ_TEXT
-                self._cover(over & (numbers < box), place, COVERED if is_text else UNDER_IMAGE)
-                self._suspect(over & (numbers > box) & (not is_text), SAME_COLOUR)
+                self._cover(under, place, COVERED if is_text else UNDER_IMAGE)
+                self._suspect([] if is_text else over, SAME_COLOUR)
                 continue
             thick = objects.stroked(box) > THICK + (place[2:] - place[:2]).min() / WIDE
             filled = objects.draw_mode(box)[0] and fill[3] > 0
             if thick or filled:
-                self._cover(over & (numbers < box), place, COVERED)
-                below = over & (numbers > box)
-                like = (abs(colours[:, :3] - fill[:3]) < ALIKE).all(1)
-                self._suspect(below & (like | thick), SAME_COLOUR)
-                if filled and fill[3] > 128 and (below & light).any():
-                    held = _holding(place, self.inner[:, :2]) & _holding(place, self.inner[:, 2:])
-                    light &= ~(below & held) | like
+                self._cover(under, place, COVERED)
+                like = (abs(colours[over, :3] - fill[:3]) < ALIKE).all(1)
+                self._suspect(over[like | thick], SAME_COLOUR)
+                if filled and fill[3] > 128 and light[over].any():
+                    inner = self.inner[over]
+                    held = _holding(place, inner[:, :2]) & _holding(place, inner[:, 2:])
+                    light[over] &= ~held | like
         for place in self.shown.covers:
             self._cover(self._meeting(place), place, COVERED)
         self._suspect(light, SAME_COLOUR)
 
-    def _cover(self, texts: NDArray[np.bool_], place: Area, reason: str) -> None:
+    def _cover(self, texts: NDArray[Any], place: Area, reason: str) -> None:
         for number in self._suspect(texts, reason):
             self.covers.setdefault(number, []).append(place)
 
-    def _meeting(self, place: Area) -> NDArray[np.bool_]:
+    def _most_level(self, lines: Sides) -> int:
+        """How many lines stand at the height of one text at most, if not somewhat fewer."""
+        above = np.sort(lines[:, 3]).searchsorted(self._feet)
+        below = np.sort(lines[:, 1]).searchsorted(self._heads, "right")
+        return int((below - above).max(initial=0))
+
+    def _meeting(self, place: Area) -> NDArray[np.intp]:
         """Which texts have a part, not only their foot or head, in a box or on a line."""
         left, bottom, right, top = place
-        level = (self.inner[:, 1] < top) & (self.inner[:, 3] > bottom)
-        return np.asarray(level & (self.sides[:, 2] > left + 1) & (self.sides[:, 0] < right - 1))
+        level = slice(*self._feet.searchsorted((bottom - self._tallest, top)))
+        beside = (self._rights[level] > left + 1) & (self._lefts[level] < right - 1)
+        return np.asarray(self._rising[level][beside & (self._heads[level] > bottom)])
 
     def crossing_lines(self) -> list[int]:
         """The thin level lines that go through the middle of a text."""
@@ -279,7 +293,7 @@ class _DrawnTexts:
         sides = self.objects.sides(paths)
         thin = (sides[:, 3] - sides[:, 1] <= THICKEST) & (sides[:, 2] - sides[:, 0] > THICKEST)
         near = np.flatnonzero(thin)[:MOST_BOXES]
-        return [int(paths[number]) for number in near if self._meeting(sides[number]).any()]
+        return [int(paths[number]) for number in near if self._meeting(sides[number]).size]
 
 
 class _Judge:
