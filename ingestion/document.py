@@ -112,6 +112,7 @@ class Circumstances:
     progress: called with (phase, done, total); phase is "reading" or "ocr".
     cancelled: called a few times a second; true stops the reading.
     images: pages read from their images before, by number.
+    clear: numbers of pages that were read before and have no words that nobody sees.
     keep: called with each further page read from its image, from any thread.
     ocr_pages: the only pages that are read from their images, None for all that need it.
     before_images: called with what there is before the first image is read, where more than FEW_IMAGES must
@@ -126,6 +127,7 @@ class Circumstances:
     progress: Progress = _nobody
     cancelled: Callable[[], bool] = bool
     images: Mapping[int, Page] = field(default_factory=dict)
+    clear: frozenset[int] = frozenset()
     keep: Callable[[Page], None] = _nobody
     ocr_pages: frozenset[int] | None = None
     before_images: Callable[[DocumentReading], None] = _nobody
@@ -264,7 +266,7 @@ class _OpenFile:
         if self._deaths_in_tables < MOST_DEATHS:
             try:
                 with self._reader() as reader:
-                    return _Layer(*reader.page(number))
+                    return _Layer(*reader.page(number, clear=number in self._how.clear))
             except DocumentError as error:
                 if error.retryable:
                     raise

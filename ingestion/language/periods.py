@@ -178,6 +178,7 @@ _PART_BEFORE = re.compile(
 # Years that follow a period of which only the year changes: "three months ended June 30, 2024 and 2023".
 _AND_YEAR = re.compile(r",?\s(?:and\s|&\s)?|,?\s?(?:/|> )\s?")
 _REACH = 40
+_BEHIND_CURRENCY = re.compile(rf"{CURRENCY}{GAP}\Z")
 _IS_FISCAL = re.compile("FY|fiscal|financial", re.IGNORECASE)
 _ANY_YEAR = r"(?:fiscal |financial )?year"
 _LAST_YEAR = (
@@ -283,7 +284,7 @@ def _period(text: str, match: Match) -> Period | None:
         month = int(parts.get("number", 0))
     months, part = _length_of(parts, month)
     is_digits = match[0][0].isdigit() and months == WHOLE_YEAR
-    if is_digits and re.search(rf"{CURRENCY}{GAP}\Z", text[max(0, start - 8) : start]):
+    if is_digits and _BEHIND_CURRENCY.search(text[max(0, start - 8) : start]):
         return None
     first = int(parts.get("first") or parts["two"])
     if first < 100:  # two digits are this century up to 69, as POSIX reads them

@@ -136,10 +136,12 @@ class PdfFile:
             return []
         return found if len(found) == self.count else []
 
-    def words(self, number: int) -> tuple[str, str, list[Word]]:
+    def words(self, number: int, *, clear: bool = False) -> tuple[str, str, list[Word]]:
         """(normalised text, method "text" or "text-pypdf", words) of a page; pypdf gives no words. Raises
-        DocumentError where neither reader can.
+        DocumentError where neither reader can. clear: whether it is known to have no words that nobody sees.
         """
+        if clear and (opened := self._open(number)):
+            opened.unseen = {}
         try:
             text, words = self._pdfium_words(number)
             return text, "text", words
@@ -248,7 +250,7 @@ class PdfFile:
     def rules(self, number: int) -> Rules:
         """The lines drawn on page `number`; none where PDFium cannot read it."""
         opened = self._open(number)
-        return drawn_rules(opened.place, opened.objects) if opened is not None else Rules()
+        return opened.rules if opened is not None else Rules()
 
     def _with_text(self, number: int, places: Sequence[Rect]) -> Iterator[Rect]:
         """Those of these places that look like text which the text layer lacks."""
@@ -471,6 +473,11 @@ class _OpenPage:
             return turn_back(Rect(x0, y0, x1, y1), turned)
 
         return place
+
+    @cached_property
+    def rules(self) -> Rules:
+        """The lines drawn on it."""
+        return drawn_rules(self.place, self.objects)
 
     @cached_property
     def annotations(self) -> list[Annotation]:

@@ -23,7 +23,6 @@ from ingestion.reading.page_objects import Box, around_spans, loose_box, loose_b
 from ingestion.reading.raised_marks import AS_RAISED, is_raised
 from ingestion.reading.text_columns import in_columns
 from ingestion.records import Rect, Word, turn_back
-from ingestion.tables.ruling_lines import drawn_rules
 
 __all__ = ["in_reading_order"]
 
@@ -101,7 +100,7 @@ class _Page:
 
     def is_ruled(self, turn: int, area: Rect) -> bool:
         """Whether a line is drawn across most of an area, in whose words' direction the page is turned."""
-        rules = drawn_rules(self.opened.place, self.opened.objects).turned_back(90 * turn).across
+        rules = self.opened.rules.turned_back(90 * turn).across
         return any(area.holds(rule) and rule.overlap(area) > area.width / 2 for rule in rules)
 
 
@@ -190,7 +189,7 @@ def _without_doubles(words: Iterable[Word]) -> Iterator[Word]:
     for word in words:
         height = 100 * word.box.y0
         near = [seen[word.text, math.floor(height)], seen[word.text, math.ceil(height)]]
-        earlier = chain.from_iterable(boxes[-MOST_ALIKE:] for boxes in near)
+        earlier = [box for boxes in near if boxes for box in boxes[-MOST_ALIKE:]]
         across, down = SAME_PLACE * word.box.width / len(word.text), SAME_PLACE * word.box.height
         if not any(
             abs(word.box.x0 - box.x0) < across and abs(word.box.y0 - box.y0) < down for box in earlier

@@ -316,8 +316,10 @@ class _Judge:
         images = shown.objects.sides(shown.objects.of_kind(raw.FPDF_PAGEOBJ_IMAGE))
         width, height = shown.page.get_size()
         scanned = (images[:, 2:] - images[:, :2]).prod(1).sum() > SCANNED * width * height
-        undrawn = [texts.reason(owner) in (NOT_DRAWN, TRANSPARENT, UNDER_IMAGE) for owner in self._owners]
-        self._scans = images if scanned and 2 * sum(undrawn) > len(undrawn) else images[:0]
+        self._reasons = {owner: reason for owner in {*self._owners} if (reason := texts.reason(owner))}
+        reasons = map(self._reasons.get, self._owners if scanned else ())
+        undrawn = sum(reason in (NOT_DRAWN, TRANSPARENT, UNDER_IMAGE) for reason in reasons)
+        self._scans = images if 2 * undrawn > len(owners) else images[:0]
         self._others = texts.sides[~np.isin(texts.numbers, [*texts.reasons])]
 
     def words(self, numbers: Iterable[int]) -> Iterator[list[int]]:
@@ -328,9 +330,8 @@ class _Judge:
     def unseen(self) -> dict[int, str]:
         """Number of a letter -> why it is not seen."""
         texts, found, drawn, undrawn = self._texts, dict[int, str](), list[int](), list[int]()
-        for number, owner in enumerate(self._owners):
-            reason = texts.reason(owner)
-            if reason is None:
+        for number, owner in enumerate(self._owners if self._reasons else ()):
+            if (reason := self._reasons.get(owner)) is None:
                 continue
             if not self._is_in(number, [texts.page]):
                 found[number] = OUTSIDE
@@ -353,7 +354,7 @@ class _Judge:
                 number for together in self._apart(view, drawn) for number in self._unchanged(view, together)
             ]
             found.update(self._not_shown(view, undrawn))
-            found.update((number, texts.reason(self._owners[number]) or UNSEEN) for number in hidden)
+            found.update((number, self._reasons[self._owners[number]]) for number in hidden)
         return found
 
     def _apart(self, view: _View, numbers: Iterable[int]) -> Iterable[list[int]]:
@@ -431,7 +432,7 @@ class _Judge:
         for _, run in groupby(left, lambda number: bisect(self._breaks, self.at[number])):
             line = list(run)
             if 2 * sum(self._is_shown(view, number) for number in line) < len(line):
-                yield from ((number, self._texts.reasons[self._owners[number]]) for number in line)
+                yield from ((number, self._reasons[self._owners[number]]) for number in line)
 
     def struck(self, lines: Sequence[int]) -> Iterator[int]:
         """The letters that lines go through which are seen, and those that annotations strike."""
