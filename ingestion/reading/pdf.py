@@ -290,7 +290,7 @@ class PdfFile:
 
     def _pdfium_words(self, number: int) -> tuple[str, list[Word]]:
         with self._plain(number) as (plain, around, _):
-            text, spans = normalised_words(with_raised_marks(plain, lambda *span: around([span])[0]))
+            text, spans = normalised_words(with_raised_marks(plain, around))
             boxes = around([of for _, _, of in spans])
             return text, [
                 Word(text[start:end], box, None, start, end)
