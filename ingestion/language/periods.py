@@ -152,7 +152,7 @@ PERIOD = rf"(?i:{_GROUP.sub('(?:', _ANY)})(?:{_LETTER})?(?![0-9A-Za-z])"
 _WORDS = " ".join([DATED_MONTH, *_ORDINALS, *_LENGTHS, *_COUNTS, FISCAL, "fiscal full year ytd"]).lower()
 _BEGINS = re.findall(r"(?<!\w)[a-z]\w", _WORDS)
 _PERIOD = re.compile(
-    rf"(?<![A-Za-z0-9])(?<![0-9][.,])(?=(?:{YEAR}|[0-9]{{1,2}}(?:[./–-]|[ \u00a0]?(?:[^\W\d_]|[1-4][QHqh])))"
+    rf"(?<![A-Za-z0-9])(?<![0-9][.,])(?=(?:{YEAR}|[0-9]{{1,2}}(?:[./–-]|[ \u00a0]?[^\W\d_]|[ -]?[1-4][QHqh]))"
     rf"|(?i:[QHST][0-9Y]|{either(_BEGINS)})(?s:.){{0,59}}?[0-9]{{2}})"
     + numbered(rf"(?i:{_ANY})(?P<letter>{_LETTER})?(?![0-9A-Za-z])")
 )

@@ -227,7 +227,7 @@ class _Zone:
         spans = list[_Span]()
         for head in heads:
             beside = [other for other in heads if other is not head and _on_one_line(other, head)]
-            span = self._span(head, heads, beside)
+            span = self._repeated(head, beside) or self._span(head, heads, beside)
             for above, (first, last) in zip(heads, spans, strict=False):
                 # What stands under a spanning head reaches no further than that.
                 within = first <= head.core[0] <= head.core[1] <= last > first
@@ -256,6 +256,20 @@ class _Zone:
             else:
                 left = (left[0], right[0] - 1)
         return left, right
+
+    def _repeated(self, head: _Head, beside: Sequence[_Head]) -> _Span | None:
+        """Returns the columns of a head over periods that repeat once for each head on its line.
+
+        Returns None if they do not repeat.
+        """
+        line = sorted([head, *beside], key=lambda other: other.x0)
+        periods = [lowest.text for lowest in self._lowest if lowest and is_period(lowest.text)]
+        once = periods[: len(periods) // len(line)]
+        repeated = len(set(once)) == len(once) > 1 and periods == once * len(line)
+        if not repeated or len(periods) < len(self._columns) or is_period(head.text):
+            return None
+        place = line.index(head) * len(once)
+        return place, place + len(once) - 1
 
     def _span(self, head: _Head, heads: Sequence[_Head], beside: Sequence[_Head]) -> _Span:
         """Returns the (first, last) column that a head is for.
