@@ -24,7 +24,7 @@ SMALL, ABOVE = 0.85, 0.1
 
 
 def with_raised_marks(plain: str, around: Callable[[Sequence[Span]], list[Rect]]) -> str:
-    """A page's text with raised signs for marks. around: the boxes around stretches of it, y down the page."""
+    """A page's text with raised signs for marks. around: the boxes of stretches of it."""
     numbers = set(NUMBERED.findall(plain))
     if not numbers:
         return plain
