@@ -377,7 +377,7 @@ def test_a_page_whose_words_have_no_places_keeps_its_text(
 ) -> None:
     path, page = budget(tmp_path), Reader.page
 
-    def broken(reader: Reader, number: int) -> Any:
+    def broken(reader: Reader, number: int, **_: bool) -> Any:
         if number == 3:
             reader.close()
             raise ReaderDiedError("Page 3 made the reader fail.", hint="Repair it.")
@@ -401,7 +401,7 @@ def test_a_fault_of_the_machine_leaves_a_document_as_it_was(
     page = Reader.page
     before = contents(library)
 
-    def without_room(reader: Reader, number: int) -> Any:
+    def without_room(reader: Reader, number: int, **_: bool) -> Any:
         if number > 2:
             raise DocumentError("No reading process can be started.", retryable=True)
         return page(reader, number)
@@ -418,7 +418,7 @@ def test_pages_that_cannot_be_read_again_keep_the_text_they_had(
     version = staged(library, budget(tmp_path))
     texts = library.catalog.page_texts(version)
 
-    def dying(reader: Reader, number: int) -> Any:
+    def dying(reader: Reader, number: int, **_: bool) -> Any:
         reader.close()
         raise ReaderDiedError(f"Page {number} made the reader fail.", hint="Repair it.")
 
