@@ -74,7 +74,7 @@ PAGES_A_READER = 60
 # Pages from which a file is looked through for pages that are there several times.
 MANY_PAGES = 100
 # A file of so few pages is read with its tables at once: reading its text first would read it twice.
-FEW_PAGES = 20
+FEW_PAGES = 60
 # So few images are read in a moment; it is not worth storing first what there is without them.
 FEW_IMAGES = 8
 Progress = Callable[[str, int, int], None]
