@@ -75,6 +75,8 @@ PAGES_A_READER = 60
 MANY_PAGES = 100
 # A file of so few pages is read with its tables at once: reading its text first would read it twice.
 FEW_PAGES = 60
+# So many of its pages take as long as one image, which is read with them for the same reason.
+PAGES_AN_IMAGE = 10
 # So few images are read in a moment; it is not worth storing first what there is without them.
 FEW_IMAGES = 8
 Progress = Callable[[str, int, int], None]
@@ -143,11 +145,11 @@ CALM = Circumstances()
 
 def read_text(path: Path, how: Circumstances = CALM) -> DocumentReading:
     """The text of all pages of `path`, with running lines and page labels, and with tables where there are at
-    most FEW_PAGES. Raises as read_document.
+    most FEW_PAGES, of which few need their images. Raises as read_document.
 
     It is enough for a search by words.
     """
-    return _OpenFile(path, replace(how, images_later=True)).read(text_first=True)
+    return _OpenFile(path, how).read(text_first=True)
 
 
 def read_document(path: Path, how: Circumstances = CALM) -> DocumentReading:
@@ -202,9 +204,12 @@ class _OpenFile:
             }
             numbers = sorted({*again, *pictures})
             wanted = self._how.before_images is not _nobody and len(numbers) > FEW_IMAGES
-            if numbers and (self._how.images_later or wanted):
+            later = self._how.images_later
+            if text_first:
+                later = len(numbers) > info.pages / PAGES_AN_IMAGE
+            if numbers and (later or wanted):
                 early = self._reading(info, self._without_images(layers), IMAGES, len(numbers))
-                if self._how.images_later:
+                if later:
                     return early
                 self._how.before_images(early)
             images = self._images(numbers, pictures, pages)

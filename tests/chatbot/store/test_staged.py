@@ -191,15 +191,23 @@ def test_words_are_found_before_tables_are_read_and_chunks_that_stay_are_not_emb
     assert newly_embedded == 1, "the scanned page"
 
 
-@pytest.mark.parametrize("scanned", [(), (SCANNED,)])
-def test_a_short_file_has_its_tables_at_once(
-    library: Library, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, scanned: Sequence[str]
+@pytest.mark.parametrize(
+    ("scanned", "pages_an_image", "later"), [((), 6, False), ((SCANNED,), 5, False), ((SCANNED,), 6, True)]
+)
+def test_a_short_file_has_its_tables_at_once_and_few_images_too(
+    library: Library,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    scanned: Sequence[str],
+    pages_an_image: int,
+    later: bool,
 ) -> None:
     path = budget(tmp_path, scanned=scanned)
-    monkeypatch.setattr(document, "FEW_PAGES", 4 + len(scanned))
+    monkeypatch.setattr(document, "FEW_PAGES", 5)
+    monkeypatch.setattr(document, "PAGES_AN_IMAGE", pages_an_image)
     version = staged(library, path)
     assert library.catalog.tables(version)
-    assert library.catalog.to_come() == ({version: (IMAGES, 1)} if scanned else {})
+    assert library.catalog.to_come() == ({version: (IMAGES, 1)} if later else {})
     library.resume()
     assert_as_at_once(library, path)
 
