@@ -31,16 +31,12 @@ from tests.fakes import HashEmbedder
 from tests.pdfs import draw_revenue, make_pdf, make_scan
 from tests.stores import add_now, hashing, read_now
 
+pytestmark = pytest.mark.usefixtures("text_first")
+
 QUESTION = "What was total revenue in 2024?"
 HIDDEN = "The reserve fund may be spent at will."
 # What a page says that is an image.
 SCANNED = "The reserve fund of the republic is kept by the treasury of the republic."
-
-
-@pytest.fixture(autouse=True)
-def _text_first(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Have the text of the files here read first, though they are short."""
-    monkeypatch.setattr(document, "FEW_PAGES", 0)
 
 
 def budget(folder: Path, *, scanned: Sequence[str] = (), last: str = "") -> Path:
