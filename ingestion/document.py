@@ -74,6 +74,10 @@ TABLES, IMAGES = "tables", "images"
 PAGES_A_READER = 60
 # Pages from which a file is looked through for pages that are there several times.
 MANY_PAGES = 100
+# A file of so few pages is read with its tables at once: reading its text first would read it twice.
+FEW_PAGES = 60
+# So many of its pages take as long as one image, which is read with them for the same reason.
+PAGES_AN_IMAGE = 10
 # So few images are read in a moment; it is not worth storing first what there is without them.
 FEW_IMAGES = 8
 Progress = Callable[[str, int, int], None]
@@ -113,6 +117,7 @@ class Circumstances:
     progress: called with (phase, done, total); phase is "reading" or "ocr".
     cancelled: called a few times a second; true stops the reading.
     images: pages read from their images before, by number.
+    clear: numbers of pages that were read before and have no words that nobody sees.
     keep: called with each further page read from its image, from any thread.
     ocr_pages: the only pages that are read from their images, None for all that need it.
     before_images: called with what there is before the first image is read, where more than FEW_IMAGES must
@@ -127,6 +132,7 @@ class Circumstances:
     progress: Progress = _nobody
     cancelled: Callable[[], bool] = bool
     images: Mapping[int, Page] = field(default_factory=dict)
+    clear: frozenset[int] = frozenset()
     keep: Callable[[Page], None] = _nobody
     ocr_pages: frozenset[int] | None = None
     before_images: Callable[[DocumentReading], None] = _nobody
@@ -139,11 +145,12 @@ CALM = Circumstances()
 
 
 def read_text(path: Path, how: Circumstances = CALM) -> DocumentReading:
-    """The text of all pages of `path`, with running lines and page labels. Raises as read_document.
+    """The text of all pages of `path`, with running lines and page labels, and with tables where there are at
+    most FEW_PAGES, of which few need their images. Raises as read_document.
 
-    It is enough for a search by words, and takes a tenth of the time.
+    It is enough for a search by words.
     """
-    return _OpenFile(path, how).read_text()
+    return _OpenFile(path, how).read(text_first=True)
 
 
 def read_document(path: Path, how: Circumstances = CALM) -> DocumentReading:
@@ -180,15 +187,13 @@ class _OpenFile:
         self._deaths = self._deaths_in_tables = self._characters = 0
         self._seconds = 0.0
 
-    def read_text(self) -> DocumentReading:
+    def read(self, *, text_first: bool = False) -> DocumentReading:
         with self._readers() as info:
-            layers = self._layers(self._text)
-        unread = sum(layer.unread for layer in layers)
-        return self._reading(info, self._without_images(layers), TABLES, unread)
-
-    def read(self) -> DocumentReading:
-        with self._readers() as info:
-            layers = self._layers(self._page)
+            only_text = text_first and info.pages > FEW_PAGES
+            layers = self._layers(self._text if only_text else self._page)
+            if only_text:
+                unread = sum(layer.unread for layer in layers)
+                return self._reading(info, self._without_images(layers), TABLES, unread)
             pages = {layer.page.number: layer.page for layer in layers}
             again = {
                 layer.page.number for layer in layers if layer.unread and layer.page.problem not in NOT_READ
@@ -200,9 +205,12 @@ class _OpenFile:
             }
             numbers = sorted({*again, *pictures})
             wanted = self._how.before_images is not _nobody and len(numbers) > FEW_IMAGES
-            if numbers and (self._how.images_later or wanted):
+            later = self._how.images_later
+            if text_first:
+                later = len(numbers) > info.pages / PAGES_AN_IMAGE
+            if numbers and (later or wanted):
                 early = self._reading(info, self._without_images(layers), IMAGES, len(numbers))
-                if self._how.images_later:
+                if later:
                     return early
                 self._how.before_images(early)
             images = self._images(numbers, pictures, pages)
@@ -265,7 +273,7 @@ class _OpenFile:
         if self._deaths_in_tables < MOST_DEATHS:
             try:
                 with self._reader() as reader:
-                    return _Layer(*reader.page(number))
+                    return _Layer(*reader.page(number, clear=number in self._how.clear))
             except DocumentError as error:
                 if error.retryable:
                     raise

@@ -321,6 +321,11 @@ class VersionBuilder:
             self._circumstances(stored.sha256, processes, told, stops),
             images_later=not images,
             awaited=awaited,
+            clear=frozenset(
+                page.number
+                for page in self._catalog.report(version)
+                if page.method == "text" and not page.remarks
+            ),
         )
         if stored.lacks == TABLES:
             how = replace(how, before_images=keep)

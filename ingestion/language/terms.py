@@ -61,6 +61,7 @@ def terms(text: str) -> list[str]:
     return [term for term in found if term]
 
 
+@lru_cache(maxsize=4_096)  # a document is indexed when its text is read and again with its tables
 def spelled_out(text: str) -> str:
     """The text with years and months in full, as they are searched.
 

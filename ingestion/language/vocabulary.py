@@ -5,6 +5,8 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Iterable
+from functools import lru_cache
+from itertools import compress
 from pathlib import Path
 
 __all__ = ["Match", "either", "groups_of", "numbered", "parts", "table", "words"]
@@ -56,4 +58,12 @@ def numbered(pattern: str) -> str:
 
 def groups_of(match: Match) -> dict[str, str]:
     """What the groups of such a pattern hold, by their names without numbers; those that hold something."""
-    return {name.rpartition("_")[0]: text for name, text in match.groupdict().items() if text}
+    found = match.groups()
+    return dict(zip(compress(_names(match.re), found), filter(None, found), strict=True))
+
+
+@lru_cache(maxsize=64)
+def _names(pattern: re.Pattern[str]) -> list[str]:
+    """The names of a pattern's groups without numbers, "" for those without a name."""
+    names = {at: name.rpartition("_")[0] for name, at in pattern.groupindex.items()}
+    return [names.get(at, "") for at in range(1, pattern.groups + 1)]

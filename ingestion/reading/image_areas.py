@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import ctypes
 from collections.abc import Iterator, Sequence
+from ctypes import byref
 from operator import attrgetter
 
 import pypdfium2.raw as raw
 
-from ingestion.reading.page_objects import PageObjects, Sides
+from ingestion.reading.page_objects import PageObjects, Sides, quick
 from ingestion.records import Place, Rect, around
 
 __all__ = ["finest", "picture_places"]
@@ -64,7 +65,7 @@ def _images(objects: PageObjects) -> Iterator[tuple[Sides, int]]:
     numbers = objects.of_kind(raw.FPDF_PAGEOBJ_IMAGE)
     for number, sides in zip(numbers, objects.sides(numbers), strict=True):
         width, height = ctypes.c_uint(), ctypes.c_uint()
-        raw.FPDFImageObj_GetImagePixelSize(objects.pointers[number], width, height)
+        quick.FPDFImageObj_GetImagePixelSize(objects.addresses[number], byref(width), byref(height))
         pixels = max(width.value, height.value)
         if pixels >= LEAST_PIXELS:
             yield sides, pixels

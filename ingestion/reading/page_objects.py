@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import ctypes
 import math
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Sequence
+from ctypes import byref
 from functools import cached_property
-from itertools import islice, pairwise
+from itertools import groupby, islice, pairwise, repeat
 from typing import Any
 
 import numpy as np
@@ -19,12 +20,13 @@ __all__ = [
     "Box",
     "PageObjects",
     "Sides",
-    "address",
-    "around_both",
+    "around_spans",
     "corners_of",
     "letters_of",
     "loose_box",
+    "loose_boxes",
     "matrix_of",
+    "quick",
 ]
 
 Sides = NDArray[np.float64]
@@ -45,6 +47,38 @@ EVERYWHERE: Box = (-1e9, -1e9, 1e9, 1e9)
 NOWHERE: Box = (1e9, 1e9, -1e9, -1e9)
 
 
+class _Quick:
+    """PDFium's functions with addresses in place of pointers, called in half the time."""
+
+    def __getattr__(self, name: str) -> Any:
+        function = getattr(raw, name)
+        kinds = [ctypes.c_void_p if hasattr(kind, "contents") else kind for kind in function.argtypes]
+        result = ctypes.c_size_t if hasattr(function.restype, "contents") else function.restype
+        made = ctypes.PYFUNCTYPE(result, *kinds)(ctypes.cast(function, ctypes.c_void_p).value or 0)
+        setattr(self, name, made)
+        return made
+
+
+quick = _Quick()
+
+
+def _written(function: Any, kind: Any, width: int, *given: Any, parts: int = 1) -> NDArray[Any]:
+    """What a function of PDFium writes for each of some arguments, zeros where it finds nothing.
+
+    width: how many values. parts: to how many places it writes them.
+    """
+    found = np.zeros((len(given[-1]), width), kind)
+    first, row = found.ctypes.data, width * found.itemsize
+    starts = range(first, first + parts * found.itemsize, found.itemsize)
+    for _ in map(function, *given, *(range(start, start + found.nbytes, row) for start in starts)):
+        pass
+    return found
+
+
+def _of(text_page: Any) -> Any:
+    return repeat(ctypes.addressof(text_page.raw.contents))
+
+
 def loose_box(text_page: Any, index: int) -> Box:
     """(left, top, right, bottom) in points of a character in its line; zeros for one that has no place."""
     box = raw.FS_RECTF()
@@ -52,24 +86,29 @@ def loose_box(text_page: Any, index: int) -> Box:
     return box.left, box.top, box.right, box.bottom
 
 
-def around_both(text_page: Any, first: int, last: int) -> Box:
-    """(left, top, right, bottom) in points around two characters of one line, or the one that has a place."""
-    ends = [*filter(any, (loose_box(text_page, first), loose_box(text_page, last)))] or [(0.0,) * 4]
-    lefts, tops, rights, bottoms = zip(*ends, strict=True)
-    return min(lefts), max(tops), max(rights), min(bottoms)
+def loose_boxes(text_page: Any, indexes: Sequence[int]) -> Sides:
+    """The same of some characters."""
+    boxes = _written(quick.FPDFText_GetLooseCharBox, np.float32, 4, _of(text_page), indexes)
+    return boxes.astype(np.float64)
 
 
-def letters_of(text_page: Any, indexes: Sequence[int]) -> tuple[list[Any], Sides]:
-    """The text objects that set some characters, and (left, bottom, right, top) of each character in its
-    line, in points."""
-    owners = [raw.FPDFText_GetTextObject(text_page, index) for index in indexes]
-    boxes = np.array([loose_box(text_page, index) for index in indexes])
-    return owners, boxes.reshape(-1, 4)[:, (0, 3, 2, 1)]
+def around_spans(text_page: Any, indexes: Sequence[int], spans: Iterable[tuple[int, int]]) -> list[Box]:
+    """(left, top, right, bottom) in points around the first and last character of some stretches of a line,
+    or the one that has a place."""
+    ends = [indexes[at] for start, end in spans for at in (start, end - 1)]
+    boxes = loose_boxes(text_page, ends).reshape(-1, 2, 4)
+    placed = boxes.any(2, keepdims=True)
+    boxes = np.where(placed, boxes, boxes[:, ::-1])
+    lows, highs = boxes.min(1), boxes.max(1)
+    found: list[Box] = np.stack((lows[:, 0], highs[:, 1], highs[:, 2], lows[:, 3]), 1).tolist()
+    return found
 
 
-def address(item: Any) -> int:
-    """Where an object of PDFium is, 0 for none."""
-    return ctypes.addressof(item.contents) if item else 0
+def letters_of(text_page: Any, indexes: Sequence[int]) -> tuple[list[int], Sides]:
+    """The addresses of the text objects that set some characters, and (left, bottom, right, top) of each
+    character in its line, in points."""
+    owners = list(map(quick.FPDFText_GetTextObject, _of(text_page), indexes))
+    return owners, loose_boxes(text_page, indexes)[:, (0, 3, 2, 1)]
 
 
 def corners_of(text_page: Any, index: int) -> Box:
@@ -82,68 +121,112 @@ def corners_of(text_page: Any, index: int) -> Box:
 class PageObjects:
     """The objects of a page and of the forms on it, at most MOST_OBJECTS, in the order of drawing.
 
-    pointers: as PDFium's functions take them. kinds: FPDF_PAGEOBJ_… of each. whole: whether none were left
-    out.
+    addresses: where they are. kinds: FPDF_PAGEOBJ_… of each. whole: whether none were left out.
     """
 
     def __init__(self, page: Any) -> None:
-        objects = _drawn(raw.FPDFPage_GetObject, page, raw.FPDFPage_CountObjects(page))
-        drawn = list(islice(objects, MOST_OBJECTS + 1))
-        self.whole = len(drawn) <= MOST_OBJECTS
-        self.pointers = [item for item, _, _ in drawn[:MOST_OBJECTS]]
-        self._frames = [frame for _, frame, _ in drawn[:MOST_OBJECTS]]
-        self._clips = [clip for _, _, clip in drawn[:MOST_OBJECTS]]
-        self.kinds = np.array([raw.FPDFPageObj_GetType(item) for item in self.pointers], np.int64)
+        self.addresses: list[int] = []
+        self._kinds: list[int] = []
+        self._frames: list[Matrix] = []
+        self._outer: list[Box] = []
+        opened = ctypes.addressof(page.raw.contents)
+        self._list(quick.FPDFPage_GetObject, opened, quick.FPDFPage_CountObjects(opened))
+        self.whole = len(self.addresses) <= MOST_OBJECTS
+        for listed in (self.addresses, self._kinds, self._frames, self._outer):
+            del listed[MOST_OBJECTS:]
+        self.kinds = np.array(self._kinds, np.int64)
+        # Those in forms.
+        self._inside = np.array([frame is not AS_IS for frame in self._frames], np.bool_)
+
+    def _list(
+        self, get: Any, owner: int, count: int, frame: Matrix = AS_IS, outer: Box = EVERYWHERE, depth: int = 1
+    ) -> None:
+        """Note the objects of a page or a form, each with the matrix of the form it is in, AS_IS for none,
+        and where that is drawn in full."""
+        items = map(get, repeat(owner), range(count))
+        for kind, run in groupby(items, quick.FPDFPageObj_GetType):
+            if kind == raw.FPDF_PAGEOBJ_FORM and depth < DEEPEST:
+                for item in run:
+                    inside, within = quick.FPDFFormObj_CountObjects(item), _within(matrix_of(item), frame)
+                    left = _clip(item, frame, outer)
+                    self._list(quick.FPDFFormObj_GetObject, item, inside, within, left, depth + 1)
+            else:
+                self.addresses += islice(run, max(0, MOST_OBJECTS + 1 - len(self.addresses)))
+                more = len(self.addresses) - len(self._kinds)
+                self._kinds += [kind] * more
+                self._frames += [frame] * more
+                self._outer += [outer] * more
+            if len(self.addresses) > MOST_OBJECTS:
+                return
 
     def of_kind(self, *kinds: int) -> NDArray[np.intp]:
         """The numbers of the objects of these kinds."""
-        return np.flatnonzero(np.isin(self.kinds, kinds))
+        return np.flatnonzero(np.logical_or.reduce([self.kinds == kind for kind in kinds]))
 
     def is_on_page(self, number: int) -> bool:
         """Whether an object stands on the page itself, in no form."""
-        return self._frames[number] is AS_IS
+        return not self._inside[number]
 
-    def size(self, number: int) -> float:
-        """The lesser of the height and width of a text's letters in points."""
-        item, size = self.pointers[number], ctypes.c_float()
-        raw.FPDFTextObj_GetFontSize(item, size)
-        a, b, c, d, _, _ = _within(matrix_of(item), self._frames[number])
-        return size.value * min(math.hypot(a, b), math.hypot(c, d))
+    def _each(self, function: Any, numbers: Numbers, kind: Any = np.int64) -> NDArray[Any]:
+        """What a function of PDFium gives for each of some objects."""
+        return np.fromiter(map(function, self._items(numbers)), kind, len(numbers))
 
-    def clip(self, number: int) -> Box:
-        """(left, bottom, right, top) of where an object is drawn in full, in points of the page: NOWHERE if
-        it is transparent or cut by what is no box."""
-        return _clip(self.pointers[number], self._frames[number], self._clips[number])
+    def _items(self, numbers: Numbers) -> list[int]:
+        return list(map(self.addresses.__getitem__, np.asarray(numbers).tolist()))
+
+    def sizes(self, numbers: Numbers) -> Sides:
+        """The lesser of the height and width of some texts' letters in points."""
+        items = self._items(numbers)
+        sizes = _written(quick.FPDFTextObj_GetFontSize, np.float32, 1, items)[:, 0].astype(np.float64)
+        matrices = _written(quick.FPDFPageObj_GetMatrix, np.float32, 6, items).astype(np.float64)
+        for at in np.flatnonzero(self._inside[numbers]).tolist():
+            matrices[at] = _within(matrices[at].tolist(), self._frames[numbers[at]])
+        a, b, c, d = matrices.T[:4]
+        return np.asarray(sizes * np.minimum(np.hypot(a, b), np.hypot(c, d)))
+
+    def clips(self, numbers: Numbers) -> Sides:
+        """(left, bottom, right, top) of where each of some objects is drawn in full, in points of the page:
+        NOWHERE if it is transparent or cut by what is no box."""
+        clips = np.tile(np.array(EVERYWHERE), (len(numbers), 1))
+        paths = map(quick.FPDFPageObj_GetClipPath, self._items(numbers))
+        cut = np.fromiter(map(quick.FPDFClipPath_CountPaths, paths), np.int64, len(numbers)) > 0
+        cut |= self._inside[numbers] | (self._each(quick.FPDFPageObj_HasTransparency, numbers) > 0)
+        for at in np.flatnonzero(cut).tolist():
+            number = numbers[at]
+            clips[at] = _clip(self.addresses[number], self._frames[number], self._outer[number])
+        return clips
 
     def draw_mode(self, number: int) -> tuple[bool, bool]:
         """Whether a path is filled, and whether it is stroked."""
         fill, stroke = ctypes.c_int(), ctypes.c_int()
-        raw.FPDFPath_GetDrawMode(self.pointers[number], fill, stroke)
+        quick.FPDFPath_GetDrawMode(self.addresses[number], byref(fill), byref(stroke))
         return bool(fill.value), bool(stroke.value)
 
     def in_type3(self, numbers: Numbers) -> NDArray[np.bool_]:
         """Which of some texts are of a Type 3 font, whose letters are drawings."""
-        fonts = [raw.FPDFTextObj_GetFont(self.pointers[number]) for number in numbers]
-        places, drawings, length = [*map(address, fonts)], set[int](), ctypes.c_size_t()
-        for place, font in dict(zip(places, fonts, strict=True)).items():
-            raw.FPDFFont_GetFontData(font, None, 0, length)
-            if raw.FPDFFont_GetIsEmbedded(font) and not length.value:
-                drawings.add(place)
-        return np.isin(places, [*drawings])
+        fonts, length = self._each(quick.FPDFTextObj_GetFont, numbers, np.uint64), ctypes.c_size_t()
+        drawings = np.zeros(len(fonts), np.bool_)
+        for font in {*fonts.tolist()}:
+            quick.FPDFFont_GetFontData(font, None, 0, byref(length))
+            if quick.FPDFFont_GetIsEmbedded(font) and not length.value:
+                drawings |= fonts == font
+        return drawings
 
     def stroked(self, number: int) -> float:
         """How much of the page, as points across, the strokes of a path may cover."""
-        item, width = self.pointers[number], ctypes.c_float()
-        raw.FPDFPageObj_GetStrokeWidth(item, width)
+        item, width = self.addresses[number], ctypes.c_float()
+        quick.FPDFPageObj_GetStrokeWidth(item, byref(width))
         a, b, c, d, _, _ = _within(matrix_of(item), self._frames[number])
         thick = width.value * max(math.hypot(a, b), math.hypot(c, d))
-        return thick * raw.FPDFPath_CountSegments(item) if self.draw_mode(number)[1] else 0.0
+        return thick * quick.FPDFPath_CountSegments(item) if self.draw_mode(number)[1] else 0.0
 
     def may_be_on_layer(self, number: int) -> bool:
         """Whether an object is marked as on a layer, or in a form, which may be on one."""
-        item, name, length = self.pointers[number], (ctypes.c_ushort * 3)(), ctypes.c_ulong()
-        marks = (raw.FPDFPageObj_GetMark(item, index) for index in range(raw.FPDFPageObj_CountMarks(item)))
-        names = (raw.FPDFPageObjMark_GetName(mark, name, 6, length) and bytes(name) for mark in marks)
+        name, length = (ctypes.c_ushort * 3)(), ctypes.c_ulong()
+        marks = self._marks(self.addresses[number])
+        names = (
+            quick.FPDFPageObjMark_GetName(mark, name, 6, byref(length)) and bytes(name) for mark in marks
+        )
         return not self.is_on_page(number) or b"O\0C\0\0\0" in names
 
     def drop_replaced_figures(self) -> list[str]:
@@ -152,58 +235,56 @@ class PageObjects:
         Returns what the marks say. What spells out a ligature stays.
         """
         length, said = ctypes.c_ulong(), (ctypes.c_ushort * MOST_SAID)()
-        dropped = []
-        for number in self.of_kind(raw.FPDF_PAGEOBJ_TEXT).tolist():
-            item = self.pointers[number]
-            for index in reversed(range(raw.FPDFPageObj_CountMarks(item))):
-                mark = raw.FPDFPageObj_GetMark(item, index)
-                if raw.FPDFPageObjMark_GetParamStringValue(mark, b"ActualText", said, 2 * MOST_SAID, length):
+        known, said_of = dict[int, str | None](), dict[str, None]()  # texts share their marks
+        texts = self.of_kind(raw.FPDF_PAGEOBJ_TEXT)
+        marked = texts[self._each(quick.FPDFPageObj_CountMarks, texts) > 0]
+        for item in self._items(marked):
+            for mark in self._marks(item):
+                if mark not in known:
+                    read = quick.FPDFPageObjMark_GetParamStringValue(
+                        mark, b"ActualText", said, 2 * MOST_SAID, byref(length)
+                    )
                     text = bytes(said)[: length.value].decode("utf-16-le", "replace").strip("\0\t\n\r ")
-                    if len(text) not in LIGATURE_LENGTHS or not LIGATURES.issuperset(text):
-                        raw.FPDFPageObj_RemoveMark(item, mark)
-                        dropped.append(text)
-        return list(dict.fromkeys(dropped))
+                    stays = len(text) in LIGATURE_LENGTHS and LIGATURES.issuperset(text)
+                    known[mark] = None if stays or not read else text
+                if (dropped := known[mark]) is not None:
+                    quick.FPDFPageObj_RemoveMark(item, mark)
+                    said_of[dropped] = None
+        return [*said_of]
+
+    def _marks(self, item: int) -> list[int]:
+        """The marks of an object, the last first."""
+        count = quick.FPDFPageObj_CountMarks(item)
+        return [quick.FPDFPageObj_GetMark(item, index) for index in reversed(range(count))]
 
     @cached_property
     def _boxes(self) -> Sides:
-        boxes = _four(raw.FPDFPageObj_GetBounds, self.pointers, ctypes.c_float)
-        return np.nan_to_num(list(map(_moved, boxes, self._frames))).reshape(-1, 4)
+        boxes = _written(quick.FPDFPageObj_GetBounds, np.float32, 4, self.addresses, parts=4).astype(
+            np.float64
+        )
+        for at in np.flatnonzero(self._inside).tolist():
+            boxes[at] = _moved(boxes[at].tolist(), self._frames[at])
+        return np.nan_to_num(boxes)
 
     def sides(self, numbers: Numbers) -> Sides:
         """(left, bottom, right, top) of each of some objects, in points of the page."""
         return self._boxes[numbers]
 
-    def colours(self, numbers: Numbers, read: Any = raw.FPDFPageObj_GetFillColor) -> Sides:
+    def colours(self, numbers: Numbers, read: Any = quick.FPDFPageObj_GetFillColor) -> Sides:
         """(red, green, blue, opacity), 0-255, of what some objects are filled with."""
-        pointers = [self.pointers[number] for number in numbers]
-        return np.array(_four(read, pointers, ctypes.c_uint)).reshape(-1, 4)
+        return _written(read, np.uint32, 4, self._items(numbers), parts=4).astype(np.int64)
 
     def modes(self, numbers: Numbers) -> NDArray[np.int64]:
         """How the letters of some texts are drawn, 3 for not at all."""
-        return np.array([raw.FPDFTextObj_GetTextRenderMode(self.pointers[number]) for number in numbers])
+        return self._each(quick.FPDFTextObj_GetTextRenderMode, numbers)
 
 
-def _drawn(
-    get: Any, owner: Any, count: int, frame: Matrix = AS_IS, clip: Box = EVERYWHERE, depth: int = 1
-) -> Iterator[tuple[Any, Matrix, Box]]:
-    """Yields the objects of a page or a form, each with the matrix of the form it is in, AS_IS for none, and
-    where that is drawn in full."""
-    for index in range(count):
-        item = get(owner, index)
-        if depth < DEEPEST and raw.FPDFPageObj_GetType(item) == raw.FPDF_PAGEOBJ_FORM:
-            inside, within = raw.FPDFFormObj_CountObjects(item), _within(matrix_of(item), frame)
-            left = _clip(item, frame, clip)
-            yield from _drawn(raw.FPDFFormObj_GetObject, item, inside, within, left, depth + 1)
-        else:
-            yield item, frame, clip
-
-
-def _clip(item: Any, frame: Matrix, sides: Box) -> Box:
+def _clip(item: int, frame: Matrix, sides: Box) -> Box:
     """What is left of a box where an object is drawn in full."""
-    if raw.FPDFPageObj_HasTransparency(item):
+    if quick.FPDFPageObj_HasTransparency(item):
         return NOWHERE
-    clip = raw.FPDFPageObj_GetClipPath(item)
-    for path in range(raw.FPDFClipPath_CountPaths(clip)):
+    clip = quick.FPDFPageObj_GetClipPath(item)
+    for path in range(quick.FPDFClipPath_CountPaths(clip)):
         corners = _corners(clip, path, frame)
         if len({*corners}) != 4 or any(x != u and y != v for (x, y), (u, v) in pairwise(corners)):
             return NOWHERE
@@ -212,17 +293,10 @@ def _clip(item: Any, frame: Matrix, sides: Box) -> Box:
     return sides
 
 
-def _four(read: Any, pointers: Sequence[Any], kind: Any) -> list[Any]:
-    """Four values of each of some objects, as a function of PDFium gives them."""
-    values = (kind * 4)()
-    parts = [kind.from_buffer(values, 4 * at) for at in range(4)]
-    return [values[:] if read(pointer, *parts) else (0, 0, 0, 0) for pointer in pointers]
-
-
-def matrix_of(item: Any) -> Matrix:
+def matrix_of(item: int) -> Matrix:
     """The matrix of an object; zeros where it has none."""
     found = raw.FS_MATRIX()
-    raw.FPDFPageObj_GetMatrix(item, found)
+    quick.FPDFPageObj_GetMatrix(item, byref(found))
     return found.a, found.b, found.c, found.d, found.e, found.f
 
 
@@ -236,13 +310,14 @@ def _within(inner: Matrix, outer: Matrix) -> Matrix:
     return (*across, *down, *moved)
 
 
-def _corners(clip: Any, path: int, matrix: Matrix) -> list[tuple[float, float]]:
+def _corners(clip: int, path: int, matrix: Matrix) -> list[tuple[float, float]]:
     """The points of an outline on the page, the first also as the last; none where they are many."""
     x, y, corners = ctypes.c_float(), ctypes.c_float(), []
-    count = raw.FPDFClipPath_CountPathSegments(clip, path)
+    count = quick.FPDFClipPath_CountPathSegments(clip, path)
     a, b, c, d, e, f = matrix
     for index in range(count if count <= MOST_CLIP_POINTS else 0):
-        raw.FPDFPathSegment_GetPoint(raw.FPDFClipPath_GetPathSegment(clip, path, index), x, y)
+        segment = quick.FPDFClipPath_GetPathSegment(clip, path, index)
+        quick.FPDFPathSegment_GetPoint(segment, byref(x), byref(y))
         across, up = a * x.value + c * y.value + e, b * x.value + d * y.value + f
         corners.append((round(across, 1), round(up, 1)))
     return corners + corners[:1]
@@ -250,8 +325,6 @@ def _corners(clip: Any, path: int, matrix: Matrix) -> list[tuple[float, float]]:
 
 def _moved(sides: Box, matrix: Matrix) -> Box:
     """The sides of a box in a form as sides on the page."""
-    if matrix is AS_IS:
-        return sides
     left, bottom, right, top = sides
     a, b, c, d, e, f = matrix
     corners = [(x, y) for x in (left, right) for y in (bottom, top)]

@@ -9,7 +9,7 @@ import re
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import closing, contextmanager, suppress
 from functools import cached_property, partial
-from itertools import islice
+from itertools import islice, starmap
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -31,11 +31,11 @@ from ingestion.reading.annotations import (
 from ingestion.reading.hidden_layers import has_hidden_layers
 from ingestion.reading.image_areas import finest, picture_places
 from ingestion.reading.letters import with_plain_words
-from ingestion.reading.page_objects import PageObjects, around_both, corners_of
+from ingestion.reading.page_objects import PageObjects, around_spans, corners_of
 from ingestion.reading.raised_marks import with_raised_marks
 from ingestion.reading.reading_order import in_reading_order
 from ingestion.reading.seen import ShownPage, kept_of, told, unseen_of
-from ingestion.records import DocumentInfo, Place, Rect, Word, turn_back
+from ingestion.records import DocumentInfo, Place, Rect, Span, Word, turn_back
 from ingestion.tables.ruling_lines import Rules, drawn_rules
 
 if TYPE_CHECKING:
@@ -57,6 +57,8 @@ MOST_CHARACTERS = 100_000
 LONGEST_METADATA = 400
 # Letters drawn as outlines are one path each: fewer paths than this are rules and boxes, not text.
 DRAWINGS_OF_A_TEXT = 60
+# Of the parts of a side that places are given in.
+MILLION = 1e6
 # Where an entry stands that has no place on its page.
 MIDDLE = Rect(0.0, 0.4, 1.0, 0.41)
 # What the page of a form says that Adobe's programs draw themselves.
@@ -134,10 +136,12 @@ class PdfFile:
             return []
         return found if len(found) == self.count else []
 
-    def words(self, number: int) -> tuple[str, str, list[Word]]:
+    def words(self, number: int, *, clear: bool = False) -> tuple[str, str, list[Word]]:
         """(normalised text, method "text" or "text-pypdf", words) of a page; pypdf gives no words. Raises
-        DocumentError where neither reader can.
+        DocumentError where neither reader can. clear: whether it is known to have no words that nobody sees.
         """
+        if clear and (opened := self._open(number)):
+            opened.unseen = {}
         try:
             text, words = self._pdfium_words(number)
             return text, "text", words
@@ -246,7 +250,7 @@ class PdfFile:
     def rules(self, number: int) -> Rules:
         """The lines drawn on page `number`; none where PDFium cannot read it."""
         opened = self._open(number)
-        return drawn_rules(opened.place, opened.objects) if opened is not None else Rules()
+        return opened.rules if opened is not None else Rules()
 
     def _with_text(self, number: int, places: Sequence[Rect]) -> Iterator[Rect]:
         """Those of these places that look like text which the text layer lacks."""
@@ -287,10 +291,16 @@ class PdfFile:
     def _pdfium_words(self, number: int) -> tuple[str, list[Word]]:
         with self._plain(number) as (plain, around, _):
             text, spans = normalised_words(with_raised_marks(plain, around))
-            return text, [Word(text[start:end], around(*of), None, start, end) for start, end, of in spans]
+            boxes = around([of for _, _, of in spans])
+            return text, [
+                Word(text[start:end], box, None, start, end)
+                for (start, end, _), box in zip(spans, boxes, strict=True)
+            ]
 
     @contextmanager
-    def _plain(self, number: int) -> Iterator[tuple[str, Callable[[int, int], Rect], Callable[[int], Rect]]]:
+    def _plain(
+        self, number: int
+    ) -> Iterator[tuple[str, Callable[[Sequence[Span]], list[Rect]], Callable[[int], Rect]]]:
         """A page's text in reading order, what gives the box around the first and last character of a stretch
         of it, which stand on one line, and what gives the box around the ink of a character, without area
         where it was made up. Raises PdfiumError."""
@@ -307,8 +317,8 @@ class PdfFile:
             plain, indexes = with_plain_words(text_page, plain, indexes)
             plain, indexes = in_reading_order(opened, text_page, plain, indexes)
 
-            def around(start: int, end: int) -> Rect:
-                return place(*around_both(text_page, indexes[start], indexes[end - 1]))
+            def around(spans: Sequence[Span]) -> list[Rect]:
+                return list(starmap(place, around_spans(text_page, indexes, spans)))
 
             def tight(at: int) -> Rect:
                 corners = corners_of(text_page, indexes[at])
@@ -465,6 +475,11 @@ class _OpenPage:
         return place
 
     @cached_property
+    def rules(self) -> Rules:
+        """The lines drawn on it."""
+        return drawn_rules(self.place, self.objects)
+
+    @cached_property
     def annotations(self) -> list[Annotation]:
         """Its annotations."""
         return annotations_of(self.page, self._form)
@@ -472,4 +487,4 @@ class _OpenPage:
 
 def _share(value: float) -> float:
     """A part of a side, without the noise of its arithmetic: what stands alike has the same place."""
-    return round(min(1.0, max(0.0, value)), 6)
+    return round(value * MILLION) / MILLION if 0.0 < value < 1.0 else float(value >= 1.0)

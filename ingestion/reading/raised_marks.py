@@ -7,10 +7,10 @@ Otherwise "45" with the mark 3 would be read as 453. Only those that begin a lin
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 
 from ingestion.language.sentences import LEVEL, RAISED
-from ingestion.records import Rect
+from ingestion.records import Rect, Span
 
 __all__ = ["AS_RAISED", "is_raised", "with_raised_marks"]
 
@@ -23,8 +23,8 @@ AS_RAISED = str.maketrans(LEVEL, RAISED)
 SMALL, ABOVE = 0.85, 0.1
 
 
-def with_raised_marks(plain: str, around: Callable[[int, int], Rect]) -> str:
-    """A page's text with raised signs for marks. around: the box around plain[start:end], y down the page."""
+def with_raised_marks(plain: str, around: Callable[[Sequence[Span]], list[Rect]]) -> str:
+    """A page's text with raised signs for marks. around: the boxes of stretches of it."""
     numbers = set(NUMBERED.findall(plain))
     if not numbers:
         return plain
@@ -34,7 +34,7 @@ def with_raised_marks(plain: str, around: Callable[[int, int], Rect]) -> str:
         for start in range(found.start(1), found.end()):
             mark = plain[start : found.end()]
             before = start - 1 if plain[start - 1] != " " else start - 2
-            if mark in numbers and is_raised(around(start, start + 1), around(before, before + 1)):
+            if mark in numbers and is_raised(*around([(start, start + 1), (before, before + 1)])):
                 pieces += [plain[done:start], mark.translate(AS_RAISED)]
                 done = found.end()
                 break

@@ -89,12 +89,12 @@ class Reader:
         """
         return self._layer("text", number)[:2]
 
-    def page(self, number: int) -> tuple[Page, bool, tuple[Rect, ...]]:
-        """The same with its tables, and where it has pictures that may hold text."""
-        return self._layer("page", number)
+    def page(self, number: int, *, clear: bool = False) -> tuple[Page, bool, tuple[Rect, ...]]:
+        """The same with its tables, and where it has pictures that may hold text. clear: as in PdfFile."""
+        return self._layer("page", number, clear)
 
-    def _layer(self, op: str, number: int) -> tuple[Page, bool, tuple[Rect, ...]]:
-        answer = self.call({"op": op, "page": number}, PAGE_SECONDS)
+    def _layer(self, op: str, number: int, clear: bool = False) -> tuple[Page, bool, tuple[Rect, ...]]:
+        answer = self.call({"op": op, "page": number, "clear": clear}, PAGE_SECONDS)
         pictures = tuple(Rect(*box) for box in answer["pictures"])
         return page_from(answer["read"]), bool(answer["unread"]), pictures
 

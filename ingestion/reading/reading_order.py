@@ -13,17 +13,16 @@ from collections import defaultdict
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import partial
-from itertools import chain, groupby, pairwise, takewhile
+from itertools import chain, groupby, pairwise, starmap, takewhile
 from typing import Any
 
 import pypdfium2.raw as raw
 
 from ingestion.reading.layout import sheet_pages
-from ingestion.reading.page_objects import Box, around_both, loose_box
+from ingestion.reading.page_objects import Box, around_spans, loose_box, loose_boxes
 from ingestion.reading.raised_marks import AS_RAISED, is_raised
 from ingestion.reading.text_columns import in_columns
 from ingestion.records import Rect, Word, turn_back
-from ingestion.tables.ruling_lines import drawn_rules
 
 __all__ = ["in_reading_order"]
 
@@ -94,15 +93,14 @@ class _Page:
 
     def words(self) -> Iterator[Word]:
         """Its words, each with its box as if the page were turned so that the word stands level."""
-        for match in TOKEN.finditer(self.plain):
-            start, end = match.span()
-            sides = around_both(self.text_page, self.indexes[start], self.indexes[end - 1])
-            box = turn_back(self.opened.place(*sides), 90 * self.turn(start))
-            yield Word(match.group(), box, None, start, end)
+        spans = [match.span() for match in TOKEN.finditer(self.plain)]
+        sides = around_spans(self.text_page, self.indexes, spans)
+        for (start, end), place in zip(spans, starmap(self.opened.place, sides), strict=True):
+            yield Word(self.plain[start:end], turn_back(place, 90 * self.turn(start)), None, start, end)
 
     def is_ruled(self, turn: int, area: Rect) -> bool:
         """Whether a line is drawn across most of an area, in whose words' direction the page is turned."""
-        rules = drawn_rules(self.opened.place, self.opened.objects).turned_back(90 * turn).across
+        rules = self.opened.rules.turned_back(90 * turn).across
         return any(area.holds(rule) and rule.overlap(area) > area.width / 2 for rule in rules)
 
 
@@ -140,7 +138,7 @@ def _looks_odd(given: _Page) -> bool:
     page = given.opened.page
     if not given.is_level or raw.FPDF_GetPageWidthF(page) > WIDE_PAGE * raw.FPDF_GetPageHeightF(page):
         return True
-    tops = [given.sides(start)[1] for start, _ in spans]
+    tops = loose_boxes(given.text_page, [given.indexes[start] for start, _ in spans])[:, 1].tolist()
     steps = sum(after >= before for before, after in pairwise(tops))
     early = sum(top < tops[-1] for top in tops)
     marks = any(
@@ -191,7 +189,7 @@ def _without_doubles(words: Iterable[Word]) -> Iterator[Word]:
     for word in words:
         height = 100 * word.box.y0
         near = [seen[word.text, math.floor(height)], seen[word.text, math.ceil(height)]]
-        earlier = chain.from_iterable(boxes[-MOST_ALIKE:] for boxes in near)
+        earlier = [box for boxes in near if boxes for box in boxes[-MOST_ALIKE:]]
         across, down = SAME_PLACE * word.box.width / len(word.text), SAME_PLACE * word.box.height
         if not any(
             abs(word.box.x0 - box.x0) < across and abs(word.box.y0 - box.y0) < down for box in earlier

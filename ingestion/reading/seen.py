@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import math
 from bisect import bisect
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import chain, groupby
@@ -24,9 +24,9 @@ from ingestion.reading.page_objects import (
     NOWHERE,
     PageObjects,
     Sides,
-    address,
     corners_of,
     letters_of,
+    quick,
 )
 from ingestion.records import Place
 
@@ -172,8 +172,13 @@ class _DrawnTexts:
         self.shown, self.objects = shown, shown.objects
         self.numbers = self.objects.of_kind(raw.FPDF_PAGEOBJ_TEXT)
         self.sides = self.objects.sides(self.numbers)
-        self.inset = (self.sides[:, 3] - self.sides[:, 1]) * INSET
-        self.inner = self.sides + self.inset[:, None] * (1, 1, -1, -1)
+        inset = (self.sides[:, 3] - self.sides[:, 1]) * INSET
+        self.inner = self.sides + inset[:, None] * (1, 1, -1, -1)
+        # Up the page, so that those at one height are near each other.
+        self._rising = np.argsort(self.inner[:, 1])
+        _, self._feet, _, self._heads = self.inner[self._rising].T.copy()
+        self._lefts, _, self._rights, _ = self.sides[self._rising].T.copy()
+        self._tallest = (self._heads - self._feet).max(initial=0) + 1
         box = raw.FS_RECTF()
         raw.FPDF_GetPageBoundingBox(shown.page, box)
         self.page = (box.left, box.bottom, box.right, box.top)
@@ -188,7 +193,7 @@ class _DrawnTexts:
 
     def reason(self, number: int) -> str | None:
         """Why a text may be hidden, None where nothing says so."""
-        return self.reasons.get(number, self.unlisted if number >= len(self.objects.pointers) else None)
+        return self.reasons.get(number, self.unlisted if number >= len(self.objects.addresses) else None)
 
     def _suspect(self, which: Any, reason: str) -> list[int]:
         suspects: list[int] = self.numbers[which].tolist() if len(which) else []
@@ -205,12 +210,12 @@ class _DrawnTexts:
         stroked = np.flatnonzero((modes % 4 == 1) | (modes % 4 == 2))
         extent = sides[:, 2:] - sides[:, :2]
         low = np.flatnonzero((extent.min(1) > 0) & (extent.min(1) < 3 * self.smallest))
-        self._suspect([at for at in low if objects.size(numbers[at]) < self.smallest], TINY)
+        self._suspect(low[objects.sizes(numbers[low]) < self.smallest], TINY)
         self._suspect(invisible, NOT_DRAWN)
         self._suspect((modes % 4 == 0) & (colours[:, 3] == 0), TRANSPARENT)
-        colours[stroked] = objects.colours(numbers[stroked], raw.FPDFPageObj_GetStrokeColor)
+        colours[stroked] = objects.colours(numbers[stroked], quick.FPDFPageObj_GetStrokeColor)
         self._compare_boxes(np.where(invisible[:, None], -9 * ALIKE, colours))
-        clips = np.array([objects.clip(number) for number in numbers])
+        clips = objects.clips(numbers)
         odd = (clips == NOWHERE).all(1) | objects.in_type3(numbers) | (colours[:, 3] < 255)
         self._suspect(odd, UNSEEN)
         if self.unlisted or (modes > 3).any():
@@ -236,42 +241,51 @@ class _DrawnTexts:
         lines = sides[area == 0]
         if (area > 0).sum() > MOST_BOXES or len(lines) * len(numbers) > MOST_PAIRS:
             self._suspect(light | True, UNSEEN)
-        else:
-            self._suspect(self._meeting(lines.T[..., None]).sum(0) > MOST_LINES, UNSEEN)
+        elif self._most_level(lines) > MOST_LINES:
+            crossed = Counter(chain.from_iterable(self._meeting(line).tolist() for line in lines))
+            self._suspect([text for text, many in crossed.items() if many > MOST_LINES], UNSEEN)
         boxes, sides = boxes[largest], sides[largest]
         for box, fill, place in zip(boxes.tolist(), objects.colours(boxes), sides, strict=True):
-            over = self._meeting(place)
-            if not over.any():
+            met = self._meeting(place)
+            if not met.size:
                 continue
+            over, under = met[numbers[met] > box], met[numbers[met] < box]
             kind = objects.kinds[box]
             if kind != raw.FPDF_PAGEOBJ_PATH:
                 is_text = kind == raw.FPDF_PAGEOBJ_TEXT
-                self._cover(over & (numbers < box), place, COVERED if is_text else UNDER_IMAGE)
-                self._suspect(over & (numbers > box) & (not is_text), SAME_COLOUR)
+                self._cover(under, place, COVERED if is_text else UNDER_IMAGE)
+                self._suspect([] if is_text else over, SAME_COLOUR)
                 continue
             thick = objects.stroked(box) > THICK + (place[2:] - place[:2]).min() / WIDE
             filled = objects.draw_mode(box)[0] and fill[3] > 0
             if thick or filled:
-                self._cover(over & (numbers < box), place, COVERED)
-                below = over & (numbers > box)
-                like = (abs(colours[:, :3] - fill[:3]) < ALIKE).all(1)
-                self._suspect(below & (like | thick), SAME_COLOUR)
-                if filled and fill[3] > 128 and (below & light).any():
-                    held = _holding(place, self.inner[:, :2]) & _holding(place, self.inner[:, 2:])
-                    light &= ~(below & held) | like
+                self._cover(under, place, COVERED)
+                like = (abs(colours[over, :3] - fill[:3]) < ALIKE).all(1)
+                self._suspect(over[like | thick], SAME_COLOUR)
+                if filled and fill[3] > 128 and light[over].any():
+                    inner = self.inner[over]
+                    held = _holding(place, inner[:, :2]) & _holding(place, inner[:, 2:])
+                    light[over] &= ~held | like
         for place in self.shown.covers:
             self._cover(self._meeting(place), place, COVERED)
         self._suspect(light, SAME_COLOUR)
 
-    def _cover(self, texts: NDArray[np.bool_], place: Area, reason: str) -> None:
+    def _cover(self, texts: NDArray[Any], place: Area, reason: str) -> None:
         for number in self._suspect(texts, reason):
             self.covers.setdefault(number, []).append(place)
 
-    def _meeting(self, place: Area) -> NDArray[np.bool_]:
+    def _most_level(self, lines: Sides) -> int:
+        """How many lines stand at the height of one text at most, if not somewhat fewer."""
+        above = np.sort(lines[:, 3]).searchsorted(self._feet)
+        below = np.sort(lines[:, 1]).searchsorted(self._heads, "right")
+        return int((below - above).max(initial=0))
+
+    def _meeting(self, place: Area) -> NDArray[np.intp]:
         """Which texts have a part, not only their foot or head, in a box or on a line."""
         left, bottom, right, top = place
-        level = (self.inner[:, 1] < top) & (self.inner[:, 3] > bottom)
-        return np.asarray(level & (self.sides[:, 2] > left + 1) & (self.sides[:, 0] < right - 1))
+        level = slice(*self._feet.searchsorted((bottom - self._tallest, top)))
+        beside = (self._rights[level] > left + 1) & (self._lefts[level] < right - 1)
+        return np.asarray(self._rising[level][beside & (self._heads[level] > bottom)])
 
     def crossing_lines(self) -> list[int]:
         """The thin level lines that go through the middle of a text."""
@@ -279,7 +293,7 @@ class _DrawnTexts:
         sides = self.objects.sides(paths)
         thin = (sides[:, 3] - sides[:, 1] <= THICKEST) & (sides[:, 2] - sides[:, 0] > THICKEST)
         near = np.flatnonzero(thin)[:MOST_BOXES]
-        return [int(paths[number]) for number in near if self._meeting(sides[number]).any()]
+        return [int(paths[number]) for number in near if self._meeting(sides[number]).size]
 
 
 class _Judge:
@@ -295,16 +309,17 @@ class _Judge:
         self.at = [at for at, character in enumerate(plain) if not character.isspace()]
         self._indexes = [indexes[at] for at in self.at]
         owners, self._sides = letters_of(shown.text, self._indexes)
-        places = list(map(address, (*shown.objects.pointers, *owners)))
-        numbers = dict(zip(places[::-1], range(len(places))[::-1], strict=True))
-        self._items = [*shown.objects.pointers, *owners]
-        self._owners = [numbers[place] for place in places[len(shown.objects.pointers) :]]
+        self._items = [*shown.objects.addresses, *owners]
+        numbers = dict(zip(self._items[::-1], range(len(self._items))[::-1], strict=True))
+        self._owners = [numbers[owner] for owner in owners]
         self._middles = (self._sides[:, :2] + self._sides[:, 2:]) / 2
         images = shown.objects.sides(shown.objects.of_kind(raw.FPDF_PAGEOBJ_IMAGE))
         width, height = shown.page.get_size()
         scanned = (images[:, 2:] - images[:, :2]).prod(1).sum() > SCANNED * width * height
-        undrawn = [texts.reason(owner) in (NOT_DRAWN, TRANSPARENT, UNDER_IMAGE) for owner in self._owners]
-        self._scans = images if scanned and 2 * sum(undrawn) > len(undrawn) else images[:0]
+        self._reasons = {owner: reason for owner in {*self._owners} if (reason := texts.reason(owner))}
+        reasons = map(self._reasons.get, self._owners if scanned else ())
+        undrawn = sum(reason in (NOT_DRAWN, TRANSPARENT, UNDER_IMAGE) for reason in reasons)
+        self._scans = images if 2 * undrawn > len(owners) else images[:0]
         self._others = texts.sides[~np.isin(texts.numbers, [*texts.reasons])]
 
     def words(self, numbers: Iterable[int]) -> Iterator[list[int]]:
@@ -315,9 +330,8 @@ class _Judge:
     def unseen(self) -> dict[int, str]:
         """Number of a letter -> why it is not seen."""
         texts, found, drawn, undrawn = self._texts, dict[int, str](), list[int](), list[int]()
-        for number, owner in enumerate(self._owners):
-            reason = texts.reason(owner)
-            if reason is None:
+        for number, owner in enumerate(self._owners if self._reasons else ()):
+            if (reason := self._reasons.get(owner)) is None:
                 continue
             if not self._is_in(number, [texts.page]):
                 found[number] = OUTSIDE
@@ -340,7 +354,7 @@ class _Judge:
                 number for together in self._apart(view, drawn) for number in self._unchanged(view, together)
             ]
             found.update(self._not_shown(view, undrawn))
-            found.update((number, texts.reason(self._owners[number]) or UNSEEN) for number in hidden)
+            found.update((number, self._reasons[self._owners[number]]) for number in hidden)
         return found
 
     def _apart(self, view: _View, numbers: Iterable[int]) -> Iterable[list[int]]:
@@ -418,7 +432,7 @@ class _Judge:
         for _, run in groupby(left, lambda number: bisect(self._breaks, self.at[number])):
             line = list(run)
             if 2 * sum(self._is_shown(view, number) for number in line) < len(line):
-                yield from ((number, self._texts.reasons[self._owners[number]]) for number in line)
+                yield from ((number, self._reasons[self._owners[number]]) for number in line)
 
     def struck(self, lines: Sequence[int]) -> Iterator[int]:
         """The letters that lines go through which are seen, and those that annotations strike."""
@@ -487,16 +501,16 @@ class _View:
         self._region = self._pixels((*(sides[:, :2].min(0) - more), *(sides[:, 2:].max(0) + more)))
         self.whole = self._drawn()
 
-    def without(self, items: Iterable[Any]) -> Picture:
+    def without(self, items: Iterable[int]) -> Picture:
         """How the picture changes without some objects."""
-        pointers = [*items]
+        addresses = [*items]
         try:
-            for pointer in pointers:
-                raw.FPDFPageObj_SetIsActive(pointer, False)
-            return abs(self.whole - self._drawn()) if pointers else self.whole
+            for address in addresses:
+                quick.FPDFPageObj_SetIsActive(address, False)
+            return abs(self.whole - self._drawn()) if addresses else self.whole
         finally:
-            for pointer in pointers:
-                raw.FPDFPageObj_SetIsActive(pointer, True)
+            for address in addresses:
+                quick.FPDFPageObj_SetIsActive(address, True)
 
     def part(self, picture: Picture, sides: Area) -> Picture:
         """What stands in a box in points."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import astuple, fields
+from dataclasses import fields
 from functools import partial
 from typing import Any
 
@@ -58,9 +58,14 @@ def words_from(values: Iterable[Sequence[Any]]) -> tuple[Word, ...]:
 def tables_to(tables: Iterable[Table]) -> list[Json]:
     """Tables as JSON values."""
     return [
-        {**_values(table), "rows": list(map(astuple, table.rows)), "box": box_to(table.box)}
+        {**_values(table), "rows": list(map(_row_to, table.rows)), "box": box_to(table.box)}
         for table in tables
     ]
+
+
+def _row_to(row: Row) -> tuple[Any, ...]:
+    cells = [cell and (cell.text, cell.start, cell.end) for cell in row.cells]
+    return row.label, cells, row.section, row.start, row.end
 
 
 def tables_from(values: Iterable[Json]) -> tuple[Table, ...]:
@@ -88,4 +93,4 @@ def _row_from(values: Sequence[Any]) -> Row:
 
 def box_to(box: Rect) -> list[float]:
     """The sides of a box, rounded to DIGITS."""
-    return [round(side, DIGITS) for side in astuple(box)]
+    return [round(side, DIGITS) for side in (box.x0, box.y0, box.x1, box.y1)]

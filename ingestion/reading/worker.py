@@ -82,7 +82,7 @@ def _serve(pipe: socket.socket) -> None:
 
 def _answer_text(file: Any, request: Json) -> Json:
     number, whole = request["page"], request["op"] == "page"
-    text, method, words = file.words(number)
+    text, method, words = file.words(number, clear=request.get("clear", False))
     tables = tuple(find_tables(text, words, partial(file.rules, number))) if whole else ()
     page = Page(number, text, method=method, lines=lines_of(text, words), tables=tables)
     return {**_completed(file, page), "pictures": list(map(box_to, file.pictures(number))) if whole else []}

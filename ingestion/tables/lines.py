@@ -265,7 +265,8 @@ def _levelled(words: Sequence[Word]) -> list[_Placed]:
     slope, ink = (_slope(words), INK * usual) if scanned else (0.0, 0.0)
     placed = list[_Placed]()
     for word in words:
-        y0, y1 = (side - slope * word.box.x0 for side in (word.box.y0, word.box.y1))
+        fall = slope * word.box.x0
+        y0, y1 = word.box.y0 - fall, word.box.y1 - fall
         if not scanned and y1 - y0 > 1.5 * usual and BROKEN.search(word.text):
             y1 = y0 + usual
         placed.append((y0 - ink, y1 + ink, word))
@@ -424,7 +425,7 @@ class _WordJoiner:
                 last.text += self._space(index) + word.text
             elif kind != "l" and not self._is_loose_mark(index, last):
                 box = word.box
-                tokens.append(Piece([word], box.x0, box.x1, kind in "vd", text_of([word]), box.x0))
+                tokens.append(Piece([word], box.x0, box.x1, kind in "vd", BROKEN.sub("-", word.text), box.x0))
         return tokens
 
     def _signed_value(self, before: Sequence[Word], index: int) -> Piece:
@@ -439,8 +440,8 @@ class _WordJoiner:
     def _is_loose_mark(self, index: int, last: Piece | None) -> bool:
         """Whether the word is a footnote mark of a value, or of nothing."""
         word = self._words[index]
-        loose = last or self._gap(index) >= LABEL_GAP
-        return bool(loose) and word.box.height < self._mark and _reads_as_mark(word)
+        is_low = word.box.height < self._mark
+        return is_low and (last is not None or self._gap(index) >= LABEL_GAP) and _reads_as_mark(word)
 
     def _gap(self, index: int) -> float:
         """Returns the distance of a word from the one before it, in letters."""
@@ -457,6 +458,8 @@ class _WordJoiner:
     def _waits(self, index: int) -> bool:
         """Whether the word is a currency or sign of the value after it."""
         kind = self._kinds[index]
+        if kind not in "cs" and self._words[index].text not in SIGNS:
+            return False
         after = self._kinds[index + 1 : index + 2]
         if kind == "c":
             # The last word of a unit in the corner: "in CHF 2024 2023", "Mio. € 31 December 2024"

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import ctypes
 from collections.abc import Iterator
+from ctypes import byref
 from dataclasses import dataclass
 from itertools import chain, islice
-from typing import Any
 
 import pypdfium2.raw as raw
 
-from ingestion.reading.page_objects import Box, PageObjects, matrix_of
+from ingestion.reading.page_objects import Box, PageObjects, matrix_of, quick
 from ingestion.records import Place, Rect, turn_back
 
 __all__ = ["Rules", "drawn_rules"]
@@ -74,24 +74,24 @@ def _lines(objects: PageObjects) -> Iterator[Box]:
             if length >= SHORTEST:
                 yield left, top, right, bottom
             continue
-        item = objects.pointers[number]
+        item = objects.addresses[number]
         if objects.draw_mode(number)[1] or _is_of_thin_boxes(item):
-            points_left -= raw.FPDFPath_CountSegments(item)
+            points_left -= quick.FPDFPath_CountSegments(item)
             if points_left < 0:
                 return
             yield from _strokes(item)
 
 
-def _is_of_thin_boxes(path: Any) -> bool:
+def _is_of_thin_boxes(path: int) -> bool:
     """Whether a filled path has several parts, of which the first is a rule or where two meet."""
     first = [*chain.from_iterable(islice(_segments(path), POINTS_OF_A_BOX - 1))]
-    if not first or raw.FPDFPath_CountSegments(path) < 2 * POINTS_OF_A_BOX:
+    if not first or quick.FPDFPath_CountSegments(path) < 2 * POINTS_OF_A_BOX:
         return False
     xs, ys = zip(*first, strict=True)
     return bool(min(max(xs) - min(xs), max(ys) - min(ys)) <= THICKEST)
 
 
-def _strokes(path: Any) -> Iterator[Box]:
+def _strokes(path: int) -> Iterator[Box]:
     """Yields the level and upright strokes of a path that has several."""
     for (x0, y0), (x1, y1) in _segments(path):
         thickness, length = sorted((abs(x1 - x0), abs(y1 - y0)))
@@ -99,21 +99,21 @@ def _strokes(path: Any) -> Iterator[Box]:
             yield min(x0, x1), max(y0, y1), max(x0, x1), min(y0, y1)
 
 
-def _segments(path: Any) -> Iterator[tuple[Point, Point]]:
+def _segments(path: int) -> Iterator[tuple[Point, Point]]:
     """Yields the straight strokes of a path, their ends in points of the page."""
     x, y = ctypes.c_float(), ctypes.c_float()
-    count = raw.FPDFPath_CountSegments(path)
+    count = quick.FPDFPath_CountSegments(path)
     a, b, c, d, e, f = matrix_of(path)
     start = last = (0.0, 0.0)
     for index in range(count if count <= MOST_POINTS else 0):
-        segment = raw.FPDFPath_GetPathSegment(path, index)
-        raw.FPDFPathSegment_GetPoint(segment, x, y)
+        segment = quick.FPDFPath_GetPathSegment(path, index)
+        quick.FPDFPathSegment_GetPoint(segment, byref(x), byref(y))
         point = (a * x.value + c * y.value + e, b * x.value + d * y.value + f)
-        kind = raw.FPDFPathSegment_GetType(segment)
+        kind = quick.FPDFPathSegment_GetType(segment)
         if kind == raw.FPDF_SEGMENT_MOVETO:
             start = point
         elif kind == raw.FPDF_SEGMENT_LINETO:
             yield last, point
-        if raw.FPDFPathSegment_GetClose(segment) and start != point:
+        if quick.FPDFPathSegment_GetClose(segment) and start != point:
             yield point, start
         last = point

@@ -10,6 +10,7 @@ from typing import Any, cast
 
 import pypdf
 import pytest
+from reportlab.pdfgen.canvas import Canvas
 
 from chatbot.asking.question import Ask
 from chatbot.errors import CancelledError, DocumentError, StoreError
@@ -20,6 +21,7 @@ from chatbot.settings import Settings
 from chatbot.store.addition_queue import add_files
 from chatbot.store.library import Library, Upload
 from chatbot.store.rebuilding import rebuild
+from ingestion import document
 from ingestion.document import IMAGES, TABLES, Circumstances, DocumentReading, read_document, read_text
 from ingestion.errors import ReaderDiedError
 from ingestion.reading.reader import Reader
@@ -29,7 +31,10 @@ from tests.fakes import HashEmbedder
 from tests.pdfs import draw_revenue, make_pdf, make_scan
 from tests.stores import add_now, hashing, read_now
 
+pytestmark = pytest.mark.usefixtures("text_first")
+
 QUESTION = "What was total revenue in 2024?"
+HIDDEN = "The reserve fund may be spent at will."
 # What a page says that is an image.
 SCANNED = "The reserve fund of the republic is kept by the treasury of the republic."
 
@@ -60,6 +65,20 @@ def budget(folder: Path, *, scanned: Sequence[str] = (), last: str = "") -> Path
         writer.append(part)
     writer.write(folder / "Budget.pdf")
     return folder / "Budget.pdf"
+
+
+def secretive(path: Path, *, hidden_on: Sequence[int]) -> Path:
+    """Two pages of prose, and white words on some."""
+    canvas = Canvas(str(path), invariant=1)
+    for number in (1, 2):
+        canvas.drawString(60, 720, f"The budget of the republic, chapter {number}")
+        canvas.drawString(60, 700, "The deficit ceiling binds the cabinet in every year of the programme.")
+        if number in hidden_on:
+            canvas.setFillColorRGB(1, 1, 1)
+            canvas.drawString(60, 660, HIDDEN)
+        canvas.showPage()
+    canvas.save()
+    return path
 
 
 def contents(library: Library) -> dict[str, list[tuple[Any, ...]]]:
@@ -166,6 +185,35 @@ def test_words_are_found_before_tables_are_read_and_chunks_that_stay_are_not_emb
     assert row.ocr_pages == 1
     newly_embedded = embedded(library) - calls
     assert newly_embedded == 1, "the scanned page"
+
+
+@pytest.mark.parametrize(
+    ("scanned", "pages_an_image", "later"), [((), 6, False), ((SCANNED,), 5, False), ((SCANNED,), 6, True)]
+)
+def test_a_short_file_has_its_tables_at_once_and_few_images_too(
+    library: Library,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    scanned: Sequence[str],
+    pages_an_image: int,
+    later: bool,
+) -> None:
+    path = budget(tmp_path, scanned=scanned)
+    monkeypatch.setattr(document, "FEW_PAGES", 5)
+    monkeypatch.setattr(document, "PAGES_AN_IMAGE", pages_an_image)
+    version = staged(library, path)
+    assert library.catalog.tables(version)
+    assert library.catalog.to_come() == ({version: (IMAGES, 1)} if later else {})
+    library.resume()
+    assert_as_at_once(library, path)
+
+
+def test_a_longer_file_has_its_text_first(
+    library: Library, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(document, "FEW_PAGES", 3)
+    version = staged(library, budget(tmp_path))
+    assert library.catalog.to_come() == {version: (TABLES, 0)}
 
 
 def test_a_file_without_any_text_is_read_whole_at_once(library: Library, tmp_path: Path) -> None:
@@ -377,7 +425,7 @@ def test_a_page_whose_words_have_no_places_keeps_its_text(
 ) -> None:
     path, page = budget(tmp_path), Reader.page
 
-    def broken(reader: Reader, number: int) -> Any:
+    def broken(reader: Reader, number: int, **_: bool) -> Any:
         if number == 3:
             reader.close()
             raise ReaderDiedError("Page 3 made the reader fail.", hint="Repair it.")
@@ -401,7 +449,7 @@ def test_a_fault_of_the_machine_leaves_a_document_as_it_was(
     page = Reader.page
     before = contents(library)
 
-    def without_room(reader: Reader, number: int) -> Any:
+    def without_room(reader: Reader, number: int, **_: bool) -> Any:
         if number > 2:
             raise DocumentError("No reading process can be started.", retryable=True)
         return page(reader, number)
@@ -418,7 +466,7 @@ def test_pages_that_cannot_be_read_again_keep_the_text_they_had(
     version = staged(library, budget(tmp_path))
     texts = library.catalog.page_texts(version)
 
-    def dying(reader: Reader, number: int) -> Any:
+    def dying(reader: Reader, number: int, **_: bool) -> Any:
         reader.close()
         raise ReaderDiedError(f"Page {number} made the reader fail.", hint="Repair it.")
 
@@ -429,6 +477,34 @@ def test_pages_that_cannot_be_read_again_keep_the_text_they_had(
     report = library.catalog.report(version)
     assert [page.problem for page in report] == [None] * 4
     assert library.catalog.to_come() == {}
+
+
+@pytest.mark.parametrize("clear", [frozenset(), frozenset({2})])
+def test_only_a_page_known_to_be_clear_is_not_judged(tmp_path: Path, clear: frozenset[int]) -> None:
+    path = secretive(tmp_path / "Note.pdf", hidden_on=(1, 2))
+    pages = read_document(path, Circumstances(clear=clear)).pages
+    assert [HIDDEN in page.text for page in pages] == [number in clear for number in (1, 2)]
+    assert [bool(page.remarks) for page in pages] == [number not in clear for number in (1, 2)]
+
+
+def test_a_page_with_nothing_hidden_is_not_judged_again_and_one_with_remarks_is(
+    library: Library, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    version = staged(library, secretive(tmp_path / "Note.pdf", hidden_on=(2,)))
+    remarks = library.catalog.remarks(version)
+    assert [*remarks] == [2]
+    page, told = Reader.page, dict[int, bool]()
+
+    def noting(reader: Reader, number: int, *, clear: bool = False) -> Any:
+        told[number] = clear
+        return page(reader, number, clear=clear)
+
+    monkeypatch.setattr(Reader, "page", noting)
+    library.complete(version)
+    assert told == {1: True, 2: False}
+    assert library.catalog.to_come() == {}
+    assert library.catalog.remarks(version) == remarks
+    assert all(HIDDEN not in text for text in library.catalog.page_texts(version))
 
 
 def test_a_document_given_up_leaves_the_one_that_has_the_same_file(library: Library, tmp_path: Path) -> None:

@@ -23,7 +23,7 @@ class Note:
     def __init__(self, path: Path, password: str | None) -> None:
         self.written = path.read_text("utf-8")
 
-    def words(self, number: int) -> tuple[str, str, list[Word]]:
+    def words(self, number: int, *, clear: bool = False) -> tuple[str, str, list[Word]]:
         return self.written, "text", []
 
     def rules(self, number: int) -> Rules:
