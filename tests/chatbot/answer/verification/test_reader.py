@@ -22,6 +22,7 @@ from chatbot.answer.verification.reply import MOST_QUOTES, ReplyError, read_repl
 from chatbot.answer.verification.request import requests_for
 from chatbot.answer.verification.statements import AnswerStatement, statements_of
 from chatbot.errors import ModelError
+from chatbot.models.tokens import count_tokens
 from chatbot.records import Hit
 from tests.chatbot.cited_pages import hit_of, prompt_over
 from tests.fakes import Answer, ScriptedModel
@@ -62,7 +63,7 @@ def scripted(*answers: Any, name: str = "scripted") -> ScriptedModel:
 
 
 def read(
-    model: ScriptedModel, *, sources: dict[str, Hit] | None = None, context: int = 16_000
+    model: ScriptedModel, *, sources: dict[str, Hit] | None = None, tokens: int = 100_000
 ) -> StatementReading:
     pages = sources or {"S1-7f3a": hit_of(RULE)}
     statements = statements_of(ANSWER, pages)
@@ -73,7 +74,7 @@ def read(
         pages,
         context=16_000,
         timeout=LONGEST,
-        tokens=100_000,
+        tokens=tokens,
         stop=lambda: False,
     )
 
@@ -120,6 +121,16 @@ def test_a_reader_who_never_keeps_the_schema_judges_nothing() -> None:
     assert reading.reason == "The reply is not JSON."
     checked = check_statements(ANSWER, prompt_over(hit_of(RULE)), reading)
     assert {statement.verdict for statement in checked.statements} == {"not_checked"}
+
+
+def test_a_second_try_is_paid_for_and_counted() -> None:
+    sent = read(scripted(replying(RULE))).usage.prompt_tokens
+    twice = read(scripted(["Yes."]))
+    assert twice.usage.prompt_tokens > 1.9 * sent and twice.usage.answer_tokens == 2 * count_tokens("Yes.")
+    model = scripted(["Yes."], replying(RULE))
+    once = read(model, tokens=int(1.5 * sent))
+    assert (len(model.calls), once.read) == (1, {}) and sent * 0.9 < once.usage.prompt_tokens < sent * 1.1
+    assert "FINPOLICY_VERIFY_TOKENS" in once.reason
 
 
 def test_a_server_without_schemas_is_asked_in_words_and_that_is_remembered() -> None:
