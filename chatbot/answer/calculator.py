@@ -123,7 +123,9 @@ def _value(node: ast.expr) -> float:
             return float(base**exponent)
         case ast.BinOp(left=left, op=op, right=right) if type(op) in _OPERATIONS:
             return _OPERATIONS[type(op)](_value(left), _value(right))
-        case ast.Call(func=ast.Name(id=name), args=arguments, keywords=[]) if name.lower() in _FUNCTIONS:
+        case ast.Call(func=ast.Name(id=name), args=[_, *_] as arguments, keywords=[]) if (
+            name.lower() in _FUNCTIONS
+        ):
             return float(_FUNCTIONS[name.lower()]([_value(argument) for argument in arguments]))
     raise ValueError(ast.dump(node))
 

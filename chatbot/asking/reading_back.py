@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 import threading
 import time
 from collections.abc import Callable, Iterator
@@ -27,11 +28,18 @@ from chatbot.records import Answer, Event, Stage, Usage
 __all__ = ["ReadingBack"]
 
 NOT_PROVEN = "{model} judged {right} of {all} test statements rightly, so it reads no answers back."
+# Of the probe's prompts, a second try with its reply among them.
+TOKENS_OF_PROBE = 2 * LEAST_CONTEXT
 # A model whose probe failed for its endpoint's sake is tried again after this.
 AGAIN_SECONDS = 600.0
-# One that was too slow for the probe is tried again after a day.
+# One that did not finish the probe is tried again after a day.
 SLOW_SECONDS = 86_400.0
-TOO_SLOW = "{model} was too slow in its test as a reader, so it reads no answers back today."
+UNFINISHED = (
+    "{model} was too slow in its test as a reader, or its reply could not be used: "
+    "it reads no answers back today."
+)
+UNUSABLE = "The reading could not be used."
+log = logging.getLogger(__name__)
 
 
 class ReadingBack:
@@ -53,16 +61,24 @@ class ReadingBack:
         yield Stage("checking", 0, len(answer.statements))
         begun = time.monotonic()
         end = begun + verifier.timeout
-        reason, spent = self._why_not(verifier, end, stop)
-        if reason:
-            reading = StatementReading({}, (verifier.model.name, verifier.model.host), reason, spent)
-        else:
-            reading = self._read(answer, verifier, end, stop)
-        used = reading.usage.plus(spent) if not reason else spent
+        reading = StatementReading(by=(verifier.model.name, verifier.model.host), reason=UNUSABLE)
+        spent = Usage()
+        try:
+            reason, spent = self._why_not(verifier, end, stop)
+            if reason:
+                reading = replace(reading, reason=reason)
+            else:
+                reading = self._read(answer, verifier, end, stop)
+            marked = self._answering.marked(answer, reading)
+        except Exception as error:
+            log.error("a reading back could not be used: %s", type(error).__name__)
+            reading = replace(reading, read={}, reason=UNUSABLE)
+            marked = self._answering.marked(answer, reading)
+        used = reading.usage.plus(spent)
         used = replace(used, cost=verifier.cost(used))
         usage = answer.usage.plus(used) if answer.usage else used
         seconds = round(answer.seconds + time.monotonic() - begun, 3)
-        yield replace(self._answering.marked(answer, reading), usage=usage, seconds=seconds)
+        yield replace(marked, usage=usage, seconds=seconds)
 
     def standing(self, verifier: Verifier) -> str:
         """How a model did in the probe, in a sentence."""
@@ -111,7 +127,7 @@ class ReadingBack:
                 sources,
                 context=max(verifier.context, LEAST_CONTEXT),
                 timeout=max(0.0, end - time.monotonic()),
-                tokens=LEAST_CONTEXT,
+                tokens=TOKENS_OF_PROBE,
                 stop=stop,
             )
             used = found.usage
@@ -122,7 +138,7 @@ class ReadingBack:
                     if time.monotonic() >= end:
                         self._keep(name, -int(time.time() + SLOW_SECONDS))
                 return found.reason, used
-            right = right_of(found.read)
+            right = right_of(found.read) if found.read else -int(time.time() + SLOW_SECONDS)
             self._keep(name, right)
         return _why(model.name, right), used
 
@@ -131,7 +147,7 @@ class ReadingBack:
             self._own.keep_probe(name, right)
 
     def _probed(self, name: str) -> int | None:
-        """How many statements a model judged rightly, below 0 if it is too slow; None to try it."""
+        """How many statements a model judged rightly, below 0 if it did not finish; None to try it."""
         with suppress(StoreError):
             right = self._own.probe(name)
             return None if right is not None and right < 0 and -right < time.time() else right
@@ -145,5 +161,5 @@ def _name(verifier: Verifier) -> str:
 def _why(name: str, right: int) -> str:
     """Why a model with this result may not read, "" if it may."""
     if right < 0:
-        return TOO_SLOW.format(model=name)
+        return UNFINISHED.format(model=name)
     return NOT_PROVEN.format(model=name, right=right, all=len(STATEMENTS)) if right < FEWEST_RIGHT else ""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from chatbot.answer.verification.located import locate_quotations
 from chatbot.answer.verification.reply import (
@@ -15,7 +15,7 @@ from chatbot.answer.verification.reply import (
     written_reply,
 )
 from chatbot.answer.verification.request import ReadingRequest, requests_for
-from chatbot.answer.verification.statements import AnswerStatement
+from chatbot.answer.verification.statements import MOST_STATEMENTS, AnswerStatement
 from chatbot.errors import ModelError
 from chatbot.evidence.page import page_of
 from chatbot.models.chat import LLM, Reply
@@ -28,6 +28,7 @@ __all__ = ["StatementReading", "kept_reading", "read_statements", "replies_to"]
 TOKENS_A_STATEMENT, FEWEST_TOKENS, MOST_TOKENS = 400, 1_500, 16_000
 # A reply that says these of a statement says more of it than one of another run of pages that does not.
 _TELLING = ("stated", "computed", "contradicted", "inferred", "about_sources", "not_stated")
+TOO_MANY_TOKENS = "To compare all pages would take too many tokens (FINPOLICY_VERIFY_TOKENS)."
 _SURE = frozenset({"stated", "computed", "contradicted"})
 # Endpoints that refused a schema, by model and host; they are asked in words.
 _WITHOUT_SCHEMA: set[tuple[str, str]] = set()
@@ -87,7 +88,7 @@ def read_statements(
     Of a reading that is not complete only those verdicts stand that no further page can change.
     """
     end = time.monotonic() + timeout
-    usage = Usage()
+    budget = _Budget(tokens)
     read: dict[int, ReadStatement] = {}
     reason = ""
     failed = False
@@ -99,13 +100,7 @@ def read_statements(
         for request in requests_for(question, statements, sources, context):
             if over():
                 break
-            tokens -= sum(count_tokens(part) for _, part in request.messages)
-            if tokens < 0:
-                reason = "To compare all pages would take too many tokens (FINPOLICY_VERIFY_TOKENS)."
-                break
-            found, used = _asked(model, request, sources, over)
-            usage = used.plus(usage)
-            for number, one in found.items():
+            for number, one in _asked(model, request, sources, over, budget).items():
                 if number not in read or _rank(one) < _rank(read[number]):
                     read[number] = one
     except ModelError as error:
@@ -119,9 +114,11 @@ def read_statements(
         )
     if reason:
         read = {number: one for number, one in read.items() if one.verdict in _SURE}
-    elif len(read) < len(statements):
+    elif len(read) < len(statements[:MOST_STATEMENTS]):
         reason = f"{model.name} skipped some statements."
-    return StatementReading(read, (model.name, model.host), reason, usage, failed)
+    elif len(read) < len(statements):
+        reason = f"Only the first {MOST_STATEMENTS} statements of an answer are compared."
+    return StatementReading(read, (model.name, model.host), reason, budget.usage, failed)
 
 
 def replies_to(request: ReadingRequest, text: str) -> dict[int, ReadStatement]:
@@ -137,31 +134,47 @@ def _rank(one: ReadStatement) -> int:
     return _TELLING.index(one.verdict)
 
 
+@dataclass(slots=True)
+class _Budget:
+    """What a reading may still take, and what it took.
+
+    tokens: of all prompts to come.
+    """
+
+    tokens: int
+    usage: Usage = field(default_factory=Usage)
+
+    def spend(self, messages: Sequence[tuple[str, str]]) -> None:
+        """Raises ReplyError if the tokens do not suffice."""
+        self.tokens -= sum(count_tokens(part) for _, part in messages)
+        if self.tokens < 0:
+            raise ReplyError(TOO_MANY_TOKENS)
+
+
 def _asked(
-    model: LLM, request: ReadingRequest, sources: Mapping[str, Hit], over: Callable[[], bool]
-) -> tuple[dict[int, ReadStatement], Usage]:
-    """(what a model replies, what it took). Raises ModelError, ReplyError.
+    model: LLM, request: ReadingRequest, sources: Mapping[str, Hit], over: Callable[[], bool], budget: _Budget
+) -> dict[int, ReadStatement]:
+    """What a model replies. Raises ModelError, ReplyError.
 
     Asks once more where the reply breaks the schema or quotes what does not stand on its pages.
     """
-    text, usage = _reply(model, request.messages, len(request.numbers), over)
+    text = _reply(model, request.messages, len(request.numbers), over, budget)
     try:
         found = replies_to(request, text)
         fault = _unfound(found, sources)
         if not fault:
-            return found, usage
+            return found
     except ReplyError as error:
         found, fault = {}, str(error)
     if over():
-        return found, usage
-    second, more = _reply(model, request.again(text, fault), len(request.numbers), over)
-    usage = more.plus(usage)
+        return found
     try:
-        return replies_to(request, second), usage
+        second = _reply(model, request.again(text, fault), len(request.numbers), over, budget)
+        return replies_to(request, second)
     except ReplyError:
         if not found:
             raise
-        return found, usage
+        return found
 
 
 def _unfound(found: Mapping[int, ReadStatement], sources: Mapping[str, Hit]) -> str:
@@ -178,9 +191,14 @@ def _unfound(found: Mapping[int, ReadStatement], sources: Mapping[str, Hit]) -> 
 
 
 def _reply(
-    model: LLM, messages: Sequence[tuple[str, str]], statements: int, over: Callable[[], bool]
-) -> tuple[str, Usage]:
-    """A model's reply and what it took. Raises ModelError."""
+    model: LLM,
+    messages: Sequence[tuple[str, str]],
+    statements: int,
+    over: Callable[[], bool],
+    budget: _Budget,
+) -> str:
+    """A model's reply. Raises ModelError, and ReplyError where the budget does not suffice."""
+    budget.spend(messages)
     room = min(MOST_TOKENS, max(FEWEST_TOKENS, TOKENS_A_STATEMENT * statements))
     endpoint = model.name, model.host
     schema = None if endpoint in _WITHOUT_SCHEMA else reply_schema()
@@ -196,9 +214,9 @@ def _reply(
         usage = Usage(reply.prompt_tokens, reply.answer_tokens or count_tokens(text))
     else:
         usage = Usage(sum(count_tokens(part) for _, part in messages), count_tokens(text), estimated=True)
-    return text, Usage(
-        usage.prompt_tokens, usage.answer_tokens, usage.estimated, round(time.monotonic() - started, 3)
-    )
+    usage = replace(usage, seconds=round(time.monotonic() - started, 3))
+    budget.usage = usage.plus(budget.usage)
+    return text
 
 
 def _streamed(

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import json
-import re
 from collections.abc import Mapping, Sequence
 from typing import Any, Literal
 
 from pydantic import BaseModel, ConfigDict, ValidationError
 
 from chatbot.errors import ProjectError
+from chatbot.models.model_text import clean_json
 
 __all__ = [
     "Calculated",
@@ -25,7 +25,8 @@ __all__ = [
 # Of one reply; a longer one is of something else than what was asked.
 LONGEST_REPLY = 400_000
 MOST_QUOTES, LONGEST_QUOTE, MOST_FIGURES = 8, 2_000, 60
-_FENCED = re.compile(r"\A\s*```(?:json)?\s*(.*?)\s*```\s*\Z", re.DOTALL)
+LONGEST_PLACE = 60
+_FENCE = "```"
 
 
 class ReplyError(ProjectError):
@@ -105,12 +106,12 @@ def read_reply(text: str, numbers: Sequence[int] = ()) -> dict[int, ReadStatemen
     """
     if len(text) > LONGEST_REPLY:
         raise ReplyError("The reply is too long.", hint="Reply with the JSON object alone.")
-    fenced = _FENCED.match(text)
+    text = text.strip().removeprefix(_FENCE).removeprefix("json").removesuffix(_FENCE)
     try:
-        parts = _Reply.model_validate(json.loads(fenced[1] if fenced else text, strict=False)).statements
+        parts = _Reply.model_validate(clean_json(json.loads(text, strict=False))).statements
     except ValidationError as error:
         first = error.errors()[0]
-        place = ".".join(map(str, first["loc"]))
+        place = ".".join(map(str, first["loc"]))[:LONGEST_PLACE]
         raise ReplyError(
             f"The reply breaks the schema at {place}: {first['msg']}.", hint="Keep it."
         ) from error

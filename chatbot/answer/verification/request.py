@@ -7,7 +7,7 @@ import secrets
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
-from chatbot.answer.verification.statements import AnswerStatement
+from chatbot.answer.verification.statements import MOST_STATEMENTS, AnswerStatement
 from chatbot.models.tokens import count_tokens
 from chatbot.records import Hit
 
@@ -28,7 +28,8 @@ page gives. Reply with one JSON object {"statements": [...]} that has for each s
   "stated": a page says all of it, in these or other words;
   "computed": its figures follow by arithmetic from figures on the pages, and the rest is stated;
   "inferred": it does not stand on the pages but follows from them by reasoning;
-  "about_sources": it only says what the pages contain or lack, and that is true;
+  "about_sources": it only says what the pages contain or lack, or names a topic of theirs as a heading does,
+  and that is true;
   "contradicted": a page says otherwise;
   "not_stated": none of the pages says it, or not all of it.
 - "quotes": up to 8 quotations that the verdict rests on, each {"page": key, "text": words copied character
@@ -82,13 +83,16 @@ def requests_for(
     """The calls in which an answer's statements are judged.
 
     It is one call, or, where that does not fit into the context (tokens), one for each run of pages that
-    does, the cited ones first; of a long answer each MOST_AT_ONCE statements are judged by themselves.
+    does, the cited ones first; of a long answer each MOST_AT_ONCE statements are judged by themselves, and
+    none behind the first MOST_STATEMENTS.
 
     sources: by the keys of the answer's prompt. A page that alone does not fit is not sent. nonce: the part
         of the pages' keys that no document could know, drawn if it is not given.
     """
     nonce = nonce or secrets.token_hex(3)
-    rows = [{"number": number, "text": one.text} for number, one in enumerate(statements, 1)]
+    rows = [
+        {"number": number, "text": one.text} for number, one in enumerate(statements[:MOST_STATEMENTS], 1)
+    ]
     for first in range(0, len(rows), MOST_AT_ONCE):
         some = slice(first, first + MOST_AT_ONCE)
         cited = {key for statement in statements[some] for key in statement.keys}

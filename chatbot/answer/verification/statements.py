@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from chatbot.answer.citations.citation_keys import ANY_KEY, KEYS_IN_BRACKETS
@@ -12,21 +12,20 @@ from ingestion.language.list_items import SAFE_ITEM
 from ingestion.language.numbers import find_figures
 from ingestion.language.sentences import sentence_spans
 
-__all__ = ["AnswerStatement", "statements_of"]
+__all__ = ["MOST_STATEMENTS", "AnswerStatement", "statements_of"]
 
-# Statements of one answer; what lies behind them is not checked, and that is said.
+# Statements of one answer that are checked; those behind them are not, and that is said.
 MOST_STATEMENTS = 200
-# Fewer telling words, and no figure, state nothing: "Yes.", "In short".
-FEWEST_TELLING = 2
-# Nor do fewer letters of a script without blanks: "是的。".
-FEWEST_UNSPACED = 4
+# Telling words of a row, of a heading, and of a lead-in that cites a source; fewer state nothing.
+FEWEST_OF_ROW, FEWEST_OF_HEADING, FEWEST_OF_LEAD_IN = 2, 3, 4
+# Letters that make a word in a script without blanks.
+UNSPACED_OF_A_WORD = 2
 _UNSPACED = re.compile(r"[\u0e00-\u0eff\u3040-\u30ff\u3400-\u9fff]")
 _HEADING = re.compile(r"\s*(?:#{1,6}\s|(?:\*\*|__)[^*_]+(?:\*\*|__):?\s*$)")
-_TABLE_RULE = re.compile(r"\s*\|?[\s:|-]*-[\s:|-]*\|?\s*")
 _ROW = re.compile(r"\s*\|")
 _REST_OF_TABLE = re.compile(r"(?<=\|)\n(?:[ \t]*\|[^\n]*\n?)*|(?<=\|\n)(?:[ \t]*\|[^\n]*\n?)*")
 _LETTER = re.compile(r"[^\W_]")
-_BLANKS_BEFORE = re.compile(r"[ \t]+(?=[.,;:!?])")
+_BLANK_BEFORE = re.compile(r" (?=[.,;:!?])")
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,19 +55,28 @@ def statements_of(text: str, known: Mapping[str, object]) -> list[AnswerStatemen
     plain = _blanked(text)
     spans = list(_spans(text))
     for number, (start, end) in enumerate(spans):
-        line = _BLANKS_BEFORE.sub("", plain[start:end].strip())
-        if not _ROW.match(plain, start):
+        line = _BLANK_BEFORE.sub("", " ".join(plain[start:end].split()))
+        is_row = _ROW.match(plain, start)
+        if not is_row or (number and text.count("\n", spans[number - 1][1], start) > 1):
             heads = ""
-        elif number + 1 < len(spans) and _TABLE_RULE.fullmatch(plain, *spans[number + 1]):
+        if is_row and not heads and _is_headed(plain, spans[number + 1 : number + 3]):
             heads = line
             continue
-        if not _states(line):
+        if not _states(line, has_key=plain[start:end] != text[start:end], is_row=bool(is_row)):
             continue
         own = tuple(key for key in ANY_KEY.findall(text[start:end]) if key in known)
         keys = tuple(dict.fromkeys(own)) or _keys_behind(text, end, known)
-        said = " ".join(filter(None, (heads, line)))
-        found.append(AnswerStatement(start, end, " ".join(said.split()), keys))
-    return found[:MOST_STATEMENTS]
+        found.append(AnswerStatement(start, end, " ".join(filter(None, (heads, line))), keys))
+    return found
+
+
+def _is_headed(text: str, below: Sequence[tuple[int, int]]) -> bool:
+    """Whether below a row there are a rule and another row."""
+    return len(below) > 1 and _is_rule(text[slice(*below[0])]) and bool(_ROW.match(text, below[1][0]))
+
+
+def _is_rule(line: str) -> bool:
+    return "-" in line and not "".join(line.split()).strip("|:-")
 
 
 def _spans(text: str) -> Iterator[tuple[int, int]]:
@@ -99,15 +107,26 @@ def _keys_behind(text: str, end: int, known: Mapping[str, object]) -> tuple[str,
     return tuple(key for key in ANY_KEY.findall(found[0]) if key in known) if found else ()
 
 
-def _states(line: str) -> bool:
-    """Whether a line states anything: it is no heading, question or lead-in, and has a figure or some telling
-    words."""
-    said = SAFE_ITEM.sub("", line, count=1).strip(" \n\t*_\"'”»)|")
-    if not said or said.endswith("?") or _HEADING.match(line) or _TABLE_RULE.fullmatch(line):
+def _states(line: str, *, has_key: bool, is_row: bool) -> bool:
+    """Whether a line states anything: all do that have a figure or cite a source, and most others.
+
+    Questions do not unless they cite a source, nor, without a figure, lead-ins; nor do rows, headings and
+    lead-ins of few telling words, and sentences of one word: "Yes."
+    """
+    item = SAFE_ITEM.sub("", line, count=1)
+    said = item.strip(" *_\"'”»)|#")
+    if not _LETTER.search(said):
         return False
+    if said.endswith("?"):
+        return has_key
     if find_figures(said):
         return True
+    words = comparable_words(said)
+    telling = max(distinctive_words(words), len(_UNSPACED.findall(said)) // UNSPACED_OF_A_WORD)
     if said.endswith(":"):
-        return False
-    telling = distinctive_words(comparable_words(said))
-    return telling >= FEWEST_TELLING or len(_UNSPACED.findall(said)) >= FEWEST_UNSPACED
+        return has_key and telling >= FEWEST_OF_LEAD_IN
+    if is_row:
+        return telling >= FEWEST_OF_ROW
+    if _HEADING.match(item):
+        return has_key or telling >= (FEWEST_OF_ROW if item != line else FEWEST_OF_HEADING)
+    return has_key or len(words.texts) > 1 or telling > 1

@@ -44,6 +44,9 @@ x
 1.5.2
 5 % of 3
 min()
+abs()
+count()
+min3(1, 2)
 lambda: 1
 [1][0]
 'a' * 3

@@ -10,7 +10,10 @@ from typing import Any
 import pytest
 
 from chatbot.answer.verification.probe import FEWEST_RIGHT, STATEMENTS
+from chatbot.answer.verification.reading_call import StatementReading
+from chatbot.asking.answering import Answering
 from chatbot.asking.question import Ask
+from chatbot.asking.reading_back import SLOW_SECONDS
 from chatbot.records import Answer, Event, Stage
 from chatbot.service import Chatbot
 from tests.provider import Behaviour, Body, Mute, Provider, Refuse, Say, first_key
@@ -119,6 +122,51 @@ def test_a_reader_who_cannot_be_used_leaves_the_programs_half(make: Make, reads:
     answer, _ = read(make, reads, said)
     assert [one.mark for one in answer.statements] == ["quoted", "", "not_found"]
     assert answer.reading is not None and answer.reading.reason and not answer.reading.reply
+
+
+def test_one_unusable_reply_to_the_probe_bars_a_model_for_a_day_alone(
+    make: Make, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with Provider([saying(f"{REWORDED} KEY.")] * 3, reads=Say(["All of it is true."])) as provider:
+        chatbot = make(chat_model="m", base_url=provider.url)
+        for _ in range(2):
+            answer = last(events_of(chatbot))
+            assert answer.unread == 1 and answer.reading is not None
+            assert "its reply could not be used" in answer.reading.reason
+        assert len(provider.readings) == 2, "once more for the probe, and then no more"
+        tomorrow = time.time() + SLOW_SECONDS + 1
+        monkeypatch.setattr(time, "time", lambda: tomorrow)
+        last(events_of(chatbot))
+        assert len(provider.readings) == 4
+        chatbot.close()
+
+
+def test_a_fault_while_proving_never_costs_the_answer(
+    make: Make, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    whole = Answering.marked
+
+    def marked(self: Answering, answer: Answer, reading: StatementReading) -> Answer:
+        if reading.read:
+            raise OverflowError("words of a reply")
+        return whole(self, answer, reading)
+
+    monkeypatch.setattr(Answering, "marked", marked)
+    answer, _ = read(make, ALL_STATED)
+    assert [one.verdict for one in answer.statements] == ["not_checked"] and answer.unread == 1
+    assert answer.reading is not None and answer.reading.reason == "The reading could not be used."
+    assert answer.usage and answer.usage.answer_tokens > 100
+    assert "OverflowError" in caplog.text and "words of a reply" not in caplog.text
+
+
+def test_what_json_alone_can_write_does_not_break_the_check(make: Make) -> None:
+    odd = reader(quoting("contradicted", PRINTED, difference="half \ud800 a sign"))
+    answer, _ = read(make, odd, "The deficit ceiling of 3.0 per cent holds in election years only KEY.")
+    assert answer.statements[0].difference == "half \ufffd a sign"
+    for expression in ("abs()", "min()", "mean() + 3.0", "min3(3.0)"):
+        empty = {"expression": expression, "operands": []}
+        answer, _ = read(make, reader(quoting("computed", PRINTED, calculation=empty)))
+        assert [one.verdict for one in answer.statements] == ["computed"]
 
 
 @pytest.mark.timed

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import time
 from typing import Any
 
 import pytest
@@ -17,10 +18,11 @@ from chatbot.answer.verification.probe import (
     right_of,
 )
 from chatbot.answer.verification.reading_call import StatementReading, read_statements, replies_to
-from chatbot.answer.verification.reply import MOST_QUOTES, ReplyError, read_reply, reply_schema
+from chatbot.answer.verification.reply import MOST_QUOTES, ReplyError, read_reply, reply_schema, written_reply
 from chatbot.answer.verification.request import requests_for
 from chatbot.answer.verification.statements import AnswerStatement, statements_of
 from chatbot.errors import ModelError
+from chatbot.models.tokens import count_tokens
 from chatbot.records import Hit
 from tests.chatbot.cited_pages import hit_of, prompt_over
 from tests.fakes import Answer, ScriptedModel
@@ -61,7 +63,7 @@ def scripted(*answers: Any, name: str = "scripted") -> ScriptedModel:
 
 
 def read(
-    model: ScriptedModel, *, sources: dict[str, Hit] | None = None, context: int = 16_000
+    model: ScriptedModel, *, sources: dict[str, Hit] | None = None, tokens: int = 100_000
 ) -> StatementReading:
     pages = sources or {"S1-7f3a": hit_of(RULE)}
     statements = statements_of(ANSWER, pages)
@@ -72,7 +74,7 @@ def read(
         pages,
         context=16_000,
         timeout=LONGEST,
-        tokens=100_000,
+        tokens=tokens,
         stop=lambda: False,
     )
 
@@ -121,6 +123,16 @@ def test_a_reader_who_never_keeps_the_schema_judges_nothing() -> None:
     assert {statement.verdict for statement in checked.statements} == {"not_checked"}
 
 
+def test_a_second_try_is_paid_for_and_counted() -> None:
+    sent = read(scripted(replying(RULE))).usage.prompt_tokens
+    twice = read(scripted(["Yes."]))
+    assert twice.usage.prompt_tokens > 1.9 * sent and twice.usage.answer_tokens == 2 * count_tokens("Yes.")
+    model = scripted(["Yes."], replying(RULE))
+    once = read(model, tokens=int(1.5 * sent))
+    assert (len(model.calls), once.read) == (1, {}) and sent * 0.9 < once.usage.prompt_tokens < sent * 1.1
+    assert "FINPOLICY_VERIFY_TOKENS" in once.reason
+
+
 def test_a_server_without_schemas_is_asked_in_words_and_that_is_remembered() -> None:
     refusal = ModelError("response_format is not supported")
     model = scripted([refusal], replying(RULE), replying(RULE), name="without-schemas")
@@ -165,8 +177,28 @@ def test_too_many_and_strange_parts_of_a_reply_are_left_out() -> None:
     assert long[1].quotes[0].text == ""
     with pytest.raises(ReplyError):
         read_reply("[" * 100_000, [1])
-    fenced = f"```json\n{json.dumps({'statements': [one(1)]})}\n```"
-    assert set(read_reply(fenced, [1])) == {1}
+    whole = json.dumps({"statements": [one(1)]})
+    for fenced in (f"```json\n{whole}\n```", f" ```\n{whole}```\n", f"\n{whole} "):
+        assert set(read_reply(fenced, [1])) == {1}
+
+
+@pytest.mark.timed
+def test_blanks_without_end_cost_a_reply_nothing() -> None:
+    began = time.process_time()
+    with pytest.raises(ReplyError):
+        read_reply("```" + " " * 300_000 + "x", [1])
+    assert time.process_time() - began < 1
+
+
+def test_a_reply_is_made_clean_as_it_arrives() -> None:
+    half = {**one(1, "contradicted", ("P1\ud800", "words\udfff \0of it")), "difference": "a\ud800b\x1b"}
+    (row,) = read_reply(json.dumps({"statements": [half]}), [1]).values()
+    assert (row.quotes[0].page, row.quotes[0].text) == ("P1\ufffd", "words\ufffd of it")
+    assert row.difference == "a\ufffdb"
+    assert written_reply([row]).encode()
+    with pytest.raises(ReplyError) as fault:
+        read_reply(json.dumps({"x" * 90_000: 1}), [1])
+    assert len(str(fault.value)) < 200
 
 
 def test_a_document_is_data_to_the_reader() -> None:
