@@ -137,7 +137,7 @@ def _answer(record: Record) -> str:
     notices = "".join(f'<p class="notice" dir="auto">{plain(notice)}</p>' for notice in record.notices)
     if record.answered:
         heading = "The answer"
-    elif _by_model(record) and MODEL_TEXT not in record.answer:
+    elif record.by_model and MODEL_TEXT not in record.answer:
         heading = "The chat model found no answer"
     else:
         heading = "Not in these documents"
@@ -155,14 +155,10 @@ def _answer(record: Record) -> str:
 
 def _answer_html(record: Record) -> str:
     """Renders the answer. A chat model's formatting is kept, except in the documents' own words before it."""
-    if record.format < WITH_FORMATTING or not _by_model(record):
+    if record.format < WITH_FORMATTING or not record.by_model:
         return paragraphs(record.answer)
     begins = max(record.answer.find(MODEL_TEXT), 0)
     return paragraphs(record.answer[:begins]) + formatted_html(seen(record.answer[begins:]))
-
-
-def _by_model(record: Record) -> bool:
-    return record.sent is not None and not record.sent.failure and record.model != "extractive"
 
 
 def _linked(text: str, quotes: Sequence[Quote]) -> str:
@@ -265,7 +261,7 @@ def _statements(record: Record) -> str:
 
 
 def _marked_statements(record: Record) -> str:
-    if not record.statements or not _by_model(record):
+    if not record.statements or not record.by_model:
         return ""
     rows = []
     for one in record.statements:

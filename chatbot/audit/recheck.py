@@ -32,7 +32,6 @@ from ingestion.records import Word
 
 __all__ = ["RecheckedAnswer", "check_again", "checks_of", "operands_of", "stated", "with_keys"]
 
-EXTRACTIVE = "extractive"
 KEY = re.compile(r"S[0-9]{1,4}(?:-[0-9A-Za-z]{1,16})?")
 
 
@@ -80,7 +79,7 @@ def check_again(
 def _checked(record: Record, prompt: Prompt) -> CheckedText:
     """Proves all anew: of a model's answer without the keys that were added, by what its reader said then."""
     text = with_keys(record.answer, record.quotes, [source.key for source in record.sources])
-    if record.model == EXTRACTIVE or record.sent is None or record.sent.failure:
+    if not record.by_model:
         return check_quoted(text, prompt)
     statements = []
     for recorded in record.statements:

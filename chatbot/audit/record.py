@@ -285,6 +285,11 @@ class Record:
     statements: tuple[StatementRecord, ...] = ()
     reading: ReadingRecord | None = None
 
+    @property
+    def by_model(self) -> bool:
+        """Whether a chat model wrote the answer."""
+        return self.sent is not None and not self.sent.failure and self.model != "extractive"
+
 
 def dump(record: Record) -> str:
     """Returns the record as plain ASCII JSON without `<`, `>` and `&`.

@@ -14,6 +14,7 @@ from itertools import zip_longest
 from pathlib import Path
 
 from chatbot.answer.citations.model_refusals import is_refusal
+from chatbot.asking.answering import NOT_SO_FAR
 from chatbot.audit.document_lookup import LocatedDocument, find_documents
 from chatbot.audit.html_page import render
 from chatbot.audit.page_images import ReadPage, draw, looks_alike, places
@@ -279,12 +280,11 @@ def _is_close(given: Sequence[Sequence[float]], anew: Sequence[Sequence[float]])
 
 
 def _checks(record: Record, opened: Gathered) -> Iterator[VerificationLine]:
-    if not record.answered and not (record.quotes or record.checks):
-        yield VerificationLine("refusal", CONFIRMED, "it quotes nothing and states nothing")
+    if not record.answered and not record.by_model:
+        yield _refusal(record)
         return
     if not record.answered and not is_refusal(record.answer):
-        yield VerificationLine("refusal", DIFFERS, "it cites")
-        return
+        yield VerificationLine("refusal", DIFFERS, "it is an answer")
     if record.format < WITH_READING:
         yield from _former_checks(record, opened)
         return
@@ -311,6 +311,15 @@ def _checks(record: Record, opened: Gathered) -> Iterator[VerificationLine]:
     yield from _figures(record, checked, some_missing=bool(missing))
     if record.statements or checked.statements:
         yield _statements(record, checked, some_missing=bool(missing))
+
+
+def _refusal(record: Record) -> VerificationLine:
+    """Checks a refusal in the program's own words."""
+    if record.quotes or record.checks or record.statements:
+        return VerificationLine("refusal", DIFFERS, "it cites")
+    if is_refusal(record.answer) or record.answer.startswith(NOT_SO_FAR):
+        return VerificationLine("refusal", CONFIRMED, "it quotes nothing and states nothing")
+    return VerificationLine("refusal", UNKNOWN, "it does not begin as a refusal does")
 
 
 def _former_checks(record: Record, opened: Gathered) -> Iterator[VerificationLine]:

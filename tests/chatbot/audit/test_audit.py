@@ -235,6 +235,21 @@ def test_a_refusal_of_the_model_is_confirmed(make: Make, tmp_path: Path) -> None
     assert b"<h2>The chat model found no answer</h2>" in file.data
 
 
+CLAIM = "The ceiling is 5.0 per cent of output."
+
+
+@pytest.mark.parametrize("text", ["Not in these documents.", CLAIM])
+def test_a_refusal_hides_no_statement(make: Make, tmp_path: Path, text: str) -> None:
+    file = audited(make(ScriptedModel(says)), tmp_path)
+    stated = StatementRecord(CLAIM, "cited", None, "stated", "stated")
+    record = replace(file.record, answered=False, answer=text, quotes=(), checks=(), statements=(stated,))
+    assert "statements" in names(wrong(forged(file, record), tmp_path))
+    own_words = forged(file, replace(record, model="extractive"))
+    assert "refusal" in names(wrong(own_words, tmp_path))
+    nothing_listed = forged(file, replace(record, model="extractive", statements=()))
+    assert ("refusal" in names(wrong(nothing_listed, tmp_path))) == (text == CLAIM)
+
+
 def test_kept_and_remembered_answers_are_confirmed(make: Make, tmp_path: Path) -> None:
     chatbot = make()
     conversation = chatbot.conversations.begin("local")
