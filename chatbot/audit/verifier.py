@@ -45,6 +45,7 @@ BEGINNING = 40
 DOCUMENTS_READ = 12
 # Of what an older file says.
 FORMER = "it was judged by rules of an earlier version, which this one does not have"
+ANOTHER_PAGE = "it leads to a different page from the one cited"
 Gathered = dict[str, "_Opened"]
 
 
@@ -325,6 +326,7 @@ def _refusal(record: Record) -> VerificationLine:
 def _former_checks(record: Record, opened: Gathered) -> Iterator[VerificationLine]:
     """The quotations of an older file, and that what it says of figures and statements is not judged anew."""
     numbers = _numbers(record.quotes)
+    pages = _pages_of(record)
     for quote in record.quotes:
         what = _quotation(quote, numbers.get((quote.key, quote.quote)))
         at = quote.leaf if quote.leaf is not None else -1
@@ -333,13 +335,17 @@ def _former_checks(record: Record, opened: Gathered) -> Iterator[VerificationLin
         page = document.page(leaf.page) if document and leaf else None
         if leaf is None or not quote.verified:
             yield VerificationLine(what, UNKNOWN, FORMER)
+        elif not quote.quote.strip():
+            yield VerificationLine(what, DIFFERS, "it is empty, but the file says it was found")
+        elif not _leads_to(leaf, pages.get(quote.key)):
+            yield VerificationLine(what, DIFFERS, ANOTHER_PAGE)
         elif page is None:
             yield VerificationLine(what, UNKNOWN, "its document was not read")
         elif "".join(quote.quote.split()) in "".join(page.text.split()):
             yield VerificationLine(what, CONFIRMED, f"found again on {_name(leaf)}")
         else:
             yield VerificationLine(what, DIFFERS, f"it is not on {_name(leaf)}")
-    if record.checks or record.statements:
+    if record.checks or record.statements or not record.quotes:
         yield VerificationLine("figures and statements", UNKNOWN, FORMER)
 
 
@@ -379,8 +385,7 @@ def _quote(
         return VerificationLine(what, DIFFERS, "the file says something else about an unknown source")
     leaf = record.leaves[quote.leaf] if 0 <= quote.leaf < len(record.leaves) else None
     if leaf is None or anew.document is None or not _leads_to(leaf, pages.get(quote.key)):
-        detail = "it leads to a different page from the one cited"
-        return VerificationLine(what, DIFFERS, detail)
+        return VerificationLine(what, DIFFERS, ANOTHER_PAGE)
     difference = _quote_difference(quote, anew)
     if difference:
         return VerificationLine(what, DIFFERS, difference)

@@ -501,6 +501,19 @@ def test_a_forgery_that_agrees_with_itself_is_found_in_the_documents(
     expect_found(file, change(file.record), where, home)
 
 
+def test_an_older_file_is_not_confirmed_by_what_it_leaves_out(file: AuditFile, home: Path) -> None:
+    """Its quotations are looked up, on the page that their key is of; the rest is not judged anew."""
+    older = replace(file.record, format=4)
+    former = [("figures and statements", UNKNOWN)]
+    assert [(one.what, one.status) for one in wrong(forged(file, older), home)] == former
+    nothing = replace(older, quotes=(), checks=(), statements=())
+    assert [(one.what, one.status) for one in wrong(forged(file, nothing), home)] == former
+    blank = with_first(older, "quotes", quote=" ", marks=())
+    for record in (blank, with_the_other_page(older)):
+        found = wrong(forged(file, record), home)
+        assert any(one.what.startswith("quotation [S1]") and one.status == DIFFERS for one in found), found
+
+
 def test_another_image_is_found(file: AuditFile, home: Path, wrong_in: Wrong) -> None:
     ((name, png),) = file.images.items()
     other = repainted(png)
