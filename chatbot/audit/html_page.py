@@ -61,6 +61,10 @@ WHAT_IT_PROVES = (
     "and whether anything in this file was changed by itself. "
     "It cannot tell who made the file, nor that a model said these words."
 )
+NO_SIGNATURE = (
+    " Digests are no signature: whoever made the file could have written all of it, what the reader replied "
+    "and was asked included."
+)
 
 
 def render(record: Record, images: Mapping[str, bytes]) -> str:
@@ -272,7 +276,8 @@ def _marked_statements(record: Record) -> str:
     read = ""
     if record.reading is not None:
         by = f"Read back by {plain(record.reading.model)} ({plain(record.reading.host)})."
-        read = f"<p>{by} {plain(record.reading.reason)}</p>"
+        reason = f" It was said then: {plain(record.reading.reason)}" if record.reading.reason else ""
+        read = f"<p>{by}{reason}</p>"
     head = ("Statement", "Mark", "Grounds")
     listed = table("Each statement of the answer, with what is proven of it", head, rows)
     return f"<section><h2>Statements</h2>{read}{listed}</section>"
@@ -418,4 +423,5 @@ def _origin(record: Record) -> str:
         ("Index", plain(record.index) or "not noted"),
         ("Digest of this file", f"<code>{plain(record.digest)}</code>"),
     ]
-    return pairs(rows) + f'<p class="quiet">{WHAT_IT_PROVES}</p>'
+    warned = NO_SIGNATURE if record.format >= WITH_READING else ""
+    return pairs(rows) + f'<p class="quiet">{WHAT_IT_PROVES}{warned}</p>'

@@ -453,6 +453,8 @@ def _figures(record: Record, checked: RecheckedAnswer, *, some_missing: bool) ->
 
 def _statements(record: Record, checked: RecheckedAnswer, *, some_missing: bool) -> VerificationLine:
     """Reports the statements as one finding, since there are as many as the answer has sentences."""
+    if record.reading and record.reading.asked != checked.asked and not some_missing:
+        return VerificationLine("statements", DIFFERS, "its reader was asked about other statements")
     if record.statements == checked.statements:
         count = sum(bool(statement.mark) for statement in record.statements)
         read = " by what the reader replied then" if record.reading and record.reading.reply else ""
