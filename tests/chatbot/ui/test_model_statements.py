@@ -11,9 +11,10 @@ import pytest
 
 from chatbot.asking.question import Ask
 from chatbot.memory.conversations.export import export_conversation
-from chatbot.records import ADDED, Statement, StatementCalculation, StatementQuote
+from chatbot.records import ADDED, Answer, ReadBack, Statement, StatementCalculation, StatementQuote
 from chatbot.store.library import Upload
 from chatbot.ui.answer_text import answer_html
+from chatbot.ui.ratings import copied_text
 from tests.pages import ME, open_context, shown, visit
 from tests.pdfs import make_pdf
 from tests.provider import Provider, Refuse
@@ -96,7 +97,24 @@ def test_a_mark_says_what_it_rests_on() -> None:
     html = unescape(answer_html("One. Two. Three.", [], statements=statements))
     assert '✓ stated; page 4: “It is "<so>"”; read by m' in html
     assert "= calculated: 60 - 47" in html
-    assert 'it is not so Page 4 has “It is "<so>"”.' in html
+    assert 'it is not so. Page 4 has “It is "<so>"”.' in html
+
+
+def test_a_copied_answer_says_what_is_doubted_and_what_was_not_checked() -> None:
+    row = "| Levy | 5 |"
+    text = f"One. Two. Three.\n\n| Tax | Rate |\n| - | - |\n{row}"
+    statements = (
+        Statement("One.", "cited", mark="stated", verdict="stated"),
+        Statement("Two.", "cited", mark="not_found"),
+        Statement("Three.", "cited"),
+        Statement(row, "cited", mark="contradicted"),
+    )
+    reading = ReadBack(reason="It was stopped.")
+    copied = copied_text(Answer("?", "?", text, True, model="m", statements=statements, reading=reading))
+    assert "One. Two. (⚠ not found) Three.\n" in copied
+    assert "| Levy | 5 (⚠ the page says otherwise) |" in copied
+    assert copied.endswith("1 statement was not checked by meaning. It was stopped.")
+    assert copied_text(Answer("?", "?", "One.", True)) == "One."
 
 
 def test_marks_to_come_keep_their_places() -> None:
