@@ -74,9 +74,12 @@ DOUBTFUL_CONFIDENCE = 80
 NOT_IN_DOCUMENTS, MODEL_FOUND_NONE = "Not in these documents", "The chat model found no answer"
 
 
-def draw_given(given: Given, context: AppContext, *, read_back: bool = False) -> None:
-    """Draws the whole answer inside the open message. read_back: whether a model still reads it back."""
-    if read_back:
+def draw_given(given: Given, context: AppContext, *, read_back: bool = False, fresh: bool = False) -> None:
+    """Draws the whole answer inside the open message.
+
+    read_back: whether a model still reads it back. fresh: and nobody has seen the program's own doubts yet.
+    """
+    if fresh:
         given = replace(given, answer=_without_doubts(given.answer))
     answer = given.answer
     of_failure = [
@@ -115,7 +118,7 @@ def draw_given(given: Given, context: AppContext, *, read_back: bool = False) ->
         )
         st.html(html)
         _draw_citations(given, context)
-        if not read_back:
+        if not fresh:
             _draw_marks(answer)
         checks = shown_figures(html, answer.numbers)
     else:
