@@ -11,13 +11,22 @@ import pytest
 
 from chatbot.asking.question import Ask
 from chatbot.memory.conversations.export import export_conversation
-from chatbot.records import ADDED, Answer, ReadBack, Statement, StatementCalculation, StatementQuote
+from chatbot.records import (
+    ADDED,
+    Answer,
+    NumberCheck,
+    ReadBack,
+    Statement,
+    StatementCalculation,
+    StatementQuote,
+)
 from chatbot.store.library import Upload
 from chatbot.ui.answer_text import answer_html
+from chatbot.ui.answers import details_label
 from chatbot.ui.ratings import copied_text
 from tests.pages import ME, open_context, shown, visit
 from tests.pdfs import make_pdf
-from tests.provider import Provider, Refuse
+from tests.provider import Mute, Provider, Refuse
 
 CEILING = "The deficit ceiling is 3.0 per cent of output in every year"
 BREACH = "A breach is reported to Parliament within 30 days"
@@ -75,6 +84,39 @@ def test_the_page_says_that_a_model_found_nothing_or_failed(
     for page in pages:
         assert "without a model" not in page
         assert "See the prompt as it was sent" in page
+
+
+def test_what_is_doubted_stays_while_it_is_checked_again(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    lacking = "NOT IN THESE DOCUMENTS. The fuel levy is 77 per cent."
+    with Provider([f"{CEILING}. The fuel levy is 77 per cent.", lacking], reads=Mute()) as provider:
+        monkeypatch.setenv("FINPOLICY_CHAT_MODEL", "m")
+        monkeypatch.setenv("OPENAI_BASE_URL", provider.url)
+        with open_context(tmp_path / "home") as context:
+            chatbot = context.chatbot
+            list(chatbot.add([Upload(make_pdf(tmp_path / "Rules.pdf", [f"{CEILING}."]))]))
+            talk = chatbot.conversations.begin(ME)
+            for question in ("What is the deficit ceiling?", "What is the fuel levy?"):
+                list(chatbot.ask(Ask(question, conversation=talk, owner=ME, verify=False)))
+            before = shown(visit(conversation=talk))
+            context.asked.read_back(talk, 1, ME)
+            app = visit(conversation=talk)
+            page = shown(app)
+            context.asked.stop(talk, ME)
+    assert "The chat model found no answer" in page
+    assert before.count("⚠ not found: “The fuel levy is 77 per cent.”") == 2
+    assert page.count("⚠ not found: “The fuel levy is 77 per cent.”") == 2
+    assert page.count('class="stage"') == 1 and "Checking" in page and "Working" not in page
+
+
+def test_the_details_count_what_was_proven() -> None:
+    statuses = ("supported", "derived", "not_checked", "unsupported")
+    one, other, unread, doubted = (NumberCheck("3", 3.0, None, 1.0, None, status) for status in statuses)
+    answer = Answer("?", "?", "3", True, model="m")
+    assert details_label(answer, [one, other]) == "2 figures checked · Details"
+    assert details_label(answer, [one, other, unread]) == "2 of 3 figures proven · Details"
+    assert details_label(answer, [one, doubted]) == "⚠ 1 of 2 figures not confirmed · Details"
 
 
 def test_a_mark_stands_behind_its_statement_whatever_that_holds() -> None:
