@@ -4,6 +4,8 @@ is kept.
 
 from __future__ import annotations
 
+import re
+import tomllib
 from html import unescape
 from pathlib import Path
 
@@ -21,6 +23,7 @@ from chatbot.records import (
     StatementQuote,
 )
 from chatbot.store.library import Upload
+from chatbot.ui import answer_text
 from chatbot.ui.answer_text import answer_html
 from chatbot.ui.answers import details_label
 from chatbot.ui.ratings import copied_text
@@ -128,6 +131,25 @@ def test_a_mark_stands_behind_its_statement_whatever_that_holds() -> None:
     assert "<b>" not in html
 
 
+def luminance(colour: str) -> float:
+    """As WCAG 2 defines it."""
+    parts = [int(colour[at : at + 2], 16) / 255 for at in (1, 3, 5)]
+    red, green, blue = (one / 12.92 if one <= 0.04045 else ((one + 0.055) / 1.055) ** 2.4 for one in parts)
+    return 0.2126 * red + 0.7152 * green + 0.0722 * blue
+
+
+def test_marks_can_be_read_in_both_themes() -> None:
+    style = Path(answer_text.__file__).with_name("static").joinpath("style.css").read_text("utf-8")
+    marks = re.findall(r"\.mark:is\([^)]*\) { color: light-dark\((#\w{6}), (#\w{6})\)", style)
+    assert len(marks) == 2
+    config = tomllib.loads(Path(answer_text.__file__).with_name("config.toml").read_text("utf-8"))
+    for mark in marks:
+        for theme, colour in zip(("light", "dark"), mark, strict=True):
+            for back in ("backgroundColor", "secondaryBackgroundColor"):
+                pair = sorted([luminance(colour), luminance(config["theme"][theme][back])])
+                assert (pair[1] + 0.05) / (pair[0] + 0.05) >= 4.5, (theme, colour)
+
+
 def test_a_mark_says_what_it_rests_on() -> None:
     quote = StatementQuote("S1", "Rules.pdf", 4, 'It is "<so>"', 0, 10)
     worked_out = StatementCalculation("60 - 47", 13.0)
@@ -135,8 +157,10 @@ def test_a_mark_says_what_it_rests_on() -> None:
         Statement("One.", "cited", mark="stated", quotes=(quote,), read_by="m"),
         Statement("Two.", "cited", mark="calculated", calculation=worked_out),
         Statement("Three.", "cited", mark="contradicted", quotes=(quote,), difference="it is not so"),
+        Statement("Four.", "cited", mark="inference"),
     ]
-    html = unescape(answer_html("One. Two. Three.", [], statements=statements))
+    html = unescape(answer_html("One. Two. Three. Four.", [], statements=statements))
+    assert 'data-tip="∴ inference"' in html
     assert '✓ stated; page 4: “It is "<so>"”; read by m' in html
     assert "= calculated: 60 - 47" in html
     assert 'it is not so. Page 4 has “It is "<so>"”.' in html
