@@ -385,7 +385,7 @@ MARKS = {
     "quoted": "“ ” word for word",
     "stated": "✓ stated",
     "calculated": "= calculated",
-    "inference": "inference",
+    "inference": "∴ inference",
     "contradicted": "⚠ the page says otherwise",
     "not_found": "⚠ not found",
 }

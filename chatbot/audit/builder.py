@@ -15,7 +15,7 @@ from re import sub
 import chatbot
 from chatbot.audit.html_page import render
 from chatbot.audit.page_images import Marks, ReadPage, draw, places
-from chatbot.audit.recheck import checks_of, stated
+from chatbot.audit.recheck import asked_of, checks_of, stated
 from chatbot.audit.record import (
     FORMAT,
     Considered,
@@ -180,7 +180,7 @@ class _RecordBuilder:
             index=answer.index,
             digest="",
             statements=stated(answer.statements),
-            reading=ReadingRecord(*astuple(answer.reading)) if answer.reading else None,
+            reading=self._reading(),
         )
 
     # --- pages
@@ -312,6 +312,13 @@ class _RecordBuilder:
                 own = self.catalog.own_facts(version.id)
                 found.append(Document(row.name, version.sha256, own.period, own.status))
         return tuple(found)
+
+    def _reading(self) -> ReadingRecord | None:
+        reading, prompt = self.answer.reading, self.answer.prompt
+        if reading is None:
+            return None
+        asked = asked_of(self.chatbot.answering.as_written(self.answer), prompt) if prompt else ()
+        return ReadingRecord(*astuple(reading), asked)
 
     def _sent(self) -> Sent | None:
         answer = self.answer

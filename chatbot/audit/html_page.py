@@ -61,6 +61,10 @@ WHAT_IT_PROVES = (
     "and whether anything in this file was changed by itself. "
     "It cannot tell who made the file, nor that a model said these words."
 )
+NO_SIGNATURE = (
+    " Digests are no signature: whoever made the file could have written all of it, what the reader replied "
+    "and was asked included."
+)
 
 
 def render(record: Record, images: Mapping[str, bytes]) -> str:
@@ -137,7 +141,7 @@ def _answer(record: Record) -> str:
     notices = "".join(f'<p class="notice" dir="auto">{plain(notice)}</p>' for notice in record.notices)
     if record.answered:
         heading = "The answer"
-    elif _by_model(record) and MODEL_TEXT not in record.answer:
+    elif record.by_model and MODEL_TEXT not in record.answer:
         heading = "The chat model found no answer"
     else:
         heading = "Not in these documents"
@@ -155,14 +159,10 @@ def _answer(record: Record) -> str:
 
 def _answer_html(record: Record) -> str:
     """Renders the answer. A chat model's formatting is kept, except in the documents' own words before it."""
-    if record.format < WITH_FORMATTING or not _by_model(record):
+    if record.format < WITH_FORMATTING or not record.by_model:
         return paragraphs(record.answer)
     begins = max(record.answer.find(MODEL_TEXT), 0)
     return paragraphs(record.answer[:begins]) + formatted_html(seen(record.answer[begins:]))
-
-
-def _by_model(record: Record) -> bool:
-    return record.sent is not None and not record.sent.failure and record.model != "extractive"
 
 
 def _linked(text: str, quotes: Sequence[Quote]) -> str:
@@ -265,7 +265,7 @@ def _statements(record: Record) -> str:
 
 
 def _marked_statements(record: Record) -> str:
-    if not record.statements or not _by_model(record):
+    if not record.statements or not record.by_model:
         return ""
     rows = []
     for one in record.statements:
@@ -276,7 +276,8 @@ def _marked_statements(record: Record) -> str:
     read = ""
     if record.reading is not None:
         by = f"Read back by {plain(record.reading.model)} ({plain(record.reading.host)})."
-        read = f"<p>{by} {plain(record.reading.reason)}</p>"
+        reason = f" It was said then: {plain(record.reading.reason)}" if record.reading.reason else ""
+        read = f"<p>{by}{reason}</p>"
     head = ("Statement", "Mark", "Grounds")
     listed = table("Each statement of the answer, with what is proven of it", head, rows)
     return f"<section><h2>Statements</h2>{read}{listed}</section>"
@@ -422,4 +423,5 @@ def _origin(record: Record) -> str:
         ("Index", plain(record.index) or "not noted"),
         ("Digest of this file", f"<code>{plain(record.digest)}</code>"),
     ]
-    return pairs(rows) + f'<p class="quiet">{WHAT_IT_PROVES}</p>'
+    warned = NO_SIGNATURE if record.format >= WITH_READING else ""
+    return pairs(rows) + f'<p class="quiet">{WHAT_IT_PROVES}{warned}</p>'

@@ -5,6 +5,7 @@ Looks nothing up and trusts no recorded status.
 
 from __future__ import annotations
 
+import hashlib
 import math
 import re
 from collections.abc import Mapping, Sequence
@@ -15,6 +16,7 @@ from chatbot.answer.citations.shown_keys import with_whole_keys, without_added
 from chatbot.answer.verification.checked_text import CheckedText, check_statements
 from chatbot.answer.verification.own_text import check_quoted
 from chatbot.answer.verification.reading_call import kept_reading
+from chatbot.answer.verification.statements import statements_of
 from chatbot.audit.record import (
     FigureCheckRecord,
     Quote,
@@ -30,9 +32,8 @@ from ingestion.language.numbers import find_figures
 from ingestion.pages.highlights import confidence_of
 from ingestion.records import Word
 
-__all__ = ["RecheckedAnswer", "check_again", "checks_of", "operands_of", "stated", "with_keys"]
+__all__ = ["RecheckedAnswer", "asked_of", "check_again", "checks_of", "operands_of", "stated", "with_keys"]
 
-EXTRACTIVE = "extractive"
 KEY = re.compile(r"S[0-9]{1,4}(?:-[0-9A-Za-z]{1,16})?")
 
 
@@ -43,11 +44,13 @@ class RecheckedAnswer:
     citations: in the order of the answer's keys.
     checks: the checks of its figures.
     statements: the checks of its statements.
+    asked: as ReadingRecord.asked.
     """
 
     citations: tuple[Citation, ...]
     checks: tuple[FigureCheckRecord, ...]
     statements: tuple[StatementRecord, ...] = ()
+    asked: tuple[str, ...] = ()
 
 
 def check_again(
@@ -72,23 +75,33 @@ def check_again(
         words[source.key.partition("-")[0]] = _words(source, reading)
     messages = record.sent.messages if record.sent else ()
     prompt = Prompt(record.question, record.query, hits, (), (), messages, "")
-    checked = _checked(record, prompt)
+    checked, asked = _checked(record, prompt)
     citations = tuple(_with_confidence(citation, words) for citation in checked.citations)
-    return RecheckedAnswer(citations, checks_of(checked.numbers), stated(checked.statements))
+    return RecheckedAnswer(citations, checks_of(checked.numbers), stated(checked.statements), asked)
 
 
-def _checked(record: Record, prompt: Prompt) -> CheckedText:
-    """Proves all anew: of a model's answer without the keys that were added, by what its reader said then."""
+def _checked(record: Record, prompt: Prompt) -> tuple[CheckedText, tuple[str, ...]]:
+    """Proves all anew: of a model's answer without the keys that were added, by what its reader said then.
+
+    Also what that reader was asked.
+    """
     text = with_keys(record.answer, record.quotes, [source.key for source in record.sources])
-    if record.model == EXTRACTIVE or record.sent is None or record.sent.failure:
-        return check_quoted(text, prompt)
+    if not record.by_model:
+        return check_quoted(text, prompt), ()
     statements = []
     for recorded in record.statements:
         with_keys_as_given = with_whole_keys(recorded.text, prompt)
         statements.append(Statement(with_keys_as_given, recorded.status, recorded.citation))
     kept = record.reading
     reading = kept_reading(ReadBack(kept.model, kept.host, kept.reply, kept.reason)) if kept else None
-    return check_statements(without_added(text, statements, prompt), prompt, reading)
+    written = without_added(text, statements, prompt)
+    return check_statements(written, prompt, reading), asked_of(written, prompt)
+
+
+def asked_of(written: str, prompt: Prompt) -> tuple[str, ...]:
+    """What a reader is asked of a model's answer, as ReadingRecord.asked. written: as the model wrote it."""
+    statements = statements_of(written, prompt.sources)
+    return tuple(hashlib.sha256(one.text.encode("utf-8", "replace")).hexdigest() for one in statements)
 
 
 def stated(statements: Sequence[Statement]) -> tuple[StatementRecord, ...]:

@@ -175,12 +175,16 @@ class StatementRecord:
 
 @dataclass(frozen=True, slots=True)
 class ReadingRecord:
-    """How a model read the statements back, as records.ReadBack."""
+    """How a model read the statements back, as records.ReadBack.
+
+    asked: SHA-256 of the text of each statement that it judged, in order.
+    """
 
     model: str
     host: str
     reply: str
     reason: str
+    asked: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -284,6 +288,11 @@ class Record:
     digest: str
     statements: tuple[StatementRecord, ...] = ()
     reading: ReadingRecord | None = None
+
+    @property
+    def by_model(self) -> bool:
+        """Whether a chat model wrote the answer."""
+        return self.sent is not None and not self.sent.failure and self.model != "extractive"
 
 
 def dump(record: Record) -> str:

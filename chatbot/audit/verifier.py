@@ -14,6 +14,7 @@ from itertools import zip_longest
 from pathlib import Path
 
 from chatbot.answer.citations.model_refusals import is_refusal
+from chatbot.asking.answering import NOT_SO_FAR
 from chatbot.audit.document_lookup import LocatedDocument, find_documents
 from chatbot.audit.html_page import render
 from chatbot.audit.page_images import ReadPage, draw, looks_alike, places
@@ -44,6 +45,7 @@ BEGINNING = 40
 DOCUMENTS_READ = 12
 # Of what an older file says.
 FORMER = "it was judged by rules of an earlier version, which this one does not have"
+ANOTHER_PAGE = "it leads to a different page from the one cited"
 Gathered = dict[str, "_Opened"]
 
 
@@ -279,12 +281,11 @@ def _is_close(given: Sequence[Sequence[float]], anew: Sequence[Sequence[float]])
 
 
 def _checks(record: Record, opened: Gathered) -> Iterator[VerificationLine]:
-    if not record.answered and not (record.quotes or record.checks):
-        yield VerificationLine("refusal", CONFIRMED, "it quotes nothing and states nothing")
+    if not record.answered and not record.by_model:
+        yield _refusal(record)
         return
     if not record.answered and not is_refusal(record.answer):
-        yield VerificationLine("refusal", DIFFERS, "it cites")
-        return
+        yield VerificationLine("refusal", DIFFERS, "it is an answer")
     if record.format < WITH_READING:
         yield from _former_checks(record, opened)
         return
@@ -313,9 +314,19 @@ def _checks(record: Record, opened: Gathered) -> Iterator[VerificationLine]:
         yield _statements(record, checked, some_missing=bool(missing))
 
 
+def _refusal(record: Record) -> VerificationLine:
+    """Checks a refusal in the program's own words."""
+    if record.quotes or record.checks or record.statements:
+        return VerificationLine("refusal", DIFFERS, "it cites")
+    if is_refusal(record.answer) or record.answer.startswith(NOT_SO_FAR):
+        return VerificationLine("refusal", CONFIRMED, "it quotes nothing and states nothing")
+    return VerificationLine("refusal", UNKNOWN, "it does not begin as a refusal does")
+
+
 def _former_checks(record: Record, opened: Gathered) -> Iterator[VerificationLine]:
     """The quotations of an older file, and that what it says of figures and statements is not judged anew."""
     numbers = _numbers(record.quotes)
+    pages = _pages_of(record)
     for quote in record.quotes:
         what = _quotation(quote, numbers.get((quote.key, quote.quote)))
         at = quote.leaf if quote.leaf is not None else -1
@@ -324,13 +335,17 @@ def _former_checks(record: Record, opened: Gathered) -> Iterator[VerificationLin
         page = document.page(leaf.page) if document and leaf else None
         if leaf is None or not quote.verified:
             yield VerificationLine(what, UNKNOWN, FORMER)
+        elif not quote.quote.strip():
+            yield VerificationLine(what, DIFFERS, "it is empty, but the file says it was found")
+        elif not _leads_to(leaf, pages.get(quote.key)):
+            yield VerificationLine(what, DIFFERS, ANOTHER_PAGE)
         elif page is None:
             yield VerificationLine(what, UNKNOWN, "its document was not read")
         elif "".join(quote.quote.split()) in "".join(page.text.split()):
             yield VerificationLine(what, CONFIRMED, f"found again on {_name(leaf)}")
         else:
             yield VerificationLine(what, DIFFERS, f"it is not on {_name(leaf)}")
-    if record.checks or record.statements:
+    if record.checks or record.statements or not record.quotes:
         yield VerificationLine("figures and statements", UNKNOWN, FORMER)
 
 
@@ -370,8 +385,7 @@ def _quote(
         return VerificationLine(what, DIFFERS, "the file says something else about an unknown source")
     leaf = record.leaves[quote.leaf] if 0 <= quote.leaf < len(record.leaves) else None
     if leaf is None or anew.document is None or not _leads_to(leaf, pages.get(quote.key)):
-        detail = "it leads to a different page from the one cited"
-        return VerificationLine(what, DIFFERS, detail)
+        return VerificationLine(what, DIFFERS, ANOTHER_PAGE)
     difference = _quote_difference(quote, anew)
     if difference:
         return VerificationLine(what, DIFFERS, difference)
@@ -439,6 +453,8 @@ def _figures(record: Record, checked: RecheckedAnswer, *, some_missing: bool) ->
 
 def _statements(record: Record, checked: RecheckedAnswer, *, some_missing: bool) -> VerificationLine:
     """Reports the statements as one finding, since there are as many as the answer has sentences."""
+    if record.reading and record.reading.asked != checked.asked and not some_missing:
+        return VerificationLine("statements", DIFFERS, "its reader was asked about other statements")
     if record.statements == checked.statements:
         count = sum(bool(statement.mark) for statement in record.statements)
         read = " by what the reader replied then" if record.reading and record.reading.reply else ""

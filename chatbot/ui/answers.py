@@ -16,6 +16,7 @@ from chatbot.memory.cases.feedback_rerank import REMEMBERED
 from chatbot.memory.layers import beside
 from chatbot.records import (
     DOUBTFUL,
+    FINE,
     GUIDE,
     Answer,
     Citation,
@@ -70,13 +71,21 @@ LONGEST_TITLE = 72
 # Below this confidence of the quoted words the reader is told to look at the page. tesseract is rarely so
 # unsure of clean print.
 DOUBTFUL_CONFIDENCE = 80
+# What is said of a statement without a mark, by its verdict.
+UNMARKED = {
+    "not_checked": "not checked",
+    "about_sources": "on what the documents lack, as the reader agrees",
+}
 # The headings of a refusal: the search's, and a chat model's.
 NOT_IN_DOCUMENTS, MODEL_FOUND_NONE = "Not in these documents", "The chat model found no answer"
 
 
-def draw_given(given: Given, context: AppContext, *, read_back: bool = False) -> None:
-    """Draws the whole answer inside the open message. read_back: whether a model still reads it back."""
-    if read_back:
+def draw_given(given: Given, context: AppContext, *, read_back: bool = False, fresh: bool = False) -> None:
+    """Draws the whole answer inside the open message.
+
+    read_back: whether a model still reads it back. fresh: and nobody has seen the program's own doubts yet.
+    """
+    if fresh:
         given = replace(given, answer=_without_doubts(given.answer))
     answer = given.answer
     of_failure = [
@@ -115,11 +124,11 @@ def draw_given(given: Given, context: AppContext, *, read_back: bool = False) ->
         )
         st.html(html)
         _draw_citations(given, context)
-        if not read_back:
-            _draw_marks(answer)
         checks = shown_figures(html, answer.numbers)
     else:
         _draw_refusal(given, context)
+    if not fresh:
+        _draw_marks(answer)
     if answer.search_query.strip() != answer.question.strip():
         st.html(quiet_html(f"Searched as: {short(answer.search_query, 300)}"))
     for notice in notices:
@@ -334,19 +343,22 @@ def order_remarks(citation: Citation, number: int) -> list[str]:
 
 
 def details_label(answer: Answer, checks: Sequence[NumberCheck]) -> str:
-    """Returns one line for what was checked, such as "2 sources · 4 figures checked · Details".
+    """Returns one line for what was proven, such as "2 sources · 4 figures checked · Details".
 
     checks: of the figures that are shown.
     """
     pages = {(one.document, one.version, one.page) for one in answer.citations if one.document is not None}
     doubtful = sum(check.doubted for check in checks)
+    proven = sum(check.status in FINE for check in checks)
     parts = []
     if answer.answered and pages:
         parts.append(counted(len(pages), "source"))
     if doubtful:
         parts.append(f"⚠ {doubtful} of {counted(len(checks), 'figure')} not confirmed")
-    elif checks and not answer.unread:
-        parts.append(f"{counted(len(checks), 'figure')} checked")
+    elif checks and proven == len(checks):
+        parts.append(f"{counted(proven, 'figure')} checked")
+    elif proven or (checks and not answer.unread):
+        parts.append(f"{proven} of {counted(len(checks), 'figure')} proven")
     return " · ".join([*parts, "Details"])
 
 
@@ -357,7 +369,7 @@ def _checks_html(answer: Answer, checks: Sequence[NumberCheck]) -> str:
     tables = []
     if answer.by_model and answer.statements:
         rows = [
-            (one.shown_mark or "not checked", said_plainly(one.text), _grounds(one))
+            (one.shown_mark or UNMARKED.get(one.verdict, "not proven"), said_plainly(one.text), _grounds(one))
             for one in answer.statements
         ]
         tables += [table_html("Statements of the answer", ("Mark", "Statement", "Grounds"), rows)]

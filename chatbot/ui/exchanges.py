@@ -225,7 +225,8 @@ def draw_answered(given: Given, context: AppContext) -> None:
     """Draws an answer with what belongs to it, and that it is read back or can be."""
     conversation, owner = given.answer.conversation, session.owner()
     checking = context.asked.checking(conversation, owner).get(given.number)
-    draw_given(given, context, read_back=checking is not None)
+    fresh = checking is not None and bool(checking.question)
+    draw_given(given, context, read_back=checking is not None, fresh=fresh)
     if checking is not None:
         st.fragment(_follow_check, run_every=CHECKED_SECONDS)(checking)
         return

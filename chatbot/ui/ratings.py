@@ -5,19 +5,22 @@ What a rating changes in later answers is decided by the service.
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import streamlit as st
 
 from chatbot.errors import NotFoundError, ProjectError, StoreError
+from chatbot.mark_lines import doubt_lines, unread_line
 from chatbot.memory.cases.records import Case
 from chatbot.memory.conversations.answer_records import cited_text
-from chatbot.records import Answer
+from chatbot.records import DOUBTFUL, Answer
 from chatbot.ui import session
 from chatbot.ui.app_context import AppContext
 from chatbot.ui.audit_button import draw_audit
 from chatbot.ui.running_questions import Given
 from chatbot.ui.safe_text import VERDICTS, notice_html, plain_html, short
 
-__all__ = ["LONGEST_WORD", "REASONS", "draw_under", "is_ratable"]
+__all__ = ["LONGEST_WORD", "REASONS", "copied_text", "draw_under", "is_ratable"]
 
 # By reward.
 ICONS = (":material/thumb_down:", ":material/thumb_up:")
@@ -84,11 +87,29 @@ def draw_under(given: Given, context: AppContext) -> None:
 
 def copy_html(answer: Answer) -> str:
     """Renders the button that copies question and answer, with document and page for each citation."""
-    text = plain_html(f"{answer.question}\n\n{cited_text(answer)}")
+    text = plain_html(f"{answer.question}\n\n{copied_text(answer)}")
     return (
         f'<button type="button" class="copy" data-copy="{text}" data-tip="Copy question and answer, with '
         f'the page of each citation">Copy</button>'
     )
+
+
+def copied_text(answer: Answer) -> str:
+    """The answer's words with the page of each citation and what is doubted, and what nobody checked."""
+    text, pieces, position = answer.text, list[str](), 0
+    for one in answer.statements:
+        start = text.find(one.text, position)
+        if start < 0:
+            continue
+        end = start + len(one.text)
+        in_row = one.text.endswith("|")
+        pieces.append(text[position : end - in_row])
+        if one.mark in DOUBTFUL:
+            pieces.append(f"{'' if in_row else ' '}({one.shown_mark}){' ' if in_row else ''}")
+        position = end - in_row
+    marked = replace(answer, text="".join([*pieces, text[position:]]))
+    figures = [] if answer.by_model else doubt_lines(answer)
+    return "\n\n".join(filter(None, [cited_text(marked), *figures, unread_line(answer)]))
 
 
 def _draw_rated(case: Case | None, place: tuple[str, int], context: AppContext) -> None:

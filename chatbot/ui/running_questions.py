@@ -70,6 +70,7 @@ class Given:
 class Asking:
     """One question on its way. Its own thread writes it, whichever page shows it reads it.
 
+    question: "" if it only reads a kept answer back.
     number: unique in this process.
     exchange: the number of the kept exchange that it reads back; 0 while there is none.
     at: when it was asked, in seconds since the epoch.
@@ -372,7 +373,9 @@ class RunningQuestions:
         with self._lock:
             asked = self._conversations.get((conversation, owner), [])
             return [
-                asking for asking in asked if not asking.kept and (not asking.over or asking is asked[-1])
+                asking
+                for asking in asked
+                if asking.question and not asking.kept and (not asking.over or asking is asked[-1])
             ]
 
     def checking(self, conversation: str | None, owner: str) -> dict[int, Asking]:

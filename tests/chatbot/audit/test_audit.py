@@ -57,6 +57,8 @@ from tests.case_rows import case_lines, case_rows
 from tests.chatbot.cited_pages import hit_of, prompt_over
 from tests.fakes import ScriptedModel
 from tests.pdfs import make_pdf, make_scan
+from tests.provider import Provider, first_key
+from tests.readers import quoting, reader
 from tests.stores import RULES, hashing
 
 QUESTION = "What is the deficit ceiling?"
@@ -233,6 +235,41 @@ def test_a_refusal_of_the_model_is_confirmed(make: Make, tmp_path: Path) -> None
     assert not file.record.answered
     assert file.record.sent is not None
     assert b"<h2>The chat model found no answer</h2>" in file.data
+
+
+CLAIM = "The ceiling is 5.0 per cent of output."
+
+
+@pytest.mark.parametrize("text", ["Not in these documents.", CLAIM])
+def test_a_refusal_hides_no_statement(make: Make, tmp_path: Path, text: str) -> None:
+    file = audited(make(ScriptedModel(says)), tmp_path)
+    stated = StatementRecord(CLAIM, "cited", None, "stated", "stated")
+    record = replace(file.record, answered=False, answer=text, quotes=(), checks=(), statements=(stated,))
+    assert "statements" in names(wrong(forged(file, record), tmp_path))
+    own_words = forged(file, replace(record, model="extractive"))
+    assert "refusal" in names(wrong(own_words, tmp_path))
+    nothing_listed = forged(file, replace(record, model="extractive", statements=()))
+    assert ("refusal" in names(wrong(nothing_listed, tmp_path))) == (text == CLAIM)
+
+
+def test_a_reply_counts_only_for_the_statement_that_was_sent(tmp_path: Path) -> None:
+    figure = {"as_written": "3.0 per cent", "as_printed": "3.0 per cent", "quote": 0, "relation": "same"}
+    printed = "The deficit ceiling is 3.0 per cent of output in every year"
+    said = "The deficit may never be larger than 3.0 per cent of output"
+    reads = reader(quoting("stated", printed, figures=[figure]))
+    with Provider([lambda body: [f"{said} [{first_key(body)}]."]], reads=reads) as provider:
+        settings = Settings(home=tmp_path / "home", chat_model="m", base_url=provider.url)
+        with Chatbot(settings, embedder=hashing()) as chatbot:
+            list(chatbot.add([rules(tmp_path)]))
+            file = audited(chatbot, tmp_path)
+    record = file.record
+    assert [one.mark for one in record.statements] == ["stated"]
+    assert wrong(file, tmp_path) == []
+    text = record.answer.replace("never", "always")
+    record = with_first(replace(record, answer=text), "statements", text=text)
+    assert [(one.what, one.status) for one in wrong(forged(file, record), tmp_path)] == [
+        ("statements", DIFFERS)
+    ]
 
 
 def test_kept_and_remembered_answers_are_confirmed(make: Make, tmp_path: Path) -> None:
@@ -486,6 +523,19 @@ def test_a_forgery_that_agrees_with_itself_is_found_in_the_documents(
     expect_found(file, change(file.record), where, home)
 
 
+def test_an_older_file_is_not_confirmed_by_what_it_leaves_out(file: AuditFile, home: Path) -> None:
+    """Its quotations are looked up, on the page that their key is of; the rest is not judged anew."""
+    older = replace(file.record, format=4)
+    former = [("figures and statements", UNKNOWN)]
+    assert [(one.what, one.status) for one in wrong(forged(file, older), home)] == former
+    nothing = replace(older, quotes=(), checks=(), statements=())
+    assert [(one.what, one.status) for one in wrong(forged(file, nothing), home)] == former
+    blank = with_first(older, "quotes", quote=" ", marks=())
+    for record in (blank, with_the_other_page(older)):
+        found = wrong(forged(file, record), home)
+        assert any(one.what.startswith("quotation [S1]") and one.status == DIFFERS for one in found), found
+
+
 def test_another_image_is_found(file: AuditFile, home: Path, wrong_in: Wrong) -> None:
     ((name, png),) = file.images.items()
     other = repainted(png)
@@ -727,7 +777,7 @@ def of_format(number: int) -> Record:
 
 
 # Of the pages of formats 1 to 5.
-DIGESTS = "8b2e60dd5ac06d34 f2cbf3fc2f4b1db8 e8c46710e8e69c79 bc4d1437ef05bc8e db5c7e0fdcfc7407"
+DIGESTS = "8b2e60dd5ac06d34 f2cbf3fc2f4b1db8 e8c46710e8e69c79 bc4d1437ef05bc8e 8299c8b9d32b7708"
 
 
 def test_the_page_of_a_format_stays_as_it_is() -> None:
@@ -747,7 +797,8 @@ def test_the_page_of_a_format_stays_as_it_is() -> None:
     assert "[S1] ≈</a>" in with_basis
     assert "≈ compare" in with_basis
     assert "✓ figures confirmed" in with_basis
-    assert "Read back by m (here). m skipped some statements." in with_reading
+    assert "Read back by m (here). It was said then: m skipped some statements." in with_reading
+    assert "no signature" in with_reading and "no signature" not in with_basis
     for mark in ("✓ stated", "⚠ not found", "= calculated", "not checked by meaning"):
         assert f'<td dir="auto">{mark}</td>' in with_reading
     assert "&lt;no&gt;" in with_reading and "1 + 2" in with_reading and "≈" not in with_reading

@@ -92,6 +92,25 @@ def test_a_page_sees_the_answer_grow() -> None:
     assert [notice.text for notice in asking.given.notices] == ["By words alone."]
 
 
+def test_an_answer_that_is_checked_again_is_no_question() -> None:
+    go = threading.Event()
+
+    class Reading(Scripted):
+        def read_back(
+            self, conversation: str, number: int, owner: str, *, stop: Callable[[], bool]
+        ) -> Iterator[Event]:
+            yield Stage("checking", 0, 2)
+            go.wait(10)
+
+    asked = RunningQuestions(Reading())
+    asked.read_back("c", 3, "me")
+    checking = asked.checking("c", "me")[3]
+    assert asked.left("c", "me") == []
+    go.set()
+    finish(checking)
+    assert asked.left("c", "me") == [] and asked.checking("c", "me") == {}
+
+
 def test_a_page_sees_how_far_the_search_of_a_long_question_is() -> None:
     stages = (Stage("searching"), Stage("searching", 3, 120), Stage("answering"))
     go = threading.Semaphore(0)
