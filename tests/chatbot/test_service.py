@@ -191,7 +191,7 @@ def test_a_models_statements_are_checked_and_a_forged_key_is_shown(make: Make) -
     forged = "It was 9.9 per cent before [S9-000000]."
 
     def say(messages: Sequence[tuple[str, str]]) -> list[str]:
-        return [f"The deficit ceiling is 3.0 per cent of output [{key_of(messages)}]. ", forged]
+        return [f"The deficit ceiling is 3.0 per cent of output in every year [{key_of(messages)}]. ", forged]
 
     answer, events = ask(make(ScriptedModel(say)))
     assert tokens(events)[1] == forged
@@ -303,13 +303,13 @@ def test_a_real_endpoints_faults_are_one_clear_line(make: Make, behaviour: Behav
 def test_a_busy_endpoint_that_recovers_answers(make: Make) -> None:
     def reply(body: dict[str, object]) -> list[str]:
         messages = [(m["role"], m["content"]) for m in body["messages"]]  # type: ignore[attr-defined]
-        return ["The deficit ceiling is 3.0 per cent ", f"of output [{key_of(messages)}]."]
+        return ["The deficit ceiling is 3.0 per cent ", f"of output in every year [{key_of(messages)}]."]
 
     with Provider([Refuse(429, "busy"), reply]) as provider:
         chatbot = make(chat_model="m", base_url=provider.url)
         assert isinstance(chatbot.models.answering(), OpenAIModel)
         answer = answer_of(chatbot)
-    assert answer.text == "The deficit ceiling is 3.0 per cent of output [S1]."
+    assert answer.text == "The deficit ceiling is 3.0 per cent of output in every year [S1]."
     assert answer.citations[0].verified
 
 

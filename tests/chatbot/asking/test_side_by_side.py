@@ -18,7 +18,9 @@ from tests.provider import Body, Mute, Provider, Refuse, Say, first_key
 from tests.stores import Make
 
 QUESTION = "What is the deficit ceiling?"
-RIGHT = Say(lambda body: [f"The deficit ceiling is 3.0 per cent of output [{first_key(body)}]."])
+RIGHT = Say(
+    lambda body: [f"The deficit ceiling is 3.0 per cent of output in every year [{first_key(body)}]."]
+)
 WRONG = Say(lambda body: [f"The deficit ceiling is 4.5 per cent of output [{first_key(body)}]."])
 
 

@@ -99,7 +99,7 @@ def test_a_calculation_that_cannot_be_worked_out_breaks_nothing() -> None:
         assert mark_of("Dues were 5 million.", "computed", DUES, expression=expression) not in CONFIRMED
 
 
-STATED = (
+STATED: tuple[tuple[str, list[str], list[Any]], ...] = (
     ("Harbour dues grew by 77 per cent.", [DUES], [figure("77 per cent", "0.77", "unit_converted")]),
     ("The harbour has 98 cranes.", [DUES], [figure("98", "98")]),
     ("The harbour has 8 cranes.", [DUES] * 8, [figure("8", "", "counted", -1)]),
