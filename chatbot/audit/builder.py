@@ -8,7 +8,7 @@ from __future__ import annotations
 import time
 import unicodedata
 from collections.abc import Mapping, Sequence
-from dataclasses import astuple, dataclass, field
+from dataclasses import dataclass, field
 from datetime import datetime
 from re import sub
 
@@ -318,7 +318,7 @@ class _RecordBuilder:
         if reading is None:
             return None
         asked = asked_of(self.chatbot.answering.as_written(self.answer), prompt) if prompt else ()
-        return ReadingRecord(*astuple(reading), asked)
+        return ReadingRecord(reading.model, reading.host, reading.reply, reading.reason, asked)
 
     def _sent(self) -> Sent | None:
         answer = self.answer
