@@ -58,6 +58,7 @@ from chatbot.ui.shortened_view import shortened_text
 
 __all__ = [
     "aside_html",
+    "checks_html",
     "details_label",
     "draw_given",
     "draw_notices",
@@ -140,7 +141,7 @@ def draw_given(given: Given, context: AppContext, *, read_back: bool = False, fr
     if answer.model == GUIDE:
         documents = [row for row in context.chatbot.documents() if row.removed_at is None]
         draw_examples(suggested(answer, context.examples, documents, titles), number=given.number)
-    draw_answer_details(given, context, details_label(answer, checks), _checks_html(answer, checks))
+    draw_answer_details(given, context, details_label(answer, checks), checks_html(answer, checks))
     draw_compare_action(answer, given.number, context)
 
 
@@ -362,7 +363,7 @@ def details_label(answer: Answer, checks: Sequence[NumberCheck]) -> str:
     return " · ".join([*parts, "Details"])
 
 
-def _checks_html(answer: Answer, checks: Sequence[NumberCheck]) -> str:
+def checks_html(answer: Answer, checks: Sequence[NumberCheck]) -> str:
     """Renders the statements and figures with what was found of each."""
     keys = _numbers_by_key(answer.citations)
     figures = [(check.text, check.verdict, _source(check, keys)) for check in checks]

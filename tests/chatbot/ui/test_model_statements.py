@@ -25,7 +25,7 @@ from chatbot.records import (
 from chatbot.store.library import Upload
 from chatbot.ui import answer_text
 from chatbot.ui.answer_text import answer_html
-from chatbot.ui.answers import details_label
+from chatbot.ui.answers import checks_html, details_label
 from chatbot.ui.ratings import copied_text
 from tests.pages import ME, open_context, shown, visit
 from tests.pdfs import make_pdf
@@ -120,6 +120,20 @@ def test_the_details_count_what_was_proven() -> None:
     assert details_label(answer, [one, other]) == "2 figures checked · Details"
     assert details_label(answer, [one, other, unread]) == "2 of 3 figures proven · Details"
     assert details_label(answer, [one, doubted]) == "⚠ 1 of 2 figures not confirmed · Details"
+
+
+def test_the_details_tell_what_was_read_from_what_was_not() -> None:
+    statements = (
+        Statement("One.", "not_checked", verdict="about_sources"),
+        Statement("Two.", "cited", verdict="inferred"),
+        Statement("Three.", "cited"),
+    )
+    html = checks_html(Answer("?", "?", "One. Two. Three.", True, model="m", statements=statements), [])
+    assert re.findall("(on what the documents lack, as the reader agrees|not proven|not checked)<", html) == [
+        "on what the documents lack, as the reader agrees",
+        "not proven",
+        "not checked",
+    ]
 
 
 def test_a_mark_stands_behind_its_statement_whatever_that_holds() -> None:
