@@ -7,6 +7,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from chatbot.answer.citations.citation_keys import ANY_KEY, KEYS_IN_BRACKETS
+from chatbot.answer.prompt import NOT_THERE
 from chatbot.evidence.word_runs import comparable_words, distinctive_words
 from ingestion.language.list_items import SAFE_ITEM
 from ingestion.language.numbers import find_figures
@@ -115,7 +116,7 @@ def _states(line: str, *, has_key: bool, is_row: bool) -> bool:
     """
     item = SAFE_ITEM.sub("", line, count=1)
     said = item.strip(" *_\"'”»)|#")
-    if not _LETTER.search(said):
+    if not _LETTER.search(said) or said.strip(".:").upper() == NOT_THERE:
         return False
     if said.endswith("?"):
         return has_key
