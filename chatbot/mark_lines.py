@@ -7,6 +7,7 @@ from collections import Counter
 from collections.abc import Iterable
 
 from chatbot.records import DOUBTFUL, MARKS, Answer, Citation, Statement
+from ingestion.invisible_characters import one_line
 
 __all__ = [
     "doubt_lines",
@@ -18,9 +19,9 @@ __all__ = [
     "why_doubted",
 ]
 
-# The most characters shown of a statement and of a quotation.
-LONGEST_SAID, LONGEST_QUOTE = 200, 300
-_ITEM = re.compile(r"\s*(?:[-*•]|\d{1,3}[.)])\s+")
+# The most characters shown of a statement or what differs, of a quotation, and of why nobody read.
+LONGEST_SAID, LONGEST_QUOTE, LONGEST_REASON = 200, 300, 300
+_ITEM = re.compile(r"\A\s*(?:[-*•]|\d{1,3}[.)])\s+")
 _KEYS = re.compile(r"\s?\[S\d{1,4}(?:[,; ]{1,3}S\d{1,4}){0,20}\]")
 
 
@@ -47,30 +48,39 @@ def doubt_lines(answer: Answer) -> list[str]:
             if number.doubted
         ]
     return [
-        f"{one.shown_mark}: “{_short(one.text, LONGEST_SAID)}”: {why_doubted(one)}"
+        f"{one.shown_mark}: “{_short(one.text).rstrip('.')}”. {_as_sentence(why_doubted(one))}"
         for one in answer.statements
         if one.mark in DOUBTFUL
     ]
 
 
 def proven_line(answer: Answer) -> str:
-    """How many statements of a chat model have each mark, and who read them; "" for none."""
+    """How many statements of a chat model that were compared with the pages have each mark or none, and who
+    read them; "" for none. With those of `unread_line` they are all statements."""
     counts = Counter(one.mark for one in answer.statements)
-    marked = [f"{counts[mark]} {said}" for mark, said in MARKS.items() if counts[mark]]
-    if not marked or not answer.by_model:
+    told = [f"{counts[mark]} {said}" for mark, said in MARKS.items() if counts[mark]]
+    unmarked = [one.verdict for one in answer.statements if not one.mark and one.verdict != "not_checked"]
+    lacking = unmarked.count("about_sources")
+    if unproven := len(unmarked) - lacking:
+        told.append(f"{unproven} could not be proven")
+    if lacking:
+        told.append(f"{lacking} on what the documents lack")
+    if not told or not answer.by_model:
         return ""
-    reader = f"; read by {answer.reading.model}" if answer.reading and answer.reading.reply else ""
-    return f"Of {_counted(len(answer.statements))}: {', '.join(marked)}{reader}."
+    reader = (
+        f"; read by {one_line(answer.reading.model, LONGEST_SAID)}"
+        if answer.reading and answer.reading.reply
+        else ""
+    )
+    return f"Of {_counted(len(answer.statements))}: {', '.join(told)}{reader}."
 
 
 def unread_line(answer: Answer) -> str:
-    """How many statements nobody checked by meaning, and why; "" for none."""
-    count = answer.unread
-    if not count:
+    """How many statements nobody compared with the pages by what they mean, and why; "" for none."""
+    if not answer.unread:
         return ""
-    were = "was" if count == 1 else "were"
-    reason = answer.reading.reason if answer.reading else ""
-    return f"{_counted(count)} {were} not checked by meaning.{f' {reason}' if reason else ''}"
+    reason = one_line(answer.reading.reason, LONGEST_REASON) if answer.reading else ""
+    return f"Nobody compared {_counted(answer.unread)} with the pages.{f' {reason}' if reason else ''}"
 
 
 def _counted(count: int) -> str:
@@ -78,17 +88,20 @@ def _counted(count: int) -> str:
 
 
 def why_doubted(statement: Statement) -> str:
-    """What differs, and the page's own words where they say otherwise."""
+    """What differs, and the page's own words where they say otherwise, without the last full stop."""
     quoted = ""
     if statement.mark == "contradicted" and statement.quotes:
         first = statement.quotes[0]
-        quoted = f" Page {first.page} has “{_short(first.text, LONGEST_QUOTE)}”."
-    return f"{statement.difference.rstrip('.') or 'no page says it'}.{quoted}"
+        quoted = f". Page {first.page} has “{one_line(first.text, LONGEST_QUOTE)}”"
+    return f"{one_line(statement.difference, LONGEST_SAID).rstrip('.') or 'no page says it'}{quoted}"
 
 
-def _short(text: str, most: int) -> str:
-    line = said_plainly(text)
-    return line if len(line) <= most else f"{line[:most].rpartition(' ')[0]} …"
+def _as_sentence(text: str) -> str:
+    return f"{text[:1].upper()}{text[1:]}."
+
+
+def _short(text: str) -> str:
+    return one_line(said_plainly(text), LONGEST_SAID)
 
 
 def said_plainly(text: str) -> str:

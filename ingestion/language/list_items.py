@@ -14,6 +14,7 @@ __all__ = [
     "LINE_ITEM",
     "NUMBERED_ITEM",
     "SAFE_ITEM",
+    "without_item",
 ]
 
 # Signs before items. Those of symbol fonts come out of a PDF in Unicode's private use area, where other fonts
@@ -44,3 +45,9 @@ NUMBERED_ITEM = (
     r"(?m)^[ \t>]{0,20}+(?:[-*•–][ \t]{1,3}+)?(?:\*\*|__)?[0-9]{1,3}+[.)](?:\*\*|__)?(?:[ \t]{1,5}+(?=\S)"
     r"|[ \t]{0,5}+$)"
 )
+
+
+def without_item(line: str) -> str:
+    """A line without the mark of an item at its start."""
+    mark = SAFE_ITEM.match(line)
+    return line[mark.end() :] if mark else line

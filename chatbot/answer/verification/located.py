@@ -14,6 +14,7 @@ from chatbot.evidence.word_runs import MIN_QUOTE_WORDS, comparable_words, evened
 from ingestion.language.list_items import ITEM_START
 from ingestion.language.numbers import Figure, find_figures
 from ingestion.language.opposites import DENIALS
+from ingestion.language.sentences import is_finished, sentence_spans
 from ingestion.language.vocabulary import words
 
 __all__ = ["LocatedQuote", "fills_lines", "is_passage", "locate_quotation", "locate_quotations", "places_of"]
@@ -21,7 +22,6 @@ __all__ = ["LocatedQuote", "fills_lines", "is_passage", "locate_quotation", "loc
 # Where a quotation may leave something out, or goes on in another cell or line.
 _PARTS = re.compile(r"\s*(?:\[?(?:\.\.\.+|…)\]?|\n+)\s*")
 MOST_PARTS = 30
-_SENTENCE_ENDS = re.compile(r"[.!?]\s+[A-Z]")
 LIMITS = DENIALS | words("except excepting unless only if other than excluding exempt subject provided")
 # Places of one part on a page that are tried.
 MOST_PLACES = 50
@@ -91,7 +91,8 @@ def _located(parts: Sequence[str], view: PageEvidence) -> tuple[tuple[int, int],
 
 def _is_broken(gap: str) -> bool:
     """Whether what a quotation leaves out ends its sentence, or denies or limits what it says."""
-    return bool(_SENTENCE_ENDS.search(gap)) or not LIMITS.isdisjoint(comparable_words(gap).texts)
+    *ended, _ = [gap[start:end].rstrip() for start, end in sentence_spans(gap)] or [""]
+    return any(map(is_finished, ended)) or not LIMITS.isdisjoint(comparable_words(gap).texts)
 
 
 def places_of(part: str, view: PageEvidence, behind: int = 0) -> Iterator[tuple[int, int]]:

@@ -15,7 +15,7 @@ from chatbot.answer.verification.statements import AnswerStatement
 from chatbot.evidence.page import PageEvidence, figures_said
 from chatbot.evidence.page_figures import OnPage, digits_of
 from chatbot.evidence.word_runs import common_end, comparable_words, distinctive_words, tells
-from ingestion.language.list_items import SAFE_ITEM
+from ingestion.language.list_items import without_item
 from ingestion.language.numbers import Figure, find_figures, same_value
 from ingestion.language.sentences import sentence_spans
 
@@ -51,7 +51,7 @@ class Found:
 
 def word_for_word(statement: AnswerStatement, views: Mapping[str, PageEvidence]) -> LocatedQuote | None:
     """Where a page has a statement word for word, the cited pages first; None where none has."""
-    said = SAFE_ITEM.sub("", statement.text, count=1).strip()
+    said = without_item(statement.text).strip()
     for key in _in_order(statement, views):
         view = views[key]
         spans = locate_quotation(said, view)
@@ -69,7 +69,7 @@ def _is_whole(said: str, start: int, end: int, view: PageEvidence) -> bool:
     for first, last in view.once(sentence_spans, view.text):
         if first <= start < last:
             beside = view.text[first:start] + view.text[end:last]
-            return end <= last and not comparable_words(SAFE_ITEM.sub("", beside, count=1)).texts
+            return end <= last and not comparable_words(without_item(beside)).texts
     return False
 
 
@@ -249,7 +249,7 @@ def _label(placed: OnPage, view: PageEvidence) -> tuple[str, ...]:
 
 
 def _words_of(label: str) -> tuple[str, ...]:
-    return comparable_words(SAFE_ITEM.sub("", label, count=1)).texts
+    return comparable_words(without_item(label)).texts
 
 
 def _is_misprint(figure: Figure, placed: OnPage, *, fewest: int) -> bool:

@@ -7,8 +7,9 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from chatbot.answer.citations.citation_keys import ANY_KEY, KEYS_IN_BRACKETS
+from chatbot.answer.prompt import NOT_THERE
 from chatbot.evidence.word_runs import comparable_words, distinctive_words
-from ingestion.language.list_items import SAFE_ITEM
+from ingestion.language.list_items import without_item
 from ingestion.language.numbers import find_figures
 from ingestion.language.sentences import sentence_spans
 
@@ -113,9 +114,9 @@ def _states(line: str, *, has_key: bool, is_row: bool) -> bool:
     Questions do not unless they cite a source, nor, without a figure, lead-ins; nor do rows, headings and
     lead-ins of few telling words, and sentences of one word: "Yes."
     """
-    item = SAFE_ITEM.sub("", line, count=1)
+    item = without_item(line)
     said = item.strip(" *_\"'”»)|#")
-    if not _LETTER.search(said):
+    if not _LETTER.search(said) or said.strip(".:").upper() == NOT_THERE:
         return False
     if said.endswith("?"):
         return has_key

@@ -23,6 +23,7 @@ from tests.readers import quoting, reader
 
 FALSE = "The deficit ceiling is 99 per cent of output"
 RIGHT = "The deficit may be at most three per cent of output"
+DOUBT = f"⚠ the page says otherwise: “{FALSE}”. It has three per cent"
 COUNTED = "Of 1 statement: 1 ⚠ the page says otherwise; read by stand-in."
 
 Door = Callable[[Api, httpx.Client], str]
@@ -83,8 +84,7 @@ def test_every_door_that_returns_text_doubts_it_in_the_same_words(
     with api.client() as client:
         text = text_of(api, client)
     assert "99 per cent" in text
-    assert f"⚠ the page says otherwise: “{FALSE}.”" in text
-    assert "it has three per cent" in text.casefold()
+    assert DOUBT in text
     assert "three per cent of output" in text and COUNTED in text
     assert ": verified" not in text and "located on the page" not in text
 

@@ -58,6 +58,7 @@ The points are these [S1-7f3a]:
 # Results of the year
 **Results of the year**
 1. **Holdback.**
+NOT IN THESE DOCUMENTS.
 What was the deficit?
 Was it 999 million crowns?
 |---|---|
