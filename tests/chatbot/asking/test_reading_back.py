@@ -164,7 +164,7 @@ def test_what_json_alone_can_write_does_not_break_the_check(make: Make) -> None:
     answer, _ = read(make, odd, "The deficit ceiling of 3.0 per cent holds in election years only KEY.")
     assert answer.statements[0].difference == "half \ufffd a sign"
     for expression in ("abs()", "min()", "mean() + 3.0", "min3(3.0)"):
-        empty = {"expression": expression, "operands": []}
+        empty: dict[str, Any] = {"expression": expression, "operands": []}
         answer, _ = read(make, reader(quoting("computed", PRINTED, calculation=empty)))
         assert [one.verdict for one in answer.statements] == ["computed"]
 
