@@ -12,7 +12,7 @@ __all__ = ["is_refusal", "without_refusal"]
 _AS_TOLD = re.compile(rf"\W*(?:answer\W{{1,6}})?{NOT_THERE}\b", re.IGNORECASE)
 # The same with the marks around it, where no words of the sentence follow.
 _AS_TOLD_ALONE = re.compile(
-    rf"[\s*_]*(?:answer\W{{1,6}})?{NOT_THERE}[*_]*(?:[.:;,!–—-][\s*_]*|\s*\Z)", re.IGNORECASE
+    rf"(?<![\s*_])[\s*_]*(?:answer\W{{1,6}})?{NOT_THERE}[*_]*(?:[.:;,!–—-][\s*_]*|\s*\Z)", re.IGNORECASE
 )
 _SOURCES = (
     r"(?:the|these|your|any of the) (?:provided |given |available |supplied |above )?"

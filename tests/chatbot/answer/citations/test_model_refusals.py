@@ -74,3 +74,10 @@ def test_it_is_known_in_little_time(unit: str) -> None:
     started = time.process_time()
     is_refusal(endless)
     assert time.process_time() - started < 1
+
+
+@pytest.mark.timed
+def test_a_run_of_marks_costs_nothing() -> None:
+    began = time.process_time()
+    without_refusal(f"a{'_' * 200_000}b")
+    assert time.process_time() - began < 1
