@@ -14,7 +14,7 @@ from chatbot.answer.verification.located import LocatedQuote
 from chatbot.answer.verification.program_half import figures_known
 from chatbot.answer.verification.proof import Judged, judge
 from chatbot.answer.verification.reading_call import StatementReading
-from chatbot.answer.verification.statements import statements_of
+from chatbot.answer.verification.statements import MOST_STATEMENTS, statements_of
 from chatbot.evidence.page import page_of
 from chatbot.records import (
     CONFIRMED,
@@ -89,11 +89,13 @@ def judged_statements(text: str, prompt: Prompt, reading: StatementReading | Non
     )
     statements = statements_of(text, prompt.sources)
     read = reading.read if reading else {}
-    beside = figures_known(statements, views)
-    return [
+    looked_at, others = statements[:MOST_STATEMENTS], statements[MOST_STATEMENTS:]
+    beside = figures_known(looked_at, views)
+    judged = [
         judge(one, read.get(number), views, question=prompt.question, beside=beside, instructing=orders)
-        for number, one in enumerate(giving_way(statements), 1)
+        for number, one in enumerate(giving_way(looked_at), 1)
     ]
+    return [*judged, *map(Judged, others)]
 
 
 # --- citations

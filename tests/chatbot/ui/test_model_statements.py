@@ -108,8 +108,8 @@ def test_what_is_doubted_stays_while_it_is_checked_again(
             page = shown(app)
             context.asked.stop(talk, ME)
     assert "The chat model found no answer" in page
-    assert before.count("⚠ not found: “The fuel levy is 77 per cent.”") == 2
-    assert page.count("⚠ not found: “The fuel levy is 77 per cent.”") == 2
+    assert before.count("⚠ not found: “The fuel levy is 77 per cent”") == 2
+    assert page.count("⚠ not found: “The fuel levy is 77 per cent”") == 2
     assert page.count('class="stage"') == 1 and "Checking" in page and "Working" not in page
 
 
@@ -193,7 +193,7 @@ def test_a_copied_answer_says_what_is_doubted_and_what_was_not_checked() -> None
     copied = copied_text(Answer("?", "?", text, True, model="m", statements=statements, reading=reading))
     assert "One. Two. (⚠ not found) Three.\n" in copied
     assert "| Levy | 5 (⚠ the page says otherwise) |" in copied
-    assert copied.endswith("1 statement was not checked by meaning. It was stopped.")
+    assert copied.endswith("Nobody compared 1 statement with the pages. It was stopped.")
     assert copied_text(Answer("?", "?", "One.", True)) == "One."
 
 
