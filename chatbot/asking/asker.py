@@ -25,6 +25,7 @@ from chatbot.asking.multi_document import MultiDocument
 from chatbot.asking.question import Ask, checked
 from chatbot.asking.reading_back import ReadingBack
 from chatbot.asking.tool_sources import tool_texts
+from chatbot.errors import UsageError
 from chatbot.memory.cases.case_store import is_sound
 from chatbot.memory.cases.feedback_rerank import FeedbackRerank
 from chatbot.memory.compression.shortening import PAGE_TOKENS
@@ -212,7 +213,12 @@ class Asker:
         """The answer once more, with the marks of a reading, if a model reads it."""
         if not (ask.verify and answer.by_model):
             return
-        for event in self.reading.events(answer, self.models.verifying(ask.owner), stop):
+        try:
+            verifier = self.models.verifying(ask.owner)
+        except UsageError as error:
+            yield Notice(f"The answer was not read back: {error.message}", error.hint)
+            return
+        for event in self.reading.events(answer, verifier, stop):
             if isinstance(event, Answer):
                 event = replace(event, citations=without_reports(event.citations, ask.texts))
             yield event

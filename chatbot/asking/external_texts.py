@@ -86,7 +86,11 @@ def without_reports(citations: Sequence[Citation], texts: Sequence[ExternalText]
     read = {text.address for text in texts if not text.reported}
     reported = {text.address for text in texts if text.reported} - read
     return tuple(
-        replace(citation, verified=False, reason=citation.reason or REPORTED)
+        replace(
+            citation,
+            verified=False,
+            reason=REPORTED if citation.basis == "unread" else citation.reason or REPORTED,
+        )
         if citation.document in reported
         else citation
         for citation in citations

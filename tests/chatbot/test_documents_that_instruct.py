@@ -210,6 +210,6 @@ def test_a_terminal_gets_no_control_character_and_no_forged_line(label: str, tit
         question, question, "It is 3.0 [S1].", answered=True, citations=(citation,), nearest=(nearest,)
     )
     shown = visible(output.answer_text(answer))
-    assert len(shown.splitlines()) == 5
+    assert len(shown.splitlines()) == 4
     controls = {letter for letter in shown if unicodedata.category(letter) in {"Cc", "Zl", "Zp", "Cs"}}
     assert controls <= {"\n", "\t"}

@@ -124,7 +124,7 @@ def _citation(key: str, hit: Hit, one: Judged | None, prompt: Prompt) -> Citatio
     own = next((quote for quote in quotes if quote.key == key), None)
     start, end = max(own.spans, key=lambda span: span[1] - span[0]) if own else (-1, -1)
     instructs = instructs_by_name(hit) or any(
-        first < end and start < last for first, last in hit.instructions
+        start < 0 or (first < end and start < last) for first, last in hit.instructions
     )
     verified = bool(own and one and one.mark in CONFIRMED | {"inference"})
     reason = None

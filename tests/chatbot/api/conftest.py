@@ -125,7 +125,9 @@ class WithModel:
 
     api: Api
     provider: Provider
-    pieces: list[str] = field(default_factory=lambda: ["The deficit ceiling is ", "three per cent [1]."])
+    pieces: list[str] = field(
+        default_factory=lambda: ["The deficit ceiling is ", "three per cent of output [1]."]
+    )
     shaped: list[str] = field(default_factory=list)
     delay: float = 0.0
 

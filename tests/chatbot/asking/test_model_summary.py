@@ -101,7 +101,13 @@ def test_a_summary_in_steps_has_the_cost_of_all_of_them(read: Read) -> None:
 
     with Provider([Say(pieces, prompt_tokens=2_000, answer_tokens=100)]) as provider:
         chatbot = read(
-            12, context_tokens=3_000, chat_model="m", base_url=provider.url, price_in=1.0, price_out=10.0
+            12,
+            context_tokens=3_000,
+            chat_model="m",
+            base_url=provider.url,
+            price_in=1.0,
+            price_out=10.0,
+            verify=False,
         )
         answer, _ = ask(chatbot)
     calls = len(provider.requests)

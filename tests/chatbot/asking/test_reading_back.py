@@ -14,7 +14,7 @@ from chatbot.answer.verification.reading_call import StatementReading
 from chatbot.asking.answering import Answering
 from chatbot.asking.question import Ask
 from chatbot.asking.reading_back import SLOW_SECONDS
-from chatbot.records import Answer, Event, Stage
+from chatbot.records import Answer, Event, Notice, Stage
 from chatbot.service import Chatbot
 from tests.provider import Behaviour, Body, Mute, Provider, Refuse, Say, first_key
 from tests.readers import data_of, judgement, quoting, reader
@@ -217,6 +217,16 @@ def test_another_model_may_read(make: Make) -> None:
         answer = last(events_of(chatbot))
         assert answer.model == "m" and answer.statements[0].read_by == "careful"
         assert {request.body["model"] for request in provider.readings} == {"careful"}
+        chatbot.close()
+
+
+def test_a_reader_that_does_not_exist_is_named(make: Make) -> None:
+    with Provider([saying(f"{REWORDED} KEY.")], reads=ALL_STATED) as provider:
+        chatbot = make(chat_model="m", base_url=provider.url, verify_model="olama:x")
+        *_, answer, notice = events_of(chatbot)
+        assert isinstance(answer, Answer) and answer.unread == 1
+        assert isinstance(notice, Notice) and "not read back" in notice.text and notice.hint
+        assert provider.readings == []
         chatbot.close()
 
 

@@ -35,7 +35,7 @@ def answers(body: Body) -> list[str]:
 def two_turns(chatbot: Chatbot) -> tuple[Answer, Answer]:
     given = []
     for question in ("What is the deficit ceiling?", "And the debt anchor?"):
-        answer = list(chatbot.ask(Ask(question, conversation="talk")))[-1]
+        answer = list(chatbot.ask(Ask(question, conversation="talk", verify=False)))[-1]
         assert isinstance(answer, Answer)
         given.append(answer)
     return given[0], given[1]
@@ -61,7 +61,7 @@ def test_by_the_client_of_openai(make: Make, provider: str) -> None:
 
 def test_by_anthropics_own_client(make: Make) -> None:
     said = Say(
-        lambda body: [answers(body)[0].replace(" [1].", ""), "."],
+        lambda body: ["".join(answers(body)).replace(" [1].", ""), "."],
         cites=(0, -1),
         prompt_tokens=1_000,
         answer_tokens=12,

@@ -38,7 +38,8 @@ def test_a_chat_model_asked_for_a_summary_is_given_pages_from_beginning_to_end(m
     plan = make_pdf(chatbot.settings.home / "Plan.pdf", pages)
     list(chatbot.add([Upload(plan)]))
     question = Ask("Summarise the document", names=("Plan.pdf",))
-    (answer,) = [event for event in chatbot.ask(question) if isinstance(event, Answer)]
+    *_, answer = chatbot.ask(question)
+    assert isinstance(answer, Answer)
     assert answer.prompt is not None
     asked = {hit.page for hit in answer.prompt.sources.values()}
     assert len(answer.prompt.sources) >= 6

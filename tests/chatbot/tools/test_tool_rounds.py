@@ -26,7 +26,7 @@ def cites_the_tool(body: Body) -> list[str]:
     """An answer that quotes the tool's reply among the sources of the prompt."""
     found = re.search(r"\[(\d+)\] mcp:weather", json.dumps(body["messages"]))
     number = found[1] if found else "none"
-    return [f"The forecast for Kuala Lumpur is 31 degrees and rain in the afternoon [{number}]."]
+    return [f"{FORECAST.rstrip('.')} [{number}]."]
 
 
 def settings(client: str, provider: Provider) -> dict[str, Any]:
