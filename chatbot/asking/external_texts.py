@@ -85,16 +85,12 @@ def without_reports(citations: Sequence[Citation], texts: Sequence[ExternalText]
     """Returns the citations; what is only reported of a page is not verified on it."""
     read = {text.address for text in texts if not text.reported}
     reported = {text.address for text in texts if text.reported} - read
-    return tuple(
-        replace(
-            citation,
-            verified=False,
-            reason=REPORTED if citation.basis == "unread" else citation.reason or REPORTED,
-        )
-        if citation.document in reported
-        else citation
-        for citation in citations
-    )
+    return tuple(_reported(citation) if citation.document in reported else citation for citation in citations)
+
+
+def _reported(citation: Citation) -> Citation:
+    known = "" if citation.basis == "unread" else citation.reason
+    return replace(citation, verified=False, reason=known or REPORTED)
 
 
 def _as_hit(text: ExternalText, version: int, asked: frozenset[str], cosines: Cosines | None) -> Hit:
