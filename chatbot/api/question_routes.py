@@ -112,11 +112,12 @@ async def _events(request: Request, opened: Opened, question: Question) -> Async
             sent += piece.text
             yield _event("token", {"text": piece.text})
     try:
-        if given:
-            yield _event("marks", shown_answer(opened, answer_of(question), str(request.base_url)))
-        else:
+        if not given:
             for event in _answer_events(request, opened, question, sent):
                 yield event
+        answer = answer_of(question)
+        if given or answer.reading is not None:
+            yield _event("marks", shown_answer(opened, answer, str(request.base_url)))
     except ProblemError as error:
         yield _event("problem", {"status": error.status, "detail": error.detail, "hint": error.hint})
     except ProjectError as error:

@@ -47,7 +47,7 @@ def test_a_stream_has_the_keys_of_the_finished_answer(with_model: WithModel) -> 
         with_model.pieces = ["The moon is made of green cheese."]
         text, names, data = streamed(client)
         assert text.startswith("The moon") and data["not_checked"] == 1
-        assert names[-3:] == ["answer", "stage", "marks"]
+        assert names[-1] == "marks" and {"answer", "stage"} <= set(names)
 
 
 def test_a_chat_model_that_failed_is_named(with_model: WithModel) -> None:
