@@ -9,8 +9,9 @@ half of so many from the right answers and half from the others; without it all 
 
 --requests writes what a reader is sent for each answer, a text file each. The reader may be anybody who sees
 that file alone. --replies takes the replies, a line each: {"id": of the answer, "reply": what the reader
-wrote}; reading_back.jsonl beside this script has 40 such. Only answers with a reply are judged then; without
-replies the program alone judges all.
+wrote}. reading_back.jsonl beside this script has 120, of which 80 are for reading_back_answers.jsonl: these
+were written from the pages, and read, without sight of the program. Only answers with a reply are judged
+then; without replies the program alone judges all.
 
 Doubted: a statement marked ⚠, a figure that a reason speaks against. Marked: of statements that the reader
 found stated or computed, those that are shown as such. Caught: a statement of the answer is doubted.
