@@ -3,6 +3,7 @@
 import threading
 import time
 from collections.abc import Callable
+from types import SimpleNamespace
 
 import pytest
 
@@ -33,9 +34,10 @@ def long_work() -> None:
 
 @pytest.fixture
 def paused(monkeypatch: pytest.MonkeyPatch) -> list[float]:
-    """The seconds of all pauses, which are not made."""
+    """The seconds of all pauses of long work, which are not made. Other threads' naps stay their own."""
     pauses: list[float] = []
-    monkeypatch.setattr(time, "sleep", pauses.append)
+    clock = SimpleNamespace(sleep=pauses.append, monotonic=time.monotonic, thread_time=time.thread_time)
+    monkeypatch.setattr(module, "time", clock)
     monkeypatch.setattr(module, "_ended", [-LATELY])
     return pauses
 
