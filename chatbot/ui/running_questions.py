@@ -475,10 +475,13 @@ class RunningQuestions:
                 self._threads.discard(threading.current_thread())
 
     def _let_go(self, asking: Asking, ask: Ask) -> None:
-        """Drops what the store has now, and what ended before it. A page that follows it still holds it."""
+        """Drops what the store has now, and what ended before it. A page that follows it still holds it.
+
+        An earlier answer that is still read back stays: its page waits for the marks.
+        """
         with self._lock:
             asked = self._conversations.get((ask.conversation, ask.owner), [])
-            asked[:] = [one for one in asked if one.number > asking.number]
+            asked[:] = [one for one in asked if one.number > asking.number or not one.over]
 
     def _take_turn(self, asking: Asking, ask: Ask) -> bool:
         """Waits until the questions before it in its conversation are answered; False if it was stopped.

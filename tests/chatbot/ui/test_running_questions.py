@@ -216,6 +216,31 @@ def test_settling_is_not_waited_for() -> None:
     assert not asked._threads
 
 
+def test_an_answer_still_read_back_stays_while_the_next_is_let_go() -> None:
+    read = threading.Event()
+
+    class ReadingBack(Scripted):
+        def ask(self, ask: Ask, *, stop: Callable[[], bool]) -> Iterator[Event]:
+            first = ask.question == "One?"
+            kept = replace(KEPT, question=ask.question, exchange=7 if first else 8)
+            yield kept
+            if first:
+                yield Stage("checking", 0, 2)
+                read.wait(10)
+                yield kept
+
+    asked = RunningQuestions(ReadingBack())
+    first = asked.ask(Ask("One?", conversation="c", owner="me"))
+    until(lambda: first.kept)
+    finish(asked.ask(Ask("Two?", conversation="c", owner="me")))
+    until(lambda: len(asked._threads) == 1)
+    assert list(asked.checking("c", "me")) == [7]
+    read.set()
+    finish(first)
+    settled(asked)
+    assert asked.checking("c", "me") == {} and not any(asked._conversations.values())
+
+
 def test_an_answer_that_is_not_kept_stays_until_the_next_question() -> None:
     asked = RunningQuestions(Scripted(ANSWER))
     first = asked.ask(Ask("One?", conversation="c", owner="me"))
