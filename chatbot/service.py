@@ -80,7 +80,7 @@ Layer = TypeVar("Layer")
 # Seconds between two searches for deleted ratings, each of which reads all of their files.
 SWEEP_SECONDS = 3_600
 # Stages in which a question waits for others, as it does for a chat model's answer.
-WAITING = frozenset({"tables", "tools", "steps"})
+WAITING = frozenset({"tables", "tools", "steps", "checking"})
 MEND = f"Stop the server and run `{PROGRAM} doctor --repair`, which saves all rows that can be read."
 
 
@@ -474,21 +474,14 @@ class Chatbot:
         answer = self.memory.answer(conversation, number, owner)
         if answer is None or answer.prompt is None:
             raise NotFoundError("The pages of this answer are not kept.", hint="Ask the question again.")
-        sources = {key: self._with_page(hit) for key, hit in answer.prompt.sources.items()}
+        kept = answer.prompt.sources
+        stored = {key: self.answering.page(hit, hit.page) for key, hit in kept.items() if hit.version > 0}
+        sources = {**kept, **stored}
         whole = replace(answer, prompt=replace(answer.prompt, sources=sources))
         for event in self.reading.events(whole, self.models.verifying(owner), stop):
             if isinstance(event, Answer):
                 self.memory.keep(conversation, number, event, owner)
             yield event
-
-    def _with_page(self, hit: Hit) -> Hit:
-        """A hit of a kept answer with its page, as it was if that is not there any more."""
-        if hit.version <= 0:
-            return hit
-        try:
-            return next(iter(self.finder.pages_of(hit.version, hit.document, [hit.page])), hit)
-        except (KeyError, IndexError):
-            return hit
 
     def compare(
         self,

@@ -264,7 +264,7 @@ class Answering:
         model: who wrote it.
         """
         if model == "extractive":
-            text, prompt = whole_quotations(text, prompt, self._page)
+            text, prompt = whole_quotations(text, prompt, self.page)
             found = check_quoted(text, prompt)
         else:
             found = check_statements(text, prompt)
@@ -293,7 +293,7 @@ class Answering:
             reading=reading.record,
         )
 
-    def _page(self, hit: Hit, number: int) -> Hit:
+    def page(self, hit: Hit, number: int) -> Hit:
         """Another page of a hit's document, the hit itself if that page was erased meanwhile."""
         found = Retriever(self._library).beginnings(hit.version, hit.document, [number])
         return next(iter(found), hit)
