@@ -4,25 +4,32 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable, Iterator
 
 from chatbot.records import DOUBTFUL, MARKS, Answer, Citation, Statement
 from ingestion.invisible_characters import one_line
+from ingestion.language.list_items import without_item
 
 __all__ = [
+    "SHOWN_KEYS",
+    "UNREAD",
     "doubt_lines",
     "least_sure",
     "mark_lines",
     "proven_line",
     "said_plainly",
+    "statement_spans",
     "unread_line",
     "why_doubted",
 ]
 
 # The most characters shown of a statement or what differs, of a quotation, and of why nobody read.
 LONGEST_SAID, LONGEST_QUOTE, LONGEST_REASON = 200, 300, 300
-_ITEM = re.compile(r"\A\s*(?:[-*•]|\d{1,3}[.)])\s+")
-_KEYS = re.compile(r"\s?\[S\d{1,4}(?:[,; ]{1,3}S\d{1,4}){0,20}\]")
+# Keys as answers show them: one or more in square brackets.
+SHOWN_KEYS = re.compile(r"\[(S\d{1,4}(?:[,; ]{1,3}S\d{1,4}){0,20})\]")
+_KEYS = re.compile(rf"\s?{SHOWN_KEYS.pattern}")
+# What is said of a statement that nobody read.
+UNREAD = "not compared with the pages"
 
 
 def least_sure(citations: Iterable[Citation]) -> dict[str, Citation]:
@@ -106,4 +113,17 @@ def _short(text: str) -> str:
 
 def said_plainly(text: str) -> str:
     """A statement on one line, without the mark of a list's item and without keys."""
-    return _KEYS.sub("", " ".join(_ITEM.sub("", text, count=1).split()))
+    return _KEYS.sub("", " ".join(without_item(text.lstrip()).split()))
+
+
+def statement_spans(
+    text: str, statements: Iterable[Statement], written: Callable[[str], str] = str
+) -> Iterator[tuple[int, int, Statement]]:
+    """(start, end, statement) of those that stand in a text, in its order. written: as the text has them."""
+    position = 0
+    for one in statements:
+        said = written(one.text)
+        start = text.find(said, position)
+        if start >= 0:
+            position = start + len(said)
+            yield start, position, one

@@ -586,7 +586,7 @@ class Answer:
 
     @property
     def instead(self) -> bool:
-        """Whether the documents' own words replace a chat model's, which failed or found no answer."""
+        """Whether the documents' own words replace a chat model's, which failed."""
         return self.sent_to is not None and self.model == "extractive"
 
     @property

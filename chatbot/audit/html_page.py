@@ -24,6 +24,7 @@ from chatbot.audit.record import (
     Record,
     dump,
 )
+from chatbot.mark_lines import UNREAD
 from chatbot.records import ADDED, MARKS, NOT_ON_CITED_PAGE, VERDICTS
 from chatbot.settings import PROGRAM
 
@@ -44,7 +45,6 @@ FIGURES = {
     "present_elsewhere": "⚠ not so on the cited page",
     "contradicted": "⚠ the cited page gives another figure",
     "unsupported": "⚠ not found on the cited pages",
-    "not_checked": "not checked by meaning",
 }
 # Of older formats: a statement without a citation, and what parts a model's text from the documents' words.
 NOT_FOUND = "Not found in the pages given to the model"
@@ -145,7 +145,7 @@ def _answer(record: Record) -> str:
         heading = "The chat model found no answer"
     else:
         heading = "Not in these documents"
-    text = _linked(_answer_html(record), record.quotes)
+    text = _linked(record, _answer_html(record))
     reason = ""
     if record.refusal:
         reason = f'<p class="quiet">Reason: {plain(record.refusal.replace("_", " "))}</p>'
@@ -165,9 +165,9 @@ def _answer_html(record: Record) -> str:
     return paragraphs(record.answer[:begins]) + formatted_html(seen(record.answer[begins:]))
 
 
-def _linked(text: str, quotes: Sequence[Quote]) -> str:
+def _linked(record: Record, text: str) -> str:
     """Links the n-th key to the n-th citation. text: HTML."""
-    left = iter(enumerate(quotes))
+    left = iter(enumerate(record.quotes))
 
     def links(mark: re.Match[str]) -> str:
         return " ".join(link(found[0]) for found in KEY.finditer(mark[0]))
@@ -176,10 +176,10 @@ def _linked(text: str, quotes: Sequence[Quote]) -> str:
         at, quote = next(left, (-1, None))
         if quote is None:
             return f"[{key}]"
-        if quote.verified:
+        if quote.verified or _is_unread(record, quote):
             doubt = ""
         else:
-            doubt = {"reworded": " ≈", "unread": ""}.get(quote.basis, " ⚠")
+            doubt = " ≈" if _is_reworded(quote) else " ⚠"
         return f'<a class="key" href="#citation-{at + 1}">[{key}]{doubt}</a>'
 
     return KEYS_IN_BRACKETS.sub(links, text)
@@ -208,7 +208,7 @@ def _quotes(record: Record) -> str:
 
 
 def _located(record: Record, quote: Quote) -> str:
-    if record.format >= WITH_READING and (quote.verified or quote.basis == "unread"):
+    if record.format >= WITH_READING and (quote.verified or _is_unread(record, quote)):
         remarks = [VERDICTS[quote.basis if quote.basis in VERDICTS else "unread"]]
         if quote.reason:
             remarks.append(plain(quote.reason))
@@ -231,6 +231,10 @@ def _is_reworded(quote: Quote) -> bool:
     return quote.basis == "reworded" and not quote.verified
 
 
+def _is_unread(record: Record, quote: Quote) -> bool:
+    return record.format >= WITH_READING and quote.basis == "unread"
+
+
 def _figures(record: Record) -> str:
     if not record.checks:
         if not record.answered:
@@ -239,6 +243,8 @@ def _figures(record: Record) -> str:
     rows = []
     for check in record.checks:
         verdict = FIGURES.get(check.status, plain(check.status))
+        if check.status == "not_checked" and record.format >= WITH_READING:
+            verdict = UNREAD
         if check.status == "present_elsewhere" and check.citation is None:
             verdict = NOT_ON_CITED_PAGE
         rows.append((plain(check.text), verdict, _meant(check), _how(check)))
@@ -271,7 +277,7 @@ def _marked_statements(record: Record) -> str:
     for one in record.statements:
         quotes = [f"p. {quote.page}: “{plain(joined(quote.text))}”" for quote in one.quotes]
         grounds = [plain(one.calculation), plain(one.difference), *quotes]
-        mark = MARKS.get(one.mark, "not checked by meaning" if one.verdict == "not_checked" else "–")
+        mark = MARKS.get(one.mark, UNREAD if one.verdict == "not_checked" else "–")
         rows.append((plain(joined(one.text)), mark, " · ".join(filter(None, grounds)) or "–"))
     read = ""
     if record.reading is not None:

@@ -9,7 +9,7 @@ from html import unescape
 
 from chatbot.answer.citations.citation_keys import KEYS_IN_BRACKETS
 from chatbot.answer.markdown import formatted_html
-from chatbot.mark_lines import why_doubted
+from chatbot.mark_lines import statement_spans, why_doubted
 from chatbot.records import (
     ADDED,
     DOUBTFUL,
@@ -352,17 +352,11 @@ def _statements(text: str, statements: Sequence[Statement], *, read_back: bool) 
 
     All are of one width, so that nothing moves where a mark takes the place that was kept for it.
     """
-    position = 0
-    for one in statements:
-        said = visible(one.text)
-        start = text.find(said, position)
-        if start < 0:
-            continue
-        position = start + len(said)
+    for _, end, one in statement_spans(text, statements, visible):
         if one.mark:
-            yield position, position, _mark_html(one)
+            yield end, end, _mark_html(one)
         elif read_back:
-            yield position, position, '<span class="mark" aria-hidden="true">·</span>'
+            yield end, end, '<span class="mark" aria-hidden="true">·</span>'
 
 
 def _mark_html(statement: Statement) -> str:

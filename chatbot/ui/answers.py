@@ -11,7 +11,7 @@ import streamlit as st
 from chatbot.answer.citations.model_refusals import without_refusal
 from chatbot.asking.answering import HAD_SAID
 from chatbot.asking.multi_document import with_titled_parts
-from chatbot.mark_lines import doubt_lines, proven_line, said_plainly, unread_line
+from chatbot.mark_lines import UNREAD, doubt_lines, proven_line, said_plainly, unread_line
 from chatbot.memory.cases.feedback_rerank import REMEMBERED
 from chatbot.memory.layers import beside
 from chatbot.records import (
@@ -74,7 +74,7 @@ LONGEST_TITLE = 72
 DOUBTFUL_CONFIDENCE = 80
 # What is said of a statement without a mark, by its verdict.
 UNMARKED = {
-    "not_checked": "not checked",
+    "not_checked": UNREAD,
     "about_sources": "on what the documents lack, as the reader agrees",
 }
 # The headings of a refusal: the search's, and a chat model's.

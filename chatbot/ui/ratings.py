@@ -10,7 +10,7 @@ from dataclasses import replace
 import streamlit as st
 
 from chatbot.errors import NotFoundError, ProjectError, StoreError
-from chatbot.mark_lines import doubt_lines, unread_line
+from chatbot.mark_lines import doubt_lines, statement_spans, unread_line
 from chatbot.memory.cases.records import Case
 from chatbot.memory.conversations.answer_records import cited_text
 from chatbot.records import DOUBTFUL, Answer
@@ -97,16 +97,12 @@ def copy_html(answer: Answer) -> str:
 def copied_text(answer: Answer) -> str:
     """The answer's words with the page of each citation and what is doubted, and what nobody checked."""
     text, pieces, position = answer.text, list[str](), 0
-    for one in answer.statements:
-        start = text.find(one.text, position)
-        if start < 0:
-            continue
-        end = start + len(one.text)
-        in_row = one.text.endswith("|")
-        pieces.append(text[position : end - in_row])
+    for _, end, one in statement_spans(text, answer.statements):
         if one.mark in DOUBTFUL:
-            pieces.append(f"{'' if in_row else ' '}({one.shown_mark}){' ' if in_row else ''}")
-        position = end - in_row
+            in_row = one.text.endswith("|")
+            mark = f"({one.shown_mark}) " if in_row else f" ({one.shown_mark})"
+            pieces += [text[position : end - in_row], mark]
+            position = end - in_row
     marked = replace(answer, text="".join([*pieces, text[position:]]))
     figures = [] if answer.by_model else doubt_lines(answer)
     return "\n\n".join(filter(None, [cited_text(marked), *figures, unread_line(answer)]))

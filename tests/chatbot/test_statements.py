@@ -228,7 +228,7 @@ def test_an_audit_file_has_it_and_is_verified(make: Make, tmp_path: Path) -> Non
     for script, question in ((MIXED, QUESTION), (f"{LEVY}.", QUESTION), (f"{LEVY}.", ABROAD)):
         answer, _, chatbot = answered(make, script, question=question)
         path.write_bytes(audit_file(chatbot, answer, Occasion()))
-        assert '<td dir="auto">not checked by meaning</td>' in path.read_text("utf-8")
+        assert '<td dir="auto">not compared with the pages</td>' in path.read_text("utf-8")
         documents = DocumentSources(chatbot.settings.documents)
         findings = list(verify(read_file(path), documents))
         assert {one.status for one in findings} == {"confirmed"}, findings

@@ -6,6 +6,7 @@ import re
 from collections.abc import Sequence
 
 from chatbot.answer.citations.citation_keys import ANY_KEY, KEYS_IN_BRACKETS
+from chatbot.mark_lines import statement_spans
 from chatbot.records import Prompt, Statement
 
 __all__ = ["short_key", "with_key", "with_short_keys", "with_whole_keys", "without_added"]
@@ -54,15 +55,10 @@ def without_added(text: str, statements: Sequence[Statement], prompt: Prompt) ->
     """
     pieces: list[str] = []
     position = 0
-    for statement in statements:
-        start = text.find(statement.text, position)
-        if start < 0:
-            continue
-        written = statement.text
+    for start, end, statement in statement_spans(text, statements):
         if statement.status == "cited_by_check":
-            written = _without_key(written, prompt)
-        pieces += [text[position:start], written]
-        position = start + len(statement.text)
+            pieces += [text[position:start], _without_key(statement.text, prompt)]
+            position = end
     return "".join([*pieces, text[position:]])
 
 

@@ -10,6 +10,7 @@ from chatbot.answer.compare.comparison_figures import Part, derived_figure, stat
 from chatbot.answer.compare.measure_match import EXACT, MeasureQuery, fits, names
 from chatbot.comparison import Entry, EntryPlace, Nearest
 from chatbot.evidence.page import figures_said, page_of
+from chatbot.mark_lines import statement_spans
 from chatbot.records import DOUBTFUL, Answer, NumberCheck, Understanding
 from ingestion.language.measures import measure_named, words_for
 from ingestion.language.numbers import Figure
@@ -117,14 +118,10 @@ def _supported_text(answer: Answer) -> str:
 
     The text keeps its length.
     """
-    text, position = answer.text, 0
-    for statement in answer.statements:
-        start = text.find(statement.text, position)
-        if start < 0:
-            continue
-        position = start + len(statement.text)
+    text = answer.text
+    for start, end, statement in statement_spans(answer.text, answer.statements):
         if statement.mark in DOUBTFUL:
-            text = text[:start] + _blanked(statement.text) + text[position:]
+            text = text[:start] + _blanked(statement.text) + text[end:]
     return text
 
 

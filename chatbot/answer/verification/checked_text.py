@@ -29,7 +29,7 @@ from chatbot.records import (
 )
 from ingestion.precedence import giving_way
 
-__all__ = ["CheckedText", "check_statements", "judged_statements"]
+__all__ = ["UNKNOWN_KEY", "CheckedText", "check_statements", "cited", "judged_statements"]
 
 UNKNOWN_KEY = "there is no source with this number"
 ELSEWHERE = "it is on page {page}, not on this one"
@@ -133,14 +133,29 @@ def _citation(key: str, hit: Hit, one: Judged | None, prompt: Prompt) -> Citatio
         reason = one.reason or (ELSEWHERE.format(page=prompt.sources[other].page) if other else UNREAD)
     if own is None and one:
         start, end = _row_of_figure(one, key, hit)
-    quote = hit.page_text[start:end] if start >= 0 else ""
     doubted = bool(one and one.mark in DOUBTFUL)
+    basis = "located" if verified or doubted else "unread"
+    return cited(key, hit, (start, end), reason, verified=verified, instructs=instructs, basis=basis)
+
+
+def cited(
+    key: str,
+    hit: Hit,
+    span: tuple[int, int],
+    reason: str | None,
+    *,
+    verified: bool,
+    instructs: bool,
+    basis: str = "located",
+) -> Citation:
+    """The citation of a page. key: whole. span: of its quotation in the page's text, (-1, -1) for none."""
+    start, end = span
     return Citation(
         short_key(key),
         hit.document,
         hit.page,
         hit.page_label,
-        quote,
+        page_of(hit).text[start:end] if start >= 0 else "",
         verified,
         start,
         end,
@@ -148,7 +163,7 @@ def _citation(key: str, hit: Hit, one: Judged | None, prompt: Prompt) -> Citatio
         reason,
         hit.confidence,
         instructs,
-        "located" if verified or doubted else "unread",
+        basis,
     )
 
 

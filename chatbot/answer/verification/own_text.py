@@ -11,7 +11,7 @@ from chatbot.answer.citations.citation_keys import ANY_KEY, KEYS_IN_BRACKETS
 from chatbot.answer.citations.shown_keys import short_key, with_short_keys
 from chatbot.answer.citations.shown_orders import instructs_by_name, repeats_order
 from chatbot.answer.formulas import Formula, find_formulas, is_constant
-from chatbot.answer.verification.checked_text import CheckedText
+from chatbot.answer.verification.checked_text import UNKNOWN_KEY, CheckedText, cited
 from chatbot.answer.verification.figure_proof import is_of_name, states_figure
 from chatbot.answer.verification.own_places import Cut, find_cut
 from chatbot.answer.verification.statements import statements_of
@@ -26,7 +26,6 @@ from ingestion.language.sentences import sentence_around
 
 __all__ = ["check_quoted"]
 
-UNKNOWN_KEY = "there is no source with this number"
 NOT_LOCATED = "no matching passage was found on the page"
 OTHER_FIGURE = "its words are on the page, but not with {figure}"
 IN_QUESTION = "it is in the question, not on the cited pages"
@@ -259,7 +258,7 @@ class _OwnText:
                     yield Citation(key, None, None, None, "", False, reason=UNKNOWN_KEY)
 
     def _citation(self, key: str, own: _Quoted, inside: Sequence[tuple[Figure, NumberCheck]]) -> Citation:
-        hit, view, found = self.prompt.sources[key], self.views[key], own.found[key]
+        hit, found = self.prompt.sources[key], own.found[key]
         start, end = found.around if found else self._row(key, own, [figure for figure, _ in inside])
         wrong = next((check.text for _, check in inside if check.status not in FINE), "")
         reason = OTHER_FIGURE.format(figure=wrong) if wrong else ""
@@ -270,20 +269,7 @@ class _OwnText:
             (first < end and start < last) or repeats_order(said, hit.page_text[first:last])
             for first, last in hit.instructions
         )
-        return Citation(
-            short_key(key),
-            hit.document,
-            hit.page,
-            hit.page_label,
-            view.text[start:end] if start >= 0 else "",
-            not reason,
-            start,
-            end,
-            hit.version,
-            reason or None,
-            hit.confidence,
-            instructs,
-        )
+        return cited(key, hit, (start, end), reason or None, verified=not reason, instructs=instructs)
 
     def _row(self, key: str, own: _Quoted, figures: Sequence[Figure]) -> _Span:
         """The row on a page that a sentence tells: "Net sales were 5 (2024) and 4 (2023)"."""

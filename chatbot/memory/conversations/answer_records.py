@@ -10,6 +10,7 @@ from dataclasses import replace
 from functools import cache
 from typing import TYPE_CHECKING, Any
 
+from chatbot.mark_lines import SHOWN_KEYS
 from chatbot.records import Answer, Hit
 from chatbot.serialize import answer_record
 
@@ -29,8 +30,6 @@ __all__ = [
     "without_versions",
 ]
 
-# Keys as answers show them: one or more in square brackets.
-KEYS = re.compile(r"\[(S\d{1,4}(?:[,; ]{1,3}S\d{1,4}){0,20})\]")
 KEY = re.compile(r"S\d{1,4}")
 # Pages as cited_text writes them. A file's name may hold brackets of its own: "(Budget (1).pdf, p. 8;
 # Annex.pdf, p. 2)".
@@ -158,7 +157,7 @@ def cited_text(answer: Answer) -> str:
             return f"({'; '.join(names)})"
         return found[0]
 
-    return KEYS.sub(named, answer.text)
+    return SHOWN_KEYS.sub(named, answer.text)
 
 
 def page_named(document: str, page: int | None) -> str:

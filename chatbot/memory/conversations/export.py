@@ -11,7 +11,7 @@ import time
 from collections.abc import Sequence
 from typing import Any
 
-from chatbot.mark_lines import unread_line, why_doubted
+from chatbot.mark_lines import UNREAD, unread_line, why_doubted
 from chatbot.memory.conversations.conversation_store import ConversationRow, StoredExchange
 from chatbot.records import DOUBTFUL, Answer, Citation, NumberCheck, Statement
 from chatbot.serialize import answer_record, neutral_markdown
@@ -125,7 +125,7 @@ def _citation_line(citation: Citation) -> str:
 
 
 def _statement_line(statement: Statement) -> str:
-    mark = statement.shown_mark or "not checked by meaning"
+    mark = statement.shown_mark or UNREAD
     if statement.mark in DOUBTFUL:
         reason = why_doubted(statement)
     elif statement.calculation:

@@ -777,7 +777,7 @@ def of_format(number: int) -> Record:
 
 
 # Of the pages of formats 1 to 5.
-DIGESTS = "8b2e60dd5ac06d34 f2cbf3fc2f4b1db8 e8c46710e8e69c79 bc4d1437ef05bc8e 8299c8b9d32b7708"
+DIGESTS = "8b2e60dd5ac06d34 f2cbf3fc2f4b1db8 e8c46710e8e69c79 bc4d1437ef05bc8e df55d2eebb705f3b"
 
 
 def test_the_page_of_a_format_stays_as_it_is() -> None:
@@ -799,12 +799,22 @@ def test_the_page_of_a_format_stays_as_it_is() -> None:
     assert "✓ figures confirmed" in with_basis
     assert "Read back by m (here). It was said then: m skipped some statements." in with_reading
     assert "no signature" in with_reading and "no signature" not in with_basis
-    for mark in ("✓ stated", "⚠ not found", "= calculated", "not checked by meaning"):
+    for mark in ("✓ stated", "⚠ not found", "= calculated", "not compared with the pages"):
         assert f'<td dir="auto">{mark}</td>' in with_reading
     assert "&lt;no&gt;" in with_reading and "1 + 2" in with_reading and "≈" not in with_reading
     digests = [hashlib.sha256(text.encode()).hexdigest() for text in texts]
     for digest, beginning in zip(digests, DIGESTS.split(), strict=True):
         assert digest[:16] == beginning
+
+
+def test_what_format_5_says_anew_is_not_said_in_older_files() -> None:
+    figure = replace(FIRST_FORMAT.checks[0], status="not_checked", citation=None)
+    unread = replace(FIRST_FORMAT.quotes[0], verified=False, reason="so", basis="unread")
+    record = replace(of_format(4), checks=(figure,), quotes=(unread,))
+    older, newer = (render(replace(record, format=number), {"1" * 64: b"image"}) for number in (4, 5))
+    assert "not_checked</td>" in older and "⚠ not verified: so" in older and "[S1] ⚠</a>" in older
+    assert "not compared with the pages</td>" in newer and "⚠ not verified" not in newer
+    assert "[S1]</a>" in newer
 
 
 # --- files that are no audit files

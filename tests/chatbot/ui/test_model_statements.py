@@ -57,7 +57,7 @@ def test_the_page_and_the_export_mark_it(tmp_path: Path, monkeypatch: pytest.Mon
     assert page.count('<span class="mark ') == 1
     assert "Of 2 statements: 1 “ ” word for word." in page
     assert "Nobody compared 1 statement with the pages. m was too slow in its test" in page
-    assert f"- not checked by meaning: “{LEVY}.”" in exported
+    assert f"- not compared with the pages: “{LEVY}.”" in exported
     assert f"- “ ” word for word: “{CEILING}" in exported
 
 
@@ -129,10 +129,12 @@ def test_the_details_tell_what_was_read_from_what_was_not() -> None:
         Statement("Three.", "cited"),
     )
     html = checks_html(Answer("?", "?", "One. Two. Three.", True, model="m", statements=statements), [])
-    assert re.findall("(on what the documents lack, as the reader agrees|not proven|not checked)<", html) == [
+    assert re.findall(
+        "(on what the documents lack, as the reader agrees|not proven|not compared with the pages)<", html
+    ) == [
         "on what the documents lack, as the reader agrees",
         "not proven",
-        "not checked",
+        "not compared with the pages",
     ]
 
 
