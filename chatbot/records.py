@@ -35,6 +35,7 @@ __all__ = [
     "Event",
     "Exchange",
     "Hit",
+    "Look",
     "ModelFailure",
     "Note",
     "Notice",
@@ -245,6 +246,21 @@ class Understanding:
 
 
 @dataclass(frozen=True, slots=True)
+class Look:
+    """What a chat model looked up before it answered.
+
+    tool: its name. said: what was looked for, in words, on one line.
+    brought: what came of it, in words, on one line.
+    pages: how many pages it brought that were no sources before.
+    """
+
+    tool: str
+    said: str
+    brought: str
+    pages: int = 0
+
+
+@dataclass(frozen=True, slots=True)
 class Prompt:
     """Everything that is given to an answerer.
 
@@ -254,6 +270,8 @@ class Prompt:
     messages: the layers as role/content pairs for a chat model.
     nonce: the part of every key that no document could know.
     earlier: what was said before the exchanges, shortened, as role and text.
+    looks: what the model looked up for its answer, in order.
+    calculations: the expressions that were worked out for it.
     """
 
     question: str
@@ -264,6 +282,9 @@ class Prompt:
     messages: tuple[tuple[str, str], ...]
     nonce: str
     earlier: tuple[tuple[str, str], ...] = ()
+    looks: tuple[Look, ...] = ()
+
+    calculations: tuple[str, ...] = ()
 
     def with_source(self, hit: Hit) -> tuple[str, Prompt]:
         """(the key of a page, the prompt with that page among its sources)."""
@@ -631,15 +652,16 @@ class Answer:
 class Stage:
     """The ask has reached another stage.
 
-    name: "searching" | "tools" (of other servers) | "tables" | "steps" (of a model that reads a document)
-        | "answering" | "checking".
-    done, total: pieces of a long question, calls of tools, pages whose tables are read, or steps; 0
-        otherwise.
+    name: "searching" | "tools" (of other servers) | "tables" | "answering" | "looking" (the model looks
+        further) | "checking".
+    done, total: pieces of a long question, calls of tools, or pages whose tables are read; 0 otherwise.
+    detail: what is looked up, in words, on one line; of unknown origin.
     """
 
     name: str
     done: int = 0
     total: int = 0
+    detail: str = ""
 
 
 @dataclass(frozen=True, slots=True)

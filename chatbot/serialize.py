@@ -122,6 +122,7 @@ def answer_line(answer: Answer) -> dict[str, Any]:
         and {**_fields(shortened, COMPRESSION), "kept_exchanges": sorted(shortened.kept)},
         "seconds": answer.seconds,
         "usage": answer.usage and _fields(answer.usage, USAGE),
+        "looked_up": [asdict(look) for look in answer.prompt.looks] if answer.prompt else [],
         **({"error": answer.error} if answer.error else {}),
         **({"model_error": asdict(answer.failure)} if answer.failure else {}),
     }

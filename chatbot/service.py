@@ -18,10 +18,8 @@ from chatbot.answer.compare.comparison_entries import read_entry
 from chatbot.asking.answering import Answering
 from chatbot.asking.asker import Asker
 from chatbot.asking.direct_answers import DirectAnswers
-from chatbot.asking.key_figure_sheets import KeyFigureSheets
 from chatbot.asking.memory_context import MemoryContext
 from chatbot.asking.model_roles import ChatModels
-from chatbot.asking.model_summary import ModelSummary
 from chatbot.asking.multi_document import MultiDocument
 from chatbot.asking.page_answers import PageAnswers
 from chatbot.asking.question import Ask, checked
@@ -32,6 +30,8 @@ from chatbot.comparison import Comparison, Entry, EntryPlace, question_in
 from chatbot.comparison.fiscal_years import COVER_PAGES, fiscal_month, fiscal_text
 from chatbot.comparison.key_figures import KeyFigureSheet
 from chatbot.errors import NotFoundError, ProjectError, StoreError, UsageError
+from chatbot.lookup.key_figure_sheets import KeyFigureSheets
+from chatbot.lookup.lookups import Lookups
 from chatbot.memory.cases.case_layer import CaseLayer
 from chatbot.memory.conversations.conversation_names import PRIVATE
 from chatbot.memory.conversations.conversation_store import Conversations
@@ -80,7 +80,7 @@ Layer = TypeVar("Layer")
 # Seconds between two searches for deleted ratings, each of which reads all of their files.
 SWEEP_SECONDS = 3_600
 # Stages in which a question waits for others, as it does for a chat model's answer.
-WAITING = frozenset({"tables", "tools", "steps", "checking"})
+WAITING = frozenset({"tables", "tools", "checking"})
 MEND = f"Stop the server and run `{PROGRAM} doctor --repair`, which saves all rows that can be read."
 
 
@@ -184,6 +184,8 @@ class Chatbot:
         several = MultiDocument(self.finder, self.answering, context_tokens=settings.context_tokens)
         self.reading = ReadingBack(self.answering, self.own)
         self.tools = ToolServers(settings, settings.home)
+        self._key_figures = KeyFigureSheets(self.library)
+        self.lookups = Lookups(self.library, self.finder, self._key_figures)
         self._asker = Asker(
             self.library,
             self.finder,
@@ -192,15 +194,13 @@ class Chatbot:
             talking,
             several,
             self.models,
-            ModelSummary(self.finder, self.answering),
             settings.context_tokens,
-            settings.prompt_pages,
             self.tools,
+            self.lookups,
             self.reading,
         )
         self.parts = PartChecks(self._parts())
         self.side_by_side = SideBySide(self._asker, settings)
-        self._key_figures = KeyFigureSheets(self.library)
 
     @property
     def ready(self) -> bool:

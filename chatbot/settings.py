@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 import os
 import sys
 from collections.abc import Mapping
@@ -117,13 +118,9 @@ ENVIRONMENT: Mapping[str, tuple[str, str]] = {
     ),
     "FINPOLICY_PAGES": (
         "pages",
-        "Pages used for an answer, 1 to 10. More pages find more, but also add less relevant text.",
-    ),
-    "FINPOLICY_PROMPT_PAGES": (
-        "prompt_pages",
         (
-            "Pages sent to a chat model, 4 to 16. 0 means one for every 1,600 of "
-            "FINPOLICY_CONTEXT_TOKENS. Comparisons add both sides."
+            "Pages found for an answer, 1 to 16, and as many for each side of a comparison. A chat model "
+            "that can call tools looks further by itself."
         ),
     ),
     "FINPOLICY_ANSWER_TOKENS": ("answer_tokens", "Maximum tokens in an answer."),
@@ -392,7 +389,11 @@ SECRET = frozenset(
 # Local models on a processor took 82 to 366 s to their first word, but far less than a minute between words.
 FIRST_WORD_SHARE = 5
 # The pages an answer is made from. A prompt has room for this many.
-MOST_PAGES = 10
+MOST_PAGES = 16
+# Settings of earlier versions, with those that took their place.
+RETIRED = {"FINPOLICY_PROMPT_PAGES": "FINPOLICY_PAGES"}
+
+log = logging.getLogger(__name__)
 # The least size of a prompt: rules, example, question and four short excerpts.
 LEAST_CONTEXT = 1_500
 # How the pieces of a long query are combined; see chatbot/search/fusion.py.
@@ -431,10 +432,7 @@ class Settings:
     first_word_timeout: float = 0.0
     answer_timeout: float = 600.0
     context_tokens: int = 12_000
-    # On the development questions, the page with the answer is among the first three for .91 and among the
-    # first four for .94.
-    pages: int = 4
-    prompt_pages: int = 0
+    pages: int = 3
     answer_tokens: int = 1_000
     temperature: float = 0.0
     price_in: float = 0.0
@@ -571,6 +569,11 @@ def default_home(root: Path = ROOT) -> Path:
     return user_data_path("finpolicy", appauthor=False)
 
 
+def _warn_of_retired(given: Mapping[str, str]) -> None:
+    for name in filter(given.get, RETIRED):
+        log.warning("%s has no effect any more. Set %s.", name, RETIRED[name])
+
+
 def load_settings(environment: Mapping[str, str] | None = None) -> Settings:
     """Reads the settings from `environment` (default: that of the process, and below it the home's `.env`).
 
@@ -584,6 +587,7 @@ def load_settings(environment: Mapping[str, str] | None = None) -> Settings:
         if text:
             values[called] = _parse(name, text, PATH if called in PATHS else getattr(defaults, called))
     settings = Settings(**values)
+    _warn_of_retired(given)
     if not 1 <= settings.pages <= MOST_PAGES:
         raise SettingsError(
             f"FINPOLICY_PAGES is {settings.pages}.", hint=f"Set it to a number from 1 to {MOST_PAGES}."

@@ -70,11 +70,25 @@ class Say:
 
 @dataclass(frozen=True)
 class CallTool:
-    """A streamed call of a tool, its arguments in two pieces. name: what it calls, or what chooses that from
-    the request."""
+    """A streamed call of a tool, its arguments in two pieces.
+
+    name: what it calls, or what chooses that from the request. arguments: a string is sent as it is.
+    said: what is written before it. beside: further calls of the same reply.
+    """
 
     name: str | Callable[[Body], str]
-    arguments: Mapping[str, object] = field(default_factory=dict)
+    arguments: Mapping[str, object] | str = field(default_factory=dict)
+    said: str = ""
+    beside: tuple[CallTool, ...] = ()
+
+    def pieces(self, body: Body) -> list[tuple[str, str, str]]:
+        """(name, begin and end of the arguments) of all its calls."""
+        found = []
+        for call in (self, *self.beside):
+            name = call.name(body) if callable(call.name) else call.name
+            written = call.arguments if isinstance(call.arguments, str) else json.dumps(call.arguments)
+            found.append((name, written[: len(written) // 2], written[len(written) // 2 :]))
+        return found
 
 
 @dataclass(frozen=True)
@@ -315,26 +329,34 @@ class _Handler(BaseHTTPRequestHandler):
         self._end(say)
 
     def _call(self, call: CallTool, body: Body) -> None:
-        name = call.name(body) if callable(call.name) else call.name
-        written = json.dumps(call.arguments)
-        pieces = (written[: len(written) // 2], written[len(written) // 2 :])
         self.send_response(200)
         self.send_header("Content-Type", "text/event-stream")
         self.send_header("Transfer-Encoding", "chunked")
         self.end_headers()
         if self.path.endswith("/messages"):
-            block = {"type": "tool_use", "id": "call_1", "name": name, "input": {}}
-            self._send_named({"type": "content_block_start", "index": 0, "content_block": block})
-            for piece in pieces:
-                self._send_block(0, {"type": "input_json_delta", "partial_json": piece})
-            self._send_named({"type": "content_block_stop", "index": 0})
+            if call.said:
+                self._send_named(
+                    {"type": "content_block_start", "index": 0, "content_block": {"type": "text", "text": ""}}
+                )
+                self._send_block(0, {"type": "text_delta", "text": call.said})
+                self._send_named({"type": "content_block_stop", "index": 0})
+            for index, (name, *pieces) in enumerate(call.pieces(body), 1):
+                block = {"type": "tool_use", "id": f"call_{index}", "name": name, "input": {}}
+                self._send_named({"type": "content_block_start", "index": index, "content_block": block})
+                for piece in pieces:
+                    self._send_block(index, {"type": "input_json_delta", "partial_json": piece})
+                self._send_named({"type": "content_block_stop", "index": index})
             self._send_named({"type": "message_delta", "delta": {"stop_reason": "tool_use"}})
             self._send_named({"type": "message_stop"})
         else:
-            begun = {"index": 0, "id": "call_1", "type": "function", "function": {"name": name}}
-            self._send_event(_chunk({"role": "assistant", "tool_calls": [begun]}))
-            for piece in pieces:
-                self._send_event(_chunk({"tool_calls": [{"index": 0, "function": {"arguments": piece}}]}))
+            if call.said:
+                self._send_event(_chunk({"role": "assistant", "content": call.said}))
+            for index, (name, *pieces) in enumerate(call.pieces(body)):
+                begun = {"index": index, "id": f"call_{index}", "type": "function"}
+                self._send_event(_chunk({"tool_calls": [begun | {"function": {"name": name}}]}))
+                for piece in pieces:
+                    part = {"index": index, "function": {"arguments": piece}}
+                    self._send_event(_chunk({"tool_calls": [part]}))
             self._send_event(_chunk({}, "tool_calls"))
             self._send_chunk(b"data: [DONE]\n\n")
         self.wfile.write(b"0\r\n\r\n")

@@ -24,20 +24,21 @@ ROOT = Path(__file__).resolve().parent.parent
 # The single modules of chatbot/ that all rooms stand on. A new one is entered here: the moment to ask whether
 # it belongs in a folder.
 GROUND = set(
-    "comparison errors mark_lines models records serialize settings usage_text user_settings".split()
+    "comparison errors forms mark_lines models records serialize settings usage_text user_settings".split()
 )
 
 # The arrows, one way: app, ui, cli, mcp_server, api -> audit -> service -> asking -> memory -> search ->
-# store -> ground -> ingestion, and asking -> answer -> evidence -> ground, and asking -> tools -> ground. A
-# room knows itself and what lies below it; answer and search do not know each other.
+# store -> ground -> ingestion, and asking -> lookup -> search, answer -> evidence -> ground, and asking ->
+# tools -> ground. A room knows itself and what lies below it; answer and search do not know each other.
 BELOW: dict[str, set[str]] = {"ingestion": set(), "ground": {"ingestion"}}
 BELOW["store"] = {"ground", *BELOW["ground"]}
 BELOW["search"] = {"store", *BELOW["store"]}
 BELOW["memory"] = {"search", *BELOW["search"]}
 BELOW["evidence"] = {"ground", *BELOW["ground"]}
 BELOW["answer"] = {"evidence", *BELOW["evidence"]}
+BELOW["lookup"] = {"search", "answer", *BELOW["search"], *BELOW["answer"]}
 BELOW["tools"] = {"ground", *BELOW["ground"]}
-BELOW["asking"] = {"memory", "answer", "tools", *BELOW["memory"], *BELOW["answer"]}
+BELOW["asking"] = {"memory", "lookup", "tools", *BELOW["memory"], *BELOW["lookup"]}
 BELOW["service"] = {"asking", *BELOW["asking"]}
 BELOW["audit"] = {"service", *BELOW["service"]}
 BELOW |= {shell: {"audit", *BELOW["audit"]} for shell in ("cli", "api")}

@@ -20,29 +20,32 @@ def source_text(hit: Hit, *, since: int = 0) -> str:
     """The page from an offset on, in which no citation can be read.
 
     A row of a table is its label and cells between bars, "Health | 300 | 345", with empty cells too. The
-    table's caption, unit and columns stand above its first row.
+    table's caption, unit and columns stand above the first row that is shown.
     """
     text = hit.page_text
     position = since
     pieces: list[str] = []
-    for start, end, shown in _rows(hit):
+    headed = set[str]()
+    for start, end, head, shown in _rows(hit):
         if start >= position:
-            pieces += [_plain(text[position:start]), shown]
+            above = [] if head in headed else [head]
+            pieces += [_plain(text[position:start]), "\n".join([*above, shown])]
+            headed.add(head)
             position = end
     pieces.append(_plain(text[position:]))
     return with_inert_keys("".join(pieces).strip())
 
 
-def _rows(hit: Hit) -> list[tuple[int, int, str]]:
-    """(start, end, how it is shown) of each row that can be shown without losing a word, in page order."""
+def _rows(hit: Hit) -> list[tuple[int, int, str, str]]:
+    """(start, end, its table's head, how it is shown) of each row that can be shown without losing a word,
+    in page order.
+    """
     found = []
     for table in hit.tables:
-        rows = [row for row in table.rows if _is_whole(row, hit.page_text)]
-        for at, row in enumerate(rows):
-            shown = _row_text(row)
-            if at == 0:
-                shown = f"{_head(table)}\n{shown}"
-            found.append((row.start, row.end, shown))
+        head = _head(table)
+        found += [
+            (row.start, row.end, head, _row_text(row)) for row in table.rows if _is_whole(row, hit.page_text)
+        ]
     return sorted(found)
 
 

@@ -6,8 +6,9 @@ from typing import Annotated, Any
 
 from pydantic import BaseModel, Field, StrictBool
 
-from chatbot.api.schemas import Question, Strategy, Strict
+from chatbot.api.schemas import Question, Strategy
 from chatbot.api.shortening_schema import ShorteningIn
+from chatbot.forms import Strict
 
 __all__ = ["ChatIn", "ChatOut", "ClearedOut", "ModelsOut", "SessionStats", "WebTextIn", "WebTextOut"]
 

@@ -13,6 +13,7 @@ from chatbot.api.schemas import CompareIn, ComparisonOut, KeyFiguresOut, Name
 from chatbot.api.streaming import run_stoppable
 from chatbot.comparison import Comparison, Entry, EntryPlace, changes, entry_line
 from chatbot.comparison.key_figure_files import figure_lines
+from chatbot.comparison.key_figures import KeyFigureSheet
 from chatbot.service import Chatbot
 
 __all__ = ["ROUTER", "compared_lines"]
@@ -38,6 +39,11 @@ async def key_figures(
     chatbot = opened_store(request).chatbot
     async with door_of(request).turns.of(caller.owner):
         sheet = await run_stoppable(request, chatbot.key_figures, document)
+    return key_figures_out(sheet)
+
+
+def key_figures_out(sheet: KeyFigureSheet) -> KeyFiguresOut:
+    """Returns a sheet of key figures as it goes out."""
     return KeyFiguresOut.model_validate(
         {
             "figures": list(figure_lines(sheet)),

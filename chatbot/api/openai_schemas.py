@@ -7,10 +7,10 @@ from typing import Annotated, Any, Literal
 
 from pydantic import Field, StrictBool
 
-from chatbot.api.body import Body
 from chatbot.asking.question import LONGEST_QUESTION
 from chatbot.asking.schema_answers import check_schema
 from chatbot.errors import UsageError
+from chatbot.forms import Body
 from chatbot.models.tokens import text_of_tokens
 from chatbot.records import Exchange
 

@@ -46,7 +46,8 @@ async def search(request: Request, body: SearchIn, caller: Reads) -> SearchOut:
 async def ask(request: Request, body: AskIn, caller: Asks) -> Response:
     """Answers a question.
 
-    With `stream`, the events are `token` ({"text"}), `stage` ({"stage"}), and last `answer` or `problem`.
+    With `stream`, the events are `token` ({"text"}), `stage` ({"stage"}, and
+    "detail" where a model looks further), and last `answer` or `problem`.
     A `token` event with "replace": true takes the place of all before it: such a one comes last if the check
     has changed what was sent. Where a model reads the answer back, `answer` comes at once, and `marks`, the
     same answer with the marks of the reading, last.
@@ -100,7 +101,8 @@ async def _events(request: Request, opened: Opened, question: Question) -> Async
     given = False
     async for piece in pieces(request, question):
         if piece.stage:
-            yield _event("stage", {"stage": piece.stage})
+            detail = {"detail": piece.detail} if piece.detail else {}
+            yield _event("stage", {"stage": piece.stage, **detail})
         elif piece.complete:
             given = True
             for event in _answer_events(request, opened, question, sent):

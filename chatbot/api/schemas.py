@@ -6,11 +6,11 @@ from typing import Annotated, Any, Literal
 
 from pydantic import BaseModel, ConfigDict, Field, StrictBool
 
-from chatbot.api.body import Body
 from chatbot.api.shortening_schema import ShorteningIn
 from chatbot.asking.question import LONGEST_QUESTION
 from chatbot.comparison.records import LONGEST_QUESTION as LONGEST_COMPARED
 from chatbot.comparison.records import MOST_DOCUMENTS, MOST_YEARS
+from chatbot.forms import Strict
 from chatbot.memory.cases.records import LONGEST_WORD
 from chatbot.memory.conversations.conversation_names import NAME
 
@@ -41,7 +41,6 @@ __all__ = [
     "SearchIn",
     "SearchOut",
     "SituationIn",
-    "Strict",
 ]
 
 MOST_NAMES = 1_000
@@ -53,12 +52,6 @@ ConversationName = Annotated[str, Field(pattern=NAME, description="Up to 64 lett
 
 
 Strategy = Literal["average", "weighted", "per_chunk", "rrf", "union", "intersection"]
-
-
-class Strict(Body):
-    """A request's body: a field that is not known is an error, so that a typing error is not overlooked."""
-
-    model_config = ConfigDict(extra="forbid")
 
 
 class AskIn(Strict, ShorteningIn):

@@ -6,7 +6,7 @@ from typing import Annotated, Literal
 
 from pydantic import Field
 
-from chatbot.api.body import Body
+from chatbot.forms import Body
 from chatbot.user_settings import MOST_TOKENS, MOST_WINDOW, Value
 
 __all__ = ["ShorteningIn"]

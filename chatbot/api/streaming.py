@@ -35,13 +35,14 @@ class AnswerPiece:
     """What has come of an answer.
 
     text: Markdown that follows the text before; if `replaces`, it takes the place of all text before.
-    stage: the stage that was reached.
+    stage: the stage that was reached. detail: what is done in it, in words; "" where the stage says it all.
     complete: whether the answer is complete, and may still be read back.
     """
 
     text: str = ""
     replaces: bool = False
     stage: str = ""
+    detail: str = ""
     complete: bool = False
 
 
@@ -84,13 +85,13 @@ async def finished(request: Request, question: Question) -> Answer:
 async def pieces(request: Request, question: Question) -> AsyncIterator[AnswerPiece]:
     """Yields what comes of an answer, until it is finished. A client that goes stops the work."""
     sent = ""
-    stage = ""
+    stage = ("", "")
     told = False
     async for _ in news(question, request):
-        reached = question.stage.name
+        reached = question.stage.name, question.stage.detail
         if reached != stage and not question.finished:
             stage = reached
-            yield AnswerPiece(stage=stage)
+            yield AnswerPiece(stage=stage[0], detail=stage[1])
         complete = question.answer is not None
         text = neutral_markdown(_shown(question.text, whole=question.finished or complete))
         if text != sent:

@@ -6,7 +6,6 @@ It does not search for pages.
 from __future__ import annotations
 
 import re
-import time
 from collections.abc import Callable, Generator, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
@@ -22,7 +21,7 @@ from chatbot.answer.extractive.amending_sentences import amending_sentences
 from chatbot.answer.extractive.main_points import main_points
 from chatbot.answer.extractive.passage_answers import Likeness, extract_answer, says_again
 from chatbot.answer.extractive.whole_quotations import whole_quotations
-from chatbot.answer.prompt import size_of, sources_of, without_rules
+from chatbot.answer.prompt import size_of, without_rules
 from chatbot.answer.tables.cell_lookup import by_year
 from chatbot.answer.tables.operations import by_operation
 from chatbot.answer.tables.table_answers import compute_answer, leaves_average_out
@@ -30,14 +29,14 @@ from chatbot.answer.verdict import NO, UNSAID, YES, asks_yes_or_no, by_sentence
 from chatbot.answer.verification.checked_text import CheckedText, check_statements
 from chatbot.answer.verification.own_text import check_quoted
 from chatbot.answer.verification.reading_call import StatementReading
+from chatbot.asking.looking import Looking
+from chatbot.asking.model_turns import ModelTurns
 from chatbot.errors import ModelError
 from chatbot.evidence.page import forget_pages, page_of
 from chatbot.evidence.page_figures import in_doubt
 from chatbot.evidence.passages import orders_of
-from chatbot.models.chat import Anew
 from chatbot.models.cosine_scale import EMBEDDED, as_minilms
 from chatbot.models.embedders import SentenceVectors
-from chatbot.models.tokens import count_tokens
 from chatbot.records import (
     Answer,
     Citation,
@@ -87,7 +86,6 @@ __all__ = [
     "Answering",
     "PromptedQuestion",
     "reply_notices",
-    "usage_of",
 ]
 
 # Sentences that sum up pages.
@@ -155,6 +153,8 @@ class PromptedQuestion:
     cost: gets what a model used and returns what it costs, None without prices.
     answer_tokens: the most tokens that a chat model may write.
     names: of the documents that are asked, () for all.
+    looking: lets the model look further, with a prompt and what stops it; None where it answers at once.
+    settled: makes a prompt of its own of one whose sources calls have brought.
     """
 
     prompt: Prompt
@@ -175,6 +175,8 @@ class PromptedQuestion:
     cost: Callable[[Usage], float | None] = lambda _: None
     answer_tokens: Callable[[], int] = lambda: 1_000
     names: Sequence[str] = ()
+    looking: Callable[[Prompt, Callable[[], bool]], Looking] | None = None
+    settled: Callable[[Prompt], Prompt] = lambda prompt: prompt
 
 
 class Answering:
@@ -547,33 +549,30 @@ class Answering:
     ) -> Generator[Event, None, Answer]:
         yield Stage("answering")
         prompt = asked.sent or asked.prompt
-        started = time.monotonic()
-        first_seconds = 0.0
-        reply = model.stream(
-            prompt.messages, max_tokens=asked.answer_tokens(), stop=stop, sources=sources_of(prompt)
+        turns = ModelTurns(
+            model,
+            prompt,
+            asked.looking(prompt, stop) if asked.looking else None,
+            max_tokens=asked.answer_tokens(),
+            stop=stop,
+            waited=asked.waited,
+            settled=asked.settled,
         )
         try:
-            for piece in reply:
-                if not first_seconds:
-                    first_seconds = time.monotonic() - started
-                    yield from asked.waited(first_seconds)
-                yield Token(piece, anew=isinstance(piece, Anew))
+            yield from turns.events()
         except ModelError as error:
-            if error.kind == "length" and asked.shorter is not None and not first_seconds:
+            if error.kind == "length" and asked.shorter is not None and not turns.first_seconds:
                 yield Notice(SHORTENED.format(name=model.name), SHORTENED_HINT)
                 shorter = replace(asked, sent=asked.shorter(), shorter=None)
                 return (yield from self._answer(shorter, model, stop))
-            yield Notice(error.message + _had_said(reply.text, prompt, end=" …"), error.hint)
+            yield Notice(error.message + _had_said(turns.text, turns.prompt, end=" …"), error.hint)
             fallback = yield from self._own_words(asked)
             failure = ModelFailure(error.kind or "other", error.message, error.hint)
-            return replace(_in_place_of(model, fallback, prompt), error=str(error), failure=failure)
-        finally:
-            reply.close()
-        usage = replace(
-            usage_of(reply, prompt, reply.text),
-            seconds=round(time.monotonic() - started, 3),
-            first_seconds=round(first_seconds, 3),
-        )
+            spent = turns.usage and replace(turns.usage, cost=asked.cost(turns.usage))
+            own = _in_place_of(model, fallback, turns.prompt)
+            return replace(own, error=str(error), failure=failure, usage=spent)
+        prompt, reply, usage = turns.prompt, turns.reply, turns.usage
+        assert reply is not None and usage is not None
         usage = replace(usage, cost=asked.cost(usage))
         yield from reply_notices(reply, prompt)
         answered = without_rules(reply.text)
@@ -731,13 +730,6 @@ def reply_notices(reply: Reply, prompt: Prompt) -> Iterator[Notice]:
     notice = _was_cut(reply, prompt)
     if notice:
         yield notice
-
-
-def usage_of(reply: Reply, prompt: Prompt, text: str) -> Usage:
-    """The tokens of a reply as its endpoint counts them, or as they are counted here."""
-    if reply.prompt_tokens:
-        return Usage(reply.prompt_tokens, reply.answer_tokens or count_tokens(text))
-    return Usage(size_of(prompt), count_tokens(text), estimated=True)
 
 
 def _was_cut(reply: Reply, prompt: Prompt) -> Notice | None:

@@ -12,25 +12,27 @@ from collections.abc import Callable, Generator, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 
+from chatbot.answer.citations.citation_forms import with_inert_keys
 from chatbot.answer.prompt import Request, build_prompt, size_of, size_of_conversation
 from chatbot.asking.answering import Answering, PromptedQuestion
 from chatbot.asking.direct_answers import EXPLAIN, IN_OTHER_WORDS, DirectAnswers
-from chatbot.asking.external_texts import with_texts, without_reports
+from chatbot.asking.external_texts import ExternalText, with_texts, without_reports
+from chatbot.asking.looking import Looking, reach
 from chatbot.asking.memory_context import MemoryContext
 from chatbot.asking.missing_tables import complete_tables, without_tables
 from chatbot.asking.model_alone import answer_alone, check_model
 from chatbot.asking.model_roles import ChatModels
-from chatbot.asking.model_summary import ModelSummary, SummaryRequest
 from chatbot.asking.multi_document import MultiDocument
 from chatbot.asking.question import Ask, checked
 from chatbot.asking.reading_back import ReadingBack
-from chatbot.asking.tool_sources import tool_texts
 from chatbot.errors import UsageError
+from chatbot.lookup.lookup_forms import GetOutline
+from chatbot.lookup.lookups import Lookups
 from chatbot.memory.cases.case_store import is_sound
 from chatbot.memory.cases.feedback_rerank import FeedbackRerank
 from chatbot.memory.compression.shortening import PAGE_TOKENS
 from chatbot.memory.memory_service import Before
-from chatbot.models.chat import LLM
+from chatbot.models.chat import LLM, ToolUser
 from chatbot.records import Answer, Event, Exchange, Hit, Notice, Prompt, Stage, Token, Understanding
 from chatbot.search.corpus_vocabulary import as_known, known_terms
 from chatbot.search.follow_up.llm import Rewritten, rewrite
@@ -45,6 +47,7 @@ from chatbot.search.reranking import Reranked
 from chatbot.search.retrieval import Query
 from chatbot.store.library import Library
 from chatbot.store.scope_fingerprint import index_fingerprint
+from chatbot.tools.tool_rounds import ask_tools
 from chatbot.tools.tool_servers import ToolServers
 
 __all__ = ["Asker"]
@@ -52,9 +55,13 @@ __all__ = ["Asker"]
 # A model that takes this many seconds to its first word is asked for answers alone.
 SLOW_SECONDS = 20.0
 NOT_ASKED = "For the next ten minutes it only writes answers."
-# Tokens of a chat model's context for each page that it gets. Most pages need half of that, and notes and
-# exchanges come beside them.
-TOKENS_PER_PAGE = 1_600
+# The notice that tools are wanted where nobody can call them.
+NO_TOOLS = "Tools of other servers are called by a chat model, and none that can call them answers here."
+# Pages that stand for a document as a whole, where one is to be summed up.
+MOST_OF_WHOLE = 10
+# Documents that a prompt names for tools to look into, and those whose headings it has where no page was
+# found.
+MOST_NAMED, MOST_OUTLINED = 12, 3
 # Of a short prompt: rules, example and question, and a source with its label.
 BESIDE_SOURCES, SMALLEST_SOURCE = 400, 200
 
@@ -85,8 +92,8 @@ class Asker:
     """Joins everything that answers a question. Safe to use from several threads.
 
     context_tokens: of the prompt.
-    pages: how many a chat model gets; 0 for as many as have room.
     tools: the servers whose tools a chat model may call.
+    lookups: what a chat model may look up while it answers.
     reading: reads what a chat model wrote back.
     """
 
@@ -97,10 +104,9 @@ class Asker:
     talking: DirectAnswers
     several: MultiDocument
     models: ChatModels
-    summary: ModelSummary
     context_tokens: int
-    pages: int
     tools: ToolServers
+    lookups: Lookups
     reading: ReadingBack
 
     def events(self, ask: Ask, stop: Callable[[], bool]) -> Generator[Event, None, None]:
@@ -149,13 +155,6 @@ class Asker:
             if direct:
                 yield from self._told_at_once(direct, ask, index, started)
                 return
-        if intent and model is not None and not sums_up_texts:
-            summed_up = yield from self._summed_up(question, ask, intent, model, stop)
-            if summed_up is not None:
-                summed_up = self._completed_answer(summed_up, ask, index, started)
-                yield summed_up
-                yield from self._read_back(summed_up, ask, stop)
-                return
         advice = self.lending.advice(ask)
         if advice is not None:
             yield from advice
@@ -189,14 +188,16 @@ class Asker:
         )
         if again and model is None:
             yield Notice(IN_OTHER_WORDS)
-        model = model if hits else None
+        model = model if hits or self._may_look(ask, model) else None
         if model is not None:
-            asked, hits = self._prompted(ask, prepared.query, request, asked)
+            whole = self.talking.whole_hits(intent, ask, self._room(ask, request)) if intent else []
+            asked, hits = self._prompted(ask, prepared.query, request, asked, whole, model)
         answer = yield from self.answering.answer(asked, model, stop)
+        brought = answer.prompt.sources.values() if answer.prompt and answer.prompt.looks else ()
         complete = replace(
             answer,
             citations=without_reports(answer.citations, ask.texts),
-            considered=tuple(hits),
+            considered=(*hits, *(hit for hit in brought if hit not in hits)),
             conversation=ask.conversation,
             understanding=prepared.understanding,
             fingerprint=self.library.embedder.fingerprint,
@@ -226,11 +227,20 @@ class Asker:
     def _with_tools(
         self, ask: Ask, question: str, model: LLM | None, stop: Callable[[], bool]
     ) -> Generator[Event, None, Ask]:
-        """The ask with what tools reply, if it wants any."""
+        """The ask with what tools of other servers reply, if it wants any, as texts: cited and checked like
+        pages.
+
+        The model sees the question alone, no page: what a page says could otherwise go to such a server.
+        """
         if not ask.tools:
             return ask
-        told = yield from tool_texts(question, model, self.tools, stop)
-        return replace(ask, texts=(*told, *ask.texts))
+        if not (isinstance(model, ToolUser) and model.calls_tools):
+            yield Notice(NO_TOOLS, "Choose a chat model, or ask without tools.")
+            return ask
+        room = self.models.answer_tokens(ask.owner)
+        told = yield from ask_tools(question, model, self.tools, room, stop)
+        texts = (ExternalText(text.address, text.title, text.text) for text in told)
+        return replace(ask, texts=(*texts, *ask.texts))
 
     def _index(self, ask: Ask) -> str:
         """The fingerprint of the index that a question is asked of."""
@@ -442,22 +452,6 @@ class Asker:
             fingerprint=self.library.embedder.fingerprint,
         )
 
-    def _summed_up(
-        self, question: str, ask: Ask, intent: Intent, model: LLM, stop: Callable[[], bool]
-    ) -> Generator[Event, None, Answer | None]:
-        """What a chat model makes of a whole document; None if it is not asked for, or nothing came."""
-        document = self.talking.pages(intent, ask)
-        if document is None:
-            return None
-        room = self.models.prompt_tokens(ask.owner)
-        request = SummaryRequest(question, room, partial(self.models.cost, ask.owner))
-        answer = yield from self.summary.events(request, document, model, stop)
-        if answer is None:
-            return None
-        hits = tuple(answer.prompt.sources.values()) if answer.prompt else ()
-        understanding = Understanding(question, question, "summary")
-        return replace(answer, considered=hits, understanding=understanding)
-
     def _reordered(
         self, prepared: _Preparation, hits: Sequence[Hit], reranker: LLM, stop: Callable[[], bool]
     ) -> Generator[Event, None, list[Hit]]:
@@ -468,30 +462,46 @@ class Asker:
         return [hit for hit in ranked.hits if hit in hits or hit.version not in lacking]
 
     def _prompted(
-        self, ask: Ask, query: Query, request: Request, asked: PromptedQuestion
+        self,
+        ask: Ask,
+        query: Query,
+        request: Request,
+        asked: PromptedQuestion,
+        whole: Sequence[Hit],
+        model: LLM,
     ) -> tuple[PromptedQuestion, list[Hit]]:
-        """The question with the prompt of its owner's chat model, and the pages in that."""
+        """The question with the prompt of its owner's chat model, and the pages in that.
+
+        whole: the pages that stand for a document which is asked for as a whole; [] otherwise.
+        """
+        looks = self._may_look(ask, model)
+        found = list(whole) or self._for_model(ask, query, request.hits)
         full_request = replace(
             request,
-            doubt=self.answering.doubt(asked),
+            doubt=self.answering.doubt(asked) if found else "",
             worked_out=asked.computed,
             today=time.strftime("%Y-%m-%d"),
         )
-
         owner = ask.owner
-
-        said = size_of_conversation(request)
-
-        def sent(tokens: int) -> Prompt:
-            hits = self._for_model(ask, query, request.hits, tokens, said)
-            hits = hits[: max(1, (tokens - BESIDE_SOURCES) // SMALLEST_SOURCE)]
-            return build_prompt(replace(full_request, hits=hits, max_tokens=tokens))
-
         room = self.models.prompt_tokens(owner)
-        prompt = sent(room)
+
+        def sent(tokens: int, hits: Sequence[Hit], reachable: str) -> Prompt:
+            hits = hits[: max(1, (tokens - BESIDE_SOURCES) // SMALLEST_SOURCE)]
+            return build_prompt(replace(full_request, hits=hits, max_tokens=tokens, reach=reachable))
+
+        reachable = self._reach(ask, found) if looks else ""
+        prompt = sent(room, found, reachable)
 
         def shorter() -> Prompt:
-            return sent(self.models.too_long(owner, min(room, size_of(prompt))))
+            return sent(self.models.too_long(owner, min(room, size_of(prompt))), found, reachable)
+
+        def settled(looked: Prompt) -> Prompt:
+            made = sent(room, list(looked.sources.values()), "")
+            sources = {**looked.sources, **made.sources}
+            return replace(made, sources=sources, looks=looked.looks, calculations=looked.calculations)
+
+        def looking(sent_prompt: Prompt, stop: Callable[[], bool]) -> Looking:
+            return Looking(self.lookups, sent_prompt, ask.names, room, stop)
 
         prompted = replace(
             asked,
@@ -500,8 +510,30 @@ class Asker:
             waited=partial(self._waited, owner),
             cost=partial(self.models.cost, owner),
             answer_tokens=partial(self.models.answer_tokens, owner),
+            looking=looking if looks else None,
+            settled=settled,
         )
         return prompted, list(prompt.sources.values())
+
+    def _may_look(self, ask: Ask, model: LLM | None) -> bool:
+        """Whether a model can look further in documents."""
+        can_call = isinstance(model, ToolUser) and model.calls_tools
+        return ask.documents and can_call and bool(self.library.scope(ask.names))
+
+    def _reach(self, ask: Ask, hits: Sequence[Hit]) -> str:
+        """What a prompt says of the documents that can be looked into, with headings where no page was
+        found.
+        """
+        titled = self.lookups.titled(ask.names)
+        lines = [reach(titled, MOST_NAMED)]
+        if not hits:
+            for name, _, _ in titled[:MOST_OUTLINED]:
+                found = self.lookups.outline(GetOutline(document=name), ask.names)
+                lines += [
+                    f"Headings of {name}:",
+                    *(f"page {one.page}: {one.title}" for one in found.headings),
+                ]
+        return with_inert_keys("\n".join(lines))
 
     def _told(self, outcome: Reranked | Rewritten, owner: str) -> Iterator[Notice]:
         """The notice on a call beside the answer.
@@ -522,17 +554,19 @@ class Asker:
             return ()
         return (Notice(f"The chat model took {seconds:.0f} s to start answering. {NOT_ASKED}"),)
 
-    def _for_model(self, ask: Ask, query: Query, hits: Sequence[Hit], tokens: int, said: int) -> list[Hit]:
-        """The pages that a chat model gets; those that answer without one come first.
+    def _room(self, ask: Ask, request: Request) -> int:
+        """How many pages of a document that is asked for as a whole its owner's chat model gets."""
+        tokens = self.models.prompt_tokens(ask.owner) - size_of_conversation(request)
+        return max(1, min(MOST_OF_WHOLE, tokens // PAGE_TOKENS))
 
-        There are as many as its context has room for beside what was said, and none that lacks its tables.
+    def _for_model(self, ask: Ask, query: Query, hits: Sequence[Hit]) -> list[Hit]:
+        """The pages that a chat model gets: those that answer without one, and of a comparison as many of
+        each side. None lacks its tables.
         """
         if not ask.documents:
             return list(hits)
-        room = min(tokens // TOKENS_PER_PAGE, (tokens - said) // PAGE_TOKENS)
-        count = self.pages or max(query.k, room)
         stored = [hit for hit in hits if not hit.external]
-        more = self._beside_texts(ask, query, self.finder.beside(query, stored, count))
+        more = self._beside_texts(ask, query, self.finder.beside(query, stored))
         lacking = without_tables(self.library, more)
         return [hit for hit in more if hit in hits or hit.version not in lacking]
 

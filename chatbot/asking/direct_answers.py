@@ -12,8 +12,8 @@ from chatbot.asking.memory_context import MemoryContext
 from chatbot.asking.page_answers import PageAnswers
 from chatbot.asking.question import Ask
 from chatbot.asking.small_talk import about_conversation, about_documents, guided, small_talk
-from chatbot.asking.whole_document import DocumentPages, WholeDocument
-from chatbot.records import Answer, Exchange
+from chatbot.asking.whole_document import WholeDocument
+from chatbot.records import Answer, Exchange, Hit
 from chatbot.search.intents import OF_CONVERSATION, WHOLE, Intent, intent_of
 from chatbot.search.places import names_place, place_of
 from chatbot.store.document_names import with_names
@@ -93,8 +93,9 @@ class DirectAnswers:
         """
         kind = intent.kind
         if kind in WHOLE:
-            if by_model and self.pages(intent, ask):
-                return None  # a chat model reads them
+            # A chat model reads the pages; an outline is made of the headings, which no model need read.
+            if by_model and kind != "outline" and self.whole_hits(intent, ask, 1):
+                return None
             return self._whole.answer(intent, question, ask.names, self._lending.cited(ask))
         if kind == EXPLAIN:
             if said:
@@ -109,11 +110,10 @@ class DirectAnswers:
             text = small_talk(kind, documents)
         return guided(kind, question, text)
 
-    def pages(self, intent: Intent, ask: Ask) -> DocumentPages | None:
-        """The pages of the one document that is to be summed up; None for any other request.
-
-        An outline is made of the headings, which no model need read.
+    def whole_hits(self, intent: Intent, ask: Ask, most: int) -> list[Hit]:
+        """The pages that stand for the one document, or the part of it, that is asked for as a whole, at most
+        so many; [] for any other request.
         """
-        if intent.kind not in WHOLE or intent.kind == "outline":
-            return None
-        return self._whole.pages(intent, ask.names, self._lending.cited(ask))
+        if intent.kind not in WHOLE:
+            return []
+        return self._whole.hits(intent, ask.names, self._lending.cited(ask), most)

@@ -6,8 +6,9 @@ import time
 from collections.abc import Callable, Generator
 from dataclasses import replace
 
-from chatbot.asking.answering import reply_notices, usage_of
+from chatbot.asking.answering import reply_notices
 from chatbot.asking.model_roles import ChatModels
+from chatbot.asking.model_turns import usage_of
 from chatbot.asking.question import Ask
 from chatbot.errors import UsageError
 from chatbot.memory.memory_service import Before

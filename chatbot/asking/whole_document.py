@@ -14,17 +14,17 @@ from chatbot.answer.extractive.main_points import key_figures, main_points
 from chatbot.answer.prompt import Request, build_prompt
 from chatbot.asking.answering import Answering
 from chatbot.asking.small_talk import guided
-from chatbot.records import Answer, Prompt, Understanding
+from chatbot.records import Answer, Hit, Prompt, Understanding
 from chatbot.search.intents import Intent
 from chatbot.search.outline import outline
 from chatbot.search.page_search import Finder
-from chatbot.search.sections import Section, part_of, sections
+from chatbot.search.sections import Section, document_sections, part_of
 from chatbot.store.library import Library
 from ingestion.language.numbers import find_figures
-from ingestion.pages.kinds import CONTENTS, PRIMARY_STATEMENTS
+from ingestion.pages.kinds import PRIMARY_STATEMENTS
 from ingestion.prompt_injection.injections import find_instructions
 
-__all__ = ["POINTS", "WHICH", "DocumentPages", "WholeDocument", "which_document"]
+__all__ = ["POINTS", "WHICH", "WholeDocument", "which_document"]
 
 # The form of an answer that asks which of several documents is meant.
 WHICH = "which"
@@ -59,22 +59,6 @@ class _Parts:
     parts: Sequence[Section]
 
 
-@dataclass(frozen=True, slots=True)
-class DocumentPages:
-    """The pages of a document, or of a part of it, that have text.
-
-    version: id of the document.
-    name: its name.
-    pages: physical, in order.
-    count: of all pages of the document.
-    """
-
-    version: int
-    name: str
-    pages: Sequence[int]
-    count: int
-
-
 class WholeDocument:
     """Makes summaries and outlines of the documents of a library. Safe to use from several threads."""
 
@@ -100,28 +84,29 @@ class WholeDocument:
         named = [title for title in titles if title and title.casefold() in folded]
         return max(named, key=len, default="")
 
-    def pages(self, intent: Intent, names: Sequence[str], meant: Collection[str]) -> DocumentPages | None:
-        """The pages that a request is about; None if it is not about one document, or that has no such part.
+    def hits(self, intent: Intent, names: Sequence[str], meant: Collection[str], most: int) -> list[Hit]:
+        """The pages with text that stand for the one document, or the part of it, that a request is about, at
+        most so many, at even distances; [] if it is not about one document, or that has no such part.
 
         names, meant: as for `answer`. Raises NotFoundError.
         """
         scope = self._scope(intent, names, meant)
         if len(scope) != 1:
-            return None
+            return []
         ((version, name),) = scope.items()
         document = self._document(version, name)
-        pages: Sequence[int] = range(1, len(document.texts) + 1)
+        pages = list(range(1, len(document.texts) + 1))
         if intent.kind == "chapter":
             part = part_of(document.parts, intent.part)
             if part is None:
-                return None
-            pages = range(part.page, part.last + 1)
+                return []
+            pages = pages[part.page - 1 : part.last]
         with_text = [page for page in pages if len(document.texts[page - 1]) >= LEAST_TEXT]
-        if not with_text:  # a document of covers alone
-            with_text = [page for page in pages if document.texts[page - 1].strip()]
-        if not with_text:
-            return None
-        return DocumentPages(version, name, with_text, len(document.texts))
+        with_text = with_text or pages  # a document of covers alone
+        if intent.kind != "chapter" and len(with_text) > most:
+            with_text = sorted([*dict.fromkeys(self._standing(document))][:most])
+        chosen = [with_text[at * len(with_text) // most] for at in range(most)]
+        return self._finder.pages_of(version, name, set(chosen))
 
     def _scope(self, intent: Intent, names: Sequence[str], meant: Collection[str]) -> dict[int, str]:
         """The documents that a request may be about."""
@@ -164,14 +149,8 @@ class WholeDocument:
         return self._summary(question, document, part)
 
     def _document(self, version: int, name: str) -> _Parts:
-        catalog = self._library.catalog
-        texts = catalog.page_texts(version)
-        kinds = self._library.page_kinds(version)
-        labels = {}
-        # Only a list of contents refers to printed page numbers.
-        if any(CONTENTS in page_kinds for page_kinds in kinds.values()):
-            labels = {page.label: page.number for page in catalog.report(version) if page.label}
-        return _Parts(version, name, texts, sections(texts, kinds, labels))
+        texts = self._library.catalog.page_texts(version)
+        return _Parts(version, name, texts, document_sections(self._library, version))
 
     def _summary(self, question: str, document: _Parts, part: Section | None) -> Answer:
         pages = set(_of_part(part) if part else self._standing(document))

@@ -326,7 +326,8 @@ class _RecordBuilder:
             return None
         model, host = answer.sent_to or (answer.model, "")
         messages = answer.prompt.messages if answer.prompt else ()
-        return Sent(model, host, messages, answer.error or "")
+        calculations = answer.prompt.calculations if answer.prompt else ()
+        return Sent(model, host, messages, answer.error or "", calculations)
 
 
 def _moment(seconds: float) -> str:

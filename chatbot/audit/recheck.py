@@ -73,8 +73,17 @@ def check_again(
             continue
         hits[source.key] = _hit(source, reading, titles.get(source.sha256, ()))
         words[source.key.partition("-")[0]] = _words(source, reading)
-    messages = record.sent.messages if record.sent else ()
-    prompt = Prompt(record.question, record.query, hits, (), (), messages, "")
+    sent = record.sent
+    prompt = Prompt(
+        record.question,
+        record.query,
+        hits,
+        (),
+        (),
+        sent.messages if sent else (),
+        "",
+        calculations=sent.calculations if sent else (),
+    )
     checked, asked = _checked(record, prompt)
     citations = tuple(_with_confidence(citation, words) for citation in checked.citations)
     return RecheckedAnswer(citations, checks_of(checked.numbers), stated(checked.statements), asked)

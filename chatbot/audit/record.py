@@ -234,12 +234,14 @@ class Sent:
 
     messages: (role, content), exactly as sent.
     failure: the error that came instead of an answer, "" if an answer came.
+    calculations: expressions that were worked out for the model.
     """
 
     model: str
     host: str
     messages: tuple[tuple[str, str], ...]
     failure: str
+    calculations: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Annotated
+from typing import Annotated, Literal
 
 from pydantic import BaseModel, Field, StrictBool
 
@@ -18,9 +18,10 @@ from chatbot.api.schemas import (
     Identifier,
     Name,
     Question,
-    SearchIn,
-    Strict,
+    Strategy,
 )
+from chatbot.forms import Strict
+from chatbot.lookup import lookup_forms
 
 __all__ = [
     "MOST_CONTENT",
@@ -34,10 +35,10 @@ __all__ = [
     "FoundPage",
     "FoundPages",
     "GetPage",
-    "ListDocuments",
     "ListedDocuments",
     "PageText",
     "SearchDocuments",
+    "WorkedOut",
 ]
 
 # Bytes of a file that is sent within a call. A request holds 2 MB, and base64 takes a third more.
@@ -70,20 +71,18 @@ class AskDocuments(Strict):
     ] = None
 
 
-class SearchDocuments(SearchIn):
-    """The arguments of `search_documents`."""
+class SearchDocuments(lookup_forms.SearchDocuments):
+    """The arguments of `search_documents`. strategy: how the pieces of a long query are combined."""
+
+    query: Question
+    mode: Literal["hybrid", "vector", "keyword"] = "hybrid"
+    strategy: Strategy = "average"
 
 
-class GetPage(Strict):
+class GetPage(lookup_forms.GetPage):
     """The arguments of `get_page`."""
 
-    document: Annotated[Name, Field(description="The document's name or id.")]
-    page: Annotated[int, Field(ge=1, le=1_000_000, description="Counted from 1, covers included.")]
     image: Annotated[StrictBool, Field(description="Whether to draw the page, too.")] = False
-
-
-class ListDocuments(Strict):
-    """The arguments of `list_documents`: none."""
 
 
 class CompareDocuments(CompareIn):
@@ -129,6 +128,13 @@ class FoundPages(BaseModel):
     """The result of `search_documents`."""
 
     hits: list[FoundPage]
+
+
+class WorkedOut(BaseModel):
+    """The result of `calculate`."""
+
+    expression: str
+    value: float
 
 
 class ListedDocuments(BaseModel):

@@ -11,7 +11,9 @@ from pydantic import BaseModel
 from chatbot.api.caller import Caller
 from chatbot.api.caller_turns import CallerTurns
 from chatbot.api.host import Opened
-from chatbot.api.schemas import JobOut
+from chatbot.api.schemas import JobOut, KeyFiguresOut
+from chatbot.lookup.lookup_forms import LOOKUP_TOOLS
+from chatbot.lookup.lookups import FoundText, Outline
 from chatbot.mcp_server import tool_forms as forms
 from chatbot.mcp_server import tool_work as work
 from chatbot.store.api_keys import SCOPES
@@ -46,6 +48,17 @@ class McpTool:
     title: str
 
 
+def _lookup(
+    name: str,
+    returns: type[BaseModel],
+    does: Callable[[work.McpCall, Any], Awaitable[Any]],
+    takes: type[BaseModel] | None = None,
+) -> McpTool:
+    """A tool that chat models have too while they answer. takes: its form here, where that has more."""
+    tool = LOOKUP_TOOLS[name]
+    return McpTool(takes or tool.takes, returns, "read", does, tool.text, tool.title)
+
+
 _TOOLS: Mapping[str, McpTool] = {
     "ask": McpTool(
         forms.AskDocuments,
@@ -56,30 +69,13 @@ _TOOLS: Mapping[str, McpTool] = {
         "checked against it, and where the documents do not answer, `answered` is false.",
         "Ask the documents",
     ),
-    "search_documents": McpTool(
-        forms.SearchDocuments,
-        forms.FoundPages,
-        "read",
-        work.search,
-        "Finds the pages for a query, the best first, with the passage that fits it.",
-        "Search the documents",
-    ),
-    "get_page": McpTool(
-        forms.GetPage,
-        forms.PageText,
-        "read",
-        work.get_page,
-        "Returns the text of one page, and a picture of it on request.",
-        "Read a page",
-    ),
-    "list_documents": McpTool(
-        forms.ListDocuments,
-        forms.ListedDocuments,
-        "read",
-        work.list_documents,
-        "Lists the documents that can be asked, with their names, titles and pages.",
-        "List the documents",
-    ),
+    "search_documents": _lookup("search_documents", forms.FoundPages, work.search, forms.SearchDocuments),
+    "get_page": _lookup("get_page", forms.PageText, work.get_page, forms.GetPage),
+    "get_outline": _lookup("get_outline", Outline, work.get_outline),
+    "find_text": _lookup("find_text", FoundText, work.find_text),
+    "key_figures": _lookup("key_figures", KeyFiguresOut, work.key_figures),
+    "calculate": _lookup("calculate", forms.WorkedOut, work.calculate),
+    "list_documents": _lookup("list_documents", forms.ListedDocuments, work.list_documents),
     "compare": McpTool(
         forms.CompareDocuments,
         forms.ComparedEntries,

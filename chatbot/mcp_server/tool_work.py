@@ -8,7 +8,7 @@ import binascii
 import threading
 import time
 from collections.abc import Awaitable, Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from io import BytesIO
 from pathlib import Path
 from typing import Any
@@ -16,14 +16,16 @@ from typing import Any
 from chatbot.api.answer_lines import shown_answer
 from chatbot.api.caller import Caller
 from chatbot.api.caller_turns import CallerTurns
-from chatbot.api.comparison_routes import compared_lines
+from chatbot.api.comparison_routes import compared_lines, key_figures_out
 from chatbot.api.document_routes import document_out, find_row, job_out
 from chatbot.api.host import Opened
 from chatbot.api.question_routes import started
-from chatbot.api.schemas import AskIn, JobOut
+from chatbot.api.schemas import AskIn, JobOut, KeyFiguresOut
 from chatbot.api.streaming import answer_of, news
 from chatbot.comparison import Comparison
 from chatbot.errors import DocumentError, NotFoundError
+from chatbot.lookup import lookup_forms
+from chatbot.lookup.lookups import FoundText, Outline
 from chatbot.mcp_server.tool_forms import (
     MOST_CONTENT,
     AddContent,
@@ -34,18 +36,30 @@ from chatbot.mcp_server.tool_forms import (
     CompareDocuments,
     FoundPages,
     GetPage,
-    ListDocuments,
     ListedDocuments,
     PageText,
     SearchDocuments,
+    WorkedOut,
 )
-from chatbot.records import DocumentRow
-from chatbot.search.page_search import Find
+from chatbot.records import DocumentRow, Hit
 from chatbot.serialize import hit_line
 from chatbot.settings import PROGRAM
 from chatbot.store.addition_queue import Job, NewFile
 
-__all__ = ["McpCall", "add_content", "add_path", "ask", "compare", "get_page", "list_documents", "search"]
+__all__ = [
+    "McpCall",
+    "add_content",
+    "add_path",
+    "ask",
+    "calculate",
+    "compare",
+    "find_text",
+    "get_outline",
+    "get_page",
+    "key_figures",
+    "list_documents",
+    "search",
+]
 
 ADDRESS = "finpolicy://documents/{id}/pages/{page}"
 # How long `add_document` waits until a file can be searched; what takes longer goes on by itself.
@@ -91,9 +105,13 @@ async def ask(call: McpCall, given: AskDocuments) -> CitedAnswer:
 
 async def search(call: McpCall, given: SearchDocuments) -> FoundPages:
     """Finds the pages for a query."""
-    find = Find(given.query, tuple(given.documents), given.mode, given.k)
-    hits = await asyncio.to_thread(call.store.chatbot.find, find)
-    lines = [hit_line(rank, hit) for rank, hit in enumerate(hits, 1)]
+    chatbot = call.store.chatbot
+
+    def found() -> list[Hit]:
+        find = chatbot.lookups.wanted(given)
+        return chatbot.find(replace(find, mode=given.mode, strategy=given.strategy))
+
+    lines = [hit_line(rank, hit) for rank, hit in enumerate(await asyncio.to_thread(found), 1)]
     return FoundPages.model_validate({"hits": _with_pages(call, lines)})
 
 
@@ -102,7 +120,29 @@ async def get_page(call: McpCall, given: GetPage) -> tuple[PageText, bytes]:
     return await asyncio.to_thread(_page, call.store, given)
 
 
-async def list_documents(call: McpCall, given: ListDocuments) -> ListedDocuments:
+async def get_outline(call: McpCall, given: lookup_forms.GetOutline) -> Outline:
+    """Lists the headings of a document and the captions of its tables."""
+    return await asyncio.to_thread(call.store.chatbot.lookups.outline, given)
+
+
+async def find_text(call: McpCall, given: lookup_forms.FindText) -> FoundText:
+    """Finds words in a document."""
+    return await asyncio.to_thread(call.store.chatbot.lookups.find_text, given)
+
+
+async def key_figures(call: McpCall, given: lookup_forms.KeyFigures) -> KeyFiguresOut:
+    """Lists the key figures of a document."""
+    sheet = await asyncio.to_thread(call.store.chatbot.lookups.key_figures, given)
+    return key_figures_out(sheet)
+
+
+async def calculate(call: McpCall, given: lookup_forms.Calculate) -> WorkedOut:
+    """Works out arithmetic."""
+    worked_out = call.store.chatbot.lookups.calculate(given)
+    return WorkedOut(expression=worked_out.expression, value=worked_out.value)
+
+
+async def list_documents(call: McpCall, given: lookup_forms.ListDocuments) -> ListedDocuments:
     """Lists the documents that can be asked."""
     chatbot = call.store.chatbot
     titles = await asyncio.to_thread(chatbot.titles)
@@ -173,8 +213,8 @@ def _job(call: McpCall, number: int) -> Job:
 
 def _page(store: Opened, given: GetPage) -> tuple[PageText, bytes]:
     chatbot = store.chatbot
-    row = find_row(store, given.document)
-    version = next(iter(chatbot.library.scope([row.name])))
+    version, name = chatbot.lookups.document(given.document)
+    row = find_row(store, name)
     if given.page > row.pages:
         raise NotFoundError(f"There is no page {given.page:,}. Its last page is {row.pages:,}.")
     try:

@@ -17,8 +17,7 @@ from typing import Any
 from chatbot.errors import ModelError, SettingsError, StoreError
 from chatbot.memory.memory_database import MemoryDatabase, Tables, keep_latest
 from chatbot.models.addresses import endpoint_url
-from chatbot.models.chat import LLM, Reply, named_model
-from chatbot.models.tool_calls import ToolCall, ToolUser
+from chatbot.models.chat import LLM, Reply, ToolUser, named_model
 from chatbot.settings import Settings
 from chatbot.store.damage import json_in
 from chatbot.user_settings import (
@@ -245,16 +244,12 @@ class UserModel:
     def stream(self, messages: Sequence[tuple[str, str]], **given: Any) -> Reply:
         """As LLM.stream."""
         reply = self._model.stream(messages, **given)
-        return Reply(_worded(reply), reply.usage)
+        return Reply(_worded(reply), reply.usage, reply.called)
 
-    def tool_calls(self, *asked: Any, **given: Any) -> tuple[ToolCall, ...]:
-        """As ToolUser.tool_calls; () of a model that calls none."""
-        if not isinstance(self._model, ToolUser):
-            return ()
-        try:
-            return self._model.tool_calls(*asked, **given)
-        except ModelError as error:
-            raise in_own_words(error) from None
+    @property
+    def calls_tools(self) -> bool:
+        """See ToolUser."""
+        return isinstance(self._model, ToolUser) and self._model.calls_tools
 
 
 def _worded(reply: Reply) -> Generator[str, None, str]:

@@ -12,7 +12,7 @@ from chatbot.models.endpoint_errors import words_of_body
 from chatbot.models.endpoints import open_anthropic
 from chatbot.models.timeouts import Timeouts
 from chatbot.models.tokens import encodable
-from chatbot.models.tool_calls import CallPiece, OfferedTool, ToolReply
+from chatbot.models.tool_calls import CallPiece, OfferedTool, ToolRound
 from chatbot.settings import Settings
 
 if TYPE_CHECKING:
@@ -77,11 +77,18 @@ class AnthropicModel(EndpointModel):
             for tool in offered
         ]
 
-    def _turns_of(self, reply: ToolReply) -> list[dict[str, object]]:
-        call = reply.call
-        asked = {"type": "tool_use", "id": call.id, "name": call.name, "input": dict(call.arguments)}
-        told = {"type": "tool_result", "tool_use_id": call.id, "content": encodable(reply.text)}
-        return [{"role": "assistant", "content": [asked]}, {"role": "user", "content": [told]}]
+    def _turns_of(self, called: ToolRound) -> list[dict[str, object]]:
+        asked: list[dict[str, object]] = (
+            [{"type": "text", "text": called.said}] if called.said.strip() else []
+        )
+        told = []
+        for reply in called.replies:
+            call = reply.call
+            asked.append(
+                {"type": "tool_use", "id": call.id, "name": call.name, "input": dict(call.arguments)}
+            )
+            told.append({"type": "tool_result", "tool_use_id": call.id, "content": encodable(reply.text)})
+        return [{"role": "assistant", "content": asked}, {"role": "user", "content": told}]
 
     def _deltas(
         self, body: dict[str, object], max_tokens: int, patience: Timeouts
@@ -222,10 +229,8 @@ def _numbers_of(body: Mapping[str, object]) -> list[int]:
     """Returns the numbers of the documents of a request, in order."""
     turns = body["messages"]
     assert isinstance(turns, list)
-    content = turns[-1]["content"]
-    if isinstance(content, str):
-        return []
-    titles = [str(block["title"]) for block in content if block["type"] == "document"]
+    blocks = [block for turn in turns if isinstance(turn["content"], list) for block in turn["content"]]
+    titles = [str(block["title"]) for block in blocks if block["type"] == "document"]
     return [int(title[1:].partition("]")[0]) for title in titles]
 
 

@@ -10,7 +10,7 @@ from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
 from contextlib import closing, suppress
 from dataclasses import dataclass, field, replace
 from functools import lru_cache
-from typing import Protocol, TypeGuard
+from typing import Protocol, TypeGuard, runtime_checkable
 
 from chatbot.errors import ModelError
 from chatbot.models.addresses import address_variable, client_of, endpoint_host, endpoint_url
@@ -18,17 +18,19 @@ from chatbot.models.endpoint_errors import EndpointError, endpoint_failures, exp
 from chatbot.models.model_text import CleanText
 from chatbot.models.timeouts import Timeouts
 from chatbot.models.tokens import encodable
-from chatbot.models.tool_calls import CallPiece, CallPieces, OfferedTool, ToolCall, ToolReply
+from chatbot.models.tool_calls import CallPiece, CallPieces, OfferedTool, ToolCall, ToolRound
 from chatbot.settings import Settings
 
 __all__ = [
     "LLM",
+    "TOOLS",
     "Anew",
     "Delta",
     "EndpointModel",
     "PromptSource",
     "Reply",
     "SpentError",
+    "ToolUser",
     "is_count",
     "make_model",
     "named_model",
@@ -54,6 +56,8 @@ _MARKS = (*_TAGS, _CHANNEL, _MESSAGE, _CONSTRAIN, _START, "<|end|>", "<|return|>
 _MARK = re.compile("|".join(map(re.escape, _MARKS)))
 _NO_BEGIN = "thoughts without a begin"
 _MOST_MODELS = 1_000
+# What a request calls the tools that are offered, and what is remembered of an endpoint that refuses them.
+TOOLS = "tools"
 
 
 def _never() -> bool:
@@ -81,9 +85,20 @@ class Reply(Iterator[str]):
     Closing or dropping the reply closes the connection.
     """
 
-    def __init__(self, pieces: Generator[str, None, str], usage: Mapping[str, int] | None = None) -> None:
+    def __init__(
+        self,
+        pieces: Generator[str, None, str],
+        usage: Mapping[str, int] | None = None,
+        called: CallPieces | None = None,
+    ) -> None:
         self._pieces, self.usage = pieces, usage if usage is not None else {}
+        self.called = called or CallPieces()
         self.finish = self.text = ""
+
+    @property
+    def calls(self) -> tuple[ToolCall, ...]:
+        """The tools that the model wants to have called, once the reply has ended; () for none."""
+        return self.called.calls()
 
     def whole(self) -> str:
         """Waits for the whole answer, and returns it. Raises ModelError."""
@@ -201,6 +216,35 @@ class LLM(Protocol):
         ...
 
 
+@runtime_checkable
+class ToolUser(LLM, Protocol):
+    """A chat model that may call tools.
+
+    calls_tools: False once its endpoint has refused them.
+    """
+
+    @property
+    def calls_tools(self) -> bool: ...
+
+    def stream(
+        self,
+        messages: Sequence[tuple[str, str]],
+        *,
+        max_tokens: int,
+        schema: Mapping[str, object] | None = None,
+        stop: Callable[[], bool] = _never,
+        sources: Sequence[PromptSource] = (),
+        tools: Sequence[OfferedTool] = (),
+        rounds: Sequence[ToolRound] = (),
+    ) -> Reply:
+        """As LLM.stream; what the model calls is in the reply's `calls` once it has ended.
+
+        tools: that it may call. An endpoint that refuses them is asked without them, from then on.
+        rounds: what it called for these messages before, in order.
+        """
+        ...
+
+
 class EndpointModel(ABC):
     """A chat model at an endpoint, whatever its client. Many threads may use it at once.
 
@@ -222,46 +266,33 @@ class EndpointModel(ABC):
         schema: Mapping[str, object] | None = None,
         stop: Callable[[], bool] = _never,
         sources: Sequence[PromptSource] = (),
+        tools: Sequence[OfferedTool] = (),
+        rounds: Sequence[ToolRound] = (),
     ) -> Reply:
-        """See LLM.stream."""
+        """See LLM.stream and ToolUser.stream."""
         encoded = [(role, encodable(content)) for role, content in messages]
         body = self._body(encoded, schema, sources)
-        usage: dict[str, int] = {}
-        return Reply(self._answer(body, max_tokens, stop, usage), usage)
+        if tools and self.calls_tools:
+            body[TOOLS] = self._tools(tools)
+            turns = body["messages"]
+            assert isinstance(turns, list)
+            for called in rounds:
+                turns += self._turns_of(called)
+        usage, calls = dict[str, int](), CallPieces()
+        return Reply(self._answer(body, max_tokens, stop, usage, calls), usage, calls)
 
-    def tool_calls(
-        self,
-        messages: Sequence[tuple[str, str]],
-        offered: Sequence[OfferedTool],
-        replies: Sequence[ToolReply],
-        *,
-        stop: Callable[[], bool] = _never,
-    ) -> tuple[ToolCall, ...]:
-        """See ToolUser.tool_calls. The endpoint is asked once."""
-        encoded = [(role, encodable(content)) for role, content in messages]
-        body = self._body(encoded, None, ()) | {"tools": self._tools(offered)}
-        turns = body["messages"]
-        assert isinstance(turns, list)
-        for reply in replies:
-            turns += self._turns_of(reply)
-        patience, found = Timeouts.for_words(self._settings, stop), CallPieces()
-        with closing(self._explained(body, self._settings.answer_tokens, patience)) as deltas:
-            for delta in deltas:
-                for piece in delta.calls:
-                    found.take(piece)
-                if delta.calls or delta.text or delta.thinks:
-                    patience.heard()
-                if delta.finish or stop():
-                    break
-        return found.calls()
+    @property
+    def calls_tools(self) -> bool:
+        """See ToolUser."""
+        return TOOLS not in self._found
 
     @abstractmethod
     def _tools(self, offered: Sequence[OfferedTool]) -> list[dict[str, object]]:
         """Returns the tools as the endpoint takes them."""
 
     @abstractmethod
-    def _turns_of(self, reply: ToolReply) -> list[dict[str, object]]:
-        """Returns the two messages of a call: the model's, and the one that replies to it."""
+    def _turns_of(self, called: ToolRound) -> list[dict[str, object]]:
+        """Returns the messages of a round: the model's, and those that reply to its calls."""
 
     @abstractmethod
     def _body(
@@ -282,7 +313,12 @@ class EndpointModel(ABC):
         """
 
     def _answer(
-        self, body: dict[str, object], max_tokens: int, stop: Callable[[], bool], usage: dict[str, int]
+        self,
+        body: dict[str, object],
+        max_tokens: int,
+        stop: Callable[[], bool],
+        usage: dict[str, int],
+        calls: CallPieces,
     ) -> Generator[str, None, str]:
         tries = 0
         pause = FIRST_PAUSE_SECONDS
@@ -291,7 +327,7 @@ class EndpointModel(ABC):
             tries = tries + 1
             said = list[str]()
             try:
-                return (yield from self._attempt(body, max_tokens, patience, said, usage))
+                return (yield from self._attempt(body, max_tokens, patience, said, usage, calls))
             except EndpointError as error:
                 failure = error
             if stop():
@@ -312,13 +348,14 @@ class EndpointModel(ABC):
         patience: Timeouts,
         said: list[str],
         usage: dict[str, int],
+        calls: CallPieces,
     ) -> Generator[str, None, str]:
         """Makes one request.
 
         Its pieces are also kept in `said`, so that after an error the caller knows whether anything was
         shown.
 
-        usage: receives the counts.
+        usage: receives the counts. calls: receives what the model calls.
         """
         stop = patience.stop
         if stop():
@@ -337,9 +374,10 @@ class EndpointModel(ABC):
                 if (piece or anew) and not stop():
                     said.append(piece)
                     yield piece
-                if received.strip() or delta.thinks:
+                if received.strip() or delta.thinks or delta.calls:
                     patience.heard()
-                characters_left -= len(received) or 1  # endless thinking is limited too
+                # Endless thinking and endless calls are limited too.
+                characters_left -= len(received) + calls.take(delta.calls) or 1
                 if stop():
                     return "stopped"
                 if characters_left < 0:
@@ -351,7 +389,8 @@ class EndpointModel(ABC):
                 usage.update(_counted(deltas, patience))
             if thinking.perhaps:
                 self._found.discard(_NO_BEGIN)
-        self._check_end(finish, "".join(said))
+        if not calls.calls():
+            self._check_end(finish, "".join(said))
         return "length" if finish == "length" else "stop"
 
     @property

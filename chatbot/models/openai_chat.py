@@ -9,12 +9,12 @@ from contextlib import closing
 from typing import TYPE_CHECKING
 
 from chatbot.models.addresses import address_of, address_variable
-from chatbot.models.chat import Delta, EndpointModel, PromptSource, is_count
+from chatbot.models.chat import TOOLS, Delta, EndpointModel, PromptSource, is_count
 from chatbot.models.endpoint_errors import EndpointError, explain_body, words_of_body
 from chatbot.models.endpoints import open_client
 from chatbot.models.timeouts import Timeouts
 from chatbot.models.tokens import encodable
-from chatbot.models.tool_calls import CallPiece, OfferedTool, ToolReply
+from chatbot.models.tool_calls import CallPiece, OfferedTool, ToolRound
 from chatbot.settings import Settings
 
 if TYPE_CHECKING:
@@ -37,6 +37,13 @@ _SYSTEM_REJECTED = re.compile(
     r"system (?:role|message|prompt|instruction)|role\W{0,3}system|developer instruction|roles must alternate"
     r"|only user\W[\w, ]*\broles?\b",
     re.IGNORECASE,
+)
+# As Ollama, vLLM, llama.cpp and OpenRouter say it.
+_TOOLS_REJECTED = re.compile(
+    r"\btools?\b.{0,60}(?:not support|unsupported|requires?|not (?:enabled|permitted|allowed)|unknown"
+    r"|unrecogni[sz]ed|unexpected)|(?:not support|unsupported|requires?|no endpoints found|unknown"
+    r"|unrecogni[sz]ed|extra inputs).{0,80}\btools?\b",
+    re.IGNORECASE | re.DOTALL,
 )
 _STREAM, _SYSTEM = "stream", "system"
 _VERSION = "/v1"
@@ -96,14 +103,16 @@ class OpenAIModel(EndpointModel):
             for tool in offered
         ]
 
-    def _turns_of(self, reply: ToolReply) -> list[dict[str, object]]:
-        call = reply.call
-        function = {"name": call.name, "arguments": json.dumps(call.arguments)}
-        asked = {"id": call.id, "type": "function", "function": function}
-        return [
-            {"role": "assistant", "content": None, "tool_calls": [asked]},
-            {"role": "tool", "tool_call_id": call.id, "content": encodable(reply.text)},
+    def _turns_of(self, called: ToolRound) -> list[dict[str, object]]:
+        asked: list[dict[str, object]] = []
+        for call in (reply.call for reply in called.replies):
+            function = {"name": call.name, "arguments": json.dumps(call.arguments)}
+            asked.append({"id": call.id, "type": "function", "function": function})
+        told: list[dict[str, object]] = [
+            {"role": "tool", "tool_call_id": reply.call.id, "content": encodable(reply.text)}
+            for reply in called.replies
         ]
+        return [{"role": "assistant", "content": called.said or None, "tool_calls": asked}, *told]
 
     @property
     def _counts_tokens(self) -> bool:
@@ -135,9 +144,11 @@ class OpenAIModel(EndpointModel):
                 options[_STREAM] = True
             try:
                 sent = _said_by_user(body) if _SYSTEM in self._refused else body
+                if TOOLS in self._refused:
+                    sent = {name: value for name, value in sent.items() if name != TOOLS}
                 stream = _post(client, f"{self._prefix}/chat/completions", sent | options)
             except APIStatusError as error:
-                if not self._adapts(error, options):
+                if not self._adapts(error, options, body):
                     raise
                 continue
             if _is_web_page(stream) and self._tries_version():
@@ -145,7 +156,9 @@ class OpenAIModel(EndpointModel):
                 continue
             return stream
 
-    def _adapts(self, error: APIStatusError, options: Mapping[str, object]) -> bool:
+    def _adapts(
+        self, error: APIStatusError, options: Mapping[str, object], body: Mapping[str, object]
+    ) -> bool:
         """Whether the request is worth repeating; takes what was refused out of it."""
         words = f"{error.message} {words_of_body(error.body)}"
         if error.status_code in {404, 405} and self.name not in words and self._tries_version():
@@ -154,6 +167,12 @@ class OpenAIModel(EndpointModel):
         if error.status_code != 429 and _SYSTEM not in self._refused and _SYSTEM_REJECTED.search(words):
             self._refused.add(_SYSTEM)
             return True
+        offers = TOOLS in body and TOOLS not in self._refused
+        if offers and error.status_code not in {401, 429} and _TOOLS_REJECTED.search(words):
+            self._refused.add(TOOLS)
+            # What tools have said makes no sense without them.
+            turns = body["messages"]
+            return not (isinstance(turns, list) and any(turn["role"] == "tool" for turn in turns))
         if error.status_code not in {400, 403, 404, 422} or not _PARAMETER_REJECTED.search(words):
             return False
         # "stream_options" before "stream", which is a part of it.

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
-from typing import Any, Protocol, runtime_checkable
+from typing import Any
 
 from chatbot.models.model_text import clean_json
 
-__all__ = ["CallPiece", "CallPieces", "OfferedTool", "ToolCall", "ToolReply", "ToolUser"]
+__all__ = ["CallPiece", "CallPieces", "OfferedTool", "ToolCall", "ToolReply", "ToolRound"]
 
 # Characters of the arguments of one call, and calls of one reply.
 LONGEST_ARGUMENTS, MOST_AT_ONCE = 20_000, 8
@@ -55,26 +55,15 @@ class CallPiece:
     arguments: str = ""
 
 
-@runtime_checkable
-class ToolUser(Protocol):
-    """A chat model that may call tools."""
+@dataclass(frozen=True, slots=True)
+class ToolRound:
+    """What a model called at once, and what came of it.
 
-    def tool_calls(
-        self,
-        messages: Sequence[tuple[str, str]],
-        offered: Sequence[OfferedTool],
-        replies: Sequence[ToolReply],
-        *,
-        stop: Callable[[], bool],
-    ) -> tuple[ToolCall, ...]:
-        """Returns the tools that the model wants to have called next, () for none.
+    said: what it wrote beside the calls.
+    """
 
-        messages: (role, content) pairs, the last one the user's.
-        replies: what came of its calls so far, in order.
-
-        Raises ModelError.
-        """
-        ...
+    said: str
+    replies: tuple[ToolReply, ...]
 
 
 class CallPieces:
@@ -83,7 +72,15 @@ class CallPieces:
     def __init__(self) -> None:
         self._calls: dict[int, list[str]] = {}
 
-    def take(self, piece: CallPiece) -> None:
+    def take(self, pieces: Iterable[CallPiece]) -> int:
+        """Adds the pieces of an event and returns the characters of their arguments."""
+        size = 0
+        for piece in pieces:
+            self._take(piece)
+            size += len(piece.arguments)
+        return size
+
+    def _take(self, piece: CallPiece) -> None:
         """Adds a piece. What is too much is dropped."""
         if piece.index not in self._calls and len(self._calls) == MOST_AT_ONCE:
             return

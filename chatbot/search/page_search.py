@@ -24,8 +24,6 @@ from chatbot.search.fusion import (
     split_query,
     worth_searching,
 )
-from chatbot.search.intents import WHOLE, intent_of
-from chatbot.search.outline import outline
 from chatbot.search.page_scores import WEIGHTS, Weights
 from chatbot.search.pending_content import pending_content, without_vectors
 from chatbot.search.question_terms import measures_of, operands_of, understand
@@ -65,11 +63,6 @@ _ASKS_OF_ALL = re.compile(
 MOST_OF_ALL = 15
 # From this share on a question names all of a document's name, by initials too.
 WHOLLY = 0.9
-# Pages of all sides of a comparison that a chat model gets beside those that answer by themselves; the least
-# of each side; and the most that it gets in all.
-PAGES_OF_SIDES = 12
-LEAST_OF_SIDE = 2
-MOST_BESIDE = 16
 # Up to this many documents a typing slip is corrected by their words.
 MOST_READ = 200
 # A word is rare where it stands on no larger a share of the pages of any document.
@@ -112,6 +105,7 @@ class Find:
     raw: find the nearest chunks by their vectors alone, instead of pages.
     strategy: of fusion.STRATEGIES, for a query longer than the embedder takes; not with raw.
     weights: of the kinds of evidence.
+    years: that the pages are to be about, beside those that the query names.
     """
 
     query: str
@@ -121,6 +115,7 @@ class Find:
     raw: bool = False
     strategy: str = "average"
     weights: Weights = WEIGHTS
+    years: tuple[int, ...] = ()
 
 
 class Finder:
@@ -193,6 +188,7 @@ class Finder:
             chunks = worth_searching(embed_query(embedder, query).chunks)
             return self._retriever.raw(mean_vector(chunks), find.names, find.k)
         understanding = understand(query, query)
+        understanding = replace(understanding, years=tuple(sorted({*understanding.years, *find.years})))
         if find.mode == "keyword":
             long = split_query(embedder, understanding.subject)
         else:
@@ -281,56 +277,21 @@ class Finder:
         hits = self._retriever.search(searched)
         return [hit for hit in hits if concerns(query.understanding, hit, whose)]
 
-    def beside(self, query: Query, hits: Sequence[Hit], count: int) -> list[Hit]:
-        """The pages of an answer, first, and others, up to `count` in all.
+    def beside(self, query: Query, hits: Sequence[Hit]) -> list[Hit]:
+        """The pages of an answer, first, and as many of each document that the question names beside another.
 
-        The others stand for the whole document where the question asks for that. Else they are the best of
-        each document that it names beside another, then those that come next.
         query.understanding: of its question.
         """
-        if whole := self._whole(query, hits, count):
-            return whole
-        sides = self._sides(query)
         named: list[Hit] = []
-        for name in sides:
-            k = max(LEAST_OF_SIDE, PAGES_OF_SIDES // len(sides))
-            named += self._retriever.search(replace(query, names=(name,), k=k))
-        found = _once([*hits, *named])
-        most = max(min(max(count, len(found)), MOST_BESIDE), len(hits))
-        following = self.more(query, (), count)
-        return _once([*found, *following])[:most]
+        for name in self._sides(query):
+            named += self._retriever.search(replace(query, names=(name,)))
+        return _once([*hits, *named])
 
     def pages_of(self, version: int, name: str, pages: Collection[int]) -> list[Hit]:
         """These pages of a document, in order, without a search. name: of the document; pages: physical,
         1-based.
         """
         return self._retriever.beginnings(version, name, pages)
-
-    def _whole(self, query: Query, hits: Sequence[Hit], count: int) -> list[Hit]:
-        """The pages of an answer and those that stand for the document which the question asks for as a
-        whole: the one that it names, or that was found first; [] where it asks for something in it.
-        """
-        assert query.understanding is not None
-        scope = self._library.scope(query.names)
-        if not hits:
-            return []
-        intent = intent_of(query.understanding.query, documents=list(scope.values()))
-        if intent is None or intent.kind not in WHOLE or intent.part:
-            return []
-        named = [version for version, name in scope.items() if name == intent.document]
-        if len(named) == 1:
-            version = named[0]
-        else:
-            version = hits[0].version
-        catalog = self._library.catalog
-        quoted = {hit.page for hit in hits if hit.version == version}
-        heads = {chunk.page: chunk.context for chunk in reversed(catalog.chunks(version))}
-        texts = catalog.page_texts(version)
-        kinds = self._library.page_kinds(version)
-        added = max(count, len(hits)) - len(hits)
-        pages = outline(texts, heads, kinds, added, quoted)
-        beginnings = self._retriever.beginnings(version, scope[version], pages)
-        return _once([*hits, *beginnings])
 
     def groups(self, query: Query) -> list[tuple[str, ...]]:
         """The documents that a question names wholly, grouped by name where it names several companies or

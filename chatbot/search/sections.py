@@ -8,11 +8,12 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 
+from chatbot.store.library import Library
 from ingestion.language.sentences import is_finished
 from ingestion.language.terms import content_terms
 from ingestion.pages.kinds import CONTENTS
 
-__all__ = ["PlainPages", "Section", "part_of", "plain_words", "sections"]
+__all__ = ["PlainPages", "Section", "document_sections", "part_of", "plain_words", "sections"]
 
 # Characters of a heading, and how much of the page's width it takes at most: a line of running text that is
 # broken off begins like one.
@@ -95,6 +96,17 @@ def sections(
             end = len(texts) + 1
         parts.append(Section(title, page, max(page, end - 1)))
     return parts
+
+
+def document_sections(library: Library, version: int) -> list[Section]:
+    """The parts of a stored version."""
+    catalog = library.catalog
+    kinds = library.page_kinds(version)
+    labels = {}
+    # Only a list of contents refers to printed page numbers.
+    if any(CONTENTS in page_kinds for page_kinds in kinds.values()):
+        labels = {page.label: page.number for page in catalog.report(version) if page.label}
+    return sections(catalog.page_texts(version), kinds, labels)
 
 
 def part_of(found: Sequence[Section], said: str) -> Section | None:

@@ -6,7 +6,8 @@ from collections.abc import Callable, Generator
 from dataclasses import dataclass
 
 from chatbot.errors import ModelError
-from chatbot.models.tool_calls import OfferedTool, ToolCall, ToolReply, ToolUser
+from chatbot.models.chat import ToolUser
+from chatbot.models.tool_calls import ToolCall, ToolReply, ToolRound
 from chatbot.records import Event, Notice, Stage
 from chatbot.tools.server_connection import ToolError
 from chatbot.tools.tool_servers import ToolServers
@@ -36,10 +37,11 @@ class ToolText:
 
 
 def ask_tools(
-    question: str, model: ToolUser, servers: ToolServers, stop: Callable[[], bool]
+    question: str, model: ToolUser, servers: ToolServers, max_tokens: int, stop: Callable[[], bool]
 ) -> Generator[Event, None, list[ToolText]]:
     """Yields a stage before and a notice after each call, and returns what the tools replied.
 
+    max_tokens: of what the model writes between two calls.
     What fails is a notice that names the server. The answer goes on without it.
     """
     yield Stage("tools")
@@ -49,37 +51,36 @@ def ask_tools(
     if not offered.tools and not offered.problems and not stop():
         yield Notice(f"No server of tools is named in {servers.file}.", "Write it as docs/models.md shows.")
     tools = dict(offered.tools)
-    shown = [tool.offered for tool in tools.values()]
+    messages = [("system", RULES), ("user", question)]
     found: list[ToolText] = []
-    replies: list[ToolReply] = []
-    while shown and len(replies) < MOST_CALLS and not stop():
-        calls = yield from _wanted(question, model, shown, replies, stop)
-        if not calls:
+    rounds: list[ToolRound] = []
+    count = 0
+    while tools and count < MOST_CALLS and not stop():
+        reply = model.stream(
+            messages,
+            max_tokens=max_tokens,
+            stop=stop,
+            tools=[tool.offered for tool in tools.values()],
+            rounds=rounds,
+        )
+        try:
+            said = reply.whole()
+        except ModelError as error:
+            if not stop():
+                yield Notice(f"The chat model could not be offered tools: {error.message}", error.hint)
             break
-        for call in calls[: MOST_CALLS - len(replies)]:
+        replies = []
+        for call in reply.calls[: MOST_CALLS - count]:
             if stop():
                 break
-            yield Stage("tools", len(replies) + 1, MOST_CALLS)
+            count += 1
+            yield Stage("tools", count, MOST_CALLS)
             text = yield from _replied(call, tools, servers, stop, found)
             replies.append(ToolReply(call, text))
+        if not replies:
+            break
+        rounds.append(ToolRound(said, tuple(replies)))
     return found
-
-
-def _wanted(
-    question: str,
-    model: ToolUser,
-    shown: list[OfferedTool],
-    replies: list[ToolReply],
-    stop: Callable[[], bool],
-) -> Generator[Event, None, tuple[ToolCall, ...]]:
-    """The calls that the model wants next."""
-    messages = [("system", RULES), ("user", question)]
-    try:
-        return model.tool_calls(messages, shown, replies, stop=stop)
-    except ModelError as error:
-        if not stop():
-            yield Notice(f"The chat model could not be offered tools: {error.message}", error.hint)
-        return ()
 
 
 def _replied(

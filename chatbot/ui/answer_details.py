@@ -52,7 +52,7 @@ PARTS = {
     "document": "the document",
     "rated": "ratings",
 }
-ROLES = {"system": "Rules", "user": "Material and question", "assistant": "Answer"}
+ROLES = {"system": "Rules", "user": "Material and question", "assistant": "The model", "tool": "Looked up"}
 # The lowest bar of a strip, as a share of its height, so that a page with a low score is visible too.
 LOWEST = 0.25
 # The characters of one message of a prompt that are shown.
@@ -153,9 +153,13 @@ def _steps(answer: Answer, settings: Settings) -> list[tuple[str, str]]:
         steps += [(asked, f"{answer.sent_to[0]} at {host}, which {came}"), ("Then answered", who)]
     else:
         steps += [("Answered", f"{who}, without a model")]
-    steps += [
-        ("Given to the model" if by_model else "Read", f"{excerpts} page{'s' if excerpts != 1 else ''}")
-    ]
+    looks = answer.prompt.looks if answer.prompt else ()
+    later = sum(look.pages for look in looks)
+    found = f"{excerpts - later} page{'s' if excerpts - later != 1 else ''}"
+    if looks:
+        found = f"{found} found, {later} more looked up"
+    steps += [("Given to the model" if by_model else "Read", found)]
+    steps += [(look.said, look.brought) for look in looks]
     if answer.prompt and answer.prompt.exchanges:
         steps += [("Earlier exchanges taken into account", str(len(answer.prompt.exchanges)))]
     if answer.usage is not None:

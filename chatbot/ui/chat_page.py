@@ -363,9 +363,8 @@ def stage_html(stage: Stage) -> str:
     if stage.name == "reading":
         far = f", {stage.done:,} of {stage.total:,}" if stage.total else ""
         return f'<p class="stage">Reading what you attached{far} …</p>'
-    if stage.name == "steps":
-        far = f"step {stage.done + 1:,} of {stage.total + 1:,}"
-        return f'<p class="stage" role="status">The model reads the document, {far} …</p>'
+    if stage.detail:
+        return f'<p class="stage" role="status">{plain_html(stage.detail)} …</p>'
     if stage.name == "tables":
         far = f", page {stage.done:,} of {stage.total:,}" if stage.total else ""
         return f'<p class="stage">Reading the tables{far} …</p>'

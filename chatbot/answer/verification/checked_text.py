@@ -92,7 +92,15 @@ def judged_statements(text: str, prompt: Prompt, reading: StatementReading | Non
     looked_at, others = statements[:MOST_STATEMENTS], statements[MOST_STATEMENTS:]
     beside = figures_known(looked_at, views)
     judged = [
-        judge(one, read.get(number), views, question=prompt.question, beside=beside, instructing=orders)
+        judge(
+            one,
+            read.get(number),
+            views,
+            question=prompt.question,
+            beside=beside,
+            instructing=orders,
+            worked_out=prompt.calculations,
+        )
         for number, one in enumerate(giving_way(looked_at), 1)
     ]
     return [*judged, *map(Judged, others)]

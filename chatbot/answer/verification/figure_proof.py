@@ -10,7 +10,7 @@ from dataclasses import dataclass, replace
 
 from chatbot.answer.calculator import Calculation, CalculationError, calculate
 from chatbot.answer.verification.located import LocatedQuote
-from chatbot.answer.verification.reply import Calculated, ReadFigure, ReadStatement
+from chatbot.answer.verification.reply import ReadFigure, ReadStatement
 from chatbot.evidence.page import PageEvidence
 from chatbot.evidence.page_figures import OnPage, digits_of
 from chatbot.evidence.word_runs import common_end, comparable_words
@@ -27,8 +27,11 @@ __all__ = [
     "in_table",
     "is_of_name",
     "is_quoted",
+    "is_result",
+    "printed_figures",
     "prove_calculations",
     "prove_figure",
+    "quoted_figures",
     "states_figure",
     "unread_number",
 ]
@@ -135,7 +138,7 @@ def prove_figure(
                 return ProvenFigure(relation, quote.key, placed.figure.text, placed.figure.start)
     if entry and any(_is_printed_so(figure, text, entry, quote, views[quote.key]) for quote in quotes):
         return ProvenFigure("same", quotes[0].key, entry.as_printed)
-    if any(_is_result(figure, calculation) for calculation in calculations):
+    if any(is_result(figure, calculation) for calculation in calculations):
         return ProvenFigure("calculated")
     if entry and entry.relation == "counted" and _counts(figure, located):
         return ProvenFigure("counted")
@@ -307,24 +310,41 @@ def is_of_name(figure: Figure, text: str, question: str, views: Iterable[PageEvi
 # ------------------------------------------------------------------------------------------------------------
 
 
-def prove_calculations(
-    written: Calculated | None, located: _Located, views: Mapping[str, PageEvidence]
-) -> list[ProvenCalculation]:
-    """Those of a reader's calculations that come out and whose numbers stand in the quotations.
+Printed = Mapping[float, tuple[str, str, float]]
 
-    Several are parted by semicolons.
+
+def prove_calculations(expressions: Iterable[str], printed: Printed) -> list[ProvenCalculation]:
+    """Those of some calculations that come out and whose numbers are printed.
+
+    printed: value -> (as printed, key of its page, scale).
     """
-    printed: dict[float, tuple[str, str, float]] = {}
-    for quote in filter(None, located):
-        for placed in quote.figures(views[quote.key]):
-            scale = max(reading.scale for reading in placed.readings)
-            printed.setdefault(abs(placed.figure.value), (placed.figure.text, quote.key, scale))
-    expressions = written.expression.split(";") if written else []
     return [*filter(None, (_proven(expression, printed) for expression in expressions))]
 
 
-def _proven(expression: str, printed: Mapping[float, tuple[str, str, float]]) -> ProvenCalculation | None:
-    """A calculation whose amounts are all printed. printed: value -> (as printed, key of its page, scale)."""
+def quoted_figures(located: _Located, views: Mapping[str, PageEvidence]) -> Printed:
+    """The figures of a reader's quotations, as prove_calculations takes them."""
+    printed: dict[float, tuple[str, str, float]] = {}
+    for quote in filter(None, located):
+        _print(printed, quote.key, quote.figures(views[quote.key]))
+    return printed
+
+
+def printed_figures(views: Mapping[str, PageEvidence]) -> Printed:
+    """The figures of pages, as prove_calculations takes them."""
+    printed: dict[float, tuple[str, str, float]] = {}
+    for key, view in views.items():
+        _print(printed, key, view.figures.all)
+    return printed
+
+
+def _print(printed: dict[float, tuple[str, str, float]], key: str, figures: Iterable[OnPage]) -> None:
+    for placed in figures:
+        scale = max(reading.scale for reading in placed.readings)
+        printed.setdefault(abs(placed.figure.value), (placed.figure.text, key, scale))
+
+
+def _proven(expression: str, printed: Printed) -> ProvenCalculation | None:
+    """A calculation whose amounts are all printed."""
     try:
         calculation = calculate(expression)
     except CalculationError:
@@ -374,7 +394,7 @@ def are_factors(factors: Iterable[float], printed: Iterable[float]) -> bool:
     return len(free) <= MOST_FREE and all(factor in known for factor in factors)
 
 
-def _is_result(figure: Figure, proven: ProvenCalculation) -> bool:
+def is_result(figure: Figure, proven: ProvenCalculation) -> bool:
     """Whether a calculation, or a step of it, comes to a figure within the digits that it shows."""
     calculation = proven.calculation
     step = 10.0**-figure.decimals / 2 * (1 + 1e-6)

@@ -9,7 +9,15 @@ from dataclasses import dataclass, field, replace
 from itertools import chain, permutations
 
 from chatbot.answer.formulas import amount_of, evaluates_to, find_formulas, is_constant
-from chatbot.answer.verification.figure_proof import ProvenFigure, in_table, is_of_name, states_figure
+from chatbot.answer.verification.figure_proof import (
+    ProvenFigure,
+    in_table,
+    is_of_name,
+    is_result,
+    printed_figures,
+    prove_calculations,
+    states_figure,
+)
 from chatbot.answer.verification.located import LocatedQuote, fills_lines, is_passage, locate_quotation
 from chatbot.answer.verification.statements import AnswerStatement
 from chatbot.evidence.page import PageEvidence, figures_said
@@ -90,19 +98,23 @@ def look_up(
     *,
     question: str,
     beside: Sequence[Figure] = (),
+    worked_out: Sequence[str] = (),
 ) -> Found:
     """The figures of a statement, looked for on all pages.
 
     One that stands on none of them, and may not be worked out from figures of the answer or of rows that the
     statement speaks of, is doubted; so is one that a cited page prints otherwise.
 
-    beside: as `figures_known` gives them.
+    beside: as `figures_known` gives them. worked_out: expressions that the calculator worked out for the
+        answer: what they come to is not doubted where their amounts are printed on these pages.
     """
     text = statement.text
     figures = figures_said(text, views.values())[:MOST_FIGURES]
     found = {figure: _place(figure, statement, views) for figure in figures}
     formulas = [*find_formulas(text, figures)]
     results = {figures[formula.result] for formula in formulas}
+    calculations = prove_calculations(worked_out, printed_figures(views)) if worked_out else []
+    results.update(figure for figure in figures if any(is_result(figure, proven) for proven in calculations))
     doubts: dict[int, str] = {}
     misquoted: set[int] = set()
     asked = find_figures(question)
@@ -129,7 +141,7 @@ def look_up(
     proven = all(found[figure] or is_constant(figure) for figure in operands) and any(
         found[figure] and not is_constant(figure) for figure in operands
     )
-    written = [*operands, *results]
+    written = [*operands, *(figures[formula.result] for formula in formulas)]
     is_calculated = proven and not doubts and _says_little(text, written)
     return Found(found, doubts, frozenset(misquoted), is_calculated)
 

@@ -11,6 +11,7 @@ from chatbot.answer.verification.figure_proof import (
     is_quoted,
     prove_calculations,
     prove_figure,
+    quoted_figures,
     unread_number,
 )
 from chatbot.answer.verification.located import LocatedQuote, is_passage, locate_quotations
@@ -59,23 +60,25 @@ def judge(
     question: str,
     beside: Sequence[Figure] = (),
     instructing: frozenset[str] = frozenset(),
+    worked_out: Sequence[str] = (),
 ) -> Judged:
     """What is proven of a statement.
 
     read: what the reader says of it, its pages by the keys of `views`; None without one, who was not asked or
         could not be used. beside: as in look_up. instructing: keys of pages that address
-        their reader as a machine.
+        their reader as a machine. worked_out: expressions that the calculator worked out for the answer.
     """
     is_denied = read is not None and read.verdict in {"contradicted", "not_stated"}
     copied = None if is_denied else word_for_word(statement, views)
-    found = look_up(statement, views, question=question, beside=beside)
+    found = look_up(statement, views, question=question, beside=beside, worked_out=worked_out)
     if copied:
         marked = "" if copied.key in instructing else "quoted"
         return Judged(statement, read.verdict if read else "", marked, (copied,), _places(found), {})
     if read is None:
         return _unread(statement, found)
     located = locate_quotations([(quote.page, quote.text) for quote in read.quotes], views)
-    calculations = prove_calculations(read.calculation, located, views)
+    written = read.calculation.expression.split(";") if read.calculation else []
+    calculations = prove_calculations([*written, *worked_out], quoted_figures(located, views))
     figures = tuple(
         (
             figure,

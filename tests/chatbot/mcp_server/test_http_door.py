@@ -21,12 +21,13 @@ from mcp.shared.exceptions import MCPError
 from mcp_types import CallToolResult, ImageContent, TextContent, TextResourceContents
 from mcp_types.version import LATEST_MODERN_VERSION
 
+from chatbot.lookup.lookup_forms import LOOKUP_TOOLS
 from tests.chatbot.api.conftest import CEILING, RULES, Api
 from tests.loops import run_async
 from tests.pdfs import make_pdf
 
 QUESTION = "What is the deficit ceiling?"
-ALL = {"ask", "search_documents", "get_page", "list_documents", "compare", "add_document"}
+ALL = {"ask", "compare", "add_document", *LOOKUP_TOOLS}
 
 
 @asynccontextmanager
@@ -90,6 +91,16 @@ def test_pages_are_searched_read_drawn_and_listed(api: Api) -> None:
         assert base64.b64decode(picture.data).startswith(b"\x89PNG")
         rows: Any = (await client.call_tool("list_documents", {})).structured_content
         assert RULES in [row["name"] for row in rows["documents"]]
+        outline = (await client.call_tool("get_outline", {"document": RULES})).structured_content
+        assert outline["document"] == RULES
+        found = (
+            await client.call_tool("find_text", {"document": RULES, "words": "DEFICIT"})
+        ).structured_content
+        assert found["places"][0]["page"] == 1
+        figures = (await client.call_tool("key_figures", {"document": RULES})).structured_content
+        assert set(figures) == {"figures", "lacking", "remarks"}
+        sum_ = (await client.call_tool("calculate", {"expression": "(3 - 2) / 2"})).structured_content
+        assert sum_ == {"expression": "(3 - 2) / 2", "value": 0.5}
         resources = (await client.list_resources()).resources
         assert hits["hits"][0]["resource"] in [resource.uri for resource in resources]
         (template,) = (await client.list_resource_templates()).resource_templates

@@ -44,8 +44,8 @@ def test_it_does_not_matter_where_the_pieces_end(pieces: list[str]) -> None:
 def test_a_call_of_a_tool_is_clean_too() -> None:
     arguments = json.dumps({"place": [f"Kuala {HIGH}", f"\x00Lumpur{LOW}"], f"n{HIGH}": 1})
     calls = CallPieces()
-    calls.take(CallPiece(0, f"id{HIGH}", f"weather{LOW}", arguments[:20]))
-    calls.take(CallPiece(0, arguments=arguments[20:]))
+    calls.take([CallPiece(0, f"id{HIGH}", f"weather{LOW}", arguments[:20])])
+    calls.take([CallPiece(0, arguments=arguments[20:])])
     (call,) = calls.calls()
     assert (call.id, call.name) == ("id\ufffd", "weather\ufffd")
     assert call.arguments == {"place": ["Kuala \ufffd", "Lumpur\ufffd"], "n\ufffd": 1}

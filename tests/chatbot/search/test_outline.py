@@ -30,7 +30,7 @@ def test_the_first_page_and_those_that_begin_sections_stand_for_the_whole() -> N
 
 def test_a_chat_model_asked_for_a_summary_is_given_pages_from_beginning_to_end(make: Make) -> None:
     model = ScriptedModel(["The rules are kept [1]."])
-    chatbot = make(model, prompt_pages=6)
+    chatbot = make(model)
     pages = []
     for number in range(1, 31):
         said = f"Sector {number} is given {number} million for its buildings, roads and schools in the year. "

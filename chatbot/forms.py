@@ -1,12 +1,12 @@
-"""Defines what the bodies of all requests have in common."""
+"""Defines what the bodies of all requests, and the arguments of all tools, have in common."""
 
 from __future__ import annotations
 
 from typing import Any
 
-from pydantic import BaseModel, model_validator
+from pydantic import BaseModel, ConfigDict, model_validator
 
-__all__ = ["Body"]
+__all__ = ["Body", "Strict"]
 
 
 class Body(BaseModel):
@@ -20,3 +20,9 @@ class Body(BaseModel):
         return {
             name: value for name, value in given.items() if value is not None or name not in cls.model_fields
         }
+
+
+class Strict(Body):
+    """A field that is not known is an error, so that a typing error is not overlooked."""
+
+    model_config = ConfigDict(extra="forbid")

@@ -1,0 +1,242 @@
+"""Lets a chat model look further while it answers: calls of tools bring pages, which become sources."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Generator, Iterable, Sequence
+from dataclasses import dataclass, replace
+
+from pydantic import ValidationError
+
+from chatbot.answer.citations.citation_forms import with_inert_keys
+from chatbot.answer.prompt import numbered_source, sources_of
+from chatbot.answer.source_text import source_text
+from chatbot.comparison.key_figure_files import figure_lines
+from chatbot.errors import ProjectError
+from chatbot.lookup import lookup_forms as forms
+from chatbot.lookup.lookup_forms import LOOKUP_TOOLS
+from chatbot.lookup.lookups import Heading, Lookups
+from chatbot.models.tokens import count_tokens, cut_to_tokens
+from chatbot.models.tool_calls import OfferedTool, ToolCall, ToolReply, ToolRound
+from chatbot.records import Event, Hit, Look, Prompt, Stage
+from ingestion.invisible_characters import one_line
+
+__all__ = ["MOST_CALLS", "Looking", "reach"]
+
+# Calls of one answer, and seconds in which a call may begin.
+MOST_CALLS, MOST_SECONDS = 8, 60.0
+# Tokens of a page, of the passage of one that was found, and of a list.
+PAGE_TOKENS, PASSAGE_TOKENS, LIST_TOKENS = 2_500, 400, 1_500
+# A call that would leave fewer tokens for what it brings is not made.
+LEAST_ROOM = 500
+MOST_FOUND, MOST_FIGURES, MOST_LISTED = 6, 60, 50
+UNKNOWN = "There is no such tool. There are {names}."
+WRONG = "These arguments are wrong: {why}. Mend them, or answer without."
+ENOUGH = "No more calls: write the answer now."
+
+
+class Looking:
+    """What the model of one question may look up, and what came of it.
+
+    prompt: with all sources so far. rounds: the calls so far.
+    """
+
+    def __init__(
+        self, lookups: Lookups, prompt: Prompt, names: Sequence[str], room: int, stop: Callable[[], bool]
+    ) -> None:
+        """names: of the documents in reach, () for all. room: tokens that prompt and calls may take."""
+        self._lookups, self._names, self._stop = lookups, tuple(names), stop
+        self.prompt = prompt
+        self.rounds: tuple[ToolRound, ...] = ()
+        shown = zip(prompt.sources.items(), sources_of(prompt), strict=False)
+        self._whole = {key for (key, hit), source in shown if source.text == source_text(hit)}
+        self._left = room - sum(count_tokens(content) for _, content in prompt.messages)
+        self._end = time.monotonic() + MOST_SECONDS
+        self._work: dict[str, Callable[[dict[str, object]], _Brought]] = {
+            "search_documents": self._search,
+            "get_page": self._page,
+            "get_outline": self._outline,
+            "find_text": self._find,
+            "key_figures": self._figures,
+            "calculate": self._calculate,
+            "list_documents": self._list,
+        }
+
+    @property
+    def offered(self) -> list[OfferedTool]:
+        """The tools that may still be called, [] for none."""
+        if len(self.prompt.looks) >= MOST_CALLS or time.monotonic() > self._end or self._left < LEAST_ROOM:
+            return []
+        return [tool.offered(name) for name, tool in LOOKUP_TOOLS.items()]
+
+    def take(self, said: str, calls: Sequence[ToolCall]) -> Generator[Event, None, None]:
+        """Do what the model calls, with a stage before each call. said: what it wrote beside the calls."""
+        replies = []
+        self._left -= count_tokens(said)
+        for call in calls:
+            if self._stop():
+                break
+            if len(self.prompt.looks) >= MOST_CALLS or self._left < LEAST_ROOM:
+                text = ENOUGH
+            else:
+                done = len(self.prompt.looks) + 1
+                yield Stage("looking", done, MOST_CALLS, self._said(call))
+                text = self._called(call)
+            replies.append(ToolReply(call, text))
+            self._left -= count_tokens(text) + count_tokens(str(call.arguments))
+        self.rounds += (ToolRound(said, tuple(replies)),)
+
+    def _said(self, call: ToolCall) -> str:
+        """What is looked for, in words."""
+        given = {name: one_line(str(value), 80) for name, value in call.arguments.items()}
+        document = given.get("document", "")
+        match call.name:
+            case "search_documents":
+                documents = call.arguments.get("documents")
+                named = documents if isinstance(documents, list) else []
+                within = f" in {one_line(', '.join(map(str, named)), 80)}" if named else ""
+                return f"Looking for “{given.get('query', '')}”{within}"
+            case "get_page":
+                return f"Reading page {given.get('page', '')} of {document}"
+            case "get_outline":
+                return f"Reading the headings of {document}"
+            case "find_text":
+                return f"Finding “{given.get('words', '')}” in {document}"
+            case "key_figures":
+                return f"Reading the key figures of {document}"
+            case "calculate":
+                return f"Calculating {given.get('expression', '')}"
+            case "list_documents":
+                return "Listing the documents"
+        return "Looking further"
+
+    def _called(self, call: ToolCall) -> str:
+        """What the model is told of a call. What goes wrong is a sentence that it can use."""
+        before = len(self.prompt.sources)
+        work = self._work.get(call.name)
+        try:
+            if work is None:
+                brought = _Brought(UNKNOWN.format(names=", ".join(self._work)), "no such tool")
+            else:
+                brought = work(dict(call.arguments))
+        except ValidationError as error:
+            why = "; ".join(f"{'.'.join(map(str, one['loc']))}: {one['msg']}" for one in error.errors()[:3])
+            brought = _Brought(WRONG.format(why=one_line(why, 300)), "wrong arguments")
+        except ProjectError as error:
+            brought = _Brought(f"{error.message} {error.hint or ''}".strip(), error.message)
+        look = Look(
+            one_line(call.name, 64),
+            self._said(call),
+            one_line(brought.told, 200),
+            len(self.prompt.sources) - before,
+        )
+        worked_out = (brought.expression,) if brought.expression else ()
+        self.prompt = replace(
+            self.prompt,
+            looks=(*self.prompt.looks, look),
+            calculations=(*self.prompt.calculations, *worked_out),
+        )
+        return cut_to_tokens(brought.text, max(LEAST_ROOM, self._left))
+
+    # --- the tools
+    # --------------------------------------------------------------------------------------------------------
+
+    def _search(self, given: dict[str, object]) -> _Brought:
+        asked = forms.SearchDocuments.model_validate(given)
+        asked = asked.model_copy(update={"k": min(asked.k, MOST_FOUND)})
+        return self._sources(self._lookups.search(asked, self._names), PASSAGE_TOKENS)
+
+    def _page(self, given: dict[str, object]) -> _Brought:
+        hit = self._lookups.page(forms.GetPage.model_validate(given), self._names)
+        return self._sources([hit], PAGE_TOKENS)
+
+    def _find(self, given: dict[str, object]) -> _Brought:
+        asked = forms.FindText.model_validate(given)
+        found = self._lookups.find_text(asked, self._names)
+        hits = self._lookups.pages_at(found, self._names)[:MOST_FOUND]
+        brought = self._sources(hits, PASSAGE_TOKENS)
+        counted = f"The words stand on {found.count:,} pages."
+        return _Brought(f"{counted}\n\n{brought.text}", brought.told)
+
+    def _outline(self, given: dict[str, object]) -> _Brought:
+        found = self._lookups.outline(forms.GetOutline.model_validate(given), self._names)
+        lines = [f"{found.document}: {found.pages:,} pages.", *_lines("Headings:", found.headings)]
+        lines += _lines("Tables:", found.tables)
+        told = f"{len(found.headings):,} headings and {len(found.tables):,} tables"
+        return _Brought(cut_to_tokens("\n".join(lines), LIST_TOKENS), told)
+
+    def _figures(self, given: dict[str, object]) -> _Brought:
+        asked = forms.KeyFigures.model_validate(given)
+        sheet = self._lookups.key_figures(asked, self._names)
+        lines = [line for line in figure_lines(sheet) if line["page"]][:MOST_FIGURES]
+        if not lines:
+            return _Brought("Its tables have none of these figures.", "no key figures")
+        hits = self._lookups.pages_of(lines[0]["document"], [line["page"] for line in lines], self._names)
+        numbers = {hit.page: self._number(hit) for hit in hits}
+        shown = []
+        for line in lines:
+            if number := numbers.get(line["page"]):
+                said = f"{line['measure']} · {line['period']}: {line['printed']} {line['printed in']}"
+                shown.append(with_inert_keys(f"{said} · row “{line['row']}”") + f" [{number}]")
+        return _Brought(cut_to_tokens("\n".join(shown), LIST_TOKENS), f"{len(shown):,} figures")
+
+    def _calculate(self, given: dict[str, object]) -> _Brought:
+        worked_out = self._lookups.calculate(forms.Calculate.model_validate(given))
+        text = f"{worked_out.expression} = {worked_out.value:.10g}"
+        return _Brought(text, text, worked_out.expression)
+
+    def _list(self, given: dict[str, object]) -> _Brought:
+        forms.ListDocuments.model_validate(given)
+        titled = self._lookups.titled(self._names)
+        return _Brought(reach(titled, MOST_LISTED), f"{len(titled):,} documents")
+
+    def _sources(self, hits: Sequence[Hit], tokens: int) -> _Brought:
+        """Pages with their numbers; those that the model has whole are only named."""
+        if not hits:
+            return _Brought("No page was found.", "no page")
+        blocks = []
+        for hit in hits:
+            number = self._number(hit)
+            key = f"S{number}-{self.prompt.nonce}"
+            if key in self._whole:
+                blocks.append(f"[{number}] is among the sources above.")
+                continue
+            text = source_text(hit)
+            if count_tokens(text) > tokens:
+                since = 0 if tokens == PAGE_TOKENS else max(0, hit.page_text.find(hit.text))
+                text = cut_to_tokens(source_text(hit, since=since), tokens)
+            if tokens == PAGE_TOKENS:
+                self._whole.add(key)
+            blocks.append(numbered_source(number, hit, text, self.prompt.nonce))
+        pages = ", ".join(f"page {hit.page} of {hit.document}" for hit in hits)
+        return _Brought("\n\n".join(blocks), pages)
+
+    def _number(self, hit: Hit) -> int:
+        """The number of a page as a source, a new one if it is none yet."""
+        key, self.prompt = self.prompt.with_source(hit)
+        return int(key.partition("-")[0][1:])
+
+
+@dataclass(frozen=True, slots=True)
+class _Brought:
+    """What a call brought. text: for the model. told: for readers. expression: that was worked out."""
+
+    text: str
+    told: str
+    expression: str = ""
+
+
+def reach(titled: Sequence[tuple[str, str, int]], most: int) -> str:
+    """The documents that tools can look into, a line each. titled: name, title and pages."""
+    lines = [
+        f"- {name}{f' ({title})' if title != name else ''}: {pages:,} pages"
+        for name, title, pages in titled[:most]
+    ]
+    if len(titled) > most:
+        lines.append(f"… and {len(titled) - most:,} more; see list_documents.")
+    return with_inert_keys("\n".join(["Documents:", *(one_line(line, 200) for line in lines)]))
+
+
+def _lines(head: str, headings: Iterable[Heading]) -> list[str]:
+    lines = [with_inert_keys(f"page {one.page}: {one.title}") for one in headings]
+    return [head, *lines] if lines else []

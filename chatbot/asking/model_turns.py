@@ -1,0 +1,164 @@
+"""Asks a chat model for an answer, and lets it look further on the way where it can."""
+
+from __future__ import annotations
+
+import json
+import time
+from collections.abc import Callable, Generator, Sequence
+from dataclasses import replace
+from functools import partial
+
+from chatbot.answer.prompt import size_of, sources_of
+from chatbot.asking.looking import Looking
+from chatbot.errors import ModelError
+from chatbot.models.chat import LLM, Anew, Reply, ToolUser
+from chatbot.models.tokens import count_tokens
+from chatbot.models.tool_calls import OfferedTool, ToolRound
+from chatbot.records import Event, Notice, Prompt, Stage, Token, Usage
+
+__all__ = ["ModelTurns", "usage_of"]
+
+# How much of a reply, and for how long, is held back while a call may follow it.
+HELD_CHARACTERS, HELD_SECONDS = 200, 1.0
+EMPTY = "{model} called tools instead of answering."
+
+
+class ModelTurns:
+    """One answer of a chat model, with the calls on the way.
+
+    prompt: what was sent, the calls and what they brought among its messages and sources.
+    text: what the model wrote so far. reply: the last one. usage: of all requests.
+    """
+
+    def __init__(
+        self,
+        model: LLM,
+        prompt: Prompt,
+        looking: Looking | None,
+        *,
+        max_tokens: int,
+        stop: Callable[[], bool],
+        waited: Callable[[float], Sequence[Notice]],
+        settled: Callable[[Prompt], Prompt],
+    ) -> None:
+        """looking: None for a model that is to answer at once.
+
+        waited: gets the seconds to the first word and returns the notices that follow from it.
+        settled: makes a prompt that has what calls brought among its sources, for a model that may call no
+            more.
+        """
+        self._model, self._looking, self._max_tokens, self._stop = model, looking, max_tokens, stop
+        self._waited, self._settled = waited, settled
+        self._base = self.prompt = prompt
+        self.text = ""
+        self.reply: Reply | None = None
+        self.usage: Usage | None = None
+        self.first_seconds = 0.0
+
+    def events(self) -> Generator[Event, None, None]:
+        """What comes of it. Raises ModelError."""
+        started = time.monotonic()
+        while True:
+            offered = self._offered()
+            try:
+                reply = yield from self._streamed(offered, started)
+            except ModelError:
+                if self._stop() or not self._has_called:
+                    raise
+                yield from self._settle()
+                continue
+            calls = reply.calls if offered else ()
+            if not calls or self._looking is None or self._stop():
+                break
+            if reply.text:
+                yield Token("", anew=True)
+            yield from self._looking.take(reply.text, calls)
+            self.prompt = _with_rounds(self._base, self._looking)
+            if self._stop():
+                reply.finish = "stopped"
+                break
+            yield Stage("answering")
+            if not self._looking.offered:
+                yield from self._settle()
+        if self.usage:
+            seconds = round(time.monotonic() - started, 3)
+            self.usage = replace(self.usage, seconds=seconds, first_seconds=round(self.first_seconds, 3))
+        if not (reply.text.strip() or self._stop()):
+            raise ModelError(EMPTY.format(model=self._model.name), hint="Ask again, or choose another model.")
+
+    @property
+    def _has_called(self) -> bool:
+        return self._looking is not None and bool(self._looking.rounds)
+
+    def _offered(self) -> list[OfferedTool]:
+        if self._looking is None or not (isinstance(self._model, ToolUser) and self._model.calls_tools):
+            return []
+        return self._looking.offered
+
+    def _settle(self) -> Generator[Event, None, None]:
+        """Goes on without calls: all that was brought becomes part of a new prompt."""
+        assert self._looking is not None
+        if self.text:
+            yield Token("", anew=True)
+        self.text = ""
+        self._base = self.prompt = self._settled(self._looking.prompt)
+        self._looking = None
+
+    def _streamed(self, offered: Sequence[OfferedTool], started: float) -> Generator[Event, None, Reply]:
+        asked = partial(
+            self._model.stream,
+            self._base.messages,
+            max_tokens=self._max_tokens,
+            stop=self._stop,
+            sources=sources_of(self._base),
+        )
+        if offered and self._looking is not None:
+            asked = partial(asked, tools=offered, rounds=self._looking.rounds)
+        reply = asked()
+        self.reply, self.text = reply, ""
+        held, begun = "", time.monotonic()
+        try:
+            for piece in reply:
+                self.text = reply.text
+                if not self.first_seconds:
+                    begun = time.monotonic()
+                    self.first_seconds = begun - started
+                    yield from self._waited(self.first_seconds)
+                anew = isinstance(piece, Anew)
+                held = piece if anew else held + piece
+                # A few words may announce a call, and are no answer then.
+                waits = offered and len(held) < HELD_CHARACTERS and time.monotonic() < begun + HELD_SECONDS
+                if anew or not waits:
+                    yield Token(held, anew=anew)
+                    held = ""
+            if held and not (offered and reply.calls):
+                yield Token(held)
+        finally:
+            reply.close()
+        used = usage_of(reply, self.prompt, reply.text)
+        self.usage = self.usage.plus(used) if self.usage else used
+        return reply
+
+
+def usage_of(reply: Reply, prompt: Prompt, text: str) -> Usage:
+    """The tokens of a reply as its endpoint counts them, or as they are counted here."""
+    if reply.prompt_tokens:
+        return Usage(reply.prompt_tokens, reply.answer_tokens or count_tokens(text))
+    return Usage(size_of(prompt), count_tokens(text), estimated=True)
+
+
+def _with_rounds(base: Prompt, looking: Looking) -> Prompt:
+    """The prompt with the calls and what they brought, as it is sent."""
+    messages = list(base.messages)
+    for called in looking.rounds:
+        messages += _messages_of(called)
+    return replace(looking.prompt, messages=tuple(messages))
+
+
+def _messages_of(called: ToolRound) -> list[tuple[str, str]]:
+    calls = [
+        f"{reply.call.name} {json.dumps(reply.call.arguments, ensure_ascii=False)}"
+        for reply in called.replies
+    ]
+    asked = "\n".join(filter(None, [called.said, *calls]))
+    return [("assistant", asked), *(("tool", reply.text) for reply in called.replies)]

@@ -1,0 +1,191 @@
+"""Does the work of the tools that look things up in documents; it reads, and changes nothing."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from dataclasses import replace
+
+from pydantic import BaseModel
+
+from chatbot.answer.calculator import Calculation, calculate
+from chatbot.comparison.key_figures import KeyFigureSheet
+from chatbot.errors import NotFoundError
+from chatbot.lookup.key_figure_sheets import KeyFigureSheets
+from chatbot.lookup.lookup_forms import (
+    Calculate,
+    FindText,
+    GetOutline,
+    GetPage,
+    KeyFigures,
+    SearchDocuments,
+)
+from chatbot.records import Hit, document_id
+from chatbot.search.page_search import Find, Finder
+from chatbot.search.sections import Section, document_sections
+from chatbot.store.document_names import listed
+from chatbot.store.library import Library
+from ingestion.invisible_characters import one_line
+from ingestion.prompt_injection.injections import find_instructions
+
+__all__ = ["FoundText", "Heading", "Lookups", "Outline", "TextPlace"]
+
+MOST_HEADINGS, MOST_TABLES, MOST_PLACES = 120, 80, 10
+# Characters of the text around what was found, on each side.
+AROUND = 150
+
+
+class Heading(BaseModel):
+    """A heading, or the caption of a table. page: physical, 1-based."""
+
+    title: str
+    page: int
+
+
+class Outline(BaseModel):
+    """The result of `get_outline`: what stands where in a document. pages: how many it has."""
+
+    document: str
+    pages: int
+    headings: list[Heading]
+    tables: list[Heading]
+
+
+class TextPlace(BaseModel):
+    """A place of words. page: physical, 1-based. text: what stands around them, on one line."""
+
+    page: int
+    page_label: str | None
+    text: str
+
+
+class FoundText(BaseModel):
+    """The result of `find_text`: the first places, and on how many pages the words stand."""
+
+    document: str
+    count: int
+    places: list[TextPlace]
+
+
+class Lookups:
+    """Looks things up in the documents of a library. Safe to use from several threads."""
+
+    def __init__(self, library: Library, finder: Finder, sheets: KeyFigureSheets) -> None:
+        self._library, self._finder, self._sheets = library, finder, sheets
+
+    def document(self, called: str, names: Sequence[str] = ()) -> tuple[int, str]:
+        """(version, name) of the document that is called so: by its name, id or title, or by a part of only
+        one's name or title. names: of those in reach, () for all. Raises NotFoundError.
+        """
+        scope = self._library.scope(names)
+        titles = self._library.catalog.titles()
+        wanted = called.strip().casefold()
+        parts = list[tuple[int, str]]()
+        for version, name in scope.items():
+            known = [name, document_id(name), titles.get(name, "")]
+            if called in known or wanted in map(str.casefold, known):
+                return version, name
+            if any(wanted in own.casefold() for own in (name.replace("_", " "), *known)):
+                parts.append((version, name))
+        if len(parts) == 1:
+            return parts[0]
+        there = [name for _, name in parts] or sorted(scope.values())
+        raise NotFoundError(
+            f"There is no document called “{one_line(called, 100)}”.",
+            hint=f"There are: {listed(there[:20], len(there))}." if there else "There are none.",
+        )
+
+    def wanted(self, given: SearchDocuments, names: Sequence[str] = ()) -> Find:
+        """What is searched for. Raises NotFoundError."""
+        within = [self.document(called, names)[1] for called in given.documents] or list(names)
+        return Find(given.query, tuple(dict.fromkeys(within)), k=given.k, years=tuple(given.years))
+
+    def search(self, given: SearchDocuments, names: Sequence[str] = ()) -> list[Hit]:
+        """The best pages for a query, in the search's own order. Raises NotFoundError, ModelError."""
+        find = self.wanted(given, names)
+        return self._finder.find(find, None, progress=lambda *_: None, tell=lambda _: None)
+
+    def page(self, given: GetPage, names: Sequence[str] = ()) -> Hit:
+        """A page. Raises NotFoundError."""
+        version, name = self.document(given.document, names)
+        count = self._pages(version)
+        if given.page > count:
+            raise NotFoundError(f"There is no page {given.page:,} in {name}.", hint=f"It has {count:,}.")
+        found = self._finder.pages_of(version, name, [given.page])
+        if not found:
+            raise NotFoundError(f"Page {given.page:,} of {name} has no text.", hint="Read another page.")
+        return found[0]
+
+    def outline(self, given: GetOutline, names: Sequence[str] = ()) -> Outline:
+        """The headings of a document and the captions of its tables. Raises NotFoundError."""
+        version, name = self.document(given.document, names)
+        parts = document_sections(self._library, version)
+        tables = [
+            Section(table.caption, page, page)
+            for page, on_page in sorted(self._library.catalog.tables(version).items())
+            for table in on_page
+            if table.caption
+        ]
+        return Outline(
+            document=name,
+            pages=self._pages(version),
+            headings=_headings(parts, MOST_HEADINGS),
+            tables=_headings(tables, MOST_TABLES),
+        )
+
+    def find_text(self, given: FindText, names: Sequence[str] = ()) -> FoundText:
+        """Where words stand in a document, whatever their case and the blanks between them.
+
+        Raises NotFoundError.
+        """
+        version, name = self.document(given.document, names)
+        words = re.compile(r"\s+".join(map(re.escape, given.words.split())), re.IGNORECASE)
+        found = []
+        for page, text in enumerate(self._library.catalog.page_texts(version), 1):
+            if place := words.search(text):
+                around = text[max(0, place.start() - AROUND) : place.end() + AROUND]
+                found.append((page, " ".join(around.split())))
+        shown = dict(found[:MOST_PLACES])
+        pages = self._library.catalog.pages(version, list(shown))
+        places = [
+            TextPlace(page=page, page_label=pages[page].label, text=text)
+            for page, text in shown.items()
+            if page in pages
+        ]
+        return FoundText(document=name, count=len(found), places=places)
+
+    def key_figures(self, given: KeyFigures, names: Sequence[str] = ()) -> KeyFigureSheet:
+        """The key figures of a document. Raises NotFoundError."""
+        return self._sheets.sheet([self.document(given.document, names)[1]])
+
+    def calculate(self, given: Calculate) -> Calculation:
+        """What an expression comes to. Raises CalculationError."""
+        return calculate(given.expression)
+
+    def titled(self, names: Sequence[str] = ()) -> list[tuple[str, str, int]]:
+        """(name, title, pages) of the documents in reach, by name."""
+        titles = self._library.catalog.titles()
+        scope = self._library.scope(names)
+        return sorted((name, titles.get(name, name), self._pages(version)) for version, name in scope.items())
+
+    def pages_at(self, found: FoundText, names: Sequence[str] = ()) -> list[Hit]:
+        """The pages of the places where words were found, each with the text around them as its passage."""
+        version, name = self.document(found.document, names)
+        texts = {place.page: place.text for place in found.places}
+        hits = self._finder.pages_of(version, name, texts)
+        return [replace(hit, text=texts[hit.page]) for hit in hits]
+
+    def pages_of(self, document: str, pages: Sequence[int], names: Sequence[str] = ()) -> list[Hit]:
+        """These pages of a document, without those that have no text. Raises NotFoundError."""
+        version, name = self.document(document, names)
+        return self._finder.pages_of(version, name, pages)
+
+    def _pages(self, version: int) -> int:
+        stored = self._library.catalog.version(version)
+        return stored.pages if stored else 0
+
+
+def _headings(parts: Sequence[Section], most: int) -> list[Heading]:
+    """The titles that do not address their reader as a machine, each on one line."""
+    fine = [part for part in parts[:most] if not find_instructions(part.title)]
+    return [Heading(title=one_line(part.title, 200), page=part.page) for part in fine]
