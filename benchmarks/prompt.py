@@ -1,13 +1,19 @@
-"""Measures which of the right pages reach a chat model.
+"""Measures which of the right pages reach a chat model, at once and after it has looked further.
 
 For a question about one document that is its gold page, for a comparison a page of each side.
 
     python benchmarks/prompt.py --questions FILE [FILE ...] --documents FOLDER [FOLDER ...] [--store FOLDER]
                                 [--context TOKENS] [--pages N] [--show]
+                                [--conversation FOLDER] [--sample N]
 
 The files are those of benchmarks/questions.py; a comparison names its sides in "page_groups" (document and
 pages) or "page_refs" (document and page). A model that says nothing receives each prompt, and the product's
-own time up to that moment is reported. --pages acts as FINPOLICY_PROMPT_PAGES. --show prints what is missing.
+own time up to that moment is reported. --pages acts as FINPOLICY_PAGES. --show prints what is missing.
+--sample draws so many questions of each file, the same each time.
+
+With --conversation the model is played by somebody else: each request that has no reply yet is written into
+the folder as ID.N.request.txt, and its reply is expected as ID.N.reply.json, {"text": ..., "calls": [{"name":
+..., "arguments": {...}}, ...]}. Called again, the script goes on from there.
 """
 
 from __future__ import annotations
@@ -15,6 +21,8 @@ from __future__ import annotations
 import argparse
 import json
 import os
+import random
+import re
 import statistics
 import sys
 import time
@@ -27,24 +35,30 @@ ROOT = Path(__file__).resolve().parent.parent
 sys.path.insert(0, str(ROOT))
 
 from benchmarks.asking import opened
+from benchmarks.intervals import share_cell
 from benchmarks.questions import STORE, load_questions
 from benchmarks.tables import markdown_table
 from chatbot.asking.question import Ask
 from chatbot.models.chat import PromptSource, Reply
 from chatbot.models.tokens import count_tokens
+from chatbot.models.tool_calls import CallPiece, CallPieces, OfferedTool, ToolRound
 from chatbot.records import Answer, Exchange
 from chatbot.service import Chatbot
 
-__all__ = ["Reached", "Silent", "reached", "sides_of"]
+__all__ = ["Played", "Reached", "Silent", "WaitsForReply", "reached", "sides_of"]
+
+SEED = 47
 
 
 class Silent:
-    """A chat model that refuses at once. asked: when it was, by the clock of `time.perf_counter`."""
+    """A chat model that refuses at once. asked: when it was, by the clock of `time.perf_counter`; once: the
+    tokens of the first prompt.
+    """
 
     name, host = "silent", "this process"
 
     def __init__(self) -> None:
-        self.asked = 0.0
+        self.asked, self.once = 0.0, 0
 
     def stream(
         self,
@@ -57,6 +71,7 @@ class Silent:
     ) -> Reply:
         """As LLM.stream."""
         self.asked = time.perf_counter()
+        self.once = sum(count_tokens(text) for _, text in messages)
 
         def says() -> Generator[str, None, str]:
             yield "NOT IN THESE DOCUMENTS"
@@ -65,10 +80,87 @@ class Silent:
         return Reply(says())
 
 
+class WaitsForReply(Exception):
+    """A request was written that nobody has replied to yet."""
+
+
+class Played:
+    """A chat model that somebody else plays, by files in a folder. question: the id of the one that is
+    asked. own: seconds that the product took between two requests, of those that were asked in a row.
+    """
+
+    name, host, calls_tools = "played", "files", True
+
+    def __init__(self, folder: Path) -> None:
+        self.folder, self.question, self.asked, self.once = folder, "", 0.0, 0
+        self.own = list[float]()
+        self._count, self._replied = 0, 0.0
+
+    def begin(self, question: str) -> None:
+        """The next question is asked."""
+        self.question, self._count, self._replied = question, 0, 0.0
+
+    def stream(
+        self,
+        messages: Sequence[tuple[str, str]],
+        *,
+        max_tokens: int,
+        schema: Mapping[str, object] | None = None,
+        stop: Callable[[], bool] = lambda: False,
+        sources: Sequence[PromptSource] = (),
+        tools: Sequence[OfferedTool] = (),
+        rounds: Sequence[ToolRound] = (),
+    ) -> Reply:
+        """As ToolUser.stream. Raises WaitsForReply."""
+        now = time.perf_counter()
+        if not self.asked:
+            self.asked, self.once = now, sum(count_tokens(text) for _, text in messages)
+        if self._replied:
+            self.own.append(now - self._replied)
+        self._count += 1
+        begins = self.folder / f"{re.sub('[^A-Za-z0-9_-]', '_', self.question)}.{self._count}"
+        reply = begins.with_name(f"{begins.name}.reply.json")
+        if not reply.exists():
+            request = begins.with_name(f"{begins.name}.request.txt")
+            request.write_text(_as_read(messages, tools, rounds), "utf-8")
+            raise WaitsForReply
+        said = json.loads(reply.read_text("utf-8"))
+        called = CallPieces()
+        called.take(
+            CallPiece(at, f"call_{at}", call["name"], json.dumps(call.get("arguments") or {}))
+            for at, call in enumerate(said.get("calls") or ())
+        )
+
+        def says() -> Generator[str, None, str]:
+            if said.get("text"):
+                yield said["text"]
+            self._replied = time.perf_counter()
+            return "stop"
+
+        return Reply(says(), None, called)
+
+
+def _as_read(
+    messages: Sequence[tuple[str, str]], tools: Sequence[OfferedTool], rounds: Sequence[ToolRound]
+) -> str:
+    """A request as somebody reads it who plays the model."""
+    parts = [f"--- {role}\n{content}" for role, content in messages]
+    for called in rounds:
+        for reply in called.replies:
+            asked = json.dumps(reply.call.arguments, ensure_ascii=False)
+            parts.append(f"--- you called {reply.call.name} {asked}\n{reply.text}")
+    offered = [f"{tool.name}: {tool.description} {json.dumps(tool.schema['properties'])}" for tool in tools]
+    parts.append("\n".join(["--- tools that may be called now", *(offered or ["none"])]))
+    return "\n\n".join(parts)
+
+
 @dataclass(frozen=True, slots=True)
 class Reached:
-    """What of a question's pages its prompt has. sides: of the groups of pages that answer, whether any
-    page of each is there; seconds: to the model.
+    """What of a question's pages its prompt has.
+
+    sides: of the groups of pages that answer, whether any page of each is there; at_once: the same before
+    the model looked further. tokens: of all prompts; once: of the first. seconds: to the model. calls: of
+    tools.
     """
 
     row: Mapping[str, Any]
@@ -76,6 +168,9 @@ class Reached:
     pages: int
     tokens: int
     seconds: float
+    at_once: tuple[bool, ...] = ()
+    once: int = 0
+    calls: int = 0
 
 
 def sides_of(row: Mapping[str, Any]) -> list[frozenset[tuple[str, int]]]:
@@ -97,25 +192,37 @@ def sides_of(row: Mapping[str, Any]) -> list[frozenset[tuple[str, int]]]:
     )
 
 
-def reached(chatbot: Chatbot, model: Silent, row: Mapping[str, Any]) -> Reached:
-    """One question put to the chatbot: of its own document, or of all where it compares."""
+def reached(chatbot: Chatbot, model: Silent | Played, row: Mapping[str, Any]) -> Reached:
+    """One question put to the chatbot: of its own document, or of all where it compares.
+
+    Raises WaitsForReply.
+    """
     sides = sides_of(row)
     names = (next(iter(sides[0]))[0],) if len(sides) == 1 else ()
     history = tuple(Exchange(said["user"], said["assistant"]) for said in row.get("history") or ())
+    model.asked = 0.0
+    if isinstance(model, Played):
+        model.begin(str(row["id"]))
     started = time.perf_counter()
     answer = next(
         event
-        for event in chatbot.ask(Ask(row["question"], names, None, history))
+        for event in chatbot.ask(Ask(row["question"], names, None, history, verify=False))
         if isinstance(event, Answer)
     )
-    there = {(hit.document, hit.page) for hit in answer.prompt.sources.values()} if answer.prompt else set()
-    tokens = sum(count_tokens(text) for _, text in answer.prompt.messages) if answer.prompt else 0
+    prompt = answer.prompt
+    hits = list(prompt.sources.values()) if prompt else []
+    there = [(hit.document, hit.page) for hit in hits]
+    looks = prompt.looks if prompt else ()
+    first = set(there[: len(there) - sum(look.pages for look in looks)])
     return Reached(
         row,
         tuple(not side.isdisjoint(there) for side in sides),
         len(there),
-        tokens,
+        answer.usage.prompt_tokens if answer.usage else 0,
         max(model.asked - started, 0.0),
+        tuple(not side.isdisjoint(first) for side in sides),
+        model.once,
+        len(looks),
     )
 
 
@@ -128,16 +235,17 @@ def _file(document: str) -> str:
 
 
 def _row(name: str, found: Sequence[Reached]) -> list[str]:
-    whole = [one for one in found if all(one.sides)]
-    pages = round(statistics.mean(one.pages for one in found))
-    tokens = round(statistics.mean(one.tokens for one in found))
+    whole, before = sum(all(one.sides) for one in found), sum(all(one.at_once) for one in found)
+    tokens = round(statistics.median(one.tokens for one in found))
+    times = statistics.median(one.tokens / max(1, one.once) for one in found)
     return [
         name,
         str(len(found)),
-        f"{len(whole)}",
-        f"{len(whole) / len(found):.3f}",
-        str(pages),
-        f"{tokens:,}",
+        share_cell(before, len(found)),
+        share_cell(whole, len(found)),
+        f"{statistics.mean(one.pages for one in found):.1f}",
+        f"{statistics.median(one.calls for one in found):.0f}",
+        f"{tokens:,} ({times:.1f} ×)",
         f"{_median(found):.0f} ms",
     ]
 
@@ -152,17 +260,30 @@ def main() -> None:
     parser.add_argument("--questions", type=Path, nargs="+", required=True)
     parser.add_argument("--documents", type=Path, nargs="+", required=True)
     parser.add_argument("--store", type=Path, default=STORE)
-    parser.add_argument("--context", type=int, default=16_000)
-    parser.add_argument("--pages", type=int, default=0)
+    parser.add_argument("--context", type=int, default=12_000)
+    parser.add_argument("--pages", type=int, default=3)
     parser.add_argument("--show", action="store_true")
+    parser.add_argument("--conversation", type=Path)
+    parser.add_argument("--sample", type=int, default=0)
     given = parser.parse_args()
-    os.environ |= {"FINPOLICY_CONTEXT_TOKENS": str(given.context), "FINPOLICY_PROMPT_PAGES": str(given.pages)}
-    rows = []
+    os.environ |= {"FINPOLICY_CONTEXT_TOKENS": str(given.context), "FINPOLICY_PAGES": str(given.pages)}
+    model: Silent | Played = Silent()
+    if given.conversation:
+        given.conversation.mkdir(parents=True, exist_ok=True)
+        model = Played(given.conversation)
+    rows, waiting = [], 0
     for path, folder in zip(given.questions, given.documents, strict=True):
-        model = Silent()
         lines = [json.loads(line) for line in path.read_text("utf-8").splitlines() if line.strip()]
+        lines = [line for line in lines if sides_of(line)]
+        if given.sample:
+            lines = random.Random(SEED).sample(lines, min(given.sample, len(lines)))
+        found = []
         with opened(load_questions(path, folder), given.store, model=model) as chatbot:
-            found = [reached(chatbot, model, line) for line in lines if sides_of(line)]
+            for line in lines:
+                try:
+                    found.append(reached(chatbot, model, line))
+                except WaitsForReply:
+                    waiting += 1
         kinds = {
             "one document": [one for one in found if len(one.sides) == 1],
             "comparisons": [one for one in found if len(one.sides) > 1],
@@ -175,13 +296,19 @@ def main() -> None:
     heads = [
         "set",
         "questions",
-        "all sides in the prompt",
-        "share",
+        "complete at once",
+        "complete in the end",
         "pages",
-        "tokens",
+        "calls (median)",
+        "tokens of prompts (median)",
         "to the model (median)",
     ]
     print(markdown_table(heads, rows))
+    if isinstance(model, Played) and model.own:
+        own = statistics.median(model.own) * 1000
+        print(f"{len(model.own)} calls took the product {own:.0f} ms in the median.")
+    if waiting:
+        print(f"{waiting} questions wait for replies in {given.conversation}.")
 
 
 if __name__ == "__main__":

@@ -42,6 +42,7 @@ __all__ = [
     "NumberCheck",
     "PageRef",
     "Prompt",
+    "ProposedCall",
     "ReadBack",
     "Recall",
     "Stage",
@@ -261,6 +262,18 @@ class Look:
 
 
 @dataclass(frozen=True, slots=True)
+class ProposedCall:
+    """A call of another server's tool that a chat model wants, and that only its user may make.
+
+    tool: as the model calls it. label: for readers. arguments: as JSON.
+    """
+
+    tool: str
+    label: str
+    arguments: str
+
+
+@dataclass(frozen=True, slots=True)
 class Prompt:
     """Everything that is given to an answerer.
 
@@ -272,6 +285,7 @@ class Prompt:
     earlier: what was said before the exchanges, shortened, as role and text.
     looks: what the model looked up for its answer, in order.
     calculations: the expressions that were worked out for it.
+    proposed: calls of other servers' tools that it would have liked to make.
     """
 
     question: str
@@ -285,6 +299,7 @@ class Prompt:
     looks: tuple[Look, ...] = ()
 
     calculations: tuple[str, ...] = ()
+    proposed: tuple[ProposedCall, ...] = ()
 
     def with_source(self, hit: Hit) -> tuple[str, Prompt]:
         """(the key of a page, the prompt with that page among its sources)."""

@@ -47,7 +47,7 @@ from chatbot.search.reranking import Reranked
 from chatbot.search.retrieval import Query
 from chatbot.store.library import Library
 from chatbot.store.scope_fingerprint import index_fingerprint
-from chatbot.tools.tool_rounds import ask_tools
+from chatbot.tools.tool_rounds import ask_tools, call_tools
 from chatbot.tools.tool_servers import ToolServers
 
 __all__ = ["Asker"]
@@ -232,6 +232,10 @@ class Asker:
 
         The model sees the question alone, no page: what a page says could otherwise go to such a server.
         """
+        if ask.calls:
+            replied = yield from call_tools(ask.calls, self.tools, stop)
+            texts = (ExternalText(text.address, text.title, text.text) for text in replied)
+            return replace(ask, texts=(*texts, *ask.texts))
         if not ask.tools:
             return ask
         if not (isinstance(model, ToolUser) and model.calls_tools):
@@ -498,10 +502,17 @@ class Asker:
         def settled(looked: Prompt) -> Prompt:
             made = sent(room, list(looked.sources.values()), "")
             sources = {**looked.sources, **made.sources}
-            return replace(made, sources=sources, looks=looked.looks, calculations=looked.calculations)
+            return replace(
+                made,
+                sources=sources,
+                looks=looked.looks,
+                calculations=looked.calculations,
+                proposed=looked.proposed,
+            )
 
         def looking(sent_prompt: Prompt, stop: Callable[[], bool]) -> Looking:
-            return Looking(self.lookups, sent_prompt, ask.names, room, stop)
+            foreign = self.tools.offered(stop).tools if ask.tools and ask.proposes else {}
+            return Looking(self.lookups, sent_prompt, ask.names, room, stop, foreign)
 
         prompted = replace(
             asked,

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import json
 import time
-from collections.abc import Callable, Generator, Iterable, Sequence
+from collections.abc import Callable, Generator, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from pydantic import ValidationError
@@ -18,7 +19,8 @@ from chatbot.lookup.lookup_forms import LOOKUP_TOOLS
 from chatbot.lookup.lookups import Heading, Lookups
 from chatbot.models.tokens import count_tokens, cut_to_tokens
 from chatbot.models.tool_calls import OfferedTool, ToolCall, ToolReply, ToolRound
-from chatbot.records import Event, Hit, Look, Prompt, Stage
+from chatbot.records import Event, Hit, Look, Prompt, ProposedCall, Stage
+from chatbot.tools.tool_texts import ServerTool
 from ingestion.invisible_characters import one_line
 
 __all__ = ["MOST_CALLS", "Looking", "reach"]
@@ -32,6 +34,8 @@ LEAST_ROOM = 500
 MOST_FOUND, MOST_FIGURES, MOST_LISTED = 6, 60, 50
 UNKNOWN = "There is no such tool. There are {names}."
 WRONG = "These arguments are wrong: {why}. Mend them, or answer without."
+PROPOSED = "The user is asked whether to make this call. Answer now from what you have."
+LONGEST_PROPOSED = 2_000
 ENOUGH = "No more calls: write the answer now."
 
 
@@ -42,10 +46,20 @@ class Looking:
     """
 
     def __init__(
-        self, lookups: Lookups, prompt: Prompt, names: Sequence[str], room: int, stop: Callable[[], bool]
+        self,
+        lookups: Lookups,
+        prompt: Prompt,
+        names: Sequence[str],
+        room: int,
+        stop: Callable[[], bool],
+        foreign: Mapping[str, ServerTool],
     ) -> None:
-        """names: of the documents in reach, () for all. room: tokens that prompt and calls may take."""
-        self._lookups, self._names, self._stop = lookups, tuple(names), stop
+        """names: of the documents in reach, () for all. room: tokens that prompt and calls may take.
+
+        foreign: tools of other servers, by name. The model has seen pages, so no call of them is made here:
+            it is proposed to the user.
+        """
+        self._lookups, self._names, self._stop, self._foreign = lookups, tuple(names), stop, foreign
         self.prompt = prompt
         self.rounds: tuple[ToolRound, ...] = ()
         shown = zip(prompt.sources.items(), sources_of(prompt), strict=False)
@@ -67,7 +81,8 @@ class Looking:
         """The tools that may still be called, [] for none."""
         if len(self.prompt.looks) >= MOST_CALLS or time.monotonic() > self._end or self._left < LEAST_ROOM:
             return []
-        return [tool.offered(name) for name, tool in LOOKUP_TOOLS.items()]
+        own = [tool.offered(name) for name, tool in LOOKUP_TOOLS.items()]
+        return [*own, *(tool.offered for tool in self._foreign.values())]
 
     def take(self, said: str, calls: Sequence[ToolCall]) -> Generator[Event, None, None]:
         """Do what the model calls, with a stage before each call. said: what it wrote beside the calls."""
@@ -108,14 +123,17 @@ class Looking:
                 return f"Calculating {given.get('expression', '')}"
             case "list_documents":
                 return "Listing the documents"
-        return "Looking further"
+        return f"Calling {one_line(call.name, 64)}"
 
     def _called(self, call: ToolCall) -> str:
         """What the model is told of a call. What goes wrong is a sentence that it can use."""
         before = len(self.prompt.sources)
         work = self._work.get(call.name)
+        foreign = self._foreign.get(call.name)
         try:
-            if work is None:
+            if foreign:
+                brought = self._propose(foreign, call)
+            elif work is None:
                 brought = _Brought(UNKNOWN.format(names=", ".join(self._work)), "no such tool")
             else:
                 brought = work(dict(call.arguments))
@@ -137,6 +155,13 @@ class Looking:
             calculations=(*self.prompt.calculations, *worked_out),
         )
         return cut_to_tokens(brought.text, max(LEAST_ROOM, self._left))
+
+    def _propose(self, tool: ServerTool, call: ToolCall) -> _Brought:
+        arguments = json.dumps(call.arguments, ensure_ascii=False)
+        proposed = ProposedCall(call.name, tool.label, arguments)
+        if proposed not in self.prompt.proposed and len(arguments) <= LONGEST_PROPOSED:
+            self.prompt = replace(self.prompt, proposed=(*self.prompt.proposed, proposed))
+        return _Brought(PROPOSED, "waits for your word")
 
     # --- the tools
     # --------------------------------------------------------------------------------------------------------

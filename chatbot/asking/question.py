@@ -41,6 +41,9 @@ class Ask:
         settings.
     takes_advice: whether a question that is advice is remembered as such.
     verify: whether a chat model's answer may be read back, if the settings have that.
+    proposes: whether the model may name calls of such tools that it would make now that it has read pages.
+        They are made only if the user says so.
+    calls: calls of that kind which the user has said yes to, as (tool, arguments in JSON).
     """
 
     question: str
@@ -58,6 +61,8 @@ class Ask:
     strategy: str = ""
     takes_advice: bool = True
     verify: bool = True
+    proposes: bool = False
+    calls: tuple[tuple[str, str], ...] = ()
 
 
 def checked(question: str) -> str:

@@ -9,7 +9,7 @@ from typing import Any
 
 from chatbot.models.model_text import clean_json
 
-__all__ = ["CallPiece", "CallPieces", "OfferedTool", "ToolCall", "ToolReply", "ToolRound"]
+__all__ = ["CallPiece", "CallPieces", "OfferedTool", "ToolCall", "ToolReply", "ToolRound", "written_call"]
 
 # Characters of the arguments of one call, and calls of one reply.
 LONGEST_ARGUMENTS, MOST_AT_ONCE = 20_000, 8
@@ -97,6 +97,11 @@ class CallPieces:
             if name:
                 found.append(ToolCall(id[:100] or f"call_{index}", name, _object(arguments)))
         return tuple(found)
+
+
+def written_call(name: str, arguments: str) -> ToolCall:
+    """Returns a call by its name and its arguments in JSON."""
+    return ToolCall("call", name, _object(arguments))
 
 
 def _object(text: str) -> Mapping[str, Any]:

@@ -2,19 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Generator
+from collections.abc import Callable, Generator, Sequence
 from dataclasses import dataclass
 
 from chatbot.errors import ModelError
 from chatbot.models.chat import ToolUser
-from chatbot.models.tool_calls import ToolCall, ToolReply, ToolRound
+from chatbot.models.tool_calls import ToolCall, ToolReply, ToolRound, written_call
 from chatbot.records import Event, Notice, Stage
 from chatbot.tools.server_connection import ToolError
 from chatbot.tools.tool_servers import ToolServers
 from chatbot.tools.tool_texts import ServerTool
 from ingestion.invisible_characters import one_line
 
-__all__ = ["ToolText", "ask_tools"]
+__all__ = ["ToolText", "ask_tools", "call_tools"]
 
 MOST_CALLS = 5
 # Characters of a reply that the model sees between two calls; the answer gets all of it as a source.
@@ -80,6 +80,23 @@ def ask_tools(
         if not replies:
             break
         rounds.append(ToolRound(said, tuple(replies)))
+    return found
+
+
+def call_tools(
+    calls: Sequence[tuple[str, str]], servers: ToolServers, stop: Callable[[], bool]
+) -> Generator[Event, None, list[ToolText]]:
+    """Yields a stage before and a notice after each call that a user has allowed, and returns the replies.
+
+    calls: names of tools as models call them, and arguments in JSON.
+    """
+    tools = dict(servers.offered(stop).tools)
+    found: list[ToolText] = []
+    for at, (name, arguments) in enumerate(calls[:MOST_CALLS], 1):
+        yield Stage("tools", at, len(calls))
+        text = yield from _replied(written_call(name, arguments), tools, servers, stop, found)
+        if name not in tools:
+            yield Notice(f"{text} It may be gone from {servers.file}.", "")
     return found
 
 

@@ -166,7 +166,9 @@ def _asked(
             ready = partial(attached.wait, context.additions)
         else:
             ready = None
-        ask = Ask(question, names, conversation, None, owner, tools=may_ask_tools(conversation, context))
+        may_ask = may_ask_tools(conversation, context)
+        calls = session.allowed_calls() if may_ask else ()
+        ask = Ask(question, names, conversation, None, owner, tools=may_ask, proposes=may_ask, calls=calls)
         try:
             asking = context.asked.ask(ask, ready=ready)
         except BusyError as error:

@@ -19,7 +19,7 @@ from chatbot.ui.browser_scripts import keep_place
 from chatbot.ui.ratings import draw_under
 from chatbot.ui.routes import stop_address
 from chatbot.ui.running_questions import Asking, Given
-from chatbot.ui.safe_text import counted, notice_html, paragraphs_html, quiet_html
+from chatbot.ui.safe_text import counted, notice_html, paragraphs_html, plain_html, quiet_html
 
 __all__ = [
     "answer_message",
@@ -231,6 +231,8 @@ def draw_answered(given: Given, context: AppContext) -> None:
         st.fragment(_follow_check, run_every=CHECKED_SECONDS)(checking)
         return
     draw_under(given, context)
+    if conversation and given.number > 0:
+        _draw_proposed(given)
     if conversation and given.number > 0 and _can_be_read(given.answer, context):
         st.button(
             "Check now",
@@ -240,6 +242,23 @@ def draw_answered(given: Given, context: AppContext) -> None:
             help="Has the chat model compare each statement with its pages",
             on_click=context.asked.read_back,
             args=(conversation, given.number, owner),
+        )
+
+
+def _draw_proposed(given: Given) -> None:
+    """Draws the calls of other servers' tools that the model wants, each with a button that makes it."""
+    for at, call in enumerate(given.answer.prompt.proposed if given.answer.prompt else ()):
+        st.html(
+            f'<p class="quiet">The model would like to call {plain_html(call.label)} with '
+            f"<code>{plain_html(call.arguments)}</code>. It has read your documents: look at what it would "
+            "send.</p>"
+        )
+        st.button(
+            "Call it and answer again",
+            key=f"call-{given.number}-{at}",
+            icon=":material/send:",
+            on_click=session.ask_again,
+            args=(given.answer.question, (call.tool, call.arguments)),
         )
 
 

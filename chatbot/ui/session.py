@@ -24,6 +24,7 @@ from chatbot.ui.network_exposure import signs_in
 from chatbot.ui.sign_in import signed_in_owner
 
 __all__ = [
+    "allowed_calls",
     "arrived",
     "ask_again",
     "asked_again",
@@ -262,9 +263,19 @@ def is_edited(conversation: str, number: int) -> bool:
     return bool(st.session_state.get("edited") == (conversation, number))
 
 
-def ask_again(question: str) -> None:
-    """Asks this in the next run."""
+def ask_again(question: str, call: tuple[str, str] | None = None) -> None:
+    """Asks this in the next run.
+
+    call: of another server's tool, which the user has allowed; see Ask.calls.
+    """
     st.session_state["again"] = question
+    st.session_state["allowed"] = (call,) if call else ()
+
+
+def allowed_calls() -> tuple[tuple[str, str], ...]:
+    """Returns the calls that the user has allowed for the question of this run; once."""
+    found: tuple[tuple[str, str], ...] = st.session_state.pop("allowed", ())
+    return found
 
 
 def asked_again() -> str:

@@ -170,3 +170,44 @@ def test_an_answer_with_a_reply_is_kept(make: Make, tmp_path: Path) -> None:
     (citation,) = kept.citations
     assert (citation.document, citation.verified) == ("mcp:weather/forecast", True)
     chatbot.rate("talk", answer.exchange, ask.owner, helpful=True)
+
+
+def test_a_call_wanted_after_pages_were_read_is_made_only_by_the_user(make: Make, tmp_path: Path) -> None:
+    stays = "The deficit ceiling is 3.0 per cent of output in every year [1]."
+    with Provider(["none", WEATHER, stays, cites_the_tool]) as provider:
+        chatbot = make(**settings("openai", provider), verify=False)
+        (tmp_path / "home" / "mcp.json").write_text(json.dumps({"mcpServers": {"weather": entry("good")}}))
+        events = list(chatbot.ask(Ask(QUESTION, tools=True, proposes=True)))
+        prompt = answer_of(events).prompt
+        assert prompt is not None
+        (proposed,) = prompt.proposed
+        assert proposed.label == "weather.forecast"
+        assert json.loads(proposed.arguments) == PLACE
+        assert "Asked weather.forecast" not in notices(events)
+        calls = ((proposed.tool, proposed.arguments),)
+        events = list(chatbot.ask(Ask(QUESTION, tools=True, calls=calls)))
+    assert "Asked weather.forecast" in notices(events)
+    assert [one.document for one in answer_of(events).citations] == ["mcp:weather/forecast"]
+
+
+def test_programs_are_offered_no_such_call(make: Make, tmp_path: Path) -> None:
+    with Provider(["none", WEATHER, "The deficit ceiling is 3.0 per cent [1]."]) as provider:
+        events = asked(
+            make,
+            tmp_path,
+            Ask(QUESTION, tools=True),
+            {"weather": entry("good")},
+            **settings("openai", provider),
+        )
+    assert not any("weather" in name for name in offered(provider.requests[1]))
+    prompt = answer_of(events).prompt
+    assert prompt is not None
+    assert not prompt.proposed
+
+
+def test_a_call_of_a_tool_that_is_gone_is_said(make: Make, tmp_path: Path) -> None:
+    with Provider(["The deficit ceiling is 3.0 per cent [1]."]) as provider:
+        ask = Ask(QUESTION, tools=True, calls=(("gone__tool", "{}"),))
+        events = asked(make, tmp_path, ask, {"weather": entry("good")}, **settings("openai", provider))
+    assert "There is no such tool." in notices(events)
+    assert answer_of(events).citations
