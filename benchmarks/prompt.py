@@ -36,7 +36,7 @@ sys.path.insert(0, str(ROOT))
 
 from benchmarks.asking import opened
 from benchmarks.intervals import share_cell
-from benchmarks.questions import STORE, load_questions
+from benchmarks.questions import STORE, QuestionSet, load_lines, load_questions
 from benchmarks.tables import markdown_table
 from chatbot.asking.question import Ask
 from chatbot.models.chat import PromptSource, Reply
@@ -250,6 +250,15 @@ def _row(name: str, found: Sequence[Reached]) -> list[str]:
     ]
 
 
+def _documents(path: Path, folder: Path, lines: Sequence[Mapping[str, Any]]) -> QuestionSet:
+    """The questions with the PDFs that they or their sides name."""
+    named = {document for line in lines for side in sides_of(line) for document, _ in side}
+    files = {file for file in folder.rglob("*.pdf") if file.name in named}
+    if any(line.get("doc") or line.get("doc_hint") or line.get("document") for line in lines):
+        files.update(load_questions(path, folder).files)
+    return QuestionSet(path.stem, load_lines(path), tuple(sorted(files)))
+
+
 def _median(found: Sequence[Reached]) -> float:
     return statistics.median(one.seconds for one in found) * 1000
 
@@ -278,7 +287,7 @@ def main() -> None:
         if given.sample:
             lines = random.Random(SEED).sample(lines, min(given.sample, len(lines)))
         found = []
-        with opened(load_questions(path, folder), given.store, model=model) as chatbot:
+        with opened(_documents(path, folder, lines), given.store, model=model) as chatbot:
             for line in lines:
                 try:
                     found.append(reached(chatbot, model, line))

@@ -146,6 +146,15 @@ class UsageOut(BaseModel):
     cost: float | None
 
 
+class LookOut(BaseModel):
+    """What a chat model looked up before it answered. pages: that it brought."""
+
+    tool: str
+    said: str
+    brought: str
+    pages: int
+
+
 class ModelErrorOut(BaseModel):
     """Why the chat model failed. kind: "key" | "model" | "silent" | "unreachable" | "length" | "other"."""
 
@@ -189,6 +198,7 @@ class AnswerOut(BaseModel):
     compression: CompressionOut | None
     seconds: float
     usage: UsageOut | None
+    looked_up: list[LookOut]
     error: str | None = None
     model_error: ModelErrorOut | None = None
 

@@ -188,9 +188,11 @@ class Asker:
         )
         if again and model is None:
             yield Notice(IN_OTHER_WORDS)
-        model = model if hits or self._may_look(ask, model) else None
+        whole = []
+        if intent and model is not None and not sums_up_texts:
+            whole = self.talking.whole_hits(intent, ask, self._room(ask, request))
+        model = model if hits or whole or self._may_look(ask, model) else None
         if model is not None:
-            whole = self.talking.whole_hits(intent, ask, self._room(ask, request)) if intent else []
             asked, hits = self._prompted(ask, prepared.query, request, asked, whole, model)
         answer = yield from self.answering.answer(asked, model, stop)
         brought = answer.prompt.sources.values() if answer.prompt and answer.prompt.looks else ()

@@ -34,6 +34,8 @@ LEAST_ROOM = 500
 MOST_FOUND, MOST_FIGURES, MOST_LISTED = 6, 60, 50
 UNKNOWN = "There is no such tool. There are {names}."
 WRONG = "These arguments are wrong: {why}. Mend them, or answer without."
+# Floats hold all digits of smaller numbers.
+LARGEST = 1e15
 PROPOSED = "The user is asked whether to make this call. Answer now from what you have."
 LONGEST_PROPOSED = 2_000
 ENOUGH = "No more calls: write the answer now."
@@ -207,8 +209,9 @@ class Looking:
 
     def _calculate(self, given: dict[str, object]) -> _Brought:
         worked_out = self._lookups.calculate(forms.Calculate.model_validate(given))
-        text = f"{worked_out.expression} = {worked_out.value:.10g}"
-        return _Brought(text, text, worked_out.expression)
+        text = f"{worked_out.expression} = {_exact(worked_out.value)}"
+        told = f"{text}\nCite the sources of its figures."
+        return _Brought(told, text, worked_out.expression)
 
     def _list(self, given: dict[str, object]) -> _Brought:
         forms.ListDocuments.model_validate(given)
@@ -224,7 +227,7 @@ class Looking:
             number = self._number(hit)
             key = f"S{number}-{self.prompt.nonce}"
             if key in self._whole:
-                blocks.append(f"[{number}] is among the sources above.")
+                blocks.append(f"[{number}] is among the sources above, whole.")
                 continue
             text = source_text(hit)
             if count_tokens(text) > tokens:
@@ -249,6 +252,11 @@ class _Brought:
     text: str
     told: str
     expression: str = ""
+
+
+def _exact(value: float) -> str:
+    """A value without an exponent, and without what floats add to it."""
+    return f"{value:.10f}".rstrip("0").rstrip(".") if abs(value) < LARGEST else f"{value:.12g}"
 
 
 def reach(titled: Sequence[tuple[str, str, int]], most: int) -> str:

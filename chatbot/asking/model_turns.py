@@ -18,8 +18,6 @@ from chatbot.records import Event, Notice, Prompt, Stage, Token, Usage
 
 __all__ = ["ModelTurns", "usage_of"]
 
-# How much of a reply, and for how long, is held back while a call may follow it.
-HELD_CHARACTERS, HELD_SECONDS = 200, 1.0
 EMPTY = "{model} called tools instead of answering."
 
 
@@ -116,23 +114,13 @@ class ModelTurns:
             asked = partial(asked, tools=offered, rounds=self._looking.rounds)
         reply = asked()
         self.reply, self.text = reply, ""
-        held, begun = "", time.monotonic()
         try:
             for piece in reply:
                 self.text = reply.text
                 if not self.first_seconds:
-                    begun = time.monotonic()
-                    self.first_seconds = begun - started
+                    self.first_seconds = time.monotonic() - started
                     yield from self._waited(self.first_seconds)
-                anew = isinstance(piece, Anew)
-                held = piece if anew else held + piece
-                # A few words may announce a call, and are no answer then.
-                waits = offered and len(held) < HELD_CHARACTERS and time.monotonic() < begun + HELD_SECONDS
-                if anew or not waits:
-                    yield Token(held, anew=anew)
-                    held = ""
-            if held and not (offered and reply.calls):
-                yield Token(held)
+                yield Token(piece, anew=isinstance(piece, Anew))
         finally:
             reply.close()
         used = usage_of(reply, self.prompt, reply.text)

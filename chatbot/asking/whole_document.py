@@ -104,7 +104,8 @@ class WholeDocument:
         with_text = [page for page in pages if len(document.texts[page - 1]) >= LEAST_TEXT]
         with_text = with_text or pages  # a document of covers alone
         if intent.kind != "chapter" and len(with_text) > most:
-            with_text = sorted([*dict.fromkeys(self._standing(document))][:most])
+            standing = sorted([*dict.fromkeys(self._standing(document))][:most])
+            with_text = standing or with_text
         chosen = [with_text[at * len(with_text) // most] for at in range(most)]
         return self._finder.pages_of(version, name, set(chosen))
 

@@ -303,6 +303,8 @@ def dump(record: Record) -> str:
     Such JSON can stand in HTML as it is, and nothing in it takes effect there.
     """
     values = asdict(record)
+    if record.sent and not record.sent.calculations:  # as files made before say it
+        del values["sent"]["calculations"]
     if record.format < WITH_STATEMENTS:
         del values["statements"]
     for quote in values["quotes"] if record.format < WITH_BASIS else ():

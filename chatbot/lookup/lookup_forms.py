@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Annotated
+from typing import Annotated, Any
 
 from pydantic import Field
 
@@ -27,6 +27,7 @@ __all__ = [
 
 # Documents, years and pages of one search.
 MOST_DOCUMENTS, MOST_YEARS, MOST_PAGES = 1_000, 20, 100
+UNSAID = frozenset("title minLength maxLength maxItems minimum maximum pattern".split())
 Document = Annotated[
     str, Field(min_length=1, max_length=1_000, description="A document's name, id or title.")
 ]
@@ -122,8 +123,25 @@ class LookupTool:
     title: str
 
     def offered(self, name: str) -> OfferedTool:
-        """The tool as a chat model sees it."""
-        return OfferedTool(name, self.text, self.takes.model_json_schema())
+        """The tool as a chat model sees it: what only a check needs is left out of its schema."""
+        schema = _for_models(self.takes.model_json_schema())
+        del schema["description"]  # of the class
+        return OfferedTool(name, self.text, schema)
+
+
+def _for_models(schema: Any) -> Any:
+    """A schema without titles and limits, which cost tokens in each request."""
+    if isinstance(schema, dict):
+        return {
+            name: _for_models(value) if name != "properties" else _each(value)
+            for name, value in schema.items()
+            if name not in UNSAID
+        }
+    return schema
+
+
+def _each(properties: Mapping[str, Any]) -> dict[str, Any]:
+    return {name: _for_models(schema) for name, schema in properties.items()}
 
 
 LOOKUP_TOOLS: Mapping[str, LookupTool] = {

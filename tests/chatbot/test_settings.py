@@ -62,7 +62,7 @@ def test_a_file_in_the_home_sets_what_the_environment_does_not(
     assert settings.api_key == "sk-$HOME # 1"
     assert settings.pages == 7
     assert settings.timeout == 60
-    assert load_settings({}).pages == 4
+    assert load_settings({}).pages == 3
 
 
 def test_a_file_where_somebody_stands_is_not_read(
@@ -88,3 +88,10 @@ def test_a_file_that_is_no_text_is_told(env_file: Path) -> None:
     env_file.write_bytes(b"\xff\xfe\x00")
     with pytest.raises(SettingsError, match=r"\.env cannot be read"):
         load_settings()
+
+
+def test_a_setting_that_is_gone_is_named_with_the_one_that_took_its_place(
+    caplog: pytest.LogCaptureFixture,
+) -> None:
+    load_settings({"FINPOLICY_PROMPT_PAGES": "7"})
+    assert "FINPOLICY_PROMPT_PAGES has no effect any more. Set FINPOLICY_PAGES." in caplog.text

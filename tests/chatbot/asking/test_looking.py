@@ -146,10 +146,26 @@ def test_each_tool_brings_what_it_says(make: Make, tmp_path: Path) -> None:
     assert "The words stand on 2 pages." in last
     assert "450 million crowns" in last
     assert "none of these figures" in last
-    assert "(450 - 412) / 412 * 100 = 9.223300971" in last
+    assert "(450 - 412) / 412 * 100 = 9.2233009709" in last
     assert calculations == ("(450 - 412) / 412 * 100",)
     numbers = answer_of(events).numbers
     assert [check.status for check in numbers] == ["not_checked"], "worked out, so nothing is doubted"
+
+
+@pytest.mark.parametrize(
+    ("expression", "value"),
+    [
+        ("16,664,307,558 - 6,011,715,419", "10652592139"),
+        ("6.6 - 4.8", "1.8"),
+        ("12.0 - 8", "4"),
+        ("2 / 3", "0.6666666667"),
+        ("10 ** 20", "1e+20"),
+    ],
+)
+def test_a_sum_is_told_exactly(make: Make, tmp_path: Path, expression: str, value: str) -> None:
+    call = CallTool("calculate", {"expression": expression})
+    with asked(make, tmp_path, [call, f"{CEILING} [1]."]) as (_, provider):
+        assert f"= {value}\n" in told(provider.requests[-1])
 
 
 def test_a_page_that_the_model_has_is_only_named(make: Make, tmp_path: Path) -> None:
