@@ -14,7 +14,7 @@ from chatbot.errors import ModelError
 from chatbot.models.chat import LLM, Anew, Reply, ToolUser
 from chatbot.models.tokens import count_tokens
 from chatbot.models.tool_calls import OfferedTool, ToolRound
-from chatbot.records import Event, Notice, Prompt, Stage, Token, Usage
+from chatbot.records import Event, Notice, Prompt, Token, Usage
 
 __all__ = ["ModelTurns", "usage_of"]
 
@@ -75,7 +75,6 @@ class ModelTurns:
             if self._stop():
                 reply.finish = "stopped"
                 break
-            yield Stage("answering")
             if not self._looking.offered:
                 yield from self._settle()
         if self.usage:
