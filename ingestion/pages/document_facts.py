@@ -81,7 +81,7 @@ STATUSES = {
             r"|\bnotice of proposed\b"
         ),
     ),
-    "amendment": (r"^\W*(?:amendment|addendum|corrigendum)\b(?! act\b)",),
+    "amendment": (r"^\W*(?:amendment|addendum|corrigendum)\b(?!\W{0,3}(?:act|law|bill)\b)",),
     "revised": (
         (
             rf"\brevised (?:\w{{1,16}} ){{0,3}}{WHAT}\b|\bamended (?:\w{{1,16}} ){{0,2}}{WHAT}\b"

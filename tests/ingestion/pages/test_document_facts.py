@@ -109,6 +109,8 @@ Procurement Policy (revised 2024)           | revised
 FORM 10-K/A                                 | revised
 Amendment No. 1, adopted on 17 March 2025   | amendment
 Corrigendum to the Budget 2025              | amendment
+(Amendment) Act, 2016.                      | None
+(Amendment No. 2)                           | amendment
 As amended by Amendment No. 2               | revised
 SUPERSEDED by the Procurement Policy 2024   | superseded
 Draft, to be approved by the Council        | None
