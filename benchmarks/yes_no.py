@@ -28,12 +28,12 @@ sys.path.insert(0, str(ROOT))
 from benchmarks.asking import answer_to, opened
 from benchmarks.questions import STORE, Question, QuestionSet
 from benchmarks.tables import markdown_table
-from chatbot.answer.verdict import NO, UNSAID, YES
+from chatbot.answer.verdict import NO, YES
 from chatbot.records import Answer
 
 __all__ = ["asked_of", "said_of"]
 
-SAID = {YES: "yes", NO: "no", UNSAID: "unsaid"}
+SAID = {YES: "yes", NO: "no"}
 
 
 def asked_of(files: Sequence[Path]) -> list[tuple[Question, str, str]]:
@@ -49,10 +49,10 @@ def asked_of(files: Sequence[Path]) -> list[tuple[Question, str, str]]:
 
 
 def said_of(answer: Answer) -> str:
-    """ "yes", "no", "unsaid", "refused", or "open" for an answer that begins with none of these."""
+    """ "yes", "no", "refused", or "unsaid" for an answer that begins with none of these."""
     if not answer.answered:
         return "refused"
-    return next((said for begins, said in SAID.items() if answer.text.startswith(begins)), "open")
+    return next((said for begins, said in SAID.items() if answer.text.startswith(begins)), "unsaid")
 
 
 def _answered(folders: Sequence[Path], store: Path) -> Iterator[tuple[Question, str, str, Answer]]:
@@ -86,7 +86,7 @@ def main() -> None:
         counts[kind, truth, said] += 1
         if given.show:
             print(f"{question.id} {kind} {truth} -> {said}: {question.text}\n    {answer.first[:300]!r}")
-    every = ("yes", "no", "unsaid", "refused", "open")
+    every = ("yes", "no", "unsaid", "refused")
     rows = []
     for kind, truth in sorted({(kind, truth) for kind, truth, _ in counts}):
         rows.append((kind, truth, *(str(counts[kind, truth, said]) for said in every)))

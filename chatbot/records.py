@@ -27,7 +27,10 @@ __all__ = [
     "FINE",
     "GUIDE",
     "MEMORY",
+    "NOT_IN_DOCUMENTS",
     "NOT_ON_CITED_PAGE",
+    "NOT_SO_FAR",
+    "NOT_SURE",
     "Answer",
     "Citation",
     "Compression",
@@ -55,6 +58,13 @@ __all__ = [
 
 # Stands behind a statement without a key that has that of the page on which it was found.
 ADDED = "Citation added by the check"
+# How a refusal of the program's own begins: where nothing shares the subject, where documents are not
+# completely read yet, and above the passage that comes closest.
+NOT_IN_DOCUMENTS, NOT_SO_FAR, NOT_SURE = (
+    "Not in these documents.",
+    "Not in the parts of these documents read so far.",
+    "No page answers this for certain.",
+)
 # These stand in place of a model's name if no document was asked: a line was remembered, or the answer is
 # about the chatbot or the conversation.
 MEMORY, GUIDE = "memory", "guide"

@@ -7,6 +7,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import asdict, replace
 from typing import TYPE_CHECKING, Any
 
+from chatbot.records import NOT_IN_DOCUMENTS, NOT_SO_FAR, NOT_SURE
 from ingestion.invisible_characters import visible
 
 if TYPE_CHECKING:
@@ -98,9 +99,14 @@ def answer_line(answer: Answer) -> dict[str, Any]:
     chat model failed.
     """
     shortened = answer.compression
+    first, further = answer.first, answer.further
+    if not (answer.answered or answer.by_model):
+        for heading in (NOT_IN_DOCUMENTS, NOT_SO_FAR, NOT_SURE):
+            first = first.removeprefix(heading).lstrip()
+        first, _, further = first.partition("\n\n")
     return {
-        "answer": neutral_markdown(answer.first),
-        "further": neutral_markdown(answer.further),
+        "answer": neutral_markdown(first),
+        "further": neutral_markdown(further),
         "fit": None if answer.answered else "nothing_near",  # retired
         "answered": answer.answered,
         "reason": answer.reason,

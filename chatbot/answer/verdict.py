@@ -2,7 +2,7 @@
 
 Two figures decide whether one is higher, a figure and a bound whether it is kept, and a sentence says or
 denies what the question asks. Where that is in doubt the answer is neither: of the 200 questions of
-benchmarks/yes_no.py, 52 get yes or no.
+benchmarks/yes_no.py, 52 get yes or no, and the others the passage alone.
 """
 
 from __future__ import annotations
@@ -20,7 +20,6 @@ from ingestion.language.terms import content_terms, terms
 __all__ = [
     "AGAINST_PLAN",
     "NO",
-    "UNSAID",
     "YES",
     "Amount",
     "asks_move",
@@ -34,8 +33,6 @@ __all__ = [
 ]
 
 YES, NO = "Yes.", "No."
-# Stands before the words that come nearest.
-UNSAID = "I could not answer this with yes or no. This is the closest passage."
 # The share of a question's words that a sentence must have to say yes or no to it, and that a sentence with a
 # figure must have for that figure to be the one meant.
 LEAST_SAID, LEAST_OF_A_BOUND = 0.65, 0.6

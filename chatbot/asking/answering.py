@@ -25,7 +25,7 @@ from chatbot.answer.prompt import size_of, without_rules
 from chatbot.answer.tables.cell_lookup import by_year
 from chatbot.answer.tables.operations import by_operation
 from chatbot.answer.tables.table_answers import compute_answer, leaves_average_out
-from chatbot.answer.verdict import NO, UNSAID, YES, asks_yes_or_no, by_sentence
+from chatbot.answer.verdict import NO, YES, asks_yes_or_no, by_sentence
 from chatbot.answer.verification.checked_text import CheckedText, check_statements
 from chatbot.answer.verification.own_text import check_quoted
 from chatbot.answer.verification.reading_call import StatementReading
@@ -38,6 +38,9 @@ from chatbot.evidence.passages import orders_of
 from chatbot.models.cosine_scale import EMBEDDED, as_minilms
 from chatbot.models.embedders import SentenceVectors
 from chatbot.records import (
+    NOT_IN_DOCUMENTS,
+    NOT_SO_FAR,
+    NOT_SURE,
     Answer,
     Citation,
     Event,
@@ -98,11 +101,6 @@ OF_FIRMS = frozenset(
 )
 # The notice that a rating changed an answer in the documents' own words.
 SET_ASIDE = "You rated another answer to this question as not helpful. This one puts other passages first."
-# The beginning of a refusal, and of one where the documents are not completely read yet.
-NOT_IN_DOCUMENTS, NOT_SO_FAR = (
-    "Not in these documents.",
-    "Not in the parts of these documents read so far.",
-)
 # The passage nearest to a refused question: the share of the question's words that it must have, how it is
 # shown, and how many characters of it.
 LEAST_CLOSE = 0.5
@@ -529,10 +527,10 @@ class Answering:
         "" if it says so itself, or if the question does not ask for yes or no.
         """
         question = asked.understanding.subject
-        if not asks_yes_or_no(question) or answer.text.startswith((YES, NO, UNSAID)):
+        if not asks_yes_or_no(question) or answer.text.startswith((YES, NO)):
             return ""
         if asked.computed and not asked.avoid:
-            return UNSAID
+            return ""
         documents = {hit.document.replace("_", " ") for hit in asked.prompt.sources.values()}
         about = terms(" ".join([asked.understanding.whose, *documents]))
         question_terms = set(content_terms(question))
@@ -542,7 +540,7 @@ class Answering:
 
         candidates = sentences(KEYS_IN_BRACKETS.sub("", answer.first))
         nearest = max(candidates, key=shared_terms, default="")
-        return by_sentence(question, about, nearest) or UNSAID
+        return by_sentence(question, about, nearest)
 
     def _answer(
         self, asked: PromptedQuestion, model: LLM, stop: Callable[[], bool]
@@ -589,10 +587,10 @@ class Answering:
         prompt = asked.prompt
         pages = [PageRef(hit.document, hit.page, hit.page_label) for hit in prompt.sources.values()]
         text = explain(reason, asked.understanding, asked.known)
-        if reason != "no_documents":
-            beginning = NOT_SO_FAR if asked.in_part else NOT_IN_DOCUMENTS
-            text = f"{beginning} {text}"
         closest = self._closest(asked)
+        if reason != "no_documents":
+            beginning = NOT_SURE if closest else NOT_IN_DOCUMENTS
+            text = f"{NOT_SO_FAR if asked.in_part else beginning} {text}"
         if closest:
             text += f"\n\n{closest}"
         return Answer(

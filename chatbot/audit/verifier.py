@@ -14,7 +14,6 @@ from itertools import zip_longest
 from pathlib import Path
 
 from chatbot.answer.citations.model_refusals import is_refusal
-from chatbot.asking.answering import NOT_SO_FAR
 from chatbot.audit.document_lookup import LocatedDocument, find_documents
 from chatbot.audit.html_page import render
 from chatbot.audit.page_images import ReadPage, draw, looks_alike, places
@@ -22,7 +21,7 @@ from chatbot.audit.parser import AuditFile
 from chatbot.audit.recheck import RecheckedAnswer, check_again
 from chatbot.audit.record import WITH_READING, FigureCheckRecord, PageImageRecord, Quote, Record, digest_of
 from chatbot.errors import DocumentError, EncryptedError
-from chatbot.records import Citation
+from chatbot.records import NOT_SO_FAR, Citation
 from chatbot.store.digests import is_digest
 from chatbot.store.scope_fingerprint import scope_fingerprint
 from ingestion.document import Circumstances, DocumentReading, read_document

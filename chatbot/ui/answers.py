@@ -18,6 +18,7 @@ from chatbot.records import (
     DOUBTFUL,
     FINE,
     GUIDE,
+    NOT_SURE,
     Answer,
     Citation,
     Hit,
@@ -418,7 +419,8 @@ def _source(check: NumberCheck, keys: Mapping[str, str]) -> str:
 
 def _draw_refusal(given: Given, context: AppContext) -> None:
     answer = given.answer
-    heading = MODEL_FOUND_NONE if answer.by_model else NOT_IN_DOCUMENTS
+    own = NOT_SURE if answer.text.startswith(NOT_SURE) else NOT_IN_DOCUMENTS
+    heading = MODEL_FOUND_NONE if answer.by_model else own
     st.html(f'<p class="refusal">{heading}</p>')
     text = without_refusal(answer.text)
     if not answer.citations:  # a quotation stays as its page has it

@@ -6,6 +6,7 @@ import re
 
 from chatbot.answer.citations.citation_keys import KEYS_IN_BRACKETS
 from chatbot.answer.prompt import NOT_THERE
+from chatbot.records import NOT_SURE
 
 __all__ = ["is_refusal", "without_refusal"]
 
@@ -48,7 +49,7 @@ _POLITE = re.compile(
 
 def without_refusal(text: str) -> str:
     """A refusal without the words that it was told to begin with; "" if it has no others."""
-    return _AS_TOLD_ALONE.sub("", text.strip(), count=1).strip()
+    return _AS_TOLD_ALONE.sub("", text.strip().removeprefix(NOT_SURE), count=1).strip()
 
 
 def is_refusal(text: str) -> bool:
@@ -57,6 +58,6 @@ def is_refusal(text: str) -> bool:
     A second sentence that cites makes a polite one an answer.
     """
     reply = text.strip()
-    if _AS_TOLD.match(reply):
+    if _AS_TOLD.match(reply) or reply.startswith(NOT_SURE):
         return True
     return _POLITE.match(reply) is not None and not KEYS_IN_BRACKETS.search(reply)

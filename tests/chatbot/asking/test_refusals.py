@@ -6,8 +6,10 @@ from collections.abc import Iterator
 
 import pytest
 
+from chatbot.answer.citations.model_refusals import is_refusal
 from chatbot.asking.question import Ask
 from chatbot.records import Answer
+from chatbot.serialize import answer_line
 from chatbot.service import Chatbot
 from tests.stores import of_pages
 
@@ -39,7 +41,8 @@ def refusal(chatbot: Chatbot, question: str, *names: str) -> str:
 
 def test_of_another_year_what_the_page_says_is_shown(chatbot: Chatbot) -> None:
     text = refusal(chatbot, "What was the budget deficit of Norland in 2019?")
-    assert text.startswith("Not in these documents. ")
+    assert text.startswith("No page answers this for certain. ")
+    assert is_refusal(text)
     assert (
         "Closest passage, on page 1 of “Norland_budget_2025.pdf”: The budget deficit was 3.4 per cent of "
         "output in 2025."
@@ -52,3 +55,16 @@ def test_what_shares_a_word_alone_is_not(chatbot: Chatbot) -> None:
 
 def test_nor_a_page_that_gives_orders(chatbot: Chatbot) -> None:
     assert "Nearest" not in refusal(chatbot, "What were the harbour dues in 2019?", "Ordered.pdf")
+
+
+def test_in_json_the_heading_is_no_part_of_the_answer(chatbot: Chatbot) -> None:
+    *_, answer = chatbot.ask(Ask("What was the budget deficit of Norland in 2019?"))
+    assert isinstance(answer, Answer)
+    line = answer_line(answer)
+    assert (line["answered"], line["fit"]) == (False, "nothing_near")
+    assert "certain" not in line["answer"] and "3.4" not in line["answer"]
+    assert "3.4 per cent" in line["further"]
+    *_, absent = chatbot.ask(Ask("Who designed the duty stamp of Ostrava?"))
+    assert isinstance(absent, Answer)
+    assert absent.text.startswith("Not in these documents.")
+    assert not answer_line(absent)["answer"].startswith("Not in")

@@ -1,4 +1,4 @@
-"""A question that yes or no would answer begins with one of them, or says that the documents do not."""
+"""A question that yes or no would answer begins with one of them where a figure or a sentence decides."""
 
 from __future__ import annotations
 
@@ -6,7 +6,6 @@ from collections.abc import Iterator
 
 import pytest
 
-from chatbot.answer.verdict import UNSAID
 from chatbot.asking.question import Ask
 from chatbot.records import Answer
 from chatbot.service import Chatbot
@@ -42,7 +41,7 @@ What is indexed to wages? | Pensions are indexed to wages every spring.
 """
 OPEN = (
     "Are pensions indexed to wages by a law?",
-    f"{UNSAID} Pensions are indexed to wages every spring.",
+    "Pensions are indexed to wages every spring.",
 )
 
 
