@@ -59,6 +59,8 @@ NOT_ASKED = "For the next ten minutes it only writes answers."
 NO_TOOLS = "Tools of other servers are called by a chat model, and none that can call them answers here."
 # Pages that stand for a document as a whole, where one is to be summed up.
 MOST_OF_WHOLE = 10
+# Of the room for a prompt, what is looked up has one of so many parts.
+LOOKING_PART = 3
 # Documents that a prompt names for tools to look into, and those whose headings it has where no page was
 # found.
 MOST_NAMED, MOST_OUTLINED = 12, 3
@@ -496,7 +498,8 @@ class Asker:
             return build_prompt(replace(full_request, hits=hits, max_tokens=tokens, reach=reachable))
 
         reachable = self._reach(ask, found) if looks else ""
-        prompt = sent(room, found, reachable)
+        # The pages leave room for what calls bring.
+        prompt = sent(room - room // LOOKING_PART if looks else room, found, reachable)
 
         def shorter() -> Prompt:
             return sent(self.models.too_long(owner, min(room, size_of(prompt))), found, reachable)

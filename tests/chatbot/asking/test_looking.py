@@ -311,3 +311,18 @@ def test_a_stream_that_is_no_stream_of_calls_is_a_failure_of_the_model(make: Mak
     with asked(make, tmp_path, [Page(broken, "text/event-stream")]) as (events, _):
         assert answer_of(events).instead
         assert [event for event in events if isinstance(event, Notice)]
+
+
+def test_however_long_the_pages_are_there_is_room_to_look(make: Make, tmp_path: Path) -> None:
+    with Provider([SEARCH, cites_roads]) as provider:
+        chatbot = make(**settings("openai", provider), context_tokens=3_000)
+        long = [
+            f"{CEILING}, chapter {number}. " + "The ministry reports on its work. " * 400
+            for number in (1, 2, 3)
+        ]
+        add_now(chatbot.library, [Upload(make_pdf(tmp_path / "Long.pdf", long))])
+        with_norland(chatbot, tmp_path)
+        events = list(chatbot.ask(Ask(QUESTION, names=("Long.pdf", "Norland.pdf"))))
+    assert offered(provider.requests[0]) == [*LOOKUP_TOOLS]
+    assert ROADS in json.dumps(provider.requests[-1].body["messages"])
+    assert answer_of(events).by_model
