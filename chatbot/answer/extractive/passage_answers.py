@@ -8,6 +8,7 @@ from dataclasses import dataclass, replace
 
 from chatbot.answer.citations.citation_keys import KEYS_IN_BRACKETS, escape_keys
 from chatbot.answer.extractive.passage_scores import (
+    SAME_PERIOD,
     QuestionProfile,
     ScoredPassage,
     asks_share,
@@ -27,7 +28,7 @@ from ingestion.language.list_items import LINE_ITEM
 from ingestion.language.measures import measure_named
 from ingestion.language.months import MONTH
 from ingestion.language.numbers import mark_beside, mark_of_table
-from ingestion.language.periods import Period, find_periods, head_period, nearest_other
+from ingestion.language.periods import A_DAY, Period, find_periods, head_period, nearest_other
 from ingestion.language.sentences import is_finished, sentence_spans, sentences
 from ingestion.language.terms import content_terms, terms
 from ingestion.records import Row, Table
@@ -81,6 +82,9 @@ AVOIDED_COST = 8.0
 # Log-odds that a row gains which the answer for another period began with: the figures of several periods are
 # comparable only if they are of one row. They exceed nearly all differences too.
 SAME_ROW_GAIN = 8.0
+# Log-odds that a passage loses if a part of a year is asked for and it names no such part: its figure is of
+# another time. They exceed nearly all differences too.
+OTHER_PART_COST = 8.0
 # Characters of a part of an order by which it is known inside a longer passage.
 SHORTEST_ORDER = 20
 # Characters of a passage, and of its head, that are compared with the question by meaning.
@@ -159,6 +163,8 @@ def extract_answer(
             score -= AVOIDED_COST
         if candidate.passage is same_row:
             score += SAME_ROW_GAIN
+        if not _is_of_part(candidate.passage, meant):
+            score -= OTHER_PART_COST
         scored.append(replace(candidate, score=score))
     scored.sort(key=lambda candidate: -candidate.score)
     return "\n\n".join(_chosen(scored, meant, prompt, around=around))
@@ -260,6 +266,18 @@ def _is_denied(passage: Passage, question: str) -> bool:
         if word in asked and not re.search(rf"(?i)\bnon[-\s]?{word}", question):
             return True
     return False
+
+
+def _is_of_part(passage: Passage, asked: Understanding) -> bool:
+    """Whether a passage is of the part of a year that a figure is asked for, if one is."""
+    parts = [period for period in asked.periods if period.is_part or period.month]
+    if not parts or not (asked.form == "figure" or asked.measures):
+        return True
+    heads = passage.table.heads if passage.table is not None else ()
+    above = [
+        one for one in find_periods(" ".join([passage.head, *heads])) if passage.is_row or one.months != A_DAY
+    ]
+    return agreement(parts, [*find_periods(passage.text), *above]) == SAME_PERIOD
 
 
 def _is_order(passage: Passage, orders: str) -> bool:

@@ -21,7 +21,7 @@ from ingestion.document import read_document
 from tests.case_rows import case_rows
 from tests.chatbot.cited_pages import hit_of, prompt_over
 from tests.pdfs import Placed, draw, grid
-from tests.stores import add_now, hashing
+from tests.stores import add_now, hashing, of_pages
 
 ROWS = (
     ("Revenue", "8,412", "7,990"),
@@ -247,3 +247,28 @@ def test_a_figure_is_held_against_the_period_of_its_column(
 def test_no_change_is_worked_out_of_parts_for_years(chatbot: Chatbot) -> None:
     answer = ask(chatbot, "halves", "How did revenue change from 2023 to 2024?")
     assert not any(check.formula for check in answer.numbers)
+
+
+PROSE = (
+    "Norland: economic report, published on 29 September 2023\n"
+    "Inflation, which we found at 24 percent, has come down to 11 percent.\n"
+    "Inflation rose to 12.0 percent in September 2023 from 9.9 percent in December 2022.\n"
+    "In the third quarter of 2023, inflation was 11.6 percent on average."
+)
+
+
+@pytest.mark.parametrize(
+    ("asked", "figure"),
+    [
+        ("in September 2023", "12.0 percent in September 2023"),
+        ("in December 2022", "9.9 percent in December 2022"),
+        ("in the third quarter of 2023", "11.6 percent"),
+    ],
+)
+def test_a_sentence_of_the_part_of_the_year_comes_before_one_of_no_time(
+    tmp_path: Path, asked: str, figure: str
+) -> None:
+    with of_pages(tmp_path, {"Norland.pdf": PROSE}) as chatbot:
+        *_, answer = chatbot.ask(Ask(f"What was inflation {asked}?"))
+    assert isinstance(answer, Answer)
+    assert figure in answer.first
