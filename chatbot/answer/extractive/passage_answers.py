@@ -8,7 +8,6 @@ from dataclasses import dataclass, replace
 
 from chatbot.answer.citations.citation_keys import KEYS_IN_BRACKETS, escape_keys
 from chatbot.answer.extractive.passage_scores import (
-    SAME_PERIOD,
     QuestionProfile,
     ScoredPassage,
     asks_share,
@@ -18,7 +17,7 @@ from chatbot.answer.extractive.passage_scores import (
 from chatbot.answer.tables.cell_lookup import column_of, is_planned, latest_year, limit_column
 from chatbot.answer.tables.operations import by_row
 from chatbot.answer.tables.table_wording import in_a_sentence, short_head, with_unit
-from chatbot.evidence.figure_names import agreement
+from chatbot.evidence.figure_names import SAME_PERIOD, agreement
 from chatbot.evidence.page import page_of
 from chatbot.evidence.passages import LEFT_OUT, Passage, orders_of
 from chatbot.evidence.text_blocks import SPEAKER, YEAR_SAID, is_head, is_title
@@ -26,7 +25,7 @@ from chatbot.evidence.word_runs import evened
 from chatbot.records import Prompt, Understanding
 from ingestion.language.list_items import LINE_ITEM
 from ingestion.language.measures import measure_named
-from ingestion.language.months import MONTH
+from ingestion.language.months import MONTH, month_number
 from ingestion.language.numbers import mark_beside, mark_of_table
 from ingestion.language.periods import A_DAY, Period, find_periods, head_period, nearest_other
 from ingestion.language.sentences import is_finished, sentence_spans, sentences
@@ -269,15 +268,22 @@ def _is_denied(passage: Passage, question: str) -> bool:
 
 
 def _is_of_part(passage: Passage, asked: Understanding) -> bool:
-    """Whether a passage is of the part of a year that a figure is asked for, if one is."""
+    """Whether a passage is of the part of a year that a figure is asked for, if one is.
+
+    It may name a month without its year, "in September this year".
+    """
     parts = [period for period in asked.periods if period.is_part or period.month]
     if not parts or not (asked.form == "figure" or asked.measures):
         return True
+    stated = find_periods(passage.text)
+    if {month_number(name) for name in MONTHS.findall(passage.text)}.intersection(one.month for one in parts):
+        years = {one.end_year for one in stated if one.month in {part.month for part in parts}}
+        if not years:
+            return True
     heads = passage.table.heads if passage.table is not None else ()
-    above = [
-        one for one in find_periods(" ".join([passage.head, *heads])) if passage.is_row or one.months != A_DAY
-    ]
-    return agreement(parts, [*find_periods(passage.text), *above]) == SAME_PERIOD
+    above = find_periods(" ".join([passage.head, *heads]))
+    stated += above if passage.is_row else [one for one in above if one.months != A_DAY]
+    return agreement(parts, stated) == SAME_PERIOD
 
 
 def _is_order(passage: Passage, orders: str) -> bool:

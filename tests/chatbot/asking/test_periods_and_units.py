@@ -253,7 +253,8 @@ PROSE = (
     "Norland: economic report, published on 29 September 2023\n"
     "Inflation, which we found at 24 percent, has come down to 11 percent.\n"
     "Inflation rose to 12.0 percent in September 2023 from 9.9 percent in December 2022.\n"
-    "In the third quarter of 2023, inflation was 11.6 percent on average."
+    "In the third quarter of 2023, inflation was 11.6 percent on average. "
+    "Inflation had stood at 10.7 percent in June this year."
 )
 
 
@@ -263,6 +264,7 @@ PROSE = (
         ("in September 2023", "12.0 percent in September 2023"),
         ("in December 2022", "9.9 percent in December 2022"),
         ("in the third quarter of 2023", "11.6 percent"),
+        ("in June 2023", "10.7 percent"),
     ],
 )
 def test_a_sentence_of_the_part_of_the_year_comes_before_one_of_no_time(
