@@ -67,6 +67,7 @@ class Looking:
         shown = zip(prompt.sources.items(), sources_of(prompt), strict=False)
         self._whole = {key for (key, hit), source in shown if source.text == source_text(hit)}
         self._left = room - sum(count_tokens(content) for _, content in prompt.messages)
+        self._share = self._left
         self._end = time.monotonic() + MOST_SECONDS
         self._work: dict[str, Callable[[dict[str, object]], _Brought]] = {
             "search_documents": self._search,
@@ -90,6 +91,8 @@ class Looking:
         """Do what the model calls, with a stage before each call. said: what it wrote beside the calls."""
         replies = []
         self._left -= count_tokens(said)
+        # What is left serves another round too.
+        self._share = max(LEAST_ROOM, self._left * 2 // 3 // max(1, len(calls)))
         for call in calls:
             if self._stop():
                 break
@@ -156,7 +159,7 @@ class Looking:
             looks=(*self.prompt.looks, look),
             calculations=(*self.prompt.calculations, *worked_out),
         )
-        return cut_to_tokens(brought.text, max(LEAST_ROOM, self._left))
+        return brought.text
 
     def _propose(self, tool: ServerTool, call: ToolCall) -> _Brought:
         arguments = json.dumps(call.arguments, ensure_ascii=False)
@@ -180,9 +183,9 @@ class Looking:
     def _find(self, given: dict[str, object]) -> _Brought:
         asked = forms.FindText.model_validate(given)
         found = self._lookups.find_text(asked, self._names)
-        hits = self._lookups.pages_at(found, self._names)[:MOST_FOUND]
+        hits = self._lookups.pages_at(asked, found, self._names)[:MOST_FOUND]
         brought = self._sources(hits, PASSAGE_TOKENS)
-        counted = f"The words stand on {found.count:,} pages."
+        counted = f"The words stand on {found.count:,} page{'' if found.count == 1 else 's'}."
         return _Brought(f"{counted}\n\n{brought.text}", brought.told)
 
     def _outline(self, given: dict[str, object]) -> _Brought:
@@ -190,7 +193,7 @@ class Looking:
         lines = [f"{found.document}: {found.pages:,} pages.", *_lines("Headings:", found.headings)]
         lines += _lines("Tables:", found.tables)
         told = f"{len(found.headings):,} headings and {len(found.tables):,} tables"
-        return _Brought(cut_to_tokens("\n".join(lines), LIST_TOKENS), told)
+        return _Brought(cut_to_tokens("\n".join(lines), min(LIST_TOKENS, self._share)), told)
 
     def _figures(self, given: dict[str, object]) -> _Brought:
         asked = forms.KeyFigures.model_validate(given)
@@ -205,7 +208,9 @@ class Looking:
             if number := numbers.get(line["page"]):
                 said = f"{line['measure']} · {line['period']}: {line['printed']} {line['printed in']}"
                 shown.append(with_inert_keys(f"{said} · row “{line['row']}”") + f" [{number}]")
-        return _Brought(cut_to_tokens("\n".join(shown), LIST_TOKENS), f"{len(shown):,} figures")
+        return _Brought(
+            cut_to_tokens("\n".join(shown), min(LIST_TOKENS, self._share)), f"{len(shown):,} figures"
+        )
 
     def _calculate(self, given: dict[str, object]) -> _Brought:
         worked_out = self._lookups.calculate(forms.Calculate.model_validate(given))
@@ -223,6 +228,8 @@ class Looking:
         if not hits:
             return _Brought("No page was found.", "no page")
         blocks = []
+        whole = tokens == PAGE_TOKENS
+        tokens = min(tokens, self._share // len(hits))
         for hit in hits:
             number = self._number(hit)
             key = f"S{number}-{self.prompt.nonce}"
@@ -230,10 +237,11 @@ class Looking:
                 blocks.append(f"[{number}] is among the sources above, whole.")
                 continue
             text = source_text(hit)
-            if count_tokens(text) > tokens:
-                since = 0 if tokens == PAGE_TOKENS else max(0, hit.page_text.find(hit.text))
+            fits = count_tokens(text) <= tokens
+            if not fits:
+                since = 0 if whole else max(0, hit.page_text.find(hit.text))
                 text = cut_to_tokens(source_text(hit, since=since), tokens)
-            if tokens == PAGE_TOKENS:
+            if fits or whole:
                 self._whole.add(key)
             blocks.append(numbered_source(number, hit, text, self.prompt.nonce))
         pages = ", ".join(f"page {hit.page} of {hit.document}" for hit in hits)

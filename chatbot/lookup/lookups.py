@@ -139,11 +139,9 @@ class Lookups:
         Raises NotFoundError.
         """
         version, name = self.document(given.document, names)
-        words = re.compile(r"\s+".join(map(re.escape, given.words.split())), re.IGNORECASE)
         found = []
         for page, text in enumerate(self._library.catalog.page_texts(version), 1):
-            if place := words.search(text):
-                around = text[max(0, place.start() - AROUND) : place.end() + AROUND]
+            if around := _around(given.words, text):
                 found.append((page, " ".join(around.split())))
         shown = dict(found[:MOST_PLACES])
         pages = self._library.catalog.pages(version, list(shown))
@@ -168,12 +166,10 @@ class Lookups:
         scope = self._library.scope(names)
         return sorted((name, titles.get(name, name), self._pages(version)) for version, name in scope.items())
 
-    def pages_at(self, found: FoundText, names: Sequence[str] = ()) -> list[Hit]:
+    def pages_at(self, given: FindText, found: FoundText, names: Sequence[str] = ()) -> list[Hit]:
         """The pages of the places where words were found, each with the text around them as its passage."""
-        version, name = self.document(found.document, names)
-        texts = {place.page: place.text for place in found.places}
-        hits = self._finder.pages_of(version, name, texts)
-        return [replace(hit, text=texts[hit.page]) for hit in hits]
+        hits = self.pages_of(found.document, [place.page for place in found.places], names)
+        return [replace(hit, text=_around(given.words, hit.page_text) or hit.text) for hit in hits]
 
     def pages_of(self, document: str, pages: Sequence[int], names: Sequence[str] = ()) -> list[Hit]:
         """These pages of a document, without those that have no text. Raises NotFoundError."""
@@ -183,6 +179,14 @@ class Lookups:
     def _pages(self, version: int) -> int:
         stored = self._library.catalog.version(version)
         return stored.pages if stored else 0
+
+
+def _around(words: str, text: str) -> str:
+    """What stands around the first place of words in a text, from a line's begin on; "" if it has none."""
+    place = re.search(r"\s+".join(map(re.escape, words.split())), text, re.IGNORECASE)
+    if place is None:
+        return ""
+    return text[text.rfind("\n", 0, max(0, place.start() - AROUND)) + 1 : place.end() + AROUND]
 
 
 def _headings(parts: Sequence[Section], most: int) -> list[Heading]:
