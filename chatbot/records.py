@@ -631,10 +631,9 @@ class Answer:
 class Stage:
     """The ask has reached another stage.
 
-    name: "searching" | "tools" (of other servers) | "tables" | "steps" (of a model that reads a document)
-        | "answering" | "checking".
-    done, total: pieces of a long question, calls of tools, pages whose tables are read, or steps; 0
-        otherwise.
+    name: "searching" | "tools" (of other servers) | "steps" (of a model that reads a document) | "answering"
+        | "checking".
+    done, total: pieces of a long question, calls of tools, or steps; 0 otherwise.
     """
 
     name: str
@@ -715,13 +714,7 @@ class DocumentRow:
     @property
     def coming(self) -> str:
         """Says what is still to be read of it; "" if nothing is."""
-        lacking = ["its tables"] if self.lacks == "tables" else []
-        if self.lacks and self.to_come:
-            if self.to_come == 1:
-                lacking.append("a scanned page")
-            else:
-                lacking.append(f"{self.to_come:,} scanned pages")
-        if not lacking:
+        if not self.to_come:
             return ""
-        verb = "is" if lacking == ["a scanned page"] else "are"
-        return f"{' and '.join(lacking)} {verb} still to be read"
+        one = self.to_come == 1
+        return f"{'a scanned page is' if one else f'{self.to_come:,} scanned pages are'} still to be read"

@@ -80,7 +80,7 @@ Layer = TypeVar("Layer")
 # Seconds between two searches for deleted ratings, each of which reads all of their files.
 SWEEP_SECONDS = 3_600
 # Stages in which a question waits for others, as it does for a chat model's answer.
-WAITING = frozenset({"tables", "tools", "steps", "checking"})
+WAITING = frozenset({"tools", "steps", "checking"})
 MEND = f"Stop the server and run `{PROGRAM} doctor --repair`, which saves all rows that can be read."
 
 

@@ -71,7 +71,7 @@ ordinal integer not null,
     primary key (key, version, ordinal)) without rowid;
 create index chunk_key_version on chunk_key(version, ordinal);
 """
-# Versions not yet fully read: what each still lacks, see Reading.
+# Versions not yet fully read: what each still lacks (an earlier program read tables later too), see Reading.
 INCOMPLETE_SCHEMA = """
 create table incomplete (version integer primary key references version(id), lacks text not null,
 to_come integer not null);
@@ -274,10 +274,8 @@ class Contents(Stored):
             "update version set pages = ?, chunks = ? where id = ?",
             (len(reading.pages), len(chunks), version),
         )
-        if reading.lacks:
-            connection.execute(
-                "insert into incomplete values (?, ?, ?)", (version, reading.lacks, reading.to_come)
-            )
+        if reading.to_come:
+            connection.execute("insert into incomplete values (?, 'images', ?)", (version, reading.to_come))
 
     def new_lexicon(self, version: int, lexicon: bytes) -> None:
         """Replaces the lexicon of a version that has one."""

@@ -366,9 +366,6 @@ def stage_html(stage: Stage) -> str:
     if stage.name == "steps":
         far = f"step {stage.done + 1:,} of {stage.total + 1:,}"
         return f'<p class="stage" role="status">The model reads the document, {far} …</p>'
-    if stage.name == "tables":
-        far = f", page {stage.done:,} of {stage.total:,}" if stage.total else ""
-        return f'<p class="stage">Reading the tables{far} …</p>'
     if stage.total > 1 and stage.name == "searching":
         return f'<p class="stage">Searching, piece {stage.done:,} of {stage.total:,} …</p>'
     return f'<p class="stage" role="status">{STAGES.get(stage.name, "Working …")}</p>'

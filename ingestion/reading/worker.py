@@ -55,8 +55,7 @@ def _serve(pipe: socket.socket) -> None:
         request = json.loads(line)
         try:
             if request["op"] == "open":
-                if not request["awaited"]:  # whoever asks a question meanwhile takes precedence
-                    os.nice(NICENESS)
+                os.nice(NICENESS)  # whoever asks a question meanwhile takes precedence
                 opened = open_document(Path(request["path"]), request["password"])
                 if 0 < request["most"] < opened.count:
                     raise DocumentError(
@@ -80,9 +79,9 @@ def _serve(pipe: socket.socket) -> None:
         pipe.sendall(json.dumps(answered).encode() + b"\n")
 
 
-def _answer_text(file: Any, request: Json) -> Json:
-    number, whole = request["page"], request["op"] == "page"
-    text, method, words = file.words(number, clear=request.get("clear", False))
+def _answer_page(file: Any, request: Json) -> Json:
+    number, whole = request["page"], request["tables"]
+    text, method, words = file.words(number)
     tables = tuple(find_tables(text, words, partial(file.rules, number))) if whole else ()
     page = Page(number, text, method=method, lines=lines_of(text, words), tables=tables)
     return {**_completed(file, page), "pictures": list(map(box_to, file.pictures(number))) if whole else []}
@@ -146,8 +145,7 @@ def _answer_structure(file: Any, request: Json) -> Json:
 _ANSWERS = {
     "firsts": _answer_structure,
     "outline": _answer_structure,
-    "text": _answer_text,
-    "page": _answer_text,
+    "page": _answer_page,
     "ocr": _answer_ocr,
     "pictures": _answer_pictures,
     "glyphs": _answer_glyphs,
