@@ -157,32 +157,29 @@ _PERIOD = re.compile(
     + numbered(rf"(?i:{_ANY})(?P<letter>{_LETTER})?(?![0-9A-Za-z])")
 )
 _MEASURE = re.compile(
-    rf"(?P<ordinal>{_ORDINAL})?[ -]?(?:(?P<length>{_LENGTH})(?: (?P<which>[1-4])\b)?"
+    rf"(?i)(?P<ordinal>{_ORDINAL})?[ -]?(?:(?P<length>{_LENGTH})(?: (?P<which>[1-4])\b)?"
     rf"|\b(?P<count>{either(_COUNTS)}|[0-9]{{1,2}})[ \u00a0-]?(?P<unit>{either(_UNITS)}|m\b))"
     r"|(?<![A-Za-z])(?P<before>[1-4])?(?P<code>[qhst])y?(?P<behind>[1-4])?\b|(?P<ytd>ytd|to.date)",
-    re.IGNORECASE,
 )
 _CODES = {"q": 3, "t": 3, "h": 6, "s": 6}
 _WEEKS_OF_YEAR = 52
 _PLANNED = rf"(?P<basis>{either(_BASES)})(?: estimates?)?"
 _BASIS_BEFORE = re.compile(
-    rf"\b{_PLANNED}(?:(?: > | ?\(| for (?:the )?)(?:(?:fiscal|financial) )?(?:year )?| )\Z", re.IGNORECASE
+    rf"(?i)\b{_PLANNED}(?:(?: > | ?\(| for (?:the )?)(?:(?:fiscal|financial) )?(?:year )?| )\Z"
 )
 _BASIS_BEHIND = re.compile(
-    rf"(?: > |,? ?[(\[]?)?(?:(?:original|revised|adopted|final|latest|initial|approved) )?\b{_PLANNED}\b",
-    re.IGNORECASE,
+    rf"(?i)(?: > |,? ?[(\[]?)?(?:(?:original|revised|adopted|final|latest|initial|approved) )?\b{_PLANNED}\b",
 )
 # A part before another that has the year of both: "from Q2 to Q3 2025", "the first and second half of 2024".
 _PART_BEFORE = re.compile(
-    rf"(?<![A-Za-z0-9])(?:(?P<code>{PART_CODE})|(?P<ordinal>{either(_ORDINALS)}))(?:[ -](?:{_LENGTH}))?"
+    rf"(?i)(?<![A-Za-z0-9])(?:(?P<code>{PART_CODE})|(?P<ordinal>{either(_ORDINALS)}))(?:[ -](?:{_LENGTH}))?"
     r"(?= (?:and|to|or|until)(?: the)? \Z)",
-    re.IGNORECASE,
 )
 # Years that follow a period of which only the year changes: "three months ended June 30, 2024 and 2023".
 _AND_YEAR = re.compile(r",?\s(?:and\s|&\s)?|,?\s?(?:/|> )\s?")
 _REACH = 40
 _BEHIND_CURRENCY = re.compile(rf"{CURRENCY}{GAP}\Z")
-_IS_FISCAL = re.compile("FY|fiscal|financial", re.IGNORECASE)
+_IS_FISCAL = re.compile("(?i)FY|fiscal|financial")
 _ANY_YEAR = r"(?:fiscal |financial )?year"
 _LAST_YEAR = (
     rf"\b(?:the )?(?:previous|prior|preceding|last) {_ANY_YEAR}\b|\bthe year before\b"
@@ -198,10 +195,9 @@ RELATIVE_YEARS = (
 )
 # A part of a year without its year, as it stands above years or in a question.
 PART_ALONE = re.compile(
-    rf"(?<![A-Za-z0-9])(?:{PART_CODE}|{_PART}|ytd|{_LENGTH}(?={_UNTIL})"
+    rf"(?i)(?<![A-Za-z0-9])(?:{PART_CODE}|{_PART}|ytd|{_LENGTH}(?={_UNTIL})"
     r"|(?<!\beach )(?<!\bevery )(?<!\bper )(?<!\ba )(?:quarters?|half-years?))"
     r"(?![A-Za-z0-9])",
-    re.IGNORECASE,
 )
 _MOST_YEARS = 60
 

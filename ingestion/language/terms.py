@@ -19,7 +19,7 @@ __all__ = ["STOP_WORDS", "content_terms", "initials_behind", "spelled_out", "ter
 
 TOKEN = re.compile(r"\d[\d,]*(?:\.\d+)?|[^\W\d_]+(?:['’][^\W\d_]+)*")
 # Of FY2018 the year is searched, and of 2024-25, 9M24 and 31.12.24 the years in full.
-YEAR_PREFIX = re.compile(rf"\b{FISCAL}\s{{0,3}}'?(?=\d)", re.I)
+YEAR_PREFIX = re.compile(rf"(?i)\b{FISCAL}\s{{0,3}}'?(?=\d)")
 SHORT_YEAR = re.compile(r"(?<!\d)\d\d(?!\d)")
 # Checking first for the letters that months begin with takes a third of the time.
 MONTH_BEGINS = f"(?=[{''.join(sorted({word[0] for word in MONTH_WORDS}))}])"
@@ -49,7 +49,7 @@ STOP_WORDS = frozenset(
 _SHORT_MONTHS = [
     word for word in MONTH_WORDS - frozenset(MONTHS) if MONTHS[month_number(word) - 1] not in STOP_WORDS
 ]
-SHORT_MONTH = re.compile(rf"\b{MONTH_BEGINS}({either(_SHORT_MONTHS)})\b\.?", re.I)
+SHORT_MONTH = re.compile(rf"(?i)\b{MONTH_BEGINS}({either(_SHORT_MONTHS)})\b\.?")
 
 
 def terms(text: str) -> list[str]:

@@ -143,7 +143,16 @@ def judge(text: str) -> Judgement:
     right = sum(map(mul, times, [sign.right for sign in signs]))
     wrong = sum(map(mul, times, [sign.wrong for sign in signs]))
     disordered = _is_backwards(signs) or _is_spaced_out(seen) or _is_broken(words)
-    return Judgement(right, wrong, disordered or _is_misread(text, len(words)))
+    # Whether UTF-8 was read as one-byte characters. words: how many the text has.
+    return Judgement(
+        right,
+        wrong,
+        disordered
+        or (
+            not text.isascii()
+            and len(MISREAD.findall(text)) >= max(FEWEST_MISREAD, MOST_MISREAD * len(words))
+        ),
+    )
 
 
 def _is_backwards(signs: Sequence[_Signs]) -> bool:
@@ -269,11 +278,6 @@ def _begins(word: str) -> bool:
 def _begins_turned(word: str) -> bool:
     """Whether a stop stands before letters."""
     return word[0] in STOPS and word[1:].isalpha()
-
-
-def _is_misread(text: str, words: int) -> bool:
-    """Whether UTF-8 was read as one-byte characters. words: how many the text has."""
-    return not text.isascii() and len(MISREAD.findall(text)) >= max(FEWEST_MISREAD, MOST_MISREAD * words)
 
 
 @cache

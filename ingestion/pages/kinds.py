@@ -29,8 +29,8 @@ FEWEST_NAMED = 3
 # A list of contents has at least this many entries; fewer may stand on any page.
 FEWEST_ENTRIES = 4
 LEADER = re.compile(r"(?:\. ?){5}|\u2026{2}|_{5}")
-PAGE_NUMBER = re.compile(r"[\divxl]{1,5}", re.I)
-TITLE = re.compile(r"(table of )?contents\b|index$|list of (tables|figures|charts)", re.I)
+PAGE_NUMBER = re.compile(r"(?i)[\divxl]{1,5}")
+TITLE = re.compile(r"(?i)(table of )?contents\b|index$|list of (tables|figures|charts)")
 # Page numbers rise down a list of contents. Figures of a table do so by chance, half of the time.
 LEADERS = ("...", ". . .", "…", "_____")
 LAST_NUMBER = re.compile(r"[ -](\d{1,4})$")

@@ -59,9 +59,8 @@ SAME_WORDS = 3
 SHARE = 0.3
 # Heads, units and sources of tables repeat as running lines do, and so do rows of figures.
 TABLE_TEXT = re.compile(
-    r"(?:table|chart|figure|box|annex|schedule|exhibit|note)\s(?:\w{0,2}\d|[ivxlc]+\b|\w\b)|(?:notes?"
+    r"(?i)(?:table|chart|figure|box|annex|schedule|exhibit|note)\s(?:\w{0,2}\d|[ivxlc]+\b|\w\b)|(?:notes?"
     r"|sources?):|\(",
-    re.I,
 )
 FIGURE = re.compile(rf"[({DRAWN_SIGNS}-]*\d[\d.,]*[)%]*")
 # What stands left, centre and right is a running line. More pieces are heads of columns.
@@ -75,9 +74,8 @@ PAGE_WORD = r"(?:page|pg|p|pag|página|pagina|seite|sheet|slide|folio)[.:]?\s?(?
 OF_PAGES = r"(?:of|/|von|de|sur)\s?\d{1,4}"
 # A line that is a page's number alone: "Page 1 of 2", "1 / 2", "- 1 -", "Budget Book | 1".
 _NUMBER_LINE = re.compile(
-    rf"(?P<before>.*\S\s*[|·•]\s*)?(?:(?P<named>{PAGE_WORD})|(?P<opened>[-–—~]\s?))?(?P<number>\d{{1,4}})"
+    rf"(?i)(?P<before>.*\S\s*[|·•]\s*)?(?:(?P<named>{PAGE_WORD})|(?P<opened>[-–—~]\s?))?(?P<number>\d{{1,4}})"
     rf"(?P<counted>\s?{OF_PAGES})?(?P<closed>\s?[-–—~])?(?P<after>\s*[|·•]\s*\S.*)?",
-    re.IGNORECASE,
 )
 
 

@@ -133,11 +133,9 @@ _MARK = re.compile(
     )
 )
 
-_POINTS = re.compile(
-    r"(?<![0-9])(?<![0-9] )(?:percentage|per ?cent|%)[\s-]points?|\bppts?\b|\bpp\b", re.IGNORECASE
-)
-_BASIS_POINTS = re.compile(r"(?<![0-9] )\bbasis points?\b|\bbps\b", re.IGNORECASE)
-_PERCENT = re.compile(r"(?<![0-9])(?<![0-9] )(?:%|\bper ?cent(?:age)?s?\b)", re.IGNORECASE)
+_POINTS = re.compile(r"(?i)(?<![0-9])(?<![0-9] )(?:percentage|per ?cent|%)[\s-]points?|\bppts?\b|\bpp\b")
+_BASIS_POINTS = re.compile(r"(?i)(?<![0-9] )\bbasis points?\b|\bbps\b")
+_PERCENT = re.compile(r"(?i)(?<![0-9])(?<![0-9] )(?:%|\bper ?cent(?:age)?s?\b)")
 _KINDS = (("percentage points", _POINTS), ("basis points", _BASIS_POINTS), ("%", _PERCENT))
 # "Population mln", "GDP, bln", "Loans (mln EUR)", "'000 tonnes", "Thousand lines": a name states its scale in
 # brackets, at its end, as zeros or before one word. "Dr" and "Cr" are no scales.
@@ -152,7 +150,7 @@ _BARE_SCALE = re.compile(
     re.IGNORECASE,
 )
 # "Cr" in a line of units, where no debits and credits stand.
-_CRORES = re.compile(r"(?:(?<=[(,\s])|\A)crs?(?=\.?\s?(?:[),;]|\Z))", re.IGNORECASE)
+_CRORES = re.compile(r"(?i)(?:(?<=[(,\s])|\A)crs?(?=\.?\s?(?:[),;]|\Z))")
 
 
 @dataclass(frozen=True, slots=True)

@@ -39,18 +39,16 @@ _DURATION = (
     r"|years?)\b"
 )
 _AMOUNT = re.compile(
-    rf"(?<![\w-])(?P<number>(?P<half>half|(?:a|one)[- ]quarter"
+    rf"(?i)(?<![\w-])(?P<number>(?P<half>half|(?:a|one)[- ]quarter"
     rf"|three[- ]quarters)(?: of)?(?= (?:an? )?(?:per ?cent|percent))(?: an?)?"
     rf"|(?P<cardinal>{_CARDINAL})(?: (?P<and>{_PART_OF_ONE}))?)"
     rf"(?:(?=(?:(?: to | or | and |-){_CARDINAL})?(?:{GAP}|-){_UNIT})|(?P<duration>(?<!\bone){_DURATION}))",
-    re.IGNORECASE,
 )
 _FRACTION = re.compile(
-    rf"(?<![\w-])(?:(?:{either(_ONES)})[- ](?:(?:{either(set(_PARTS) - {'quarter'})})s?|halves)\b"
+    rf"(?i)(?<![\w-])(?:(?:{either(_ONES)})[- ](?:(?:{either(set(_PARTS) - {'quarter'})})s?|halves)\b"
     r"|three[- ]quarters(?= of (?:the|all|its|their|an?)\b)"
     r"|(?:(?<!first )(?<!second )(?<!latter )(?<!other )(?<!last )half"
     rf"|an?[- ](?:{either(_PARTS)}))(?= of (?:the|all|its|their)\b))",
-    re.IGNORECASE,
 )
 
 
