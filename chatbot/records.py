@@ -40,6 +40,7 @@ __all__ = [
     "Notice",
     "NumberCheck",
     "PageRef",
+    "PageReport",
     "Prompt",
     "ReadBack",
     "Recall",
@@ -671,6 +672,24 @@ Event = Stage | Token | Notice | Answer
 def document_id(name: str) -> str:
     """Returns the id of the document of this name: 16 hexadecimal digits, whatever its bytes are."""
     return hashlib.sha256(f"document {name}".encode("utf-8", "replace")).hexdigest()[:16]
+
+
+@dataclass(frozen=True, slots=True)
+class PageReport:
+    """How one page fared. number: physical, 1-based; characters: of normalised text; problem: None where it
+    was read; tables, instructions: how many tables, and stretches of text that address a machine; remarks: as
+    in Page."""
+
+    number: int
+    label: str | None
+    label_source: str | None
+    method: str
+    characters: int
+    confidence: float | None
+    problem: str | None
+    tables: int = 0
+    instructions: int = 0
+    remarks: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

@@ -13,13 +13,14 @@ from itertools import islice
 from typing import Any
 
 from chatbot.errors import StoreError
+from chatbot.records import PageReport
 from chatbot.store.damage import as_damage
 from chatbot.store.database import Stored, Transaction
 from chatbot.store.seals import LEXICON, seal, seal_vectors
 from ingestion.document import READER_VERSION, DocumentReading
 from ingestion.invisible_characters import label_line
 from ingestion.reading.wire import page_from, page_to, tables_from, tables_to, words_from, words_to
-from ingestion.records import Chunk, Line, Page, PageReport, Table, Word
+from ingestion.records import Chunk, Line, Page, Table, Word
 
 __all__ = [
     "CONTENTS_SCHEMA",

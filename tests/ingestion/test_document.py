@@ -16,9 +16,9 @@ import pypdfium2
 import pytest
 from pypdf.generic import ArrayObject, NameObject
 
+from chatbot.evidence.highlights import locate_quote
 from ingestion.document import TOO_SLOW, Circumstances, read_document
 from ingestion.errors import CancelledError, DocumentError, EncryptedError
-from ingestion.pages.highlights import locate_quote
 from ingestion.reading import reader as reader_module
 from ingestion.reading.pdf import PdfFile
 from ingestion.reading.reader import Reader, _child_environment

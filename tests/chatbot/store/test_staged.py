@@ -220,15 +220,14 @@ def test_adding_and_waiting_gives_a_result_of_all_of_it(library: Library, tmp_pa
 
 
 class Pause:
-    """A progress that stops in the middle of a reading until it is let on."""
+    """A progress that stops before the first image is read until it is let on."""
 
     def __init__(self) -> None:
         self.reached, self.on = threading.Event(), threading.Event()
 
     def __call__(self, phase: str, done: int, total: int) -> None:
-        if done == 1:
-            self.reached.set()
-            assert self.on.wait(10)
+        self.reached.set()
+        assert self.on.wait(60)
 
 
 def during(library: Library, version: int, act: Callable[[], object]) -> list[BaseException]:
@@ -243,7 +242,7 @@ def during(library: Library, version: int, act: Callable[[], object]) -> list[Ba
 
     thread = threading.Thread(target=complete)
     thread.start()
-    assert pause.reached.wait(10)
+    assert pause.reached.wait(60)
     act()
     pause.on.set()
     thread.join()
