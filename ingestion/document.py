@@ -13,7 +13,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from functools import partial
 from pathlib import Path
-from typing import TypeVar
+from typing import NamedTuple, TypeVar
 
 from ingestion.errors import CancelledError, DocumentError, ReaderDiedError
 from ingestion.invisible_characters import label_line, title_line
@@ -131,8 +131,7 @@ def read_document(path: Path, how: Circumstances = CALM) -> DocumentReading:
     return _OpenFile(path, how).read()
 
 
-@dataclass(frozen=True, slots=True)
-class _Layer:
+class _Layer(NamedTuple):
     """A page as its text layer has it.
 
     unread: whether that is no text.
@@ -178,9 +177,9 @@ class _OpenFile:
                     for layer in layers
                 ]
                 if any(page.text for page in early):
-                    return self._reading(info, early, len(numbers))
+                    return _reading(info, self._firsts, early, len(numbers))
             images = self._images(numbers, pictures, pages)
-        return self._reading(info, [*{**pages, **images}.values()])
+        return _reading(info, self._firsts, [*{**pages, **images}.values()])
 
     @contextmanager
     def _readers(self) -> Iterator[DocumentInfo]:
@@ -195,11 +194,6 @@ class _OpenFile:
         finally:
             for reader in self._free:
                 reader.close()
-
-    def _reading(self, info: DocumentInfo, pages: Sequence[Page], to_come: int = 0) -> DocumentReading:
-        read = {page.number: page for page in pages}
-        every = [replace(read[first], number=number) for number, first in enumerate(self._firsts, 1)]
-        return _reading(info, every, to_come)
 
     def _layers(self) -> list[_Layer]:
         """The text layer of each page that is read."""
@@ -320,12 +314,16 @@ class _OpenFile:
         self._free.append(reader)
 
 
-def _reading(info: DocumentInfo, pages: Sequence[Page], to_come: int = 0) -> DocumentReading:
-    """The reading of these pages, with words joined across line ends.
+def _reading(
+    info: DocumentInfo, firsts: Sequence[int], pages: Sequence[Page], to_come: int = 0
+) -> DocumentReading:
+    """The reading of a document, with words joined across line ends.
 
     It has what only all pages together show: labels, running lines and table heads; each page's kinds; and
     instructions to machines, NAMED where its own label, or on the first page the title, has them.
     """
+    read = {page.number: page for page in pages}
+    pages = [replace(read[first], number=number) for number, first in enumerate(firsts, 1)]
     title = title_line(info.title)
     shown = replace(info, title=title, labels=tuple(map(label_line, info.labels)))
     words = vocabulary(giving_way([page.text for page in pages]))

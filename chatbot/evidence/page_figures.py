@@ -16,7 +16,7 @@ from ingestion.language.currencies import LETTERS
 from ingestion.language.numbers import Figure, NumberStyle, ScaleMark, cell_figure, find_figures, scale_marks
 from ingestion.language.numbers.spelled import NUMBER_WORDS
 from ingestion.language.periods import YEAR
-from ingestion.language.units import MINUS
+from ingestion.language.scales import MINUS
 from ingestion.language.vocabulary import either
 
 __all__ = ["FiguresOfPage", "OnPage", "digits_of", "in_doubt", "read_figures"]

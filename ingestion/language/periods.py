@@ -10,8 +10,7 @@ from itertools import pairwise
 
 from ingestion.language.currencies import CODE, CURRENCY
 from ingestion.language.months import DATED_MONTH, month_number
-from ingestion.language.scales import MARK_SCALE, SCALE_WORD
-from ingestion.language.units import GAP, SPACE
+from ingestion.language.scales import GAP, MARK_SCALE, SCALE_WORD, SPACE
 from ingestion.language.vocabulary import Match, either, groups_of, numbered, table
 
 __all__ = [
@@ -51,7 +50,7 @@ def _words(kind: str) -> dict[str, str]:
 
 _LENGTHS, _ORDINALS, _COUNTS, _UNITS = map(_words, ("length", "ordinal", "count", "unit"))
 _BASES, _LETTERS = map(_words, ("basis", "letters"))
-_ROMAN = ("I", "II", "III", "IV", "V", "VI", "VII", "VIII", "IX", "X", "XI", "XII")
+_ROMAN = "I II III IV V VI VII VIII IX X XI XII".split()
 
 # Between the parts of a period: a blank, a line's end, or the next of two heads over a column.
 _GAP = r"(?:,? > |,?[ \u00a0]{0,2}\r?\n|,?[ \u00a0]{1,2})"

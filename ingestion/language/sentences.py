@@ -157,7 +157,7 @@ def sentences(text: str, *, longest: int = LONGEST_SENTENCE, also: str = "") -> 
     return [sentence for sentence in stripped if sentence]
 
 
-def sentence_around(text: str, start: int, end: int, *, reach: int, also: str = "") -> Span:
+def sentence_around(text: str, start: int, end: int, *, reach: int) -> Span:
     """(start, end) of the sentences that a span of the text touches, without the blanks around them.
 
     reach: how many characters on each side of the span are searched.
@@ -166,7 +166,7 @@ def sentence_around(text: str, start: int, end: int, *, reach: int, also: str = 
     start += len(touched) - len(touched.lstrip())
     first = max(0, start - reach)
     near = text[first : end + reach]
-    spans = sentence_spans(near, also=also) or [(0, 0)]
+    spans = sentence_spans(near) or [(0, 0)]
     touched_spans = [span for span in spans if span[1] > start - first and span[0] < end - first]
     opens, closes = (touched_spans or spans[-1:])[0][0], (touched_spans or spans)[-1][1]
     found = near[opens:closes]

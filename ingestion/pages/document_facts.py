@@ -58,53 +58,39 @@ WHAT = (
 )
 STATUSES = {
     "superseded": (
-        r"^\W*(?:superseded|withdrawn|repealed|rescinded|obsolete|no longer (?:in force|valid|current))\b",
-        rf"\b(?:superseded|obsolete|withdrawn|archived) {WHAT}\b",
-        r"\((?:superseded|withdrawn|repealed|obsolete)\)",
+        r"^\W*(?:superseded|withdrawn|repealed|rescinded|obsolete|no longer (?:in force|valid|current))\b"
+        rf"|\b(?:superseded|obsolete|withdrawn|archived) {WHAT}\b"
+        r"|\((?:superseded|withdrawn|repealed|obsolete)\)"
     ),
     "draft": (
-        r"\bdraft\b(?! (?:resolution|law|decree|legislation|recruit|picks?)s?\b)",
-        r"\b(?:entwurf|borrador|brouillon|minuta|bozza|rascunho)\b",
-        r"\bprojet de (?:budget|loi|plan|rapport)\b|\bproyecto de (?:presupuesto|ley)\b",
+        r"\bdraft\b(?! (?:resolution|law|decree|legislation|recruit|picks?)s?\b)"
+        r"|\b(?:entwurf|borrador|brouillon|minuta|bozza|rascunho)\b"
+        r"|\bprojet de (?:budget|loi|plan|rapport)\b|\bproyecto de (?:presupuesto|ley)\b"
     ),
     "proposed": (
-        (
-            rf"\b(?:proposed|recommended) (?:\w{{1,16}} ){{0,3}}{WHAT}\b|\b{WHAT} proposal\b"
-            rf"|\bproposal for\b|^\W*proposed\W*$"
-        ),
-        (
-            r"\bconsultation (?:paper|document|version)\b|\bfor (?:public )?(?:consultation|comment)\b"
-            r"|\bnotice of proposed\b"
-        ),
+        rf"\b(?:proposed|recommended) (?:\w{{1,16}} ){{0,3}}{WHAT}\b|\b{WHAT} proposal\b"
+        rf"|\bproposal for\b|^\W*proposed\W*$"
+        r"|\bconsultation (?:paper|document|version)\b|\bfor (?:public )?(?:consultation|comment)\b"
+        r"|\bnotice of proposed\b"
     ),
-    "amendment": (r"^\W*(?:amendment|addendum|corrigendum)\b(?! act\b)",),
+    "amendment": r"^\W*(?:amendment|addendum|corrigendum)\b(?! act\b)",
     "revised": (
-        (
-            rf"\brevised (?:\w{{1,16}} ){{0,3}}{WHAT}\b|\bamended (?:\w{{1,16}} ){{0,2}}{WHAT}\b"
-            rf"|\b{WHAT} \(?(?:revised|amended)\b"
-        ),
-        (
-            r"^\W*(?:revised|amended)\b|\((?:revised|amended)\b|\bas (?:last )?(?:revised|amended) (?:on|in"
-            r"|to)\b"
-        ),
-        (
-            r"\brevision (?:no\.? ?)?\d|\bamendment no\b|\b10-[kq]/a\b|\brevidiert\b|\brévisée?\b"
-            r"|\brevisad[oa]\b"
-        ),
+        rf"\brevised (?:\w{{1,16}} ){{0,3}}{WHAT}\b|\bamended (?:\w{{1,16}} ){{0,2}}{WHAT}\b"
+        rf"|\b{WHAT} \(?(?:revised|amended)\b"
+        r"|^\W*(?:revised|amended)\b|\((?:revised|amended)\b|\bas (?:last )?(?:revised|amended) (?:on|in"
+        r"|to)\b"
+        r"|\brevision (?:no\.? ?)?\d|\bamendment no\b|\b10-[kq]/a\b|\brevidiert\b|\brévisée?\b"
+        r"|\brevisad[oa]\b"
     ),
     "adopted": (
-        (
-            rf"\b(?:adopted|approved|enacted|ratified) (?:\w{{1,16}} ){{0,3}}{WHAT}\b|\bfinal (?:budget"
-            rf"|rules?|report|version|edition|policy|plan)\b"
-        ),
-        r"^\W*(?:adopted|approved|enacted)\b|\b(?:adopted|approved|enacted|ratified|endorsed) (?:by|on|in)\b",
-        (
-            rf"\b(?:in force|effective) (?:from|since|as of)\b|\bcomes? into (?:force|effect)\b"
-            rf"|\beffective (?:date|{DATED_MONTH}|\d)"
-        ),
+        rf"\b(?:adopted|approved|enacted|ratified) (?:\w{{1,16}} ){{0,3}}{WHAT}\b|\bfinal (?:budget"
+        rf"|rules?|report|version|edition|policy|plan)\b"
+        r"|^\W*(?:adopted|approved|enacted)\b|\b(?:adopted|approved|enacted|ratified|endorsed) (?:by|on|in)\b"
+        rf"|\b(?:in force|effective) (?:from|since|as of)\b|\bcomes? into (?:force|effect)\b"
+        rf"|\beffective (?:date|{DATED_MONTH}|\d)"
     ),
 }
-STATUS_WORDS = {status: re.compile("|".join(words), re.I) for status, words in STATUSES.items()}
+STATUS_WORDS = {status: re.compile(words, re.I) for status, words in STATUSES.items()}
 # A document calls itself superseded in a sentence too.
 CALLED_SUPERSEDED = re.compile(
     r"(?i)\bthis (?:\w{1,16} ){0,2}?(?:policy|document|statement|version|circular|guideline|edition|budget"

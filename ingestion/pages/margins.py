@@ -5,8 +5,9 @@ from __future__ import annotations
 import re
 from collections import defaultdict
 from collections.abc import Collection, Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from statistics import median_high as median
+from typing import NamedTuple
 
 from ingestion.language.currencies import DRAWN_SIGNS
 from ingestion.precedence import giving_way
@@ -79,8 +80,7 @@ _NUMBER_LINE = re.compile(
 )
 
 
-@dataclass(frozen=True, slots=True)
-class EdgeRow:
+class EdgeRow(NamedTuple):
     """Lines that stand beside each other at a page's edge.
 
     side: one of EDGES, or "inner" for the row next to the last of heads or feet.

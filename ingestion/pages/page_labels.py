@@ -6,8 +6,9 @@ import re
 from bisect import bisect
 from collections import Counter, defaultdict
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from itertools import chain, pairwise, product
+from typing import NamedTuple
 
 from ingestion.language.currencies import DRAWN_SIGNS
 from ingestion.language.months import MONTH_NAME, MONTH_WORDS
@@ -80,8 +81,7 @@ TENS, ONES = ("|x|xx|xxx|xl|l|lx|lxx|lxxx|xc".split("|"), "|i|ii|iii|iv|v|vi|vii
 ROMAN = {f"{ten}{one}": number for number, (ten, one) in enumerate(product(TENS, ONES))}
 
 
-@dataclass(frozen=True, slots=True)
-class _Number:
+class _Number(NamedTuple):
     """One number at an edge of a page.
 
     page: 0-based.

@@ -177,7 +177,7 @@ class Reader:
 
 
 def read_feed(data: bytes, seconds: float) -> Json:
-    """What `feeds.parse_feed` makes of a feed, in a reading process.
+    """What `worker.parse_feed` makes of a feed, in a reading process.
 
     Raises ReaderDiedError where that takes more than so many seconds or too much memory, and DocumentError
     where no process can be started.

@@ -11,8 +11,7 @@ from ingestion.language.months import DATED_MONTH
 from ingestion.language.numbers import cell_figure
 from ingestion.language.numbers.number_styles import CLOSING, NUMERAL, OPENING, SIDES, TRIANGLES, UNDECIDED
 from ingestion.language.periods import FISCAL, PERIOD, YEAR, YEAR_PART, YEARLESS, find_periods
-from ingestion.language.scales import SCALE_TERMS
-from ingestion.language.units import MINUS, UNIT_TERMS
+from ingestion.language.scales import MINUS, SCALE_TERMS, UNIT_TERMS
 from ingestion.language.vocabulary import either, words
 from ingestion.records import Word
 

@@ -41,9 +41,20 @@ from ingestion.language.numbers.number_styles import (
 )
 from ingestion.language.numbers.spelled import find_spelled
 from ingestion.language.periods import find_periods
-from ingestion.language.scales import BARE_LETTER_SCALE, LETTER_SCALE, LETTER_SCALES, SCALE_WORD, scale_of
+from ingestion.language.scales import (
+    BARE_LETTER_SCALE,
+    BASIS,
+    GAP,
+    LETTER_SCALE,
+    LETTER_SCALES,
+    MINUS,
+    PERCENT,
+    POINTS,
+    SCALE_WORD,
+    SPACE,
+    scale_of,
+)
 from ingestion.language.sentences import sentence_spans
-from ingestion.language.units import BASIS, GAP, MINUS, PERCENT, POINTS, SPACE
 from ingestion.language.vocabulary import Match, either
 
 __all__ = ["Figure", "cell_figure", "find_figures", "magnitude", "same_value", "units_agree"]

@@ -15,8 +15,7 @@ from functools import lru_cache
 
 from ingestion.language.language_detection import is_foreign
 from ingestion.language.periods import YEAR
-from ingestion.language.scales import BARE_LETTER_SCALE
-from ingestion.language.units import MINUS, SPACE, UNIT_AHEAD
+from ingestion.language.scales import BARE_LETTER_SCALE, MINUS, SPACE, UNIT_AHEAD
 from ingestion.records import Table
 
 __all__ = [

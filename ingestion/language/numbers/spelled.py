@@ -5,11 +5,10 @@ from __future__ import annotations
 import re
 from bisect import bisect_left
 from collections.abc import Iterator
-from dataclasses import dataclass
+from typing import NamedTuple
 
 from ingestion.language.currencies import CURRENCY_NAME
-from ingestion.language.scales import SCALE_WORD
-from ingestion.language.units import BASIS, GAP, PERCENT, POINTS
+from ingestion.language.scales import BASIS, GAP, PERCENT, POINTS, SCALE_WORD
 from ingestion.language.vocabulary import either
 
 __all__ = ["NUMBER_WORDS", "Spelled", "find_spelled"]
@@ -52,8 +51,7 @@ _FRACTION = re.compile(
 )
 
 
-@dataclass(frozen=True, slots=True)
-class Spelled:
+class Spelled(NamedTuple):
     """A number in words: text[start:end].
 
     value: without scale.
