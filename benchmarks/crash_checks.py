@@ -184,4 +184,4 @@ def phase_of(home: Path, contents: Contents) -> str:
         return "reading"
     if states - {"ready"}:
         return "embedding"
-    return "tables" if any(lacks for _, _, lacks in contents.versions.values()) else "before or after"
+    return "images" if any(lacks for _, _, lacks in contents.versions.values()) else "before or after"

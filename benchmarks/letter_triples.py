@@ -8,12 +8,13 @@ from __future__ import annotations
 
 import base64
 import math
+import re
 import sys
 import zlib
 from collections import Counter, defaultdict
 from pathlib import Path
 
-from ingestion.ocr.plausibility import LETTERS, fold, letter_runs
+from ingestion.ocr.plausibility import LETTERS, fold
 
 # Half the triples of a language come from its hundred commonest words: a word counts as the root of its
 # frequency.
@@ -32,7 +33,7 @@ BOUNDS = (-2.0, -0.7, 1.0)
 def count_triples(text: str) -> Counter[str]:
     """How often each triple of letters and word ends occurs in the words of `text`, frequent words damped."""
     triples: Counter[str] = Counter()
-    for word, times in Counter(letter_runs(fold(text))).items():
+    for word, times in Counter(re.findall("[a-z]+", fold(text))).items():
         edged = f" {word} "
         for at in range(len(word) if len(word) > 1 else 0):
             triples[edged[at : at + 3]] += math.ceil(times**COMMONEST)

@@ -25,7 +25,7 @@ from chatbot.models.embedders import LocalEmbedder
 from chatbot.service import Chatbot
 from chatbot.settings import Settings, load_settings
 from chatbot.store.library import Upload
-from ingestion.document import Circumstances, DocumentReading, read_text
+from ingestion.document import Circumstances, DocumentReading, read_document
 
 __all__ = ["Indexed", "Ours", "Peer", "frequent_words", "memory_of_addition"]
 
@@ -76,9 +76,10 @@ class Ours:
         self.index([sample], "budget")
 
     def extract(self, path: Path) -> tuple[float, DocumentReading]:
-        """(seconds, what was read) of the text of all pages, with as many processes as there are cores."""
+        """(seconds, what was read) of all pages without OCR, with as many processes as there are cores."""
+        how = Circumstances(processes=load_settings().threads, ocr_pages=frozenset())
         started = time.perf_counter()
-        reading = read_text(path, Circumstances(processes=load_settings().threads))
+        reading = read_document(path, how)
         return time.perf_counter() - started, reading
 
     def index(self, paths: Sequence[Path], query: str, *, embed_alone: bool = False) -> Indexed:
@@ -114,7 +115,7 @@ class Ours:
 
 
 class _Embedded:
-    """Notes when all that was embedded before the first table was read, or at all, is inserted. at:
+    """Notes when all that was embedded before images were read, or at all, is inserted. at:
     time.perf_counter() then; texts: embedded until then.
     """
 
@@ -123,7 +124,7 @@ class _Embedded:
         self.at, self.texts = 0.0, 0
 
     def __call__(self, document: str, phase: str, done: int, total: int) -> None:
-        self._ended = self._ended or phase == "tables"
+        self._ended = self._ended or phase == "images"
         if phase == "embedding" and not self._ended:
             self.at, self.texts = time.perf_counter(), len(self._embedder.texts)
 

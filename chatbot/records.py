@@ -44,6 +44,7 @@ __all__ = [
     "Notice",
     "NumberCheck",
     "PageRef",
+    "PageReport",
     "Prompt",
     "ProposedCall",
     "ReadBack",
@@ -677,9 +678,9 @@ class Answer:
 class Stage:
     """The ask has reached another stage.
 
-    name: "searching" | "tools" (of other servers) | "tables" | "answering" | "looking" (the model looks
-        further) | "checking".
-    done, total: pieces of a long question, calls of tools, or pages whose tables are read; 0 otherwise.
+    name: "searching" | "tools" (of other servers) | "answering" | "looking" (the model looks further)
+        | "checking".
+    done, total: pieces of a long question, or calls of tools; 0 otherwise.
     detail: what is looked up, in words, on one line; of unknown origin.
     """
 
@@ -719,6 +720,24 @@ Event = Stage | Token | Notice | Answer
 def document_id(name: str) -> str:
     """Returns the id of the document of this name: 16 hexadecimal digits, whatever its bytes are."""
     return hashlib.sha256(f"document {name}".encode("utf-8", "replace")).hexdigest()[:16]
+
+
+@dataclass(frozen=True, slots=True)
+class PageReport:
+    """How one page fared. number: physical, 1-based; characters: of normalised text; problem: None where it
+    was read; tables, instructions: how many tables, and stretches of text that address a machine; remarks: as
+    in Page."""
+
+    number: int
+    label: str | None
+    label_source: str | None
+    method: str
+    characters: int
+    confidence: float | None
+    problem: str | None
+    tables: int = 0
+    instructions: int = 0
+    remarks: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -762,13 +781,7 @@ class DocumentRow:
     @property
     def coming(self) -> str:
         """Says what is still to be read of it; "" if nothing is."""
-        lacking = ["its tables"] if self.lacks == "tables" else []
-        if self.lacks and self.to_come:
-            if self.to_come == 1:
-                lacking.append("a scanned page")
-            else:
-                lacking.append(f"{self.to_come:,} scanned pages")
-        if not lacking:
+        if not self.to_come:
             return ""
-        verb = "is" if lacking == ["a scanned page"] else "are"
-        return f"{' and '.join(lacking)} {verb} still to be read"
+        one = self.to_come == 1
+        return f"{'a scanned page is' if one else f'{self.to_come:,} scanned pages are'} still to be read"

@@ -30,6 +30,7 @@ from chatbot.comparison import Comparison, Entry, EntryPlace, question_in
 from chatbot.comparison.fiscal_years import COVER_PAGES, fiscal_month, fiscal_text
 from chatbot.comparison.key_figures import KeyFigureSheet
 from chatbot.errors import NotFoundError, ProjectError, StoreError, UsageError
+from chatbot.evidence.highlights import locate_quote
 from chatbot.lookup.key_figure_sheets import KeyFigureSheets
 from chatbot.lookup.lookups import Lookups
 from chatbot.memory.cases.case_layer import CaseLayer
@@ -47,7 +48,7 @@ from chatbot.memory.situations.situation_layer import SituationLayer
 from chatbot.memory.user_settings_store import UserSettingsStore
 from chatbot.models.embedders import Embedder, make_embedder
 from chatbot.models.tokens import encodable
-from chatbot.records import Answer, DocumentRow, Event, Exchange, Hit, Notice, Stage
+from chatbot.records import Answer, DocumentRow, Event, Exchange, Hit, Notice, PageReport, Stage
 from chatbot.search.corpus_vocabulary import listed
 from chatbot.search.editions import series_of
 from chatbot.search.follow_up.rules import standalone_query
@@ -58,13 +59,12 @@ from chatbot.store.doctor import Finding, examine
 from chatbot.store.document_names import known_as
 from chatbot.store.library import AddResult, Library, Upload
 from chatbot.store.part_checks import PartChecks, StorePart
+from chatbot.store.reader_pool import Readers
 from chatbot.tools.tool_servers import ToolServers
 from ingestion.pages.document_facts import period_in
-from ingestion.pages.highlights import locate_quote
 from ingestion.pages.title_text import name_title
 from ingestion.precedence import precedence
-from ingestion.reading.reader_pool import Readers
-from ingestion.records import PageReport, Rect
+from ingestion.records import Rect
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -80,7 +80,7 @@ Layer = TypeVar("Layer")
 # Seconds between two searches for deleted ratings, each of which reads all of their files.
 SWEEP_SECONDS = 3_600
 # Stages in which a question waits for others, as it does for a chat model's answer.
-WAITING = frozenset({"tables", "tools", "looking", "checking"})
+WAITING = frozenset({"tools", "looking", "checking"})
 MEND = f"Stop the server and run `{PROGRAM} doctor --repair`, which saves all rows that can be read."
 
 

@@ -28,9 +28,8 @@ HEADING_CHARACTERS = 80
 CARRIED_CHARACTERS = 160
 TABLE_CHARACTERS = 80
 NUMBERED_HEADING = re.compile(
-    r"^(?:(?:chapter|part|section|annex|appendix|note|item|article|table|box|chart|figure)\s+[\dIVXA-Z]+"
+    r"(?i)^(?:(?:chapter|part|section|annex|appendix|note|item|article|table|box|chart|figure)\s+[\dIVXA-Z]+"
     r"|\d{1,2}(?:\.\d{1,2}){0,3}\.?)\s+\S",
-    re.I,
 )
 
 

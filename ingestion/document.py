@@ -1,4 +1,4 @@
-"""Reads a document: only its text, or all of it, first pages with their tables, then what only images show.
+"""Reads a document: first pages with their tables, then what only images show.
 
 A page that fails does not affect the others.
 """
@@ -13,7 +13,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from functools import partial
 from pathlib import Path
-from typing import TypeVar
+from typing import NamedTuple, TypeVar
 
 from ingestion.errors import CancelledError, DocumentError, ReaderDiedError
 from ingestion.invisible_characters import label_line, title_line
@@ -41,16 +41,7 @@ from ingestion.records import (
 )
 from ingestion.tables.detection import continue_tables
 
-__all__ = [
-    "IMAGES",
-    "READER_VERSION",
-    "TABLES",
-    "TOO_SLOW",
-    "Circumstances",
-    "DocumentReading",
-    "read_document",
-    "read_text",
-]
+__all__ = ["READER_VERSION", "TOO_SLOW", "Circumstances", "DocumentReading", "read_document"]
 
 Result = TypeVar("Result")
 Part = TypeVar("Part", Word, Line, Row, Cell)
@@ -68,18 +59,13 @@ GIVEN_UP = "This page was not read: the file has too many errors or too much tex
 MOST_SECONDS, SECONDS_A_PAGE = 120.0, 1.0
 TOO_SLOW = "This page was not read: the pages before it took too long. Split the file, or export it again."
 NOT_READ = (GIVEN_UP, TOO_SLOW)
-# What a reading may lack: tables and all that only images show, or only the latter.
-TABLES, IMAGES = "tables", "images"
-# Pages of text for which a further reader is worth its start, 0.15 s.
-PAGES_A_READER = 60
+# Pages for which a further reader is worth its start, 0.15 s.
+PAGES_A_READER = 20
 # Pages from which a file is looked through for pages that are there several times.
 MANY_PAGES = 100
-# A file of so few pages is read with its tables at once: reading its text first would read it twice.
-FEW_PAGES = 60
-# So many of its pages take as long as one image, which is read with them for the same reason.
+# So many pages take as long as one image. Fewer images are read with the pages: for those that are left for
+# later, all pages are read once more.
 PAGES_AN_IMAGE = 10
-# So few images are read in a moment; it is not worth storing first what there is without them.
-FEW_IMAGES = 8
 Progress = Callable[[str, int, int], None]
 # However many documents are read at once, no more pages than there are cores are in OCR together.
 _OCR_PLACES = Turns(len(os.sched_getaffinity(0)))
@@ -96,15 +82,12 @@ class DocumentReading:
     info: what opening the file tells.
     pages: all pages in physical order, unreadable ones with their problem.
     facts: what the document says of itself.
-    lacks: TABLES where only its text was read, IMAGES where the images of some pages were not, "" where
-        nothing is missing.
     to_come: how many pages' images are still to be read; those without usable text are empty until then.
     """
 
     info: DocumentInfo
     pages: tuple[Page, ...]
     facts: DocumentFacts = NO_FACTS
-    lacks: str = ""
     to_come: int = 0
 
 
@@ -117,13 +100,10 @@ class Circumstances:
     progress: called with (phase, done, total); phase is "reading" or "ocr".
     cancelled: called a few times a second; true stops the reading.
     images: pages read from their images before, by number.
-    clear: numbers of pages that were read before and have no words that nobody sees.
     keep: called with each further page read from its image, from any thread.
     ocr_pages: the only pages that are read from their images, None for all that need it.
-    before_images: called with what there is before the first image is read, where more than FEW_IMAGES must
-        be read.
-    images_later: whether to stop before the first image is read.
-    awaited: whether someone waits, so that this reading takes precedence over all others.
+    images_later: whether to stop before the first image is read, if there is text without them and they
+        would take longer than the pages.
     most_pages: how many pages a file may have, 0 for any number.
     """
 
@@ -132,25 +112,13 @@ class Circumstances:
     progress: Progress = _nobody
     cancelled: Callable[[], bool] = bool
     images: Mapping[int, Page] = field(default_factory=dict)
-    clear: frozenset[int] = frozenset()
     keep: Callable[[Page], None] = _nobody
     ocr_pages: frozenset[int] | None = None
-    before_images: Callable[[DocumentReading], None] = _nobody
     images_later: bool = False
-    awaited: bool = False
     most_pages: int = 0
 
 
 CALM = Circumstances()
-
-
-def read_text(path: Path, how: Circumstances = CALM) -> DocumentReading:
-    """The text of all pages of `path`, with running lines and page labels, and with tables where there are at
-    most FEW_PAGES, of which few need their images. Raises as read_document.
-
-    It is enough for a search by words.
-    """
-    return _OpenFile(path, how).read(text_first=True)
 
 
 def read_document(path: Path, how: Circumstances = CALM) -> DocumentReading:
@@ -163,8 +131,7 @@ def read_document(path: Path, how: Circumstances = CALM) -> DocumentReading:
     return _OpenFile(path, how).read()
 
 
-@dataclass(frozen=True, slots=True)
-class _Layer:
+class _Layer(NamedTuple):
     """A page as its text layer has it.
 
     unread: whether that is no text.
@@ -187,13 +154,9 @@ class _OpenFile:
         self._deaths = self._deaths_in_tables = self._characters = 0
         self._seconds = 0.0
 
-    def read(self, *, text_first: bool = False) -> DocumentReading:
+    def read(self) -> DocumentReading:
         with self._readers() as info:
-            only_text = text_first and info.pages > FEW_PAGES
-            layers = self._layers(self._text if only_text else self._page)
-            if only_text:
-                unread = sum(layer.unread for layer in layers)
-                return self._reading(info, self._without_images(layers), TABLES, unread)
+            layers = self._layers()
             pages = {layer.page.number: layer.page for layer in layers}
             again = {
                 layer.page.number for layer in layers if layer.unread and layer.page.problem not in NOT_READ
@@ -204,17 +167,19 @@ class _OpenFile:
                 if layer.pictures and layer.page.number not in again
             }
             numbers = sorted({*again, *pictures})
-            wanted = self._how.before_images is not _nobody and len(numbers) > FEW_IMAGES
-            later = self._how.images_later
-            if text_first:
-                later = len(numbers) > info.pages / PAGES_AN_IMAGE
-            if numbers and (later or wanted):
-                early = self._reading(info, self._without_images(layers), IMAGES, len(numbers))
-                if later:
-                    return early
-                self._how.before_images(early)
+            if self._how.images_later and len(numbers) > info.pages / PAGES_AN_IMAGE:
+                # Pages as they are until their images are read; those without usable text
+                # are empty.
+                early = [
+                    Page(layer.page.number, "", method="none", problem=layer.page.problem)
+                    if layer.unread
+                    else layer.page
+                    for layer in layers
+                ]
+                if any(page.text for page in early):
+                    return _reading(info, self._firsts, early, len(numbers))
             images = self._images(numbers, pictures, pages)
-        return self._reading(info, [*{**pages, **images}.values()])
+        return _reading(info, self._firsts, [*{**pages, **images}.values()])
 
     @contextmanager
     def _readers(self) -> Iterator[DocumentInfo]:
@@ -230,23 +195,7 @@ class _OpenFile:
             for reader in self._free:
                 reader.close()
 
-    def _without_images(self, layers: Sequence[_Layer]) -> list[Page]:
-        """Pages as they are until their images are read; those without usable text are empty."""
-        return [
-            Page(layer.page.number, "", method="none", problem=layer.page.problem)
-            if layer.unread
-            else layer.page
-            for layer in layers
-        ]
-
-    def _reading(
-        self, info: DocumentInfo, pages: Sequence[Page], lacks: str = "", to_come: int = 0
-    ) -> DocumentReading:
-        read = {page.number: page for page in pages}
-        every = [replace(read[first], number=number) for number, first in enumerate(self._firsts, 1)]
-        return _reading(info, every, lacks, to_come)
-
-    def _layers(self, read: Callable[[int], _Layer]) -> list[_Layer]:
+    def _layers(self) -> list[_Layer]:
         """The text layer of each page that is read."""
         times = Counter(self._firsts)
 
@@ -254,7 +203,7 @@ class _OpenFile:
             if self._seconds > MOST_SECONDS + SECONDS_A_PAGE * len(self._firsts):
                 raise DocumentError(TOO_SLOW)
             if self._characters <= MOST_CHARACTERS:
-                layer = read(number)
+                layer = self._page(number)
                 self._characters += len(layer.page.text) * times[number]
                 if self._characters <= MOST_CHARACTERS:
                     return layer
@@ -264,21 +213,18 @@ class _OpenFile:
         done = self._each([*times], step, partial(_Layer, unread=True), phase="reading", threads=threads)
         return [done[number] for number in times]
 
-    def _text(self, number: int) -> _Layer:
-        with self._reader() as reader:
-            return _Layer(*reader.text(number))
-
     def _page(self, number: int) -> _Layer:
         """A page with its tables, unless these make the reader fail where the text alone does not."""
         if self._deaths_in_tables < MOST_DEATHS:
             try:
                 with self._reader() as reader:
-                    return _Layer(*reader.page(number, clear=number in self._how.clear))
+                    return _Layer(*reader.page(number))
             except DocumentError as error:
                 if error.retryable:
                     raise
                 self._deaths_in_tables += isinstance(error, ReaderDiedError)
-        return self._text(number)
+        with self._reader() as reader:
+            return _Layer(*reader.page(number, tables=False))
 
     def _images(
         self, numbers: Sequence[int], pictures: Mapping[int, Sequence[Rect]], pages: Mapping[int, Page]
@@ -352,11 +298,7 @@ class _OpenFile:
             reader = self._free.pop()
         except IndexError:
             reader = Reader(
-                self._path,
-                password=how.password,
-                cancelled=how.cancelled,
-                awaited=how.awaited,
-                most_pages=how.most_pages,
+                self._path, password=how.password, cancelled=how.cancelled, most_pages=how.most_pages
             )
         before = reader.seconds
         try:
@@ -372,13 +314,16 @@ class _OpenFile:
         self._free.append(reader)
 
 
-def _reading(info: DocumentInfo, pages: Sequence[Page], lacks: str = "", to_come: int = 0) -> DocumentReading:
-    """The reading of these pages, with words joined across line ends.
+def _reading(
+    info: DocumentInfo, firsts: Sequence[int], pages: Sequence[Page], to_come: int = 0
+) -> DocumentReading:
+    """The reading of a document, with words joined across line ends.
 
-    It has what only all pages together show: labels, running lines and table heads. Where tables were read,
-    it also has each page's kinds and instructions to machines, NAMED where its own label, or on the first
-    page the title, has them.
+    It has what only all pages together show: labels, running lines and table heads; each page's kinds; and
+    instructions to machines, NAMED where its own label, or on the first page the title, has them.
     """
+    read = {page.number: page for page in pages}
+    pages = [replace(read[first], number=number) for number, first in enumerate(firsts, 1)]
     title = title_line(info.title)
     shown = replace(info, title=title, labels=tuple(map(label_line, info.labels)))
     words = vocabulary(giving_way([page.text for page in pages]))
@@ -392,21 +337,20 @@ def _reading(info: DocumentInfo, pages: Sequence[Page], lacks: str = "", to_come
         replace(page, running=running_spans(page, running, opening if page.number > 1 else frozenset()))
         for page in giving_way(pages)
     ]
-    if lacks != TABLES:
-        # A machine reads the invisible characters of the title and the labels too.
-        names = [(1, info.title), *enumerate(info.labels, 1)]
-        named = {number: (NAMED,) for number, name in names if name and find_instructions(name)}
-        texts = {page.text for page in pages}
-        found = {text: find_instructions(text) for text in giving_way(texts)}
-        pages = [
-            replace(
-                page,
-                kinds=page_kinds(page),
-                instructions=(*named.get(page.number, ()), *found[page.text]),
-            )
-            for page in giving_way(pages)
-        ]
-    return DocumentReading(shown, tuple(pages), document_facts(pages, title), lacks, to_come)
+    # A machine reads the invisible characters of the title and the labels too.
+    names = [(1, info.title), *enumerate(info.labels, 1)]
+    named = {number: (NAMED,) for number, name in names if name and find_instructions(name)}
+    texts = {page.text for page in pages}
+    found = {text: find_instructions(text) for text in giving_way(texts)}
+    pages = [
+        replace(
+            page,
+            kinds=page_kinds(page),
+            instructions=(*named.get(page.number, ()), *found[page.text]),
+        )
+        for page in giving_way(pages)
+    ]
+    return DocumentReading(shown, tuple(pages), document_facts(pages, title), to_come)
 
 
 def _joined(page: Page, words: frozenset[str]) -> Page:

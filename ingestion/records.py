@@ -16,7 +16,6 @@ __all__ = [
     "Down",
     "Line",
     "Page",
-    "PageReport",
     "Place",
     "Rect",
     "Row",
@@ -263,21 +262,3 @@ class Chunk:
     end: int
     text: str
     context: str = ""
-
-
-@dataclass(frozen=True, slots=True)
-class PageReport:
-    """How one page fared. number: physical, 1-based; characters: of normalised text; problem: None where it
-    was read; tables, instructions: how many tables, and stretches of text that address a machine; remarks: as
-    in Page."""
-
-    number: int
-    label: str | None
-    label_source: str | None
-    method: str
-    characters: int
-    confidence: float | None
-    problem: str | None
-    tables: int = 0
-    instructions: int = 0
-    remarks: tuple[str, ...] = ()

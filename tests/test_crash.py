@@ -240,7 +240,7 @@ def faults_of(home: Path, files: dict[str, File]) -> list[str]:
         update version set state = 'embedding'         | is embedding
         insert into waiting(name, sha256, added_at) values ('Late.pdf', 'ff', 0) | Late.pdf still waits
         update page set tables = null                  | has not the tables
-        insert into incomplete values (1, 'tables', 0) | lacks its tables
+        insert into incomplete values (1, 'images', 1) | lacks its images
         insert into lexicon values (7, x'00')          | lexicon has rows of version 7
         insert into draft values ('ff', 1, x'00')      | a draft of ff
         update document set removed_at = 1             | the catalogue has

@@ -16,10 +16,9 @@ from chatbot.api.problems import ProblemError, declared
 from chatbot.api.schemas import DocumentOut, JobOut
 from chatbot.errors import NotFoundError
 from chatbot.evidence.page_marks import mark
-from chatbot.records import DocumentRow
+from chatbot.records import DocumentRow, PageReport
 from chatbot.store.addition_queue import Job, NewFile
 from ingestion.reading.formats import format_of
-from ingestion.records import PageReport
 
 __all__ = ["ROUTER", "document_out", "find_row", "job_out"]
 

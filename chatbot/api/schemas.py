@@ -256,7 +256,7 @@ class DocumentOut(BaseModel):
 class JobOut(BaseModel):
     """A file on its way into the store.
 
-    phase: "waiting" | "reading" | "ocr" | "embedding" | "tables" | "images" | "password" | "done" | "failed"
+    phase: "waiting" | "reading" | "ocr" | "embedding" | "images" | "password" | "done" | "failed"
         | "cancelled".
     done, total: pages while reading, chunks while embedding.
     document, document_id: the name and id of the document, once it can be searched.

@@ -32,6 +32,7 @@ from chatbot.answer.verification.reading_call import StatementReading
 from chatbot.asking.looking import Looking
 from chatbot.asking.model_turns import ModelTurns
 from chatbot.errors import ModelError
+from chatbot.evidence.highlights import confidence_of
 from chatbot.evidence.page import forget_pages, page_of
 from chatbot.evidence.page_figures import in_doubt
 from chatbot.evidence.passages import orders_of
@@ -73,7 +74,6 @@ from chatbot.store.library import Library
 from ingestion.language.periods import without_periods
 from ingestion.language.sentences import sentences, within_sentence
 from ingestion.language.terms import content_terms, terms
-from ingestion.pages.highlights import confidence_of
 
 if TYPE_CHECKING:
     import numpy as np

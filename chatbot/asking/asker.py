@@ -5,7 +5,6 @@ It knows the order of the steps and leaves each step to others.
 
 from __future__ import annotations
 
-import math
 import secrets
 import time
 from collections.abc import Callable, Generator, Iterator, Sequence
@@ -19,7 +18,6 @@ from chatbot.asking.direct_answers import EXPLAIN, IN_OTHER_WORDS, DirectAnswers
 from chatbot.asking.external_texts import ExternalText, with_texts, without_reports
 from chatbot.asking.looking import Looking, reach
 from chatbot.asking.memory_context import MemoryContext
-from chatbot.asking.missing_tables import complete_tables, without_tables
 from chatbot.asking.model_alone import answer_alone, check_model
 from chatbot.asking.model_roles import ChatModels
 from chatbot.asking.multi_document import MultiDocument
@@ -165,25 +163,24 @@ class Asker:
         again = earlier[-1] if intent and intent.kind == EXPLAIN else None
         prepared = yield from self._prepared(question, ask, exchanges, again, model, stop)
         before = prepared.before
-        unread = set[int]()
         # A rating is respected: the answer is remembered as it was, or set aside.
         by_words = model is None and ask.documents and not ask.texts
         if by_words and not (prepared.rated.case or prepared.rated.avoid):
-            found = yield from self._of_several(question, prepared.query, unread, stop)
+            found = yield from self._of_several(question, prepared.query)
             if found:
                 found = replace(found, notes=before.notes, compression=before.compression)
                 yield from self._told_at_once(found, ask, index, started)
                 return
-        asked, request = yield from self._chosen(prepared, unread, stop)
+        asked, request = yield from self._chosen(prepared, stop)
         hits = list(request.hits)
         if ask.documents:
-            yield from self._coming(ask.names, unread, hits)
+            yield from self._coming(ask.names, hits)
         # A request for a whole document gets its pages: that no sentence of them is like the question means
         # nothing.
         reason = None if intent and intent.kind in WHOLE else asked.reason
         asked = replace(
             asked,
-            in_part=bool(unread) or (ask.documents and is_in_part(self.library, ask.names)),
+            in_part=ask.documents and is_in_part(self.library, ask.names),
             around=again is not None,
             reason=reason,
             sums_up=sums_up_texts,
@@ -319,19 +316,13 @@ class Asker:
         )
 
     def _chosen(
-        self, prepared: _Preparation, unread: set[int], stop: Callable[[], bool]
+        self, prepared: _Preparation, stop: Callable[[], bool]
     ) -> Generator[Event, None, tuple[PromptedQuestion, Request]]:
-        """The question judged by its pages, and the request for a prompt with them.
-
-        unread: gets the versions whose tables could not be read.
-        """
+        """The question judged by its pages, and the request for a prompt with them."""
         rated = prepared.rated
         while True:
             unrated = self.finder.pages(prepared.query) if prepared.ask.documents else []
             hits = rated.applied(unrated, partial(self.finder.more, prepared.query))
-            if (yield from self._completing([*unrated, *hits], prepared.ask.names, unread, stop)):
-                continue
-            hits = [hit for hit in hits if hit.version not in unread]
             request = self._request(prepared, self._beside_texts(prepared.ask, prepared.query, hits))
             prompt = build_prompt(request)
             try:
@@ -409,9 +400,7 @@ class Asker:
         answer = yield from answer_alone(ask, before, self.models, model, stop)
         yield self._completed_answer(answer, ask, index, started)
 
-    def _of_several(
-        self, question: str, wanted: Query, unread: set[int], stop: Callable[[], bool]
-    ) -> Generator[Event, None, Answer | None]:
+    def _of_several(self, question: str, wanted: Query) -> Generator[Event, None, Answer | None]:
         """What each of several documents that a question names says.
 
         None if it names one, or if only one of them answers.
@@ -420,9 +409,6 @@ class Asker:
         if len(groups) < 2:
             return None
         hits = self.several.hits(wanted, groups)
-        while (yield from self._completing(hits, wanted.names, unread, stop)):
-            hits = self.several.hits(wanted, groups)
-        hits = [hit for hit in hits if hit.version not in unread]
         lacking: Sequence[str] = ()
         understanding = wanted.understanding
         if understanding:
@@ -435,12 +421,12 @@ class Asker:
         if not found:
             return None
         yield from map(Notice, lacking)
-        yield from self._coming(wanted.names, unread, hits)
+        yield from self._coming(wanted.names, hits)
         return replace(found, considered=tuple(hits))
 
-    def _coming(self, names: Sequence[str], unread: set[int], hits: Sequence[Hit]) -> Iterator[Notice]:
+    def _coming(self, names: Sequence[str], hits: Sequence[Hit]) -> Iterator[Notice]:
         """What is still to be read of the documents that were chosen, or else whose pages are used."""
-        coming = pending_content(self.library, names, unread, {hit.version for hit in hits})
+        coming = pending_content(self.library, names, {hit.version for hit in hits})
         if coming:
             yield coming
 
@@ -463,11 +449,10 @@ class Asker:
     def _reordered(
         self, prepared: _Preparation, hits: Sequence[Hit], reranker: LLM, stop: Callable[[], bool]
     ) -> Generator[Event, None, list[Hit]]:
-        """As many pages as these, in the order of a chat model; none that lacks its tables."""
+        """As many pages as these, in the order of a chat model."""
         ranked = self.finder.reordered(prepared.query, hits, reranker, stop)
         yield from self._told(ranked, prepared.ask.owner)
-        lacking = without_tables(self.library, ranked.hits)
-        return [hit for hit in ranked.hits if hit in hits or hit.version not in lacking]
+        return list(ranked.hits)
 
     def _prompted(
         self,
@@ -577,14 +562,12 @@ class Asker:
 
     def _for_model(self, ask: Ask, query: Query, hits: Sequence[Hit]) -> list[Hit]:
         """The pages that a chat model gets: those that answer without one, and of a comparison as many of
-        each side. None lacks its tables.
+        each side.
         """
         if not ask.documents:
             return list(hits)
         stored = [hit for hit in hits if not hit.external]
-        more = self._beside_texts(ask, query, self.finder.beside(query, stored))
-        lacking = without_tables(self.library, more)
-        return [hit for hit in more if hit in hits or hit.version not in lacking]
+        return self._beside_texts(ask, query, self.finder.beside(query, stored))
 
     def _beside_texts(self, ask: Ask, query: Query, pages: Sequence[Hit]) -> list[Hit]:
         """The pages, with the texts that came with the question among them."""
@@ -592,22 +575,6 @@ class Asker:
             return list(pages)
         asked = query.understanding.subject if query.understanding else query.text
         return with_texts(pages, ask.texts, asked, self.answering.likeness(query.vector))
-
-    def _completing(
-        self, hits: Sequence[Hit], chosen: Sequence[str], unread: set[int], stop: Callable[[], bool]
-    ) -> Generator[Event, None, bool]:
-        """Whether missing tables of these pages were read, so that the search is to be repeated.
-
-        chosen: the documents asked about, for which it waits as long as it takes.
-        unread: gets the versions whose tables could not be read.
-        """
-        names = without_tables(self.library, hits)
-        lacking = {version: name for version, name in names.items() if version not in unread}
-        for version, name in lacking.items():
-            seconds = math.inf if name in chosen else self.library.patience(version)
-            if not (yield from complete_tables(self.library, version, name, seconds, stop)):
-                unread.add(version)
-        return bool(lacking.keys() - unread)
 
     def _completed(
         self, question: str, exchanges: tuple[Exchange, ...], ask: Ask, stop: Callable[[], bool]

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from ingestion.pages.highlights import locate_quote
+from chatbot.evidence.highlights import locate_quote
 from ingestion.reading.reader import Reader
 from ingestion.records import Rect, Word
 

@@ -25,11 +25,11 @@ from chatbot.audit.record import (
     StatementQuoteRecord,
     StatementRecord,
 )
+from chatbot.evidence.highlights import confidence_of
 from chatbot.records import Citation, Hit, NumberCheck, Prompt, ReadBack, Statement
 from ingestion.chunks import chunk_pages
 from ingestion.document import DocumentReading
 from ingestion.language.numbers import find_figures
-from ingestion.pages.highlights import confidence_of
 from ingestion.records import Word
 
 __all__ = ["RecheckedAnswer", "asked_of", "check_again", "checks_of", "operands_of", "stated", "with_keys"]

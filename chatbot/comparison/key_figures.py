@@ -10,6 +10,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 from chatbot.comparison.fiscal_years import fiscal_text
+from chatbot.comparison.key_figure_names import key_measures
 from chatbot.comparison.key_figure_ratios import with_ratios
 from chatbot.comparison.key_figure_records import (
     OF_GDP,
@@ -18,7 +19,6 @@ from chatbot.comparison.key_figure_records import (
     FigurePeriod,
     KeyFigure,
 )
-from ingestion.language.key_figure_names import key_measures
 from ingestion.language.scales import SCALE_NAMES
 
 __all__ = ["FigureColumn", "KeyFigureSheet", "SheetRow", "key_figure_sheet", "sheet_parts"]

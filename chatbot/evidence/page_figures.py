@@ -9,21 +9,14 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import NamedTuple
 
+from chatbot.evidence.scales_of_cells import governing_mark
 from chatbot.evidence.table_cells import CellPlace, TablesOfPage
 from chatbot.evidence.word_runs import Words
 from ingestion.language.currencies import LETTERS
-from ingestion.language.numbers import (
-    Figure,
-    NumberStyle,
-    ScaleMark,
-    cell_figure,
-    find_figures,
-    governing_mark,
-    scale_marks,
-)
+from ingestion.language.numbers import Figure, NumberStyle, ScaleMark, cell_figure, find_figures, scale_marks
 from ingestion.language.numbers.spelled import NUMBER_WORDS
 from ingestion.language.periods import YEAR
-from ingestion.language.units import MINUS
+from ingestion.language.scales import MINUS
 from ingestion.language.vocabulary import either
 
 __all__ = ["FiguresOfPage", "OnPage", "digits_of", "in_doubt", "read_figures"]

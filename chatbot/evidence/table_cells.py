@@ -8,16 +8,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 from chatbot.evidence.figure_names import periods_in
+from chatbot.evidence.scales_of_cells import mark_beside, mark_of_table
 from chatbot.evidence.weak_cache import WeakCache
-from ingestion.language.numbers import (
-    NumberStyle,
-    ScaleMark,
-    cell_figure,
-    mark_beside,
-    mark_of_table,
-    stated_mark,
-    table_styles,
-)
+from ingestion.language.numbers import NumberStyle, ScaleMark, cell_figure, stated_mark, table_styles
 from ingestion.language.periods import Period
 from ingestion.records import Row, Table
 

@@ -10,8 +10,7 @@ from dataclasses import dataclass
 
 from ingestion.language.currencies import CURRENCY_TERMS
 from ingestion.language.months import MONTHS
-from ingestion.language.scales import SCALE_TERMS
-from ingestion.language.units import UNIT_TERMS
+from ingestion.language.scales import SCALE_TERMS, UNIT_TERMS
 from ingestion.language.vocabulary import words
 
 __all__ = [

@@ -13,14 +13,12 @@ from chatbot.comparison.key_figure_records import DocumentFigures
 from chatbot.comparison.key_figures import KeyFigureSheet, key_figure_sheet
 from chatbot.records import Hit
 from chatbot.store.library import Library
-from ingestion.document import TABLES
 
 __all__ = ["KeyFigureSheets"]
 
 # Versions whose figures are kept, those looked at last: some 30 KB each.
 MOST_KEPT = 500
 # Behind the names of one document or of many.
-NOT_READ = "tables not read yet"
 NO_TEXT = "no text found"
 NO_TABLES = "no tables found"
 NO_FIGURES = "none of these figures in the tables"
@@ -78,18 +76,15 @@ class KeyFigureSheets:
                 self._kept[version] = kept
                 return kept
         stored = self._library.catalog.version(version)
-        lacks = stored.lacks if stored else TABLES
-        found = self._read(version, name, lacks)
-        if not lacks:
+        found = self._read(version, name)
+        if stored and not stored.lacks:
             with self._lock:
                 self._kept[version] = found
                 while len(self._kept) > MOST_KEPT:
                     self._kept.popitem(last=False)
         return found
 
-    def _read(self, version: int, name: str, lacks: str) -> DocumentFigures:
-        if lacks == TABLES:
-            return DocumentFigures(name, version, remark=NOT_READ)
+    def _read(self, version: int, name: str) -> DocumentFigures:
         pages = self._pages(version, name)
         if not any(hit.page_text.strip() for hit in pages):
             return DocumentFigures(name, version, remark=NO_TEXT)

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Container, Sequence
+from collections.abc import Collection, Sequence
 
 from chatbot.records import Notice
 from chatbot.settings import PROGRAM
 from chatbot.store.document_names import listed
 from chatbot.store.library import Library
-from ingestion.document import TABLES
 
 __all__ = ["is_in_part", "pending_content", "without_vectors"]
 
@@ -18,26 +17,19 @@ WORDS_ONLY = "being indexed, so searched by words only: "
 COMMAND = f"Or run: {PROGRAM} doctor"
 
 
-def is_in_part(library: Library, names: Sequence[str], without: Container[int] = ()) -> bool:
-    """Tells whether text of the documents that are asked, () for all, is still to be read.
-
-    without: versions that are spoken of elsewhere.
-    """
-    to_come = library.catalog.to_come().keys()
-    return any(version not in without and version in to_come for version in library.scope(names))
+def is_in_part(library: Library, names: Sequence[str]) -> bool:
+    """Tells whether text of the documents that are asked, () for all, is still to be read."""
+    return not library.catalog.to_come().keys().isdisjoint(library.scope(names))
 
 
 def pending_content(
-    library: Library,
-    names: Sequence[str],
-    without: Container[int] = (),
-    used: Collection[int] | None = None,
+    library: Library, names: Sequence[str], used: Collection[int] | None = None
 ) -> Notice | None:
     """What of the documents that are asked, () for all, is still to be read or indexed; None where that is
     nothing.
 
-    without: versions that are spoken of elsewhere. used: the versions whose pages are used, where a notice is
-    for their answer, and is then of them alone unless the documents were chosen.
+    used: the versions whose pages are used, where a notice is for their answer, and is then of them alone
+    unless the documents were chosen.
     """
     to_come = library.catalog.to_come()
     unfinished = set[int]()
@@ -49,23 +41,14 @@ def pending_content(
     scope = {
         version: name
         for version, name in library.scope(names).items()
-        if version not in without and (names or used is None or version in used)
+        if names or used is None or version in used
     }
     pending = [] if whole else [BUILDING]
     if waiting := sorted(name for version, name in scope.items() if version in unfinished):
         pending.append(f"{WORDS_ONLY}{listed(waiting)}")
-    tables, images = [], []
-    for version, (lacks, count) in to_come.items():
-        if version not in scope:
-            continue
-        if lacks == TABLES:
-            tables.append(scope[version])
-        if count:
-            images.append(f"{_pages(count)} of {scope[version]}")
-    if tables:
-        whose = "its" if len(tables) == 1 else "their"
-        pending.append(f"searched without {whose} tables: {listed(tables)}")
-    if images:
+    if images := [
+        f"{_pages(to_come[version])} of {scope[version]}" for version in to_come if version in scope
+    ]:
         pending.append(f"waiting for OCR: {listed(images)}")
     if pending:
         return Notice(f"Still {', and still '.join(pending)}.", HINT, COMMAND, aside=used is not None)

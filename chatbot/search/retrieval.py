@@ -554,7 +554,7 @@ class Retriever:
             scores={name: round(value, 4) for name, value in parts.items()},
             tables=tables.get(chunk.page, ()),
             kinds=kinds.get(chunk.page, ()),
-            instructions=self._library.instructions(chunk.version, page),
+            instructions=page.instructions,
             facts=self._library.facts(chunk.version),
         )
 

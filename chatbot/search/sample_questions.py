@@ -15,10 +15,9 @@ from chatbot.comparison.key_figures import KeyFigureSheet
 from ingestion.language.measures import find_measures
 from ingestion.language.months import MONTH
 from ingestion.language.periods import YEAR
-from ingestion.language.scales import SCALE_WORD
+from ingestion.language.scales import BASIS, PERCENT, POINTS, SCALE_WORD
 from ingestion.language.sentences import sentences
 from ingestion.language.terms import terms
-from ingestion.language.units import BASIS, PERCENT, POINTS
 from ingestion.records import Row, Table
 
 __all__ = [

@@ -1,4 +1,4 @@
-"""Queues additions: reads the text of several files at once, then makes vectors, then reads the rest.
+"""Queues additions: reads several files at once, then makes vectors, then reads images left for later.
 
 Also cancels additions, and continues those that an earlier process left.
 """
@@ -31,7 +31,6 @@ from chatbot.store.version_building import (
     failed_upload,
 )
 from ingestion.chunks import prepare
-from ingestion.document import IMAGES, TABLES
 
 __all__ = [
     "EVERY_PHASE",
@@ -57,25 +56,25 @@ MOST_FINISHED = 200
 # Seconds before making vectors is tried again after a failure.
 RETRY_SECONDS = 60.0
 # The phases of a job whose document is already stored.
-STORED = frozenset({"embedding", "tables", "images"})
+STORED = frozenset({"embedding", "images"})
 # Those of a job that can be undone completely.
 UNREAD = frozenset({"waiting", "reading", "ocr"})
 EVERY_PHASE = UNREAD | STORED | {"password"}
-# Seconds after which a file that is read, or of which the rest is, lets others begin beside it; how many
-# such files there may be; and how many of them one owner may have.
+# Seconds after which a file that is read, or of which images are, lets others begin beside it; how many such
+# files there may be; and how many of them one owner may have.
 LONG_SECONDS, MOST_LONG, MOST_LONG_OF_OWNER = 2.0, 6, 3
 # Seconds between two looks whether something has become long.
 TURN_SECONDS = 0.5
-# How many passages must be without vectors for the rest of a version to be read first, for each passage of
-# that version: ten times as long is made of vectors then. A page's tables take a third of its vectors' time,
-# an image thirty times as long.
-FIRST_BEFORE = {TABLES: 3, IMAGES: 300}
+# How many passages must be without vectors for the images of a version to be read first, for each passage of
+# that version: ten times as long is made of vectors then. An image takes thirty times as long as a page's
+# vectors.
+FIRST_BEFORE = 300
 # How long closing waits for the page or batch in progress.
 CLOSE_SECONDS = 10.0
 # Seconds between two looks of one who waits for a queue that is at work already.
 LOOK_SECONDS = 0.05
-# tell(document, phase, done, total): phase "reading", "ocr", "embedding", "tables" or "images"; called from
-# the threads of the queue.
+# tell(document, phase, done, total): phase "reading", "ocr", "embedding" or "images"; called from the threads
+# of the queue.
 Telling = Callable[[str, str, int, int], None]
 
 
@@ -108,9 +107,9 @@ class Job:
     """A snapshot of one addition.
 
     id: unique, also across restarts.
-    phase: waiting | reading | ocr | embedding | tables | images | password | done | failed | cancelled.
+    phase: waiting | reading | ocr | embedding | images | password | done | failed | cancelled.
     done, total: pages while reading, chunks while embedding.
-    lacks: what is still to be read: its tables, or what only images show.
+    lacks: whether images are still to be read.
     seconds_left: of this phase, None if unknown.
     result: set once the document is read and therefore searchable by words.
     added_at: seconds since the epoch.
@@ -148,6 +147,12 @@ class Job:
         return not self.finished and self.phase != "password"
 
     @property
+    def progress(self) -> Progress:
+        """How far it is."""
+        scanned = self.result is not None and self.result.ocr_pages > 0
+        return Progress(self.size, self.phase, self.done, self.total, self.lacks, scanned)
+
+    @property
     def settled(self) -> bool:
         """It is finished, or has a problem and nothing else left to do."""
         return self.finished or bool(self.problem and not self.lacks and self.phase != "waiting")
@@ -170,7 +175,7 @@ class QueuedFile:
     spent: seconds spent on it alone.
     timed: whether its result includes them.
     version: the stored version, 0 before it is stored.
-    begun: when its reading, or that of its rest, began by time.monotonic(); 0.0 while neither is under way.
+    begun: when its reading, or that of its images, began by time.monotonic(); 0.0 while neither is under way.
     awaited: whether somebody waits for it: its job is not forgotten, and it fails without its password.
     phases: those in which it is worked at here; another queue has it done further elsewhere.
     """
@@ -227,10 +232,10 @@ class QueuedFile:
 class Additions:
     """Reads files, makes vectors and completes documents, all in threads of its own.
 
-    `readers` files are read at a time. Vectors are made when no text waits to be read, and what a text lacks
-    is read when no vectors are to be made. What takes long keeps nobody waiting: further files begin beside
-    it, the version that lacks fewest vectors gets them first, and owners take turns. What an earlier process
-    left unread, without vectors or incomplete comes first. Any thread may call it.
+    `readers` files are read at a time. Vectors are made when no file waits to be read, and images that were
+    left for later are read when no vectors are to be made. What takes long keeps nobody waiting: further
+    files begin beside it, the version that lacks fewest vectors gets them first, and owners take turns. What
+    an earlier process left unread, without vectors or incomplete comes first. Any thread may call it.
     """
 
     def __init__(
@@ -666,7 +671,7 @@ class Additions:
             return self._pressing()
 
     def _lacks_unknown(self, task: QueuedFile) -> bool:
-        """Tells whether it may lack no vectors at all, as after its rest was read."""
+        """Tells whether it may lack no vectors at all, as after its images were read."""
         return task.job.phase == "embedding" and not task.job.total and task.version > 0
 
     def _pressing(self) -> bool:
@@ -724,14 +729,14 @@ class Additions:
             self._tell(name, phase, done, total)
 
     def _embedded_all(self, tasks: Iterable[QueuedFile]) -> None:
-        """Notes that these versions have all vectors: they are done, or the rest of them is read next."""
+        """Notes that these versions have all vectors: they are done, or their images are read next."""
         finished = []
         for task in tasks:
             if task.job.result is not None and not task.timed:
                 task.become(result=replace(task.job.result, seconds=task.spent))
                 task.timed = True
             if task.job.lacks:
-                task.advance("tables", 0, 0)
+                task.advance("images", 0, 0)
             else:
                 finished.append(task)
         self._finish(finished)
@@ -760,17 +765,14 @@ class Additions:
             with self._changed:
                 self._finish([task], phase="cancelled")
 
-    # --- what the text lacks
+    # --- images left for later
     # ----------------------------------------------------------------------------------------------------
 
     def _complete_all(self) -> None:
         while (found := self._next_incomplete()) is not None:
             version, task = found
-            stop = partial(self._stops, task)
-            # Images take long, so the tables of all documents come first.
-            alone = sum(other.lacks == TABLES for other in self._lacking) < 2
-            how = partial(self._library.complete, version.id, images=alone or version.lacks != TABLES)
-            problem = _try(partial(how, progress=partial(self._report, task), cancelled=stop))
+            stop, told = partial(self._stops, task), partial(self._report, task)
+            problem = _try(partial(self._library.complete, version.id, progress=told, cancelled=stop))
             with self._changed:
                 task.begun = 0.0
                 if problem and not stop():
@@ -810,7 +812,7 @@ class Additions:
         While vectors are made, or about to be, that is only one that takes far less time than they do.
         """
         due = self._embedding_due and self._not_before <= time.monotonic()
-        turns = sorted(self._lacking, key=lambda version: (version.lacks != TABLES, version.chunks))
+        turns = sorted(self._lacking, key=lambda version: version.chunks)
         if turns and (self._making or due):
             embedding = {
                 version.id: version.chunks - version.embedded for version in self._library.without_vectors()
@@ -819,7 +821,7 @@ class Additions:
             turns = [
                 version
                 for version in turns
-                if version.id not in embedding and FIRST_BEFORE[version.lacks] * version.chunks < least
+                if version.id not in embedding and FIRST_BEFORE * version.chunks < least
             ]
         tasks = {self._task_of(version): version for version in turns}
         working = [task for task in self._stored() if task.begun]
@@ -867,7 +869,7 @@ class Additions:
         for task in self._stored():
             if task.version == version.id:
                 return task
-        return QueuedFile(replace(self._job(version.document, "tables"), lacks=True), version=version.id)
+        return QueuedFile(replace(self._job(version.document, "images"), lacks=True), version=version.id)
 
     def _stops(self, task: QueuedFile) -> bool:
         return self._closing or task.cancelled or task.job.name in self._erasing
@@ -903,13 +905,7 @@ def time_left(jobs: Iterable[Job], worked: float) -> float | None:
         if job.phase not in {"password", "failed", "cancelled"}
         and (job.result is None or not (job.result.linked or job.result.status == "unchanged"))
     ]
-    return all_left(
-        [
-            Progress(job.size, job.phase, job.done, job.total, complete=bool(job.result) and not job.lacks)
-            for job in counted
-        ],
-        worked,
-    )
+    return all_left([job.progress for job in counted], worked)
 
 
 def add_files(

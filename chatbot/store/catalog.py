@@ -284,13 +284,9 @@ class Catalog(FoundTitles, RememberedDocuments, Corrections, Seals):
         condition = f"d.active_version = v.id and d.removed_at is null and v.state = 'ready' and {LACKS} = ''"
         return _once_each(self._versions(f"{condition} and {reader} < ?", (READER_VERSION,)))
 
-    def to_come(self) -> dict[int, tuple[str, int]]:
-        """Returns version id -> (what it lacks, pages whose images are still to be read) of incomplete
-        versions.
-        """
-        return {
-            row[0]: (row[1], row[2]) for row in self._read("select version, lacks, to_come from incomplete")
-        }
+    def to_come(self) -> dict[int, int]:
+        """Returns version id -> number of pages whose images are still to be read, of incomplete versions."""
+        return dict(self._read("select version, to_come from incomplete"))
 
     def stored(self) -> list[Version]:
         """Returns every version whose words are or can again be found, oldest first."""

@@ -13,13 +13,14 @@ from itertools import islice
 from typing import Any
 
 from chatbot.errors import StoreError
+from chatbot.records import PageReport
 from chatbot.store.damage import as_damage
 from chatbot.store.database import Stored, Transaction
 from chatbot.store.seals import LEXICON, seal, seal_vectors
 from ingestion.document import READER_VERSION, DocumentReading
 from ingestion.invisible_characters import label_line
 from ingestion.reading.wire import page_from, page_to, tables_from, tables_to, words_from, words_to
-from ingestion.records import Chunk, Line, Page, PageReport, Table, Word
+from ingestion.records import Chunk, Line, Page, Table, Word
 
 __all__ = [
     "CONTENTS_SCHEMA",
@@ -71,7 +72,7 @@ ordinal integer not null,
     primary key (key, version, ordinal)) without rowid;
 create index chunk_key_version on chunk_key(version, ordinal);
 """
-# Versions not yet fully read: what each still lacks, see Reading.
+# Versions not yet fully read: what each still lacks (an earlier program read tables later too), see Reading.
 INCOMPLETE_SCHEMA = """
 create table incomplete (version integer primary key references version(id), lacks text not null,
 to_come integer not null);
@@ -274,10 +275,8 @@ class Contents(Stored):
             "update version set pages = ?, chunks = ? where id = ?",
             (len(reading.pages), len(chunks), version),
         )
-        if reading.lacks:
-            connection.execute(
-                "insert into incomplete values (?, ?, ?)", (version, reading.lacks, reading.to_come)
-            )
+        if reading.to_come:
+            connection.execute("insert into incomplete values (?, 'images', ?)", (version, reading.to_come))
 
     def new_lexicon(self, version: int, lexicon: bytes) -> None:
         """Replaces the lexicon of a version that has one."""

@@ -7,7 +7,8 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from functools import partial
+from functools import cache, partial
+from hashlib import sha256
 from typing import TypeVar
 
 import numpy as np
@@ -21,7 +22,8 @@ from chatbot.store.engines import Engines
 from chatbot.store.term_scores import lexicon_of, terms_of
 from chatbot.store.vector_index import ChromaIndex, IndexDamagedError, IndexedPassage
 from chatbot.store.word_index import WordIndex
-from ingestion.language.terms import terms_version
+from ingestion.language.months import MONTH_WORDS
+from ingestion.language.terms import STOP_WORDS, terms
 
 __all__ = ["Indexes"]
 
@@ -41,6 +43,23 @@ Result = TypeVar("Result")
 
 def _tell_nobody(done: int, total: int) -> None:
     return
+
+
+@cache
+def _terms_version() -> str:
+    """A digest by which an index sees whether its terms are still those of this program.
+
+    It covers all words that the tables of language change.
+    """
+    months = (f"{word} {word.capitalize()}-24" for word in sorted(MONTH_WORDS))
+    probe = " ".join(
+        [
+            *months,
+            *sorted(STOP_WORDS),
+            "FY18 CY2019 2024-25 1,577 9M24 31.12.24 deficits policies the Treasury's",
+        ]
+    )
+    return sha256(" ".join(terms(probe)).encode()).hexdigest()[:16]
 
 
 class Indexes:
@@ -92,7 +111,7 @@ class Indexes:
         """Indexes the terms of a version's chunks, by ordinal from 0."""
         rows = list(words)
         if self._catalog.meta(TERMS) is None and not self.keywords.count():
-            self._catalog.set_meta(TERMS, terms_version())  # the first document
+            self._catalog.set_meta(TERMS, _terms_version())  # the first document
         self._mending_keywords(lambda: self.keywords.add(version, rows))
 
     def add_vectors(self, version: int, ordinals: Sequence[int]) -> None:
@@ -165,7 +184,7 @@ class Indexes:
             changed.
         """
         self.mend_refilled()
-        learnt = self._catalog.meta(TERMS) != terms_version()
+        learnt = self._catalog.meta(TERMS) != _terms_version()
         if learnt:
             versions = sorted(self._catalog.chunk_counts())
         else:
@@ -184,7 +203,7 @@ class Indexes:
         if learnt and self.keywords.count():
             self._new_keywords(None)
         if learnt:
-            self._catalog.set_meta(TERMS, terms_version())
+            self._catalog.set_meta(TERMS, _terms_version())
         self.align_words()
         if self._catalog.meta(RENAMED) and self.vectors.exists():
             self._mending_vectors(self._align_names)

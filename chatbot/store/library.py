@@ -6,9 +6,9 @@ import logging
 import threading
 import time
 from collections.abc import Callable, Container, Iterator, Mapping, Sequence, Set
-from contextlib import closing, contextmanager, nullcontext, suppress
+from contextlib import closing, contextmanager, suppress
 from dataclasses import replace
-from functools import lru_cache, partial
+from functools import partial
 from pathlib import Path
 
 import numpy as np
@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 from chatbot.errors import CancelledError, DocumentError, NotFoundError, ProjectError, StoreError, UsageError
 from chatbot.models.embedders import LOCAL_FINGERPRINTS, Embedder
 from chatbot.settings import PROGRAM, Settings
-from chatbot.store.catalog import NAME, Catalog, Stamps, StoredPage, Version, bytes_of, rest_of, vectors_of
+from chatbot.store.catalog import NAME, Catalog, Stamps, Version, bytes_of, rest_of, vectors_of
 from chatbot.store.damage import as_damage
 from chatbot.store.database import place_of
 from chatbot.store.discarding import delete
@@ -35,11 +35,9 @@ from chatbot.store.store_clock import DAY
 from chatbot.store.term_scores import DocumentTerms, unpack_terms
 from chatbot.store.vector_index import LeastRecentlyUsed, Matrix, matrix_of
 from chatbot.store.version_building import NO_VECTORS, AddResult, Taken, Upload, VersionBuilder, cut_up
-from ingestion.document import TABLES
 from ingestion.invisible_characters import visible
 from ingestion.pages.document_facts import STATUSES, as_period
-from ingestion.prompt_injection.injections import find_instructions
-from ingestion.records import NAMED, NO_FACTS, Chunk, DocumentFacts
+from ingestion.records import NO_FACTS, Chunk, DocumentFacts
 
 __all__ = ["UNDO_DAYS", "AddResult", "Library", "Upload"]
 
@@ -57,13 +55,9 @@ MOST_ROUNDS = 3
 INDEXED_AT_ONCE = 128
 # Seconds between two checks for what another thread reads, or another process.
 LOOK_SECONDS, LOOK_ELSEWHERE_SECONDS = 0.05, 0.2
-# Seconds for which questions wait for the tables of one version.
-MOST_WAITED = 10.0
 # The most versions whose vectors a process keeps from others at a time.
 MOST_CLAIMED = 200
 Progress = Callable[[str, str, int, int], None]
-# One question after another looks at the same pages.
-_instructions_in = lru_cache(maxsize=100)(find_instructions)
 
 
 def _no_progress(document: str, phase: str, done: int, total: int) -> None:
@@ -99,8 +93,6 @@ class Library:
         self._settings, self.embedder, self._erasing = settings, embedder, erasing
         self._changing = threading.RLock()
         self._completing, self._in_completion = threading.Condition(), set[int]()
-        self._awaited = 0  # completions that a question waits for
-        self._waited_since: dict[int, float] = {}
         self._watching: Callable[[], None] | None = None
         self._stamps: dict[int, tuple[str, ...]] = {}
         self._lock = StoreLock(settings.store / "store.lock")
@@ -250,17 +242,6 @@ class Library:
         """Returns page number -> the kinds of the page, for pages of some kind, cached."""
         return self._kinds.get(version, lambda: self.catalog.page_kinds(version))
 
-    def instructions(self, version: int, page: StoredPage) -> tuple[tuple[int, int], ...]:
-        """Returns what of a page addresses a machine.
-
-        If only the page's text was read so far, it is searched now.
-        """
-        stored = self.catalog.version(version)
-        if stored is None or stored.lacks != TABLES:
-            return page.instructions
-        said = "\n\n".join(filter(None, [page.label, stored.title if page.number == 1 else None]))
-        return (*([NAMED] if find_instructions(said) else []), *_instructions_in(page.text))
-
     def facts(self, version: int) -> DocumentFacts:
         """Returns what the document says of itself, cached."""
         return self._facts.get(
@@ -399,8 +380,7 @@ class Library:
         done = {version.id: version.embedded if version.id in own else 0 for version in versions}
         waiting = dict[int, list[int]]({version.id: [] for version in versions})
         at_once = 1  # Chroma is opened while most are still to be made
-        pause = partial(self._let_pass, cancelled)
-        batches = make_vectors(self.catalog, self.embedder, versions, self._early, pause, owner_of)
+        batches = make_vectors(self.catalog, self.embedder, versions, self._early, owner_of)
         try:
             with closing(batches):
                 for made in batches:
@@ -422,15 +402,6 @@ class Library:
             for number, ordinals in waiting.items():
                 self._index_vectors(number, ordinals)
         return bool({version.id for version in versions} & {version.id for version in self.without_vectors()})
-
-    def _let_pass(self, cancelled: Callable[[], bool]) -> None:
-        """Waits while tables are read that a question waits for.
-
-        Beside the making of vectors they would take several times as long.
-        """
-        with self._completing:
-            while self._awaited and not cancelled():
-                self._completing.wait(LOOK_SECONDS)
 
     def _index_vectors(self, version: int, ordinals: list[int]) -> None:
         """Gives vectors to Chroma, many at a time.
@@ -460,89 +431,49 @@ class Library:
         self,
         version: int,
         *,
-        images: bool = True,
-        awaited: bool = False,
         progress: Callable[[str, int, int], None] = lambda phase, done, total: None,
         cancelled: Callable[[], bool] = _never,
     ) -> None:
         """Reads what a version lacks, see VersionBuilder.complete, or waits for another thread that reads it.
 
         Afterwards, chunks that are new or have other contexts lack vectors.
-
-        images: whether to read images too, and not its tables alone.
-        awaited: whether a question waits, to which all making of vectors gives way.
         """
-        with self._way_given() if awaited else nullcontext():
-            if not self._begins(version, cancelled, tables_only=not images):
-                return
-            stored = self.catalog.version(version)
-            try:
-                how = partial(self.adding.complete, version, images=images, awaited=awaited)
-                how = partial(how, processes=self._settings.threads, changed=self._forget)
-                how(progress=progress, cancelled=cancelled)
-            finally:
-                with suppress(StoreError):  # a database that is gone has no claims
-                    self.catalog.give_way(rest_of(version))
-                self._ends(version)
-                if self._watching is not None:
-                    self._watching()
+        self._begins(version, cancelled)
+        stored = self.catalog.version(version)
+        try:
+            how = partial(self.adding.complete, version, processes=self._settings.threads)
+            how(progress=progress, cancelled=cancelled, changed=self._forget)
+        finally:
+            with suppress(StoreError):  # a database that is gone has no claims
+                self.catalog.give_way(rest_of(version))
+            self._ends(version)
+            if self._watching is not None:
+                self._watching()
         if (
             self._watching is None and stored is not None and stored.state == "ready"
         ):  # nobody else makes it so again
             self.resume_vectors(only={version}, cancelled=cancelled)
 
-    def patience(self, version: int) -> float:
-        """Returns for how many seconds questions may still wait for a version's tables.
-
-        All of them together wait for MOST_WAITED, so that a huge file delays a few answers and not each.
-        """
-        with self._completing:
-            since = self._waited_since.setdefault(version, time.monotonic())
-        return since + MOST_WAITED - time.monotonic()
-
-    @contextmanager
-    def _way_given(self) -> Iterator[None]:
-        """Makes other work wait meanwhile, see _let_pass."""
-        with self._completing:
-            self._awaited += 1
-        try:
-            yield
-        finally:
-            with self._completing:
-                self._awaited -= 1
-                self._completing.notify_all()
-
-    def _begins(self, version: int, cancelled: Callable[[], bool], *, tables_only: bool) -> bool:
-        """Tells whether this thread is to complete a version, after waiting for any other that does.
-
-        False if the other thread has read the tables meanwhile and nothing else is wanted.
-        """
+    def _begins(self, version: int, cancelled: Callable[[], bool]) -> None:
+        """Waits for any other thread or process that completes a version, and claims it for this one."""
         with self._completing:
             while version in self._in_completion:
                 if cancelled():
                     raise CancelledError("Cancelled.")
-                if tables_only and (there := self.catalog.version(version)) and there.lacks != TABLES:
-                    return False
                 self._completing.wait(LOOK_SECONDS)
             self._in_completion.add(version)
         try:
-            begins = self._claims_rest(version, cancelled, tables_only=tables_only)
+            self._claim(rest_of(version), cancelled)
         except BaseException:
             self._ends(version)
             raise
-        if not begins:
-            self._ends(version)
-        return begins
 
-    def _claims_rest(self, version: int, cancelled: Callable[[], bool], *, tables_only: bool) -> bool:
-        """Does the same for other processes."""
-        while not self.catalog.claim(rest_of(version)):
+    def _claim(self, work: str, cancelled: Callable[[], bool]) -> None:
+        """Keeps other processes from some work, and waits while one of them does it."""
+        while not self.catalog.claim(work):
             if cancelled():
                 raise CancelledError("Cancelled.")
-            if tables_only and (there := self.catalog.version(version)) and there.lacks != TABLES:
-                return False
             time.sleep(LOOK_ELSEWHERE_SECONDS)
-        return True
 
     def _ends(self, version: int) -> None:
         """Lets other threads complete a version."""
@@ -686,10 +617,7 @@ class Library:
     @contextmanager
     def _bytes_claimed(self, digest: str, cancelled: Callable[[], bool]) -> Iterator[None]:
         """Keeps other processes from reading a file, and waits while one of them does."""
-        while not self.catalog.claim(bytes_of(digest)):
-            if cancelled():
-                raise CancelledError("Cancelled.")
-            time.sleep(LOOK_ELSEWHERE_SECONDS)
+        self._claim(bytes_of(digest), cancelled)
         try:
             yield
         finally:

@@ -23,9 +23,6 @@ __all__ = ["EMBED_BATCH", "EarlyVectors", "Made", "in_turns", "make_vectors"]
 # Chunks embedded between two commits: about half a second of work, which a crash can cost. The first batches
 # are smaller, so that storing begins early.
 FIRST_BATCH, EMBED_BATCH = 16, 64
-# Texts embedded between two checks whether somebody waits for something else. Fewer would leave a core idle
-# at each check.
-UNINTERRUPTED = 32
 # Chunks that are made early at once. The next batch waits for the last of them.
 EARLY_BATCH = 4
 # Batches made but not yet written: one waits, one is being made, one is being written.
@@ -112,7 +109,6 @@ def make_vectors(
     embedder: Embedder,
     versions: Iterable[Version],
     early: EarlyVectors,
-    pause: Callable[[], None],
     owner_of: Callable[[int], str] = lambda version: "",
 ) -> Generator[Made, None, None]:
     """Yields the vectors that these versions lack, in batches by ordinal: of each owner in turn a batch, and
@@ -120,13 +116,11 @@ def make_vectors(
 
     While one batch is used, the next is made. A chunk that equals one with vectors gets those. Closing the
     generator waits for what is being made. Raises ModelError, StoreError.
-
-    pause: called between texts, from another thread; it may wait.
     """
     owned = dict[str, deque[Version]]()
     for version in versions:
         owned.setdefault(owner_of(version.id), deque()).append(version)
-    return _ahead(_vectors(embedder, pause, _ahead(_texts(catalog, embedder, owned, early))))
+    return _ahead(_vectors(embedder, _ahead(_texts(catalog, embedder, owned, early))))
 
 
 def _texts(
@@ -155,21 +149,14 @@ def _texts(
             yield _Texts(version, list(zip(ordinals, keys, strict=True)), windows, kept, last)
 
 
-def _vectors(
-    embedder: Embedder, pause: Callable[[], None], batches: Generator[_Texts, None, None]
-) -> Generator[Made, None, None]:
+def _vectors(embedder: Embedder, batches: Generator[_Texts, None, None]) -> Generator[Made, None, None]:
     # Vectors that were made and may not be written yet.
     before: deque[dict[bytes, bytes]] = deque(maxlen=BATCHES_AHEAD)
     with closing(batches):
         for batch in batches:
             made = ChainMap(*before)
             missing = {key: windows for key, windows in batch.windows.items() if key not in made}
-            new = dict[bytes, bytes]()
-            for keys in (
-                list(missing)[at : at + UNINTERRUPTED] for at in range(0, len(missing), UNINTERRUPTED)
-            ):
-                pause()
-                new |= _embedded(embedder, {key: missing[key] for key in keys})
+            new = _embedded(embedder, missing)
             before.append(new)
             known = ChainMap(new, batch.kept, made)
             yield Made(

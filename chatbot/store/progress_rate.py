@@ -12,12 +12,11 @@ __all__ = ["Progress", "all_left", "share_done"]
 TELLING_SECONDS = 1.0
 # Seconds of a queue before its time left is shown, as the first files have hardly begun before.
 ALL_SECONDS = 3.0
-# The share of a file's work that is done once the text of its pages is read, once its vectors are made and
-# once its tables are read. The rest is what only images show; in a file without other text it comes before
-# the vectors. A page of text takes some 3 ms, its vectors 35, its tables 10; an image a second.
-TEXT_READ = 0.05
+# The share of a file's work that is done once its pages are read, once their vectors are made where images
+# are read later, and once images are read, which in a file without other text is before the vectors. A page
+# takes about half as long as its vectors, an image a second.
+PAGES_READ = 0.3
 EMBEDDED = 0.75
-TABLES_READ = 0.9
 IMAGES_READ = 0.95
 
 
@@ -27,14 +26,16 @@ class Progress:
 
     size: bytes, 0 if not known.
     phase, done, total: as of a Job.
-    complete: whether all of it is read.
+    lacks: whether images are still to be read.
+    scanned: whether some were.
     """
 
     size: int
     phase: str
     done: int = 0
     total: int = 0
-    complete: bool = False
+    lacks: bool = False
+    scanned: bool = False
 
 
 def share_done(one: Progress) -> float:
@@ -44,11 +45,10 @@ def share_done(one: Progress) -> float:
     else:
         part = 0.0
     begun, ended = {
-        "reading": (0.0, TEXT_READ),
-        "ocr": (TEXT_READ, IMAGES_READ),
-        "embedding": (IMAGES_READ, 1.0) if one.complete else (TEXT_READ, EMBEDDED),
-        "tables": (EMBEDDED, TABLES_READ),
-        "images": (TABLES_READ, IMAGES_READ),
+        "reading": (0.0, PAGES_READ),
+        "ocr": (PAGES_READ, IMAGES_READ),
+        "embedding": (IMAGES_READ if one.scanned else PAGES_READ, EMBEDDED if one.lacks else 1.0),
+        "images": (EMBEDDED, IMAGES_READ),
         "done": (1.0, 1.0),
     }.get(one.phase, (0.0, 0.0))
     return begun + (ended - begun) * part

@@ -247,7 +247,7 @@ class SharedAdditions(Additions):
         others = catalog.busy_elsewhere([version.id for version in (*lacking, *incomplete)])
         for version in incomplete:
             if version.id not in others:
-                self._add_version(version, "tables", lacks=True)
+                self._add_version(version, "images", lacks=True)
         for version in lacking:
             if version.id not in others:
                 self._add_version(version, "embedding", lacks=False)

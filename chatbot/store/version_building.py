@@ -1,4 +1,4 @@
-"""Turns a file into a searchable version: keeps its copy, reads and stores its text, then the rest.
+"""Turns a file into a searchable version: keeps its copy, reads and stores it, then what only images show.
 
 Vectors are made elsewhere.
 """
@@ -21,7 +21,7 @@ from chatbot.store.indexing import Indexes
 from chatbot.store.kept_copies import Copies, KeptName
 from chatbot.store.term_scores import lexicon_of, terms_of
 from ingestion.chunks import chunk_pages
-from ingestion.document import IMAGES, TABLES, Circumstances, DocumentReading, read_document, read_text
+from ingestion.document import Circumstances, DocumentReading, read_document
 from ingestion.precedence import giving_way
 from ingestion.prompt_injection.injections import find_instructions
 from ingestion.records import NO_FACTS, Chunk, Page
@@ -42,8 +42,8 @@ log = logging.getLogger(__name__)
 Elsewhere: TypeAlias = Callable[[Path, Circumstances], DocumentReading]
 # Shown for a document whose vectors could not be made.
 NO_VECTORS = "Searched by words only, because its vectors could not be created: {}"
-# Shown for a document of which only the text could be read.
-NOT_COMPLETE = "Its text can be searched, but its tables and pictures could not be read: {}"
+# Shown for a document whose images could not be read.
+NOT_COMPLETE = "Its text can be searched, but its pictures could not be read: {}"
 LOOKS_LIKE = "Its name looks like that of another document, {}, but has other letters. Rename one of them."
 NO_TEXT = "No text was found on any page."
 # The remarks that a warning has itself.
@@ -79,7 +79,7 @@ class AddResult:
     needs_password: it failed because it opens only with a password.
     linked: its bytes were stored already, so nothing was read or stored.
     retryable: it may be added later as it is, for example after a full disk.
-    lacks: what is still to be read: its tables, or what only images show.
+    lacks: whether images are still to be read.
     """
 
     document: str
@@ -228,20 +228,14 @@ class VersionBuilder:
         progress: Callable[[str, int, int], None],
         cancelled: Callable[[], bool],
     ) -> DocumentReading:
-        """Reads the text of a file, by whose words it can be found.
+        """Reads a file. Its images may be left for later, but not if a password opens it, which is not kept,
+        or if it is read again.
 
-        Reads everything of a file without text, of one that a password opens (which is not kept), and of one
-        that is read again. Raises DocumentError and its subclasses.
+        Raises DocumentError and its subclasses.
         """
-        path = self._copies.path_to_read(taken.digest)
         how = self._circumstances(taken.digest, processes, progress, cancelled)
-        if self.elsewhere is not None:
-            return self.elsewhere(path, replace(how, password=taken.password))
-        if not (taken.password or taken.again):
-            reading = read_text(path, how)
-            if any(page.text for page in reading.pages):
-                return reading
-        return read_document(path, replace(how, password=taken.password))
+        how = replace(how, password=taken.password, images_later=not (taken.password or taken.again))
+        return (self.elsewhere or read_document)(self._copies.path_to_read(taken.digest), how)
 
     def store(self, taken: Taken, cut: CutReading) -> AddResult:
         """Stores pages, chunks and terms in the catalogue and the keyword index. Raises StoreError.
@@ -282,58 +276,44 @@ class VersionBuilder:
             self._catalog.recall_names(stored)
             self.write_names({taken.digest, *([before.sha256] if before else [])})
             result = self._result(stored, taken.name, "replaced" if before else "added")
-            return replace(result, warning=self._left_out(stored.id, result, reading.lacks))
+            return replace(result, warning=self._left_out(stored.id, result))
 
     def complete(
         self,
         version: int,
         *,
-        images: bool,
-        awaited: bool,
         processes: int,
         progress: Callable[[str, int, int], None],
         cancelled: Callable[[], bool],
         changed: Callable[[int], None],
     ) -> None:
-        """Reads what a version lacks: its tables and, with `images`, all that only images show.
+        """Reads what only images show, where that was left for later.
 
-        The tables can be used while images are read. If the version is erased meanwhile, reading stops.
-        Raises DocumentError and its subclasses, CancelledError, StoreError.
+        If the version is erased meanwhile, reading stops. Raises DocumentError and its subclasses,
+        CancelledError, StoreError.
 
-        awaited: whether a question waits for it.
         changed: called as soon as what is stored has changed.
-        progress: its phase is TABLES or IMAGES.
+        progress: its phase is "images".
         """
         stored = self._catalog.version(version)
         if stored is None or not stored.lacks:
             return
 
-        def keep(reading: DocumentReading) -> None:
-            self._refill(stored, reading, changed)
-
         def told(phase: str, done: int, total: int) -> None:
-            progress(TABLES if phase == "reading" else IMAGES, done, total)
+            if phase == "ocr":  # the pages are read in a moment beside their images
+                progress("images", done, total)
 
         def stops() -> bool:
             return cancelled() or self._catalog.version(version) is None
 
-        how = replace(
-            self._circumstances(stored.sha256, processes, told, stops),
-            images_later=not images,
-            awaited=awaited,
-            clear=frozenset(
-                page.number
-                for page in self._catalog.report(version)
-                if page.method == "text" and not page.remarks
-            ),
-        )
-        if stored.lacks == TABLES:
-            how = replace(how, before_images=keep)
+        how = self._circumstances(stored.sha256, processes, told, stops)
         try:
-            keep(read_document(self._copies.path_to_read(stored.sha256), how))
+            reading = read_document(self._copies.path_to_read(stored.sha256), how)
         except CancelledError:
             if cancelled():
                 raise
+        else:
+            self._refill(stored, reading, changed)
 
     def _refill(self, version: Version, reading: DocumentReading, changed: Callable[[int], None]) -> None:
         numbers = [page.number for page in reading.pages if page.problem is not None]
@@ -376,13 +356,13 @@ class VersionBuilder:
             chunks=now.chunks,
             ocr_pages=now.ocr_pages,
             failed_pages=now.failed_pages,
-            warning=self._left_out(version, now, stored.lacks) or result.warning,
+            warning=self._left_out(version, now) or result.warning,
             lacks=now.lacks,
         )
 
-    def _left_out(self, version: int, result: AddResult, lacks: str) -> str | None:
+    def _left_out(self, version: int, result: AddResult) -> str | None:
         """Says what of a version's file is not in its text, None where all is."""
-        if not (result.chunks or lacks):
+        if not (result.chunks or result.lacks):
             return NO_TEXT
         if other := looks_like(result.document, self._catalog.names()):
             return LOOKS_LIKE.format(other)

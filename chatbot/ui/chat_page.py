@@ -367,9 +367,6 @@ def stage_html(stage: Stage) -> str:
         return f'<p class="stage">Reading what you attached{far} …</p>'
     if stage.detail:
         return f'<p class="stage" role="status">{plain_html(stage.detail)} …</p>'
-    if stage.name == "tables":
-        far = f", page {stage.done:,} of {stage.total:,}" if stage.total else ""
-        return f'<p class="stage">Reading the tables{far} …</p>'
     if stage.total > 1 and stage.name == "searching":
         return f'<p class="stage">Searching, piece {stage.done:,} of {stage.total:,} …</p>'
     return f'<p class="stage" role="status">{STAGES.get(stage.name, "Working …")}</p>'

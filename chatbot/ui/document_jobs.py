@@ -8,7 +8,7 @@ import streamlit as st
 
 from chatbot.store.addition_queue import Job
 from chatbot.store.library import UNDO_DAYS, AddResult
-from chatbot.store.progress_rate import Progress, share_done
+from chatbot.store.progress_rate import share_done
 from chatbot.ui import document_session, session
 from chatbot.ui.app_context import AppContext
 from chatbot.ui.safe_text import plain_html, plain_markdown, short, spoken
@@ -42,8 +42,6 @@ SAME_FILE = "The same file as "
 # Up to this many seconds time is shown in seconds, in steps of five; it is not known more exactly.
 SECONDS_TOLD = 90
 STEP = 5
-# What is read of a document that can be searched already.
-PHASES = {"tables": "reading its tables", "images": "reading text in images"}
 # From this many pages a second on, tenths do not matter.
 FAST = 10
 
@@ -119,9 +117,7 @@ def share_of_all(jobs: Sequence[Job]) -> float:
     sizes = [job.size or 1 for job in jobs]
     done = 0.0
     for job, size in zip(jobs, sizes, strict=True):
-        complete = bool(job.result) and not job.lacks
-        far = Progress(job.size, job.phase, job.done, job.total, complete=complete)
-        done += size * (1.0 if job.finished else share_done(far))
+        done += size * (1.0 if job.finished else share_done(job.progress))
     return min(1.0, max(LEAST_SHARE, done / sum(sizes)))
 
 
@@ -278,19 +274,15 @@ def phase_text(job: Job) -> str:
                 else "you can ask about it now"
             )
         text = f"{searched}; preparing search by meaning, {job.done:,} of {job.total:,}"
-    elif job.phase in PHASES:
-        text = f"you can ask about it now; {PHASES[job.phase]}" + (
-            f", {job.done:,} of {job.total:,} pages" if job.total else ""
-        )
+    elif job.phase == "images":
+        far = f", {job.done:,} of {job.total:,} pages" if job.total else ""
+        text = f"you can ask about it now; reading text in images{far}"
     elif not job.total:
         text = "opening"
     elif job.done >= job.total:
         # Scanned pages may come next, which nobody knows before the first of them is read.
-        text = (
-            f"the text of {_all(job.total, 'page')} is read"
-            if job.phase == "reading"
-            else f"{_all(job.total, 'scanned page')} read, storing their text"
-        )
+        what = "page" if job.phase == "reading" else "scanned page"
+        text = f"{_all(job.total, what)} read, storing the text"
     else:
         text = (
             f"{'reading page' if job.phase == 'reading' else 'reading scanned pages,'} {job.done:,} of "

@@ -8,10 +8,9 @@ from collections.abc import Iterable, Mapping, Sequence
 from itertools import groupby
 from statistics import mean
 
-from chatbot.records import PageRef
+from chatbot.records import PageRef, PageReport
 from chatbot.ui.safe_text import page_text, plain_html, table_html
 from ingestion.pages.page_labels import roman_value
-from ingestion.records import PageReport
 
 __all__ = ["facts_html", "kind_of", "number_runs", "pages_html", "ranges", "strip_html"]
 

@@ -10,8 +10,7 @@ from itertools import pairwise
 
 from ingestion.language.currencies import CODE, CURRENCY
 from ingestion.language.months import DATED_MONTH, month_number
-from ingestion.language.scales import MARK_SCALE, SCALE_WORD
-from ingestion.language.units import GAP, SPACE
+from ingestion.language.scales import GAP, MARK_SCALE, SCALE_WORD, SPACE
 from ingestion.language.vocabulary import Match, either, groups_of, numbered, table
 
 __all__ = [
@@ -51,7 +50,7 @@ def _words(kind: str) -> dict[str, str]:
 
 _LENGTHS, _ORDINALS, _COUNTS, _UNITS = map(_words, ("length", "ordinal", "count", "unit"))
 _BASES, _LETTERS = map(_words, ("basis", "letters"))
-_ROMAN = ("I", "II", "III", "IV", "V", "VI", "VII", "VIII", "IX", "X", "XI", "XII")
+_ROMAN = "I II III IV V VI VII VIII IX X XI XII".split()
 
 # Between the parts of a period: a blank, a line's end, or the next of two heads over a column.
 _GAP = r"(?:,? > |,?[ \u00a0]{0,2}\r?\n|,?[ \u00a0]{1,2})"
@@ -157,32 +156,29 @@ _PERIOD = re.compile(
     + numbered(rf"(?i:{_ANY})(?P<letter>{_LETTER})?(?![0-9A-Za-z])")
 )
 _MEASURE = re.compile(
-    rf"(?P<ordinal>{_ORDINAL})?[ -]?(?:(?P<length>{_LENGTH})(?: (?P<which>[1-4])\b)?"
+    rf"(?i)(?P<ordinal>{_ORDINAL})?[ -]?(?:(?P<length>{_LENGTH})(?: (?P<which>[1-4])\b)?"
     rf"|\b(?P<count>{either(_COUNTS)}|[0-9]{{1,2}})[ \u00a0-]?(?P<unit>{either(_UNITS)}|m\b))"
     r"|(?<![A-Za-z])(?P<before>[1-4])?(?P<code>[qhst])y?(?P<behind>[1-4])?\b|(?P<ytd>ytd|to.date)",
-    re.IGNORECASE,
 )
 _CODES = {"q": 3, "t": 3, "h": 6, "s": 6}
 _WEEKS_OF_YEAR = 52
 _PLANNED = rf"(?P<basis>{either(_BASES)})(?: estimates?)?"
 _BASIS_BEFORE = re.compile(
-    rf"\b{_PLANNED}(?:(?: > | ?\(| for (?:the )?)(?:(?:fiscal|financial) )?(?:year )?| )\Z", re.IGNORECASE
+    rf"(?i)\b{_PLANNED}(?:(?: > | ?\(| for (?:the )?)(?:(?:fiscal|financial) )?(?:year )?| )\Z"
 )
 _BASIS_BEHIND = re.compile(
-    rf"(?: > |,? ?[(\[]?)?(?:(?:original|revised|adopted|final|latest|initial|approved) )?\b{_PLANNED}\b",
-    re.IGNORECASE,
+    rf"(?i)(?: > |,? ?[(\[]?)?(?:(?:original|revised|adopted|final|latest|initial|approved) )?\b{_PLANNED}\b",
 )
 # A part before another that has the year of both: "from Q2 to Q3 2025", "the first and second half of 2024".
 _PART_BEFORE = re.compile(
-    rf"(?<![A-Za-z0-9])(?:(?P<code>{PART_CODE})|(?P<ordinal>{either(_ORDINALS)}))(?:[ -](?:{_LENGTH}))?"
+    rf"(?i)(?<![A-Za-z0-9])(?:(?P<code>{PART_CODE})|(?P<ordinal>{either(_ORDINALS)}))(?:[ -](?:{_LENGTH}))?"
     r"(?= (?:and|to|or|until)(?: the)? \Z)",
-    re.IGNORECASE,
 )
 # Years that follow a period of which only the year changes: "three months ended June 30, 2024 and 2023".
 _AND_YEAR = re.compile(r",?\s(?:and\s|&\s)?|,?\s?(?:/|> )\s?")
 _REACH = 40
 _BEHIND_CURRENCY = re.compile(rf"{CURRENCY}{GAP}\Z")
-_IS_FISCAL = re.compile("FY|fiscal|financial", re.IGNORECASE)
+_IS_FISCAL = re.compile("(?i)FY|fiscal|financial")
 _ANY_YEAR = r"(?:fiscal |financial )?year"
 _LAST_YEAR = (
     rf"\b(?:the )?(?:previous|prior|preceding|last) {_ANY_YEAR}\b|\bthe year before\b"
@@ -198,10 +194,9 @@ RELATIVE_YEARS = (
 )
 # A part of a year without its year, as it stands above years or in a question.
 PART_ALONE = re.compile(
-    rf"(?<![A-Za-z0-9])(?:{PART_CODE}|{_PART}|ytd|{_LENGTH}(?={_UNTIL})"
+    rf"(?i)(?<![A-Za-z0-9])(?:{PART_CODE}|{_PART}|ytd|{_LENGTH}(?={_UNTIL})"
     r"|(?<!\beach )(?<!\bevery )(?<!\bper )(?<!\ba )(?:quarters?|half-years?))"
     r"(?![A-Za-z0-9])",
-    re.IGNORECASE,
 )
 _MOST_YEARS = 60
 

@@ -1,4 +1,6 @@
-"""Reads how the scale of a figure is written: "crore", "mln", "'000"."""
+"""Reads how the scale of a figure is written, "crore", "mln", "'000", and gives patterns for what else
+belongs to a number: blanks, signs, per cent and points.
+"""
 
 from __future__ import annotations
 
@@ -8,18 +10,26 @@ from ingestion.language.vocabulary import either, table
 
 __all__ = [
     "BARE_LETTER_SCALE",
+    "BASIS",
+    "GAP",
     "LETTER_SCALE",
     "LETTER_SCALES",
     "MARK_SCALE",
     "MARK_SCALES",
+    "MINUS",
+    "PERCENT",
+    "POINTS",
     "SCALES",
     "SCALE_NAMES",
     "SCALE_TERMS",
     "SCALE_WORD",
     "SHORT_SCALE",
     "SHORT_SCALES",
+    "SPACE",
     "TOUCHING_SCALE",
+    "UNIT_AHEAD",
     "UNIT_NAMES",
+    "UNIT_TERMS",
     "WHOLE_SCALE",
     "ZEROS",
     "scale_of",
@@ -62,6 +72,19 @@ _TOUCHING = [(word, beside.split()) for word, _, kind, beside in _LINES if kind 
 _TOUCHING_SOME = "".join(rf"|{word}[ \u00a0]?(?=(?:{either(some)}))" for word, some in _TOUCHING if some)
 TOUCHING_SCALE = f"(?:{either(word for word, some in _TOUCHING if not some)}{_TOUCHING_SOME})"
 ZEROS = r"(?:['’‘]?000['’]?s|['’‘]000)"
+
+# Every repetition in these fragments, and in the patterns made of them, is bounded or possessive: linear time
+# on any text.
+SPACE = "[ \\t\u00a0\u2007\u2009\u202f]"
+# At most one line break between a number and what belongs to it.
+GAP = rf"{SPACE}{{0,3}}+(?:\r?\n{SPACE}{{0,3}}+)?+"
+MINUS = "-\u2010\u2011\u2012\u2013\u2212\ufe63\uff0d"
+POINTS = r"(?:percentage|percent|per ?cent|%)[\s-]{0,2}points?\b|p?pts?\b|pp\b(?!\.? ?[0-9])|p\.p\."
+BASIS = r"basis[\s-]{1,2}points?\b|bps?\b"
+PERCENT = r"(?<!\n)%|per\s{0,2}cent\b|percent\b|pct\b"
+UNIT_AHEAD = rf"{GAP}(?i:%|per\s{{0,2}}cent|percent|basis|bps?\b|pp\b|(?:{SCALE_WORD})\b)"
+# The words among them.
+UNIT_TERMS = frozenset("per cent percent percentage point points basis bps pct pp".split())
 
 
 def scale_of(word: str | None, *beside: str) -> float:

@@ -55,7 +55,7 @@ CITATION = re.compile(
     r"[^()\[\]\n]{0,60}[)\]])[.;]?+",
     re.I,
 )
-CITATIONS = re.compile(rf"(?:{CITATION.pattern}){{0,{MOST_CITATIONS}}}+", re.I)
+CITATIONS = re.compile(rf"(?i)(?:{CITATION.pattern}){{0,{MOST_CITATIONS}}}+")
 # The end of a text that is a sentence's end too; a note's mark may stand behind the stop. Behind the mark of
 # a list item a word may follow, "; and".
 FINISHED = re.compile(
@@ -109,10 +109,9 @@ OPENERS = frozenset(
 FIRST_WORD = re.compile(r"[\"'“‘(\[*_]*+([^\W\d_]++)?")
 # The end of a line that goes on in the next line.
 HANGS = re.compile(
-    rf"(?:[,(\[{DRAWN_SIGNS}&/]|(?<![\w.])(?:the|a|an|of|to|in|on|at|by|for|from|with|and|or|nor|but"
+    rf"(?i)(?:[,(\[{DRAWN_SIGNS}&/]|(?<![\w.])(?:the|a|an|of|to|in|on|at|by|for|from|with|and|or|nor|but"
     rf"|than|as|is|are|was|were|be|been|has|had|have|will|would|not|"
     r"about|over|under|between|per|its|their|our|this|that|which|who|no\.|nos\.|p\.|pp\.|fig\.|rs\.?|us))$",
-    re.I,
 )
 
 
@@ -158,7 +157,7 @@ def sentences(text: str, *, longest: int = LONGEST_SENTENCE, also: str = "") -> 
     return [sentence for sentence in stripped if sentence]
 
 
-def sentence_around(text: str, start: int, end: int, *, reach: int, also: str = "") -> Span:
+def sentence_around(text: str, start: int, end: int, *, reach: int) -> Span:
     """(start, end) of the sentences that a span of the text touches, without the blanks around them.
 
     reach: how many characters on each side of the span are searched.
@@ -167,7 +166,7 @@ def sentence_around(text: str, start: int, end: int, *, reach: int, also: str = 
     start += len(touched) - len(touched.lstrip())
     first = max(0, start - reach)
     near = text[first : end + reach]
-    spans = sentence_spans(near, also=also) or [(0, 0)]
+    spans = sentence_spans(near) or [(0, 0)]
     touched_spans = [span for span in spans if span[1] > start - first and span[0] < end - first]
     opens, closes = (touched_spans or spans[-1:])[0][0], (touched_spans or spans)[-1][1]
     found = near[opens:closes]

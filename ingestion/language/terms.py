@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import re
 import unicodedata
-from functools import cache, lru_cache
-from hashlib import sha256
+from functools import lru_cache
 from threading import Lock
 
 import Stemmer
@@ -15,11 +14,11 @@ from ingestion.language.periods import FISCAL, Period, find_periods
 from ingestion.language.sentences import RAISED
 from ingestion.language.vocabulary import either
 
-__all__ = ["STOP_WORDS", "content_terms", "initials_behind", "spelled_out", "terms", "terms_version"]
+__all__ = ["STOP_WORDS", "content_terms", "initials_behind", "spelled_out", "terms"]
 
 TOKEN = re.compile(r"\d[\d,]*(?:\.\d+)?|[^\W\d_]+(?:['’][^\W\d_]+)*")
 # Of FY2018 the year is searched, and of 2024-25, 9M24 and 31.12.24 the years in full.
-YEAR_PREFIX = re.compile(rf"\b{FISCAL}\s{{0,3}}'?(?=\d)", re.I)
+YEAR_PREFIX = re.compile(rf"(?i)\b{FISCAL}\s{{0,3}}'?(?=\d)")
 SHORT_YEAR = re.compile(r"(?<!\d)\d\d(?!\d)")
 # Checking first for the letters that months begin with takes a third of the time.
 MONTH_BEGINS = f"(?=[{''.join(sorted({word[0] for word in MONTH_WORDS}))}])"
@@ -49,7 +48,7 @@ STOP_WORDS = frozenset(
 _SHORT_MONTHS = [
     word for word in MONTH_WORDS - frozenset(MONTHS) if MONTHS[month_number(word) - 1] not in STOP_WORDS
 ]
-SHORT_MONTH = re.compile(rf"\b{MONTH_BEGINS}({either(_SHORT_MONTHS)})\b\.?", re.I)
+SHORT_MONTH = re.compile(rf"(?i)\b{MONTH_BEGINS}({either(_SHORT_MONTHS)})\b\.?")
 
 
 def terms(text: str) -> list[str]:
@@ -61,7 +60,7 @@ def terms(text: str) -> list[str]:
     return [term for term in found if term]
 
 
-@lru_cache(maxsize=4_096)  # a document is indexed when its text is read and again with its tables
+@lru_cache(maxsize=4_096)  # a document is indexed when it is read and again with its images
 def spelled_out(text: str) -> str:
     """The text with years and months in full, as they are searched.
 
@@ -72,23 +71,6 @@ def spelled_out(text: str) -> str:
         for period in reversed(find_periods(text)):
             text = f"{text[: period.start]}{_in_full(period)}{text[period.end :]}"
     return SHORT_MONTH.sub(lambda m: f"{MONTHS[month_number(m[1]) - 1]} ", YEAR_PREFIX.sub(" ", text))
-
-
-@cache
-def terms_version() -> str:
-    """A digest by which an index sees whether its terms are still those of this module.
-
-    It covers all words that the tables of language change.
-    """
-    months = (f"{word} {word.capitalize()}-24" for word in sorted(MONTH_WORDS))
-    probe = " ".join(
-        [
-            *months,
-            *sorted(STOP_WORDS),
-            "FY18 CY2019 2024-25 1,577 9M24 31.12.24 deficits policies the Treasury's",
-        ]
-    )
-    return sha256(" ".join(terms(probe)).encode()).hexdigest()[:16]
 
 
 def content_terms(text: str) -> list[str]:

@@ -5,8 +5,8 @@ from __future__ import annotations
 import cmath
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass
 from functools import cache
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -278,8 +278,7 @@ def turn(image: Image, degrees: int) -> Image:
     return image.rotate(-degrees, expand=True)
 
 
-@dataclass(frozen=True, slots=True)
-class Laid:
+class Laid(NamedTuple):
     """An image laid for reading.
 
     level: the image after both turns.

@@ -17,7 +17,7 @@ MARKS = "|¦_—–-=~.,:;'`‘’“”\"°·«»¢©®¥§*•<>\\/[]{}()!^+"
 # How a table's rule at either end of a word is read.
 RULES = "|¦"
 # Marks that mean something alone where the reading is sure: a nil, a bullet, a unit.
-MEANINGFUL = frozenset({"-", "–", "—", "--", "•", "*", "+", "/", "=", "§", "©"})
+MEANINGFUL = frozenset("- – — -- • * + / = § ©".split())
 SURE_OF_MARK = 85
 # The confidence from which words of so many letters were more often right than wrong on 30 measured pages;
 # longer words nearly always were.

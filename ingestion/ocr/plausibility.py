@@ -13,14 +13,13 @@ import unicodedata
 import zlib
 from collections import Counter
 from collections.abc import Sequence
-from dataclasses import dataclass
 from functools import cache, lru_cache
 from itertools import pairwise
 from operator import mul
 from pathlib import Path
 from typing import NamedTuple
 
-__all__ = ["LETTERS", "Judgement", "fold", "judge", "letter_runs", "plausibility"]
+__all__ = ["LETTERS", "LIGATURES", "Judgement", "fold", "judge", "plausibility"]
 
 LETTERS = "abcdefghijklmnopqrstuvwxyz"
 # Made by benchmarks/letter_triples.py: two bits a triple, packed, compressed and in base 85.
@@ -96,7 +95,7 @@ MOST_SEEN = 2
 WRITTEN_APART = "\u0590"
 # Ligatures set apart from their words, of at least two kinds: "fi" alone is a word in Romanian, "ff" an
 # abbreviation.
-LIGATURES = ("ff", "fi", "fl", "ffi", "ffl")
+LIGATURES = "ff fi fl ffi ffl".split()
 FEWEST_LIGATURES = 4
 MOST_LIGATURES = 0.01
 # Letters standing alone: this share of the words, so many, and so many different ones, which the marks of a
@@ -106,8 +105,7 @@ FEWEST_ALONE = 20
 FEWEST_DIFFERENT = 8
 
 
-@dataclass(frozen=True, slots=True)
-class Judgement:
+class Judgement(NamedTuple):
     """What `judge` finds. Figures, codes and short words are neither plausible nor implausible.
 
     plausible: letters in words that are spelt as some language spells.
@@ -143,7 +141,16 @@ def judge(text: str) -> Judgement:
     right = sum(map(mul, times, [sign.right for sign in signs]))
     wrong = sum(map(mul, times, [sign.wrong for sign in signs]))
     disordered = _is_backwards(signs) or _is_spaced_out(seen) or _is_broken(words)
-    return Judgement(right, wrong, disordered or _is_misread(text, len(words)))
+    # Whether UTF-8 was read as one-byte characters. words: how many the text has.
+    return Judgement(
+        right,
+        wrong,
+        disordered
+        or (
+            not text.isascii()
+            and len(MISREAD.findall(text)) >= max(FEWEST_MISREAD, MOST_MISREAD * len(words))
+        ),
+    )
 
 
 def _is_backwards(signs: Sequence[_Signs]) -> bool:
@@ -157,11 +164,6 @@ def fold(text: str) -> str:
     if text.isascii():
         return text.lower()
     return text.lower().translate(_folding())
-
-
-def letter_runs(folded: str) -> list[str]:
-    """The stretches of a-z in folded text."""
-    return RUN.findall(folded)
 
 
 def _signs(word: str) -> _Signs:
@@ -269,11 +271,6 @@ def _begins(word: str) -> bool:
 def _begins_turned(word: str) -> bool:
     """Whether a stop stands before letters."""
     return word[0] in STOPS and word[1:].isalpha()
-
-
-def _is_misread(text: str, words: int) -> bool:
-    """Whether UTF-8 was read as one-byte characters. words: how many the text has."""
-    return not text.isascii() and len(MISREAD.findall(text)) >= max(FEWEST_MISREAD, MOST_MISREAD * words)
 
 
 @cache

@@ -8,11 +8,11 @@ import tempfile
 import time
 from collections.abc import Iterable, Sequence
 from contextlib import suppress
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from difflib import get_close_matches
 from itertools import pairwise
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from ingestion.errors import DocumentError
 from ingestion.ocr.image_preprocessing import (
@@ -82,8 +82,7 @@ REST_SHARE = 2.0
 LEAST_TEXT, LEAST_LIGHT_TEXT = 300, 1000
 
 
-@dataclass(frozen=True, slots=True)
-class OcrReading:
+class OcrReading(NamedTuple):
     """What was read on an image.
 
     text: the lines as laid out.

@@ -24,34 +24,30 @@ FIRST_LINES = 5
 # How many pages are searched for running heads.
 HEADED_PAGES = 40
 # What makes a period that of the document: "for the fiscal year ended June 30, 2024".
-ENDED = re.compile(r"\bend(?:ed|ing)\b", re.I)
-OF_THE = re.compile(r"\b(?:for|of) (?:the|its|our) (?:\w{1,10} ){0,2}\Z", re.I)
+ENDED = re.compile(r"(?i)\bend(?:ed|ing)\b")
+OF_THE = re.compile(r"(?i)\b(?:for|of) (?:the|its|our) (?:\w{1,10} ){0,2}\Z")
 LONGEST_OF = 40
 # Dates that say what a document is about: when it holds from, when what it reports was said or done.
 IN_FORCE = re.compile(
-    r"\b(?:in force|effective|takes? effect|comes? into (?:force|effect)|enters? into (?:force|effect)"
+    r"(?i)\b(?:in force|effective|takes? effect|comes? into (?:force|effect)|enters? into (?:force|effect)"
     r"|valid|applies|applicable)\b",
-    re.I,
 )
 EVENT = re.compile(
-    r"\b(?:press conference|minutes|meeting|transcript|speech|remarks|testimony|hearing|address"
+    r"(?i)\b(?:press conference|minutes|meeting|transcript|speech|remarks|testimony|hearing|address"
     r"|statement by|monetary policy (?:statement|decision|report)|"
     r"date of (?:earliest event|report)|press release|inflation report|bulletin|circular|newsletter)\b",
-    re.I,
 )
 # Years on such lines are of printing, of filing or of a law.
 NO_PERIOD = re.compile(
-    r"©|\bcopyright\b|\bisbn\b|\bissn\b|\bprinted\b|\bpublished\b|\bhttps?:|www\.|\bact(?:,? \d| of \d)"
+    r"(?i)©|\bcopyright\b|\bisbn\b|\bissn\b|\bprinted\b|\bpublished\b|\bhttps?:|www\.|\bact(?:,? \d| of \d)"
     r"|\bfiled\b|\bdownloaded\b|\.(?:pdf|indd|docx?|xlsx?)\b",
-    re.I,
 )
 DOCUMENT_WORD = re.compile(
-    r"\b(?:budget\w{0,8}|report|outlook|statement|polic(?:y|ies)|plan|review|forecast|estimates?"
+    r"(?i)\b(?:budget\w{0,8}|report|outlook|statement|polic(?:y|ies)|plan|review|forecast|estimates?"
     r"|strategy|speech|accounts|programme|program|framework|bill|"
     r"guide(?:lines?)?|survey|form 10-[kq]|annual|fiscal|financial|haushalt\w{0,10}|bericht|jahresbericht"
     r"|rapport|exercice|presupuesto|informe|ejercicio|"
     r"orçamento|relatório|bilancio|relazione)\b",
-    re.I,
 )
 
 # Words that say a status. The first that holds counts. Titles and running heads are searched for each.
@@ -62,65 +58,49 @@ WHAT = (
 )
 STATUSES = {
     "superseded": (
-        r"^\W*(?:superseded|withdrawn|repealed|rescinded|obsolete|no longer (?:in force|valid|current))\b",
-        rf"\b(?:superseded|obsolete|withdrawn|archived) {WHAT}\b",
-        r"\((?:superseded|withdrawn|repealed|obsolete)\)",
+        r"^\W*(?:superseded|withdrawn|repealed|rescinded|obsolete|no longer (?:in force|valid|current))\b"
+        rf"|\b(?:superseded|obsolete|withdrawn|archived) {WHAT}\b"
+        r"|\((?:superseded|withdrawn|repealed|obsolete)\)"
     ),
     "draft": (
-        r"\bdraft\b(?! (?:resolution|law|decree|legislation|recruit|picks?)s?\b)",
-        r"\b(?:entwurf|borrador|brouillon|minuta|bozza|rascunho)\b",
-        r"\bprojet de (?:budget|loi|plan|rapport)\b|\bproyecto de (?:presupuesto|ley)\b",
+        r"\bdraft\b(?! (?:resolution|law|decree|legislation|recruit|picks?)s?\b)"
+        r"|\b(?:entwurf|borrador|brouillon|minuta|bozza|rascunho)\b"
+        r"|\bprojet de (?:budget|loi|plan|rapport)\b|\bproyecto de (?:presupuesto|ley)\b"
     ),
     "proposed": (
-        (
-            rf"\b(?:proposed|recommended) (?:\w{{1,16}} ){{0,3}}{WHAT}\b|\b{WHAT} proposal\b"
-            rf"|\bproposal for\b|^\W*proposed\W*$"
-        ),
-        (
-            r"\bconsultation (?:paper|document|version)\b|\bfor (?:public )?(?:consultation|comment)\b"
-            r"|\bnotice of proposed\b"
-        ),
+        rf"\b(?:proposed|recommended) (?:\w{{1,16}} ){{0,3}}{WHAT}\b|\b{WHAT} proposal\b"
+        rf"|\bproposal for\b|^\W*proposed\W*$"
+        r"|\bconsultation (?:paper|document|version)\b|\bfor (?:public )?(?:consultation|comment)\b"
+        r"|\bnotice of proposed\b"
     ),
-    "amendment": (r"^\W*(?:amendment|addendum|corrigendum)\b(?!\W{0,3}(?:act|law|bill)\b)",),
+    "amendment": r"^\W*(?:amendment|addendum|corrigendum)\b(?!\W{0,3}(?:act|law|bill)\b)",
     "revised": (
-        (
-            rf"\brevised (?:\w{{1,16}} ){{0,3}}{WHAT}\b|\bamended (?:\w{{1,16}} ){{0,2}}{WHAT}\b"
-            rf"|\b{WHAT} \(?(?:revised|amended)\b"
-        ),
-        (
-            r"^\W*(?:revised|amended)\b|\((?:revised|amended)\b|\bas (?:last )?(?:revised|amended) (?:on|in"
-            r"|to)\b"
-        ),
-        (
-            r"\brevision (?:no\.? ?)?\d|\bamendment no\b|\b10-[kq]/a\b|\brevidiert\b|\brévisée?\b"
-            r"|\brevisad[oa]\b"
-        ),
+        rf"\brevised (?:\w{{1,16}} ){{0,3}}{WHAT}\b|\bamended (?:\w{{1,16}} ){{0,2}}{WHAT}\b"
+        rf"|\b{WHAT} \(?(?:revised|amended)\b"
+        r"|^\W*(?:revised|amended)\b|\((?:revised|amended)\b|\bas (?:last )?(?:revised|amended) (?:on|in"
+        r"|to)\b"
+        r"|\brevision (?:no\.? ?)?\d|\bamendment no\b|\b10-[kq]/a\b|\brevidiert\b|\brévisée?\b"
+        r"|\brevisad[oa]\b"
     ),
     "adopted": (
-        (
-            rf"\b(?:adopted|approved|enacted|ratified) (?:\w{{1,16}} ){{0,3}}{WHAT}\b|\bfinal (?:budget"
-            rf"|rules?|report|version|edition|policy|plan)\b"
-        ),
-        r"^\W*(?:adopted|approved|enacted)\b|\b(?:adopted|approved|enacted|ratified|endorsed) (?:by|on|in)\b",
-        (
-            rf"\b(?:in force|effective) (?:from|since|as of)\b|\bcomes? into (?:force|effect)\b"
-            rf"|\beffective (?:date|{DATED_MONTH}|\d)"
-        ),
+        rf"\b(?:adopted|approved|enacted|ratified) (?:\w{{1,16}} ){{0,3}}{WHAT}\b|\bfinal (?:budget"
+        rf"|rules?|report|version|edition|policy|plan)\b"
+        r"|^\W*(?:adopted|approved|enacted)\b|\b(?:adopted|approved|enacted|ratified|endorsed) (?:by|on|in)\b"
+        rf"|\b(?:in force|effective) (?:from|since|as of)\b|\bcomes? into (?:force|effect)\b"
+        rf"|\beffective (?:date|{DATED_MONTH}|\d)"
     ),
 }
-STATUS_WORDS = {status: re.compile("|".join(words), re.I) for status, words in STATUSES.items()}
+STATUS_WORDS = {status: re.compile(words, re.I) for status, words in STATUSES.items()}
 # A document calls itself superseded in a sentence too.
 CALLED_SUPERSEDED = re.compile(
-    r"\bthis (?:\w{1,16} ){0,2}?(?:policy|document|statement|version|circular|guideline|edition|budget"
+    r"(?i)\bthis (?:\w{1,16} ){0,2}?(?:policy|document|statement|version|circular|guideline|edition|budget"
     r"|order|notice|manual|plan|report|strategy|framework)s?"
     r" (?:is|was|has been|have been|were)(?: now| since)? (?:superseded|replaced|withdrawn|repealed"
     r"|rescinded|revoked)\b",
-    re.I,
 )
 NOT_YET = re.compile(
-    r"\b(?:not|to be|until|pending|subject to|before being|for) (?:\w{1,12} )?(?:adopted|approved"
+    r"(?i)\b(?:not|to be|until|pending|subject to|before being|for) (?:\w{1,12} )?(?:adopted|approved"
     r"|enacted|adoption|approval)\b",
-    re.I,
 )
 
 

@@ -29,35 +29,28 @@ __all__ = ["TITLE_RULES", "TITLE_WORD", "document_title"]
 # Goes up when these rules find other titles.
 TITLE_RULES = 4
 # Numbers of forms, by the kind of report that is filed on them.
-FORM = re.compile(
-    r"\bform\s+(?:(?P<annual>10-?K|[24]0-?F)|(?P<quarterly>10-?Q)|(?P<current>[68]-?K))\b", re.I
-)
+FORM = re.compile(r"(?i)\bform\s+(?:(?P<annual>10-?K|[24]0-?F)|(?P<quarterly>10-?Q)|(?P<current>[68]-?K))\b")
 AMENDED = re.compile(r"\s?/\s?A\b")
-COMMISSION = re.compile(r"securities\s+and\s+exchange\s+commission|\bregistrant\b", re.I)
+COMMISSION = re.compile(r"(?i)securities\s+and\s+exchange\s+commission|\bregistrant\b")
 # How far into a cover the number of its form stands.
 FORM_WITHIN = 900
 DATE = rf"(?:{DATED_MONTH}\s\d{{1,2}},?\s{YEAR}|\d{{1,2}}\s{DATED_MONTH}\s{YEAR})"
 # What a quarterly or a current report is dated with.
 DATED = re.compile(
-    rf"\bquarter(?:ly\speriod)?\sended:?\s({DATE})|\bdate\sof\sreport\b[^:]{{0,60}}:\s({DATE})"
+    rf"(?i)\bquarter(?:ly\speriod)?\sended:?\s({DATE})|\bdate\sof\sreport\b[^:]{{0,60}}:\s({DATE})"
     rf"|({DATE})\s\(?date\sof\sreport\b",
-    re.I,
 )
 # "Acme Inc. Reports First Quarter 2023 Results": in a name no word but its small ones begins small.
 RESULTS = re.compile(
-    r"^(?P<who>[^\W_]\S*(?: (?:[^a-z\s]\S*|[a-z]{1,3})){0,8}) "
+    r"(?m)^(?P<who>[^\W_]\S*(?: (?:[^a-z\s]\S*|[a-z]{1,3})){0,8}) "
     r"(?i:reports|reported|announces?|announced|posts|publishes|delivers)\s"
     r"(?=(?s:.{0,120})\b(?i:results|earnings|quarter|profits?)\b)",
-    re.M,
 )
-TOLD_RESULTS = re.compile(
-    r"\btoday\s(?:announced|reported|published)\b.{0,80}?\b(?:results|earnings)\b", re.I
-)
+TOLD_RESULTS = re.compile(r"(?i)\btoday\s(?:announced|reported|published)\b.{0,80}?\b(?:results|earnings)\b")
 HEADLINES = 10
 SPEECH = re.compile(
-    rf"\bbudget\s(?:(?:FY\s?)?{YEAR}(?:\s?[-–—/]\s?\d{{2,4}})?\s)?"
+    rf"(?i)\bbudget\s(?:(?:FY\s?)?{YEAR}(?:\s?[-–—/]\s?\d{{2,4}})?\s)?"
     r"(?:speech|address|(?P<statement>statement))\b",
-    re.I,
 )
 SPEECH_WITHIN = 400
 # Words that a title has, as patterns: kinds of documents, in several languages.
@@ -74,7 +67,7 @@ KINDS = r"""
 JOINED_KINDS = (
     "موازنة ميزانية تقرير بيان سياسة بودجه گزارش 预算 預算 报告 報告 予算 예산 보고서 बजट रिपोर्ट".split()
 )
-TITLE_WORD = re.compile(rf"(?<!\w)(?:{'|'.join(KINDS)})(?!\w)|{'|'.join(JOINED_KINDS)}", re.I)
+TITLE_WORD = re.compile(rf"(?i)(?<!\w)(?:{'|'.join(KINDS)})(?!\w)|{'|'.join(JOINED_KINDS)}")
 TITLE_WITHIN = 14
 FEWEST_HEADS = 3
 # A title that is not large is among so many lines, above prose of so many characters.
@@ -84,17 +77,15 @@ LONGEST_HEADING, FEWEST_WORDS = 200, 3
 MOST_WRAPPED = 4
 # What goes on with a title: its wrapped line ends with a small word, or the next one begins with one.
 GOES_ON = re.compile(
-    r"(?:\b(?:of|on|for|the|and|to|in|by|de|du|des|la|et|y|für|und|der|di|della|do|da)|[-–—:&,])\n"
+    r"(?i)(?:\b(?:of|on|for|the|and|to|in|by|de|du|des|la|et|y|für|und|der|di|della|do|da)|[-–—:&,])\n"
     r"|\n(?:(?:of|on|for|and|to|in|de|du|des|et|y|für|und)\b|&)",
-    re.I,
 )
 # How much two lines of one size differ at most, and how far apart they are as lines of one title.
 SAME_SIZE, CLOSE = 0.05, 0.5
 BYLINE = re.compile(
-    r"[\s,]+(?:by|delivered|presented|submitted|prepared|as delivered|tabled)\b"
+    r"(?i)[\s,]+(?:by|delivered|presented|submitted|prepared|as delivered|tabled)\b"
     r"(?:(?=\s(?:by|the|to|at|on|hon)|$)|(?<=by)\s(?=[dm]rs?|ms|minister|his|her"
     r"|governor|president|chair)).*",
-    re.I,
 )
 # Of files and chapters, and of pages and versions.
 NUMBER_BEFORE = re.compile(
@@ -108,7 +99,7 @@ NUMBER_BEHIND = re.compile(
 # Names of parts and places, what programs write as the title of a file, orders of a law, entries of a list,
 # amounts, and ends of sentences.
 NO_TITLE = re.compile(
-    r"^(?:table of contents|contents|index|page \d.*|chapter \w{1,4}|part \w{1,4}|section \w{1,4}"
+    r"(?i)^(?:table of contents|contents|index|page \d.*|chapter \w{1,4}|part \w{1,4}|section \w{1,4}"
     r"|annex \w{0,3}|draft|final|confidential|for immediate release|(?:press|news) release|washington,.*"
     r"|united states|(?:for )?official use(?: only)?|tel(?:ephone)?\b.*|fax\b.*"
     r"|microsoft (?:word|excel|powerpoint)\b.*|untitled.*|document\d*|unknown|title|none|null|n/?a"
@@ -117,20 +108,19 @@ NO_TITLE = re.compile(
     r"|^(?:dear|by|from|to|source|note|figure|table|chart|box)\b|\.indd\b|©|\bisbn\b|\bissn\b"
     r"|\.(?:docx?|pdf|indd|xlsx?|pptx?|qxd|tex|dvi|html?|rtf|odt|ai|ps|txt|tmp)\b|[\w]:\\"
     rf"|\bpursuant to\b|^(?!{YEAR})\d{{1,3}}\s|\d[.,]\d{{2}}\b|[\[\]]|[.;:,!?。؛،]$",
-    re.I,
 )
 WORD_OF = re.compile(r"[^\W_]+")
-CHAPTER = re.compile(r"(?:chapter|part|volume)\s(?:\d{1,2}|[ivx]{1,4})$", re.I)
+CHAPTER = re.compile(r"(?i)(?:chapter|part|volume)\s(?:\d{1,2}|[ivx]{1,4})$")
 CHAPTER_WITHIN = 4
-DATE_BEHIND = re.compile(rf"[\s,–—-]+{DATE}$", re.I)
-DATE_ALONE = re.compile(rf"{DATED_MONTH}\s{YEAR}|{DATE}", re.I)
+DATE_BEHIND = re.compile(rf"(?i)[\s,–—-]+{DATE}$")
+DATE_ALONE = re.compile(rf"(?i){DATED_MONTH}\s{YEAR}|{DATE}")
 # Titles that say what is of a country, but not of which.
 PUBLIC = re.compile(
-    r"\b(?:budget|economic|fiscal|monetary|public|national|treasury|debt|revenue|expenditure)\b", re.I
+    r"(?i)\b(?:budget|economic|fiscal|monetary|public|national|treasury|debt|revenue|expenditure)\b"
 )
 # What stands beside kinds of documents and says as little of whose they are: "Annual Report 2024".
 GENERAL = re.compile(
-    r"(?:annual|interim|half|quarterly|integrated|consolidated|financial|yearly|and|the|of)", re.I
+    r"(?i)(?:annual|interim|half|quarterly|integrated|consolidated|financial|yearly|and|the|of)"
 )
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable
-from dataclasses import dataclass
+from typing import NamedTuple
 
 from ingestion.language.months import MONTH_WORDS
 from ingestion.prompt_injection.obfuscation import fold
@@ -23,8 +23,7 @@ FEWEST_CAPITALS_APART = 2
 PAGE_NUMBER = re.compile(r"(?:f ?- ?)?\d{1,3}(?:-\d{1,3})?|[ivxl]{1,6}")
 
 
-@dataclass(frozen=True, slots=True)
-class Look:
+class Look(NamedTuple):
     """A page prepared for the rules.
 
     lines: those of the page's own text, one space between words.

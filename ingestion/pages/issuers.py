@@ -24,8 +24,8 @@ LEGAL_FORMS = r"""
     Oyj Bhd
 """.split()
 LEGAL_FORM = f"(?:{'|'.join(LEGAL_FORMS)})"
-AT_THE_END = re.compile(rf"(?:[\s,]+(?:and|&))?[\s,]+{LEGAL_FORM}(?=$|[\s,(])\.?(?:\s\(\w+\))?$", re.I)
-AND_OTHERS = re.compile(r",? (?:and|&) (?:(?:its )?(?:consolidated )?subsidiaries|affiliates)\b.*$", re.I)
+AT_THE_END = re.compile(rf"(?i)(?:[\s,]+(?:and|&))?[\s,]+{LEGAL_FORM}(?=$|[\s,(])\.?(?:\s\(\w+\))?$")
+AND_OTHERS = re.compile(r"(?i),? (?:and|&) (?:(?:its )?(?:consolidated )?subsidiaries|affiliates)\b.*$")
 CAPITALISED = r"[A-Z0-9][\w.&'’-]{0,40}"
 NAME = rf"(?:(?:The\s)?{CAPITALISED}(?:\s(?:(?:of|and|&|de|du|und|y)\s)?{CAPITALISED}){{0,4}}?)"
 WITH_LEGAL_FORM = re.compile(rf"(?<![\w.&'’-]){NAME},?\s{LEGAL_FORM}(?![\w&])")
@@ -34,10 +34,9 @@ WITH_TICKER = re.compile(
     rf"(?<![\w.&'’-])(?P<name>{NAME}(?:,?\s{LEGAL_FORM})?)\s\([A-Z]\w+(?:\s\w+)?\s?: ?[A-Z.]{{1,6}}\b"
 )
 TICKER_WITHIN = 3_000
-REGISTRANT = re.compile(r"\bexact\s+names?\s+of\s+(?:the\s+)?(?:registrant|issuer|company)", re.I)
+REGISTRANT = re.compile(r"(?i)\bexact\s+names?\s+of\s+(?:the\s+)?(?:registrant|issuer|company)")
 NO_NAME = re.compile(
-    r"^\(|\b(?:commission|file|form|report|ended|ending|transition|period|number|mark one|act of|\d{4})\b",
-    re.I,
+    r"(?i)^\(|\b(?:commission|file|form|report|ended|ending|transition|period|number|mark one|act of|\d{4})\b"
 )
 MOST_NAME_LINES = 3
 # With a legal form behind them these call no company by its name: "our Company", "Parent Corporation".
@@ -56,12 +55,11 @@ FEWEST_NAMED = 3
 SHARE_NAMED = 0.5
 # A body that issues documents, alone on its line or at the end of one.
 PUBLIC_BODY = re.compile(
-    r"^(?:the )?(?:(?:[\w.'’-]+ ){0,3}(?:government|ministry|department|treasury|office|republic|kingdom"
+    r"(?i)^(?:the )?(?:(?:[\w.'’-]+ ){0,3}(?:government|ministry|department|treasury|office|republic|kingdom"
     r"|bank|commission|council|city|state|province|county|authority|agency|committee|board|bureau"
     r"|parliament|corporation) of(?: the)?(?: [\w.'’&,-]+){1,7}"
     r"|(?:[\w.'’-]+ ){1,3}(?:central bank|treasury|ministry of finance|monetary fund|monetary authority"
     r"|reserve board|audit office|accountability office|statistics office))$",
-    re.I,
 )
 
 

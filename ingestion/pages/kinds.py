@@ -6,7 +6,9 @@ import re
 from collections.abc import Mapping
 from itertools import pairwise
 
-from ingestion.pages.bibliographies import is_reference_list
+from ingestion.language.months import MONTH_NAME
+from ingestion.language.periods import YEAR
+from ingestion.language.vocabulary import parts
 from ingestion.pages.features import Look, look_at
 from ingestion.pages.statement_kinds import named_statements, statements
 from ingestion.pages.statement_terms import STATEMENTS
@@ -29,8 +31,8 @@ FEWEST_NAMED = 3
 # A list of contents has at least this many entries; fewer may stand on any page.
 FEWEST_ENTRIES = 4
 LEADER = re.compile(r"(?:\. ?){5}|\u2026{2}|_{5}")
-PAGE_NUMBER = re.compile(r"[\divxl]{1,5}", re.I)
-TITLE = re.compile(r"(table of )?contents\b|index$|list of (tables|figures|charts)", re.I)
+PAGE_NUMBER = re.compile(r"(?i)[\divxl]{1,5}")
+TITLE = re.compile(r"(?i)(table of )?contents\b|index$|list of (tables|figures|charts)")
 # Page numbers rise down a list of contents. Figures of a table do so by chance, half of the time.
 LEADERS = ("...", ". . .", "…", "_____")
 LAST_NUMBER = re.compile(r"[ -](\d{1,4})$")
@@ -63,6 +65,35 @@ FORM = {
 HARM = {"advers": 3, "could ": 1, "harm": 1, "materially": 1, "unable to": 1}
 FORM_ENOUGH = 10
 HARM_ENOUGH = 16
+# Marks of an entry in folded text: a date in brackets after the author, an address, a place in a journal, or
+# a word used in citations.
+MARKS_OF_WORKS = re.compile(
+    rf"\((?:{YEAR}[a-z]?|n\. ?d\.|forthcoming|in press)(?:, [^()\n]{{0,25}}\n?[^()\n]{{0,15}})?\)[.,:;]"
+    r"|https?: ?//|\bwww\.|\bdoi[.:]"
+    rf"|\b(?:retrieved|accessed) (?:on |from |at |in )?(?:\d|http|www|{MONTH_NAME})"
+    r"|\bet al\b|\bibid\b|\bop\. ?cit\b|\bisbn\b|\bissn\b|\bworking papers?,? (?:no|series|wp|n°)"
+    r"|\bjournal of\b|\buniversity press\b"
+    r"|\bvol\. ?\d|\bpp\. ?\d|\b\d{1,3} ?\(\d{1,2}\)[,:] ?\d|\[(?:press release|online|accessed|internet"
+    r"|dataset|data set)"
+)
+# Nearly every mark contains one of these. They are counted first, as few pages have any and the search for
+# marks takes 3 ms.
+SIGNS_OF_WORKS = parts(
+    "(19; (20; (n.d; (n. d; http; www.; doi; et al; ibid; pp.; vol.; journal of; retrieved; isbn;"
+    "university press"
+)
+FEWEST_SIGNS = 6
+TITLE_OF_WORKS = re.compile(
+    r"(?:(?:[a-z]|\d{1,2}|[ivx]+|annex|appendix)[.:)]? )?(?:list of )?(?:references?(?: list| cited)?"
+    r"|bibliography|works cited|literature(?: cited)?|end ?notes|"
+    r"bibliographie|literaturverzeichnis|quellenverzeichnis|bibliografia|referencias(?: bibliograficas)?"
+    r"|references bibliographiques)"
+)
+# About one in two lines of a list of references has a mark, as entries run over two to four lines. On a page
+# with footnotes it is one in ten.
+SHARE_OF_LINES = 0.3
+SHARE_UNDER_TITLE = 0.15
+FEWEST_MARKED = 6
 
 
 def page_kinds(page: Page) -> tuple[str, ...]:
@@ -104,7 +135,7 @@ def _is_index(look: Look) -> bool:
 
 def _is_boilerplate(look: Look) -> bool:
     """Whether a page is form, hedging or references, which names everything and answers little."""
-    if is_reference_list(look):
+    if _is_reference_list(look):
         return True
     if look.density > MOST_IN_PROSE:
         return False
@@ -114,3 +145,21 @@ def _is_boilerplate(look: Look) -> bool:
 def _weight(look: Look, phrases: Mapping[str, int]) -> int:
     """Returns how much the phrases of a page count together."""
     return sum(worth * look.text.count(phrase) for phrase, worth in phrases.items())
+
+
+def _is_reference_list(look: Look) -> bool:
+    """Whether most of the page is a list of works cited."""
+    if sum(map(look.text.count, SIGNS_OF_WORKS)) < FEWEST_SIGNS:
+        return False
+    marked = set[int]()
+    number = 0
+    at = 0
+    for mark in MARKS_OF_WORKS.finditer(look.text):
+        number += look.text.count("\n", at, mark.start())
+        at = mark.start()
+        marked.add(number)
+    if len(marked) < FEWEST_MARKED:
+        return False
+    titled = any(map(TITLE_OF_WORKS.fullmatch, look.folded[: look.head]))
+    share = SHARE_UNDER_TITLE if titled else SHARE_OF_LINES
+    return len(marked) >= share * len(look.lines)

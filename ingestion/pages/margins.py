@@ -5,8 +5,9 @@ from __future__ import annotations
 import re
 from collections import defaultdict
 from collections.abc import Collection, Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from statistics import median_high as median
+from typing import NamedTuple
 
 from ingestion.language.currencies import DRAWN_SIGNS
 from ingestion.precedence import giving_way
@@ -59,9 +60,8 @@ SAME_WORDS = 3
 SHARE = 0.3
 # Heads, units and sources of tables repeat as running lines do, and so do rows of figures.
 TABLE_TEXT = re.compile(
-    r"(?:table|chart|figure|box|annex|schedule|exhibit|note)\s(?:\w{0,2}\d|[ivxlc]+\b|\w\b)|(?:notes?"
+    r"(?i)(?:table|chart|figure|box|annex|schedule|exhibit|note)\s(?:\w{0,2}\d|[ivxlc]+\b|\w\b)|(?:notes?"
     r"|sources?):|\(",
-    re.I,
 )
 FIGURE = re.compile(rf"[({DRAWN_SIGNS}-]*\d[\d.,]*[)%]*")
 # What stands left, centre and right is a running line. More pieces are heads of columns.
@@ -75,14 +75,12 @@ PAGE_WORD = r"(?:page|pg|p|pag|página|pagina|seite|sheet|slide|folio)[.:]?\s?(?
 OF_PAGES = r"(?:of|/|von|de|sur)\s?\d{1,4}"
 # A line that is a page's number alone: "Page 1 of 2", "1 / 2", "- 1 -", "Budget Book | 1".
 _NUMBER_LINE = re.compile(
-    rf"(?P<before>.*\S\s*[|·•]\s*)?(?:(?P<named>{PAGE_WORD})|(?P<opened>[-–—~]\s?))?(?P<number>\d{{1,4}})"
+    rf"(?i)(?P<before>.*\S\s*[|·•]\s*)?(?:(?P<named>{PAGE_WORD})|(?P<opened>[-–—~]\s?))?(?P<number>\d{{1,4}})"
     rf"(?P<counted>\s?{OF_PAGES})?(?P<closed>\s?[-–—~])?(?P<after>\s*[|·•]\s*\S.*)?",
-    re.IGNORECASE,
 )
 
 
-@dataclass(frozen=True, slots=True)
-class EdgeRow:
+class EdgeRow(NamedTuple):
     """Lines that stand beside each other at a page's edge.
 
     side: one of EDGES, or "inner" for the row next to the last of heads or feet.

@@ -6,8 +6,9 @@ import re
 from bisect import bisect
 from collections import Counter, defaultdict
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from itertools import chain, pairwise, product
+from typing import NamedTuple
 
 from ingestion.language.currencies import DRAWN_SIGNS
 from ingestion.language.months import MONTH_NAME, MONTH_WORDS
@@ -60,29 +61,27 @@ LETTER = re.compile(r"[^\W\d_]")
 BRACKETED = re.compile(r"^[(\[]\s?(\d{1,4}|[ivxlc]{1,8})\s?[)\]]$")
 PREFIXED = re.compile(r"^(.*?)(\d{1,4})$")
 DASHES = ("-", "–", ".")
-PAGE_BEFORE = re.compile(rf"(?:^|[\s|]){PAGE_WORD}$", re.I)
-PAGES_AFTER = re.compile(rf"^{OF_PAGES}\b", re.I)
+PAGE_BEFORE = re.compile(rf"(?i)(?:^|[\s|]){PAGE_WORD}$")
+PAGES_AFTER = re.compile(rf"(?i)^{OF_PAGES}\b")
 # "continued on page 12" gives no page number, nor does a number that counts something else ("table 12").
-REFERENCE = re.compile(r"\b(?:see|on|from|to|at|over|next|continued|and|or|in|of|this)\.?,?\s\S{1,7}$", re.I)
+REFERENCE = re.compile(r"(?i)\b(?:see|on|from|to|at|over|next|continued|and|or|in|of|this)\.?,?\s\S{1,7}$")
 COUNTED = re.compile(
-    r"\b(?:no|nos|number|notes?|tables?|charts?|figures?|fig|schedule|demand|chapter|section|sec|part"
+    r"(?i)\b(?:no|nos|number|notes?|tables?|charts?|figures?|fig|schedule|demand|chapter|section|sec|part"
     r"|annex|annexure|appendix|exhibit|box|"
     r"item|article|art|rule|rev|revision|version|ver|v|vol|volume|form|step|question|q|fy|year|quarter|week"
     r"|day|title|clause|paragraph|"
     r"para|phase|tier|level|grade|class|stage|statement|issue|lot|bill|act|line|column|group|series|"
     rf"{either(MONTH_WORDS)})[.:#]?$",
-    re.I,
 )
 # A date, or a quantity.
 NO_LABEL_AFTER = re.compile(
-    rf"^(?:{MONTH_NAME}|per ?cent|percentage|basis points?|{SCALE_WORD}|months?|weeks?)\b", re.I
+    rf"(?i)^(?:{MONTH_NAME}|per ?cent|percentage|basis points?|{SCALE_WORD}|months?|weeks?)\b"
 )
 TENS, ONES = ("|x|xx|xxx|xl|l|lx|lxx|lxxx|xc".split("|"), "|i|ii|iii|iv|v|vi|vii|viii|ix".split("|"))
 ROMAN = {f"{ten}{one}": number for number, (ten, one) in enumerate(product(TENS, ONES))}
 
 
-@dataclass(frozen=True, slots=True)
-class _Number:
+class _Number(NamedTuple):
     """One number at an edge of a page.
 
     page: 0-based.

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
+from typing import NamedTuple
 
 from ingestion.language.currencies import CURRENCY_TERMS
 from ingestion.language.months import MONTH_NAME
@@ -12,8 +12,7 @@ from ingestion.language.scales import SCALE_TERMS
 __all__ = ["FORBIDDEN", "INCOME", "PERMITTED", "STATEMENTS", "STEM", "PrimaryStatement"]
 
 
-@dataclass(frozen=True, slots=True)
-class PrimaryStatement:
+class PrimaryStatement(NamedTuple):
     """The patterns for one primary statement.
 
     title: what it is called.

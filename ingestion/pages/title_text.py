@@ -27,9 +27,8 @@ WORD = re.compile(r"[^\W_](?:[\w'’&.-]*[^\W_])?")
 # What no person writes a title with: markup, addresses, templates and code; what would look like a mark of
 # this program, a key of a source or a path; figures drawn in place of letters that could not be read.
 UNSOUND = re.compile(
-    r"[<>{}`|\\✓✔☑⚠≈\ufffd\ufffe\uffff]|\]\(|https?:|www\.|\w@\w|\$[^\W\d]|&#?\w+;|\*\*|__|javascript:"
+    r"(?i)[<>{}`|\\✓✔☑⚠≈\ufffd\ufffe\uffff]|\]\(|https?:|www\.|\w@\w|\$[^\W\d]|&#?\w+;|\*\*|__|javascript:"
     r"|\bS\d+-[0-9a-f]{4}|(?:^|\s)\.{0,2}/|\.\./|\(cid:|\?{2,}",
-    re.I,
 )
 LOWERED_WORDS = frozenset(
     "a an and as at by for from in into of on or per the to upon with de des du la le les et von der die das "

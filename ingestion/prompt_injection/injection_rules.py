@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from functools import cache
 from itertools import starmap
 from pathlib import Path
+from typing import NamedTuple
 
 from ingestion.prompt_injection.obfuscation import fold
 
@@ -21,8 +21,7 @@ GAP = r"[^.!?;:,。！？；：，।|]{0,40}?"
 FORBIDDEN = r"(?![^.!?]{0,12}(?<![a-z])(?:nicht|pas|niet)(?![a-z]))"
 
 
-@dataclass(frozen=True, slots=True)
-class Rule:
+class Rule(NamedTuple):
     """One way of giving orders.
 
     needs: pieces of folded text; a text with none of them has no such order.

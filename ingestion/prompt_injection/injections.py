@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 
 from ingestion.language.sentences import sentence_around
+from ingestion.language.vocabulary import parts
 from ingestion.prompt_injection.injection_rules import part, rules
 from ingestion.prompt_injection.obfuscation import (
     SPACED_WORD,
@@ -29,17 +30,8 @@ OPENERS = frozenset(
     "please and then now but must should you always never to also instead kindly just so".split()
 )
 # Text is deciphered in a further way only where that shows one of these words.
-SIGNS_OF_ORDERS = (
-    "instruction",
-    "prompt",
-    "language model",
-    "assistant",
-    "ignore",
-    "disregard",
-    "forget",
-    "previous",
-    "you are now",
-    "summari",
+SIGNS_OF_ORDERS = parts(
+    "instruction;prompt;language model;assistant;ignore;disregard;forget;previous;you are now;summari"
 )
 
 

@@ -8,8 +8,8 @@ import html
 import re
 import unicodedata
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass
 from functools import cache, partial
+from typing import NamedTuple
 from urllib.parse import unquote
 
 __all__ = ["LOOK_ALIKES", "SPACED_WORD", "Seen", "closed_up", "decoded", "fold", "seen", "turned"]
@@ -41,8 +41,7 @@ LONGEST_CODE = 20_000
 TAGS = range(0xE0020, 0xE007F)
 
 
-@dataclass(frozen=True, slots=True)
-class Seen:
+class Seen(NamedTuple):
     """Text as it is seen.
 
     places: for each of its characters the offset of the original character.

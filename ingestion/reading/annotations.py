@@ -7,10 +7,9 @@ from __future__ import annotations
 
 import ctypes
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
 from functools import partial
 from textwrap import wrap
-from typing import Any
+from typing import Any, NamedTuple
 
 import pypdfium2.raw as raw
 
@@ -44,8 +43,7 @@ CHOICES = (raw.FPDF_FORMFIELD_COMBOBOX, raw.FPDF_FORMFIELD_LISTBOX)
 Sides = tuple[float, float, float, float]
 
 
-@dataclass(frozen=True, slots=True)
-class Annotation:
+class Annotation(NamedTuple):
     """One annotation that is shown. kind: FPDF_ANNOT_…. struck: the stretches of text that it strikes. text:
     its note, the name of its file, or the value of a field. name, field: of a field its name and type."""
 

@@ -5,10 +5,9 @@ A further kind needs a module with a class that opens it, and a row here.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from importlib import import_module
 from pathlib import Path, PurePath
-from typing import Any
+from typing import Any, NamedTuple
 
 __all__ = [
     "FORMATS",
@@ -24,8 +23,7 @@ __all__ = [
 LOOKED_THROUGH = 1_024
 
 
-@dataclass(frozen=True, slots=True)
-class Format:
+class Format(NamedTuple):
     """A kind of file.
 
     name: as users know it.

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from bisect import bisect
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from itertools import combinations, groupby, starmap
 
 from ingestion.records import Line, Word, around_words
 
-__all__ = ["lines_of", "sheet_pages"]
+__all__ = ["lines_of", "sheet_pages", "word_lines"]
 
 # Numbers of facing pages stand alike on their pages, or mirrored, to this share of the sheet's width.
 SAME_SIDE = 0.02
@@ -23,9 +23,14 @@ def lines_of(text: str, words: Sequence[Word]) -> tuple[Line, ...]:
 
     words: in the text's order, with offsets.
     """
+    return tuple(Line(line[0].start, line[-1].end, around_words(line)) for line in word_lines(text, words))
+
+
+def word_lines(text: str, words: Sequence[Word]) -> Iterator[list[Word]]:
+    """Yields the words of each of these lines."""
     breaks = [at for at, letter in enumerate(text) if letter == "\n"]
-    lines = (list(line) for _, line in groupby(words, lambda word: bisect(breaks, word.start)))
-    return tuple(Line(line[0].start, line[-1].end, around_words(line)) for line in lines)
+    for _, line in groupby(words, lambda word: bisect(breaks, word.start)):
+        yield list(line)
 
 
 def sheet_pages(words: Sequence[Word]) -> list[Sequence[Word]]:

@@ -13,7 +13,7 @@ from typing import Any
 import pypdfium2.raw as raw
 
 from ingestion.language.currencies import DRAWN_SIGNS
-from ingestion.ocr.plausibility import fold, plausibility
+from ingestion.ocr.plausibility import LIGATURES, fold, plausibility
 from ingestion.reading.page_objects import loose_box
 
 __all__ = ["with_plain_words"]
@@ -25,7 +25,6 @@ HYPHENS = (" -", "\n-", "(-", "\xad")
 WORD_START = re.compile(r"[^\W\d_]*")
 WORD_END = re.compile(r"[^\W\d_]*$")
 LONGEST_PART = 40
-LIGATURES = ("fi", "fl", "ff", "ffi", "ffl")
 # A ligature is as wide as its letters together, to these shares.
 NARROWEST, WIDEST = 0.87, 1.12
 # At least five letters or digits with a space after each. The first pattern is quick to find nothing.

@@ -136,12 +136,10 @@ class PdfFile:
             return []
         return found if len(found) == self.count else []
 
-    def words(self, number: int, *, clear: bool = False) -> tuple[str, str, list[Word]]:
+    def words(self, number: int) -> tuple[str, str, list[Word]]:
         """(normalised text, method "text" or "text-pypdf", words) of a page; pypdf gives no words. Raises
-        DocumentError where neither reader can. clear: whether it is known to have no words that nobody sees.
+        DocumentError where neither reader can.
         """
-        if clear and (opened := self._open(number)):
-            opened.unseen = {}
         try:
             text, words = self._pdfium_words(number)
             return text, "text", words

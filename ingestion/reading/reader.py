@@ -52,14 +52,12 @@ class Reader:
         *,
         password: str | None = None,
         cancelled: Callable[[], bool] = bool,
-        awaited: bool = False,
         most_pages: int = 0,
     ) -> None:
         """Open a PDF. Raises DocumentError, EncryptedError, CancelledError or ReaderDiedError.
 
         path: None where only a feed is to be read.
         cancelled: called while waiting; true ends the process.
-        awaited: whether someone waits for the answers, so that the process does not lower its priority.
         most_pages: how many pages the file may have, 0 for any number.
         """
         self._lock, self.seconds = threading.Lock(), 0.0
@@ -75,7 +73,7 @@ class Reader:
             raise DocumentError(message, hint=hint, retryable=True) from error
         if path is None:
             return
-        request = {"path": str(path.resolve()), "password": password, "awaited": awaited, "most": most_pages}
+        request = {"path": str(path.resolve()), "password": password, "most": most_pages}
         try:
             pages, title, labels, encrypted = self.call({"op": "open", **request}, OPEN_SECONDS)["info"]
             self.info = DocumentInfo(pages, title, tuple(labels), encrypted)
@@ -83,18 +81,11 @@ class Reader:
             self.close()
             raise
 
-    def text(self, number: int) -> tuple[Page, bool]:
-        """Page `number` (physical, 1-based) as its text layer has it, and whether its image must be read
-        because that is no text.
+    def page(self, number: int, *, tables: bool = True) -> tuple[Page, bool, tuple[Rect, ...]]:
+        """Page `number` (physical, 1-based) as its text layer has it, whether its image must be read because
+        that is no text, and where it has pictures that may hold text. tables: False for its text alone.
         """
-        return self._layer("text", number)[:2]
-
-    def page(self, number: int, *, clear: bool = False) -> tuple[Page, bool, tuple[Rect, ...]]:
-        """The same with its tables, and where it has pictures that may hold text. clear: as in PdfFile."""
-        return self._layer("page", number, clear)
-
-    def _layer(self, op: str, number: int, clear: bool = False) -> tuple[Page, bool, tuple[Rect, ...]]:
-        answer = self.call({"op": op, "page": number, "clear": clear}, PAGE_SECONDS)
+        answer = self.call({"op": "page", "page": number, "tables": tables}, PAGE_SECONDS)
         pictures = tuple(Rect(*box) for box in answer["pictures"])
         return page_from(answer["read"]), bool(answer["unread"]), pictures
 
@@ -186,7 +177,7 @@ class Reader:
 
 
 def read_feed(data: bytes, seconds: float) -> Json:
-    """What `feeds.parse_feed` makes of a feed, in a reading process.
+    """What `worker.parse_feed` makes of a feed, in a reading process.
 
     Raises ReaderDiedError where that takes more than so many seconds or too much memory, and DocumentError
     where no process can be started.

@@ -10,9 +10,8 @@ import math
 from bisect import bisect
 from collections import Counter, defaultdict
 from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from itertools import chain, groupby
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import pypdfium2.raw as raw
@@ -79,8 +78,7 @@ Picture = NDArray[np.int16]
 Area = Sequence[float] | Sides
 
 
-@dataclass(frozen=True, slots=True)
-class ShownPage:
+class ShownPage(NamedTuple):
     """A page that PDFium has open, as it is judged.
 
     text: its text page. objects: all that it draws. layered: whether the file has layers that are off.

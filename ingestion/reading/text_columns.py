@@ -129,16 +129,16 @@ def _runs(pieces: _Pieces, gutter: float) -> list[tuple[int, int]]:
     start = at = 0
     for _, group in groupby(pieces, lambda piece: piece.line):
         row = list(group)
-        if not all(_has_words(piece) and not piece.x0 < gutter < piece.x1 for piece in row):
+        # Whether a piece has letters, or is a figure that ends a sentence.
+        if not all(
+            (any(map(str.isalpha, piece.text)) or piece.text.endswith("."))
+            and not piece.x0 < gutter < piece.x1
+            for piece in row
+        ):
             runs.append((start, at))
             start = at + len(row)
         at += len(row)
     return [(start, end) for start, end in (*runs, (start, at)) if end - start >= 2 * FEWEST_ROWS]
-
-
-def _has_words(piece: _Piece) -> bool:
-    """Whether a piece has letters, or is a figure that ends a sentence."""
-    return any(map(str.isalpha, piece.text)) or piece.text.endswith(".")
 
 
 def _rows(pieces: _Pieces) -> list[_Piece]:

@@ -23,7 +23,6 @@ import ingestion.reading.pdf  # noqa: F401  # once for all readers
 from ingestion.errors import DocumentError
 from ingestion.ocr.recognition import read_image, read_pictures, tables_of
 from ingestion.ocr.text_quality import needs_reading_again
-from ingestion.reading.feeds import parse_feed
 from ingestion.reading.forkserver import serve
 from ingestion.reading.formats import open_document
 from ingestion.reading.layout import lines_of
@@ -31,7 +30,7 @@ from ingestion.reading.wire import Json, box_to, page_from, page_to
 from ingestion.records import Line, Page, Rect, Word
 from ingestion.tables.detection import find_tables
 
-__all__ = ["answer", "main"]
+__all__ = ["answer", "main", "parse_feed"]
 
 ENDS = (".", "!", "?")
 
@@ -43,6 +42,9 @@ NICENESS = 10
 # For a page's image, which must pass a pipe: half the size of an uncompressed one, in a third of the time of
 # zlib's default.
 PNG_LEVEL = 2
+# Entries of one visit, of which a feed has some dozens.
+MOST_ENTRIES = 200
+FIELDS_OF_ENTRY = ("title", "summary", "link", "id", "published_parsed", "updated_parsed")
 
 
 def _serve(pipe: socket.socket) -> None:
@@ -55,8 +57,7 @@ def _serve(pipe: socket.socket) -> None:
         request = json.loads(line)
         try:
             if request["op"] == "open":
-                if not request["awaited"]:  # whoever asks a question meanwhile takes precedence
-                    os.nice(NICENESS)
+                os.nice(NICENESS)  # whoever asks a question meanwhile takes precedence
                 opened = open_document(Path(request["path"]), request["password"])
                 if 0 < request["most"] < opened.count:
                     raise DocumentError(
@@ -80,9 +81,9 @@ def _serve(pipe: socket.socket) -> None:
         pipe.sendall(json.dumps(answered).encode() + b"\n")
 
 
-def _answer_text(file: Any, request: Json) -> Json:
-    number, whole = request["page"], request["op"] == "page"
-    text, method, words = file.words(number, clear=request.get("clear", False))
+def _answer_page(file: Any, request: Json) -> Json:
+    number, whole = request["page"], request["tables"]
+    text, method, words = file.words(number)
     tables = tuple(find_tables(text, words, partial(file.rules, number))) if whole else ()
     page = Page(number, text, method=method, lines=lines_of(text, words), tables=tables)
     return {**_completed(file, page), "pictures": list(map(box_to, file.pictures(number))) if whole else []}
@@ -146,8 +147,7 @@ def _answer_structure(file: Any, request: Json) -> Json:
 _ANSWERS = {
     "firsts": _answer_structure,
     "outline": _answer_structure,
-    "text": _answer_text,
-    "page": _answer_text,
+    "page": _answer_page,
     "ocr": _answer_ocr,
     "pictures": _answer_pictures,
     "glyphs": _answer_glyphs,
@@ -158,6 +158,25 @@ _ANSWERS = {
 def answer(file: Any, request: Json) -> Json:
     """The answer of an open file to a request, as it is sent through the pipe. Raises DocumentError."""
     return _ANSWERS[request["op"]](file, request)
+
+
+def parse_feed(data: bytes) -> Json:
+    """The title and the entries of a feed, as JSON values; {} for what is no feed."""
+    import feedparser
+
+    try:
+        # As a stream: what is a text could be taken for an address to fetch.
+        parsed = feedparser.parse(io.BytesIO(data), sanitize_html=False, resolve_relative_uris=False)
+    except (ValueError, LookupError, RecursionError):  # such as halves of characters
+        return {}
+    if not parsed.entries and not parsed.get("version"):
+        return {}
+    entries = list(map(_feed_entry, parsed.entries[:MOST_ENTRIES]))
+    return {"title": parsed.feed.get("title"), "entries": entries}
+
+
+def _feed_entry(entry: Any) -> Json:
+    return {name: entry.get(name) for name in FIELDS_OF_ENTRY}
 
 
 def main() -> None:

@@ -18,8 +18,8 @@ CAPTION = re.compile(
     r"(?i:table|chart|figure|exhibit|schedule|annex(?:ure)?|box|statement"
     r"|appendix)\s+(?:[A-Z]{0,3}[.\-–]?\d|[IVXLC]+\b|[A-Z]\b)"
 )
-NOTE = re.compile(r"(?:sources?|notes?|memo(?:randum)?)\s*:|\*+\s?\w|\([a-z\d]{1,2}\)\s", re.IGNORECASE)
-NAVIGATION = re.compile(r"(?:table of contents|index|contents|back to contents)", re.IGNORECASE)
+NOTE = re.compile(r"(?i)(?:sources?|notes?|memo(?:randum)?)\s*:|\*+\s?\w|\([a-z\d]{1,2}\)\s")
+NAVIGATION = re.compile(r"(?i)(?:table of contents|index|contents|back to contents)")
 _AMOUNT = (
     rf"(?:{WHOLE_SCALE}s?|{SHORT_SCALE}(?![a-z])|per ?cent(?:age)?s?|basis points|{CURRENCY_NAME}"
     rf"|[a-z]{{0,3}}[{DRAWN_SIGNS}]\s?(?:'?000s?|{LETTER_SCALE}(?![a-z])|{SCALE_WORD})?|{CURRENCY}|'000s?|%"
@@ -28,27 +28,23 @@ _AMOUNT = (
 _OF_ALL = rf"(?:all |{CURRENCY_NAME} |currency |tabular )?"
 _AMOUNTS = rf"(?:amounts?|figures|values|{CURRENCY_NAME})"
 _OPENING = rf"(?:{_OF_ALL}{_AMOUNTS}?\s*(?:are )?(?:expressed |stated |shown |presented )?in\s+)"
-OPENING = re.compile(rf"[(\[]?{_OPENING}", re.IGNORECASE)
+OPENING = re.compile(rf"(?i)[(\[]?{_OPENING}")
 UNIT = re.compile(
-    rf"[(\[]?\s*(?:unaudited\s*[;,)]\s*[(]?)?(?:{_OPENING}(?:[\w.{DRAWN_SIGNS}'-]+ "
+    rf"(?i)[(\[]?\s*(?:unaudited\s*[;,)]\s*[(]?)?(?:{_OPENING}(?:[\w.{DRAWN_SIGNS}'-]+ "
     rf"(?:of )?){{0,2}}?{_AMOUNT}|{_AMOUNT}|as a (?:%|per ?cent))",
-    re.IGNORECASE,
 )
-IN_UNIT = re.compile(
-    rf"^[(\[].*?\bin (?:[\w.{DRAWN_SIGNS}'-]+ (?:of )?){{0,2}}?{_AMOUNT}(?!\w)", re.IGNORECASE
-)
+IN_UNIT = re.compile(rf"(?i)^[(\[].*?\bin (?:[\w.{DRAWN_SIGNS}'-]+ (?:of )?){{0,2}}?{_AMOUNT}(?!\w)")
 _BARE = rf"{_AMOUNT}(?: (?:of [\w ]{{2,30}}|(?:in )?{_AMOUNT}))?"
-BARE_UNIT = re.compile(rf"{_BARE}\.?|(?:annual|year-on-year) per ?cent(?:age)? changes?", re.IGNORECASE)
+BARE_UNIT = re.compile(rf"(?i){_BARE}\.?|(?:annual|year-on-year) per ?cent(?:age)? changes?")
 # A unit on a line of its own may name any currency, and may say more after a comma: "Crowns million", "Per
 # cent of GDP, unless stated otherwise". It does not begin with a small letter, as the end of a sentence does:
 # "millions, except per share data):".
 UNIT_LINE = re.compile(
     rf"(?![^\W\d_A-Z])(?i:{_BARE}|(?:[^\W\d_]+ ){{1,2}}{SCALE_WORD})(?:[,;] [^.:\d]{{2,80}})?"
 )
-OPENS_UNIT = re.compile(rf"[(\[]|in\b|{_OF_ALL}{_AMOUNTS}\b", re.IGNORECASE)
+OPENS_UNIT = re.compile(rf"(?i)[(\[]|in\b|{_OF_ALL}{_AMOUNTS}\b")
 INTRODUCTION = re.compile(
-    r"\b(?:following|accompanying) (?:table|schedule|statement|chart)|\btable (?:below|that follows)",
-    re.IGNORECASE,
+    r"(?i)\b(?:following|accompanying) (?:table|schedule|statement|chart)|\btable (?:below|that follows)",
 )
 IN_BRACKETS = re.compile(r"\(([^()]{2,90})\)")
 # The widest gaps, in line heights: between heads and caption, between lines of a caption, and between lines

@@ -40,9 +40,8 @@ ALIGNED_SHARE = 0.6
 
 # What stands to the left of years that are heads: "Years ended December 31,", "(in millions)".
 HEAD_LABEL = re.compile(
-    rf"^\(|\b{YEARLESS}|\b(?:as (?:of|at)|at|in) [\w.{DRAWN_SIGNS}']+,?$"
+    rf"(?i)^\(|\b{YEARLESS}|\b(?:as (?:of|at)|at|in) [\w.{DRAWN_SIGNS}']+,?$"
     rf"|\b(?:{WHOLE_SCALE}s?)\b",
-    re.IGNORECASE,
 )
 # Words of one head, however wide their gaps.
 ONE_PERIOD = re.compile(YEARLESS, re.IGNORECASE)

@@ -46,7 +46,7 @@ UNEVEN = 0.3
 # lines stand between them on either page: notes and the running foot, the running head and a repeated title.
 SAME_SIDE = 0.03
 MOST_LINES_BETWEEN = 5
-CONTINUED = re.compile(r"\b(?:continued|cont['’.]?d?|concluded)\b", re.IGNORECASE)
+CONTINUED = re.compile(r"(?i)\b(?:continued|cont['’.]?d?|concluded)\b")
 # Shades and underlines look like rules too. Real rules lose no column: they keep at least this share of the
 # cells that the words alone would make. The rest are stray lines of labels and notes.
 KEPT = 0.9

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterator, Sequence
 
+from ingestion.reading.layout import word_lines
 from ingestion.records import Word, around
 from ingestion.tables.word_kinds import count_values
 
@@ -33,7 +34,7 @@ def by_direction(text: str, words: Sequence[Word]) -> Iterator[tuple[int, Sequen
     if not any(map(_is_tall, words[::STEP])):
         yield 0, words
         return
-    lines = [(_direction(line), line) for line in _lines(text, words)]
+    lines = [(_direction(line), line) for line in word_lines(text, words)]
     rows, values = Counter[int](), Counter[int]()
     for direction, line in lines:
         if (count := count_values(line)) >= FEWEST_VALUES:
@@ -57,18 +58,6 @@ def by_direction(text: str, words: Sequence[Word]) -> Iterator[tuple[int, Sequen
 
 def _is_tall(word: Word) -> bool:
     return len(word.text) >= SHORTEST and word.box.height > word.box.width
-
-
-def _lines(text: str, words: Sequence[Word]) -> Iterator[list[Word]]:
-    """Yields the words of each line of the text."""
-    line = list[Word]()
-    for word in words:
-        if line and "\n" in text[line[-1].end : word.start]:
-            yield line
-            line = []
-        line.append(word)
-    if line:
-        yield line
 
 
 def _direction(line: Sequence[Word]) -> int | None:

@@ -45,7 +45,7 @@ MOST_HEADS = 60
 # How many words a value with its measure has: "5 per cent", "4 to 8 lakh". One of time may be a head: "1-3
 # years".
 MEASURED_WORDS = range(2, 5)
-OF_TIME = re.compile(r"(?:day|month|year)s?", re.IGNORECASE)
+OF_TIME = re.compile(r"(?i)(?:day|month|year)s?")
 # Gaps are in widths of the line's mean letter. A space between words is about half a letter wide, up to one
 # and a half in justified lines.
 SPLIT_DIGITS_GAP = 0.3

@@ -32,11 +32,10 @@ INDENT = 0.8
 CENTRED = 12
 # Words that no label ends in. It goes on in the next line.
 GOES_ON = re.compile(
-    r"(?:\b(?:of|and|the|for|to|on|in|from|by|with|or|at|before|after|a|an|net|under|per|than|less|as"
+    r"(?i)(?:\b(?:of|and|the|for|to|on|in|from|by|with|or|at|before|after|a|an|net|under|per|than|less|as"
     r"|its|de|la|et|du|des|y|del|und|der)|[,;&(/–—-])$",
-    re.IGNORECASE,
 )
-TOTAL = re.compile(r"(?:sub-?)?totals?\b", re.IGNORECASE)
+TOTAL = re.compile(r"(?i)(?:sub-?)?totals?\b")
 LEADER = re.compile(r"[.…·_]{3,}$")
 
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 import ctypes
 from collections.abc import Iterator
 from ctypes import byref
-from dataclasses import dataclass
 from itertools import chain, islice
+from typing import NamedTuple
 
 import pypdfium2.raw as raw
 
@@ -32,8 +32,7 @@ POINTS_OF_A_BOX = 5
 Point = tuple[float, float]
 
 
-@dataclass(frozen=True, slots=True)
-class Rules:
+class Rules(NamedTuple):
     """The rules of a page as thin rectangles, in fractions of the page as shown.
 
     across: those across the page.

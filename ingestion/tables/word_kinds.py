@@ -11,8 +11,7 @@ from ingestion.language.months import DATED_MONTH
 from ingestion.language.numbers import cell_figure
 from ingestion.language.numbers.number_styles import CLOSING, NUMERAL, OPENING, SIDES, TRIANGLES, UNDECIDED
 from ingestion.language.periods import FISCAL, PERIOD, YEAR, YEAR_PART, YEARLESS, find_periods
-from ingestion.language.scales import SCALE_TERMS
-from ingestion.language.units import MINUS, UNIT_TERMS
+from ingestion.language.scales import MINUS, SCALE_TERMS, UNIT_TERMS
 from ingestion.language.vocabulary import either, words
 from ingestion.records import Word
 
@@ -46,7 +45,7 @@ FIGURE = re.compile(
 )
 _PLAIN = re.compile(rf"[(-]?{_NUMBER}[)%]?")
 _NOTHING = re.compile(
-    r"-{1,3}%?|[–—―−‒]{1,2}%?|\.{2,3}|…|[nN][./]?[aA]\.?|NA|[nN]il|NIL|[nN]\.?[mM]\.?|\*", re.ASCII
+    r"(?a)-{1,3}%?|[–—―−‒]{1,2}%?|\.{2,3}|…|[nN][./]?[aA]\.?|NA|[nN]il|NIL|[nN]\.?[mM]\.?|\*"
 )
 _CURRENCY_ALONE = re.compile(rf"[(\[]?[-−–]?(?:{_CURRENCY}|[kK]r\.?)[(\[]?")
 # "000s" and "$000" scale figures and are none.
@@ -64,18 +63,17 @@ _PERIOD = re.compile(
     rf"(?:{PERIOD}|{YEAR}(?:[-–/](?:\d\d|{YEAR}))?)(?:[a-zA-Z]|\([A-Za-z\d]{{1,3}}\)|[*†‡¹²³]|RE|BE)?"
     rf"|[1-4](?:st|nd|rd|th)|(?i:{YEAR_PART}|{FISCAL})"
 )
-_YEARLESS = re.compile(rf"\b{YEARLESS}(?!\w)", re.IGNORECASE)
-_NAMED_MONTH = re.compile(rf"\b{DATED_MONTH}", re.IGNORECASE)
+_YEARLESS = re.compile(rf"(?i)\b{YEARLESS}(?!\w)")
+_NAMED_MONTH = re.compile(rf"(?i)\b{DATED_MONTH}")
 BROKEN = re.compile("[\ufffe\u0002\u00ad]")
 MARK = re.compile(r"\(?(?:\d{1,2}|[a-z]|[ivx]{1,4})\)?(?:[,(]\(?(?:\d{1,2}|[a-z])\)?){0,2}|[*†‡§]{1,3}")
 # A whole cell that gives its value in words: "Nil", "As applicable".
 _IN_WORDS = re.compile(
-    r"(?:nil|none|exempt(?:ed)?|free|not applicable|as applicable|no change|unchanged|not available"
+    r"(?i)(?:nil|none|exempt(?:ed)?|free|not applicable|as applicable|no change|unchanged|not available"
     r"|not specified)\.?",
-    re.IGNORECASE,
 )
 # Rates for several cases: "15/10", "10/5/2.5".
-_BY_CASE = re.compile(r"\d{1,6}(?:\.\d{1,4})?(?:/\d{1,6}(?:\.\d{1,4})?){1,3}", re.ASCII)
+_BY_CASE = re.compile(r"(?a)\d{1,6}(?:\.\d{1,4})?(?:/\d{1,6}(?:\.\d{1,4})?){1,3}")
 # Words that go with a figure: "5 per cent", "4 to 8 lakh", "25 basis points".
 _MEASURES = UNIT_TERMS | SCALE_TERMS | words("day days month months year years")
 _BETWEEN = frozenset(("to", "or", "and", "/", "+"))

@@ -16,9 +16,9 @@ import pypdfium2
 import pytest
 from pypdf.generic import ArrayObject, NameObject
 
-from ingestion.document import TOO_SLOW, Circumstances, read_document, read_text
+from chatbot.evidence.highlights import locate_quote
+from ingestion.document import TOO_SLOW, Circumstances, read_document
 from ingestion.errors import CancelledError, DocumentError, EncryptedError
-from ingestion.pages.highlights import locate_quote
 from ingestion.reading import reader as reader_module
 from ingestion.reading.pdf import PdfFile
 from ingestion.reading.reader import Reader, _child_environment
@@ -176,7 +176,7 @@ def test_a_dead_reader_is_an_error_that_names_the_page(paper: Path) -> None:
     with Reader(paper) as reader:
         os.killpg(reader._process.pid, signal.SIGKILL)
         with pytest.raises(DocumentError, match="Page 2"):
-            reader.text(2)
+            reader.page(2)
 
 
 def test_pages_after_those_that_took_too_long_are_not_read(
@@ -184,12 +184,11 @@ def test_pages_after_those_that_took_too_long_are_not_read(
 ) -> None:
     monkeypatch.setattr("ingestion.document.MOST_SECONDS", 1e-6)
     monkeypatch.setattr("ingestion.document.SECONDS_A_PAGE", 0.0)
-    for read in (read_text, read_document):
-        first, *others = read(paper, Circumstances(processes=1)).pages
-        assert first.text
-        assert not first.problem
-        assert len(others) == 3
-        assert {(page.text, page.method, page.problem) for page in others} == {("", "none", TOO_SLOW)}
+    first, *others = read_document(paper, Circumstances(processes=1)).pages
+    assert first.text
+    assert not first.problem
+    assert len(others) == 3
+    assert {(page.text, page.method, page.problem) for page in others} == {("", "none", TOO_SLOW)}
 
 
 def test_a_reader_tells_how_long_it_worked(paper: Path) -> None:
@@ -285,10 +284,9 @@ def test_what_a_killed_process_left_is_deleted_by_the_next(
 
 def test_a_file_of_too_many_pages_is_refused_with_the_setting_that_says_so(tmp_path: Path) -> None:
     path = repeat_page(tmp_path / "many.pdf", "The ceiling.", 60_000)
-    for read in (read_text, read_document):
-        with pytest.raises(DocumentError, match="has 60,000 pages, and at most 5,000 are read") as caught:
-            read(path, Circumstances(most_pages=5_000))
-        assert "FINPOLICY_MAX_PAGES" in caught.value.hint
+    with pytest.raises(DocumentError, match="has 60,000 pages, and at most 5,000 are read") as caught:
+        read_document(path, Circumstances(most_pages=5_000))
+    assert "FINPOLICY_MAX_PAGES" in caught.value.hint
     assert len(read_document(make_pdf(path, ["One", "Two"]), Circumstances(most_pages=2)).pages) == 2
 
 

@@ -8,9 +8,9 @@ from collections.abc import Sequence
 from chatbot.answer.compare.key_figure_cells import RowPlace, key_figure_of
 from chatbot.answer.compare.key_figure_periods import column_periods
 from chatbot.answer.tables.cell_lookup import cell_of
+from chatbot.comparison.key_figure_names import plain_label
 from chatbot.comparison.key_figure_records import FigurePeriod, KeyFigure
 from chatbot.records import Hit
-from ingestion.language.key_figure_names import plain_label
 from ingestion.records import Row, Table
 
 __all__ = ["balance_sheet_debt"]

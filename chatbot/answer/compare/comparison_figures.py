@@ -24,15 +24,10 @@ from chatbot.answer.compare.measure_match import (
 from chatbot.answer.tables.cell_lookup import stated_unit, states_percent
 from chatbot.comparison import Quantity
 from chatbot.evidence.page import page_of
+from chatbot.evidence.scales_of_cells import governing_mark, passage_scale
 from chatbot.records import FINE, Answer, Citation, Hit, NumberCheck
 from ingestion.language.currencies import MONEY
-from ingestion.language.numbers import (
-    Figure,
-    governing_mark,
-    passage_scale,
-    scale_marks,
-    stated_mark,
-)
+from ingestion.language.numbers import Figure, scale_marks, stated_mark
 
 __all__ = ["Part", "derived_figure", "stated"]
 

@@ -8,12 +8,13 @@ from dataclasses import dataclass, replace
 
 from chatbot.answer.tables.cell_lookup import FoundCell, printed_row
 from chatbot.answer.tables.table_wording import short_head
+from chatbot.comparison.key_figure_names import plain_label
 from chatbot.comparison.key_figure_records import FigurePeriod, KeyFigure
 from chatbot.evidence.passages import verbatim
+from chatbot.evidence.scales_of_cells import passage_scale
 from chatbot.records import Hit
 from ingestion.language.currencies import MONEY, short_sign
-from ingestion.language.key_figure_names import plain_label
-from ingestion.language.numbers import find_figures, passage_scale, scale_marks
+from ingestion.language.numbers import find_figures, scale_marks
 from ingestion.records import Row, Table
 
 __all__ = ["PER_SHARE_MEASURE", "RowPlace", "key_figure_of"]

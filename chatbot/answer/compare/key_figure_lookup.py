@@ -23,6 +23,7 @@ from chatbot.answer.compare.statement_pages import (
     statement_pages,
 )
 from chatbot.answer.tables.cell_lookup import FoundCell, by_year, cell_of
+from chatbot.comparison.key_figure_names import KeyMeasure, key_measures, plain_label
 from chatbot.comparison.key_figure_records import (
     A_DAY,
     OF_GDP,
@@ -33,7 +34,6 @@ from chatbot.comparison.key_figure_records import (
 )
 from chatbot.evidence.page_figures import in_doubt
 from chatbot.records import Hit
-from ingestion.language.key_figure_names import KeyMeasure, key_measures, plain_label
 from ingestion.language.periods import find_periods
 from ingestion.records import Row, Table
 

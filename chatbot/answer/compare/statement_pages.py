@@ -6,8 +6,8 @@ import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 
+from chatbot.comparison.key_figure_names import key_measures, plain_label
 from chatbot.records import Hit
-from ingestion.language.key_figure_names import key_measures, plain_label
 from ingestion.pages.statement_terms import STATEMENTS as TITLES
 from ingestion.prompt_injection.obfuscation import fold
 from ingestion.records import Table

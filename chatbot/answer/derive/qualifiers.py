@@ -10,9 +10,8 @@ from collections.abc import Iterator, Sequence
 
 from ingestion.language.numbers import Figure
 from ingestion.language.periods import without_periods
-from ingestion.language.scales import SCALE_TERMS
+from ingestion.language.scales import SCALE_TERMS, UNIT_TERMS
 from ingestion.language.terms import terms
-from ingestion.language.units import UNIT_TERMS
 
 __all__ = ["LEAST", "bound_of", "claims", "qualifiers"]
 

@@ -20,13 +20,13 @@ from chatbot.answer.tables.table_wording import in_a_sentence, short_head, with_
 from chatbot.evidence.figure_names import SAME_PERIOD, agreement
 from chatbot.evidence.page import page_of
 from chatbot.evidence.passages import LEFT_OUT, Passage, orders_of
+from chatbot.evidence.scales_of_cells import mark_beside, mark_of_table
 from chatbot.evidence.text_blocks import SPEAKER, YEAR_SAID, is_head, is_title
 from chatbot.evidence.word_runs import evened
 from chatbot.records import Prompt, Understanding
 from ingestion.language.list_items import LINE_ITEM
 from ingestion.language.measures import measure_named
 from ingestion.language.months import MONTH, month_number
-from ingestion.language.numbers import mark_beside, mark_of_table
 from ingestion.language.periods import A_DAY, Period, find_periods, head_period, nearest_other
 from ingestion.language.sentences import is_finished, sentence_spans, sentences
 from ingestion.language.terms import content_terms, terms

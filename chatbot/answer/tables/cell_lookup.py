@@ -8,17 +8,10 @@ from dataclasses import dataclass, replace
 
 from chatbot.answer.citations.citation_keys import escape_keys
 from chatbot.evidence.passages import verbatim
+from chatbot.evidence.scales_of_cells import for_row, mark_of_table, passage_scale
 from chatbot.records import Hit
 from ingestion.language.measures import Measure
-from ingestion.language.numbers import (
-    Figure,
-    cell_figure,
-    for_row,
-    mark_of_table,
-    passage_scale,
-    stated_mark,
-    table_styles,
-)
+from ingestion.language.numbers import Figure, cell_figure, stated_mark, table_styles
 from ingestion.language.opposites import PLANNED
 from ingestion.language.periods import (
     PART_ALONE,

@@ -17,7 +17,7 @@ from chatbot.evidence.word_runs import common_end, comparable_words
 from ingestion.language.numbers import Figure, find_figures, same_value, stated_mark
 from ingestion.language.opposites import HOLDINGS, MOVES, TOLD_LESS
 from ingestion.language.periods import find_periods
-from ingestion.language.units import MINUS
+from ingestion.language.scales import MINUS
 from ingestion.language.vocabulary import words
 
 __all__ = [

@@ -16,9 +16,8 @@ import Stemmer
 
 from chatbot.models.cosine_scale import by_embedder
 from ingestion.language.currencies import CODES
-from ingestion.language.scales import LETTER_SCALE, SCALE_WORD
+from ingestion.language.scales import LETTER_SCALE, SCALE_WORD, SPACE
 from ingestion.language.terms import STOP_WORDS, terms
-from ingestion.language.units import SPACE
 
 __all__ = [
     "ASSET_MARK",

@@ -2,7 +2,7 @@
 
 `figures` finds amounts and `spelled` amounts in words; `number_styles` decides how figures are written, and
 `not_amounts` masks what must not be taken for one.
-`scale_marks` finds the lines that scale a table's cells, and tells which of them scales a cell.
+`scale_marks` finds the lines that scale a table's cells.
 """
 
 from __future__ import annotations
@@ -18,11 +18,6 @@ from ingestion.language.numbers.figures import (
 from ingestion.language.numbers.number_styles import NumberStyle, own_style, page_style, table_styles
 from ingestion.language.numbers.scale_marks import (
     ScaleMark,
-    for_row,
-    governing_mark,
-    mark_beside,
-    mark_of_table,
-    passage_scale,
     scale_marks,
     stated_mark,
 )
@@ -33,14 +28,9 @@ __all__ = [
     "ScaleMark",
     "cell_figure",
     "find_figures",
-    "for_row",
-    "governing_mark",
     "magnitude",
-    "mark_beside",
-    "mark_of_table",
     "own_style",
     "page_style",
-    "passage_scale",
     "same_value",
     "scale_marks",
     "stated_mark",

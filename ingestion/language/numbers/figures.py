@@ -41,9 +41,20 @@ from ingestion.language.numbers.number_styles import (
 )
 from ingestion.language.numbers.spelled import find_spelled
 from ingestion.language.periods import find_periods
-from ingestion.language.scales import BARE_LETTER_SCALE, LETTER_SCALE, LETTER_SCALES, SCALE_WORD, scale_of
+from ingestion.language.scales import (
+    BARE_LETTER_SCALE,
+    BASIS,
+    GAP,
+    LETTER_SCALE,
+    LETTER_SCALES,
+    MINUS,
+    PERCENT,
+    POINTS,
+    SCALE_WORD,
+    SPACE,
+    scale_of,
+)
 from ingestion.language.sentences import sentence_spans
-from ingestion.language.units import BASIS, GAP, MINUS, PERCENT, POINTS, SPACE
 from ingestion.language.vocabulary import Match, either
 
 __all__ = ["Figure", "cell_figure", "find_figures", "magnitude", "same_value", "units_agree"]
@@ -81,9 +92,8 @@ _BEFORE_LONGEST = 20  # characters: the longest currency mark with sign, bracket
 # A capital on the next line begins something else: "12" and below it "Percent of revenue".
 _NEXT_LINE = rf"{SPACE}{{0,3}}\r?\n{SPACE}{{0,3}}[A-Z]"
 _AFTER = re.compile(
-    rf"(?-i:(?!{_NEXT_LINE}))(?:{GAP}|-)(?:(?P<points>{POINTS})|(?P<basis>{BASIS})|(?P<percent>{PERCENT})"
+    rf"(?i)(?-i:(?!{_NEXT_LINE}))(?:{GAP}|-)(?:(?P<points>{POINTS})|(?P<basis>{BASIS})|(?P<percent>{PERCENT})"
     rf"|(?P<scale>{SCALE_WORD})(?:\s{{1,2}}(?P<scale2>{SCALE_WORD}))?(?![A-Za-z]))",
-    re.IGNORECASE,
 )
 _KINDS = {
     "points": ("percentage points", "points"),
@@ -145,9 +155,7 @@ _NEAR_PERIOD = 120
 _AT_ONCE = re.compile(
     r"[\s(]{0,3}(?:(?:in|for|of|during|by|at|on|over|as|the|year|end|fiscal|[A-Z]{1,3})[\s(-]{1,3}){0,4}"
 )
-_CONNECTOR = re.compile(
-    rf"{GAP}(?P<word>to|and|or|[-–—\u2011])(?: (?:a|about|around|from|over))?{GAP}", re.IGNORECASE
-)
+_CONNECTOR = re.compile(rf"(?i){GAP}(?P<word>to|and|or|[-–—\u2011])(?: (?:a|about|around|from|over))?{GAP}")
 
 
 @dataclass(frozen=True, slots=True)

@@ -8,8 +8,8 @@ from ingestion.language.currencies import DRAWN_SIGNS
 from ingestion.language.list_items import NUMBERED_ITEM
 from ingestion.language.months import MONTH
 from ingestion.language.periods import YEAR, find_periods
+from ingestion.language.scales import UNIT_AHEAD
 from ingestion.language.sentences import PLACES
-from ingestion.language.units import UNIT_AHEAD
 from ingestion.language.vocabulary import either
 from ingestion.reading.formats import SUFFIXES
 

@@ -15,8 +15,7 @@ from functools import lru_cache
 
 from ingestion.language.language_detection import is_foreign
 from ingestion.language.periods import YEAR
-from ingestion.language.scales import BARE_LETTER_SCALE
-from ingestion.language.units import MINUS, SPACE, UNIT_AHEAD
+from ingestion.language.scales import BARE_LETTER_SCALE, MINUS, SPACE, UNIT_AHEAD
 from ingestion.records import Table
 
 __all__ = [
@@ -61,14 +60,14 @@ _YEAR = re.compile(YEAR)
 _BETWEEN = rf"[^\s\d{OPENING}{CLOSING}()\[\]]{{0,4}} ?"  # a currency between a sign and its digits
 _TRIANGLE = re.compile(rf"[{TRIANGLES}](?={SPACE}?{_BETWEEN}\.?[0-9])")
 _LEGEND = re.compile(
-    rf"[{TRIANGLES}](?!{SPACE}?{_BETWEEN}\.?[0-9])[^.\n]{{0,60}}\b(?:loss|negative|minus|deficit|decrease)",
-    re.IGNORECASE,
+    rf"(?i)[{TRIANGLES}](?!{SPACE}?{_BETWEEN}\.?[0-9])[^.\n]{{0,60}}"
+    r"\b(?:loss|negative|minus|deficit|decrease)",
 )
 _OTHER_MINUS = re.compile(rf"(?<![\w)])(?:[{MINUS}]|\()[0-9]")
 _INSIDE = rf"{_BETWEEN}[0-9][0-9.,{_APART} ]*%?"
 _IN_ANGLES = re.compile(rf"[{OPENING}](?P<inside>{_INSIDE})[{CLOSING}]")
 _IN_SQUARES = re.compile(rf"\s*\[{_INSIDE}\][\s%]*")
-_SQUARE_LEGEND = re.compile(r"\bsquare brackets\b|\[\s*\](?!\()", re.IGNORECASE)
+_SQUARE_LEGEND = re.compile(r"(?i)\bsquare brackets\b|\[\s*\](?!\()")
 _MINUS_BEHIND = re.compile(rf"(?<=[0-9%])[{MINUS}](?=\s*%?\s*\Z)")
 _WHOLE_CROWNS = re.compile(r"(?<=[0-9]),[-–—]{1,2}(?!\w)")  # "kr 13 125,-"
 # "5.0p" is provisional. "x" and the letters of scales are units.

@@ -1,12 +1,8 @@
-"""Finds the lines that give a table's bare cells their scale and unit, such as "(in millions)", and the text
-of a table that gives one cell its scale or percentage kind: the nearest that states one.
-"""
+"""Finds the lines and heads that give bare cells their scale and unit, such as "(in millions)"."""
 
 from __future__ import annotations
 
 import re
-from bisect import bisect_left
-from collections.abc import Callable
 from dataclasses import dataclass, replace
 
 from ingestion.language.currencies import (
@@ -23,15 +19,9 @@ from ingestion.language.numbers.figures import find_figures
 from ingestion.language.numbers.not_amounts import masked
 from ingestion.language.scales import MARK_SCALE, SCALE_WORD, TOUCHING_SCALE, WHOLE_SCALE, ZEROS, scale_of
 from ingestion.language.vocabulary import either, groups_of, numbered
-from ingestion.records import Row, Table
 
 __all__ = [
     "ScaleMark",
-    "for_row",
-    "governing_mark",
-    "mark_beside",
-    "mark_of_table",
-    "passage_scale",
     "scale_marks",
     "stated_mark",
 ]
@@ -125,7 +115,6 @@ _PERCENT_KIND = (  # "(Per cent)", "(in percent of GDP)", "(y/y, %)", "Variation
     r"|(?P<basis>(?i:basis[ \u00a0]points?|bps))|(?P<percent>%|(?i:per[ \u00a0]?cent"
     r"|percentage)))(?:[ \u00a0,;][^()\n0-9]{0,40})?\)"
 )
-_LOOK_BACK = 50  # marks: no table has so many in succession that hold for a single row
 _AND_COUNTS = re.compile(r",? and (?:(?!and\b)[a-z]+ ){0,2}?(?P<counted>[a-z]{3,}?)s? ")
 _MARK = re.compile(
     numbered(
@@ -133,11 +122,9 @@ _MARK = re.compile(
     )
 )
 
-_POINTS = re.compile(
-    r"(?<![0-9])(?<![0-9] )(?:percentage|per ?cent|%)[\s-]points?|\bppts?\b|\bpp\b", re.IGNORECASE
-)
-_BASIS_POINTS = re.compile(r"(?<![0-9] )\bbasis points?\b|\bbps\b", re.IGNORECASE)
-_PERCENT = re.compile(r"(?<![0-9])(?<![0-9] )(?:%|\bper ?cent(?:age)?s?\b)", re.IGNORECASE)
+_POINTS = re.compile(r"(?i)(?<![0-9])(?<![0-9] )(?:percentage|per ?cent|%)[\s-]points?|\bppts?\b|\bpp\b")
+_BASIS_POINTS = re.compile(r"(?i)(?<![0-9] )\bbasis points?\b|\bbps\b")
+_PERCENT = re.compile(r"(?i)(?<![0-9])(?<![0-9] )(?:%|\bper ?cent(?:age)?s?\b)")
 _KINDS = (("percentage points", _POINTS), ("basis points", _BASIS_POINTS), ("%", _PERCENT))
 # "Population mln", "GDP, bln", "Loans (mln EUR)", "'000 tonnes", "Thousand lines": a name states its scale in
 # brackets, at its end, as zeros or before one word. "Dr" and "Cr" are no scales.
@@ -151,8 +138,6 @@ _BARE_SCALE = re.compile(
     ),
     re.IGNORECASE,
 )
-# "Cr" in a line of units, where no debits and credits stand.
-_CRORES = re.compile(r"(?:(?<=[(,\s])|\A)crs?(?=\.?\s?(?:[),;]|\Z))", re.IGNORECASE)
 
 
 @dataclass(frozen=True, slots=True)
@@ -177,9 +162,6 @@ class ScaleMark:
     counted: str = ""
 
 
-Reader = Callable[[str], ScaleMark | None]
-
-
 def scale_marks(text: str) -> list[ScaleMark]:
     """Lines and heads that give bare cells their scale or unit, in order: "(in millions)", "₹ crore",
     "$m", "RM'000", "(Per cent)".
@@ -201,22 +183,6 @@ def scale_marks(text: str) -> list[ScaleMark]:
             # "in millions, except shares, which are in thousands": the second scale is for the exceptions.
             read += len(line.partition(")")[0])
     return marks
-
-
-def passage_scale(text: str) -> tuple[float, str | None]:
-    """Scale and unit of the passage's bare cells; (1.0, None) where no mark gives them.
-
-    Marks with a scale come before others, and then those that govern more than a line; the first is taken.
-    """
-    marks = sorted(scale_marks(text), key=lambda mark: (mark.scale == 1.0, mark.until is not None))
-    return (marks[0].scale, marks[0].unit) if marks else (1.0, None)
-
-
-def governing_mark(marks: list[ScaleMark], position: int) -> ScaleMark | None:
-    """The nearest mark before a position that still governs there. marks: in the order of scale_marks."""
-    before = bisect_left(marks, position, key=lambda mark: mark.end)
-    nearest = reversed(marks[max(0, before - _LOOK_BACK) : before])
-    return next((mark for mark in nearest if mark.until is None or position < mark.until), None)
 
 
 def _scale_and_unit(match: re.Match[str]) -> tuple[float, str | None]:
@@ -248,39 +214,6 @@ def stated_mark(text: str) -> ScaleMark | None:
         return scales[-1]
     kinds = ((unit, pattern.search(text)) for unit, pattern in _KINDS)
     return next((ScaleMark(*match.span(), 1.0, unit) for unit, match in kinds if match), None)
-
-
-def mark_beside(head: str, row: Row, read: Reader = stated_mark) -> ScaleMark | None:
-    """What a cell's own head, its row's label or a section above it states, the innermost first.
-
-    It takes precedence over what the table states for all cells.
-    """
-    texts = (*reversed(head.split(" > ")), row.label, *reversed(row.section.split(" > ")))
-    return next(filter(None, map(read, filter(None, texts))), None)
-
-
-def mark_of_table(table: Table, row: Row, read: Reader = stated_mark) -> ScaleMark | None:
-    """What a table's line of units, else its caption, states for the cells of a row.
-
-    In a caption a percentage kind stands in brackets, as in prose.
-    """
-    if table.unit:
-        crores = _CRORES.search(table.unit)
-        mark = read(table.unit) or (crores and ScaleMark(*crores.span(), scale_of("cr"), None))
-        if mark:
-            return for_row(mark, row)
-    stated = reversed(scale_marks(table.caption))
-    return for_row(max(stated, key=lambda mark: mark.scale > 1, default=None), row)
-
-
-def for_row(mark: ScaleMark | None, row: Row) -> ScaleMark | None:
-    """The mark that applies to a row, of a line with one mark for money and one for what is counted.
-
-    That is the mark for money, unless the row's label or section names what is counted.
-    """
-    if mark is None or mark.counted in f"{row.section} {row.label}".casefold():
-        return mark
-    return mark.money
 
 
 def _bare_scales(text: str) -> list[ScaleMark]:

@@ -5,11 +5,10 @@ from __future__ import annotations
 import re
 from bisect import bisect_left
 from collections.abc import Iterator
-from dataclasses import dataclass
+from typing import NamedTuple
 
 from ingestion.language.currencies import CURRENCY_NAME
-from ingestion.language.scales import SCALE_WORD
-from ingestion.language.units import BASIS, GAP, PERCENT, POINTS
+from ingestion.language.scales import BASIS, GAP, PERCENT, POINTS, SCALE_WORD
 from ingestion.language.vocabulary import either
 
 __all__ = ["NUMBER_WORDS", "Spelled", "find_spelled"]
@@ -39,23 +38,20 @@ _DURATION = (
     r"|years?)\b"
 )
 _AMOUNT = re.compile(
-    rf"(?<![\w-])(?P<number>(?P<half>half|(?:a|one)[- ]quarter"
+    rf"(?i)(?<![\w-])(?P<number>(?P<half>half|(?:a|one)[- ]quarter"
     rf"|three[- ]quarters)(?: of)?(?= (?:an? )?(?:per ?cent|percent))(?: an?)?"
     rf"|(?P<cardinal>{_CARDINAL})(?: (?P<and>{_PART_OF_ONE}))?)"
     rf"(?:(?=(?:(?: to | or | and |-){_CARDINAL})?(?:{GAP}|-){_UNIT})|(?P<duration>(?<!\bone){_DURATION}))",
-    re.IGNORECASE,
 )
 _FRACTION = re.compile(
-    rf"(?<![\w-])(?:(?:{either(_ONES)})[- ](?:(?:{either(set(_PARTS) - {'quarter'})})s?|halves)\b"
+    rf"(?i)(?<![\w-])(?:(?:{either(_ONES)})[- ](?:(?:{either(set(_PARTS) - {'quarter'})})s?|halves)\b"
     r"|three[- ]quarters(?= of (?:the|all|its|their|an?)\b)"
     r"|(?:(?<!first )(?<!second )(?<!latter )(?<!other )(?<!last )half"
     rf"|an?[- ](?:{either(_PARTS)}))(?= of (?:the|all|its|their)\b))",
-    re.IGNORECASE,
 )
 
 
-@dataclass(frozen=True, slots=True)
-class Spelled:
+class Spelled(NamedTuple):
     """A number in words: text[start:end].
 
     value: without scale.

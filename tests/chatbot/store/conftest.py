@@ -8,7 +8,6 @@ from pathlib import Path
 import pytest
 
 from chatbot.store.library import Library
-from ingestion import document
 from tests.chatbot.store.libraries import open_library
 
 
@@ -23,9 +22,3 @@ def library(home: Path) -> Iterator[Library]:
     made = open_library(home)
     yield made
     made.close()
-
-
-@pytest.fixture
-def text_first(monkeypatch: pytest.MonkeyPatch) -> None:
-    """The text of short files is read before their tables too."""
-    monkeypatch.setattr(document, "FEW_PAGES", 0)

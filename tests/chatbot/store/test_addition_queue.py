@@ -155,7 +155,7 @@ class Script:
 
     def incomplete(self) -> list[Version]:
         return [
-            Version(number, name, name, "ready", None, 1, 1, 1, None, False, lacks="tables")
+            Version(number, name, name, "ready", None, 1, 1, 1, None, False, lacks="images")
             for number, name in self.lacking.items()
         ]
 
@@ -163,15 +163,14 @@ class Script:
         self,
         version: int,
         *,
-        images: bool,
         progress: Callable[[str, int, int], None],
         cancelled: Callable[[], bool],
     ) -> None:
         name = self.lacking[version]
-        if "tables" in self.failing:
-            raise self.failing.pop("tables")
+        if "images" in self.failing:
+            raise self.failing.pop("images")
         for page in range(1, self.pages + 1):
-            progress("tables", page, self.pages)
+            progress("images", page, self.pages)
             self.pass_through(f"complete {name}", cancelled)
         if self.lacking.pop(version, None):
             self.done.append(f"completed {name}")
@@ -263,13 +262,13 @@ Opened = Callable[[Script], Additions]
 
 
 def staged(script: Script) -> Script:
-    """What it reads lacks its tables at first."""
+    """What it reads lacks images at first."""
     script.staged = True
     return script
 
 
-def at_its_tables(opened: Opened) -> tuple[Script, Additions, int]:
-    """A queue whose one document has its text and vectors, and whose tables wait to be let on. The last:
+def at_its_images(opened: Opened) -> tuple[Script, Additions, int]:
+    """A queue whose one document has its text and vectors, and whose images wait to be let on. The last:
     its job.
     """
     script = staged(Script(gated=True, pages=1, batches=1))
@@ -277,7 +276,7 @@ def at_its_tables(opened: Opened) -> tuple[Script, Additions, int]:
     (number,) = additions.enqueue(files("a.pdf"))
     script.let("read a.pdf")
     script.let("embed a.pdf")
-    wait_for_phases(additions, {"a.pdf": "tables"})
+    wait_for_phases(additions, {"a.pdf": "images"})
     return script, additions, number
 
 
@@ -296,8 +295,8 @@ def test_what_a_text_lacks_is_read_when_all_vectors_are_made(opened: Opened) -> 
     assert not any(job.lacks for job in jobs)
 
 
-def test_while_tables_are_read_others_are_read_and_embedded(opened: Opened) -> None:
-    script, additions, _ = at_its_tables(opened)
+def test_while_images_are_read_others_are_read_and_embedded(opened: Opened) -> None:
+    script, additions, _ = at_its_images(opened)
     (job,) = additions.jobs()
     assert job.lacks is True
     assert job.busy is True
@@ -306,18 +305,18 @@ def test_while_tables_are_read_others_are_read_and_embedded(opened: Opened) -> N
     additions.enqueue(files("b.pdf"))
     script.let("read b.pdf")
     script.let("embed b.pdf")
-    wait_for_phases(additions, {"a.pdf": "tables", "b.pdf": "tables"})
+    wait_for_phases(additions, {"a.pdf": "images", "b.pdf": "images"})
     script.let("complete a.pdf")
     script.let("complete b.pdf")
     wait_for(additions, all_finished)
-    before_tables, tables = steps(script)[:-2], steps(script)[-2:]
-    assert before_tables == ["read a.pdf", "embedded a.pdf", "read b.pdf", "embedded b.pdf"]
-    assert tables == ["completed a.pdf", "completed b.pdf"]
+    before_images, images = steps(script)[:-2], steps(script)[-2:]
+    assert before_images == ["read a.pdf", "embedded a.pdf", "read b.pdf", "embedded b.pdf"]
+    assert images == ["completed a.pdf", "completed b.pdf"]
 
 
 @pytest.mark.parametrize("way", ["cancel", "erase"])
-def test_a_document_is_given_up_while_its_tables_are_read(opened: Opened, way: str) -> None:
-    script, additions, number = at_its_tables(opened)
+def test_a_document_is_given_up_while_its_images_are_read(opened: Opened, way: str) -> None:
+    script, additions, number = at_its_images(opened)
     if way == "cancel":
         additions.cancel(number)
     else:
@@ -328,9 +327,9 @@ def test_a_document_is_given_up_while_its_tables_are_read(opened: Opened, way: s
     assert "completed a.pdf" not in script.done
 
 
-def test_tables_that_cannot_be_read_leave_a_document_that_says_so(opened: Opened) -> None:
+def test_images_that_cannot_be_read_leave_a_document_that_says_so(opened: Opened) -> None:
     script = staged(Script())
-    script.failing["tables"] = DocumentError("The file is gone.", hint="Add it again.")
+    script.failing["images"] = DocumentError("The file is gone.", hint="Add it again.")
     additions = opened(script)
     additions.enqueue(files("a.pdf"))
     (job,) = wait_for(additions, all_finished)
@@ -338,8 +337,7 @@ def test_tables_that_cannot_be_read_leave_a_document_that_says_so(opened: Opened
     warning = result_of(job).warning
     assert (
         warning
-        == "Its text can be searched, but its tables and pictures could not be read: The file is gone. "
-        "Add it again."
+        == "Its text can be searched, but its pictures could not be read: The file is gone. Add it again."
     )
     additions.enqueue(files("b.pdf"))
     wait_for(additions, all_finished)
@@ -347,7 +345,7 @@ def test_tables_that_cannot_be_read_leave_a_document_that_says_so(opened: Opened
     assert completed == ["completed b.pdf"], "the other is tried again at the next start"
 
 
-def test_tables_are_read_though_vectors_cannot_be_made(opened: Opened) -> None:
+def test_images_are_read_though_vectors_cannot_be_made(opened: Opened) -> None:
     script = staged(Script())
     script.failing["embedding"] = ModelError("The endpoint is gone.")
     additions = opened(script)
@@ -360,12 +358,12 @@ def test_tables_are_read_though_vectors_cannot_be_made(opened: Opened) -> None:
     assert "completed a.pdf" in script.done
 
 
-def test_closing_stops_the_reading_of_tables_and_the_next_start_goes_on(opened: Opened) -> None:
-    script, additions, _ = at_its_tables(opened)
+def test_closing_stops_the_reading_of_images_and_the_next_start_goes_on(opened: Opened) -> None:
+    script, additions, _ = at_its_images(opened)
     additions.close()
     assert script.lacking
     again = opened(script)
-    (job,) = wait_for_phases(again, {"a.pdf": "tables"})
+    (job,) = wait_for_phases(again, {"a.pdf": "images"})
     assert not job.cancellable, "an earlier process stored it"
     script.let("complete a.pdf")
     wait_for(again, all_finished)
@@ -529,13 +527,13 @@ def test_what_an_earlier_process_left_is_taken_up_and_cannot_be_cancelled(opened
     assert steps(script) == ["embedded left.pdf"]
 
 
-def test_what_an_earlier_process_left_without_vectors_and_tables_is_one_job(opened: Opened) -> None:
+def test_what_an_earlier_process_left_without_vectors_and_images_is_one_job(opened: Opened) -> None:
     script = Script(gated=True)
     script.unembedded = [(7, "left.pdf")]
     script.lacking = {7: "left.pdf"}
     script.let("embed left.pdf", 2)
     additions = opened(script)
-    (job,) = wait_for_phases(additions, {"left.pdf": "tables"})
+    (job,) = wait_for_phases(additions, {"left.pdf": "images"})
     assert job.lacks
     script.let("complete left.pdf", 2)
     (job,) = wait_for_phases(additions, {"left.pdf": "done"})
@@ -722,13 +720,13 @@ def test_the_long_files_of_one_owner_leave_places_to_others(
     assert sum(job.phase == "reading" for job in jobs) == most + 1
 
 
-def test_small_tables_are_read_before_many_vectors_are_made(opened: Callable[[Script], Additions]) -> None:
+def test_few_images_are_read_before_many_vectors_are_made(opened: Callable[[Script], Additions]) -> None:
     script = staged(Script(gated=True, pages=1, batches=1))
     additions = opened(script)
     additions.enqueue(files("a.pdf"))
     script.let("read a.pdf")
     wait_for_phases(additions, {"a.pdf": "embedding"})
-    script.batches = 50
+    script.batches = 500
     additions.enqueue(files("b.pdf"))
     script.let("read b.pdf")
     wait_for_phases(additions, {"a.pdf": "embedding", "b.pdf": "embedding"})

@@ -645,14 +645,14 @@ def test_a_file_that_cannot_be_read_to_its_end_is_refused(library: Library, home
 def test_a_reading_process_that_is_killed_costs_one_page(
     library: Library, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    read = Reader.text
+    read = Reader.page
 
-    def killed(reader: Reader, number: int) -> Any:
+    def killed(reader: Reader, number: int, **given: bool) -> Any:
         if number == 2:
             os.killpg(reader._process.pid, signal.SIGKILL)
-        return read(reader, number)
+        return read(reader, number, **given)
 
-    monkeypatch.setattr(Reader, "text", killed)
+    monkeypatch.setattr(Reader, "page", killed)
     result = add_pages(library, tmp_path / "Second.pdf", SECOND)
     assert (result.status, [page for page, _ in result.failed_pages]) in [("added", [2]), ("added", [])]
     assert library.catalog.version(result.version) is not None

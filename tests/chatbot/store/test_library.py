@@ -721,10 +721,9 @@ def test_what_is_no_file_is_refused_and_does_not_hang(library: Library, tmp_path
     assert "not a file" in (results[0].error or "")
 
 
-STEPS = ["begin", "fill", "searchable", "add_vectors", "ready", "refill"]
+STEPS = ["begin", "fill", "searchable", "add_vectors", "ready"]
 
 
-@pytest.mark.usefixtures("text_first")
 @pytest.mark.parametrize("step", STEPS)
 @pytest.mark.parametrize("when", ["before", "after"])
 def test_a_process_that_ends_at_any_step_of_a_replacement_leaves_one_whole_document(

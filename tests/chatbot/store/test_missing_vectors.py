@@ -77,7 +77,7 @@ def test_the_next_vectors_are_made_while_the_first_are_not_used_yet(home: Path, 
     read_now(library, [Upload(long_pdf(tmp_path, count))])
     catalog, lacking = library.catalog, library.without_vectors()
     early = EarlyVectors(catalog, embedder)
-    batches = make_vectors(catalog, embedder, lacking, early, lambda: None)
+    batches = make_vectors(catalog, embedder, lacking, early)
     first = next(batches)
     assert embedder.second.wait(10)
     made = [first, *batches]
@@ -86,36 +86,6 @@ def test_the_next_vectors_are_made_while_the_first_are_not_used_yet(home: Path, 
     assert not any(before)
     ordinals = [ordinal for batch in made for ordinal, *_ in batch.rows]
     assert ordinals == list(range(count))
-    library.close()
-
-
-def test_no_vectors_are_made_while_a_question_waits_for_tables(home: Path, tmp_path: Path) -> None:
-    embedder = HashEmbedder()
-    library = open_library(home, embedder)
-    read_now(library, [Upload(long_pdf(tmp_path, EMBED_BATCH))])
-    version = library.without_vectors()[0].id
-    before = embedder.calls
-    asked, answered = threading.Event(), threading.Event()
-
-    def waits(phase: str, done: int, total: int) -> None:
-        asked.set()
-        answered.wait(10)
-
-    def ask() -> None:
-        library.complete(version, images=False, awaited=True, progress=waits)
-
-    question = threading.Thread(target=ask)
-    question.start()
-    assert asked.wait(10)
-    vectors = threading.Thread(target=library.resume_vectors)
-    vectors.start()
-    vectors.join(0.5)
-    assert embedder.calls == before
-    answered.set()
-    question.join(10)
-    vectors.join(10)
-    assert embedder.calls > before
-    assert not library.without_vectors()
     library.close()
 
 
@@ -321,7 +291,7 @@ def test_the_shortest_gets_its_vectors_first_and_owners_take_turns(home: Path, t
     turns = in_turns(library.without_vectors(), owners.__getitem__)
     assert "".join(names[version.id] for version in turns) == "TMSL"
     early = EarlyVectors(library.catalog, library.embedder)
-    batches = make_vectors(library.catalog, library.embedder, turns, early, lambda: None, owners.__getitem__)
+    batches = make_vectors(library.catalog, library.embedder, turns, early, owners.__getitem__)
     made = "".join(names[batch.version.id] for batch in batches)
     assert made.index("T") <= 1, "beside a longer one of another owner"
     assert made.index("S") < made.rindex("M") < made.rindex("L"), "nobody waits for all of another"

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
+from chatbot.records import PageReport
 from chatbot.ui.page_report import MOST_ROWS, facts_html, kind_of, number_runs, pages_html, ranges, strip_html
-from ingestion.records import PageReport
 
 
 def page(

@@ -12,14 +12,11 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
+from chatbot.evidence.scales_of_cells import governing_mark, mark_beside, mark_of_table, passage_scale
 from ingestion.language.numbers import (
     Figure,
     find_figures,
-    governing_mark,
     magnitude,
-    mark_beside,
-    mark_of_table,
-    passage_scale,
     same_value,
     scale_marks,
     stated_mark,

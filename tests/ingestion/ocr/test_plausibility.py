@@ -12,7 +12,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ingestion.ocr.plausibility import _table, fold, judge, letter_runs
+from ingestion.ocr.plausibility import RUN, _table, fold, judge
 
 PROSE = """The Ministry of Finance publishes this report twice a year. It describes how public revenue and
     expenditure developed, and
@@ -287,7 +287,7 @@ def test_a_capital_set_apart_breaks_no_word() -> None:
 def test_letters_are_folded_across_alphabets() -> None:
     folded = fold("Żółć ÉTÉ İstanbul straße Ære Чёрный Ελλάς 12%")
     assert folded == "zolc ete istanbul strase are cernyi ellas 12%"
-    runs = letter_runs(fold("Q4-Überschuss, 12b"))
+    runs = RUN.findall(fold("Q4-Überschuss, 12b"))
     assert runs == ["q", "uberschuss", "b"]
 
 

@@ -13,11 +13,11 @@ from PIL import Image, ImageDraw, ImageFont
 from reportlab.lib.utils import ImageReader
 from reportlab.pdfgen.canvas import Canvas
 
+from chatbot.evidence.highlights import locate_quote
 from ingestion.document import read_document
 from ingestion.ocr.image_preprocessing import prepare, skew_of
 from ingestion.ocr.ocr_merge import OcrLine, add_pass, mean_confidence, without_noise
 from ingestion.ocr.recognition import read_image
-from ingestion.pages.highlights import locate_quote
 from ingestion.reading.pdf import PdfFile
 from ingestion.records import Rect, Word
 from tests.case_rows import case_rows

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 from reportlab.pdfgen.canvas import Canvas
 
-from ingestion.document import read_text
+from ingestion.document import read_document
 from ingestion.pages.document_titles import document_title
 from ingestion.pages.title_text import LONGEST_TITLE
 from ingestion.records import Line, Page, Rect
@@ -175,7 +175,7 @@ def test_no_pages_give_none() -> None:
 def test_a_made_pdf_is_called_by_its_cover(tmp_path: Path) -> None:
     cover = "Republic of Norland\nMinistry of Finance\nBudget Book 2025-26\n"
     path = make_pdf(tmp_path / "bb.pdf", [cover, BODY, BODY], title="untitled")
-    reading = read_text(path)
+    reading = read_document(path)
     title = document_title(reading.pages, reading.info.title, reading.facts.period)
     assert title == "Republic of Norland, Budget Book 2025-26"
 
@@ -193,7 +193,7 @@ financebench2/PAYPAL_2023Q2_10Q.pdf | PayPal Holdings, quarterly report June 30,
 
 @pytest.mark.parametrize(("file", "title"), REAL)
 def test_real_documents(shared: Path, file: str, title: str) -> None:
-    reading = read_text(shared / file)
+    reading = read_document(shared / file)
     assert document_title(reading.pages, reading.info.title, reading.facts.period) == title
 
 
@@ -214,7 +214,7 @@ def drawn(path: Path, lines: Drawn) -> str:
         canvas.drawString(60, top, line)
         top -= 1.4 * size
     canvas.save()
-    reading = read_text(path)
+    reading = read_document(path)
     return document_title(reading.pages, reading.info.title, reading.facts.period)
 
 

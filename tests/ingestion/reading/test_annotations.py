@@ -20,9 +20,9 @@ from pypdf.generic import (
 )
 from reportlab.pdfgen.canvas import Canvas
 
+from chatbot.evidence.highlights import locate_quote
 from ingestion.document import read_document
 from ingestion.errors import DocumentError
-from ingestion.pages.highlights import locate_quote
 from ingestion.reading.pdf import PdfFile
 from ingestion.reading.reader import Reader
 from ingestion.records import Page

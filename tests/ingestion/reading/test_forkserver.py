@@ -55,16 +55,16 @@ def is_there(pid: int) -> bool:
 
 
 def test_each_reader_is_a_process_of_its_own_under_limits(path: Path, server: int) -> None:
-    with Reader(path) as first, Reader(path, awaited=True) as second:
+    with Reader(path) as first, Reader(path) as second:
         assert len({first._process.pid, second._process.pid, server}) == 3
-        for reader, niceness in ((first, NICENESS), (second, 0)):
+        for reader in (first, second):
             pid = reader._process.pid
             _, parent, *_ = status_of(pid)
             assert int(parent) == server
             soft, _ = resource.prlimit(pid, resource.RLIMIT_AS)
             assert soft == MEMORY_LIMIT
             own, of_server = os.getpriority(os.PRIO_PROCESS, pid), os.getpriority(os.PRIO_PROCESS, server)
-            assert own - of_server == niceness
+            assert own - of_server == NICENESS
     assert not is_there(first._process.pid)
     assert not Path(f"/proc/{second._process.pid}").exists()
 
@@ -78,8 +78,7 @@ def test_nothing_of_one_document_is_open_in_the_reader_of_another(tmp_path: Path
             sockets = {name for name in files if "socket:" in name}
             assert len(sockets) == 1  # its own
             assert not any("pipe:" in name for name in files)
-        page, _ = first.text(1)
-        other_page, _ = second.text(1)
+        page, other_page = first.page(1)[0], second.page(1)[0]
         assert page.text != other_page.text
 
 
@@ -88,10 +87,9 @@ def test_where_the_process_that_forks_has_died_another_is_started(path: Path, se
         os.kill(server, signal.SIGKILL)
         assert until(lambda: not is_there(lost._process.pid))  # it is killed too
         with pytest.raises(ReaderDiedError, match="Page 1"):
-            lost.text(1)
+            lost.page(1)
         with Reader(path) as reader:
-            page, _ = reader.text(1)
-            assert "3.0 per cent" in page.text
+            assert "3.0 per cent" in reader.page(1)[0].text
         assert forkserver._servers[-1].process.pid != server
 
 

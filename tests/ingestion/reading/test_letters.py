@@ -12,8 +12,8 @@ from reportlab.pdfbase import pdfmetrics
 from reportlab.pdfbase.ttfonts import TTFont
 from reportlab.pdfgen.canvas import Canvas
 
+from chatbot.evidence.highlights import locate_quote
 from ingestion.document import read_document
-from ingestion.pages.highlights import locate_quote
 from ingestion.reading.pdf import PdfFile
 from tests.pdfs import draw
 

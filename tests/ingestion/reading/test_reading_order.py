@@ -13,8 +13,8 @@ import pypdfium2
 import pytest
 from reportlab.pdfgen.canvas import Canvas
 
+from chatbot.evidence.highlights import locate_quote
 from ingestion.document import read_document
-from ingestion.pages.highlights import locate_quote
 from ingestion.reading.pdf import PdfFile
 from ingestion.records import Row, Table
 from ingestion.tables.detection import find_tables

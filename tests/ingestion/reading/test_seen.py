@@ -710,7 +710,7 @@ def test_a_page_of_very_many_hidden_and_seen_letters_is_read_in_time(tmp_path: P
                 canvas.drawText(text)
 
     with Reader(drawn(tmp_path / "a.pdf", draw)) as reader:
-        assert reader.text(1)
+        assert reader.page(1)
 
 
 @pytest.mark.parametrize(

@@ -2,7 +2,7 @@
 
 import pytest
 
-from ingestion.pages.highlights import confidence_of, locate_quote
+from chatbot.evidence.highlights import confidence_of, locate_quote
 from ingestion.records import Rect, Word
 from tests.case_rows import case_rows
 

@@ -10,8 +10,8 @@ from pathlib import Path
 import pypdf
 import pytest
 
+from chatbot.store.reader_pool import MOST_WAITING, Readers
 from ingestion.errors import DocumentError
-from ingestion.reading.reader_pool import MOST_WAITING, Readers
 from tests.pdfs import make_pdf
 
 
