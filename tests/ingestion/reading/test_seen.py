@@ -505,6 +505,26 @@ def test_a_layer_that_is_off_is_not_read(tmp_path: Path, state: str) -> None:
     )
 
 
+def test_dots_that_may_be_on_a_layer_are_seen_wherever_they_stand_between_pixels(tmp_path: Path) -> None:
+    lines = [f"The I.R.S. asks for {number}.5." for number in range(60)]
+    canvas = Canvas(str(tmp_path / "a.pdf"), pagesize=SIZE, invariant=1)
+    canvas.beginForm("layer")
+    canvas.setFont("Helvetica", 4)
+    for at, line in enumerate(lines):
+        canvas.drawString(60 + at * 0.13, 780 - at * 6.07, line)
+    canvas.endForm()
+    canvas.doForm("layer")
+    canvas.save()
+    writer = PdfWriter(clone_from=PdfReader(tmp_path / "a.pdf"))
+    group = writer._add_object(named(Type="OCG", Name=TextStringObject("L")))
+    groups = ArrayObject([group])
+    writer._root_object[NameObject("/OCProperties")] = named(OCGs=groups, D=named(OFF=groups))
+    writer.write(tmp_path / "a.pdf")
+    text, remarks = read(tmp_path / "a.pdf")
+    assert text.split("\n") == lines
+    assert remarks == []
+
+
 @pytest.mark.parametrize(
     "part", ["Above", "7,500 pounds", "three quotations.", "Above 7,500 pounds obtain three"]
 )
