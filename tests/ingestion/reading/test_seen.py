@@ -742,6 +742,7 @@ def test_a_page_of_very_many_hidden_and_seen_letters_is_read_in_time(tmp_path: P
         ("91", "twelve", "The fee is 91 euros.", ["“twelve”, which stands for another figure"]),
         ("91", "not", "The fee is 91 euros.", ["“not”, which stands for another figure"]),
         ("91", " ", "The fee is 91 euros.", []),
+        ("91", "~", "The fee is 91 euros.", []),
     ],
 )
 def test_figures_are_read_as_drawn_and_ligatures_as_the_file_spells_them(
