@@ -41,7 +41,7 @@ FIGURE = re.compile(
     rf"[(\[]?[{MINUS}+~>≤≥{OPENING}{TRIANGLES}]?{_CURRENCY}?[(\[]?[{MINUS}+]?{_NUMBER}"
     rf"(?:[-–]{_NUMBER}(?<=[\d][.]\d)|[-–]{_NUMBER}%)?"
     rf"(?:[%)\]]|bps?|pp|\)?pts?|[xX](?!\w)|[a-zA-Z](?![a-zA-Z]))?[%)\]{CLOSING}]*"
-    r"(?:\*{1,3}|[†‡§#¹²³⁴⁵⁶⁷⁸⁹⁰]{1,2}"
+    r"(?:\*{1,3}|[†‡§#¹²³⁴⁵⁶⁷⁸⁹⁰]{1,2}(?:,[¹²³⁴⁵⁶⁷⁸⁹⁰]{1,2})*"
     rf"|\([a-z\d]\)|/\d|\[\d\])?(?:/[-–=]|[{MINUS}]|,[-–—]{{1,2}})?[,;]?"
 )
 _PLAIN = re.compile(rf"[(-]?{_NUMBER}[)%]?")

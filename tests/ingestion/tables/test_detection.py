@@ -624,6 +624,7 @@ def test_a_table_of_its_own_is_not_continued(tmp_path: Path) -> None:
 WORD_KINDS = case_rows("""
 1,234   | v
 (8)     | v
+4,156¹,² | v
 5.0p    | v
 —       | d
 n.a.    | d
