@@ -476,9 +476,9 @@ class _Judge:
         part = self._part(view, view.whole, number, NEAR if scanned else EDGES)
         if not part.size or np.ptp(part, axis=(0, 1)).max() < FAINTEST:
             return False
-        x, y = self._middles[number]
-        left, bottom, right, top = self._others.T
-        return scanned or not ((left <= x) & (x <= right) & (bottom <= y) & (y <= top)).any()
+        left, top, right, bottom = corners_of(self._shown.text, self._indexes[number])
+        x0, y0, x1, y1 = self._others.T
+        return scanned or not ((x0 < right) & (left < x1) & (y0 < top) & (bottom < y1)).any()
 
     def _shows(self, view: _View, changes: Picture, number: int) -> bool:
         return bool(self._part(view, changes, number).max(initial=0) >= FAINTEST)

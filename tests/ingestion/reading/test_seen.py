@@ -634,6 +634,18 @@ def test_the_text_layer_of_a_scan_stays(tmp_path: Path) -> None:
     assert remarks == []
 
 
+@pytest.mark.parametrize("foot", [698, 692, 689])
+def test_words_of_a_layer_over_words_that_are_drawn_go(tmp_path: Path, foot: int) -> None:
+    def draw(canvas: Canvas) -> None:
+        canvas.drawString(60, 700, SEEN)
+        canvas.setFont("Helvetica", 16)
+        canvas.drawString(61, foot, HIDDEN.upper(), mode=3)
+
+    text, remarks = read(drawn(tmp_path / "a.pdf", draw))
+    assert text.strip() == SEEN
+    assert HIDDEN.upper() in remarks[0]
+
+
 def test_words_of_a_scans_layer_under_a_black_box_go(tmp_path: Path) -> None:
     path = with_layer(tmp_path / "a.pdf", extra=lambda canvas: canvas.rect(55, 762, 300, 14, fill=1))
     text, remarks = read(path)
