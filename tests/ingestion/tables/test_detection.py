@@ -851,6 +851,41 @@ def test_a_head_over_three_spans_them_and_the_first_line_of_one_does_not(tmp_pat
     assert over_one.heads == ("Gross", "Accumulated Losses", "Net")
 
 
+@pytest.mark.parametrize(
+    ("above", "periods", "heads"),
+    [
+        (
+            "Average",
+            "May 29, 2022 | Fiscal 2022 | May 30, 2021",
+            "May 29, 2022 | Average Fiscal 2022 | May 30, 2021",
+        ),
+        ("2022 vs.", "2022 | 2021 | 2021", "2022 | 2022 vs. 2021 | 2021"),
+        ("Revenue", "2022 | 2021 | 2020", "Revenue > 2022 | Revenue > 2021 | Revenue > 2020"),
+    ],
+)
+def test_words_close_above_a_period_span_periods_of_its_kind_alone(
+    tmp_path: Path, above: str, periods: str, heads: str
+) -> None:
+    rows = [["", *periods.split(" | ")], ["Cash", "1,000", "805", "995"], ["Debt", "900", "708", "892"]]
+    table = one(tmp_path, [(430, 89, f">{above}"), *grid(100, rows)])
+    assert " | ".join(table.heads) == heads
+
+
+def test_a_head_spans_the_columns_over_whose_middle_it_stands_best(tmp_path: Path) -> None:
+    rights = (315, 350, 410, 460, 510)
+    rows = sheet("""
+              | Amount | Total | Level 1 | Level 2 | Level 3
+        Cash  | 1,000  | 995   | 600     | 300     | 95
+        Bonds | 900    | 892   | 500     | 300     | 92
+    """)
+    over = [(394, 70, "|December 31, 2016"), (412, 85, "|Fair Value")]
+    table = one(tmp_path, [*over, *grid(105, rows, rights=rights)])
+    assert table.heads == (
+        "December 31, 2016 > Amount",
+        *(f"December 31, 2016 > Fair Value > {head}" for head in rows[0][2:]),
+    )
+
+
 def test_heads_over_years_that_repeat_take_a_round_each(tmp_path: Path) -> None:
     rows = sheet("""
                       | 2022 | 2021 | 2022 | 2021
