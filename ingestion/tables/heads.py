@@ -76,8 +76,8 @@ def head_of(
             break
         # A unit line may stand over the labels, between the rows and the heads above it.
         if over or not all(map(is_unit, others)):
-            if not zone.is_head(line, over):
-                break
+            if not zone.is_head(line, over) or (rows and _are_years(rows[0]) and _are_years(over)):
+                break  # years above others are the axis of a chart
             if len(over) == 1 and is_unit(over[0].text) and not is_bare_unit(over[0].text):
                 units.insert(0, over[0].text)  # it says more than the head of a column would
             elif not counts_up([piece.text for piece in over]):
@@ -91,6 +91,10 @@ def head_of(
     if periods:
         heads = [stacked((periods[0], head)) if is_period(head) else head for head in heads]
     return Head(heads, caption, next(iter([*above, *reversed(units)]), ""), top)
+
+
+def _are_years(pieces: Sequence[Piece]) -> bool:
+    return len(pieces) > 1 and all(piece.text.isdecimal() and is_period(piece.text) for piece in pieces)
 
 
 @dataclass(slots=True)

@@ -871,6 +871,11 @@ def test_words_close_above_a_period_span_periods_of_its_kind_alone(
     assert " | ".join(table.heads) == heads
 
 
+def test_years_above_the_years_of_a_table_are_the_axis_of_a_chart(tmp_path: Path) -> None:
+    axis = [(x, 80, f">{year}") for x, year in zip((320, 400, 480), ("2021", "2020", "2019"), strict=True)]
+    assert one(tmp_path, [*axis, *grid(100, [YEARS, *SHORT])]).heads == ("2021", "2020", "2019")
+
+
 def test_a_head_spans_the_columns_over_whose_middle_it_stands_best(tmp_path: Path) -> None:
     rights = (315, 350, 410, 460, 510)
     rows = sheet("""
