@@ -338,7 +338,9 @@ class PdfFile:
             shown = ShownPage(page, text_page, objects, place, self._layered, covers, struck)
             opened.unseen, opened.placed = unseen_of(shown, plain, indexes)
             opened.told = told(plain, opened.unseen)
-            given = [text for text in opened.replaced or () if text not in plain]
+            given = [
+                text for text in opened.replaced or () if text not in plain and any(map(str.isalnum, text))
+            ]
             opened.told += [f"“{one_line(text)}”, which stands for another figure" for text in given]
         if not opened.unseen:
             return plain, indexes

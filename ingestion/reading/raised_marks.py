@@ -29,12 +29,14 @@ def with_raised_marks(plain: str, around: Callable[[Sequence[Span]], list[Rect]]
     if not numbers:
         return plain
     pieces = list[str]()
-    done = 0
+    done = first = 0
     for found in MARKED.finditer(plain):
         for start in range(found.start(1), found.end()):
             mark = plain[start : found.end()]
-            before = start - 1 if plain[start - 1] != " " else start - 2
-            if mark in numbers and is_raised(*around([(start, start + 1), (before, before + 1)])):
+            if not done or plain[done:start] != ",":  # no further mark of the same word
+                first = start
+            before = first - 1 if plain[first - 1] != " " else first - 2
+            if mark in numbers and is_raised(*around([(first, start + 1), (before, before + 1)])):
                 pieces += [plain[done:start], mark.translate(AS_RAISED)]
                 done = found.end()
                 break

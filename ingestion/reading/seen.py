@@ -60,6 +60,8 @@ THICK, WIDE = 9.0, 50
 # The part of a letter's height by which its picture is looked at inside its box, where no neighbour reaches
 # in, and outside of it on a scan, over which letters may be a little off.
 EDGES, NEAR = -0.15, 1.0
+# Points of a letter's picture that are looked at at least: the ink of a dot may be a pixel off.
+LEAST_HIGH = 2.0
 # The part of a text's height at its foot and head in which no line strikes it, and where a line goes through
 # a letter, as a share of the height of its line of text: lower is underlined.
 INSET, LOWEST_STRIKE, HIGHEST_STRIKE = 0.25, 0.25, 0.65
@@ -472,9 +474,9 @@ class _Judge:
         part = self._part(view, view.whole, number, NEAR if scanned else EDGES)
         if not part.size or np.ptp(part, axis=(0, 1)).max() < FAINTEST:
             return False
-        x, y = self._middles[number]
-        left, bottom, right, top = self._others.T
-        return scanned or not ((left <= x) & (x <= right) & (bottom <= y) & (y <= top)).any()
+        left, top, right, bottom = corners_of(self._shown.text, self._indexes[number])
+        x0, y0, x1, y1 = self._others.T
+        return scanned or not ((x0 < right) & (left < x1) & (y0 < top) & (bottom < y1)).any()
 
     def _shows(self, view: _View, changes: Picture, number: int) -> bool:
         return bool(self._part(view, changes, number).max(initial=0) >= FAINTEST)
@@ -482,7 +484,7 @@ class _Judge:
     def _part(self, view: _View, picture: Picture, number: int, wider: float = EDGES) -> Picture:
         """The picture of a letter. wider: by which share of its height on each side."""
         left, top, right, bottom = corners_of(self._shown.text, self._indexes[number])
-        more = (top - bottom) * wider
+        more = max((top - bottom) * wider, (LEAST_HIGH - (top - bottom)) / 2)
         beside = max(0.0, more)
         return view.part(picture, (left - beside, bottom - more, right + beside, top + more))
 

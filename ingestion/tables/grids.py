@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from bisect import bisect_right
+from bisect import bisect_left, bisect_right
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from itertools import chain, pairwise
+from operator import attrgetter
 
 from ingestion.records import Word
 from ingestion.tables.ruling_lines import Rules
@@ -22,6 +23,10 @@ MOST_JOINED = 400
 MOST_SIDES = 200
 # The least share of a cell's side that is drawn.
 DRAWN = 0.6
+# A rule down the page is no side of cells if it goes through more words than this, each further from its ends
+# than this share of its width.
+MOST_CROSSED = 3
+WITHIN = 0.2
 # Words stand on one line if their middles are closer than this share of their height.
 SAME_LINE = 0.5
 
@@ -71,6 +76,7 @@ def grids_of(rules: Rules, words: Sequence[Word]) -> Iterator[Grid]:
     down = _joined([(rule.centre, rule.y0, rule.y1) for rule in rules.down], NEAR_X, NEAR_Y)
     if len(across) > MOST_JOINED or len(down) > MOST_JOINED:
         return
+    down = _beside_words(down, words)
     for level, upright in _connected(across, down):
         xs = _sides(upright, NEAR_X)
         ys = _sides(level, NEAR_Y)
@@ -99,6 +105,21 @@ def _joined(rules: Sequence[_Rule], near: float, gap: float) -> list[_Rule]:
             end = max(end, last)
         joined.append((at, start, end))
     return joined
+
+
+def _beside_words(down: Sequence[_Rule], words: Sequence[Word]) -> list[_Rule]:
+    """Leaves out the rules down the page that go through words."""
+    placed = sorted((word.box for word in words), key=attrgetter("x0"))
+    lefts = [box.x0 for box in placed]
+    widest = max((box.width for box in placed), default=0.0)
+    kept = []
+    for x, top, bottom in down:
+        near = placed[bisect_left(lefts, x - widest) : bisect_right(lefts, x)]
+        met = (box for box in near if top < box.middle < bottom)
+        crossed = (min(x - box.x0, box.x1 - x) > WITHIN * box.width for box in met)
+        if sum(crossed) <= MOST_CROSSED:
+            kept.append((x, top, bottom))
+    return kept
 
 
 def _connected(across: Sequence[_Rule], down: Sequence[_Rule]) -> list[tuple[list[_Rule], set[_Rule]]]:

@@ -25,6 +25,8 @@ MOST_HEAD_WORDS = 9
 # A spanning head stands over the middle of its columns to within this share of the distance between two.
 BALANCE = 0.3
 BALANCE_OF_HEADS = 0.4
+# Of several runs of columns the widest counts that is off by no more of these shares than the best.
+BEST = 0.5
 # Heads set to the right end there to within this share of it.
 ALIGNED = 0.12
 # Lines of one head stand closer than this many line heights. A rule is drawn between a spanning head and
@@ -74,8 +76,8 @@ def head_of(
             break
         # A unit line may stand over the labels, between the rows and the heads above it.
         if over or not all(map(is_unit, others)):
-            if not zone.is_head(line, over):
-                break
+            if not zone.is_head(line, over) or (rows and _are_years(rows[0]) and _are_years(over)):
+                break  # years above others are the axis of a chart
             if len(over) == 1 and is_unit(over[0].text) and not is_bare_unit(over[0].text):
                 units.insert(0, over[0].text)  # it says more than the head of a column would
             elif not counts_up([piece.text for piece in over]):
@@ -89,6 +91,10 @@ def head_of(
     if periods:
         heads = [stacked((periods[0], head)) if is_period(head) else head for head in heads]
     return Head(heads, caption, next(iter([*above, *reversed(units)]), ""), top)
+
+
+def _are_years(pieces: Sequence[Piece]) -> bool:
+    return len(pieces) > 1 and all(piece.text.isdecimal() and is_period(piece.text) for piece in pieces)
 
 
 @dataclass(slots=True)
@@ -116,16 +122,28 @@ def _on_one_line(first: _Head, second: _Head) -> bool:
     return first.level(second) > 0.2 * min(first.height, second.height)
 
 
-def _goes_on(head: _Head, part: _Head, heads: Sequence[_Head], parts: int) -> bool:
+def _goes_on(head: _Head, part: _Head, heads: Sequence[_Head], parts: Sequence[_Head]) -> bool:
     """Whether a line of heads goes on with the one above it, instead of being one of several under it.
 
-    parts: how many heads the line has.
+    parts: the heads of the line.
     """
     if part.y0 - head.y1 > SPAN_GAP * part.height:
         return False
-    if not is_period(head.text):
-        return not is_period(part.text)
-    return parts <= sum(_on_one_line(other, head) for other in heads)
+    if is_period(head.text):
+        return len(parts) <= sum(_on_one_line(other, head) for other in heads)
+    return not is_period(part.text) or not _is_one_of_periods(part, parts)
+
+
+def _is_one_of_periods(part: _Head, parts: Sequence[_Head]) -> bool:
+    """Whether other periods that are written alike stand beside one, as under a head that spans them."""
+    line = sorted(parts, key=lambda other: other.x0)
+    place = line.index(part)
+    beside = [other.text for other in line[max(0, place - 1) : place + 2] if other is not part]
+    return part.text not in beside and _form(part.text) in map(_form, beside)
+
+
+def _form(period: str) -> str:
+    return re.sub("[0-9]+", "0", re.sub("[^\\W\\d_]+", "a", period))
 
 
 # The (first, last) column that a head stands over.
@@ -207,7 +225,7 @@ class _Zone:
                 over = [head for head in heads if head.overlap(part) > 0]
                 last = max(over, key=lambda head: head.y1, default=None)
                 under = [other for other in parts if last and other.overlap(last) > 0]
-                if last and len(under) == 1 and _goes_on(last, part, heads, len(parts)):
+                if last and len(under) == 1 and _goes_on(last, part, heads, parts):
                     last.add(part)
                 else:
                     heads.append(part)
@@ -315,16 +333,19 @@ class _Zone:
         return column.overlap(piece) / max(1e-9, min(column.width, piece.width))
 
     def _widest(self, head: _Head, lowest: int, highest: int) -> _Span:
-        """Returns the widest run of columns between two over whose middle a head stands."""
+        """Returns the widest of the runs of columns between two over whose middle a head stands best."""
         starts = range(lowest, head.core[0] + 1)
         ends = range(head.core[1], highest + 1)
-        fits = [fit for fit in product(starts, ends) if self._is_over_middle(head.centre, *fit)]
+        offs = {fit: self._off_middle(head.centre, *fit) for fit in product(starts, ends)}
+        most = min(1.0, min(offs.values()) + BEST)
+        fits = (fit for fit, off in offs.items() if off <= most)
         return max(fits, key=lambda fit: fit[1] - fit[0], default=head.core)
 
-    def _is_over_middle(self, centre: float, start: int, end: int) -> bool:
-        """Whether a head stands over the middle of these columns: of their heads, or else of their values."""
+    def _off_middle(self, centre: float, start: int, end: int) -> float:
+        """Returns how far a head stands from the middle of these columns, of their heads or else of their
+        values, as a share of the most that is allowed."""
         first, last = self._lowest[start], self._lowest[end]
         if first and last and start < end:
-            return abs((first.x0 + last.x1) / 2 - centre) <= BALANCE_OF_HEADS * self._pitch
+            return abs((first.x0 + last.x1) / 2 - centre) / (BALANCE_OF_HEADS * self._pitch)
         lefts, right = (self._columns[start].left, self._columns[start].x0), self._columns[end].x1
-        return any(abs((left + right) / 2 - centre) <= BALANCE * self._pitch for left in lefts)
+        return min(abs((left + right) / 2 - centre) for left in lefts) / (BALANCE * self._pitch)

@@ -12,6 +12,7 @@ from ingestion.language.numbers import cell_figure
 from ingestion.language.numbers.number_styles import CLOSING, NUMERAL, OPENING, SIDES, TRIANGLES, UNDECIDED
 from ingestion.language.periods import FISCAL, PERIOD, YEAR, YEAR_PART, YEARLESS, find_periods
 from ingestion.language.scales import MINUS, SCALE_TERMS, UNIT_TERMS
+from ingestion.language.sentences import RAISED
 from ingestion.language.vocabulary import either, words
 from ingestion.records import Word
 
@@ -36,11 +37,13 @@ __all__ = [
 LONGEST_FIGURE = 32
 _NUMBER = rf"(?:{re.sub('[?]P<[a-z]+>', '?:', NUMERAL)}\.?|(?<![A-Za-z])\.[0-9]+)"
 _CURRENCY = rf"(?:[A-Z]{{0,3}}[{DRAWN_SIGNS}]|{either((*LETTER_SIGNS, *CODES))})"
+# Raised marks of notes: "¹", "²,³".
+_RAISED = rf"[{RAISED}]{{1,2}}(?:,[{RAISED}]{{1,2}})*"
 FIGURE = re.compile(
     rf"[(\[]?[{MINUS}+~>≤≥{OPENING}{TRIANGLES}]?{_CURRENCY}?[(\[]?[{MINUS}+]?{_NUMBER}"
     rf"(?:[-–]{_NUMBER}(?<=[\d][.]\d)|[-–]{_NUMBER}%)?"
     rf"(?:[%)\]]|bps?|pp|\)?pts?|[xX](?!\w)|[a-zA-Z](?![a-zA-Z]))?[%)\]{CLOSING}]*"
-    r"(?:\*{1,3}|[†‡§#¹²³⁴⁵⁶⁷⁸⁹⁰]{1,2}"
+    rf"(?:\*{{1,3}}|[†‡§#]{{1,2}}|{_RAISED}"
     rf"|\([a-z\d]\)|/\d|\[\d\])?(?:/[-–=]|[{MINUS}]|,[-–—]{{1,2}})?[,;]?"
 )
 _PLAIN = re.compile(rf"[(-]?{_NUMBER}[)%]?")
@@ -50,7 +53,7 @@ _NOTHING = re.compile(
 _CURRENCY_ALONE = re.compile(rf"[(\[]?[-−–]?(?:{_CURRENCY}|[kK]r\.?)[(\[]?")
 # "000s" and "$000" scale figures and are none.
 _ZEROS = re.compile(rf"[(\[]?(?:{_CURRENCY}['’‘]?000s?|['’‘]?000['’]?s|['’‘]000)[)\]]?")
-_AFTER = re.compile(rf"%|[)\]{CLOSING}]{{1,2}}%?|%[)\]]|pp|bps?|\)?pts?\.?|{SIDES}")
+_AFTER = re.compile(rf"(?:%|[)\]{CLOSING}]{{1,2}}%?|%[)\]])(?:{_RAISED})?|pp|bps?|\)?pts?\.?|{SIDES}")
 _BEFORE = re.compile(rf"[(\[{OPENING}{TRIANGLES}]|[{MINUS}+]\(?|\(-")
 _LEADER = re.compile(r"[.…·_]{4,}|[….·]\s?[….·]{3,}")
 GROUP = re.compile(rf"\d{{3}}(?:[.,]\d{{1,3}})?[)%\]{CLOSING}]*(?:[{MINUS}]|\*{{1,2}}|,[-–—]{{1,2}})?")

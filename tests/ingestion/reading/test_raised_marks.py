@@ -40,6 +40,8 @@ In 2025-26{2} it was paid. | In 2025-26² it was paid.
 Hotels cost 140 euros.{b} Meals are paid. | Hotels cost 140 euros.ᵇ Meals are paid.
 Hotels{c} cost 140 euros. | Hotelsc cost 140 euros.
 A job{b} and a hub. | A jobᵇ and a hub.
+Sales{1,2} in 2024 | Sales¹,² in 2024
+Sales{2,3,12} in 2024 | Sales²,³,¹² in 2024
 """)
 
 
@@ -52,5 +54,7 @@ def test_digits_of_a_figure_stay_digits(tmp_path: Path) -> None:
     assert drawn(tmp_path / "level.pdf", "Hotels cost 141 euros in 2012.") == "Hotels cost 141 euros in 2012."
     small = drawn(tmp_path / "small.pdf", "Hotels cost 140{1} euros.", rise=0)
     assert small == "Hotels cost 1401 euros."
+    grouped = drawn(tmp_path / "grouped.pdf", "Hotels{1},2 to 3, cost 1,2 euros.")
+    assert grouped == "Hotels¹ ,2 to 3, cost 1,2 euros."
     unnumbered = drawn(tmp_path / "none.pdf", "The area is 30 m{7} in all.")
     assert unnumbered == "The area is 30 m7 in all."

@@ -505,6 +505,26 @@ def test_a_layer_that_is_off_is_not_read(tmp_path: Path, state: str) -> None:
     )
 
 
+def test_dots_that_may_be_on_a_layer_are_seen_wherever_they_stand_between_pixels(tmp_path: Path) -> None:
+    lines = [f"The I.R.S. asks for {number}.5." for number in range(60)]
+    canvas = Canvas(str(tmp_path / "a.pdf"), pagesize=SIZE, invariant=1)
+    canvas.beginForm("layer")
+    canvas.setFont("Helvetica", 4)
+    for at, line in enumerate(lines):
+        canvas.drawString(60 + at * 0.13, 780 - at * 6.07, line)
+    canvas.endForm()
+    canvas.doForm("layer")
+    canvas.save()
+    writer = PdfWriter(clone_from=PdfReader(tmp_path / "a.pdf"))
+    group = writer._add_object(named(Type="OCG", Name=TextStringObject("L")))
+    groups = ArrayObject([group])
+    writer._root_object[NameObject("/OCProperties")] = named(OCGs=groups, D=named(OFF=groups))
+    writer.write(tmp_path / "a.pdf")
+    text, remarks = read(tmp_path / "a.pdf")
+    assert text.split("\n") == lines
+    assert remarks == []
+
+
 @pytest.mark.parametrize(
     "part", ["Above", "7,500 pounds", "three quotations.", "Above 7,500 pounds obtain three"]
 )
@@ -612,6 +632,18 @@ def test_the_text_layer_of_a_scan_stays(tmp_path: Path) -> None:
     text, remarks = read(with_layer(tmp_path / "a.pdf"))
     assert text.split() == [*SEEN.split(), *HIDDEN.split()]
     assert remarks == []
+
+
+@pytest.mark.parametrize("foot", [698, 692, 689])
+def test_words_of_a_layer_over_words_that_are_drawn_go(tmp_path: Path, foot: int) -> None:
+    def draw(canvas: Canvas) -> None:
+        canvas.drawString(60, 700, SEEN)
+        canvas.setFont("Helvetica", 16)
+        canvas.drawString(61, foot, HIDDEN.upper(), mode=3)
+
+    text, remarks = read(drawn(tmp_path / "a.pdf", draw))
+    assert text.strip() == SEEN
+    assert HIDDEN.upper() in remarks[0]
 
 
 def test_words_of_a_scans_layer_under_a_black_box_go(tmp_path: Path) -> None:
@@ -722,6 +754,7 @@ def test_a_page_of_very_many_hidden_and_seen_letters_is_read_in_time(tmp_path: P
         ("91", "twelve", "The fee is 91 euros.", ["“twelve”, which stands for another figure"]),
         ("91", "not", "The fee is 91 euros.", ["“not”, which stands for another figure"]),
         ("91", " ", "The fee is 91 euros.", []),
+        ("91", "~", "The fee is 91 euros.", []),
     ],
 )
 def test_figures_are_read_as_drawn_and_ligatures_as_the_file_spells_them(

@@ -624,6 +624,10 @@ def test_a_table_of_its_own_is_not_continued(tmp_path: Path) -> None:
 WORD_KINDS = case_rows("""
 1,234   | v
 (8)     | v
+4,156¹,² | v
+4,156ᵇ  | v
+)⁷      | u
+%¹,²    | u
 5.0p    | v
 —       | d
 n.a.    | d
@@ -845,6 +849,46 @@ def test_a_head_over_three_spans_them_and_the_first_line_of_one_does_not(tmp_pat
     )
     over_one = one(tmp_path, [(430, 89, ">Accumulated"), *grid(100, rows)])
     assert over_one.heads == ("Gross", "Accumulated Losses", "Net")
+
+
+@pytest.mark.parametrize(
+    ("above", "periods", "heads"),
+    [
+        (
+            "Average",
+            "May 29, 2022 | Fiscal 2022 | May 30, 2021",
+            "May 29, 2022 | Average Fiscal 2022 | May 30, 2021",
+        ),
+        ("2022 vs.", "2022 | 2021 | 2021", "2022 | 2022 vs. 2021 | 2021"),
+        ("Revenue", "2022 | 2021 | 2020", "Revenue > 2022 | Revenue > 2021 | Revenue > 2020"),
+    ],
+)
+def test_words_close_above_a_period_span_periods_of_its_kind_alone(
+    tmp_path: Path, above: str, periods: str, heads: str
+) -> None:
+    rows = [["", *periods.split(" | ")], ["Cash", "1,000", "805", "995"], ["Debt", "900", "708", "892"]]
+    table = one(tmp_path, [(430, 89, f">{above}"), *grid(100, rows)])
+    assert " | ".join(table.heads) == heads
+
+
+def test_years_above_the_years_of_a_table_are_the_axis_of_a_chart(tmp_path: Path) -> None:
+    axis = [(x, 80, f">{year}") for x, year in zip((320, 400, 480), ("2021", "2020", "2019"), strict=True)]
+    assert one(tmp_path, [*axis, *grid(100, [YEARS, *SHORT])]).heads == ("2021", "2020", "2019")
+
+
+def test_a_head_spans_the_columns_over_whose_middle_it_stands_best(tmp_path: Path) -> None:
+    rights = (315, 350, 410, 460, 510)
+    rows = sheet("""
+              | Amount | Total | Level 1 | Level 2 | Level 3
+        Cash  | 1,000  | 995   | 600     | 300     | 95
+        Bonds | 900    | 892   | 500     | 300     | 92
+    """)
+    over = [(394, 70, "|December 31, 2016"), (412, 85, "|Fair Value")]
+    table = one(tmp_path, [*over, *grid(105, rows, rights=rights)])
+    assert table.heads == (
+        "December 31, 2016 > Amount",
+        *(f"December 31, 2016 > Fair Value > {head}" for head in rows[0][2:]),
+    )
 
 
 def test_heads_over_years_that_repeat_take_a_round_each(tmp_path: Path) -> None:

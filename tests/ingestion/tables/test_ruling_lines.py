@@ -312,6 +312,29 @@ def test_rules_that_miss_a_column_do_not_cost_it(sheet: Sheet) -> None:
     assert first[2:] == ("56,435", "54,928", "50,053")
 
 
+def test_lines_down_the_page_that_go_through_words_make_no_cells(sheet: Sheet) -> None:
+    prose = "We have agreed to cover damages resulting from breaches of certain commitments made by us in our"
+    rows = [
+        ("Opening", "89", "43", "47", "8,027"),
+        ("Issued", "66", "52", "53", "75"),
+        ("Total", "155", "95", "100", "8,102"),
+    ]
+    for top in (60, 330):
+        for line in range(9):
+            words = prose.split()
+            sheet.text(30, top + 14 * line, " ".join(words[line:] + words[:line]))
+        for row, cells in enumerate(rows):
+            for x, cell in zip((30, 320, 390, 460, 520), cells, strict=True):
+                sheet.text(x, top + 150 + 16 * row, cell)
+        for x in (320, 390, 460, 520):
+            sheet.across(x - 5, x + 35, top + 171)
+            sheet.across(x - 5, x + 35, top + 185)
+            sheet.down(x - 5, 0, top + 186)
+            sheet.down(x + 35, 0, top + 186)
+            sheet.across(30, x + 35, top + 130)
+    assert [read_rows(table) for table in sheet.tables()] == [[("", *row) for row in rows]] * 2
+
+
 def test_rules_are_read_as_they_are_shown(sheet: Sheet) -> None:
     sheet.canvas.line(50, 700, 500, 700)
     sheet.canvas.rect(50, 600, 100, 50)
