@@ -92,14 +92,16 @@ async def ask(call: McpCall, given: AskDocuments) -> CitedAnswer:
 async def search(call: McpCall, given: SearchDocuments) -> FoundPages:
     """Finds the pages for a query."""
     find = Find(given.query, tuple(given.documents), given.mode, given.k)
-    hits = await asyncio.to_thread(call.store.chatbot.find, find)
+    async with call.turns.of(call.caller.owner):
+        hits = await asyncio.to_thread(call.store.chatbot.find, find)
     lines = [hit_line(rank, hit) for rank, hit in enumerate(hits, 1)]
     return FoundPages.model_validate({"hits": _with_pages(call, lines)})
 
 
 async def get_page(call: McpCall, given: GetPage) -> tuple[PageText, bytes]:
     """Returns a page and, if it is to be drawn, its PNG, else no bytes."""
-    return await asyncio.to_thread(_page, call.store, given)
+    async with call.turns.of(call.caller.owner):
+        return await asyncio.to_thread(_page, call.store, given)
 
 
 async def list_documents(call: McpCall, given: ListDocuments) -> ListedDocuments:
