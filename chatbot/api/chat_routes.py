@@ -85,7 +85,8 @@ async def advanced(request: Request, response: Response, asked: Asked, caller: A
     texts = await _texts(request, session)
     model = _names(asked.models)[0]
     settings = await run_in_threadpool(_settings_of, opened, caller.owner, model)
-    sources = await run_in_threadpool(WebSources(texts).gathered, asked, settings)
+    async with door_of(request).turns.of(caller.owner):
+        sources = await run_in_threadpool(WebSources(texts).gathered, asked, settings)
     return await _replied(request, session, asked, sources)
 
 
@@ -106,7 +107,8 @@ async def add_text(
                 "The page has no text.",
                 hint="Send it as textContent, or set FINPOLICY_FETCH_PAGES=1 to have it fetched.",
             )
-        title, text = await run_in_threadpool(read_page, body.currentUrl, settings)
+        async with door_of(request).turns.of(caller.owner):
+            title, text = await run_in_threadpool(read_page, body.currentUrl, settings)
     named = body.session_id or session_id
     session = await _entered(request, response, caller, named)
     kept = ExternalText(body.currentUrl, title, text)

@@ -10,7 +10,7 @@ from starlette.concurrency import run_in_threadpool
 from starlette.responses import Response
 
 from chatbot.api.answer_lines import shown_answer
-from chatbot.api.caller import Asks, Reads, opened_store
+from chatbot.api.caller import Asks, Reads, door_of, opened_store
 from chatbot.api.named_conversations import kept_conversation, kept_exchange, named_conversation
 from chatbot.api.problems import declared
 from chatbot.api.schemas import ConversationIn, ConversationOut, ExchangeOut, RatingIn
@@ -109,7 +109,8 @@ async def audit(request: Request, conversation: Id, number: Number, caller: Read
     """Returns an answer with all it rests on as one HTML file, for `finpolicy verify`."""
     chatbot, found = await named_conversation(request, caller, conversation)
     await run_in_threadpool(kept_exchange, chatbot, found, caller.owner, number)
-    data = await run_in_threadpool(audit_kept, chatbot, found, number, caller.owner)
+    async with door_of(request).turns.of(caller.owner):
+        data = await run_in_threadpool(audit_kept, chatbot, found, number, caller.owner)
     headers = {"content-disposition": f"attachment; filename=audit-{number}.html"}
     return Response(data, media_type="text/html; charset=utf-8", headers=headers)
 
@@ -137,7 +138,8 @@ async def export(
 ) -> Response:
     """Returns the whole conversation as Markdown to read, or as JSON with all that was checked."""
     chatbot, found = await named_conversation(request, caller, conversation)
-    text = await run_in_threadpool(_exported, chatbot, found, caller.owner, form)
+    async with door_of(request).turns.of(caller.owner):
+        text = await run_in_threadpool(_exported, chatbot, found, caller.owner, form)
     mime = "text/markdown" if form == "markdown" else "application/json"
     return Response(text, media_type=f"{mime}; charset=utf-8")
 

@@ -10,7 +10,7 @@ from starlette.concurrency import run_in_threadpool
 from starlette.responses import FileResponse, Response
 
 from chatbot.api.answer_lines import document_ids
-from chatbot.api.caller import CallerFirst, Manages, Reads, ReadsPage, opened_store
+from chatbot.api.caller import CallerFirst, Manages, Reads, ReadsPage, door_of, opened_store
 from chatbot.api.host import Opened
 from chatbot.api.problems import ProblemError, declared
 from chatbot.api.schemas import DocumentOut, JobOut
@@ -86,7 +86,8 @@ async def page_image(
     """Draws a page, as a PNG, with `passage` marked. page: physical, from 1."""
     opened = opened_store(request)
     marked = passage or quote
-    png, found = await run_in_threadpool(_drawn, opened, document_id, page, marked)
+    async with door_of(request).turns.of(caller.owner):
+        png, found = await run_in_threadpool(_drawn, opened, document_id, page, marked)
     headers = {QUOTE_FOUND: str(found).lower()} if marked else {}
     return Response(png, media_type="image/png", headers=headers)
 
@@ -100,7 +101,8 @@ async def original(request: Request, document_id: Id, caller: Reads) -> FileResp
     """Returns the file as it was added."""
     opened = opened_store(request)
     row = await run_in_threadpool(_readable, opened, document_id)
-    path = await run_in_threadpool(opened.chatbot.library.file, _version(opened, row.name))
+    async with door_of(request).turns.of(caller.owner):
+        path = await run_in_threadpool(opened.chatbot.library.file, _version(opened, row.name))
     mime = format_of(path).mime or "application/octet-stream"
     return FileResponse(path, media_type=mime, filename=row.name)
 

@@ -11,7 +11,7 @@ from starlette.concurrency import run_in_threadpool
 from starlette.responses import JSONResponse, Response
 
 from chatbot.api.answer_lines import shown_answer
-from chatbot.api.caller import Asks, Caller, Reads, opened_store
+from chatbot.api.caller import Asks, Caller, Reads, door_of, opened_store
 from chatbot.api.host import Opened, Question
 from chatbot.api.named_conversations import check_not_deleted
 from chatbot.api.problems import ProblemError, declared, hint_of, status_of
@@ -33,7 +33,8 @@ async def search(request: Request, body: SearchIn, caller: Reads) -> SearchOut:
     """Finds the pages for a query."""
     chatbot = opened_store(request).chatbot
     find = Find(body.query, tuple(body.documents), body.mode, body.k, strategy=body.strategy)
-    hits = await run_in_threadpool(chatbot.find, find)
+    async with door_of(request).turns.of(caller.owner):
+        hits = await run_in_threadpool(chatbot.find, find)
     return SearchOut.model_validate({"hits": [hit_line(rank, hit) for rank, hit in enumerate(hits, 1)]})
 
 

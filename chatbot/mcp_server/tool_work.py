@@ -11,7 +11,7 @@ from collections.abc import Awaitable, Callable
 from dataclasses import dataclass, replace
 from io import BytesIO
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 from chatbot.api.answer_lines import shown_answer
 from chatbot.api.caller import Caller
@@ -65,6 +65,7 @@ ADDRESS = "finpolicy://documents/{id}/pages/{page}"
 # How long `add_document` waits until a file can be searched; what takes longer goes on by itself.
 ADD_SECONDS, TICK_SECONDS = 60.0, 0.1
 
+Found = TypeVar("Found")
 # Tells the client how far a call is: (stage).
 Progress = Callable[[str], Awaitable[None]]
 
@@ -103,6 +104,12 @@ async def ask(call: McpCall, given: AskDocuments) -> CitedAnswer:
     return CitedAnswer.model_validate({**line, "citations": _with_pages(call, line["citations"])})
 
 
+async def _in_turn(call: McpCall, work: Callable[..., Found], *given: Any) -> Found:
+    """What work comes to, in a thread, once the caller's other work leaves a turn for it."""
+    async with call.turns.of(call.caller.owner):
+        return await asyncio.to_thread(work, *given)
+
+
 async def search(call: McpCall, given: SearchDocuments) -> FoundPages:
     """Finds the pages for a query."""
     chatbot = call.store.chatbot
@@ -111,28 +118,29 @@ async def search(call: McpCall, given: SearchDocuments) -> FoundPages:
         find = chatbot.lookups.wanted(given)
         return chatbot.find(replace(find, mode=given.mode, strategy=given.strategy))
 
-    lines = [hit_line(rank, hit) for rank, hit in enumerate(await asyncio.to_thread(found), 1)]
+    hits = await _in_turn(call, found)
+    lines = [hit_line(rank, hit) for rank, hit in enumerate(hits, 1)]
     return FoundPages.model_validate({"hits": _with_pages(call, lines)})
 
 
 async def get_page(call: McpCall, given: GetPage) -> tuple[PageText, bytes]:
     """Returns a page and, if it is to be drawn, its PNG, else no bytes."""
-    return await asyncio.to_thread(_page, call.store, given)
+    return await _in_turn(call, _page, call.store, given)
 
 
 async def get_outline(call: McpCall, given: lookup_forms.GetOutline) -> Outline:
     """Lists the headings of a document and the captions of its tables."""
-    return await asyncio.to_thread(call.store.chatbot.lookups.outline, given)
+    return await _in_turn(call, call.store.chatbot.lookups.outline, given)
 
 
 async def find_text(call: McpCall, given: lookup_forms.FindText) -> FoundText:
     """Finds words in a document."""
-    return await asyncio.to_thread(call.store.chatbot.lookups.find_text, given)
+    return await _in_turn(call, call.store.chatbot.lookups.find_text, given)
 
 
 async def key_figures(call: McpCall, given: lookup_forms.KeyFigures) -> KeyFiguresOut:
     """Lists the key figures of a document."""
-    sheet = await asyncio.to_thread(call.store.chatbot.lookups.key_figures, given)
+    sheet = await _in_turn(call, call.store.chatbot.lookups.key_figures, given)
     return key_figures_out(sheet)
 
 

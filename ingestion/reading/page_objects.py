@@ -37,8 +37,9 @@ Matrix = tuple[float, float, float, float, float, float]
 AS_IS: Matrix = (1.0, 0.0, 0.0, 1.0, 0.0, 0.0)
 # How deep forms within forms are searched; only machines, such as an attacker's, nest them deeper.
 DEEPEST = 12
-# Objects of one page that are listed: a page of drawings has some thousands, a bomb has millions.
-MOST_OBJECTS = 20_000
+# Objects of one page that are listed, which takes half a second: a page of drawings has some thousands, a
+# bomb has millions.
+MOST_OBJECTS = 200_000
 # Characters of a mark's text that are looked at; those of ligatures, and how many.
 MOST_SAID, LIGATURES, LIGATURE_LENGTHS = 200, frozenset("fijlstTh"), (2, 3)
 # Points of a clip that is a box, some of which may be given twice.
@@ -262,8 +263,9 @@ class PageObjects:
         boxes = _written(quick.FPDFPageObj_GetBounds, np.float32, 4, self.addresses, parts=4).astype(
             np.float64
         )
-        for at in np.flatnonzero(self._inside).tolist():
-            boxes[at] = _moved(boxes[at].tolist(), self._frames[at])
+        inside = np.flatnonzero(self._inside)
+        frames = np.array([self._frames[at] for at in inside.tolist()], np.float64).reshape(-1, 6)
+        boxes[inside] = _moved(boxes[inside], frames)
         return np.nan_to_num(boxes)
 
     def sides(self, numbers: Numbers) -> Sides:
@@ -323,11 +325,11 @@ def _corners(clip: int, path: int, matrix: Matrix) -> list[tuple[float, float]]:
     return corners + corners[:1]
 
 
-def _moved(sides: Box, matrix: Matrix) -> Box:
-    """The sides of a box in a form as sides on the page."""
-    left, bottom, right, top = sides
-    a, b, c, d, e, f = matrix
+def _moved(sides: Sides, matrices: Sides) -> Sides:
+    """The sides of boxes in forms as sides on the page, each by its own matrix."""
+    left, bottom, right, top = sides.T
+    a, b, c, d, e, f = matrices.T
     corners = [(x, y) for x in (left, right) for y in (bottom, top)]
-    across = [a * x + c * y + e for x, y in corners]
-    up = [b * x + d * y + f for x, y in corners]
-    return min(across), min(up), max(across), max(up)
+    across = np.array([a * x + c * y + e for x, y in corners])
+    up = np.array([b * x + d * y + f for x, y in corners])
+    return np.stack((across.min(0), up.min(0), across.max(0), up.max(0)), 1)

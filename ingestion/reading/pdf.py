@@ -34,9 +34,9 @@ from ingestion.reading.letters import with_plain_words
 from ingestion.reading.page_objects import PageObjects, around_spans, corners_of
 from ingestion.reading.raised_marks import with_raised_marks
 from ingestion.reading.reading_order import in_reading_order
-from ingestion.reading.seen import ShownPage, kept_of, told, unseen_of
+from ingestion.reading.seen import UNCHECKED, ShownPage, kept_of, told, unseen_of
 from ingestion.records import DocumentInfo, Place, Rect, Span, Word, turn_back
-from ingestion.tables.ruling_lines import Rules, drawn_rules
+from ingestion.tables.ruling_lines import THICKEST, Rules, drawn_rules
 
 if TYPE_CHECKING:
     from PIL.Image import Image
@@ -259,14 +259,16 @@ class PdfFile:
         yield from (place for place in places if looks_like_text(shown, place, written))
 
     def may_show_text(self, number: int) -> bool:
-        """False where a page has neither an image, nor drawings enough to carry text that its text layer
-        lacks, nor letters that the layer has no meaning for."""
+        """False where a page has neither an image, nor drawings, but for level and upright lines, enough to
+        carry text that its text layer lacks, nor letters that the layer has no meaning for."""
         opened = self._open(number)
         if opened is None:
             return False
-        kinds = opened.objects.kinds
-        drawings = np.isin(kinds, (raw.FPDF_PAGEOBJ_PATH, raw.FPDF_PAGEOBJ_SHADING)).sum()
-        if raw.FPDF_PAGEOBJ_IMAGE in kinds or drawings >= DRAWINGS_OF_A_TEXT:
+        objects, kinds = opened.objects, opened.objects.kinds
+        drawings = objects.of_kind(raw.FPDF_PAGEOBJ_PATH, raw.FPDF_PAGEOBJ_SHADING)
+        sides = objects.sides(drawings)
+        lines = (sides[:, 2:] - sides[:, :2]).min(1, initial=np.inf) <= THICKEST
+        if raw.FPDF_PAGEOBJ_IMAGE in kinds or (~lines).sum() >= DRAWINGS_OF_A_TEXT:
             return True
         letters = raw.FPDF_PAGEOBJ_TEXT in kinds
         try:
@@ -336,8 +338,8 @@ class PdfFile:
             struck = [part for note in notes for part in note.struck]
             page, objects, place = opened.page, opened.objects, opened.place
             shown = ShownPage(page, text_page, objects, place, self._layered, covers, struck)
-            opened.unseen, opened.placed = unseen_of(shown, plain, indexes)
-            opened.told = told(plain, opened.unseen)
+            opened.unseen, opened.placed, checked = unseen_of(shown, plain, indexes)
+            opened.told = told(plain, opened.unseen) + ([] if checked else [UNCHECKED])
             given = [
                 text for text in opened.replaced or () if text not in plain and any(map(str.isalnum, text))
             ]

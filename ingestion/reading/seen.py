@@ -7,13 +7,15 @@ text without which the picture is the same. The text layer over a scan is not dr
 from __future__ import annotations
 
 import math
+import time
 from bisect import bisect
 from collections import Counter, defaultdict
-from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Container, Iterable, Iterator, Mapping, Sequence
 from itertools import chain, groupby
 from typing import Any, NamedTuple
 
 import numpy as np
+import pypdfium2 as pdfium
 import pypdfium2.raw as raw
 from numpy.typing import NDArray
 
@@ -29,7 +31,7 @@ from ingestion.reading.page_objects import (
 )
 from ingestion.records import Place
 
-__all__ = ["ShownPage", "kept_of", "told", "unseen_of"]
+__all__ = ["UNCHECKED", "ShownPage", "kept_of", "told", "unseen_of"]
 
 # Why words are not read, as the page's report says it.
 OUTSIDE = "outside the part of the page that is shown"
@@ -43,6 +45,10 @@ UNDER_IMAGE = "under an image"
 SAME_COLOUR = "in the colour of the ground"
 UNSEEN = "not to be seen in the page's picture"
 STRUCK = "struck through"
+# What the report says of a page that takes longer to draw than so many seconds of a core, or twice as many in
+# all; a map takes half of one a picture.
+UNCHECKED = "the check whether all words are seen, for the page takes too long to draw"
+MOST_SECONDS = 3.0
 # Points below which nobody reads a text, on a page as long as A4; and the thickness up to which a box is a
 # line.
 SMALLEST, A4, THICKEST = 1.5, 842.0, 3.0
@@ -76,6 +82,8 @@ SCALE, MOST_PIXELS = 2.0, 6_000_000
 # Characters of the words of one reason that are told.
 LONGEST_TOLD = 300
 
+WHITE = (255, 255, 255, 255)
+
 Picture = NDArray[np.int16]
 Area = Sequence[float] | Sides
 
@@ -99,16 +107,18 @@ class ShownPage(NamedTuple):
 
 def unseen_of(
     shown: ShownPage, plain: str, indexes: Sequence[int]
-) -> tuple[dict[int, str], dict[int, range]]:
-    """Offset in the page's text -> why nobody sees its character, or STRUCK; and offset of hidden words ->
-    those of words drawn in their place. Both are mostly empty.
+) -> tuple[dict[int, str], dict[int, range], bool]:
+    """Offset in the page's text -> why nobody sees its character, or STRUCK; offset of hidden words -> those
+    of words drawn in their place; and whether all was checked. Both are mostly empty.
+
+    On a page that takes too long to draw, a text is hidden if something of its own says so.
 
     plain: as PDFium gives it. indexes: of each of its characters PDFium's number.
     """
     texts = _DrawnTexts(shown)
     lines = texts.crossing_lines()
-    if not (texts.reasons or lines or shown.struck):
-        return {}, {}
+    if not (texts.reasons or texts.unlisted or lines or shown.struck):
+        return {}, {}, True
     judge = _Judge(shown, texts, plain, indexes)
     hidden = judge.unseen()
     for word in judge.words(range(len(judge.at))):
@@ -122,7 +132,7 @@ def unseen_of(
     placed = dict(judge.placed(plain, sorted(hidden))) if hidden else {}
     for number in judge.struck(lines[:MOST_STRIKES]):
         hidden.setdefault(number, STRUCK)
-    return {judge.at[number]: reason for number, reason in hidden.items()}, placed
+    return {judge.at[number]: reason for number, reason in hidden.items()}, placed, judge.checked
 
 
 def kept_of(plain: str, unseen: Mapping[int, str], placed: Mapping[int, range]) -> list[int]:
@@ -239,11 +249,6 @@ class _DrawnTexts:
         area = np.where(extent.min(1) > THICKEST, extent.prod(1), 0)
         largest = np.sort(np.argsort(-area)[: min(MOST_BOXES, int((area > 0).sum()))])
         lines = sides[area == 0]
-        if (area > 0).sum() > MOST_BOXES or len(lines) * len(numbers) > MOST_PAIRS:
-            self._suspect(light | True, UNSEEN)
-        elif self._most_level(lines) > MOST_LINES:
-            crossed = Counter(chain.from_iterable(self._meeting(line).tolist() for line in lines))
-            self._suspect([text for text, many in crossed.items() if many > MOST_LINES], UNSEEN)
         boxes, sides = boxes[largest], sides[largest]
         for box, fill, place in zip(boxes.tolist(), objects.colours(boxes), sides, strict=True):
             met = self._meeting(place)
@@ -269,10 +274,20 @@ class _DrawnTexts:
         for place in self.shown.covers:
             self._cover(self._meeting(place), place, COVERED)
         self._suspect(light, SAME_COLOUR)
+        if (area > 0).sum() > MOST_BOXES or len(lines) * len(numbers) > MOST_PAIRS:
+            self._suspect(light | True, UNSEEN)
+        elif self._most_level(lines) > MOST_LINES:
+            crossed = Counter(chain.from_iterable(self._meeting(line).tolist() for line in lines))
+            self._suspect([text for text, many in crossed.items() if many > MOST_LINES], UNSEEN)
 
     def _cover(self, texts: NDArray[Any], place: Area, reason: str) -> None:
         for number in self._suspect(texts, reason):
             self.covers.setdefault(number, []).append(place)
+
+    def _level(self, lines: Sides) -> NDArray[np.intp]:
+        """How many texts stand at the height of each of some lines."""
+        begun = np.sort(self._feet).searchsorted(lines[:, 3])
+        return np.asarray(begun - np.sort(self._heads).searchsorted(lines[:, 1], "right"))
 
     def _most_level(self, lines: Sides) -> int:
         """How many lines stand at the height of one text at most, if not somewhat fewer."""
@@ -292,6 +307,7 @@ class _DrawnTexts:
         paths = self.objects.of_kind(raw.FPDF_PAGEOBJ_PATH)
         sides = self.objects.sides(paths)
         thin = (sides[:, 3] - sides[:, 1] <= THICKEST) & (sides[:, 2] - sides[:, 0] > THICKEST)
+        thin &= self._level(sides) > 0
         near = np.flatnonzero(thin)[:MOST_BOXES]
         return [int(paths[number]) for number in near if self._meeting(sides[number]).size]
 
@@ -299,12 +315,15 @@ class _DrawnTexts:
 class _Judge:
     """The printed characters of a page, and which of them nobody sees.
 
-    at: their offsets in the page's text. owners: the text objects that set them. sides: of each in its line,
-    in points.
+    at: their offsets in the page's text. checked: whether what might hide them was looked at.
     """
 
     def __init__(self, shown: ShownPage, texts: _DrawnTexts, plain: str, indexes: Sequence[int]) -> None:
-        self._shown, self._texts = shown, texts
+        self._shown, self._texts, self.checked = shown, texts, True
+        worked, begun = time.thread_time(), time.monotonic()
+        self._late = lambda: (
+            time.thread_time() - worked > MOST_SECONDS or time.monotonic() - begun > 2 * MOST_SECONDS
+        )
         self._breaks = [at for at, character in enumerate(plain) if character == "\n"]
         self.at = [at for at, character in enumerate(plain) if not character.isspace()]
         self._indexes = [indexes[at] for at in self.at]
@@ -341,21 +360,32 @@ class _Judge:
                 reason == UNDER_IMAGE and self._is_in(number, self._scans)
             ):
                 undrawn.append(number)
-            elif (
-                owner in texts.whole
-                or reason == UNSEEN
-                or not self._is_in(number, [texts.clips.get(owner, EVERYWHERE)])
-                or self._is_in(number, texts.covers.get(owner, ()))
-            ):
+            elif owner in texts.whole or reason == UNSEEN or self._is_cut(number):
                 drawn.append(number)
         if drawn or undrawn:
-            view = _View(self._shown, self._sides[drawn + undrawn])
+            found.update(self._hidden(drawn, undrawn))
+        return found
+
+    def _hidden(self, drawn: Sequence[int], undrawn: Sequence[int]) -> dict[int, str]:
+        """Those of some letters that the page's picture does not show, and of some that are not drawn, each
+        with why."""
+        try:
+            view = _View(self._shown, self._sides[[*drawn, *undrawn]], self._late)
             hidden = [
                 number for together in self._apart(view, drawn) for number in self._unchanged(view, together)
             ]
-            found.update(self._not_shown(view, undrawn))
-            found.update((number, self._reasons[self._owners[number]]) for number in hidden)
-        return found
+            found = dict(self._not_shown(view, undrawn))
+        except _TooSlowError:
+            self.checked = False
+            reasons = self._reasons
+            hidden = [
+                number
+                for number in drawn
+                if reasons[self._owners[number]] in (SAME_COLOUR, OFF) or self._is_cut(number)
+            ]
+            hidden += () if self._scans.size else undrawn
+            found = {}
+        return found | {number: self._reasons[self._owners[number]] for number in hidden}
 
     def _apart(self, view: _View, numbers: Iterable[int]) -> Iterable[list[int]]:
         """Some letters in parts in which no text stands on another, as one on a layer may."""
@@ -441,8 +471,13 @@ class _Judge:
         places = zip(lines, self._shown.objects.sides(lines), strict=True)
         under = {line: through for line, place in places if (through := self._under(place))}
         if under:
-            view = _View(self._shown, self._sides[[*chain.from_iterable(under.values())]])
-            changes = view.without(self._items[line] for line in under)
+            try:
+                view = _View(self._shown, self._sides[[*chain.from_iterable(under.values())]], self._late)
+                changes = view.without(self._items[line] for line in under)
+            except _TooSlowError:
+                self.checked = False
+                yield from chain.from_iterable(under.values())
+                return
             for through in under.values():
                 if 2 * sum(self._shows(view, changes, number) for number in through) > len(through):
                     yield from through
@@ -455,6 +490,12 @@ class _Judge:
         through = np.flatnonzero(across & (share > LOWEST_STRIKE) & (share < HIGHEST_STRIKE))
         taken = (self._sides[through, 2] - self._sides[through, 0]).sum()
         return through.tolist() if taken >= STRUCK_SHARE * (line[2] - line[0]) else []
+
+    def _is_cut(self, number: int) -> bool:
+        """Whether a letter stands outside what cuts its text, or under what was drawn over that."""
+        owner, texts = self._owners[number], self._texts
+        inside = self._is_in(number, [texts.clips.get(owner, EVERYWHERE)])
+        return not inside or self._is_in(number, texts.covers.get(owner, ()))
 
     def _is_in(self, number: int, places: Iterable[Area]) -> bool:
         x, y = self._middles[number]
@@ -489,11 +530,18 @@ class _Judge:
         return view.part(picture, (left - beside, bottom - more, right + beside, top + more))
 
 
-class _View:
-    """The part of a page's picture around some boxes, in points, with their height on each side."""
+class _TooSlowError(Exception):
+    """A page takes too long to draw."""
 
-    def __init__(self, shown: ShownPage, sides: Sides) -> None:
-        self._shown = shown
+
+class _View:
+    """The part of a page's picture around some boxes, in points, with their height on each side.
+
+    late: whether there is no more time to draw; then _TooSlowError is raised.
+    """
+
+    def __init__(self, shown: ShownPage, sides: Sides, late: Callable[[], bool]) -> None:
+        self._shown, self._late = shown, late
         width, height = shown.page.get_size()
         self._scale = min(SCALE, (MOST_PIXELS / max(1.0, width * height)) ** 0.5)
         self._size = (math.ceil(width * self._scale), math.ceil(height * self._scale))
@@ -526,9 +574,18 @@ class _View:
 
     def _drawn(self) -> Picture:
         (x0, y0, x1, y1), (width, height) = self._region, self._size
-        cut = tuple(max(0.0, (edge - 0.5) / self._scale) for edge in (x0, height - y1, width - x1, y0))
-        drawn = self._shown.page.render(scale=self._scale, crop=cut, draw_annots=True).to_numpy()
-        return np.asarray(drawn[:, :, :3], np.int16)
+        page, pause = self._shown.page, raw.IFSDK_PAUSE(version=1)
+        pause.NeedToPauseNow = type(pause.NeedToPauseNow)(lambda _: self._late())
+        bitmap = pdfium.PdfBitmap.new_native(x1 - x0, y1 - y0, raw.FPDFBitmap_BGR)
+        bitmap.fill_rect(WHITE, 0, 0, x1 - x0, y1 - y0)
+        given = (bitmap, page, -x0, -y0, width, height, 0, raw.FPDF_ANNOT)
+        status = raw.FPDF_RenderPageBitmap_Start(*given, pause)
+        raw.FPDF_RenderPage_Close(page)
+        if status == raw.FPDF_RENDER_TOBECONTINUED:
+            raise _TooSlowError
+        if page.formenv:
+            raw.FPDF_FFLDraw(page.formenv, *given)
+        return np.asarray(bitmap.to_numpy(), np.int16)
 
 
 def _holding(area: Area, points: Sides) -> NDArray[np.bool_]:

@@ -247,7 +247,9 @@ def test_an_answer_follows_the_callers_schema(client: openai.OpenAI, model: With
         ('{"ceiling": 7, "page": 1}', "the answer has no 7"),
         ('{"ceiling": "3", "page": 1}', "is not of type 'number'"),
         ("three", "not JSON"),
+        (f'{{"ceiling": {10**400}, "page": 1}}', "not JSON"),
     ],
+    ids=["figure", "type", "words", "endless"],
 )
 def test_a_model_that_leaves_the_schema_or_the_answer_is_told(
     client: openai.OpenAI, model: WithModel, said: str, why: str
@@ -270,6 +272,32 @@ def test_a_model_that_leaves_the_schema_or_the_answer_is_told(
 def test_a_schema_that_cannot_be_followed_is_refused(client: openai.OpenAI, schema: dict[str, Any]) -> None:
     with pytest.raises(openai.BadRequestError, match=r"schema|\$ref|\$id"):
         shaped(client, schema)
+
+
+def test_texts_in_a_callers_schema_are_neutral(client: openai.OpenAI, model: WithModel) -> None:
+    model.shaped = ['{"said": "![](https://evil.example/) \\u001b[2J<b>three</b>"}']
+    answer = shaped(client, {"type": "object", "properties": {"said": {"type": "string"}}})
+    said = json.loads(answer.choices[0].message.content)["said"]
+    assert "three" in said
+    assert not re.search(r"\]\(|://|<b|\x1b", said)
+
+
+def nested(inner: dict[str, Any], depth: int) -> dict[str, Any]:
+    for _ in range(depth):
+        inner = {"not": inner}
+    return inner
+
+
+def test_a_schema_that_would_take_for_ever_is_told(client: openai.OpenAI, model: WithModel) -> None:
+    model.shaped = ["{}"]
+    twice = {f"a{at}": {"anyOf": [{"$ref": f"#/$defs/a{at + 1}"}] * 2} for at in range(100)}
+    schema = {"$ref": "#/$defs/a0", "$defs": {**twice, "a100": {"type": "null"}}}
+    begun = time.monotonic()
+    with pytest.raises(openai.APIStatusError, match="takes too long to follow"):
+        shaped(client, {**schema, "$schema": "https://json-schema.org/draft/2020-12/schema"})
+    assert time.monotonic() - begun < 30
+    with pytest.raises(openai.BadRequestError, match="nested too deep"):
+        shaped(client, nested({}, 400))
 
 
 def test_what_is_not_done_here_is_refused_with_the_way_out(client: openai.OpenAI) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+import time
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -23,6 +24,7 @@ from reportlab.lib.colors import black, lightblue, white
 from reportlab.lib.utils import ImageReader
 from reportlab.pdfgen.canvas import Canvas
 
+from ingestion.reading import seen
 from ingestion.reading.pdf import PdfFile
 from ingestion.reading.reader import Reader
 from tests.pdfs import make_scan
@@ -165,28 +167,31 @@ def picture(colour: tuple[int, int, int]) -> ImageReader:
     return ImageReader(buffer)
 
 
+HIDING = [
+    (white_on_white, "in the colour of the ground"),
+    (nearly_white, "in the colour of the ground"),
+    (black_on_black, "in the colour of the ground"),
+    (white_on_a_white_image, "in the colour of the ground"),
+    (white_in_a_form, "in the colour of the ground"),
+    (not_drawn, "not drawn"),
+    (as_clip_alone, "not drawn"),
+    (transparent, "in a transparent colour"),
+    (tiny, "too small"),
+    (squeezed, "too small"),
+    (beyond_the_page, "outside"),
+    (cropped, "outside"),
+    (under_a_black_box, "under a box"),
+    (under_a_white_box, "under a box"),
+    (under_an_image, "under an image"),
+    (clipped, "cut off"),
+    (struck_by_a_line, "struck through"),
+    (struck_by_a_thin_box, "struck through"),
+]
+
+
 @pytest.mark.parametrize(
     ("draw", "reason"),
-    [
-        (white_on_white, "in the colour of the ground"),
-        (nearly_white, "in the colour of the ground"),
-        (black_on_black, "in the colour of the ground"),
-        (white_on_a_white_image, "in the colour of the ground"),
-        (white_in_a_form, "in the colour of the ground"),
-        (not_drawn, "not drawn"),
-        (as_clip_alone, "not drawn"),
-        (transparent, "in a transparent colour"),
-        (tiny, "too small"),
-        (squeezed, "too small"),
-        (beyond_the_page, "outside"),
-        (cropped, "outside"),
-        (under_a_black_box, "under a box"),
-        (under_a_white_box, "under a box"),
-        (under_an_image, "under an image"),
-        (clipped, "cut off"),
-        (struck_by_a_line, "struck through"),
-        (struck_by_a_thin_box, "struck through"),
-    ],
+    HIDING,
     ids=lambda value: getattr(value, "__name__", None),
 )
 def test_words_that_nobody_sees_are_left_out_and_told(tmp_path: Path, draw: Draw, reason: str) -> None:
@@ -729,6 +734,54 @@ def test_a_page_of_very_many_boxes_is_read_in_time(tmp_path: Path) -> None:
 
     text, _ = read(drawn(tmp_path / "a.pdf", draw))
     assert "Row" in text
+
+
+def rules(canvas: Canvas, count: int) -> None:
+    """Lines beside the text and below it."""
+    canvas.setLineWidth(0.1)
+    for number in range(count):
+        x = 320 + number % 200
+        canvas.line(x, 40, x, 800)
+
+
+@pytest.mark.parametrize("count", [5_000, 100_000])
+def test_a_page_of_very_many_rules_keeps_what_is_seen_and_no_more(tmp_path: Path, count: int) -> None:
+    def draw(canvas: Canvas) -> None:
+        rules(canvas, count)
+        white_on_white(canvas)
+
+    path, begun = drawn(tmp_path / "a.pdf", draw), time.thread_time()
+    text, remarks = read(path)
+    assert time.thread_time() - begun < 6
+    assert text.strip() == SEEN
+    assert any(HIDDEN in remark for remark in remarks)
+
+
+@pytest.mark.parametrize("draw", [draw for draw, _ in HIDING])
+def test_what_hides_words_by_itself_counts_on_a_page_that_takes_too_long_to_draw(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, draw: Draw
+) -> None:
+    monkeypatch.setattr(seen, "MOST_SECONDS", -1)
+
+    def with_rules(canvas: Canvas) -> None:
+        canvas.saveState()
+        rules(canvas, 2_000)
+        canvas.restoreState()
+        draw(canvas)
+
+    text, remarks = read(drawn(tmp_path / "a.pdf", with_rules))
+    assert SEEN in text
+    assert HIDDEN not in text
+    assert (seen.UNCHECKED in remarks) == (draw not in (tiny, squeezed, beyond_the_page, cropped))
+
+
+def test_a_page_of_rules_alone_is_not_looked_at_for_text(tmp_path: Path) -> None:
+    def rounds(canvas: Canvas) -> None:
+        for number in range(100):
+            canvas.circle(60 + 4 * number, 300, 2)
+
+    assert not PdfFile(drawn(tmp_path / "a.pdf", lambda canvas: rules(canvas, 100))).may_show_text(1)
+    assert PdfFile(drawn(tmp_path / "b.pdf", rounds)).may_show_text(1)
 
 
 def test_a_page_of_very_many_hidden_and_seen_letters_is_read_in_time(tmp_path: Path) -> None:
