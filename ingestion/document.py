@@ -48,7 +48,7 @@ Part = TypeVar("Part", Word, Line, Row, Cell)
 
 # Raised when other text, figures or tables are read of the same file than before. Documents that were read by
 # an earlier one are then read again.
-READER_VERSION = 3
+READER_VERSION = 4
 # A file that ends its reader so often was made for it; a file with more than ten times the text of the
 # longest budget volumes is no document.
 MOST_DEATHS = 5
