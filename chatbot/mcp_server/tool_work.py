@@ -122,17 +122,20 @@ async def get_page(call: McpCall, given: GetPage) -> tuple[PageText, bytes]:
 
 async def get_outline(call: McpCall, given: lookup_forms.GetOutline) -> Outline:
     """Lists the headings of a document and the captions of its tables."""
-    return await asyncio.to_thread(call.store.chatbot.lookups.outline, given)
+    async with call.turns.of(call.caller.owner):
+        return await asyncio.to_thread(call.store.chatbot.lookups.outline, given)
 
 
 async def find_text(call: McpCall, given: lookup_forms.FindText) -> FoundText:
     """Finds words in a document."""
-    return await asyncio.to_thread(call.store.chatbot.lookups.find_text, given)
+    async with call.turns.of(call.caller.owner):
+        return await asyncio.to_thread(call.store.chatbot.lookups.find_text, given)
 
 
 async def key_figures(call: McpCall, given: lookup_forms.KeyFigures) -> KeyFiguresOut:
     """Lists the key figures of a document."""
-    sheet = await asyncio.to_thread(call.store.chatbot.lookups.key_figures, given)
+    async with call.turns.of(call.caller.owner):
+        sheet = await asyncio.to_thread(call.store.chatbot.lookups.key_figures, given)
     return key_figures_out(sheet)
 
 
