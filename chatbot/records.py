@@ -276,11 +276,10 @@ class Look:
 class ProposedCall:
     """A call of another server's tool that a chat model wants, and that only its user may make.
 
-    tool: as the model calls it. label: for readers. arguments: as JSON.
+    tool: as the model calls it. arguments: as JSON.
     """
 
     tool: str
-    label: str
     arguments: str
 
 

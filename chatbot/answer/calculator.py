@@ -57,8 +57,10 @@ class Calculation:
     steps: (what a part of it comes to, whether that part is a sum), of the parts that are no single numbers,
         the whole first. A sum only adds, subtracts and takes extremes, means and absolute values, or divides
         by a whole number, so that it has the scale and unit of its amounts.
-    amounts: its numbers that are added, subtracted or arguments of a function, without their percent signs.
-    factors: those that multiply, divide or are exponents, and the 1 beside a ratio, "a / b - 1".
+    amounts: its numbers that are added, subtracted or arguments of a function.
+    factors: those that multiply, divide or are exponents, and the 1 beside a ratio, "a / b - 1"; also
+        percentages, each with its 100.
+    percents: the numbers with a percent sign, without it.
     """
 
     expression: str
@@ -66,6 +68,7 @@ class Calculation:
     steps: tuple[tuple[float, bool], ...]
     amounts: tuple[float, ...]
     factors: tuple[float, ...]
+    percents: tuple[float, ...] = ()
 
 
 def calculate(expression: str) -> Calculation:
@@ -79,9 +82,17 @@ def calculate(expression: str) -> Calculation:
             f"The expression has over {LONGEST_EXPRESSION} characters.", hint="Shorten it."
         )
 
+    percents: list[float] = []
+
     def plain(match: re.Match[str]) -> str:
         text = re.sub(r"[^\d.]", "", match[0]).lstrip("0") or "0"
-        return f"({text}/100)" if match["percent"] else text
+        if not match["percent"]:
+            return text
+        percents.append(float(text))
+        return f"({text}/100)"
+
+    steps: list[tuple[float, bool]] = []
+    scaling: set[ast.expr] = set()
 
     written = _TIMES.sub("*", expression.translate(_SIGNS))
     try:
@@ -89,7 +100,7 @@ def calculate(expression: str) -> Calculation:
             raise ValueError(written)
         written = _NUMBER.sub(plain, written)
         tree = ast.parse(written.strip(), mode="eval").body
-        value = _value(tree)
+        value = _worked_out(tree, steps, scaling)
     except ZeroDivisionError as error:
         raise CalculationError(f"{expression} divides by zero.", hint="Check its numbers.") from error
     except (SyntaxError, ValueError, TypeError, OverflowError, RecursionError, MemoryError) as error:
@@ -100,53 +111,78 @@ def calculate(expression: str) -> Calculation:
     if not math.isfinite(value):
         raise CalculationError(f"{expression} is too large.", hint="Check its numbers.")
     amounts, factors = list[float](), list[float]()
-    _sort(tree, amounts, factors, is_amount=True)
+    _sort(tree, scaling, amounts, factors, is_amount=True)
     shown = " ".join(expression.split())
-    parts = [node for node in ast.walk(tree) if isinstance(node, ast.BinOp | ast.Call)]
-    steps = tuple((_value(part), not any(map(_scales, ast.walk(part)))) for part in parts)
-    return Calculation(shown, value, steps or ((value, True),), tuple(amounts), tuple(factors))
+    whole_first = tuple(reversed(steps)) or ((value, True),)
+    return Calculation(shown, value, whole_first, tuple(amounts), tuple(factors), tuple(percents))
 
 
-def _value(node: ast.expr) -> float:
-    """Raises ValueError for anything but numbers, the operations and the functions."""
+def _worked_out(node: ast.expr, steps: list[tuple[float, bool]], scaling: set[ast.expr]) -> float:
+    """What a part comes to.
+
+    steps: gets each part that is no single number, as Calculation has them, the whole last. scaling: gets the
+    parts that change the unit, or have a part that does. Raises ValueError for anything but numbers, the
+    operations and the functions.
+    """
+    parts: list[ast.expr]
     match node:
         case ast.Constant(value=int() | float() as number) if not isinstance(number, bool):
             return float(number)
-        case ast.UnaryOp(op=ast.USub(), operand=operand):
-            return -_value(operand)
-        case ast.UnaryOp(op=ast.UAdd(), operand=operand):
-            return _value(operand)
-        case ast.BinOp(left=left, op=ast.Pow(), right=right):
-            base, exponent = _value(left), _value(right)
-            if abs(exponent) > GREATEST_EXPONENT or (base < 0 and exponent != int(exponent)):
-                raise ValueError(exponent)
-            return float(base**exponent)
-        case ast.BinOp(left=left, op=op, right=right) if type(op) in _OPERATIONS:
-            return _OPERATIONS[type(op)](_value(left), _value(right))
-        case ast.Call(func=ast.Name(id=name), args=[_, *_] as arguments, keywords=[]) if (
+        case ast.UnaryOp(op=ast.USub() | ast.UAdd(), operand=operand):
+            parts = [operand]
+            value = _worked_out(operand, steps, scaling)
+            value = -value if isinstance(node.op, ast.USub) else value
+        case ast.BinOp(left=left, op=op, right=right):
+            parts = [left, right]
+            first, second = (_worked_out(part, steps, scaling) for part in parts)
+            value = _operated(op, first, second)
+        case ast.Call(func=ast.Name(id=name), args=[_, *_] as parts, keywords=[]) if (
             name.lower() in _FUNCTIONS
         ):
-            return float(_FUNCTIONS[name.lower()]([_value(argument) for argument in arguments]))
-    raise ValueError(ast.dump(node))
+            found = [_worked_out(part, steps, scaling) for part in parts]
+            value = float(_FUNCTIONS[name.lower()](found))
+        case _:
+            raise ValueError(ast.dump(node))
+    if _scales(node) or not scaling.isdisjoint(parts):
+        scaling.add(node)
+    if not isinstance(node, ast.UnaryOp):
+        steps.append((value, node not in scaling))
+    return value
 
 
-def _sort(node: ast.expr, amounts: list[float], factors: list[float], *, is_amount: bool) -> None:
-    """Put each number of an expression among its amounts or its factors."""
+def _operated(op: ast.operator, first: float, second: float) -> float:
+    if isinstance(op, ast.Pow):
+        if abs(second) > GREATEST_EXPONENT or (first < 0 and second != int(second)):
+            raise ValueError(second)
+        return float(first**second)
+    if type(op) not in _OPERATIONS:
+        raise ValueError(op)
+    return _OPERATIONS[type(op)](first, second)
+
+
+def _sort(
+    node: ast.expr, scaling: set[ast.expr], amounts: list[float], factors: list[float], *, is_amount: bool
+) -> None:
+    """Put each number of an expression among its amounts or its factors. scaling: see `_worked_out`."""
+
+    def put(part: ast.expr, *, is_amount: bool) -> None:
+        _sort(part, scaling, amounts, factors, is_amount=is_amount)
+
     match node:
         case ast.Constant(value=int() | float() as number):
             (amounts if is_amount else factors).append(float(number))
         case ast.UnaryOp(operand=operand):
-            _sort(operand, amounts, factors, is_amount=is_amount)
+            put(operand, is_amount=is_amount)
         case ast.BinOp(left=left, op=ast.Add() | ast.Sub(), right=right):
             for side, other in ((left, right), (right, left)):
                 is_one = isinstance(side, ast.Constant) and side.value == 1
-                _sort(side, amounts, factors, is_amount=not (is_one and any(map(_scales, ast.walk(other)))))
+                put(side, is_amount=not (is_one and other in scaling))
         case ast.BinOp(left=left, right=right):
             for side in (left, right):
-                _sort(side, amounts, factors, is_amount=False)
+                put(side, is_amount=False)
         case ast.Call(args=arguments):
             for argument in arguments:
-                _sort(argument, amounts, factors, is_amount=True)
+                put(argument, is_amount=True)
 
 
 def _scales(node: ast.AST) -> bool:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import time
 from collections.abc import Callable, Generator, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -18,10 +17,11 @@ from chatbot.lookup import lookup_forms as forms
 from chatbot.lookup.lookup_forms import LOOKUP_TOOLS
 from chatbot.lookup.lookups import Heading, Lookups
 from chatbot.models.tokens import count_tokens, cut_to_tokens
-from chatbot.models.tool_calls import OfferedTool, ToolCall, ToolReply, ToolRound
+from chatbot.models.tool_calls import OfferedTool, ToolCall, ToolReply, ToolRound, shown_arguments
 from chatbot.records import Event, Hit, Look, Prompt, ProposedCall, Stage
 from chatbot.tools.tool_texts import ServerTool
 from ingestion.invisible_characters import one_line
+from ingestion.prompt_injection.injections import find_instructions
 
 __all__ = ["MOST_CALLS", "Looking", "reach"]
 
@@ -32,12 +32,18 @@ PAGE_TOKENS, PASSAGE_TOKENS, LIST_TOKENS = 2_500, 400, 1_500
 # A call that would leave fewer tokens for what it brings is not made.
 LEAST_ROOM = 500
 MOST_FOUND, MOST_FIGURES, MOST_LISTED = 6, 60, 50
+# Sources of an answer: the largest number that a citation has, and more than any prompt holds.
+MOST_SOURCES = 99
 UNKNOWN = "There is no such tool. There are {names}."
 WRONG = "These arguments are wrong: {why}. Mend them, or answer without."
 # Floats hold all digits of smaller numbers.
 LARGEST = 1e15
 PROPOSED = "The user is asked whether to make this call. Answer now from what you have."
 LONGEST_PROPOSED = 2_000
+TOO_LONG_TO_PROPOSE = (
+    f"The arguments have over {LONGEST_PROPOSED:,} characters, which nobody reads. Shorten them."
+)
+LONGEST_LINE = 200
 ENOUGH = "No more calls: write the answer now."
 
 
@@ -82,10 +88,14 @@ class Looking:
     @property
     def offered(self) -> list[OfferedTool]:
         """The tools that may still be called, [] for none."""
-        if len(self.prompt.looks) >= MOST_CALLS or time.monotonic() > self._end or self._left < LEAST_ROOM:
+        if self._is_over:
             return []
         own = [tool.offered(name) for name, tool in LOOKUP_TOOLS.items()]
         return [*own, *(tool.offered for tool in self._foreign.values())]
+
+    @property
+    def _is_over(self) -> bool:
+        return len(self.prompt.looks) >= MOST_CALLS or time.monotonic() > self._end or self._left < LEAST_ROOM
 
     def take(self, said: str, calls: Sequence[ToolCall]) -> Generator[Event, None, None]:
         """Do what the model calls, with a stage before each call. said: what it wrote beside the calls."""
@@ -96,7 +106,7 @@ class Looking:
         for call in calls:
             if self._stop():
                 break
-            if len(self.prompt.looks) >= MOST_CALLS or self._left < LEAST_ROOM:
+            if self._is_over:
                 text = ENOUGH
             else:
                 done = len(self.prompt.looks) + 1
@@ -134,10 +144,9 @@ class Looking:
         """What the model is told of a call. What goes wrong is a sentence that it can use."""
         before = len(self.prompt.sources)
         work = self._work.get(call.name)
-        foreign = self._foreign.get(call.name)
         try:
-            if foreign:
-                brought = self._propose(foreign, call)
+            if call.name in self._foreign:
+                brought = self._propose(call)
             elif work is None:
                 brought = _Brought(UNKNOWN.format(names=", ".join(self._work)), "no such tool")
             else:
@@ -161,10 +170,11 @@ class Looking:
         )
         return brought.text
 
-    def _propose(self, tool: ServerTool, call: ToolCall) -> _Brought:
-        arguments = json.dumps(call.arguments, ensure_ascii=False)
-        proposed = ProposedCall(call.name, tool.label, arguments)
-        if proposed not in self.prompt.proposed and len(arguments) <= LONGEST_PROPOSED:
+    def _propose(self, call: ToolCall) -> _Brought:
+        proposed = ProposedCall(call.name, shown_arguments(call))
+        if len(proposed.arguments) > LONGEST_PROPOSED:
+            return _Brought(TOO_LONG_TO_PROPOSE, "too long to be shown")
+        if proposed not in self.prompt.proposed:
             self.prompt = replace(self.prompt, proposed=(*self.prompt.proposed, proposed))
         return _Brought(PROPOSED, "waits for your word")
 
@@ -202,15 +212,18 @@ class Looking:
         if not lines:
             return _Brought("Its tables have none of these figures.", "no key figures")
         hits = self._lookups.pages_of(lines[0]["document"], [line["page"] for line in lines], self._names)
-        numbers = {hit.page: self._number(hit) for hit in hits}
-        shown = []
+        pages = {hit.page: hit for hit in hits}
+        shown: list[str] = []
+        tokens = 0
         for line in lines:
-            if number := numbers.get(line["page"]):
-                said = f"{line['measure']} · {line['period']}: {line['printed']} {line['printed in']}"
-                shown.append(with_inert_keys(f"{said} · row “{line['row']}”") + f" [{number}]")
-        return _Brought(
-            cut_to_tokens("\n".join(shown), min(LIST_TOKENS, self._share)), f"{len(shown):,} figures"
-        )
+            said = f"{line['measure']} · {line['period']}: {line['printed']} {line['printed in']}"
+            said = with_inert_keys(one_line(f"{said} · row “{line['row']}”", LONGEST_LINE))
+            tokens += count_tokens(said) + 5  # for the number
+            if tokens > min(LIST_TOKENS, self._share):
+                break
+            if number := self._number(pages.get(line["page"])):
+                shown.append(f"{said} [{number}]")
+        return _Brought("\n".join(shown), f"{len(shown):,} figures")
 
     def _calculate(self, given: dict[str, object]) -> _Brought:
         worked_out = self._lookups.calculate(forms.Calculate.model_validate(given))
@@ -232,24 +245,33 @@ class Looking:
         tokens = min(tokens, self._share // len(hits))
         for hit in hits:
             number = self._number(hit)
+            if not number:
+                break
             key = f"S{number}-{self.prompt.nonce}"
             if key in self._whole:
                 blocks.append(f"[{number}] is among the sources above, whole.")
                 continue
             text = source_text(hit)
-            fits = count_tokens(text) <= tokens
-            if not fits:
+            is_whole = count_tokens(text) <= tokens
+            if not is_whole:
                 since = 0 if whole else max(0, hit.page_text.find(hit.text))
                 text = cut_to_tokens(source_text(hit, since=since), tokens)
-            if fits or whole:
+            if is_whole:
                 self._whole.add(key)
             blocks.append(numbered_source(number, hit, text, self.prompt.nonce))
-        pages = ", ".join(f"page {hit.page} of {hit.document}" for hit in hits)
+        if not blocks:
+            return _Brought(f"There are {MOST_SOURCES} sources, and there can be no more.", "no more sources")
+        pages = ", ".join(f"page {hit.page} of {hit.document}" for hit in hits[: len(blocks)])
         return _Brought("\n\n".join(blocks), pages)
 
-    def _number(self, hit: Hit) -> int:
-        """The number of a page as a source, a new one if it is none yet."""
-        key, self.prompt = self.prompt.with_source(hit)
+    def _number(self, hit: Hit | None) -> int:
+        """The number of a page as a source, a new one if it is none yet; 0 if there are no more."""
+        if hit is None:
+            return 0
+        key, found = self.prompt.with_source(hit)
+        if len(found.sources) > max(MOST_SOURCES, len(self.prompt.sources)):
+            return 0
+        self.prompt = found
         return int(key.partition("-")[0][1:])
 
 
@@ -270,12 +292,12 @@ def _exact(value: float) -> str:
 def reach(titled: Sequence[tuple[str, str, int]], most: int) -> str:
     """The documents that tools can look into, a line each. titled: name, title and pages."""
     lines = [
-        f"- {name}{f' ({title})' if title != name else ''}: {pages:,} pages"
+        f"- {name}{f' ({title})' if title != name and not find_instructions(title) else ''}: {pages:,} pages"
         for name, title, pages in titled[:most]
     ]
     if len(titled) > most:
         lines.append(f"… and {len(titled) - most:,} more; see list_documents.")
-    return with_inert_keys("\n".join(["Documents:", *(one_line(line, 200) for line in lines)]))
+    return with_inert_keys("\n".join(["Documents:", *(one_line(line, LONGEST_LINE) for line in lines)]))
 
 
 def _lines(head: str, headings: Iterable[Heading]) -> list[str]:

@@ -11,7 +11,8 @@ from functools import partial
 from chatbot.answer.prompt import size_of, sources_of
 from chatbot.asking.looking import Looking
 from chatbot.errors import ModelError
-from chatbot.models.chat import LLM, Anew, Reply, ToolUser
+from chatbot.models.chat import LLM, Anew, Reply, SpentError, ToolUser
+from chatbot.models.endpoint_errors import EndpointError
 from chatbot.models.tokens import count_tokens
 from chatbot.models.tool_calls import OfferedTool, ToolRound
 from chatbot.records import Event, Notice, Prompt, Token, Usage
@@ -60,8 +61,8 @@ class ModelTurns:
             offered = self._offered()
             try:
                 reply = yield from self._streamed(offered, started)
-            except ModelError:
-                if self._stop() or not self._has_called:
+            except ModelError as error:
+                if self._stop() or not (self._has_called or (offered and self._may_refuse_tools(error))):
                     raise
                 yield from self._settle()
                 continue
@@ -86,6 +87,16 @@ class ModelTurns:
     @property
     def _has_called(self) -> bool:
         return self._looking is not None and bool(self._looking.rounds)
+
+    def _may_refuse_tools(self, error: ModelError) -> bool:
+        """Whether an endpoint that has said nothing may answer if no tools are offered.
+
+        Each says in its own way that it knows none: by any status, an error amid the stream, or an empty
+        answer.
+        """
+        if self.text or error.kind or isinstance(error, SpentError):
+            return False
+        return not (isinstance(error, EndpointError) and error.wait)  # it is busy
 
     def _offered(self) -> list[OfferedTool]:
         if self._looking is None or not (isinstance(self._model, ToolUser) and self._model.calls_tools):

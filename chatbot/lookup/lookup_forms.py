@@ -29,7 +29,7 @@ __all__ = [
 MOST_DOCUMENTS, MOST_YEARS, MOST_PAGES = 1_000, 20, 100
 UNSAID = frozenset("title minLength maxLength maxItems minimum maximum pattern".split())
 Document = Annotated[
-    str, Field(min_length=1, max_length=1_000, description="A document's name, id or title.")
+    str, Field(min_length=1, max_length=1_000, pattern=r"\S", description="A document's name, id or title.")
 ]
 Year = Annotated[int, Field(ge=1_000, le=9_999)]
 

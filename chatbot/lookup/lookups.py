@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 
 from pydantic import BaseModel
@@ -67,6 +67,10 @@ class FoundText(BaseModel):
     places: list[TextPlace]
 
 
+# (version, name, title, id) of a document.
+_Known = tuple[int, str, str, str]
+
+
 class Lookups:
     """Looks things up in the documents of a library. Safe to use from several threads."""
 
@@ -74,30 +78,21 @@ class Lookups:
         self._library, self._finder, self._sheets = library, finder, sheets
 
     def document(self, called: str, names: Sequence[str] = ()) -> tuple[int, str]:
-        """(version, name) of the document that is called so: by its name, id or title, or by a part of only
-        one's name or title. names: of those in reach, () for all. Raises NotFoundError.
+        """(version, name) of the document that is called so: by its name or id, by its title, or by a part of
+        only one's name or title. names: of those in reach, () for all. Raises NotFoundError.
         """
+        return self._documents([called], names)[0]
+
+    def _documents(self, called: Sequence[str], names: Sequence[str]) -> list[tuple[int, str]]:
         scope = self._library.scope(names)
         titles = self._library.catalog.titles()
-        wanted = called.strip().casefold()
-        parts = list[tuple[int, str]]()
-        for version, name in scope.items():
-            known = [name, document_id(name), titles.get(name, "")]
-            if called in known or wanted in map(str.casefold, known):
-                return version, name
-            if any(wanted in own.casefold() for own in (name.replace("_", " "), *known)):
-                parts.append((version, name))
-        if len(parts) == 1:
-            return parts[0]
-        there = [name for _, name in parts] or sorted(scope.values())
-        raise NotFoundError(
-            f"There is no document called “{one_line(called, 100)}”.",
-            hint=f"There are: {listed(there[:20], len(there))}." if there else "There are none.",
-        )
+        known = [(version, name, titles.get(name, ""), document_id(name)) for version, name in scope.items()]
+        return [_called(one, known) for one in dict.fromkeys(called)]
 
     def wanted(self, given: SearchDocuments, names: Sequence[str] = ()) -> Find:
         """What is searched for. Raises NotFoundError."""
-        within = [self.document(called, names)[1] for called in given.documents] or list(names)
+        named = self._documents(given.documents, names) if given.documents else []
+        within = [name for _, name in named] or names
         return Find(given.query, tuple(dict.fromkeys(within)), k=given.k, years=tuple(given.years))
 
     def search(self, given: SearchDocuments, names: Sequence[str] = ()) -> list[Hit]:
@@ -139,9 +134,10 @@ class Lookups:
         Raises NotFoundError.
         """
         version, name = self.document(given.document, names)
+        words = _as_printed(given.words)
         found = []
         for page, text in enumerate(self._library.catalog.page_texts(version), 1):
-            if around := _around(given.words, text):
+            if around := _around(words, text):
                 found.append((page, " ".join(around.split())))
         shown = dict(found[:MOST_PLACES])
         pages = self._library.catalog.pages(version, list(shown))
@@ -169,10 +165,14 @@ class Lookups:
     def pages_at(self, given: FindText, found: FoundText, names: Sequence[str] = ()) -> list[Hit]:
         """The pages of the places where words were found, each with the text around them as its passage."""
         hits = self.pages_of(found.document, [place.page for place in found.places], names)
-        return [replace(hit, text=_around(given.words, hit.page_text) or hit.text) for hit in hits]
+        words = _as_printed(given.words)
+        return [replace(hit, text=_around(words, hit.page_text)) for hit in hits]
 
     def pages_of(self, document: str, pages: Sequence[int], names: Sequence[str] = ()) -> list[Hit]:
-        """These pages of a document, without those that have no text. Raises NotFoundError."""
+        """These pages of a document, without those that have no text. document: its name.
+
+        Raises NotFoundError.
+        """
         version, name = self.document(document, names)
         return self._finder.pages_of(version, name, pages)
 
@@ -181,9 +181,40 @@ class Lookups:
         return stored.pages if stored else 0
 
 
-def _around(words: str, text: str) -> str:
-    """What stands around the first place of words in a text, from a line's begin on; "" if it has none."""
-    place = re.search(r"\s+".join(map(re.escape, words.split())), text, re.IGNORECASE)
+def _called(called: str, known: Sequence[_Known]) -> tuple[int, str]:
+    """The document that is called so. What is only said in a document gives way to its name and id, so that
+    none can pass for another.
+    """
+    wanted = called.strip()
+    folded = wanted.casefold()
+    ways: list[Callable[[_Known], bool]] = [
+        lambda one: called == one[1] or wanted in (one[1], one[3]),
+        lambda one: folded == one[1].casefold(),
+        lambda one: folded == one[2].casefold(),
+        lambda one: any(folded in own.casefold() for own in (one[1], one[1].replace("_", " "), one[2])),
+    ]
+    there: list[str] = []
+    for is_called in ways if wanted else []:
+        found = [(version, name) for version, name, *_ in filter(is_called, known)]
+        if len(found) == 1:
+            return found[0]
+        there = [name for _, name in found]
+        if found:
+            break
+    there = there or sorted(name for _, name, *_ in known)
+    raise NotFoundError(
+        f"There is no document called “{one_line(called, 100)}”.",
+        hint=f"There are: {listed(there[:20], len(there))}." if there else "There are none.",
+    )
+
+
+def _as_printed(words: str) -> re.Pattern[str]:
+    return re.compile(r"\s+".join(map(re.escape, words.split())), re.IGNORECASE)
+
+
+def _around(words: re.Pattern[str], text: str) -> str:
+    """The text around the first place of words, from a line's begin on; "" where they do not stand."""
+    place = words.search(text)
     if place is None:
         return ""
     return text[text.rfind("\n", 0, max(0, place.start() - AROUND)) + 1 : place.end() + AROUND]

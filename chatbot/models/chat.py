@@ -389,8 +389,7 @@ class EndpointModel(ABC):
                 usage.update(_counted(deltas, patience))
             if thinking.perhaps:
                 self._found.discard(_NO_BEGIN)
-        if not calls.calls():
-            self._check_end(finish, "".join(said))
+        self._check_end(finish, "".join(said), calls=bool(calls.calls()))
         return "length" if finish == "length" else "stop"
 
     @property
@@ -412,13 +411,15 @@ class EndpointModel(ABC):
         except failures as error:
             raise explain_failure(error, self._settings, model_setting="FINPOLICY_CHAT_MODEL") from None
 
-    def _check_end(self, finish: str, text: str) -> None:
+    def _check_end(self, finish: str, text: str, *, calls: bool) -> None:
         if finish == "content_filter":
             raise ModelError(
                 f"{self.host} withheld the answer (content filter).", hint="Rephrase your question."
             )
-        if finish in {"", "error"} and text:
+        if finish in {"", "error"} and (text or calls):
             raise EndpointError(f"{self.host} stopped before the answer was complete.", hint="Ask again.")
+        if calls:
+            return
         if not text.strip() and finish == "length":
             raise SpentError(
                 f"{self.name} used up its tokens without an answer.", hint="Raise FINPOLICY_ANSWER_TOKENS."

@@ -38,11 +38,12 @@ _SYSTEM_REJECTED = re.compile(
     r"|only user\W[\w, ]*\broles?\b",
     re.IGNORECASE,
 )
-# As Ollama, vLLM, llama.cpp and OpenRouter say it.
+# As Ollama, vLLM, llama.cpp and OpenRouter say it; DeepSeek, Google and Mistral say "function calling".
 _TOOLS_REJECTED = re.compile(
-    r"\btools?\b.{0,60}(?:not support|unsupported|requires?|not (?:enabled|permitted|allowed)|unknown"
-    r"|unrecogni[sz]ed|unexpected)|(?:not support|unsupported|requires?|no endpoints found|unknown"
-    r"|unrecogni[sz]ed|extra inputs).{0,80}\btools?\b",
+    r"\b(?:tools?|function calling)\b.{0,60}(?:not support|unsupported|requires?"
+    r"|not (?:enabled|permitted|allowed)|unknown|unrecogni[sz]ed|unexpected)"
+    r"|(?:not support|unsupported|requires?|no endpoints found|unknown|unrecogni[sz]ed|extra inputs).{0,80}"
+    r"\b(?:tools?|function calling)\b",
     re.IGNORECASE | re.DOTALL,
 )
 _STREAM, _SYSTEM = "stream", "system"
@@ -134,6 +135,7 @@ class OpenAIModel(EndpointModel):
         """
         from openai import APIStatusError
 
+        offers = TOOLS in body and TOOLS not in self._refused
         while True:
             options = {name: value for name, value in self._options.items() if name not in self._refused}
             options |= {self._limit_name: max_tokens}
@@ -148,7 +150,10 @@ class OpenAIModel(EndpointModel):
                     sent = {name: value for name, value in sent.items() if name != TOOLS}
                 stream = _post(client, f"{self._prefix}/chat/completions", sent | options)
             except APIStatusError as error:
+                without = TOOLS in self._refused
                 if not self._adapts(error, options, body):
+                    if offers and without:  # it was not for the tools, whatever it said of them
+                        self._refused.discard(TOOLS)
                     raise
                 continue
             if _is_web_page(stream) and self._tries_version():

@@ -8,11 +8,21 @@ from dataclasses import dataclass
 from typing import Any
 
 from chatbot.models.model_text import clean_json
+from ingestion.invisible_characters import one_line
 
-__all__ = ["CallPiece", "CallPieces", "OfferedTool", "ToolCall", "ToolReply", "ToolRound", "written_call"]
+__all__ = [
+    "CallPiece",
+    "CallPieces",
+    "OfferedTool",
+    "ToolCall",
+    "ToolReply",
+    "ToolRound",
+    "shown_arguments",
+    "written_call",
+]
 
-# Characters of the arguments of one call, and calls of one reply.
-LONGEST_ARGUMENTS, MOST_AT_ONCE = 20_000, 8
+# Characters of the arguments of one call, of its name and of its id, and calls of one reply.
+LONGEST_ARGUMENTS, LONGEST_NAME, MOST_AT_ONCE = 20_000, 100, 8
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,11 +83,11 @@ class CallPieces:
         self._calls: dict[int, list[str]] = {}
 
     def take(self, pieces: Iterable[CallPiece]) -> int:
-        """Adds the pieces of an event and returns the characters of their arguments."""
+        """Adds the pieces of an event and returns their characters."""
         size = 0
         for piece in pieces:
             self._take(piece)
-            size += len(piece.arguments)
+            size += len(piece.id) + len(piece.name) + len(piece.arguments)
         return size
 
     def _take(self, piece: CallPiece) -> None:
@@ -85,8 +95,8 @@ class CallPieces:
         if piece.index not in self._calls and len(self._calls) == MOST_AT_ONCE:
             return
         call = self._calls.setdefault(piece.index, ["", "", ""])
-        call[0] = call[0] or piece.id
-        call[1] = call[1] or piece.name
+        call[0] = call[0] or piece.id[:LONGEST_NAME]
+        call[1] = call[1] or piece.name[:LONGEST_NAME]
         call[2] = (call[2] + piece.arguments)[:LONGEST_ARGUMENTS]
 
     def calls(self) -> tuple[ToolCall, ...]:
@@ -95,13 +105,21 @@ class CallPieces:
         for index, call in sorted(self._calls.items()):
             id, name, arguments = clean_json(call)
             if name:
-                found.append(ToolCall(id[:100] or f"call_{index}", name, _object(arguments)))
+                found.append(ToolCall(id or f"call_{index}", name, _object(arguments)))
         return tuple(found)
 
 
 def written_call(name: str, arguments: str) -> ToolCall:
     """Returns a call by its name and its arguments in JSON."""
     return ToolCall("call", name, _object(arguments))
+
+
+def shown_arguments(call: ToolCall) -> str:
+    """Returns the arguments of a call as JSON in which a reader sees all that is sent: characters that draw
+    nothing, or a blank other than the plain one, are written as escapes.
+    """
+    written = json.dumps(call.arguments, ensure_ascii=False)
+    return "".join(one if one == " " or one_line(one) else json.dumps(one)[1:-1] for one in written)
 
 
 def _object(text: str) -> Mapping[str, Any]:

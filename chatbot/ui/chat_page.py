@@ -156,6 +156,7 @@ def _asked(
     """
     owner = session.owner()
     attached = _attached(question, files, context)
+    allowed = session.allowed_calls(question) if question else ()
     if question and not session.hold(question, context):
         try:
             conversation: str | None = session.begin_conversation(context)
@@ -167,7 +168,7 @@ def _asked(
         else:
             ready = None
         may_ask = may_ask_tools(conversation, context)
-        calls = session.allowed_calls() if may_ask else ()
+        calls = allowed if may_ask else ()
         ask = Ask(question, names, conversation, None, owner, tools=may_ask, proposes=may_ask, calls=calls)
         try:
             asking = context.asked.ask(ask, ready=ready)

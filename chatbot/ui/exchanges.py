@@ -10,6 +10,7 @@ from streamlit.delta_generator import DeltaGenerator
 from chatbot.asking.question import LONGEST_QUESTION
 from chatbot.errors import ProjectError, StoreError
 from chatbot.memory.conversations.conversation_store import ConversationRow, StoredExchange
+from chatbot.models.tool_calls import shown_arguments, written_call
 from chatbot.records import Answer, Notice
 from chatbot.ui import session
 from chatbot.ui.answer_text import answer_html
@@ -246,19 +247,23 @@ def draw_answered(given: Given, context: AppContext) -> None:
 
 
 def _draw_proposed(given: Given) -> None:
-    """Draws the calls of other servers' tools that the model wants, each with a button that makes it."""
+    """Draws the calls of other servers' tools that the model wants, each with a button that makes it.
+
+    What is kept of an answer may come from another's archive, so what is shown is what is called.
+    """
     for at, call in enumerate(given.answer.prompt.proposed if given.answer.prompt else ()):
+        arguments = shown_arguments(written_call(call.tool, call.arguments))
         st.html(
-            f'<p class="quiet">The model would like to call {plain_html(call.label)} with '
-            f"<code>{plain_html(call.arguments)}</code>. It has read your documents: look at what it would "
-            "send.</p>"
+            f'<p class="quiet">The model would like to call {plain_html(call.tool)} with '
+            f'<code class="sent">{plain_html(arguments)}</code>. It has read your documents: look at what it '
+            "would send.</p>"
         )
         st.button(
             "Call it and answer again",
             key=f"call-{given.number}-{at}",
             icon=":material/send:",
             on_click=session.ask_again,
-            args=(given.answer.question, (call.tool, call.arguments)),
+            args=(given.answer.question, (call.tool, arguments)),
         )
 
 

@@ -269,13 +269,13 @@ def ask_again(question: str, call: tuple[str, str] | None = None) -> None:
     call: of another server's tool, which the user has allowed; see Ask.calls.
     """
     st.session_state["again"] = question
-    st.session_state["allowed"] = (call,) if call else ()
+    st.session_state["allowed"] = (question, call)
 
 
-def allowed_calls() -> tuple[tuple[str, str], ...]:
-    """Returns the calls that the user has allowed for the question of this run; once."""
-    found: tuple[tuple[str, str], ...] = st.session_state.pop("allowed", ())
-    return found
+def allowed_calls(question: str) -> tuple[tuple[str, str], ...]:
+    """Returns the calls that the user has allowed for this question; once, and none for a later one."""
+    allowed, call = st.session_state.pop("allowed", ("", None))
+    return (call,) if call and allowed == question else ()
 
 
 def asked_again() -> str:

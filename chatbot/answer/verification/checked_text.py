@@ -10,6 +10,7 @@ from chatbot.answer.citations.citation_keys import ANY_KEY, KEYS_IN_BRACKETS
 from chatbot.answer.citations.latex import plain_arithmetic
 from chatbot.answer.citations.shown_keys import short_key, with_key, with_short_keys
 from chatbot.answer.citations.shown_orders import instructs_by_name
+from chatbot.answer.verification.figure_proof import printed_figures, prove_calculations
 from chatbot.answer.verification.located import LocatedQuote
 from chatbot.answer.verification.program_half import figures_known
 from chatbot.answer.verification.proof import Judged, judge
@@ -91,6 +92,9 @@ def judged_statements(text: str, prompt: Prompt, reading: StatementReading | Non
     read = reading.read if reading else {}
     looked_at, others = statements[:MOST_STATEMENTS], statements[MOST_STATEMENTS:]
     beside = figures_known(looked_at, views)
+    calculations = (
+        prove_calculations(prompt.calculations, printed_figures(views)) if prompt.calculations else []
+    )
     judged = [
         judge(
             one,
@@ -100,6 +104,7 @@ def judged_statements(text: str, prompt: Prompt, reading: StatementReading | Non
             beside=beside,
             instructing=orders,
             worked_out=prompt.calculations,
+            calculations=calculations,
         )
         for number, one in enumerate(giving_way(looked_at), 1)
     ]

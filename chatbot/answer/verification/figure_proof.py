@@ -54,6 +54,8 @@ SIGN_WORDS = (
 # Of averages, quarters, days, per cent and scales: no page states them.
 FACTORS = frozenset({*map(float, range(2, 13)), 52.0, 100.0, 360.0, 365.0, 366.0, 1e3, 1e4, 1e6, 1e9})
 MOST_FREE = 2  # of these in one calculation
+# Amounts of one that are tried for whether it depends on any.
+MOST_TRIED = 20
 CENTS = 2  # decimals; "in millions, except per share amounts": figures with cents are the exception
 CENTS_A_UNIT = 100.0
 _NUMBERS = re.compile(r"(\d[\d,]*(?:\.\d+)?)")
@@ -355,6 +357,8 @@ def _proven(expression: str, printed: Printed) -> ProvenCalculation | None:
     factors = [printed[abs(factor)] for factor in calculation.factors if abs(factor) in printed]
     if None in amounts or not (amounts or factors) or not are_factors(calculation.factors, printed):
         return None
+    if any(percent not in printed for percent in {*calculation.percents} - {100.0}):
+        return None  # "+ 5%" is no factor that every calculation may have
     found = [one for one in amounts if one]
     scales = frozenset(scale for _, _, scale in found or factors)
     if found and len(scales) > 1 and SCALES.isdisjoint(calculation.factors):
@@ -368,7 +372,8 @@ def _depends(expression: str, calculation: Calculation) -> bool:
 
     What is divided by itself, or only counted, proves nothing.
     """
-    for amount in {*calculation.amounts, *calculation.factors} - FACTORS - {1.0}:
+    own = {*calculation.amounts, *calculation.factors, *calculation.percents} - FACTORS - {1.0}
+    for amount in sorted(own)[:MOST_TRIED]:
         other = f"{abs(amount) * 1.37 + 0.11:.9f}"
         pieces = [
             other if piece[:1].isdigit() and _number(piece) == abs(amount) else piece

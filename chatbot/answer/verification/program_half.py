@@ -10,12 +10,11 @@ from itertools import chain, permutations
 
 from chatbot.answer.formulas import amount_of, evaluates_to, find_formulas, is_constant
 from chatbot.answer.verification.figure_proof import (
+    ProvenCalculation,
     ProvenFigure,
     in_table,
     is_of_name,
     is_result,
-    printed_figures,
-    prove_calculations,
     states_figure,
 )
 from chatbot.answer.verification.located import LocatedQuote, fills_lines, is_passage, locate_quotation
@@ -98,22 +97,21 @@ def look_up(
     *,
     question: str,
     beside: Sequence[Figure] = (),
-    worked_out: Sequence[str] = (),
+    calculations: Sequence[ProvenCalculation] = (),
 ) -> Found:
     """The figures of a statement, looked for on all pages.
 
     One that stands on none of them, and may not be worked out from figures of the answer or of rows that the
     statement speaks of, is doubted; so is one that a cited page prints otherwise.
 
-    beside: as `figures_known` gives them. worked_out: expressions that the calculator worked out for the
-        answer: what they come to is not doubted where their amounts are printed on these pages.
+    beside: as `figures_known` gives them. calculations: those that the calculator worked out for the answer,
+        with amounts that are printed on these pages: what they come to is not doubted.
     """
     text = statement.text
     figures = figures_said(text, views.values())[:MOST_FIGURES]
     found = {figure: _place(figure, statement, views) for figure in figures}
     formulas = [*find_formulas(text, figures)]
     results = {figures[formula.result] for formula in formulas}
-    calculations = prove_calculations(worked_out, printed_figures(views)) if worked_out else []
     results.update(figure for figure in figures if any(is_result(figure, proven) for proven in calculations))
     doubts: dict[int, str] = {}
     misquoted: set[int] = set()

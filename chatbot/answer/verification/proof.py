@@ -61,16 +61,18 @@ def judge(
     beside: Sequence[Figure] = (),
     instructing: frozenset[str] = frozenset(),
     worked_out: Sequence[str] = (),
+    calculations: Sequence[ProvenCalculation] = (),
 ) -> Judged:
     """What is proven of a statement.
 
     read: what the reader says of it, its pages by the keys of `views`; None without one, who was not asked or
         could not be used. beside: as in look_up. instructing: keys of pages that address
         their reader as a machine. worked_out: expressions that the calculator worked out for the answer.
+        calculations: those whose amounts are printed on the pages.
     """
     is_denied = read is not None and read.verdict in {"contradicted", "not_stated"}
     copied = None if is_denied else word_for_word(statement, views)
-    found = look_up(statement, views, question=question, beside=beside, worked_out=worked_out)
+    found = look_up(statement, views, question=question, beside=beside, calculations=calculations)
     if copied:
         marked = "" if copied.key in instructing else "quoted"
         return Judged(statement, read.verdict if read else "", marked, (copied,), _places(found), {})
@@ -78,12 +80,12 @@ def judge(
         return _unread(statement, found)
     located = locate_quotations([(quote.page, quote.text) for quote in read.quotes], views)
     written = read.calculation.expression.split(";") if read.calculation else []
-    calculations = prove_calculations([*written, *worked_out], quoted_figures(located, views))
+    quoted = prove_calculations([*written, *worked_out], quoted_figures(located, views))
     figures = tuple(
         (
             figure,
             prove_figure(
-                figure, statement.text, read, located, views, question=question, calculations=calculations
+                figure, statement.text, read, located, views, question=question, calculations=quoted
             ),
         )
         for figure in figures_said(statement.text, views.values())
@@ -93,7 +95,7 @@ def judge(
         read,
         located,
         figures,
-        calculations,
+        quoted,
         unread=unread_number(statement.text, [figure for figure, _ in figures], question, views.values()),
         tells_enough=any(is_passage(*span, views[quote.key]) for quote in quotes for span in quote.spans),
     )
@@ -112,7 +114,7 @@ def judge(
         doubts = {}
     if mark in {"contradicted", "not_found"}:
         doubts, reason = found.doubts, read.difference or reason
-    return Judged(statement, read.verdict, mark, quotes, figures, doubts, tuple(calculations), reason)
+    return Judged(statement, read.verdict, mark, quotes, figures, doubts, tuple(quoted), reason)
 
 
 def _mark(

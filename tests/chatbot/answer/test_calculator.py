@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import time
 
 import pytest
 from hypothesis import given
@@ -102,6 +103,17 @@ def test_amounts_are_told_from_what_only_multiplies(expression: str, amounts: st
     found = calculate(expression)
     assert found.amounts == tuple(map(float, amounts.split()))
     assert found.factors == tuple(map(float, factors.split()))
+
+
+def test_a_percentage_is_told_from_other_factors() -> None:
+    assert calculate("1,577 * 5% / 4").percents == (5.0,)
+
+
+def test_the_longest_expression_is_worked_out_at_once() -> None:
+    begun = time.process_time()
+    found = calculate("1" + "+1" * 299)
+    assert (found.value, len(found.steps)) == (300.0, 299)
+    assert time.process_time() - begun < 0.5
 
 
 def test_its_steps_are_told_and_which_of_them_keep_the_unit() -> None:

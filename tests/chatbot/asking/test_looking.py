@@ -7,18 +7,21 @@ import re
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
 
-from chatbot.asking.looking import MOST_CALLS
+from chatbot.asking.looking import MOST_CALLS, MOST_SECONDS
 from chatbot.asking.question import Ask
-from chatbot.lookup.lookup_forms import LOOKUP_TOOLS
-from chatbot.records import Answer, Event, Notice, Stage, Token
+from chatbot.errors import NotFoundError
+from chatbot.lookup.lookup_forms import LOOKUP_TOOLS, GetPage
+from chatbot.lookup.lookups import Lookups
+from chatbot.records import Answer, Event, Notice, Stage, Token, document_id
 from chatbot.service import Chatbot
 from chatbot.store.library import Upload
 from tests.pdfs import make_pdf
-from tests.provider import Behaviour, Body, CallTool, Page, Provider, Received, Refuse
+from tests.provider import Behaviour, Body, CallTool, Page, Provider, Received, Refuse, Say
 from tests.stores import Make, add_now
 
 QUESTION = "What is the deficit ceiling?"
@@ -242,6 +245,8 @@ def test_an_endpoint_that_refuses_tools_is_asked_without_and_remembered(make: Ma
         Refuse(400, '"auto" tool choice requires --enable-auto-tool-choice and --tool-call-parser to be set'),
         Refuse(404, "No endpoints found that support tool use."),
         Refuse(422, "tools: Extra inputs are not permitted"),
+        Refuse(400, "Function calling is not enabled for models/gemma-3-27b-it"),
+        Refuse(400, "deepseek-reasoner does not support Function Calling"),
     ],
 )
 def test_servers_say_in_their_own_words_that_they_know_no_tools(
@@ -249,6 +254,89 @@ def test_servers_say_in_their_own_words_that_they_know_no_tools(
 ) -> None:
     with asked(make, tmp_path, [refusal, f"{CEILING} [1]."]) as (events, provider):
         assert answer_of(events).by_model
+        assert [bool(offered(one)) for one in provider.requests] == [True, False]
+
+
+ERROR = 'data: {"error": {"message": "no template for this", "code": 500}}\n\n'
+
+
+@pytest.mark.parametrize(
+    "refusal",
+    [
+        [Refuse(501, body="<html>Not Implemented</html>", headers={"Content-Type": "text/html"})] * 3,
+        [Refuse(400, "cannot render the template")],
+        [Page(ERROR, "text/event-stream")],
+        [Say([""])],
+    ],
+)
+@pytest.mark.parametrize("client", ["openai", "anthropic"])
+def test_a_refusal_in_any_other_way_costs_no_answer(
+    make: Make, tmp_path: Path, refusal: list[Behaviour], client: str
+) -> None:
+    with Provider([*refusal, f"{CEILING} [1]."]) as provider:
+        *_, answer = make(**settings(client, provider)).ask(Ask(QUESTION))
+    assert isinstance(answer, Answer)
+    assert answer.by_model
+    assert "look further with the tools" in json.dumps(provider.requests[0].body)
+    assert not offered(provider.requests[-1])
+    assert "look further with the tools" not in json.dumps(provider.requests[-1].body)
+
+
+def test_an_error_that_only_speaks_of_tools_does_not_switch_them_off(make: Make, tmp_path: Path) -> None:
+    echoed = Refuse(400, "Cannot read: 'which tools does the ministry not support?'")
+    with Provider([echoed, echoed, f"{CEILING} [1]."]) as provider:
+        chatbot = make(**settings("openai", provider))
+        for _ in range(2):
+            list(chatbot.ask(Ask(QUESTION)))
+    assert [bool(offered(one)) for one in provider.requests] == [True, False, False, True]
+
+
+def test_a_call_that_breaks_off_is_not_made(make: Make, tmp_path: Path) -> None:
+    begun = '{"index": 0, "id": "c", "function": {"name": "list_documents", "arguments": "{}"}}'
+    cut = f'data: {{"choices": [{{"delta": {{"content": "So", "tool_calls": [{begun}]}}}}]}}\n\n'
+    with asked(make, tmp_path, [Page(cut, "text/event-stream")]) as (events, _):
+        assert "stopped before the answer was complete" in (answer_of(events).error or "")
+
+
+def test_words_far_down_a_page_are_shown_with_what_is_around_them(make: Make, tmp_path: Path) -> None:
+    lines = "\n".join(f"Line {number} of the chapter on roads, bridges and schools." for number in range(55))
+    find = CallTool("find_text", {"document": "Long.pdf", "words": "levy is 77.7 per"})
+    with Provider([find, f"{CEILING} [1]."]) as provider:
+        chatbot = make(**settings("openai", provider))
+        page = f"{lines}\nThe levy  is 77.7\nper cent of wine."
+        add_now(chatbot.library, [Upload(make_pdf(tmp_path / "Long.pdf", [page]))])
+        list(chatbot.ask(Ask(QUESTION)))
+    assert "77.7" in told(provider.requests[-1])
+    assert "Line 1 " not in told(provider.requests[-1])
+
+
+def test_no_answer_has_more_sources_than_numbers_that_cite_them(
+    make: Make, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("chatbot.asking.looking.MOST_SOURCES", 4)
+    pages = [CallTool("get_page", {"document": "Norland.pdf", "page": page}) for page in (1, 2)]
+    with asked(make, tmp_path, [*pages, f"{CEILING} [1]."]) as (events, provider):
+        assert "[4] Norland.pdf" in told(provider.requests[1])
+        assert "Transport" not in told(provider.requests[2])
+        prompt = answer_of(events).prompt
+        assert prompt is not None
+        assert len(prompt.sources) == 4
+
+
+def test_calls_of_one_reply_end_with_their_time(
+    make: Make, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    clock = [0.0]
+
+    def slow(*_: object) -> None:
+        clock[0] += MOST_SECONDS + 1
+        raise NotFoundError("It took too long.", hint="")
+
+    monkeypatch.setattr("chatbot.asking.looking.time", SimpleNamespace(monotonic=lambda: clock[0]))
+    monkeypatch.setattr(Lookups, "find_text", slow)
+    many = CallTool("find_text", {"document": "Norland.pdf", "words": "roads"}, beside=(SEARCH,) * 3)
+    with asked(make, tmp_path, [many, f"{CEILING} [1]."]) as (events, provider):
+        assert [tool for tool, _ in looks(events)] == ["find_text"]
         assert [bool(offered(one)) for one in provider.requests] == [True, False]
 
 
@@ -343,3 +431,16 @@ def test_words_that_were_found_come_with_what_stands_behind_them(make: Make, tmp
     assert "90 employees" in reply
     assert behind in reply
     assert "The words stand on 1 page." in reply
+
+
+def test_a_document_whose_title_is_the_name_of_another_does_not_pass_for_it(
+    make: Make, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    chatbot = make()
+    with_norland(chatbot, tmp_path)
+    titles = {"Rules.pdf": "norland.pdf", "Norland.pdf": "The accounts"}
+    monkeypatch.setattr(chatbot.library.catalog, "titles", lambda: titles)
+    for called in ("Norland.pdf", "norland.pdf", "The accounts", document_id("Norland.pdf"), "accounts"):
+        assert chatbot.lookups.document(called)[1] == "Norland.pdf"
+    with pytest.raises(ValueError, match="document"):
+        GetPage(document=" ", page=1)

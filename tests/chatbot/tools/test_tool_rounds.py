@@ -10,7 +10,9 @@ from typing import Any
 import pytest
 
 from chatbot.asking.question import Ask
+from chatbot.models.tool_calls import ToolCall, shown_arguments, written_call
 from chatbot.records import Answer, Event, Notice, Stage
+from chatbot.ui import session
 from tests.chatbot.api.conftest import serving
 from tests.commands import run
 from tests.foreign_tools import FORECAST, entry
@@ -181,13 +183,32 @@ def test_a_call_wanted_after_pages_were_read_is_made_only_by_the_user(make: Make
         prompt = answer_of(events).prompt
         assert prompt is not None
         (proposed,) = prompt.proposed
-        assert proposed.label == "weather.forecast"
+        assert proposed.tool == "weather__forecast"
         assert json.loads(proposed.arguments) == PLACE
         assert "Asked weather.forecast" not in notices(events)
         calls = ((proposed.tool, proposed.arguments),)
         events = list(chatbot.ask(Ask(QUESTION, tools=True, calls=calls)))
     assert "Asked weather.forecast" in notices(events)
     assert [one.document for one in answer_of(events).citations] == ["mcp:weather/forecast"]
+
+
+def test_what_is_shown_of_a_call_is_all_that_is_sent() -> None:
+    arguments = {"place": "Kuala\u2003Lumpur\u200d\ufe01\U000e0101  ü", "n\u202e": [1, None]}
+    call = ToolCall("c", "weather__forecast", arguments)
+    shown = shown_arguments(call)
+    assert shown == r'{"place": "Kuala\u2003Lumpur\u200d\ufe01\udb40\udd01  ü", "n\u202e": [1, null]}'
+    assert written_call("weather__forecast", shown).arguments == arguments
+
+
+def test_a_call_is_allowed_for_its_question_alone(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("streamlit.session_state", {})
+    call = ("weather__forecast", "{}")
+    session.ask_again(QUESTION, call)
+    assert session.allowed_calls(QUESTION) == (call,)
+    assert session.allowed_calls(QUESTION) == ()
+    session.ask_again(QUESTION, call)
+    assert session.allowed_calls("Another one?") == ()
+    assert session.allowed_calls(QUESTION) == ()
 
 
 def test_programs_are_offered_no_such_call(make: Make, tmp_path: Path) -> None:

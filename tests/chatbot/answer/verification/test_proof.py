@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import json
 import random
+import time
 from collections.abc import Iterator
 from typing import Any
 
 import pytest
 
 from chatbot.answer.verification.checked_text import CheckedText, check_statements
+from chatbot.answer.verification.figure_proof import prove_calculations
 from chatbot.answer.verification.reading_call import StatementReading, replies_to
 from chatbot.answer.verification.reply import ReplyError
 from chatbot.answer.verification.request import ReadingRequest
@@ -145,6 +147,19 @@ def test_what_is_not_proven_confirms_nothing(what: str) -> None:
         new["number"] for new, old in zip(reply["statements"], REPLY["statements"], strict=True) if new != old
     )
     assert mark_of(number, reply) not in CONFIRMED | {"inference"}
+
+
+def test_a_percentage_is_an_amount_that_a_page_has_to_print() -> None:
+    printed = {540.0: ("540", "S1-7f3a", 1e6)}
+    assert not prove_calculations(["540 * 5%"], printed)
+    assert prove_calculations(["540 * 5%"], {**printed, 5.0: ("5", "S1-7f3a", 1.0)})
+
+
+def test_amounts_without_any_effect_prove_nothing_however_many_there_are() -> None:
+    printed = {float(amount): (str(amount), "S1-7f3a", 1.0) for amount in range(300)}
+    begun = time.process_time()
+    assert not prove_calculations(["*0+".join(map(str, range(100, 199))) + "*0"], printed)
+    assert time.process_time() - begun < 1
 
 
 def test_a_reader_who_says_yes_to_everything_confirms_no_error() -> None:
