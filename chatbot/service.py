@@ -87,10 +87,13 @@ MEND = f"Stop the server and run `{PROGRAM} doctor --repair`, which saves all ro
 def _timings(stages: Sequence[tuple[str, float]]) -> tuple[tuple[str, float], ...]:
     """Returns (stage, seconds) from the start times of the stages; the last stage lasts until now.
 
-    The clock is time.perf_counter.
+    A stage that was reached again counts once, where it was first. The clock is time.perf_counter.
     """
     ends = [*(began for _, began in stages[1:]), time.perf_counter()]
-    return tuple((name, round(end - began, 3)) for (name, began), end in zip(stages, ends, strict=True))
+    lasted = dict[str, float]()
+    for (name, began), end in zip(stages, ends, strict=True):
+        lasted[name] = lasted.get(name, 0.0) + end - began
+    return tuple((name, round(seconds, 3)) for name, seconds in lasted.items())
 
 
 def _no_progress(phase: str, done: int, total: int) -> None:

@@ -147,7 +147,7 @@ class PromptedQuestion:
     hasty: whether `reason` was judged by words alone.
     sent: the prompt of a chat model, whose first sources are those of `prompt`.
     shorter: makes another prompt for a model to which that one is too long.
-    waited: gets the seconds to the model's first word and returns the notices that follow from it.
+    waited: gets the seconds to the model's first word or call and returns the notices that follow from it.
     cost: gets what a model used and returns what it costs, None without prices.
     answer_tokens: the most tokens that a chat model may write.
     names: of the documents that are asked, () for all.

@@ -19,6 +19,7 @@ from chatbot.lookup.lookups import Heading, Lookups
 from chatbot.models.tokens import count_tokens, cut_to_tokens
 from chatbot.models.tool_calls import OfferedTool, ToolCall, ToolReply, ToolRound, shown_arguments
 from chatbot.records import Event, Hit, Look, Prompt, ProposedCall, Stage
+from chatbot.store.document_names import LONGEST_NAME, listed
 from chatbot.tools.tool_texts import ServerTool
 from ingestion.invisible_characters import one_line
 from ingestion.prompt_injection.injections import find_instructions
@@ -34,6 +35,8 @@ LEAST_ROOM = 500
 MOST_FOUND, MOST_FIGURES, MOST_LISTED = 6, 60, 50
 # Sources of an answer: the largest number that a citation has, and more than any prompt holds.
 MOST_SOURCES = 99
+# Characters of what readers are told of a call; of six pages of six documents, all.
+LONGEST_TOLD = 1_500
 UNKNOWN = "There is no such tool. There are {names}."
 WRONG = "These arguments are wrong: {why}. Mend them, or answer without."
 # Floats hold all digits of smaller numbers.
@@ -119,12 +122,12 @@ class Looking:
     def _said(self, call: ToolCall) -> str:
         """What is looked for, in words."""
         given = {name: one_line(str(value), 80) for name, value in call.arguments.items()}
-        document = given.get("document", "")
+        document = self._document(call.arguments.get("document", ""))
         match call.name:
             case "search_documents":
                 documents = call.arguments.get("documents")
                 named = documents if isinstance(documents, list) else []
-                within = f" in {one_line(', '.join(map(str, named)), 80)}" if named else ""
+                within = f" in {listed([self._document(one) for one in named])}" if named else ""
                 return f"Looking for “{given.get('query', '')}”{within}"
             case "get_page":
                 return f"Reading page {given.get('page', '')} of {document}"
@@ -138,7 +141,15 @@ class Looking:
                 return f"Calculating {given.get('expression', '')}"
             case "list_documents":
                 return "Listing the documents"
-        return f"Calling {one_line(call.name, 64)}"
+        foreign = self._foreign.get(call.name)
+        return f"Proposing to ask {foreign.label}" if foreign else f"Calling {one_line(call.name, 64)}"
+
+    def _document(self, called: object) -> str:
+        """The name of a document, on one line; what it was called where there is none."""
+        try:
+            return one_line(self._lookups.document(str(called), self._names)[1], LONGEST_NAME)
+        except ProjectError:
+            return one_line(str(called), 80)
 
     def _called(self, call: ToolCall) -> str:
         """What the model is told of a call. What goes wrong is a sentence that it can use."""
@@ -159,7 +170,7 @@ class Looking:
         look = Look(
             one_line(call.name, 64),
             self._said(call),
-            one_line(brought.told, 200),
+            one_line(brought.told, LONGEST_TOLD),
             len(self.prompt.sources) - before,
         )
         worked_out = (brought.expression,) if brought.expression else ()
@@ -176,7 +187,7 @@ class Looking:
             return _Brought(TOO_LONG_TO_PROPOSE, "too long to be shown")
         if proposed not in self.prompt.proposed:
             self.prompt = replace(self.prompt, proposed=(*self.prompt.proposed, proposed))
-        return _Brought(PROPOSED, "waits for your word")
+        return _Brought(PROPOSED, "not asked: you decide below the answer")
 
     # --- the tools
     # --------------------------------------------------------------------------------------------------------
@@ -223,7 +234,7 @@ class Looking:
                 break
             if number := self._number(pages.get(line["page"])):
                 shown.append(f"{said} [{number}]")
-        return _Brought("\n".join(shown), f"{len(shown):,} figures")
+        return _Brought("\n".join(shown), f"{len(shown):,} key figures")
 
     def _calculate(self, given: dict[str, object]) -> _Brought:
         worked_out = self._lookups.calculate(forms.Calculate.model_validate(given))
@@ -261,8 +272,7 @@ class Looking:
             blocks.append(numbered_source(number, hit, text, self.prompt.nonce))
         if not blocks:
             return _Brought(f"There are {MOST_SOURCES} sources, and there can be no more.", "no more sources")
-        pages = ", ".join(f"page {hit.page} of {hit.document}" for hit in hits[: len(blocks)])
-        return _Brought("\n\n".join(blocks), pages)
+        return _Brought("\n\n".join(blocks), _pages(hits[: len(blocks)]))
 
     def _number(self, hit: Hit | None) -> int:
         """The number of a page as a source, a new one if it is none yet; 0 if there are no more."""
@@ -285,8 +295,20 @@ class _Brought:
 
 
 def _exact(value: float) -> str:
-    """A value without an exponent, and without what floats add to it."""
-    return f"{value:.10f}".rstrip("0").rstrip(".") if abs(value) < LARGEST else f"{value:.12g}"
+    """A value with its thousands set apart, without an exponent and what floats add to it."""
+    return f"{value:,.10f}".rstrip("0").rstrip(".") if abs(value) < LARGEST else f"{value:.12g}"
+
+
+def _pages(hits: Iterable[Hit]) -> str:
+    """Pages by document, "pages 3, 5 of Budget.pdf"."""
+    numbers: dict[str, list[str]] = {}
+    for hit in hits:
+        numbers.setdefault(hit.document, []).append(str(hit.page))
+    said = [
+        f"{'page' if len(pages) == 1 else 'pages'} {', '.join(pages)} of {document}"
+        for document, pages in numbers.items()
+    ]
+    return "; ".join(said)
 
 
 def reach(titled: Sequence[tuple[str, str, int]], most: int) -> str:

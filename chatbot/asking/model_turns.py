@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import time
-from collections.abc import Callable, Generator, Sequence
+from collections.abc import Callable, Generator, Iterator, Sequence
 from dataclasses import replace
 from functools import partial
 
@@ -15,7 +15,7 @@ from chatbot.models.chat import LLM, Anew, Reply, SpentError, ToolUser
 from chatbot.models.endpoint_errors import EndpointError
 from chatbot.models.tokens import count_tokens
 from chatbot.models.tool_calls import OfferedTool, ToolRound
-from chatbot.records import Event, Notice, Prompt, Token, Usage
+from chatbot.records import Event, Notice, Prompt, Stage, Token, Usage
 
 __all__ = ["ModelTurns", "usage_of"]
 
@@ -42,7 +42,7 @@ class ModelTurns:
     ) -> None:
         """looking: None for a model that is to answer at once.
 
-        waited: gets the seconds to the first word and returns the notices that follow from it.
+        waited: gets the seconds to the first word or call and returns the notices that follow from it.
         settled: makes a prompt that has what calls brought among its sources, for a model that may call no
             more.
         """
@@ -53,6 +53,7 @@ class ModelTurns:
         self.reply: Reply | None = None
         self.usage: Usage | None = None
         self.first_seconds = 0.0
+        self._told_wait = False
 
     def events(self) -> Generator[Event, None, None]:
         """What comes of it. Raises ModelError."""
@@ -126,16 +127,26 @@ class ModelTurns:
         self.reply, self.text = reply, ""
         try:
             for piece in reply:
+                if not self.text and self._has_called:
+                    yield Stage("answering")
                 self.text = reply.text
                 if not self.first_seconds:
                     self.first_seconds = time.monotonic() - started
-                    yield from self._waited(self.first_seconds)
+                yield from self._wait_told(started)
                 yield Token(piece, anew=isinstance(piece, Anew))
+            if reply.calls:
+                yield from self._wait_told(started)
         finally:
             reply.close()
         used = usage_of(reply, self.prompt, reply.text)
         self.usage = self.usage.plus(used) if self.usage else used
         return reply
+
+    def _wait_told(self, started: float) -> Iterator[Notice]:
+        """What follows from how long the model's first reply took to begin, once."""
+        if not self._told_wait:
+            self._told_wait = True
+            yield from self._waited(time.monotonic() - started)
 
 
 def usage_of(reply: Reply, prompt: Prompt, text: str) -> Usage:

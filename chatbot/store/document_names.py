@@ -13,6 +13,7 @@ from chatbot.errors import DocumentError
 from ingestion.prompt_injection.obfuscation import LOOK_ALIKES
 
 __all__ = [
+    "LONGEST_NAME",
     "MOST_NAMED",
     "display_name",
     "free_name",

@@ -12,6 +12,7 @@ from chatbot.memory.layers import label_of
 from chatbot.models.addresses import endpoint_host
 from chatbot.records import MEMORY, Answer, Hit, PageRef, Understanding
 from chatbot.settings import Settings
+from chatbot.store.document_names import with_titles
 from chatbot.ui import overlay, session
 from chatbot.ui.answer_text import NO_TITLES
 from chatbot.ui.app_context import AppContext
@@ -68,16 +69,18 @@ def draw_answer_details(given: Given, context: AppContext, label: str, checked: 
     with st.expander(label, key=f"how-{given.number}"):
         if checked:
             st.html(checked)
-        st.html(
-            table_html("What was asked of whom", ("Step", "What happened"), _steps(answer, context.settings))
-        )
+        titles = context.chatbot.titles()
+        steps = _steps(answer, context.settings, titles)
+        st.html(table_html("What was asked of whom", ("Step", "What happened"), steps))
         if answer.notes:
             notes = [(label_of(note.layer), short(note.source, 120), note.text) for note in answer.notes]
             st.html(table_html("What was remembered for it", ("Memory", "Where from", "What"), notes))
         if answer.considered:
-            titles = context.chatbot.titles()
-            st.html(scores_html(answer.considered, lambda version: _length(version, context), titles))
-            rows = [_considered(rank, hit, titles) for rank, hit in enumerate(answer.considered, 1)]
+            later = _looked_up(answer)
+            found = [hit for hit in answer.considered if hit not in later]
+            st.html(scores_html(found, lambda version: _length(version, context), titles, later))
+            rows = [_considered(rank, hit, titles) for rank, hit in enumerate(found, 1)]
+            rows += [("looked up", _page_of(hit, titles), "", "") for hit in later]
             st.html(table_html("Pages considered, best first", ("Rank", "Page", "Score", "Its parts"), rows))
         if answer.prompt is not None and answer.conversation and given.number > 0:
             asked = ("prompt", answer.conversation, given.number)
@@ -128,7 +131,7 @@ def _message_html(role: str, content: str) -> str:
 # ------------------------------------------------------------------------------------------------------------
 
 
-def _steps(answer: Answer, settings: Settings) -> list[tuple[str, str]]:
+def _steps(answer: Answer, settings: Settings, titles: Mapping[str, str]) -> list[tuple[str, str]]:
     if not answer.from_documents:
         said = "Saved" if answer.model == MEMORY else "Answered"
         return [(said, "on this machine; no page was searched and no model was asked")]
@@ -154,18 +157,26 @@ def _steps(answer: Answer, settings: Settings) -> list[tuple[str, str]]:
     else:
         steps += [("Answered", f"{who}, without a model")]
     looks = answer.prompt.looks if answer.prompt else ()
-    later = sum(look.pages for look in looks)
+    later = len(_looked_up(answer))
     found = f"{excerpts - later} page{'s' if excerpts - later != 1 else ''}"
-    if looks:
+    if later:
         found = f"{found} found, {later} more looked up"
     steps += [("Given to the model" if by_model else "Read", found)]
-    steps += [(look.said, look.brought) for look in looks]
+    steps += [(with_titles(look.said, titles), with_titles(look.brought, titles)) for look in looks]
     if answer.prompt and answer.prompt.exchanges:
         steps += [("Earlier exchanges taken into account", str(len(answer.prompt.exchanges)))]
     if answer.usage is not None:
         steps += [("The model used", usage_text(answer.usage))]
     parts = ", ".join(f"{name} {seconds:.2f}" for name, seconds in answer.timings)
     return [*steps, ("Took", f"{answer.seconds:.2f} seconds{f': {parts}' if parts else ''}")]
+
+
+def _looked_up(answer: Answer) -> list[Hit]:
+    """Returns the pages that a model's calls brought, which are the last of its sources."""
+    if answer.prompt is None:
+        return []
+    sources = list(answer.prompt.sources.values())
+    return sources[len(sources) - sum(look.pages for look in answer.prompt.looks) :]
 
 
 def _was_sent(answer: Answer) -> bool:
@@ -195,18 +206,24 @@ def _understood(understanding: Understanding | None) -> list[tuple[str, str]]:
 
 
 def scores_html(
-    considered: Sequence[Hit], length: Callable[[int], int], titles: Mapping[str, str] = NO_TITLES
+    considered: Sequence[Hit],
+    length: Callable[[int], int],
+    titles: Mapping[str, str] = NO_TITLES,
+    looked_up: Sequence[Hit] = (),
 ) -> str:
     """Draws each document as a strip from its first page to its last.
 
-    A bar stands for each page that was considered; the higher the bar, the better its score.
+    A bar stands for each page that was considered; the higher the bar, the better its score. That of a page
+    which was looked up, whose score is none for this question, has the whole height.
 
     considered: in rank order.
     length: pages of a version, 0 if it no longer exists.
     titles: by name.
+    looked_up: further pages.
     """
     best = max((hit.score for hit in considered), default=0.0)
-    ranked = sorted(enumerate(considered, 1), key=lambda pair: (pair[1].document, pair[1].version))
+    all_pages = [*enumerate(considered, 1), *((0, hit) for hit in looked_up)]
+    ranked = sorted(all_pages, key=lambda pair: (pair[1].document, pair[1].version))
     strips = (
         _strip_html(list(of), best, length(key[1]), titles)
         for key, of in groupby(ranked, key=lambda pair: (pair[1].document, pair[1].version))
@@ -218,7 +235,9 @@ def _strip_html(
     ranked: Sequence[tuple[int, Hit]], best: float, length: int, titles: Mapping[str, str]
 ) -> str:
     pages = max(length, *(hit.page for _, hit in ranked))
-    bars = "".join(_bar_html(rank, hit, hit.score / best if best > 0 else 1.0, pages) for rank, hit in ranked)
+    bars = "".join(
+        _bar_html(rank, hit, hit.score / best if rank and best > 0 else 1.0, pages) for rank, hit in ranked
+    )
     file = ranked[0][1].document
     name = plain_html(short(titles.get(file, file), 90))
     said = plain_html("; ".join(_named(rank, hit) for rank, hit in ranked))
@@ -240,7 +259,8 @@ def _bar_html(rank: int, hit: Hit, share: float, pages: int) -> str:
 
 
 def _named(rank: int, hit: Hit) -> str:
-    return f"{page_text(PageRef('', hit.page, hit.page_label))}: number {rank}, score {hit.score:.3f}"
+    found = f"number {rank}, score {hit.score:.3f}" if rank else "looked up"
+    return f"{page_text(PageRef('', hit.page, hit.page_label))}: {found}"
 
 
 def _length(version: int, context: AppContext) -> int:
@@ -249,13 +269,12 @@ def _length(version: int, context: AppContext) -> int:
 
 
 def _considered(rank: int, hit: Hit, titles: Mapping[str, str]) -> tuple[str, str, str, str]:
+    return str(rank), _page_of(hit, titles), f"{hit.score:.3f}", _parts(hit.scores.items())
+
+
+def _page_of(hit: Hit, titles: Mapping[str, str]) -> str:
     title = short(titles.get(hit.document, hit.document), 90)
-    return (
-        str(rank),
-        f"{title}, {page_text(PageRef(hit.document, hit.page, hit.page_label))}",
-        f"{hit.score:.3f}",
-        _parts(hit.scores.items()),
-    )
+    return f"{title}, {page_text(PageRef(hit.document, hit.page, hit.page_label))}"
 
 
 def _parts(scores: Iterable[tuple[str, float]]) -> str:

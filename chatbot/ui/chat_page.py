@@ -14,9 +14,10 @@ from chatbot.asking.question import LONGEST_QUESTION, Ask
 from chatbot.errors import BusyError, NotFoundError, QuestionError, StoreError
 from chatbot.memory.conversations.conversation_store import ConversationRow
 from chatbot.records import DocumentRow, Stage
+from chatbot.store.document_names import with_titles
 from chatbot.ui import document_session, session, uploads
 from chatbot.ui.answer_details import show_prompt
-from chatbot.ui.answer_text import answer_html
+from chatbot.ui.answer_text import NO_TITLES, answer_html
 from chatbot.ui.answers import draw_notices
 from chatbot.ui.app_context import AppContext, opening
 from chatbot.ui.attachments import Attached, attach
@@ -322,12 +323,12 @@ def _follow(asking: Asking, context: AppContext, *, stop: str) -> None:
     """Shows a question and its answer as it comes, to the end."""
     message = draw_question(asking.question, beside=partial(scroll_to_end, f"asked-{asking.number}"))
     body = answer_message()
-    by_model = has_model(context)
+    by_model, titles = has_model(context), context.chatbot.titles()
     try:
         seen = 0
         while not (asking.over or asking.kept):
             seen = asking.wait(seen, TICK)
-            _draw_progress(asking, body, stop=stop, by_model=by_model)
+            _draw_progress(asking, body, stop=stop, by_model=by_model, titles=titles)
             # The longer the text, the less often it is drawn again, so that the work stays in proportion to
             # its length.
             time.sleep(min(0.3, 0.01 + len(asking.text) / 50_000))
@@ -345,7 +346,12 @@ def _follow(asking: Asking, context: AppContext, *, stop: str) -> None:
 
 
 def _draw_progress(
-    asking: Asking, body: st.delta_generator.DeltaGenerator, *, stop: str, by_model: bool
+    asking: Asking,
+    body: st.delta_generator.DeltaGenerator,
+    *,
+    stop: str,
+    by_model: bool,
+    titles: Mapping[str, str] = NO_TITLES,
 ) -> None:
     """Draws what has come of an answer.
 
@@ -353,13 +359,13 @@ def _draw_progress(
     """
     stage = asking.stage
     if not asking.text:
-        body.html(stage_html(stage) + stop)
+        body.html(stage_html(stage, titles) + stop)
     else:
         body.html(answer_html(asking.text, by_model=by_model) + stop)
 
 
-def stage_html(stage: Stage) -> str:
-    """Says how far an answer is.
+def stage_html(stage: Stage, titles: Mapping[str, str] = NO_TITLES) -> str:
+    """Says how far an answer is, with the documents' titles in place of their names.
 
     The piece of a long question's search is shown but not read aloud, as it changes many times a second.
     """
@@ -367,7 +373,7 @@ def stage_html(stage: Stage) -> str:
         far = f", {stage.done:,} of {stage.total:,}" if stage.total else ""
         return f'<p class="stage">Reading what you attached{far} …</p>'
     if stage.detail:
-        return f'<p class="stage" role="status">{plain_html(stage.detail)} …</p>'
+        return f'<p class="stage" role="status">{plain_html(with_titles(stage.detail, titles))} …</p>'
     if stage.total > 1 and stage.name == "searching":
         return f'<p class="stage">Searching, piece {stage.done:,} of {stage.total:,} …</p>'
     return f'<p class="stage" role="status">{STAGES.get(stage.name, "Working …")}</p>'

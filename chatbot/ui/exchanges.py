@@ -282,7 +282,9 @@ def _follow_check(asking: Asking) -> None:
     """Says that an answer is read back, and draws the page anew when its marks are there."""
     if asking.over:
         st.rerun()
-    said = counted(asking.stage.total, "statement") if asking.stage.total else "the answer"
+    stage = asking.stage
+    known = stage.name == "checking" and stage.total
+    said = counted(stage.total, "statement") if known else "the answer"
     st.html(f'<p class="stage" role="status">Checking {said} …</p>{stop_html(asking)}')
 
 
