@@ -109,6 +109,7 @@ def test_a_percentage_is_told_from_other_factors() -> None:
     assert calculate("1,577 * 5% / 4").percents == (5.0,)
 
 
+@pytest.mark.timed
 def test_the_longest_expression_is_worked_out_at_once() -> None:
     begun = time.process_time()
     found = calculate("1" + "+1" * 299)

@@ -288,6 +288,7 @@ def nested(inner: dict[str, Any], depth: int) -> dict[str, Any]:
     return inner
 
 
+@pytest.mark.timed
 def test_a_schema_that_would_take_for_ever_is_told(client: openai.OpenAI, model: WithModel) -> None:
     model.shaped = ["{}"]
     twice = {f"a{at}": {"anyOf": [{"$ref": f"#/$defs/a{at + 1}"}] * 2} for at in range(100)}

@@ -745,6 +745,7 @@ def rules(canvas: Canvas, count: int) -> None:
 
 
 @pytest.mark.parametrize("count", [5_000, 100_000])
+@pytest.mark.timed
 def test_a_page_of_very_many_rules_keeps_what_is_seen_and_no_more(tmp_path: Path, count: int) -> None:
     def draw(canvas: Canvas) -> None:
         rules(canvas, count)

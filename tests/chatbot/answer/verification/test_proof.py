@@ -155,6 +155,7 @@ def test_a_percentage_is_an_amount_that_a_page_has_to_print() -> None:
     assert prove_calculations(["540 * 5%"], {**printed, 5.0: ("5", "S1-7f3a", 1.0)})
 
 
+@pytest.mark.timed
 def test_amounts_without_any_effect_prove_nothing_however_many_there_are() -> None:
     printed = {float(amount): (str(amount), "S1-7f3a", 1.0) for amount in range(300)}
     begun = time.process_time()
