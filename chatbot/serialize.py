@@ -101,9 +101,9 @@ def answer_line(answer: Answer) -> dict[str, Any]:
     shortened = answer.compression
     first, further = answer.first, answer.further
     if not (answer.answered or answer.by_model):
-        for heading in (NOT_IN_DOCUMENTS, NOT_SO_FAR, NOT_SURE):
-            first = first.removeprefix(heading).lstrip()
-        first, _, further = first.partition("\n\n")
+        begun = next((one for one in (NOT_IN_DOCUMENTS, NOT_SO_FAR, NOT_SURE) if first.startswith(one)), "")
+        if begun:
+            first, _, further = first.removeprefix(begun).lstrip().partition("\n\n")
     return {
         "answer": neutral_markdown(first),
         "further": neutral_markdown(further),
