@@ -112,7 +112,13 @@ def look_up(
     found = {figure: _place(figure, statement, views) for figure in figures}
     formulas = [*find_formulas(text, figures)]
     results = {figures[formula.result] for formula in formulas}
-    results.update(figure for figure in figures if any(is_result(figure, proven) for proven in calculations))
+    # Nobody has read what these were worked out for: they are not doubted, and prove nothing further.
+    recorded = {
+        figure
+        for figure in figures
+        if not found[figure] and figure not in results and any(is_result(figure, one) for one in calculations)
+    }
+    results |= recorded
     doubts: dict[int, str] = {}
     misquoted: set[int] = set()
     asked = find_figures(question)
@@ -136,8 +142,10 @@ def look_up(
         ):
             doubts[figure.start] = NOWHERE.format(figure=figure.text)
     operands = [figures[index] for formula in formulas for index in formula.operands]
-    proven = all(found[figure] or is_constant(figure) for figure in operands) and any(
-        found[figure] and not is_constant(figure) for figure in operands
+    proven = (
+        recorded.isdisjoint(operands)
+        and all(found[figure] or is_constant(figure) for figure in operands)
+        and any(found[figure] and not is_constant(figure) for figure in operands)
     )
     written = [*operands, *(figures[formula.result] for formula in formulas)]
     is_calculated = proven and not doubts and _says_little(text, written)

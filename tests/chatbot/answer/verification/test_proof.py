@@ -6,6 +6,7 @@ import json
 import random
 import time
 from collections.abc import Iterator
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -343,3 +344,12 @@ def test_a_reader_who_obeys_a_page_confirms_nothing_of_it(page: str) -> None:
         answer = f"{said_.rstrip('.')} [S1-7f3a]."
         found = check_statements(answer, prompt_over(hit, plain), StatementReading(read, ("reader", "here")))
         assert found.statements[0].mark not in CONFIRMED
+
+
+def test_what_was_only_worked_out_is_no_operand_of_a_proof() -> None:
+    page = hit_of("Revenue was 30 crowns. Costs were 7 crowns.")
+    prompt = replace(prompt_over(page), calculations=("30 + 7",))
+    (of_sum,) = check_statements("37 / 30 = 1.23 [S1-7f3a].", prompt).statements
+    assert of_sum.mark != "calculated"
+    (of_page,) = check_statements("30 + 7 = 37 [S1-7f3a].", prompt).statements
+    assert of_page.mark == "calculated"
