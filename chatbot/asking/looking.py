@@ -206,7 +206,7 @@ class Looking:
         found = self._lookups.find_text(asked, self._names)
         hits = self._lookups.pages_at(asked, found, self._names)[:MOST_FOUND]
         brought = self._sources(hits, PASSAGE_TOKENS)
-        counted = f"The words stand on {found.count:,} page{'' if found.count == 1 else 's'}."
+        counted = f"Found on {found.count:,} page{'' if found.count == 1 else 's'}."
         return _Brought(f"{counted}\n\n{brought.text}", brought.told)
 
     def _outline(self, given: dict[str, object]) -> _Brought:

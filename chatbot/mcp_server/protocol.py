@@ -167,7 +167,7 @@ class _Answers:
             raise _refusal(f"Resources are pages: {work.ADDRESS}. {LIST_HINT}")
         call = work.McpCall(visitor.store, visitor.caller, _ProgressNote(context).stage, visitor.turns)
         try:
-            page, _ = await work.get_page(call, forms.GetPage(document=named[1], page=int(named[2])))
+            page, _ = await work.get_page(call, forms.GetDrawnPage(document=named[1], page=int(named[2])))
         except NotFoundError as error:
             raise _refusal(f"{error.message} {LIST_HINT}") from None
         except ProjectError as error:

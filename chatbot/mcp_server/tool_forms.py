@@ -34,10 +34,10 @@ __all__ = [
     "ComparedEntries",
     "FoundPage",
     "FoundPages",
-    "GetPage",
+    "GetDrawnPage",
     "ListedDocuments",
     "PageText",
-    "SearchDocuments",
+    "SearchByStrategy",
     "WorkedOut",
 ]
 
@@ -71,7 +71,7 @@ class AskDocuments(Strict):
     ] = None
 
 
-class SearchDocuments(lookup_forms.SearchDocuments):
+class SearchByStrategy(lookup_forms.SearchDocuments):
     """The arguments of `search_documents`. strategy: how the pieces of a long query are combined."""
 
     query: Question
@@ -79,7 +79,7 @@ class SearchDocuments(lookup_forms.SearchDocuments):
     strategy: Strategy = "average"
 
 
-class GetPage(lookup_forms.GetPage):
+class GetDrawnPage(lookup_forms.GetPage):
     """The arguments of `get_page`."""
 
     image: Annotated[StrictBool, Field(description="Whether to draw the page, too.")] = False

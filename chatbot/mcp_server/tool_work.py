@@ -35,10 +35,10 @@ from chatbot.mcp_server.tool_forms import (
     ComparedEntries,
     CompareDocuments,
     FoundPages,
-    GetPage,
+    GetDrawnPage,
     ListedDocuments,
     PageText,
-    SearchDocuments,
+    SearchByStrategy,
     WorkedOut,
 )
 from chatbot.records import DocumentRow, Hit
@@ -110,7 +110,7 @@ async def _in_turn(call: McpCall, work: Callable[..., Found], *given: Any) -> Fo
         return await asyncio.to_thread(work, *given)
 
 
-async def search(call: McpCall, given: SearchDocuments) -> FoundPages:
+async def search(call: McpCall, given: SearchByStrategy) -> FoundPages:
     """Finds the pages for a query."""
     chatbot = call.store.chatbot
 
@@ -123,7 +123,7 @@ async def search(call: McpCall, given: SearchDocuments) -> FoundPages:
     return FoundPages.model_validate({"hits": _with_pages(call, lines)})
 
 
-async def get_page(call: McpCall, given: GetPage) -> tuple[PageText, bytes]:
+async def get_page(call: McpCall, given: GetDrawnPage) -> tuple[PageText, bytes]:
     """Returns a page and, if it is to be drawn, its PNG, else no bytes."""
     return await _in_turn(call, _page, call.store, given)
 
@@ -219,7 +219,7 @@ def _job(call: McpCall, number: int) -> Job:
     raise DocumentError("The addition was cancelled.", hint="Add the file again.")
 
 
-def _page(store: Opened, given: GetPage) -> tuple[PageText, bytes]:
+def _page(store: Opened, given: GetDrawnPage) -> tuple[PageText, bytes]:
     chatbot = store.chatbot
     version, name = chatbot.lookups.document(given.document)
     row = find_row(store, name)

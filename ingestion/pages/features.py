@@ -10,7 +10,7 @@ from ingestion.language.months import MONTH_WORDS
 from ingestion.prompt_injection.obfuscation import fold
 from ingestion.records import Page
 
-__all__ = ["Look", "count_found", "has_page_number", "look_at"]
+__all__ = ["PageFeatures", "count_found", "has_page_number", "look_at"]
 
 # A title stands within this many lines of the top. Letterhead, item, company, unit and period may come first.
 HEAD_LINES = 14
@@ -23,7 +23,7 @@ FEWEST_CAPITALS_APART = 2
 PAGE_NUMBER = re.compile(r"(?:f ?- ?)?\d{1,3}(?:-\d{1,3})?|[ivxl]{1,6}")
 
 
-class Look(NamedTuple):
+class PageFeatures(NamedTuple):
     """A page prepared for the rules.
 
     lines: those of the page's own text, one space between words.
@@ -55,7 +55,7 @@ class Look(NamedTuple):
         return sum(self.figures)
 
 
-def look_at(page: Page) -> Look:
+def look_at(page: Page) -> PageFeatures:
     """Returns a page prepared for the rules, in time linear in its text."""
     lines = list[str]()
     edges = list[str]()
@@ -69,7 +69,7 @@ def look_at(page: Page) -> Look:
         start += len(line) + 1
     text = fold("\n".join(lines))
     figures = (bool(FIGURE_AT_END.search(line[-12:])) for line in lines)
-    return Look(tuple(lines), tuple(text.splitlines()), tuple(edges), tuple(figures), text)
+    return PageFeatures(tuple(lines), tuple(text.splitlines()), tuple(edges), tuple(figures), text)
 
 
 def count_found(patterns: Iterable[re.Pattern[str]], text: str) -> int:

@@ -9,7 +9,7 @@ from itertools import pairwise
 from ingestion.language.months import MONTH_NAME
 from ingestion.language.periods import YEAR
 from ingestion.language.vocabulary import parts
-from ingestion.pages.features import Look, look_at
+from ingestion.pages.features import PageFeatures, look_at
 from ingestion.pages.statement_kinds import named_statements, statements
 from ingestion.pages.statement_terms import STATEMENTS
 from ingestion.records import Page
@@ -107,7 +107,7 @@ def page_kinds(page: Page) -> tuple[str, ...]:
     return tuple(kind for kind, is_kind in kinds.items() if is_kind)
 
 
-def _is_contents(text: str, look: Look) -> bool:
+def _is_contents(text: str, look: PageFeatures) -> bool:
     """Whether a page is a table of contents or a list of tables, which names every subject and explains none.
 
     Many of its lines lead by dots to a page number. Or it calls itself contents, most of its lines end in a
@@ -127,13 +127,13 @@ def _is_contents(text: str, look: Look) -> bool:
     return has_leader or (len(numbers) >= FEWEST_RISING and rising >= SHARE_RISING * (len(numbers) - 1))
 
 
-def _is_index(look: Look) -> bool:
+def _is_index(look: PageFeatures) -> bool:
     named = named_statements(look)
     titled = named > 0 and any(map(INDEX.match, look.folded[: look.head]))
     return titled or named >= FEWEST_NAMED
 
 
-def _is_boilerplate(look: Look) -> bool:
+def _is_boilerplate(look: PageFeatures) -> bool:
     """Whether a page is form, hedging or references, which names everything and answers little."""
     if _is_reference_list(look):
         return True
@@ -142,12 +142,12 @@ def _is_boilerplate(look: Look) -> bool:
     return _weight(look, FORM) >= FORM_ENOUGH or _weight(look, HARM) >= HARM_ENOUGH
 
 
-def _weight(look: Look, phrases: Mapping[str, int]) -> int:
+def _weight(look: PageFeatures, phrases: Mapping[str, int]) -> int:
     """Returns how much the phrases of a page count together."""
     return sum(worth * look.text.count(phrase) for phrase, worth in phrases.items())
 
 
-def _is_reference_list(look: Look) -> bool:
+def _is_reference_list(look: PageFeatures) -> bool:
     """Whether most of the page is a list of works cited."""
     if sum(map(look.text.count, SIGNS_OF_WORKS)) < FEWEST_SIGNS:
         return False

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-from ingestion.pages.features import Look, count_found, has_page_number
+from ingestion.pages.features import PageFeatures, count_found, has_page_number
 from ingestion.pages.statement_terms import FORBIDDEN, INCOME, PERMITTED, STATEMENTS, STEM, PrimaryStatement
 from ingestion.prompt_injection.obfuscation import fold
 
@@ -54,7 +54,7 @@ LABEL = re.compile(r"(?m)(?:^|(?<=[\d)%$-] ))[a-z(][^\n\d$]{2,79}")
 LINES_OF_A_TITLE = 4
 
 
-def statements(look: Look) -> set[str]:
+def statements(look: PageFeatures) -> set[str]:
     """Returns which of STATEMENTS the page is; none for notes, discussions, extracts and lists."""
     if look.rows < FEWEST_FIGURES or look.density < LEAST_DENSITY:
         return set()
@@ -88,7 +88,7 @@ def _shows_alone(statement: PrimaryStatement, labels: str) -> bool:
     return bool(closing) and count_found(statement.rows, labels) >= ALONE
 
 
-def named_statements(look: Look) -> int:
+def named_statements(look: PageFeatures) -> int:
     """Counts the lines that name a statement and end in a page number, as those of an index do."""
     count = 0
     for line, figure in zip(look.folded, look.figures, strict=True):
@@ -97,7 +97,7 @@ def named_statements(look: Look) -> int:
     return count
 
 
-def _titles(look: Look) -> list[tuple[int, str]]:
+def _titles(look: PageFeatures) -> list[tuple[int, str]]:
     """Returns (line, statement) of the lines that are titles of statements."""
     found = []
     for number, folded in enumerate(look.folded):
@@ -141,7 +141,7 @@ def _is_title(before: str, after: str) -> bool:
     return all(not word[:1].islower() or fold(word) in PERMITTED for word in title.split())
 
 
-def _is_about_others(look: Look, title: int) -> bool:
+def _is_about_others(look: PageFeatures, title: int) -> bool:
     """Whether the page is another than the group's own statement.
 
     What stands above the title, or the columns below it, tells.

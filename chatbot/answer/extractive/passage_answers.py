@@ -276,10 +276,10 @@ def _is_of_part(passage: Passage, asked: Understanding) -> bool:
     if not parts or not (asked.form == "figure" or asked.measures):
         return True
     stated = find_periods(passage.text)
-    if {month_number(name) for name in MONTHS.findall(passage.text)}.intersection(one.month for one in parts):
-        years = {one.end_year for one in stated if one.month in {part.month for part in parts}}
-        if not years:
-            return True
+    months = {one.month for one in parts}
+    named = {month_number(name) for name in MONTHS.findall(passage.text)}
+    if named & months and not any(one.end_year for one in stated if one.month in months):
+        return True
     heads = passage.table.heads if passage.table is not None else ()
     above = find_periods(" ".join([passage.head, *heads]))
     stated += above if passage.is_row else [one for one in above if one.months != A_DAY]

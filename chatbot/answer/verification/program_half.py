@@ -113,11 +113,8 @@ def look_up(
     formulas = [*find_formulas(text, figures)]
     results = {figures[formula.result] for formula in formulas}
     # Nobody has read what these were worked out for: they are not doubted, and prove nothing further.
-    recorded = {
-        figure
-        for figure in figures
-        if not found[figure] and figure not in results and any(is_result(figure, one) for one in calculations)
-    }
+    unexplained = [figure for figure in figures if not found[figure] and figure not in results]
+    recorded = {figure for one in calculations for figure in unexplained if is_result(figure, one)}
     results |= recorded
     doubts: dict[int, str] = {}
     misquoted: set[int] = set()

@@ -146,7 +146,7 @@ def test_each_tool_brings_what_it_says(make: Make, tmp_path: Path) -> None:
         calculations = answer_of(events).prompt.calculations  # type: ignore[union-attr]
     assert "- Norland.pdf (Norland: final accounts): 3 pages" in last
     assert "Norland.pdf: 3 pages.\n" in last
-    assert "The words stand on 2 pages." in last
+    assert "Found on 2 pages." in last
     assert "450 million crowns" in last
     assert "none of these figures" in last
     assert "(450 - 412) / 412 * 100 = 9.2233009709" in last
@@ -430,7 +430,7 @@ def test_words_that_were_found_come_with_what_stands_behind_them(make: Make, tmp
     reply = told(provider.requests[-1])
     assert "90 employees" in reply
     assert behind in reply
-    assert "The words stand on 1 page." in reply
+    assert "Found on 1 page." in reply
 
 
 def test_a_document_whose_title_is_the_name_of_another_does_not_pass_for_it(

@@ -17,9 +17,9 @@ RUNNING = """
     waiting |   0 |   0 |     | waiting
     reading |   0 |   0 |     | opening
     reading | 120 | 588 | 131 | reading page 120 of 588, about 2 min left
-    reading | 588 | 588 |     | the text of all 588 pages is read
-    reading |   1 |   1 |     | the text of its one page is read
-    ocr     |   8 |   8 |     | all 8 scanned pages read, storing their text
+    reading | 588 | 588 |     | all 588 pages read, storing the text
+    reading |   1 |   1 |     | its one page read, storing the text
+    ocr     |   8 |   8 |     | all 8 scanned pages read, storing the text
     ocr     |   3 |   8 |  12 | reading scanned pages, 3 of 8, about 10 s left
 """
 EMBEDDING = Job(1, "Budget.pdf", "embedding", total=9)
