@@ -33,6 +33,8 @@ from pathlib import Path
 from types import ModuleType
 from typing import Any
 
+import numpy as np
+
 ROOT = Path(__file__).resolve().parent.parent
 sys.path.insert(0, str(ROOT))
 
@@ -223,15 +225,27 @@ def _rules(owner: Any, attribute: str, name: str) -> list[Rule]:
                 owner,
                 attribute,
                 lambda _: lambda *given, **__: given[method],
-                lambda said, given: bool(said != given),
+                lambda said, given: not _is_same(said, given),
             )
         ]
     empty = EMPTY.get(re.split(r"\W", returns)[0])
     return (
-        [Rule(f"{name} = empty", owner, attribute, lambda _: _always(empty), lambda said, _: bool(said))]
+        [Rule(f"{name} = empty", owner, attribute, lambda _: _always(empty), lambda said, _: _is_any(said))]
         if empty
         else []
     )
+
+
+def _is_same(said: Any, given: Any) -> bool:
+    """Whether two results are the same; arrays are, element by element."""
+    if isinstance(said, np.ndarray) or isinstance(given, np.ndarray):
+        return np.array_equal(said, given)
+    return bool(said == given)
+
+
+def _is_any(said: Any) -> bool:
+    """Whether a result is not empty; an array is not if any element is not zero."""
+    return bool(np.any(said)) if isinstance(said, np.ndarray) else bool(said)
 
 
 def _never(pattern: re.Pattern[str]) -> re.Pattern[str]:

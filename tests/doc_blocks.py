@@ -28,7 +28,7 @@ UNSTABLE = (
     (re.compile(r"\b\d+\.\d+ s\b"), "0.0 s"),
     (re.compile(r"\b[0-9a-f]{16,64}\b"), "KEY"),
     (re.compile(r"\b20\d\d-\d\d-\d\d[ T]\d\d:\d\d"), "DAY TIME"),
-    (re.compile(r"(?<![\w.])\d\.\d\d(?=\)| {2})"), "0.00"),
+    (re.compile(r"(?<![\w.])\d\.\d\d(?=\)| {2}|, piece)"), "0.00"),
 )
 
 
