@@ -11,7 +11,6 @@ from typing import TYPE_CHECKING, Any, TextIO
 
 from chatbot.answer.citations.citation_keys import escape_keys
 from chatbot.cli.served_command import errors, go_on
-from chatbot.comparison.model_answers import holding_line
 from chatbot.errors import ProjectError
 from chatbot.mark_lines import mark_lines
 from chatbot.records import FIGURE_VERDICTS
@@ -214,6 +213,8 @@ def compared_text(compared: ComparedAnswer) -> str:
 
 def holding_text(answers: Sequence[ComparedAnswer], figures: Sequence[ComparedFigure]) -> str:
     """Writes what holds of each answer, the best first, and which figures they share."""
+    from chatbot.comparison.model_answers import holding_line
+
     lines = ["Confirmed:"]
     for compared in sorted(answers, key=lambda answer: -answer.share_holding):
         lines.append(f"  {visible(compared.name)}: {holding_line(compared)}")

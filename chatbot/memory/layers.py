@@ -8,13 +8,15 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from importlib import import_module
-from typing import Any, Protocol
+from typing import TYPE_CHECKING, Any, Protocol
 
-from chatbot.memory.memory_database import MemoryDatabase
-from chatbot.models.embedders import Embedder
 from chatbot.records import Note, Recall
 from chatbot.settings import Settings
-from chatbot.store.catalog import Catalog
+
+if TYPE_CHECKING:
+    from chatbot.memory.memory_database import MemoryDatabase
+    from chatbot.models.embedders import Embedder
+    from chatbot.store.catalog import Catalog
 
 __all__ = [
     "REGISTERED",
