@@ -25,7 +25,7 @@ from chatbot.answer.prompt import size_of, without_rules
 from chatbot.answer.tables.cell_lookup import by_year
 from chatbot.answer.tables.operations import by_operation
 from chatbot.answer.tables.table_answers import compute_answer, leaves_average_out
-from chatbot.answer.verdict import NO, YES, asks_yes_or_no, by_sentence
+from chatbot.answer.verdict import NO, YES, bound_of, by_sentence
 from chatbot.answer.verification.checked_text import CheckedText, check_statements
 from chatbot.answer.verification.own_text import check_quoted
 from chatbot.answer.verification.reading_call import StatementReading
@@ -524,10 +524,10 @@ class Answering:
     def _verdict(self, asked: PromptedQuestion, answer: Answer) -> str:
         """The yes or no with which an answer in the documents' own words begins.
 
-        "" if it says so itself, or if the question does not ask for yes or no.
+        "" if it says so itself, or if the question holds no figure against an amount.
         """
         question = asked.understanding.subject
-        if not asks_yes_or_no(question) or answer.text.startswith((YES, NO)):
+        if bound_of(question) is None or answer.text.startswith((YES, NO)):
             return ""
         if asked.computed and not asked.avoid:
             return ""

@@ -1,4 +1,4 @@
-"""Works answers out from figures in sentences: differences, growth, shares, totals and parts.
+"""Works answers out from figures in sentences: differences, growth and shares.
 
 The answer shows the formula and the sentence of every operand. It is empty where an operand, its period or
 its unit is in doubt. Figures of tables are not used here: see chatbot/answer/tables.
@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from functools import partial
 from itertools import groupby
 from operator import attrgetter
@@ -20,7 +20,6 @@ from chatbot.answer.derive.figure_format import (
     bare,
     percent,
     printed,
-    with_number,
     with_unit,
 )
 from chatbot.answer.derive.operands import (
@@ -34,10 +33,9 @@ from chatbot.answer.derive.operands import (
     years_of,
 )
 from chatbot.answer.derive.requested_operation import RequestedOperation, Slot, requested_operation
-from chatbot.answer.derive.single_sentence import HUNDRED, Result, amount_of_share, level_before
 from chatbot.answer.derive.stated_figures import StatedFigure, find_stated
 from chatbot.records import Prompt, Understanding
-from ingestion.language.numbers import Figure, magnitude, same_value
+from ingestion.language.numbers import magnitude
 from ingestion.language.opposites import PLANNED
 from ingestion.language.terms import terms
 
@@ -47,9 +45,9 @@ _WHOLE = re.compile(
     r"[^.;]{0,60}\b(?:comprising|of which|including|consisting of|made up of|composed of|out of which)\b",
     re.IGNORECASE,
 )
-_AT_LEAST = re.compile(r"\bat least\s{0,2}\Z", re.IGNORECASE)
 # A span of years names the second by its last two digits: 2024-25.
 CENTURY = 100
+HUNDRED = 100.0
 # Words for all that a government or company spends or takes in. The sentence of a part need not have them.
 _ALL = frozenset(
     terms(
@@ -58,6 +56,18 @@ _ALL = frozenset(
     )
 )
 _PLANNED = frozenset(terms(" ".join(PLANNED)))
+
+
+@dataclass(frozen=True, slots=True)
+class Result:
+    """What was worked out.
+
+    formula: in printed figures.
+    operands: the figures that it was worked out from.
+    """
+
+    formula: str
+    operands: tuple[StatedFigure, ...]
 
 
 # Works out what a question asks for.
@@ -70,8 +80,8 @@ _Figures = tuple[StatedFigure, ...]
 def work_out(prompt: Prompt, asked: Understanding) -> str:
     """The result with its formula, then the operands' sentences, each with its citation key.
 
-    "" where the question asks for no such thing, where the sentences leave an operand in doubt, or where they
-    state the result itself. All operands come from the document that was found first.
+    "" where the question asks for no such thing, or where the sentences leave an operand in doubt. All
+    operands come from the document that was found first.
     """
     request = requested_operation(asked.subject)
     first = next(iter(prompt.sources.values()), None)
@@ -86,8 +96,6 @@ def work_out(prompt: Prompt, asked: Understanding) -> str:
     try:
         result = _KINDS[request.kind](request, pages)
     except (DoubtError, UnreadableFigureError):
-        return ""
-    if result.value is not None and _is_stated(result.value, stated):
         return ""
     paragraphs = [result.formula]
     quotes = [(operand.text, operand.key) for operand in result.operands]
@@ -110,11 +118,6 @@ def _is_planned(stated: StatedFigure) -> bool:
     if stated.versions:
         return True
     return not stated.context.isdisjoint(_PLANNED)
-
-
-def _is_stated(result: Figure, stated: Sequence[StatedFigure]) -> bool:
-    """Whether the sentences state a result themselves."""
-    return any(same_value(candidate.figure, result) for candidate in stated)
 
 
 def _known(name: str, stated: Sequence[StatedFigure]) -> frozenset[str]:
@@ -265,35 +268,6 @@ def _divides(stated: StatedFigure, pages: Pages, words: Sequence[str]) -> bool:
     return all(not about.isdisjoint(alike(term)) for term in narrowing)
 
 
-def _total(request: RequestedOperation, pages: Pages) -> Result:
-    """The sum of two or three amounts; of one sentence where that has them all."""
-
-    def fits(stated: StatedFigure) -> bool:
-        if stated.figure.percent:
-            return False
-        return in_slot(stated, request.slot, named=False)
-
-    operands = _operands(request, pages, fits)
-    check_alike(operands, _said_words(request, pages), least=True)
-    if len({years_of(operand) for operand in operands}) > 1:
-        raise DoubtError
-    figures = [operand.figure for operand in operands]
-    total = sum(figure.value for figure in figures)
-    decimals = max(figure.decimals for figure in figures)
-    result = with_number(with_unit(*figures), total, decimals)
-    summands = " + ".join(printed(figure) for figure in figures)
-    least = ", at least" if any(_is_least(operand) for operand in operands) else ""
-    rate = operands[0].rate
-    per = f" per {rate}" if rate else ""
-    value = replace(figures[0], value=total)
-    return Result(f"Total{least}: {summands} = {result}{per}.", operands, value)
-
-
-def _is_least(stated: StatedFigure) -> bool:
-    """Whether a sentence says "at least" before this figure."""
-    return _AT_LEAST.search(stated.text, 0, stated.figure.start) is not None
-
-
 def _operands(request: RequestedOperation, pages: Pages, fits: _Fits) -> _Figures:
     """A figure for each topic, of one sentence where that has them all. Raises DoubtError."""
     of_sentence = _of_one_sentence(request, pages, fits)
@@ -341,7 +315,4 @@ _KINDS: Mapping[str, _Sum] = {
     "change": _two_times,
     "gap": _gap,
     "share": _share,
-    "total": _total,
-    "part": amount_of_share,
-    "before": level_before,
 }

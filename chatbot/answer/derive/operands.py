@@ -8,7 +8,6 @@ from dataclasses import dataclass
 from functools import lru_cache
 from itertools import pairwise, takewhile
 
-from chatbot.answer.derive.qualifiers import LEAST
 from chatbot.answer.derive.requested_operation import Slot
 from chatbot.answer.derive.stated_figures import StatedFigure, content
 from chatbot.evidence.figure_names import SAME_PERIOD, agreement
@@ -271,17 +270,16 @@ def _goes_without_unit(left: StatedFigure, right: StatedFigure) -> bool:
     return left.figure.unit is None or right.figure.unit is None
 
 
-def check_alike(operands: Sequence[StatedFigure], said: frozenset[str], *, least: bool = False) -> None:
+def check_alike(operands: Sequence[StatedFigure], said: frozenset[str]) -> None:
     """Raises DoubtError unless all figures go together in a sum.
 
     They do not where two are the same figure, or differ in unit, scale, base, rate or movement; where one is
     a bound; or where other words narrow one than another.
 
     said: words of the question or of the document's name, which may narrow just one of them.
-    least: "at least" is no bound.
     """
     for operand in operands:
-        if operand.bound and not (least and operand.bound == LEAST):
+        if operand.bound:
             raise DoubtError
     if len({operand.narrowed - said for operand in operands}) > 1:
         raise DoubtError

@@ -13,13 +13,12 @@ from ingestion.language.periods import without_periods
 from ingestion.language.scales import SCALE_TERMS, UNIT_TERMS
 from ingestion.language.terms import terms
 
-__all__ = ["LEAST", "bound_of", "claims", "qualifiers"]
+__all__ = ["claims", "is_bound", "qualifiers"]
 
-LEAST, OTHER_BOUND = "least", "other"
 # Stands beside the terms of a bracket that gives another amount.
 OTHER = "otherwise"
 _BOUND = re.compile(
-    r"\b(?:(?P<least>at least)|(?:no |not )?(?:more|less|fewer|higher|lower|greater) than|over|above"
+    r"\b(?:at least|(?:no |not )?(?:more|less|fewer|higher|lower|greater) than|over|above"
     r"|under|below|up to|at most|as (?:much|many|high|low) as"
     r"|(?:a )?(?:maximum|minimum) of|exceed(?:s|ed|ing)?)\s{1,3}(?:(?:about|around|some|an?) )?\Z",
     re.IGNORECASE,
@@ -87,15 +86,10 @@ def claims(text: str) -> bool:
     return _CLAIMS.search(text) is not None
 
 
-def bound_of(text: str, figure: Figure) -> str:
-    """LEAST, OTHER_BOUND, or "" for a figure that is no bound."""
+def is_bound(text: str, figure: Figure) -> bool:
+    """Whether a figure is only the least or most of something."""
     before = text[max(0, figure.start - 40) : figure.start]
-    match = _BOUND.search(before)
-    if match:
-        return LEAST if match["least"] else OTHER_BOUND
-    if _OR_MORE.match(text, figure.end):
-        return OTHER_BOUND
-    return ""
+    return bool(_BOUND.search(before) or _OR_MORE.match(text, figure.end))
 
 
 def qualifiers(text: str, figures: Sequence[Figure], index: int) -> frozenset[str]:

@@ -1,4 +1,4 @@
-"""Reads from a question what is to be worked out: a difference, growth, a share, a total or a part."""
+"""Reads from a question what is to be worked out: a difference, growth or a share."""
 
 from __future__ import annotations
 
@@ -7,16 +7,14 @@ from bisect import bisect_left
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
-from chatbot.answer.derive.stated_figures import DOWN, UP, VERSIONS
+from chatbot.answer.derive.stated_figures import VERSIONS
 from ingestion.language.currencies import CURRENCY_TERMS
 from ingestion.language.months import MONTH
-from ingestion.language.numbers import Figure, find_figures
 from ingestion.language.periods import RELATIVE_YEARS, Period, find_periods, without_periods
 from ingestion.language.scales import SCALE_TERMS
-from ingestion.language.sentences import sentences
 from ingestion.language.terms import terms
 
-__all__ = ["RequestedOperation", "Slot", "months_in", "requested_operation"]
+__all__ = ["RequestedOperation", "Slot", "requested_operation"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,15 +29,11 @@ class Slot:
 class RequestedOperation:
     """What is to be worked out.
 
-    kind: "growth" | "change" | "gap" | "share" | "total" | "part" | "before".
+    kind: "growth" | "change" | "gap" | "share".
     topics: terms of each operand, the minuend or the part first.
     slots: of the operands of growth and change, earlier first; else the one that all are of.
     moves: the operands are rises or falls.
     planned: the operands are forecasts or targets.
-    direction: UP or DOWN where the question is about a move that way, else 0.
-    months: those that the question names, by their first three letters.
-    figures: amounts that the question gives.
-    question: as asked.
     """
 
     kind: str
@@ -47,10 +41,6 @@ class RequestedOperation:
     slots: tuple[Slot, ...]
     moves: bool = False
     planned: bool = False
-    direction: int = 0
-    months: frozenset[str] = frozenset()
-    figures: tuple[Figure, ...] = ()
-    question: str = ""
 
     @property
     def slot(self) -> Slot:
@@ -105,26 +95,6 @@ _AS_SHARE = re.compile(
     ),
     re.IGNORECASE,
 )
-_TOTAL = re.compile(
-    (
-        r"\b(?:in total|combined|together|altogether|sum of|add(?:s|ed)? up|total of|taken together"
-        r"|put together|all told)\b"
-    ),
-    re.IGNORECASE,
-)
-_PART = re.compile(
-    (
-        r"\bhow much of\b.{0,120}\b(?P<verb>used|spent|disbursed|drawn|utili[sz]ed|paid|released|committed"
-        r"|invested|delivered|collected|absorbed|implemented)\b"
-    ),
-    re.IGNORECASE,
-)
-_BEFORE = re.compile(
-    r"\b(?:before|prior to|previously|ahead of|preceding)\b.{0,80}?\b(?:(?P<down>cuts?|reduction|reduced"
-    r"|decreased?|lowered|lowering|easing)"
-    r"|(?P<up>hikes?|hiked|rises?|rose|increased?|raised|raising)|changed?|moved?|decision)\b",
-    re.IGNORECASE,
-)
 _SHORT_YEARS = re.compile(
     r"(?<![\d.,/–-])(?<!FY)(?<!FY )(\d\d)[-–/](\d\d)(?![\d.,/–-]?\d|%| ?(?:%|per|year|age|bps))"
 )
@@ -134,7 +104,6 @@ _YEARS = re.compile(r"\b(?:fiscal|financial) years?\b", re.IGNORECASE)
 _MONTHS = re.compile(
     rf"\b(?:(?:by|as of|as at|at|in) )?(?:(?:the )?(?:end|mid|early|late)[ -](?:of )?)?{MONTH}(?![a-z])"
 )
-_MONTH = re.compile(rf"\b{MONTH}(?![a-z])")
 _SHORT_VERSION = re.compile(r"\b(?:RE|BE)\b")
 _PLANNED = re.compile(
     r"\b(?:target|forecast|project(?:ed|ion)|expect(?:ed|ation)|plan(?:ned)?)s?\b", re.IGNORECASE
@@ -150,11 +119,9 @@ _GROWTH_MOVED = re.compile(
 _AGAINST = re.compile(
     r"\b(?:than|compared?|against|versus|vs|and|to|from|over|with|relative)\b", re.IGNORECASE
 )
-_ITEM = re.compile(r",| and | plus |&")
 _WORD = re.compile(r"[^\W\d_]+(?:['’][^\W\d_]+)*")
 # Papers call these "mortgage-backed securities". Other bonds and securities are different things.
 _MORTGAGE_BONDS = re.compile(r"\bmortgage bonds?\b", re.IGNORECASE)
-_SHARE_WORD = re.compile(rf"\b(?:{_PERCENT}|share|proportion|fraction)\b", re.IGNORECASE)
 _MOVE_WORD = re.compile(rf"\b{_MOVE}\b", re.IGNORECASE)
 # Words that ask, compare or go with any figure, and so do not say what a figure is of. With them, sums in
 # sentences gain 8 of 220 questions, all on one set of papers, and none of 131 others.
@@ -190,12 +157,12 @@ def requested_operation(question: str) -> RequestedOperation | None:
     full_years = _SHORT_YEARS.sub(_full_years, question)
     text = _MORTGAGE_BONDS.sub("mortgage securities", full_years)
     slots = _slots(text)
-    for read in (_share, _two_times, _gap, _total, _part, _before):
+    for read in (_share, _two_times, _gap):
         found = read(text, slots)
         if found is None or not all(found.topics):
             continue
         planned = _PLANNED.search(text) is not None
-        return replace(found, figures=tuple(find_figures(text)), planned=planned, question=text)
+        return replace(found, planned=planned)
     return None
 
 
@@ -319,48 +286,3 @@ def _share(text: str, slots: tuple[Slot, ...]) -> RequestedOperation | None:
     part = _item(_without_periods(match["part"]))
     whole = _item(_without_periods(match["whole"])) or ("total",)
     return RequestedOperation("share", (part, whole), slots[:1])
-
-
-def _total(text: str, slots: tuple[Slot, ...]) -> RequestedOperation | None:
-    if not _TOTAL.search(text) or _are_of_several_times(slots):
-        return None
-    bare = _TOTAL.sub(" ", _without_periods(text))
-    listed = [part for part in sentences(bare, also="?;:,") if _joins(part)]
-    if len(listed) != 1:
-        return None
-    items = tuple(_item(part) for part in _ITEM.split(listed[0]) if part.strip())
-    if 2 <= len(items) <= 3:
-        return RequestedOperation("total", items, slots[:1])
-    return None
-
-
-def _joins(text: str) -> bool:
-    """Whether a part of a question lists several things."""
-    return any(word in text for word in (" and ", " plus ", "&"))
-
-
-def _part(text: str, slots: tuple[Slot, ...]) -> RequestedOperation | None:
-    match = _PART.search(text)
-    if match is None or len(slots) > 1 or _SHARE_WORD.search(text):
-        return None
-    topic = _item(_without_periods(text))
-    verb = match["verb"].lower()
-    return RequestedOperation("part", (topic, (verb,)), slots)
-
-
-def _before(text: str, slots: tuple[Slot, ...]) -> RequestedOperation | None:
-    match = _BEFORE.search(text)
-    if match is None or len(slots) > 1:
-        return None
-    if match["down"]:
-        direction = DOWN
-    else:
-        direction = UP if match["up"] else 0
-    topic = _topic(_without_periods(_BEFORE.sub(" ", text)))
-    months = months_in(text)
-    return RequestedOperation("before", (topic,), slots[:1], direction=direction, months=months)
-
-
-def months_in(text: str) -> frozenset[str]:
-    """Months that a text names, by their first three letters."""
-    return frozenset(match[0][:3].casefold() for match in _MONTH.finditer(text))

@@ -11,7 +11,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from itertools import pairwise
 
-from chatbot.answer.derive.qualifiers import bound_of, claims, qualifiers
+from chatbot.answer.derive.qualifiers import claims, is_bound, qualifiers
 from chatbot.evidence.page import page_of
 from chatbot.evidence.passages import orders_of
 from chatbot.records import Hit
@@ -114,7 +114,7 @@ class StatedFigure:
     base: terms of what "per cent of" is followed by.
     rate: "month" of "per month", "" without one.
     narrowed: see `qualifiers`.
-    bound: see `bound_of`.
+    bound: whether it is only the least or most of something.
     """
 
     figure: Figure
@@ -130,7 +130,7 @@ class StatedFigure:
     base: tuple[str, ...]
     rate: str
     narrowed: frozenset[str] = frozenset()
-    bound: str = ""
+    bound: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -240,7 +240,7 @@ def _figure(
         base=_base(figure, _up_to_next(place, index)),
         rate=rate["unit"].lower() if rate else "",
         narrowed=qualifiers(place.text, place.figures, index),
-        bound=bound_of(place.text, figure),
+        bound=is_bound(place.text, figure),
     )
 
 

@@ -67,6 +67,11 @@ REPEATED = re.compile(r"\b(\S.{6,98}\S)(?:[\s,]{1,3}\1)+(?!\w)")
 LONGEST_HEAD = 80
 # "114. To finance the deficit": a paragraph of its own.
 PARAGRAPH = re.compile(r"\d{1,3}\.\s{1,3}[A-Z]")
+# "171. Madam Speaker, ": a paragraph's number and whom a speech addresses, before what it says.
+BEFORE_IT_SAYS = re.compile(
+    r"(?:\d{1,3}\.\s{1,3}(?=[A-Z]))?"
+    r"(?:(?:Madam|Mr\.?|Mister)(?:\s(?:Deputy )?(?:Speaker|Chair\w*|President))?,\s{1,3})?"
+)
 NUMBER_OF_ROW = re.compile(r"\d{1,3}[.)] ")
 BARE_FIGURE = re.compile(r"[^\w%]{0,3}\s?[\d,.’'\u00a0 ]{1,30}\d\)?|[^\w%]{0,3}\s?\d\)?")
 # Log-odds that a passage loses if it addresses its reader as a machine: it comes after all that is nearly as
@@ -457,7 +462,9 @@ def _sentence(passage: Passage) -> str:
     if len(text) > LONGEST_PASSAGE:
         ends = [end for _, end in sentence_spans(text, longest=LONGEST_PASSAGE) if end <= LONGEST_PASSAGE]
         text = f"{text[: max(ends)].rstrip()} {LEFT_OUT}"
-    if passage.is_item or "\n" in text or text.endswith(LEFT_OUT):
+    if not passage.lead and "\n" not in text:
+        text = text[BEFORE_IT_SAYS.match(text).end() :]  # type: ignore[union-attr]
+    if (passage.is_item and LINE_ITEM.match(text)) or "\n" in text or text.endswith(LEFT_OUT):
         return text
     is_finished_here = is_finished(text, also=":;,")
     if text[:1].islower() or text[:1] in "%),;":

@@ -1,4 +1,4 @@
-"""A question that yes or no would answer begins with one of them where a figure or a sentence decides."""
+"""A question that yes or no would answer begins with one of them where a figure decides."""
 
 from __future__ import annotations
 
@@ -34,9 +34,9 @@ Was the budget deficit of Norland above 3 per cent in 2025? | Yes. The budget de
 output in 2025.
 Was the budget deficit of Norland below 3 per cent in 2025? | No. The budget deficit was 3.4 per cent of \
 output in 2025.
-Will the government establish a stabilisation fund in 2026? | Yes. The government will establish a \
+Will the government establish a stabilisation fund in 2026? | The government will establish a \
 stabilisation fund in 2026.
-Has the ministry raised the fuel duty? | No. The ministry has not raised the fuel duty.
+Has the ministry raised the fuel duty? | The ministry has not raised the fuel duty.
 What is indexed to wages? | Pensions are indexed to wages every spring.
 """
 OPEN = (

@@ -38,23 +38,12 @@ by 80 bps and 55 bps, respectively, in 2032-33.
 IV.7 Weighted average domestic term deposit rates (DR) on fresh and earlier deposits (with those of firms) \
 fell by 60 bps and 35 bps, respectively, in
 2032-33."""
-    PURCHASES = """The Bank will keep raising its holdings of Treasury securities by at least $35 billion \
-per month and of mortgage-backed
-securities by at least $15 billion per month."""
-    OFFICE = (
-        """RM25 million was allocated to CAIO this spring, of which 36% was disbursed by end-June 2031."""
-    )
-    CUT = """The board lowered its target for the overnight rate by ½ percentage point to a new range of 4 \
-percent to 4¼ percent."""
     TRADE = """Exports of goods rose to $64.0 billion in 2024 from $60.0 billion in 2023. Imports of goods \
 were
     $70 billion in 2024, compared with
 $71 billion in 2023."""
     INFLATION = """Food inflation averaged 6.2 per cent in 2024, while core inflation averaged 3.5 per cent \
 in 2024."""
-    FORTY = "By end-June 2031, 75% was spent of the total sum of RM60 million."
-    AIRPORT = "Similarly, of the $2 billion allocated for the airport, 90% was spent in the same period."
-    FUNDS = "Harbour Trust and Mill Fund disbursed RM90 million and RM55 million, respectively."
     PATH = """The deficit is to fall from 2.9 per cent of GDP in 2025 to 2.4 per cent in 2026 and 1.9 per \
 cent in 2028."""
     PLANS = """The government expects revenue of 30,000 million crowns and plans expenditure of 36,000 \
@@ -63,12 +52,7 @@ million."""
     BUDGETS = """The education budget is 900 million crowns, including 400 million crowns for schools and \
 150 million crowns for universities.
 The health budget is 700 million crowns, including 450 million crowns for hospitals."""
-    STEPS = """The central bank raised its policy rate by 50 basis points to 6.25 percent in June 2023, and \
-cut it by 25 basis points to 6.00 percent
-in November 2023. It raised the deposit rate by 75 basis points to 2.00 percent in March 2023."""
     DEFENCE = "Spending on defence rose to 3 percent of GDP in 2023 from 2 percent of GDP in 2020."
-    PAYROLL = """The wage bill was 12,400 million crowns in 2024. Pension spending was 9,100 million crowns \
-in 2024."""
 
 
 def prompt_of(question: str, *pages: str) -> Prompt:
@@ -111,21 +95,10 @@ REVISED BUDGET | Rs 5.26 lakh crore / Rs 26.30 lakh crore = 20.0% | Capital as a
 expenditure in the revised 2031-32 estimates?
 RATES | 80 bps - 60 bps = 20 bps | In 2032-33 how much more did rates on new loans drop than rates on new \
 term deposits?
-PURCHASES | $35 billion + $15 billion = $50 billion per month | How much is the Bank buying a month in \
-total, Treasuries and mortgage bonds combined?
-PAYROLL | 12,400 million crowns + 9,100 million crowns = 21,500 million crowns | How much do the wage bill \
-and pension spending add up to in 2024?
-OFFICE | 36% × RM 25 million = RM 9 million | How much of its RM25 million had the coastal AI office \
-actually used by end-June 2031?
-FORTY | 75% × RM 60 million = RM 45 million | How much of the RM60 million had been spent by end-June 2031?
-AIRPORT | 90% × $2 billion = $1.8 billion | How much of the $2 billion for the airport was spent?
-FUNDS | = RM 145 million | In total, how much did Harbour Trust and Mill Fund disburse?
 BUDGET NET | = Rs 3.5 lakh crore | How much larger is gross market borrowing than net market borrowing?
 REVISED BUDGET | = Rs 3.3 lakh crore | By how much do total receipts increase from RE 2031-32 to BE 2032-33?
 PATH | = -1.0 percentage points | By how much is the deficit to fall between 2025 and 2028?
 PLANS | 30,000 million crowns = 6,000 million crowns | By how much does expenditure exceed revenue?
-CUT | 4 percent + ½ percentage point = 4.5 percent; 4¼ percent + ½ percentage point = 4.75 percent, a range \
-of 4.5 percent to 4.75 percent. | What was the overnight rate range right before this cut?
 TRADE | $64.0 billion (in 2024) - $60.0 billion (in 2023) = $4 billion | By how much did goods exports rise \
 between 2023 and 2024?
 TRADE | 100 × (64.0 - 60.0) / 60.0 = 6.7% | What was the percentage growth in exports of goods from 2023 to \
@@ -138,10 +111,6 @@ INFLATION | = 2.7 percentage points | What is the gap between food inflation and
 INFLATION | = 2.7 percentage points | How much higher was food inflation than core inflation?
 BUDGETS | 150 million crowns / 900 million crowns = 16.7% | What share of the education budget goes to \
 universities?
-STEPS | 6.00 percent + 25 basis points = 6.25 percent | What was the policy rate before the cut in November \
-2023?
-STEPS | 6.25 percent - 50 basis points = 5.75 percent | What was the policy rate before it was raised in \
-June 2023?
 DEFENCE | 3 percent (in 2023) - 2 percent (in 2020) = 1 percentage points | By how much did spending on \
 defence rise from 2020 to 2023?
 """
@@ -167,23 +136,14 @@ REVISED BUDGET | What is the total expenditure in 2032-33?
 ALLOCATED | How much did the Government allocate in Budget 2034?
 REVISED BUDGET | What are net tax receipts in 2031-32 and 2032-33?
 ALLOCATED | How many people combined work and study?
-OFFICE | How much was disbursed to CAIO in per cent?
 REVISED | Why did spending rise from 2031-32 to 2032-33?
 ALLOCATED | What share of Budget 2034 is defence spending?
 ALLOCATED | What share of Budget 2019 is development spending?
-CUT | What was the discount rate before the cut?
-OFFICE | How much of its RM50 million had the tax office used?
-OFFICE | How much of its RM50 million had CAIO used?
-OFFICE | How much of its RM25 million had the tax inspectorate used?
-OFFICE | How much of the RM25 million had CAIO returned?
 # The part of another whole, and a part of nobody knows what.
 BUDGETS | What share of the health budget goes to universities?
 BUDGETS | What share of the health budget goes to schools?
 BUDGETS | What share of the education budget goes to hospitals?
 # A move the other way, or in another month.
-STEPS | What was the deposit rate before the cut in March 2023?
-STEPS | What was the policy rate before the cut in June 2023?
-STEPS | What was the policy rate before the rise in November 2023?
 """
 NOT_COMPUTED_OF_ITS_OWN_PAGE = """
 # What is asked for is not stated, or only something narrower, broader or of another time is.
@@ -309,12 +269,7 @@ OF_RELATED = [
 OF_CLINICS = [
     ("By how much did spending on clinics rise from 2022 to 2023?", (page,)) for page in case_lines(CLINICS)
 ]
-BY_MORE = Pages.OFFICE.replace("36%", "more than 36%")
-OF_THE_OFFICE = [
-    ("How much of its RM25 million had the office used?", (f"{Pages.OFFICE} It spent RM9 million.",)),
-    ("How much of its RM25 million had the coastal AI office actually used by end-June 2031?", (BY_MORE,)),
-]
-NOT_COMPUTED = OF_NAMED + OF_ITS_OWN_PAGE + OF_RELATED + OF_CLINICS + OF_THE_OFFICE
+NOT_COMPUTED = OF_NAMED + OF_ITS_OWN_PAGE + OF_RELATED + OF_CLINICS
 
 
 @pytest.mark.parametrize(("question", "pages", "said"), COMPUTED)

@@ -105,8 +105,6 @@ def test_what_would_be_read_as_something_else_is_not_written() -> None:
 
 
 NEGATIVE = """
-Total: (-$3) billion + $5 billion = $2 billion. | What are the trade balance and the services balance \
-combined in 2024? | The trade balance was -$3 billion in 2024. The services balance was $5 billion in 2024.
 Change: (-$6) billion (in 2024) - $5 billion (in 2023) = -$11 billion; 100 × ((-6) - 5) / 5 = -220.0%. | How \
 much did profit change from 2023 to 2024? | Profit was $5 billion in 2023. Profit was -$6 billion in 2024.
 Change: (-$48.1) million (in 2024) - (-$50.3) million (in 2023) = $2.2 million. | How much did profit change \
