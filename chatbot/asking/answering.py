@@ -101,9 +101,9 @@ OF_FIRMS = frozenset(
 )
 # The notice that a rating changed an answer in the documents' own words.
 SET_ASIDE = "You rated another answer to this question as not helpful. This one puts other passages first."
-# The passage nearest to a refused question: the share of the question's words that it must have, how it is
-# shown, and how many characters of it.
-LEAST_CLOSE = 0.5
+# The passage nearest to a refused question: the share of the question's words or the cosine that it must have,
+# how it is shown, and how many characters of it.
+LEAST_CLOSE, LEAST_LIKE = 0.5, 0.35
 CLOSEST, LONGEST_QUOTE = "Closest passage, on page {page} of “{document}”: {quote}", 300
 # Goes between the reason why a model failed and the part of its answer that had come.
 HAD_SAID = " It had written: "
@@ -607,7 +607,7 @@ class Answering:
         """The text that comes nearest to a question that the pages do not answer, with its page.
 
         It may be of another year if the question's own is missing. "" if it lacks half of the question's
-        words, or is on a page that addresses its reader as a machine.
+        words and is unlike it in meaning, or is on a page that addresses its reader as a machine.
         """
         subject = without_periods(asked.understanding.subject)
         of_any_year = replace(asked.understanding, years=(), subject=subject)
@@ -623,7 +623,9 @@ class Answering:
             return ""
         first, _, _ = text.partition("\n\n")
         words = " ".join(KEYS_IN_BRACKETS.sub("", first).split())
-        if not _shares_words(words, of_any_year.subject) or orders_of(hit):
+        likeness = self.likeness(asked.vector)
+        is_like = likeness is not None and likeness([words])[0] >= LEAST_LIKE
+        if orders_of(hit) or not (is_like or _shares_words(words, of_any_year.subject)):
             return ""
         if len(words) <= LONGEST_QUOTE:
             quote = words

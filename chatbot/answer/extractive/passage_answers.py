@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator, Sequence
 from dataclasses import dataclass, replace
 
 from chatbot.answer.citations.citation_keys import KEYS_IN_BRACKETS, escape_keys
@@ -69,8 +69,8 @@ LONGEST_HEAD = 80
 PARAGRAPH = re.compile(r"\d{1,3}\.\s{1,3}[A-Z]")
 # "171. Madam Speaker, ": a paragraph's number and whom a speech addresses, before what it says.
 BEFORE_IT_SAYS = re.compile(
-    r"(?:\d{1,3}\.\s{1,3}(?=[A-Z]))?"
-    r"(?:(?:Madam|Mr\.?|Mister)(?:\s(?:Deputy )?(?:Speaker|Chair\w*|President))?,\s{1,3})?"
+    r"\d{3}\.\s{1,3}(?!Madam|Mr|Mister)(?=[A-Z])|(?:\d{1,3}\.\s{1,3})?(?:Madam|Mr\.?|Mister)"
+    r"(?:\s(?:Deputy )?(?:Speaker|Chair\w*|President))?,\s{1,3}"
 )
 NUMBER_OF_ROW = re.compile(r"\d{1,3}[.)] ")
 BARE_FIGURE = re.compile(r"[^\w%]{0,3}\s?[\d,.’'\u00a0 ]{1,30}\d\)?|[^\w%]{0,3}\s?\d\)?")
@@ -321,6 +321,7 @@ def _chosen(
     room = MOST_LIST_WORDS if asked.form == "list" else MOST_WORDS
     chosen_terms: list[set[str]] = []
     quoted: set[tuple[str, int]] = set()
+    leads: set[str] = set()
     for candidate in scored:
         behind_best = scored[0].score - CLOSE_TO_BEST
         if len(chosen_terms) >= MOST_PASSAGES or candidate.score < behind_best:
@@ -331,32 +332,40 @@ def _chosen(
         if (candidate.key, candidate.passage.at) in quoted:
             continue
         window = [candidate.passage]
+        first = ""
         if not chosen_terms:
             window = _window(candidate, asked.form == "list", around=around)
-        shown = _shown_window(window, asked)
+            first = _row_first(candidate, asked, prompt)
+        shown = _shown_window(window, asked, leads, read=not first)
         size = sum(len(text.split()) for text in shown)
         if chosen_terms and size > room:
             continue
         own = {term for text in shown for term in terms(text)}
         if any(own <= other for other in chosen_terms):
             continue
-        if not chosen_terms:
-            yield from _row_first(candidate, asked, prompt)
+        if first:
+            yield first
+        leads.add(window[0].lead)
         chosen_terms.append(own)
         quoted.update((candidate.key, passage.at) for passage in window)
         room -= size
         yield _with_keys(shown, candidate.key)
 
 
-def _shown_window(window: Sequence[Passage], asked: Understanding) -> list[str]:
-    """Passages that go together as they are shown, behind the sentence that announces their list."""
-    shown = [_shown(passage, asked) for passage in window]
+def _shown_window(
+    window: Sequence[Passage], asked: Understanding, leads: Collection[str], *, read: bool
+) -> list[str]:
+    """Passages that go together as they are shown, behind the sentence that announces their list.
+
+    leads: those that are shown already. read: whether the columns of a row are read out.
+    """
+    shown = [_shown(passage, asked, read=read) for passage in window]
     first = window[0]
     if not first.lead:
         return shown
-    if first.skips:  # a mark for the items between the two that are left out
-        return [first.lead, LEFT_OUT, *shown]
-    return [first.lead, *shown]
+    lead = [] if first.lead in leads else [_without_address(first.lead)]
+    # A mark for the items between the two that are left out.
+    return [*lead, LEFT_OUT, *shown] if first.skips or not lead else [*lead, *shown]
 
 
 def _with_keys(shown: Sequence[str], key: str) -> str:
@@ -371,16 +380,15 @@ def _with_keys(shown: Sequence[str], key: str) -> str:
     return "".join(pieces).strip()
 
 
-def _row_first(candidate: _Candidate, asked: Understanding, prompt: Prompt) -> Iterator[str]:
-    """What a row states, in a sentence, or yes or no where it decides that; nothing for other passages."""
+def _row_first(candidate: _Candidate, asked: Understanding, prompt: Prompt) -> str:
+    """What a row states, in a sentence, or yes or no where it decides that; "" for other passages."""
     passage = candidate.passage
     if passage.row is None or passage.table is None:
-        return
+        return ""
     hit = prompt.sources[candidate.key]
     sentence = by_row(candidate.key, hit, passage.table, passage.row, asked)
     sentence = sentence or row_in_a_sentence(passage, asked)
-    if sentence:
-        yield f"{escape_keys(sentence)} [{candidate.key}]"
+    return f"{escape_keys(sentence)} [{candidate.key}]" if sentence else ""
 
 
 def _window(candidate: _Candidate, is_list: bool, *, around: bool) -> list[Passage]:
@@ -391,8 +399,8 @@ def _window(candidate: _Candidate, is_list: bool, *, around: bool) -> list[Passa
     """
     if candidate.passage.is_row:
         return [candidate.passage]
-    most = MOST_LIST_WORDS if is_list or around else WINDOW_WORDS
-    whole = _whole_list(candidate, most)
+    whole = _whole_list(candidate, MOST_LIST_WORDS if is_list or around else MOST_WORDS)
+    most = MOST_LIST_WORDS
     is_whole_list = "\n" in whole.text  # with what announces it: nothing need go on from it
     is_wide = around or (is_list and not is_whole_list)
     if not is_wide:
@@ -462,8 +470,8 @@ def _sentence(passage: Passage) -> str:
     if len(text) > LONGEST_PASSAGE:
         ends = [end for _, end in sentence_spans(text, longest=LONGEST_PASSAGE) if end <= LONGEST_PASSAGE]
         text = f"{text[: max(ends)].rstrip()} {LEFT_OUT}"
-    if not passage.lead and "\n" not in text:
-        text = text[BEFORE_IT_SAYS.match(text).end() :]  # type: ignore[union-attr]
+    if not passage.lead:
+        text = _without_address(text)
     if (passage.is_item and LINE_ITEM.match(text)) or "\n" in text or text.endswith(LEFT_OUT):
         return text
     is_finished_here = is_finished(text, also=":;,")
@@ -474,8 +482,17 @@ def _sentence(passage: Passage) -> str:
     return text
 
 
-def _shown(passage: Passage, asked: Understanding) -> str:
-    """A sentence as it stands; a row with its caption before it and its columns read out after it."""
+def _without_address(text: str) -> str:
+    """A text without its paragraph's number and whom it addresses, with a mark where it then begins small."""
+    found = BEFORE_IT_SAYS.match(text)
+    if found is None:
+        return text
+    rest = text[found.end() :]
+    return f"{LEFT_OUT} {rest}" if rest[:1].islower() else rest
+
+
+def _shown(passage: Passage, asked: Understanding, *, read: bool) -> str:
+    """A sentence as it stands; a row with its caption before it and, with `read`, its columns after it."""
     if not passage.is_row:
         return _sentence(passage)
     # A row's own number stands at the beginning of a line, as on the page: within one it would be read as an
@@ -488,8 +505,8 @@ def _shown(passage: Passage, asked: Understanding) -> str:
     text = passage.text
     if passage.head and not passage.lead:
         text = f"{_head(passage)}:{gap}{text}"
-    read = _columns(passage, asked)
-    return f"{text} ({read})" if read else text
+    columns = _columns(passage, asked) if read else ""
+    return f"{text} ({columns})" if columns else text
 
 
 def _head(passage: Passage) -> str:

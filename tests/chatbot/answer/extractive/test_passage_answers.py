@@ -8,6 +8,7 @@ from dataclasses import replace
 import pytest
 
 from chatbot.answer.extractive.passage_answers import extract_answer, row_in_a_sentence, says_again
+from chatbot.answer.tables.table_wording import short_head
 from chatbot.evidence.page import page_of
 from chatbot.evidence.passages import Passage
 from chatbot.records import Hit, Prompt, Understanding
@@ -203,7 +204,9 @@ def test_a_bare_amount_gets_the_scale_of_its_table_and_nothing_else_does(
     table = Table("", "(in thousands of dollars)", (head,), (row,), BOX)
     page = hit_of("Series B bonds 75 1", tables=(table,))
     answer = extract_answer(prompt_over(page, question="Series B bonds"))
-    assert f"({head}: {expected})" in answer
+    said = re.sub(r"(?<=\$) ", "", expected)
+    in_words = f"Series B bonds were {said} ({short_head(head)})." if any(map(str.isdigit, cell)) else ""
+    assert answer.startswith(in_words) if in_words else f"({head}: {expected})" in answer
 
 
 def test_a_running_line_is_no_answer() -> None:
@@ -509,7 +512,7 @@ def _fiscal_row() -> Hit:
 def test_a_fiscal_year_is_one_period(asked: str, cell: str) -> None:
     told = understood(f"What is capital expenditure in {asked}?", _fiscal_row())
     year = asked.removeprefix("FY").replace("/", "-")
-    assert told.endswith(f"({year}: {cell}) [S1-7f3a]")
+    assert told.startswith(f"Capital expenditure was {cell} ({year}).")
 
 
 def test_a_sentence_is_of_its_headings_year() -> None:
@@ -531,14 +534,32 @@ SECTORS = """(a) roads and bridges are given 31 million crowns for buildings;
 (g) courts and prisons are given 37 million crowns for buildings;"""
 
 
+LONG_LIST = SECTORS.replace("crowns for buildings", "crowns for their buildings and all that belongs to them")
+
+
+def test_a_list_is_shown_whole_where_an_item_answers() -> None:
+    page = f"150. Madam Speaker, the following is proposed for investment:\n{SECTORS}\n"
+    asked = prompt("How much is given to hospitals of the regions for buildings?", page)
+    first, *_ = extract_answer(asked, understand(asked.question, asked.question)).split("\n\n")
+    assert first.startswith("… the following is proposed for investment:\n(a) roads")
+    assert "airports" in first
+
+
 def test_of_a_long_list_the_item_answers_who_asks_for_no_list() -> None:
-    page = f"In the next year the following is proposed for investment:\n{SECTORS}\n"
+    page = f"In the next year the following is proposed for investment:\n{LONG_LIST}\n"
     asked = prompt("How much is given to hospitals of the regions for buildings?", page)
     meant = understand(asked.question, asked.question)
     first, *_ = extract_answer(asked, meant).split("\n\n")
     assert "hospitals of the regions are given 33 million" in first
     assert "airports" not in first
     assert "airports" in extract_answer(asked, replace(meant, form="list"))
+
+
+def test_what_announces_a_list_is_said_once() -> None:
+    page = f"In the next year the following is proposed for investment:\n{LONG_LIST}\n"
+    told = understood("How much is given to hospitals or schools for buildings?", hit_of(page))
+    assert told.count("the following is proposed") == 1
+    assert "schools in villages" in told
 
 
 def _tabled(row: str, heads: tuple[str, ...], caption: str = "") -> Passage:
