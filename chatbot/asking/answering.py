@@ -101,8 +101,8 @@ OF_FIRMS = frozenset(
 )
 # The notice that a rating changed an answer in the documents' own words.
 SET_ASIDE = "You rated another answer to this question as not helpful. This one puts other passages first."
-# The passage nearest to a refused question: the share of the question's words or the cosine that it must have,
-# how it is shown, and how many characters of it.
+# The passage nearest to a refused question: the share of the question's words or the cosine that it must
+# have, how it is shown, and how many characters of it.
 LEAST_CLOSE, LEAST_LIKE = 0.5, 0.35
 CLOSEST, LONGEST_QUOTE = "Closest passage, on page {page} of “{document}”: {quote}", 300
 # Goes between the reason why a model failed and the part of its answer that had come.

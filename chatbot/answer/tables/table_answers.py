@@ -1,7 +1,8 @@
-"""Answers with figures of tables: the cell that states a measure, or what is worked out from such cells.
+"""Answers with what is worked out from cells of tables: a ratio, a change or an average of measures.
 
-What is worked out is a ratio, a change or an average. The answer shows the formula and every operand, each
-with its citation. It is empty where an operand is missing or the question asks for something narrower.
+The answer shows the formula and every operand, each with its citation. It is empty where an operand is
+missing or the question asks for something narrower. A cell that states a measure itself is left to the
+passages: found by the measure's name, it was wrong more often than right (benchmarks/ablation.py).
 """
 
 from __future__ import annotations
@@ -27,7 +28,6 @@ from chatbot.answer.tables.table_wording import (
     MEAN_DECIMALS,
     Worked,
     amount,
-    in_a_sentence,
     moved,
     number_text,
     owned,
@@ -35,9 +35,8 @@ from chatbot.answer.tables.table_wording import (
     result_text,
     said,
     scale_text,
-    stated_value,
 )
-from chatbot.answer.verdict import asks_move, by_bound, by_move, is_other
+from chatbot.answer.verdict import asks_move, by_move, is_other
 from chatbot.records import Hit, Prompt, Understanding
 from ingestion.language.currencies import CURRENCY_TERMS
 from ingestion.language.measures import Measure, measure_named, spelled_out
@@ -105,10 +104,10 @@ _Measures = Sequence[Measure]
 
 
 def compute_answer(prompt: Prompt, asked: Understanding) -> str:
-    """The figure that the question asks for, then its rows, each with its citation key.
+    """The result that the question asks for, then its rows, each with its citation key.
 
-    "" where the question asks for no figure or the tables do not state its operands. All operands come from
-    the document that was found first.
+    "" where the question asks for no such result or the tables do not state its operands. All operands come
+    from the document that was found first.
     """
     measures = [measure_named(name) for name in asked.measures]
     first = next(iter(prompt.sources.values()), None)
@@ -120,10 +119,9 @@ def compute_answer(prompt: Prompt, asked: Understanding) -> str:
         return ""
     sources = {key: hit for key, hit in prompt.sources.items() if hit.version == first.version}
     task = _task(asked, measures, sources, first.document)
-    strict = asked.form != "figure"
     try:
         years = _years(asked, sources)
-        paragraphs = _answer(measures, years, asked.subject, task, strict=strict)
+        paragraphs = _answer(measures, years, asked.subject, task)
         text = "\n\n".join(paragraphs)
     except (MissingError, ZeroDivisionError):
         return ""
@@ -241,13 +239,8 @@ def _named_years(asked: Understanding) -> tuple[int, ...]:
     return tuple(year for year in asked.years if year not in begun - ends)
 
 
-def _answer(
-    measures: _Measures, years: Sequence[int], question: str, task: Task, *, strict: bool
-) -> Iterator[str]:
-    """The paragraphs of the answer. Raises MissingError.
-
-    strict: all measures must be there, as where a question asks for no figure and hardly means one.
-    """
+def _answer(measures: _Measures, years: Sequence[int], question: str, task: Task) -> Iterator[str]:
+    """The paragraphs of the answer. Raises MissingError."""
     # A ratio goes before the operands that the question spells out beside it.
     measure = max(measures, key=lambda candidate: len(candidate.operands))
     if not years:
@@ -259,19 +252,12 @@ def _answer(
             measure = _share(measures, set(terms(spelled_out(before))))
     if measure.formula and printed_as_such(measure, years, task):
         measure = replace(measure, printed=measure.asked, operands=(), formula="")
-        measures = [measure]
-    is_change = len(years) == 2 and CHANGE.search(question)
-    if not measure.formula and not is_change and _OVER_YEARS.search(question):
-        same_row = _of_one_row(measure, years, task)
-        yield from _stated([measure], same_row, question, task, strict=strict)
-        return
     if len(years) > 1 and _AVERAGE.search(question):
         yield from _average(measure, years, task)
     elif measure.formula:
         yield from _formula(measure, years, question, task)
     else:
-        grown = _asked_growth(measure, years, question, task)
-        yield from grown or _stated(measures, years, question, task, strict=strict)
+        yield from _asked_growth(measure, years, question, task)
 
 
 def _asked_growth(measure: Measure, years: Sequence[int], question: str, task: Task) -> list[str]:
@@ -285,22 +271,6 @@ def _asked_growth(measure: Measure, years: Sequence[int], question: str, task: T
     if len(years) > 1:
         return list(_growth(measure, years, question, task))
     return _growth_in(measure, years[0], question, task)
-
-
-def _of_one_row(measure: Measure, years: Sequence[int], task: Task) -> list[int]:
-    """The newest of the years, and those others that the same row states."""
-    newest = task.cell(measure, max(years))
-    found = [max(years)]
-    for year in sorted(years)[:-1]:
-        with suppress(MissingError):
-            cell = task.cell(measure, year)
-            if _is_same_row(cell, newest):
-                found.append(year)
-    return found
-
-
-def _is_same_row(left: FoundCell, right: FoundCell) -> bool:
-    return left.key == right.key and left.row == right.row
 
 
 def _share(measures: _Measures, before: set[str]) -> Measure:
@@ -317,34 +287,6 @@ def _share(measures: _Measures, before: set[str]) -> Measure:
     name = f"{part.name} as a share of {whole.name}"
     operands = (part.name, whole.name)
     return Measure(name, (), (), (), operands, "100 * a / b", "%")
-
-
-def _stated(
-    measures: _Measures, years: Sequence[int], question: str, task: Task, *, strict: bool
-) -> Iterator[str]:
-    """Measures as they are printed, year by year.
-
-    The first measure must be there. Of the others only what is there is given, unless strict: "spend" is a
-    measure too. Where the first is what the question asks for, a sentence about it begins the answer, after
-    yes or no where the question holds it against an amount.
-    """
-    newest_first = sorted(years, reverse=True)[:MOST_STATED]
-    cells = [task.cell(measures[0], year) for year in newest_first]
-    may_lack: tuple[type[Exception], ...] = () if strict else (MissingError,)
-    for measure in measures[1:MOST_STATED]:
-        with suppress(*may_lack):
-            cells += [task.cell(measure, year) for year in newest_first]
-    first = cells[0]
-    of_first = [cell for cell in cells if _is_same_row(cell, first)]
-    figures = [(stated_value(cell), cell.head) for cell in of_first]
-    sentence = in_a_sentence(first.label, figures, task.whose)
-    if sentence and not _GROWTH.search(question):
-        if len(years) > 1 or not _settles(first, question, task):
-            verdict = ""
-        else:
-            verdict = by_bound(question, amount(first))
-        yield f"{verdict} {sentence} [{first.key}]".strip()
-    yield from said(cells)
 
 
 def _settles(cell: FoundCell, question: str, task: Task) -> bool:

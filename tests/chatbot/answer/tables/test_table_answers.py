@@ -83,17 +83,6 @@ def answer(subject: str, measures: str, years: str = "", *, compares: bool = Fal
     return computed(subject, measures, years, INCOME, BALANCE, compares=compares)
 
 
-def test_the_cell_of_row_and_year_with_its_unit() -> None:
-    text = answer("total assets in 2023", "total assets", "2023")
-    sentence, row = text.split("\n\n")
-    assert sentence == "Total assets were 900,000 thousand (2023). [S2-7f3a]"
-    assert row == "Total assets 1,000,000 900,000 (2023: 900,000, in thousands) [S2-7f3a]"
-
-
-def test_without_a_year_the_newest_column_answers() -> None:
-    assert "(Year ended June 30, > 2024: $ 2,000, in millions)" in answer("total revenue", "revenue")
-
-
 RATIOS = """
 operating margin | Operating margin (2024) was 15.0%: 100 × 300 / $ 2,000 = 15.0%.
 working capital | Working capital (2024) was 250,000, in thousands: 500,000 - 250,000 = 250,000.
@@ -127,8 +116,7 @@ def test_growth_in_one_year_is_against_the_year_before() -> None:
     assert "Net income rose from 150 (2023) to 200 (Year ended June 30, 2024)" in text
     assert "100 × (200 - 150) / 150 = 33.3%" in text
     # The year before is not printed.
-    text = answer("What was the growth of net income in 2023?", "net income", "2023")
-    assert text == "Net income 200 150 (2023: 150, in millions) [S1-7f3a]"
+    assert answer("What was the growth of net income in 2023?", "net income", "2023") == ""
 
 
 NEGATIVE = """
@@ -147,14 +135,6 @@ def test_negative_operands_stand_in_brackets_and_are_recomputed_by_the_checks(
     assert f"{difference} {result}." in text
     numbers = check_quoted(text, prompt_over(table)).numbers
     assert {number.status for number in numbers if number.text == result} == {"derived"}
-
-
-def test_one_segment_of_several_is_not_the_company() -> None:
-    north = made("Total revenues | 900 | 800", name="north", kind="segments")
-    south = made("Total revenues | 500 | 450", name="south", kind="segments")
-    assert computed("revenue in 2024", "revenue", "2024", north, south) == ""
-    assert "900" in computed("revenue in 2024", "revenue", "2024", north)
-    assert "2,000" in computed("revenue in 2024", "revenue", "2024", INCOME, north, south)
 
 
 def test_a_share_of_another_measure_and_an_average_over_years() -> None:
@@ -181,13 +161,6 @@ def test_questions_without_a_measure_are_left_to_passages() -> None:
     assert compute_answer(prompt, Understanding(question, question, form="figure")) == ""
 
 
-def test_a_word_that_makes_the_measure_narrower_is_left_to_passages() -> None:
-    page = made("Total revenue | 2,000 | 1,600\nCloud revenue | 500 | 400")
-    assert computed("total revenue in 2024", "revenue", "2024", page) != ""
-    assert computed("cloud revenue in 2024", "revenue", "2024", page) == ""
-    assert computed("revenue in the second quarter of 2024", "revenue", "2024", page) == ""
-
-
 TAXED = """
 Operating income | 100 | 90
 Interest expense | (25) | (20)
@@ -208,15 +181,6 @@ def test_operands_of_two_documents_are_never_mixed() -> None:
     assert computed("net margin 2024", "net margin", "2024", first, second) == ""
 
 
-def test_a_column_that_may_be_meant_twice_is_not_chosen() -> None:
-    twice = made("Revenue | 1 | 2", heads="2024 | 2024")
-    assert computed("revenue 2024", "revenue", "2024", twice) == ""
-    of_a_quarter = made("Revenue | 1 | 2", heads="Three months 2024 | Year 2024")
-    assert "Year 2024: 2" in computed("revenue 2024", "revenue", "2024", of_a_quarter)
-    of_a_change = made("Revenue | 20 | 2", heads="2024 vs 2023 | 2022")
-    assert computed("revenue 2023", "revenue", "2023", of_a_change) == ""
-
-
 @pytest.mark.parametrize("section", ["(Percent of GDP)", "Fiscal sector > In per cent of GDP"])
 def test_a_rate_changes_in_points_whatever_says_that_it_is_one(section: str) -> None:
     change = "change in public debt 2023 to 2024"
@@ -226,7 +190,6 @@ def test_a_rate_changes_in_points_whatever_says_that_it_is_one(section: str) -> 
     unit = innermost.strip("()").replace("In", "in")
     moved = f"Public debt fell from 68.4 (2023) to 65.0 (2024), {unit}"
     assert sentence == f"{moved}: 65.0 - 68.4 = -3.4 percentage points."
-    assert f"(2024: 65.0, {unit})" in computed("public debt 2024", "public debt", "2024", page)
     by_unit = made("Public debt | 65.0 | 68.4", kind="forecast", unit="(percent)")
     assert "= -3.4 percentage points." in computed(change, "public debt", "2023 2024", by_unit)
     by_cell = made("Public debt | 65.0% | 68.4%", kind="forecast", unit="")
@@ -269,8 +232,7 @@ def test_total_debt_is_all_of_its_parts() -> None:
     ratio = computed("debt to equity 2024", "debt to equity", "2024", page)
     assert "Debt to equity (2024) was 0.50: (1,321 + 44 + 9) / 2,748 = 0.50." in ratio
     printed = balance_sheet(CURRENT_DEBT, NOTES, LONG_TERM, EQUITY, "Total debt | 1,400 | 1")
-    text = computed("total debt 2024", "total debt", "2024", printed)
-    assert text.endswith("(2024: 1,400, in millions) [S1-7f3a]")
+    assert computed("total debt 2024", "total debt", "2024", printed) == ""
 
 
 @pytest.mark.parametrize(
@@ -346,28 +308,35 @@ def test_a_balance_at_the_years_end_is_not_averaged() -> None:
     assert "= 40.00 days" in computed(averaged, measures, "2024", income, balance)
 
 
-def test_other_revenue_is_not_the_revenue() -> None:
-    page = made("Sales to members | 90 | 80\nOther revenue | 7 | 6\nTotal revenue | 97 | 86")
-    total = computed("revenue 2024", "revenue", "2024", page)
-    assert total.startswith("Total revenue was 97")
-    other = computed("What was other revenue in 2024?", "revenue", "2024", page)
-    assert other.startswith("Other revenue was 7")
-    alone = made("Other revenue | 7 | 6")
-    assert computed("revenue 2024", "revenue", "2024", alone) == ""
-
-
 YES_OR_NO = """
 Did net income increase in 2024? | 2024 | Yes. Net income rose from 150 (2023) to 200 (2024)
 Was net income lower in 2024 than in 2023? | 2023 2024 | No. Net income rose from 150
 Was net income higher in 2023 than in 2024? | 2023 2024 | No. Net income rose from 150
 Did net income rise by more than 40% in 2024? | 2024 | No. Net income rose from 150
 Did net income rise by at least 30% in 2024? | 2024 | Yes. Net income rose from 150
-Is net income above $180 million in 2024? | 2024 | Yes. Net income was 200 million (2024).
-# 180 of what?
-Is net income above 180 in 2024? | 2024 | Net income was 200 million (2024).
-Is net income above 180 billion euros in 2024? | 2024 | No. Net income was 200 million (2024).
 Did net income not increase in 2024? | 2024 | Net income rose from 150
 """
+
+
+def test_a_figure_that_is_printed_is_left_to_the_passages() -> None:
+    page = made("Total revenue | 2,000 | 1,600\nCloud revenue | 500 | 400")
+    assert computed("total revenue in 2024", "revenue", "2024", page) == ""
+    grown = "growth of {}revenue from 2023 to 2024"
+    assert "= 25.0%" in computed(grown.format("total "), "revenue", "2023 2024", page)
+    assert computed(grown.format("cloud "), "revenue", "2023 2024", page) == ""
+
+
+def test_growth_is_of_one_row_and_column_that_are_meant() -> None:
+    grown = "growth of revenue from 2023 to 2024"
+    north = made("Total revenues | 900 | 800", name="north", kind="segments")
+    south = made("Total revenues | 500 | 450", name="south", kind="segments")
+    assert computed(grown, "revenue", "2023 2024", north, south) == ""
+    assert "= 12.5%" in computed(grown, "revenue", "2023 2024", north)
+    assert "= 25.0%" in computed(grown, "revenue", "2023 2024", INCOME, north, south)
+    twice = made("Revenue | 1 | 2 | 3", heads="2024 | 2024 | 2023")
+    assert computed(grown, "revenue", "2023 2024", twice) == ""
+    basic = made("Earnings per share, basic | 2.80 | 2.10")
+    assert computed("growth of diluted EPS in 2024", "earnings per share", "2024", basic) == ""
 
 
 @pytest.mark.parametrize(("question", "years", "begins"), case_rows(YES_OR_NO))
@@ -376,32 +345,12 @@ def test_yes_or_no_stands_before_the_figures_that_decide_it(question: str, years
     assert computed(question, "net income", years, page).startswith(begins)
 
 
-def test_a_sentence_says_whose_a_figure_is() -> None:
-    page = made("Net income | 200 | 150")
-    of_tern = replace(asked("net income of Tern", "net income", "2024"), whose="Tern")
-    text = compute_answer(prompt_over(page), of_tern)
-    assert text.startswith("Tern's net income was 200 million (2024).")
-
-
 def test_what_pages_put_before_a_measure_makes_it_narrower() -> None:
     page = made("Net sales | 200 | 150")
     page = replace(page, page_text=f"{page.page_text}Tablet net sales fell in both years.")
     assert computed("Were tablet sales lower in 2024?", "revenue", "2024", page) == ""
     text = computed("Were sales lower in 2024?", "revenue", "2024", page)
     assert text.startswith("No. Net sales rose")
-
-
-def test_over_the_years_all_of_the_row_is_said() -> None:
-    page = made("Net sales | 200 | 150 | 120", heads="2024 | 2023 | 2022")
-    text = computed("How did net sales develop over the years?", "revenue", "", page)
-    said = "Net sales were 200 million (2024); 150 million (2023); and 120 million (2022). [S1-7f3a]"
-    assert text.startswith(said)
-
-
-def test_diluted_is_not_basic() -> None:
-    page = made("Earnings per share, basic | 2.80 | 2.10")
-    assert computed("diluted EPS 2024", "earnings per share", "2024", page) == ""
-    assert "2.80" in computed("basic EPS 2024", "earnings per share", "2024", page)
 
 
 def test_payments_in_brackets_are_compared_as_amounts() -> None:
