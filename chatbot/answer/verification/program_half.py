@@ -267,7 +267,7 @@ def _misquoted(
             if in_place or (misprint and open_to_doubt and alike >= ALIGNED_DIGITS):
                 states = states_figure(figure, text, placed)
                 if states or misprint:
-                    closest = alike >= ALIGNED or (named and states == "same")
+                    closest = alike >= ALIGNED or (named and states not in {"", "rounded"})
                     found.append((closest, bool(states), same, placed.figure.text))
     _, is_stated, _, printed = max(found, key=lambda one: one[:3], default=(False, True, True, ""))
     return "" if is_stated else printed
@@ -285,15 +285,14 @@ def _displaced(
     rows = [row for view in pages for row in _rows_named(about, view)]
     known = frozenset[str]().union(*(words for words, _, _ in rows))
     others = [word for word in about.texts if tells(word) and word not in known]
-    if len(others) > MOST_BESIDE or any(
-        f" {word} " in view.words.joined for word in others for view in pages
-    ):
+    printed_here = frozenset[str]().union(*(view.words.texts for view in pages))
+    if len(others) > MOST_BESIDE or not printed_here.isdisjoint(others):
         return ""
     if known.issuperset(comparable_words(figure.text).texts):  # "12 months", the name of a row
         return ""
     printed = ""
     for _, row, cells in rows:
-        alike = [one for one in cells if any(each.percent == figure.percent for each in one.readings)]
+        alike = [one for one in cells if _is_of_kind(figure, one)]
         is_there = any(
             digits_of(one.figure) == digits_of(figure) or states_figure(figure, statement.text, one)
             for one in alike
@@ -303,6 +302,11 @@ def _displaced(
         if alike:
             printed = f"{', '.join(one.figure.text for one in alike)} in {row}"
     return printed
+
+
+def _is_of_kind(figure: Figure, placed: OnPage) -> bool:
+    """Whether both may be percentages, or neither."""
+    return any(reading.percent == figure.percent for reading in placed.readings)
 
 
 def _rows_named(about: Words, view: PageEvidence) -> Iterator[tuple[frozenset[str], str, list[OnPage]]]:
@@ -353,7 +357,8 @@ def _is_misprint(figure: Figure, placed: OnPage, *, fewest: int) -> bool:
     one, two = digits_of(figure), digits_of(placed.figure)
     if figure.decimals == placed.figure.decimals:  # "510" is no misprint of "51", but of "500"
         one, two = (
-            f"{abs(each.value):.{each.decimals}f}".replace(".", "") for each in (figure, placed.figure)
+            f"{abs(each.value):.{each.decimals}f}".replace(".", "").lstrip("0")
+            for each in (figure, placed.figure)
         )
     if len(one) != len(two) or len(one) < fewest:
         return False

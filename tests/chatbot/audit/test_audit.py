@@ -671,8 +671,11 @@ def test_a_quotation_that_is_proven_with_one_of_a_missing_document_is_not_called
     said = "The deficit ceiling is 3.0 per cent, and that of debt 60 per cent"
 
     def judge(_: str, pages: Sequence[dict[str, str]]) -> dict[str, Any]:
-        keys = {words: next(page["key"] for page in pages if words in page["text"]) for words in printed}
-        return judgement("stated", quotes=[{"page": key, "text": words} for words, key in keys.items()])
+        quotes = []
+        for words in printed:
+            key = next(page["key"] for page in pages if words in page["text"])
+            quotes.append({"page": key, "text": words})
+        return judgement("stated", quotes=quotes)
 
     with Provider([lambda _: [f"{said} [1] [2]."]], reads=reader(judge)) as provider:
         settings = Settings(home=tmp_path / "home", chat_model="m", base_url=provider.url)
