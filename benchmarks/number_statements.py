@@ -53,7 +53,7 @@ UNSCALED = re.compile(
     re.I,
 )
 MONTH = re.compile("January|February|March|April|May|June|July|August|September|October|November|December")
-PERCENT = re.compile(r"(?<![0-9])(?<![0-9] )%|\bper ?cent(?:age)?\b(?! points?)", re.I)
+PERCENT = re.compile(r"(?<![0-9])(?<![0-9] )(?:%|\bper ?cent(?:age)?\b(?! points?))", re.I)
 POINTS = re.compile(r"percentage points|basis points|\bbps\b|\bpp\b", re.I)
 # Labels whose minus a plain sentence says in words: "purchases of equipment were 1,577" is true of (1,577).
 MINUS_IN_WORDS = re.compile(

@@ -119,11 +119,15 @@ def said_plainly(text: str) -> str:
 def statement_spans(
     text: str, statements: Iterable[Statement], written: Callable[[str], str] = str
 ) -> Iterator[tuple[int, int, Statement]]:
-    """(start, end, statement) of those that stand in a text, in its order. written: as the text has them."""
+    """(start, end, statement) of those that stand in a text, in its order. written: as the text has them.
+
+    A table's row ends with its line, though the key of the table stands below it.
+    """
     position = 0
     for one in statements:
         said = written(one.text)
         start = text.find(said, position)
         if start >= 0:
             position = start + len(said)
-            yield start, position, one
+            row, _, _ = said.partition("\n") if said.startswith("|") else (said, "", "")
+            yield start, start + len(row), one

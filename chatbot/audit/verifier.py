@@ -307,7 +307,12 @@ def _checks(record: Record, opened: Gathered) -> Iterator[VerificationLine]:
         for quote, citation in zip(record.quotes, checked.citations, strict=True):
             number = numbers.get((quote.key, quote.quote))
             unread = _is_missing(record, quote, missing)
-            yield _quote(record, quote, citation, number=number, missing=unread, pages=pages)
+            line = _quote(record, quote, citation, number=number, missing=unread, pages=pages)
+            leaf, page = _led_to(record, quote, opened)
+            stands = leaf and page and _leads_to(leaf, pages.get(quote.key)) and _stands_on(quote, page)
+            if line.status == DIFFERS and missing and stands:
+                line = VerificationLine(line.what, UNKNOWN, "a page that its statement rests on was not read")
+            yield line
     yield from _figures(record, checked, some_missing=bool(missing))
     if record.statements or checked.statements:
         yield _statements(record, checked, some_missing=bool(missing))
@@ -328,10 +333,7 @@ def _former_checks(record: Record, opened: Gathered) -> Iterator[VerificationLin
     pages = _pages_of(record)
     for quote in record.quotes:
         what = _quotation(quote, numbers.get((quote.key, quote.quote)))
-        at = quote.leaf if quote.leaf is not None else -1
-        leaf = record.leaves[at] if 0 <= at < len(record.leaves) else None
-        document = opened.get(leaf.sha256) if leaf else None
-        page = document.page(leaf.page) if document and leaf else None
+        leaf, page = _led_to(record, quote, opened)
         if leaf is None or not quote.verified:
             yield VerificationLine(what, UNKNOWN, FORMER)
         elif not quote.quote.strip():
@@ -340,12 +342,25 @@ def _former_checks(record: Record, opened: Gathered) -> Iterator[VerificationLin
             yield VerificationLine(what, DIFFERS, ANOTHER_PAGE)
         elif page is None:
             yield VerificationLine(what, UNKNOWN, "its document was not read")
-        elif "".join(quote.quote.split()) in "".join(page.text.split()):
+        elif _stands_on(quote, page):
             yield VerificationLine(what, CONFIRMED, f"found again on {_name(leaf)}")
         else:
             yield VerificationLine(what, DIFFERS, f"it is not on {_name(leaf)}")
     if record.checks or record.statements or not record.quotes:
         yield VerificationLine("figures and statements", UNKNOWN, FORMER)
+
+
+def _stands_on(quote: Quote, page: Page) -> bool:
+    """Whether a page has the words of a quotation, wherever their blanks are."""
+    return "".join(quote.quote.split()) in "".join(page.text.split())
+
+
+def _led_to(record: Record, quote: Quote, opened: Gathered) -> tuple[PageImageRecord | None, Page | None]:
+    """The page that a quotation leads to, as recorded and as read; None for none."""
+    at = quote.leaf if quote.leaf is not None else -1
+    leaf = record.leaves[at] if 0 <= at < len(record.leaves) else None
+    document = opened.get(leaf.sha256) if leaf else None
+    return leaf, document.page(leaf.page) if document and leaf else None
 
 
 def _quotation(quote: Quote, number: int | None) -> str:
@@ -389,7 +404,9 @@ def _quote(
     if difference:
         return VerificationLine(what, DIFFERS, difference)
     if not quote.verified:
-        return VerificationLine(what, CONFIRMED, f"not located on {_name(leaf)}, as the file says")
+        found = "found again" if quote.quote.strip() else "not located"
+        detail = f"{found} on {_name(leaf)}; it does not confirm the answer, as the file says"
+        return VerificationLine(what, CONFIRMED, detail)
     read = "" if quote.confidence is None else ", as OCR reads it"
     return VerificationLine(what, CONFIRMED, f"found again on {_name(leaf)}{read}")
 

@@ -147,12 +147,16 @@ def _can_be_figure(figure: Figure, tables: TablesOfPage) -> bool:
 def _on_page(text: str, words: Words, figure: Figure, marks: _Marks, tables: TablesOfPage) -> OnPage:
     """The page's figure with its words and readings."""
     place = tables.place_of(figure.start, figure.end)
+    dashed = place is not None and _is_spaced_dash(figure, tables, place)
+    if dashed and tables.place_of(figure.start, figure.start + 1) not in {None, place}:
+        # "2,200 - 1,400" with the dash of a cell of its own
+        figure = replace(figure, text=figure.text[2:], start=figure.start + 2, value=-figure.value)
+        dashed = False
     scale, kind = marks.at(figure, tables, place)
     earliest = max(0, figure.start - LONGEST_LINE)
     line = text.rfind("\n", earliest, figure.start) + 1 or earliest
     readings = _readings(figure, scale, kind, counts=_COUNTED.match(text, figure.end) is not None)
-    if place is not None and _is_spaced_dash(figure, tables, place):
-        # "2,200 - 1,400" with an empty cell between them
+    if dashed:  # its cell may be empty, or have been read without its minus
         readings += [replace(reading, value=-reading.value) for reading in readings]
     before, after = _words_around(words, figure)
     return OnPage(figure, tuple(readings), before, after, scale if figure.bare else None, line, place)

@@ -99,7 +99,7 @@ def copied_text(answer: Answer) -> str:
     text, pieces, position = answer.text, list[str](), 0
     for _, end, one in statement_spans(text, answer.statements):
         if one.mark in DOUBTFUL:
-            in_row = one.text.endswith("|")
+            in_row = text[end - 1] == "|"
             mark = f"({one.shown_mark}) " if in_row else f" ({one.shown_mark})"
             pieces += [text[position : end - in_row], mark]
             position = end - in_row

@@ -254,12 +254,14 @@ def _tells_sign(figure: Figure, text: str, placed: OnPage, *, told: bool) -> boo
         said = comparable_words(text[: figure.start]).texts[-NEAR_WORDS:]
         behind = comparable_words(text[figure.end :]).texts[:1]
         return not SIGN_WORDS.isdisjoint(comparable_words(text).texts if told else (*said, *behind))
-    if placed.place is not None:
-        return False
+    if placed.place is not None:  # "– 25" copies the dash of the cell before
+        return figure.text[0] in MINUS and figure.text[1] == " "
     near = (*placed.before[-NEAR_WORDS:], *placed.after[:FEW_WORDS])
     said = comparable_words(text[: figure.start]).texts[-NEAR_WORDS:]
+    behind = comparable_words(text[figure.end :]).texts[:FEW_WORDS]
     falling = MOVES[1] | TOLD_LESS
-    return not falling.isdisjoint(near) and falling.isdisjoint(said)  # "fell by -2" tells it twice
+    # "fell by -2" and "-2 lower" tell it twice.
+    return not falling.isdisjoint(near) and falling.isdisjoint((*said, *behind))
 
 
 def _entry(figure: Figure, entries: Iterable[ReadFigure]) -> ReadFigure | None:

@@ -86,7 +86,8 @@ def _located(parts: Sequence[str], view: PageEvidence) -> tuple[tuple[int, int],
         if span is None or (spans and _is_broken(view.text[behind : span[0]])):
             return ()
         spans.append(span)
-    return tuple(spans) if telling else ()
+    # A head such as "Per cent" says nothing by itself, and is quoted with its rows.
+    return tuple(spans) if telling or (spans and fills_lines(spans[0][0], spans[-1][1], view)) else ()
 
 
 def _is_broken(gap: str) -> bool:

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import math
+import re
 import unicodedata
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections import defaultdict
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import chain, permutations
 
@@ -21,7 +23,7 @@ from chatbot.answer.verification.located import LocatedQuote, fills_lines, is_pa
 from chatbot.answer.verification.statements import AnswerStatement
 from chatbot.evidence.page import PageEvidence, figures_said
 from chatbot.evidence.page_figures import OnPage, digits_of
-from chatbot.evidence.word_runs import common_end, comparable_words, distinctive_words, tells
+from chatbot.evidence.word_runs import Words, common_end, comparable_words, distinctive_words, tells
 from ingestion.language.list_items import without_item
 from ingestion.language.numbers import Figure, find_figures, same_value
 from ingestion.language.sentences import sentence_spans
@@ -29,6 +31,7 @@ from ingestion.language.sentences import sentence_spans
 __all__ = ["Found", "figures_known", "look_up", "word_for_word"]
 
 NOWHERE = "{figure} is on none of the pages"
+NO_RESULT = "{figure} is on none of the pages, and what stands before it does not come to it"
 OTHERWISE = "where the answer has {figure}, the page has {printed}"
 # So many equal words around two figures show that one is misquoted.
 ALIGNED, ALIGNED_DIGITS = 6, 3
@@ -38,6 +41,7 @@ MOST_COUNTED = 10
 MOST_BESIDE = 2  # telling words beside written arithmetic; more state something that it does not show
 FEWEST_DIGITS = 3  # fewer stand on a page by chance
 MOST_FIGURES, MOST_PLACES = 40, 50
+_ASIDE = re.compile(r"\([^()]*\)")
 
 
 @dataclass(frozen=True, slots=True)
@@ -119,10 +123,18 @@ def look_up(
     doubts: dict[int, str] = {}
     misquoted: set[int] = set()
     asked = find_figures(question)
+    # Arithmetic has amounts of several rows, without their signs.
+    about = comparable_words("" if formulas else text)
+    if not formulas and not distinctive_words(about):
+        about = comparable_words(question)
     for figure, place in found.items():
         if not any(map(str.isdigit, figure.text)):  # "two thirds" is rounded freely
             continue
-        if other := _misquoted(figure, place, statement, views):
+        is_known = place is not None or any(figure.value == one.value for one in results)
+        other = _misquoted(figure, statement, views, about, is_known=is_known)
+        if place and not other:
+            other = _displaced(figure, statement, views, about)
+        if other:
             misquoted.add(figure.start)
             doubts[figure.start] = OTHERWISE.format(figure=figure.text, printed=other)
         elif place:
@@ -137,7 +149,8 @@ def look_up(
             or _is_in_another_scale(figure, views.values())
             or _follows(figure, beside, text, views.values())
         ):
-            doubts[figure.start] = NOWHERE.format(figure=figure.text)
+            reason = NO_RESULT if text[: figure.start].rstrip().endswith(("=", "≈")) else NOWHERE
+            doubts[figure.start] = reason.format(figure=figure.text)
     operands = [figures[index] for formula in formulas for index in formula.operands]
     proven = (
         recorded.isdisjoint(operands)
@@ -220,7 +233,12 @@ def _rounded(figure: Figure, text: str, view: PageEvidence) -> OnPage | None:
 
 
 def _misquoted(
-    figure: Figure, place: ProvenFigure | None, statement: AnswerStatement, views: Mapping[str, PageEvidence]
+    figure: Figure,
+    statement: AnswerStatement,
+    views: Mapping[str, PageEvidence],
+    about: Words,
+    *,
+    is_known: bool,
 ) -> str:
     """The figure that a cited page has where a statement has another; "" where the page has the statement's
     own there, or none.
@@ -233,34 +251,98 @@ def _misquoted(
     words = comparable_words(text)
     before = tuple(word for word, end in zip(words.texts, words.ends, strict=True) if end <= figure.start)
     after = tuple(word for word, start in zip(words.texts, words.starts, strict=True) if start >= figure.end)
-    found = list[tuple[bool, bool, str]]()
+    found = list[tuple[bool, bool, bool, str]]()
     for view in filter(None, map(views.get, statement.keys)):
         for placed in chain(view.figures.all, view.figures.by_digits.get(digits_of(figure), ())):
             alike = common_end(before, placed.before) + common_end(after[::-1], placed.after[::-1])
-            row = _label(placed, view)
-            named = bool(row) and f" {' '.join(row)} " in words.joined
-            if named and set(comparable_words(figure.text).texts) <= set(row):
+            named = _is_named(placed, view, about)
+            if named and set(comparable_words(figure.text).texts) <= set(_label(placed, view)):
                 continue  # "12 months", the name of a row
             same = abs(figure.value) == abs(placed.figure.value)
             if same and figure.scale > placed.figure.scale == 1 and placed.mark is None:
                 continue  # the page before may state the scale
-            open_to_doubt = same or place is None
+            open_to_doubt = same or not is_known
             in_place = alike >= ALIGNED or (named and open_to_doubt)
             misprint = same or _is_misprint(figure, placed, fewest=2 if figure.bare or not in_place else 1)
             if in_place or (misprint and open_to_doubt and alike >= ALIGNED_DIGITS):
-                states = bool(states_figure(figure, text, placed))
+                states = states_figure(figure, text, placed)
                 if states or misprint:
-                    found.append((alike >= ALIGNED, states, placed.figure.text))
-    _, states, printed = max(found, key=lambda one: one[:2], default=(False, True, ""))
-    return "" if states else printed
+                    closest = alike >= ALIGNED or (named and states not in {"", "rounded"})
+                    found.append((closest, bool(states), same, placed.figure.text))
+    _, is_stated, _, printed = max(found, key=lambda one: one[:3], default=(False, True, True, ""))
+    return "" if is_stated else printed
+
+
+def _displaced(
+    figure: Figure, statement: AnswerStatement, views: Mapping[str, PageEvidence], about: Words
+) -> str:
+    """What a row that a statement speaks of has on a cited page, where that is not the statement's figure,
+    nor worked out to it; "" where no row is known to be meant.
+
+    It is if the statement has its label, and no other words of these pages than such rows have.
+    """
+    pages = [views[key] for key in statement.keys if key in views]
+    rows = [row for view in pages for row in _rows_named(about, view)]
+    known = frozenset[str]().union(*(words for words, _, _ in rows))
+    others = [word for word in about.texts if tells(word) and word not in known]
+    printed_here = frozenset[str]().union(*(view.words.texts for view in pages))
+    if len(others) > MOST_BESIDE or not printed_here.isdisjoint(others):
+        return ""
+    if known.issuperset(comparable_words(figure.text).texts):  # "12 months", the name of a row
+        return ""
+    printed = ""
+    for _, row, cells in rows:
+        alike = [one for one in cells if _is_of_kind(figure, one)]
+        is_there = any(
+            digits_of(one.figure) == digits_of(figure) or states_figure(figure, statement.text, one)
+            for one in alike
+        )
+        if is_there or _comes_of(figure, [_amounts(cells)]):
+            return ""
+        if alike:
+            printed = f"{', '.join(one.figure.text for one in alike)} in {row}"
+    return printed
+
+
+def _is_of_kind(figure: Figure, placed: OnPage) -> bool:
+    """Whether both may be percentages, or neither."""
+    return any(reading.percent == figure.percent for reading in placed.readings)
+
+
+def _rows_named(about: Words, view: PageEvidence) -> Iterator[tuple[frozenset[str], str, list[OnPage]]]:
+    """(words of label, section, heads, caption and unit; name; figures) of the rows that some words name."""
+    for (number, at), cells in _rows_of(view, lambda placed: _is_named(placed, view, about)).items():
+        shown = view.tables.views[number]
+        table, row = shown.table, shown.table.rows[at]
+        around = " ".join((row.label, row.section, *table.heads, table.caption, table.unit))
+        yield frozenset(view.once(_words_of, around)), shown.row_shown(at), cells
+
+
+def _rows_of(view: PageEvidence, fits: Callable[[OnPage], bool]) -> Mapping[tuple[int, int], list[OnPage]]:
+    """The cells of a page that fit, by the numbers of their tables and rows."""
+    rows = defaultdict[tuple[int, int], list[OnPage]](list)
+    for placed in view.figures.all:
+        if placed.place and fits(placed):
+            rows[placed.place.table, placed.place.row].append(placed)
+    return rows
+
+
+def _amounts(cells: Iterable[OnPage]) -> list[float]:
+    return [amount_of(one.readings[-1]) for one in cells]
+
+
+def _is_named(placed: OnPage, view: PageEvidence, about: Words) -> bool:
+    """Whether some words have the label of a cell's row."""
+    label = _label(placed, view)
+    return bool(label) and f" {' '.join(label)} " in about.joined
 
 
 def _label(placed: OnPage, view: PageEvidence) -> tuple[str, ...]:
-    """The words of the label of a cell's row."""
+    """The words of the label of a cell's row, without footnote marks and asides: "Net income (loss) (1)"."""
     if placed.place is None:
         return ()
     table = view.tables.views[placed.place.table].table
-    return view.once(_words_of, table.rows[placed.place.row].label)
+    return view.once(_words_of, _ASIDE.sub(" ", table.rows[placed.place.row].label))
 
 
 def _words_of(label: str) -> tuple[str, ...]:
@@ -273,6 +355,11 @@ def _is_misprint(figure: Figure, placed: OnPage, *, fewest: int) -> bool:
     fewest: digits that they must have.
     """
     one, two = digits_of(figure), digits_of(placed.figure)
+    if figure.decimals == placed.figure.decimals:  # "510" is no misprint of "51", but of "500"
+        one, two = (
+            f"{abs(each.value):.{each.decimals}f}".replace(".", "").lstrip("0")
+            for each in (figure, placed.figure)
+        )
     if len(one) != len(two) or len(one) < fewest:
         return False
     apart = [at for at in range(len(one)) if one[at] != two[at]]
@@ -285,9 +372,13 @@ def _follows(figure: Figure, stated: Sequence[Figure], text: str, views: Iterabl
     """Whether a figure is a sum, difference, ratio, share or growth of two figures of the answer, or of two
     in one row, column or sentence that its statement speaks of. Nothing speaks against it then; nothing is
     proven either."""
-    unsigned = replace(figure, value=abs(figure.value))
     of_pages = ((_amounts_of_rows(text, view), _amounts_of_sentences(text, view)) for view in views)
-    groups = chain([list(map(amount_of, stated))], *chain.from_iterable(of_pages))
+    return _comes_of(figure, chain([list(map(amount_of, stated))], *chain.from_iterable(of_pages)))
+
+
+def _comes_of(figure: Figure, groups: Iterable[Sequence[float]]) -> bool:
+    """Whether two amounts of one group come to a figure."""
+    unsigned = replace(figure, value=abs(figure.value))
     return any(
         evaluates_to(value, unsigned) or (figure.percent and evaluates_to(value / 100, unsigned))
         for group in groups
@@ -297,17 +388,13 @@ def _follows(figure: Figure, stated: Sequence[Figure], text: str, views: Iterabl
 
 def _amounts_of_rows(text: str, view: PageEvidence) -> Iterator[list[float]]:
     """The amounts of each row that a statement speaks of, and of each column in them."""
-    said = set(comparable_words(text).texts)
-    columns: dict[tuple[int, int], list[float]] = {}
-    rows: dict[tuple[int, int], list[float]] = {}
-    for placed in view.figures.all:
-        label = _label(placed, view)
-        if placed.place and any(tells(word) and word in said for word in label):
-            amount = amount_of(placed.readings[-1])
-            rows.setdefault((placed.place.table, placed.place.row), []).append(amount)
-            columns.setdefault((placed.place.table, placed.place.column), []).append(amount)
-    yield from rows.values()
-    yield from columns.values()
+    said = set(filter(tells, comparable_words(text).texts))
+    rows = _rows_of(view, lambda placed: not said.isdisjoint(_label(placed, view)))
+    columns = defaultdict[tuple[int, int], list[OnPage]](list)
+    for placed in chain.from_iterable(rows.values()):
+        if placed.place:
+            columns[placed.place.table, placed.place.column].append(placed)
+    yield from map(_amounts, (*rows.values(), *columns.values()))
 
 
 def _amounts_of_sentences(text: str, view: PageEvidence) -> Iterator[list[float]]:
@@ -315,7 +402,7 @@ def _amounts_of_sentences(text: str, view: PageEvidence) -> Iterator[list[float]
     said = set(filter(tells, comparable_words(text).texts))
     printed = [placed for placed in view.figures.all if placed.place is None]
     for start, end in view.once(sentence_spans, view.text):
-        amounts = [amount_of(one.readings[-1]) for one in printed if start <= one.figure.start < end]
+        amounts = _amounts(one for one in printed if start <= one.figure.start < end)
         if len(amounts) > 1 and len(said.intersection(view.once(_words_of, view.text[start:end]))) > 1:
             yield amounts
 

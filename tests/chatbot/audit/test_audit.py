@@ -58,7 +58,7 @@ from tests.chatbot.cited_pages import hit_of, prompt_over
 from tests.fakes import ScriptedModel
 from tests.pdfs import make_pdf, make_scan
 from tests.provider import Provider, first_key
-from tests.readers import quoting, reader
+from tests.readers import judgement, quoting, reader
 from tests.stores import RULES, hashing
 
 QUESTION = "What is the deficit ceiling?"
@@ -662,6 +662,38 @@ def test_documents_are_found_by_their_bytes_alone(make: Make, tmp_path: Path) ->
     assert wrong(file, tmp_path, elsewhere.parent) == []
     kept.unlink()
     assert wrong(file, tmp_path / "nothing", elsewhere.parent) == []
+
+
+def test_a_quotation_that_is_proven_with_one_of_a_missing_document_is_not_called_false(
+    tmp_path: Path,
+) -> None:
+    printed = "The deficit ceiling is 3.0 per cent", "Debt must stay below 60 per cent"
+    said = "The deficit ceiling is 3.0 per cent, and that of debt 60 per cent"
+
+    def judge(_: str, pages: Sequence[dict[str, str]]) -> dict[str, Any]:
+        quotes = []
+        for words in printed:
+            key = next(page["key"] for page in pages if words in page["text"])
+            quotes.append({"page": key, "text": words})
+        return judgement("stated", quotes=quotes)
+
+    with Provider([lambda _: [f"{said} [1] [2]."]], reads=reader(judge)) as provider:
+        settings = Settings(home=tmp_path / "home", chat_model="m", base_url=provider.url)
+        with Chatbot(settings, embedder=hashing()) as chatbot:
+            pages = [f"{words} of output in every year." for words in printed]
+            one, other = (make_pdf(tmp_path / f"{at}.pdf", [page]) for at, page in enumerate(pages))
+            list(chatbot.add([Upload(one), Upload(other)]))
+            file = audited(chatbot, tmp_path, "What are the ceilings of deficit and debt?")
+    assert [quote.verified for quote in file.record.quotes] == [True, True]
+    assert wrong(file, tmp_path) == []
+    alone = tmp_path / "alone"
+    alone.mkdir()
+    one.rename(alone / one.name)
+    assert {line.status for line in wrong(file, tmp_path / "nothing", alone)} == {UNKNOWN}
+    quotes = [replace(quote, quote=quote.quote.replace("3.0", "8.0")) for quote in file.record.quotes]
+    altered = replace(file.record, quotes=tuple(quotes))
+    found = wrong(forged(file, altered), tmp_path / "nothing", alone)
+    assert any(line.what.startswith("quotation") and line.status == DIFFERS for line in found), found
 
 
 def test_a_title_counts_only_where_the_document_is_called_so(file: AuditFile, tmp_path: Path) -> None:

@@ -6,6 +6,7 @@ from __future__ import annotations
 
 import re
 import tomllib
+from dataclasses import replace
 from html import unescape
 from pathlib import Path
 
@@ -197,6 +198,16 @@ def test_a_copied_answer_says_what_is_doubted_and_what_was_not_checked() -> None
     assert "| Levy | 5 (⚠ the page says otherwise) |" in copied
     assert copied.endswith("Nobody compared 1 statement with the pages. It was stopped.")
     assert copied_text(Answer("?", "?", "One.", True)) == "One."
+
+
+def test_the_last_row_of_a_table_keeps_its_mark_where_the_key_stands_below() -> None:
+    row = Statement("| Levy | 5 |\n\n[S1]", "cited", mark="stated")
+    text = f"| Item | Amount |\n|---|---|\n{row.text}"
+    html = answer_html(text, [], statements=[row], by_model=True)
+    assert '5 <span class="mark stated"' in html.partition("</table>")[0]
+    doubted = replace(row, mark="not_found")
+    copied = copied_text(Answer("?", "?", text, True, model="m", statements=(doubted,)))
+    assert "| Levy | 5 (⚠ not found) |\n" in copied
 
 
 def test_marks_to_come_keep_their_places() -> None:

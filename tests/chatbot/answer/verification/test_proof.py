@@ -297,6 +297,22 @@ def test_cents_heads_of_tables_and_numbers_in_words_are_read_as_they_stand(
     assert mark_on(f"{CENTS}\n{YORK}\n{FALL}", text, words, *figures) == "stated"
 
 
+def test_a_head_that_says_nothing_by_itself_may_be_quoted_with_its_row() -> None:
+    page = "Reserve\nCrowns million\nContingency 1,250 1,900"
+    row = said(1, "stated", quote("Crowns million"), quote("Contingency 1,250 1,900"))
+    row["figures"] = [figure("1.9 billion crowns", "1,900", "unit_converted", 1)]
+    for quotes, mark in ((row["quotes"], "stated"), (row["quotes"][:1], "")):
+        read = replies_to(
+            ReadingRequest((), (1,), {"P1": "S1-7f3a"}),
+            json.dumps({"statements": [{**row, "quotes": quotes}]}),
+        )
+        answer = "The contingency is 1.9 billion crowns [S1-7f3a]."
+        found = check_statements(
+            answer, prompt_over(hit_of(page)), StatementReading(read, ("reader", "here"))
+        )
+        assert found.statements[0].mark == mark
+
+
 def test_cents_are_no_way_to_another_scale() -> None:
     said = "It is $7 a share [S1-7f3a]."
     assert mark_on(CENTS, said, CENTS, ("$7", "$0.07", "unit_converted")) == ""
