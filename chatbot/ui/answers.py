@@ -42,6 +42,7 @@ from chatbot.ui.answer_text import (
 from chatbot.ui.app_context import AppContext
 from chatbot.ui.compare_session import draw_compare_action
 from chatbot.ui.example_questions import draw_examples, suggested
+from chatbot.ui.model_choice import draw_invitation
 from chatbot.ui.overlay import OpenPage
 from chatbot.ui.page_view import show_open_page
 from chatbot.ui.running_questions import Given
@@ -144,6 +145,8 @@ def draw_given(given: Given, context: AppContext, *, read_back: bool = False, fr
         draw_examples(suggested(answer, context.examples, documents, titles), number=given.number)
     draw_answer_details(given, context, details_label(answer, checks), checks_html(answer, checks))
     draw_compare_action(answer, given.number, context)
+    if given.number == 1 and answer.answered and answer.model == "extractive":
+        draw_invitation(context)
 
 
 def draw_notices(notices: Iterable[Notice]) -> None:

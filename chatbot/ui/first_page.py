@@ -20,6 +20,7 @@ from chatbot.ui.example_questions import (
     known_questions,
     wait_for_examples,
 )
+from chatbot.ui.model_choice import draw_invitation
 from chatbot.ui.overlay import OpenPage
 from chatbot.ui.page_view import show_open_page
 from chatbot.ui.routes import cover_address
@@ -55,6 +56,7 @@ def draw_first_page(
             _draw_ways()
             _draw_questions(documents, context)
             _draw_covers(documents, context)
+            draw_invitation(context)
         else:
             st.html(quiet_html("There are no documents yet. Add PDFs, text or scans, and ask."))
         if add is not None:

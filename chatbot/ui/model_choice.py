@@ -16,9 +16,10 @@ from chatbot.ui.model_trials import POLL_SECONDS, draw_trial, worded
 from chatbot.ui.safe_text import notice_html, plain_html, quiet_html
 from chatbot.user_settings import LONGEST_MODEL, check_model_name
 
-__all__ = ["draw_connection", "forget_connection"]
+__all__ = ["draw_connection", "draw_invitation", "forget_connection"]
 
 OR_NAME = "Or type the model's name now, and save it."
+OWN_WORDS = "Answers are the documents' own words. For written answers, connect a chat model."
 NO_LIST = "This server offers no list of models. Type the model's name as the server knows it."
 
 
@@ -26,6 +27,14 @@ def forget_connection() -> None:
     """Forgets the connection, its key with it, and what was chosen and tried there."""
     for key in ("connection", "connect-problem", "card-trial", "chosen-model", "saved-model"):
         st.session_state.pop(key, None)
+
+
+def draw_invitation(context: AppContext) -> None:
+    """Invites to connect a model where answers are made without one, and may be made with one."""
+    if session.settings(context).chat_model or context.settings.offline:
+        return
+    st.html(quiet_html(OWN_WORDS))
+    st.page_link("settings_page.py", label="Connect a model", icon=":material/tune:")
 
 
 def draw_connection(context: AppContext, provider: Provider) -> None:

@@ -5,13 +5,14 @@ from __future__ import annotations
 import io
 import time
 from collections.abc import Iterator
+from dataclasses import replace
 
 import pytest
 from starlette.applications import Starlette
 from starlette.testclient import TestClient
 
 from chatbot.store.addition_queue import NewFile
-from chatbot.ui import app_context, routes
+from chatbot.ui import app_context, model_choice, routes
 from tests.pages import click, keys, open_context, shown, visit
 from tests.pdfs import make_pdf
 
@@ -39,6 +40,15 @@ def test_each_document_that_is_searched_has_a_cover_that_opens_it(context: app_c
     assert shown(page).count('class="cover"') == 2
     click(page, "cover-0")
     assert page.button(key="pane-close")
+
+
+def test_a_model_is_offered_where_there_is_none(
+    context: app_context.AppContext, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    assert "connect a chat model" in shown(visit())
+    mine = replace(context.settings, chat_model="some-model")
+    monkeypatch.setattr(model_choice.session, "settings", lambda _: mine)
+    assert "connect a chat model" not in shown(visit())
 
 
 def test_what_a_document_is_called_is_text(context: app_context.AppContext) -> None:
