@@ -28,7 +28,6 @@ __all__ = [
     "INCOMPLETE_SCHEMA",
     "KEY_SCHEMA",
     "LACKS",
-    "PAGE_INDEXES",
     "READER_SCHEMA",
     "READ_BY_OCR",
     "REMARK_SCHEMA",
@@ -42,7 +41,10 @@ __all__ = [
 
 # Chunks named in one statement.
 CHUNKS_AT_ONCE = 1_000
-CONTENTS_SCHEMA = """
+READ_BY_OCR = "method in ('ocr', 'text+ocr')"
+WITH_PROBLEM = "problem is not null"
+# The indexes are for pages that are counted whenever documents are listed: without them, all pages are read.
+CONTENTS_SCHEMA = f"""
 create table page (version integer not null references version(id), number integer not null,
 text text not null, label text, label_source text, method text not null,
     confidence real, words blob, tables blob, problem text, running text not null, kinds text not null,
@@ -57,13 +59,8 @@ ordinal integer not null, data blob not null,
 create table lexicon (version integer primary key references version(id), data blob not null);
 create table draft (sha256 text not null, number integer not null, data blob not null, primary key (sha256,
 number)) without rowid;
-"""
-READ_BY_OCR = "method in ('ocr', 'text+ocr')"
-WITH_PROBLEM = "problem is not null"
-# Of pages that are counted whenever documents are listed: without these, all pages are read for it.
-PAGE_INDEXES = f"""
-create index if not exists page_read_by_ocr on page(version, method) where {READ_BY_OCR};
-create index if not exists page_with_problem on page(version, problem) where {WITH_PROBLEM};
+create index page_read_by_ocr on page(version, method) where {READ_BY_OCR};
+create index page_with_problem on page(version, problem) where {WITH_PROBLEM};
 """
 # The chunks by what is embedded of them.
 KEY_SCHEMA = """
