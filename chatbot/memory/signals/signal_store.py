@@ -6,7 +6,7 @@ It writes no notes.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import replace
 from datetime import UTC, datetime
@@ -48,7 +48,6 @@ from chatbot.memory.signals.schema import (
 )
 from chatbot.memory.signals.source_ratings import SourceRatings
 from chatbot.memory.signals.state import State, Switch
-from chatbot.memory.signals.templates import Template, templates_with
 from chatbot.memory.signals.writing_scripts import is_foreign, own_threshold, reads_english_only
 from chatbot.models.chat import LLM
 from chatbot.models.embedders import Embedder
@@ -438,7 +437,6 @@ class Signals:
     def _analyse(self, done: Imported, model: LLM | None, progress: Stages) -> Imported:
         after = 0
         failures = 0
-        templates = templates_with(self.options.templates)
         analysed = Counter[str]()
         while True:
             with self._writing() as connection:
@@ -448,7 +446,7 @@ class Signals:
             # No transaction is held while a model thinks.
             readings = list[tuple[int, NewsReading]]()
             for event, item in waiting:
-                reading, failure = _read(item, model if failures < MOST_MODEL_FAILURES else None, templates)
+                reading, failure = _read(item, model if failures < MOST_MODEL_FAILURES else None)
                 if failure:
                     failures = failures + 1
                     done = replace(done, problem=f"Some news was read by rules. {failure}")
@@ -491,7 +489,7 @@ class Signals:
             yield connection
 
 
-def _read(item: NewsItem, model: LLM | None, templates: Sequence[Template]) -> tuple[NewsReading, str]:
+def _read(item: NewsItem, model: LLM | None) -> tuple[NewsReading, str]:
     """(a reading, why it is not the model's)."""
     failure = ""
     if model is not None:
@@ -499,4 +497,4 @@ def _read(item: NewsItem, model: LLM | None, templates: Sequence[Template]) -> t
             return read_by_model(item, model), ""
         except ModelError as error:
             failure = str(error)
-    return read_by_rules(item, templates), failure
+    return read_by_rules(item), failure
