@@ -10,7 +10,7 @@ import re
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import closing
 from dataclasses import dataclass, field
-from itertools import zip_longest
+from itertools import chain, zip_longest
 from pathlib import Path
 
 from chatbot.answer.citations.model_refusals import is_refusal
@@ -267,12 +267,8 @@ def _marks(page: Page, quotes: Sequence[Quote], reader: Reader, *, shown: bool) 
 
 def _is_close(given: Sequence[Sequence[float]], anew: Sequence[Sequence[float]]) -> bool:
     """Tells whether two lists of marks agree within MARK_TOLERANCE."""
-    if len(given) != len(anew):
-        return False
-    for left, right in zip(given, anew, strict=True):
-        if not all(abs(a - b) <= MARK_TOLERANCE for a, b in zip(left, right, strict=True)):
-            return False
-    return True
+    pairs = zip(chain(*given), chain(*anew), strict=False)
+    return len(given) == len(anew) and all(abs(a - b) <= MARK_TOLERANCE for a, b in pairs)
 
 
 # --- quotations and figures

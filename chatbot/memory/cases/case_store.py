@@ -682,10 +682,7 @@ class Cases:
         """
         live = cache(self._documents.live)
 
-        def is_stale(case: Case) -> bool:
-            return not all(digest in live() for digest in case.document_ids)
-
-        return is_stale
+        return lambda case: not all(digest in live() for digest in case.document_ids)
 
 
 def hidden(owner: str) -> str:

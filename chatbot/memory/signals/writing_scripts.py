@@ -140,7 +140,7 @@ def _pairs(word: str) -> list[str]:
 def _asset(word: str) -> str:
     """The code of the asset that a word names, "" for none."""
     bare, names = word.lstrip(ASSET_MARK), _assets()
-    if bare in _codes():
+    if bare in names.values():
         return bare
     return names.get(_stem(bare.casefold())) or names.get(bare.casefold(), "")
 
@@ -157,11 +157,6 @@ def _keywords(word: str) -> list[str]:
     if bare.casefold() in COMMON or len(bare) < 2:
         return []
     return [_stem(bare.casefold())]
-
-
-@cache
-def _codes() -> frozenset[str]:
-    return frozenset(_assets().values())
 
 
 @cache
