@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import html
 import re
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import closing
 from dataclasses import dataclass, field
 from itertools import chain, zip_longest
@@ -302,7 +302,8 @@ def _checks(record: Record, opened: Gathered) -> Iterator[VerificationLine]:
     else:
         for quote, citation in zip(record.quotes, checked.citations, strict=True):
             number = numbers.get((quote.key, quote.quote))
-            unread = _is_missing(record, quote, missing)
+            leaf = quote.leaf if quote.leaf is not None else -1
+            unread = 0 <= leaf < len(record.leaves) and record.leaves[leaf].sha256 in missing
             yield _quote(record, quote, citation, number=number, missing=unread, pages=pages)
     yield from _figures(record, checked, some_missing=bool(missing))
     if record.statements or checked.statements:
@@ -354,12 +355,6 @@ def _pages_of(record: Record) -> dict[str, tuple[str, str, int]]:
         source.key.partition("-")[0]: (source.document, source.sha256, source.page)
         for source in record.sources
     }
-
-
-def _is_missing(record: Record, quote: Quote, missing: Collection[str]) -> bool:
-    if quote.leaf is None or not 0 <= quote.leaf < len(record.leaves):
-        return False
-    return record.leaves[quote.leaf].sha256 in missing
 
 
 def _quote(

@@ -268,31 +268,26 @@ class Signals:
         )
         if not self.state.imported:  # and start no server for that
             raise nothing_imported()
+        # An English embedder makes meaningless vectors of other scripts.
+        unread = reads_english_only(self._embedder.fingerprint) and is_foreign(text)
+        found: list[RecalledEvent] = []
         try:
-            return self._find(text, vector, search, wanted.threshold or self.threshold)
+            with self._database.transaction(seconds=self.options.seconds) as connection:
+                state = self._known or store_state(connection)
+                check_tables(state, vectors=True)
+                self._known = state
+                comparable = None if unread else self._comparable(vector, state)
+                if comparable is not None:
+                    threshold = wanted.threshold or self.threshold
+                    found = events.search_by_vector(connection, comparable, threshold, search)
+                if len(found) < n:
+                    rest = replace(search, count=n - len(found))
+                    found += events.search_by_keywords(
+                        connection, text, KEYWORD_SHARE, rest, all_events=comparable is None
+                    )
         except SignalsError:
             self._known = None
             raise
-
-    def _find(
-        self, text: str, vector: Vectors | None, search: events.Search, threshold: float
-    ) -> list[RecalledEvent]:
-        # An English embedder makes meaningless vectors of other scripts.
-        unread = reads_english_only(self._embedder.fingerprint) and is_foreign(text)
-        with self._database.transaction(seconds=self.options.seconds) as connection:
-            state = self._known or store_state(connection)
-            check_tables(state, vectors=True)
-            self._known = state
-            comparable = None if unread else self._comparable(vector, state)
-            found: list[RecalledEvent] = []
-            if comparable is not None:
-                found = events.search_by_vector(connection, comparable, threshold, search)
-            if len(found) < search.count:
-                rest = replace(search, count=search.count - len(found))
-                by_keywords_alone = comparable is None
-                found += events.search_by_keywords(
-                    connection, text, KEYWORD_SHARE, rest, all_events=by_keywords_alone
-                )
         return found
 
     def _comparable(self, vector: Vectors | None, state: StoreState) -> Vectors | None:
@@ -349,9 +344,9 @@ class Signals:
         """The state of the store, asked now; a database that is back closes the breaker.
 
         While the store is off, it starts nothing and connects to nothing. options: whose thresholds decide
-        what can be recalled, default the
+        what can be recalled, default the store's own.
         """
-        limits = options or self.options
+        limits, breaker = options or self.options, self.breaker
         health = Health(
             "off",
             database=self._database.shown,
@@ -370,9 +365,17 @@ class Signals:
                 counts = events.count_events(connection, limits.confidence, limits.hours)
         except SignalsError as error:
             health = replace(health, message=error.message, hint=error.hint)
-            return health if error.kind == "off" else self._failed(health)
-        self.breaker.succeeded()
-        health = replace(health, **counts, last_success=self.breaker.last_success)
+            if error.kind == "off":
+                return health
+            return replace(
+                health,
+                state="fallback" if breaker.retry_at else "failed",
+                failures=breaker.failures,
+                retry_at=breaker.retry_at,
+                last_success=breaker.last_success,
+            )
+        breaker.succeeded()
+        health = replace(health, **counts, last_success=breaker.last_success)
         if embedder_differs(state, self._embedder.fingerprint):
             message = (
                 f"The vectors come from another model ({state.embedder}), so news is found by keywords only."
@@ -389,17 +392,6 @@ class Signals:
         if not self._off():
             with self._database.transaction(seconds=self.options.seconds) as connection:
                 connection.execute("select 1")
-
-    def _failed(self, health: Health) -> Health:
-        """The state of a store that cannot be asked, by its breaker."""
-        breaker = self.breaker
-        return replace(
-            health,
-            state="fallback" if breaker.retry_at else "failed",
-            failures=breaker.failures,
-            retry_at=breaker.retry_at,
-            last_success=breaker.last_success,
-        )
 
     # --- inside
     # --------------------------------------------------------------------------------------------------------
