@@ -69,7 +69,7 @@ ordinal integer not null,
     primary key (key, version, ordinal)) without rowid;
 create index chunk_key_version on chunk_key(version, ordinal);
 """
-# Versions not yet fully read: what each still lacks (an earlier program read tables later too), see Reading.
+# Versions not yet fully read: what each still lacks, see Reading.
 INCOMPLETE_SCHEMA = """
 create table incomplete (version integer primary key references version(id), lacks text not null,
 to_come integer not null);
