@@ -393,11 +393,9 @@ class Contents(Stored):
         with as_damage("A page of a document"):
             return {row[0]: tuple(json.loads(row[1])) for row in rows}
 
-    def chunks(self, version: int, *, start: int = 0, limit: int = 2**62) -> list[StoredChunk]:
-        """Returns chunks of a version by ordinal, from `start`, at most `limit`."""
-        return self._chunks(
-            "c.version = ? and c.ordinal >= ? order by c.ordinal limit ?", (version, start, limit)
-        )
+    def chunks(self, version: int) -> list[StoredChunk]:
+        """Returns the chunks of a version by ordinal."""
+        return self._chunks("c.version = ? order by c.ordinal", (version,))
 
     def chunks_without_vectors(
         self, version: int, fingerprint: str, *, after: int, limit: int
