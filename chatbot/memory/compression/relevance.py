@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter, defaultdict
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -165,8 +165,7 @@ class Relevance:
         count = len(self._labels)
         rarity = self._rarity(len(bodies))
         states = np.array(["?" not in body and "？" not in body for body in bodies], float)
-        # In the order of the sentence, so that the sum is always the same.
-        rarities = [sum(rarity[term] for term in dict.fromkeys(of_one)) for of_one in terms_of]
+        rarities = [_total_rarity(sentence_terms, rarity) for sentence_terms in terms_of]
         rare = states * np.array(rarities)
         figures = states * np.array([len(FIGURE.findall(body)) for body in bodies])
         names = np.array([self._names(body) for body in bodies], float)
@@ -212,6 +211,11 @@ def holds_cited_figure(sentence: str) -> bool:
 def _is_named(label: str, folded_query: str) -> bool:
     """Whether a case-folded query names a speaker."""
     return bool(re.search(rf"(?<!\w){re.escape(label)}(?!\w)", folded_query))
+
+
+def _total_rarity(sentence_terms: Sequence[str], rarity: Mapping[str, float]) -> float:
+    """The rarity of a sentence's distinct terms, added up."""
+    return sum(rarity[term] for term in dict.fromkeys(sentence_terms))
 
 
 def _label(sentence: str) -> str:

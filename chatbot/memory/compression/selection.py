@@ -76,7 +76,7 @@ def _thin(
     left, goal, gamma = given
     leaving = {at: _by_importance(chunks[at]) for at in order}
     last = {at: leaving[at].pop() for at in order}
-    room = [sum(chunks[at].sizes[sentence] for sentence in leaving[at]) for at in order]
+    room = [_tokens(chunks[at], leaving[at]) for at in order]
     least = min(chunks[at].importance for at in order)
     weights = [(least / chunks[at].importance) ** gamma for at in order]
     shares = _shares(weights, room, left - goal)
@@ -98,6 +98,11 @@ def _thin(
             return
         left -= chunks[at].sizes[sentence]
         kept[at][sentence] = False
+
+
+def _tokens(chunk: Segment, sentences: Sequence[int]) -> int:
+    """Tokens of some of a chunk's sentences."""
+    return sum(chunk.sizes[sentence] for sentence in sentences)
 
 
 def _by_importance(chunk: Segment) -> list[int]:

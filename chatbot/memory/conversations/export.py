@@ -141,10 +141,12 @@ def _number_line(number: NumberCheck) -> str:
 
 def _paragraphs(text: str) -> str:
     blocks = [block for block in re.split(r"\n\s*\n", text) if block.strip()]
-    return "\n\n".join(
-        "  \n".join(_line_start(_plain(line)) for line in block.splitlines() if line.strip())
-        for block in blocks
-    )
+    return "\n\n".join(map(_paragraph, blocks))
+
+
+def _paragraph(block: str) -> str:
+    lines = [line for line in block.splitlines() if line.strip()]
+    return "  \n".join(_line_start(_plain(line)) for line in lines)
 
 
 def _formatted(text: str) -> str:
