@@ -9,8 +9,7 @@ published evenly over a year. Each has one or two signals with a confidence spre
 which one is common (a third of the events) and one rare (a fiftieth). Each kind of search calls the function
 search_memory_events with all its filters for three rows, as a recall does; times are those of the call from
 this process, warm. --thresholds prints the cosine that the embedded model gives made news and questions about
-them, from which its threshold was taken, and what the default settings recall of the same news by the
-confidence that the rules give news that names an asset and fits no template.
+them, from which its threshold was taken.
 """
 
 from __future__ import annotations
@@ -25,7 +24,6 @@ from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
-from unittest.mock import patch
 
 import numpy as np
 from numpy.typing import NDArray
@@ -34,13 +32,9 @@ ROOT = Path(__file__).resolve().parent.parent
 sys.path.insert(0, str(ROOT))
 
 from benchmarks.tables import markdown_table
-from chatbot.memory.signals import analysis
 from chatbot.memory.signals.embedded_postgres import EmbeddedServer
 from chatbot.memory.signals.events import vector_text
-from chatbot.memory.signals.records import NewsItem, SignalOptions
 from chatbot.memory.signals.schema import migrate
-from chatbot.memory.signals.templates import load_templates
-from chatbot.memory.signals.writing_scripts import own_threshold
 from chatbot.settings import MULTILINGUAL
 
 if TYPE_CHECKING:
@@ -48,7 +42,7 @@ if TYPE_CHECKING:
 
     Connection = psycopg.Connection[tuple[Any, ...]]
 
-__all__ = ["KINDS", "Kind", "Measured", "alone", "fill", "measure", "report", "thresholds"]
+__all__ = ["KINDS", "Kind", "Measured", "fill", "measure", "report", "thresholds"]
 
 SIZES = (10_000, 100_000)
 DIMENSION, PER_TOPIC, QUERIES, WANTED = 384, 67, 200, 3
@@ -315,31 +309,6 @@ def thresholds() -> str:
     return markdown_table(heads, rows)
 
 
-def alone() -> str:
-    """What the default settings recall by the confidence of an asset alone."""
-    from chatbot.models.embedders import local_embedder
-    from chatbot.settings import load_settings
-
-    settings = load_settings()
-    embedder = local_embedder(settings)
-    told = embedder.embed(NEWS)
-    least = own_threshold(embedder.fingerprint)
-    near = embedder.embed(list(ABOUT), query=True) @ told.T >= least
-    policy = embedder.embed(POLICY, query=True) @ told.T >= least
-    own = np.zeros_like(near)
-    own[np.arange(len(ABOUT)), list(ABOUT.values())] = True
-    rows = []
-    items = [NewsItem("made", str(number), text, NOW) for number, text in enumerate(NEWS)]
-    for value in (0.4, 0.5, 0.6, 0.7):
-        with patch.object(analysis, "ASSET_ALONE", value):
-            read = [analysis.read_by_rules(item, load_templates()).confidence for item in items]
-        kept = np.array(read) >= SignalOptions().confidence
-        shares = [(near & kept)[own].mean(), (near & kept)[~own].mean(), (policy & kept).any(axis=1).mean()]
-        rows.append([f"{value:.1f}", f"{kept.sum()} of {len(NEWS)}", *(f"{share:.0%}" for share in shares)])
-    heads = ["Asset alone", "News recalled", "Own news found", "Other news", "Policy questions with any"]
-    return markdown_table(heads, rows)
-
-
 def main() -> int:
     """Print the report."""
     options = argparse.ArgumentParser(description=(__doc__ or "").split("\n", 1)[0])
@@ -347,7 +316,7 @@ def main() -> int:
     options.add_argument("--thresholds", action="store_true", help="only the embedded model's cosines")
     given = options.parse_args()
     if given.thresholds:
-        print(f"{thresholds()}\n\n{alone()}")
+        print(thresholds())
     else:
         report(tuple(given.events))
     return 0

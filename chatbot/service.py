@@ -37,7 +37,6 @@ from chatbot.memory.cases.case_layer import CaseLayer
 from chatbot.memory.conversations.conversation_names import PRIVATE
 from chatbot.memory.conversations.conversation_store import Conversations
 from chatbot.memory.layers import LayerOpening, MemoryLayer, open_layers
-from chatbot.memory.legacy_files import take_over
 from chatbot.memory.memory_database import open_memories
 from chatbot.memory.memory_service import MemoryService
 from chatbot.memory.salvage import damage_of
@@ -128,13 +127,8 @@ class Chatbot:
         embedder = embedder or make_embedder(settings)
         self.library = Library(settings, embedder, erasing=self._forget)
         try:
-            self.memories, damaged = open_memories(settings, mend=mend)
-            if settings.database:
-                taken_over = None  # files of earlier versions go into a file
-            else:
-                taken_over = take_over(self.memories, settings.store, embedder)
-            # The file of memories could not be read and was set aside.
-            self.set_aside = taken_over or damaged
+            # set_aside: where the file of memories is now, if it could not be read.
+            self.memories, self.set_aside = open_memories(settings, mend=mend)
             self.conversations, self.own = (
                 Conversations(self.memories),
                 UserSettingsStore(self.memories, settings),

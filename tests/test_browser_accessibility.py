@@ -134,8 +134,8 @@ class Judge:
 
 
 def with_examples(page: Page) -> None:
-    """Wait until the empty chat has its example questions, which are looked for in the background, and its
-    style, which Streamlit loads after the first drawing."""
+    """Wait until the empty chat has its example questions, and its style, which Streamlit loads after the
+    first drawing."""
     page.locator("[class*=st-key-example-]").first.wait_for()
     page.wait_for_function(STYLED)
     settled(page)

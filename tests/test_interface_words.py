@@ -13,7 +13,7 @@ from tests.test_style import name, product, tree
 
 MOST_WORDS = 14
 # A file of format 4 is verified by drawing it again, so its page keeps its words.
-KEPT = {"chatbot/audit/html_page.py", "chatbot/audit/former_wordings.py"}
+KEPT = {"chatbot/audit/html_page.py"}
 # Texts for models and wordings that are compared, not shown.
 NOT_SHOWN = {"prompt.py", "request.py", "analysis.py", "llm.py", "reranking.py", "summary.py"}
 FORBIDDEN = re.compile(

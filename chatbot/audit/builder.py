@@ -192,8 +192,7 @@ class _RecordBuilder:
             return ""
         if version in self.occasion.files:
             return self.occasion.files[version]
-        kept = self.catalog.version(version)
-        return kept.sha256 if kept else ""
+        return self.catalog.digest_of(version)
 
     def _nearest(self) -> list[Place]:
         """Returns the pages that a refusal points to, as (document, SHA-256, page)."""

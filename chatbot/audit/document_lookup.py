@@ -34,7 +34,8 @@ class LocatedDocument:
 
     @property
     def titles(self) -> tuple[str, ...]:
-        return tuple(_title(Path(name).stem) for name in self.known_as)
+        # As adding a document and building a chunk's context make them.
+        return tuple(Path(name).stem.replace("_", " ").strip()[:80] for name in self.known_as)
 
 
 def find_documents(wanted: Collection[str], store: Path, folder: Path | None) -> dict[str, LocatedDocument]:
@@ -57,11 +58,6 @@ def find_documents(wanted: Collection[str], store: Path, folder: Path | None) ->
         if digest in left and digest not in found:
             found[digest] = LocatedDocument(path, (path.name,))
     return found
-
-
-def _title(stem: str) -> str:
-    """Makes a title from a name, as adding a document and building a chunk's context do."""
-    return stem.replace("_", " ").strip()[:80]
 
 
 def _files(folder: Path) -> Iterator[Path]:

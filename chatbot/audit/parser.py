@@ -37,23 +37,20 @@ class AuditFile:
 def read_file(path: Path) -> AuditFile:
     """Returns the parts of a file. Raises UnreadableError."""
     try:
-        if path.is_file():
-            size = path.stat().st_size
-        else:
-            size = -1
+        size = path.stat().st_size
         if size > LARGEST_FILE:
             raise AuditFileError(
                 f"The file has {size / 2**20:,.0f} MiB; an audit file has {LARGEST_FILE // 2**20} at most.",
                 hint=HINT,
             )
         with path.open("rb") as file:
-            data = file.read(LARGEST_FILE + 1)
+            data = file.read(LARGEST_FILE)
     except OSError as error:
         raise AuditFileError(
             f"The file cannot be read: {error.strerror}.",
             hint="Check that it exists and that you can read it.",
         ) from error
-    return AuditFile(data, load(_record_in(data[: LARGEST_FILE + 1])), _images_in(data))
+    return AuditFile(data, load(_record_in(data)), _images_in(data))
 
 
 def _record_in(data: bytes) -> str:

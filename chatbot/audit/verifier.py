@@ -7,10 +7,10 @@ from __future__ import annotations
 
 import html
 import re
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import closing
 from dataclasses import dataclass, field
-from itertools import zip_longest
+from itertools import chain, zip_longest
 from pathlib import Path
 
 from chatbot.answer.citations.model_refusals import is_refusal
@@ -267,12 +267,8 @@ def _marks(page: Page, quotes: Sequence[Quote], reader: Reader, *, shown: bool) 
 
 def _is_close(given: Sequence[Sequence[float]], anew: Sequence[Sequence[float]]) -> bool:
     """Tells whether two lists of marks agree within MARK_TOLERANCE."""
-    if len(given) != len(anew):
-        return False
-    for left, right in zip(given, anew, strict=True):
-        if not all(abs(a - b) <= MARK_TOLERANCE for a, b in zip(left, right, strict=True)):
-            return False
-    return True
+    pairs = zip(chain(*given), chain(*anew), strict=False)
+    return len(given) == len(anew) and all(abs(a - b) <= MARK_TOLERANCE for a, b in pairs)
 
 
 # --- quotations and figures
@@ -306,7 +302,8 @@ def _checks(record: Record, opened: Gathered) -> Iterator[VerificationLine]:
     else:
         for quote, citation in zip(record.quotes, checked.citations, strict=True):
             number = numbers.get((quote.key, quote.quote))
-            unread = _is_missing(record, quote, missing)
+            at = quote.leaf if quote.leaf is not None else -1
+            unread = 0 <= at < len(record.leaves) and record.leaves[at].sha256 in missing
             line = _quote(record, quote, citation, number=number, missing=unread, pages=pages)
             leaf, page = _led_to(record, quote, opened)
             stands = leaf and page and _leads_to(leaf, pages.get(quote.key)) and _stands_on(quote, page)
@@ -373,12 +370,6 @@ def _pages_of(record: Record) -> dict[str, tuple[str, str, int]]:
         source.key.partition("-")[0]: (source.document, source.sha256, source.page)
         for source in record.sources
     }
-
-
-def _is_missing(record: Record, quote: Quote, missing: Collection[str]) -> bool:
-    if quote.leaf is None or not 0 <= quote.leaf < len(record.leaves):
-        return False
-    return record.leaves[quote.leaf].sha256 in missing
 
 
 def _quote(

@@ -27,7 +27,6 @@ OWNER = "local"
 def conversations(options: argparse.Namespace, settings: Settings) -> int:
     """Lists the conversations, or shows, exports or changes one."""
     from chatbot.memory.conversations.conversation_store import Conversations
-    from chatbot.memory.legacy_files import take_over_conversations
     from chatbot.memory.memory_database import open_memories
     from chatbot.store.lock import StoreLock
 
@@ -43,8 +42,6 @@ def conversations(options: argparse.Namespace, settings: Settings) -> int:
     try:
         memories, _ = open_memories(settings)
         try:
-            if lock is not None:
-                take_over_conversations(memories, settings.store)
             kept = Conversations(memories)
             with suppress(StoreError):  # even on a full disk they can be read
                 kept.sweep(settings.retention_days)

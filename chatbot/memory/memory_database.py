@@ -1,4 +1,4 @@
-"""Opens the database of all memories, updates each memory's tables, and explains errors to the user."""
+"""Opens the database of all memories, makes each memory's tables, and explains errors to the user."""
 
 from __future__ import annotations
 
@@ -16,6 +16,7 @@ from typing import Any, TypeVar
 from chatbot.errors import StoreError
 from chatbot.settings import Settings
 from chatbot.store.database import (
+    EarlierStoreError,
     NewerStoreError,
     Place,
     Schema,
@@ -33,14 +34,13 @@ from chatbot.store.store_clock import StoreClock
 
 __all__ = [
     "CLOCK",
-    "EARLIER",
     "NAME",
     "DamagedError",
     "MemoryDatabase",
     "Tables",
+    "check_version",
     "keep_latest",
     "open_memories",
-    "set_aside",
 ]
 
 log = logging.getLogger(__name__)
@@ -50,7 +50,7 @@ Value = TypeVar("Value")
 def _triggers() -> Sequence[str]:
     from chatbot.memory.cases.case_file import TABLES
 
-    return TABLES.steps
+    return TABLES.scripts
 
 
 NAME = "memory"
@@ -61,9 +61,7 @@ SCHEMA = Schema(
 )
 # Seconds to wait for another program that holds the file; an answer waits as long.
 BUSY_SECONDS = 3
-# What the names of files end in that an earlier version kept memories in, and that were taken over.
-EARLIER = "earlier"
-# And of those that could not be read, before the time.
+# What the names of files end in that could not be read, before the time.
 DAMAGED = "damaged"
 
 
@@ -76,12 +74,12 @@ class Tables:
     r"""The tables of one memory.
 
     name: of the memory.
-    steps: SQL scripts of statements that each end in ";\n". Each brings the tables from one version to the
-        next; the first makes them. A released step is never changed.
+    scripts: of statements that each end in ";\n". All together make the tables; their number is the version
+        of these.
     """
 
     memory: str
-    steps: tuple[str, ...]
+    scripts: tuple[str, ...]
 
 
 CLOCK = Tables("clock", ("create table meta (key text primary key, value text not null) without rowid;\n",))
@@ -109,37 +107,26 @@ class MemoryDatabase(Stored):
         return StoreClock(self._database)
 
     def prepare(self, tables: Tables) -> None:
-        """Bring the tables of one memory, with their rows, up to date.
+        """Make the tables of one memory unless they are there.
 
-        Raises StoreError, and NewerStoreError if a later program made them.
+        Raises StoreError, as EarlierStoreError or NewerStoreError if another version of the program did.
         """
-        if self._version(tables) == len(tables.steps):
+        if self._has(tables):
             return
         with self.write() as connection:
-            # Looked at again, for others may have made them meanwhile.
-            for step in tables.steps[self._version(tables) :]:
-                for statement in statements(step):
-                    connection.execute(statement)
+            if self._has(tables):  # others have made them meanwhile
+                return
+            for statement in statements("".join(tables.scripts)):
+                connection.execute(statement)
             connection.execute(
-                "insert into memory_version values (?, ?) on conflict (memory)"
-                " do update set version = excluded.version",
-                (tables.memory, len(tables.steps)),
+                "insert into memory_version values (?, ?)", (tables.memory, len(tables.scripts))
             )
 
-    def _version(self, tables: Tables) -> int:
+    def _has(self, tables: Tables) -> bool:
         found = self.read("select version from memory_version where memory = ?", (tables.memory,))
         if found:
-            version = int(found[0][0])
-        else:
-            version = 0
-        if version < 0:
-            raise StoreError(
-                f"The {tables.memory} memory has version {version}, which no program gives.",
-                hint=f"Put {NAME}.sqlite3 back from a backup.",
-            )
-        if version > len(tables.steps):
-            raise NewerStoreError(f"{tables.memory} memory", version, len(tables.steps))
-        return version
+            check_version(tables.memory, int(found[0][0]), len(tables.scripts))
+        return bool(found)
 
     def read(self, statement: str, arguments: Sequence[Any] = ()) -> list[tuple[Any, ...]]:
         """All rows. Raises StoreError."""
@@ -162,8 +149,8 @@ class MemoryDatabase(Stored):
     def erased(self) -> None:
         """Make sure that what was just deleted cannot be recovered.
 
-        It is left in no file: neither in this one, nor in those of earlier versions, nor in one that was set
-        aside as damaged. A Postgres overwrites it in its own time.
+        It is left in no file: neither in this one, nor in one that was set aside as damaged. A Postgres
+        overwrites it in its own time.
         """
         if not self.compact():
             log.warning(
@@ -171,13 +158,8 @@ class MemoryDatabase(Stored):
             )
         if not isinstance(self._place, Path):
             return
-        paths: list[Path] = []
-        for name in (EARLIER, DAMAGED):
-            for depth in ("", "*/"):
-                paths += self._place.parent.glob(f"{depth}*.{name}*")
-        for path in paths:
-            if not path.parent.is_symlink():
-                delete(path)
+        for path in self._place.parent.glob(f"*.{DAMAGED}*"):
+            delete(path)
 
 
 class MemoryFile(SqliteFile):
@@ -235,6 +217,19 @@ class MemoryFile(SqliteFile):
         return DamagedError(f"The memories ({self._path.name}) cannot be used: {how}.")
 
 
+def check_version(memory: str, found: int, supported: int) -> None:
+    """Raises StoreError if a memory's tables are not of the version that this program makes."""
+    if found < 0:
+        raise StoreError(
+            f"The {memory} memory has version {found}, which no program gives.",
+            hint=f"Put {NAME}.sqlite3 back from a backup.",
+        )
+    if found > supported:
+        raise NewerStoreError(f"{memory} memory", found, supported)
+    if found < supported:
+        raise EarlierStoreError(f"{memory} memory", found, supported)
+
+
 def keep_latest(kept: OrderedDict[str, Value], key: str, value: Value, most: int) -> None:
     """Keep a value as the latest of at most so many; the oldest goes first."""
     kept.pop(key, None)
@@ -280,14 +275,14 @@ def _renewed(path: Path, damage: str) -> tuple[MemoryDatabase, Path]:
         saved.compact()
     finally:
         saved.close()
-    aside = set_aside(path, f"{DAMAGED}-{time.strftime('%Y%m%d-%H%M%S')}")
+    aside = _set_aside(path, f"{DAMAGED}-{time.strftime('%Y%m%d-%H%M%S')}")
     saving.rename(path)
     log.warning("%s %s rows of it were saved. It was moved to %s.", damage, count, aside.name)
     return MemoryDatabase(path), aside
 
 
-def set_aside(path: Path, why: str) -> Path:
-    """Rename a file or folder to "<name>.<why>", and return the new path. Raises OSError.
+def _set_aside(path: Path, why: str) -> Path:
+    """Rename a file to "<name>.<why>", and return the new path. Raises OSError.
 
     The files that SQLite keeps beside it move too, because they would be taken for those of a new file.
     """

@@ -5,15 +5,13 @@ from __future__ import annotations
 from collections.abc import Sequence
 from contextlib import closing
 
-from chatbot.errors import StoreError
 from chatbot.memory import session_texts, user_settings_store
 from chatbot.memory.cases import case_file
 from chatbot.memory.conversations import conversation_store
-from chatbot.memory.memory_database import CLOCK, NAME, SCHEMA, MemoryDatabase, Tables
+from chatbot.memory.memory_database import CLOCK, NAME, SCHEMA, MemoryDatabase, Tables, check_version
 from chatbot.memory.signals import source_ratings, state
 from chatbot.memory.situations import situation_types
-from chatbot.settings import PROGRAM
-from chatbot.store.database import Database, NewerStoreError, Place
+from chatbot.store.database import Database, Place
 from chatbot.store.migration.moved_parts import MovedPart
 
 __all__ = ["ALL", "memory_part"]
@@ -36,7 +34,7 @@ def memory_part() -> MovedPart:
 
 
 def _scripts(database: Database) -> Sequence[str]:
-    return ["".join(tables.steps) for tables in _made(database)]
+    return ["".join(tables.scripts) for tables in _made(database)]
 
 
 def _prepare(place: Place, source: Database) -> None:
@@ -50,12 +48,5 @@ def _made(database: Database) -> list[Tables]:
     versions = dict(database.read("select memory, version from memory_version"))
     known = {tables.memory: tables for tables in ALL}
     for memory, version in versions.items():
-        steps = len(known[memory].steps) if memory in known else 0
-        if version > steps:
-            raise NewerStoreError(f"{memory} memory", version, steps)
-        if version < steps:
-            raise StoreError(
-                f"The {memory} memory was made by an earlier version of the program.",
-                hint=f"Bring it up to date first: {PROGRAM} doctor",
-            )
+        check_version(memory, version, len(known[memory].scripts) if memory in known else 0)
     return [known[memory] for memory in sorted(versions)]

@@ -6,7 +6,6 @@ The catalogue is the authority: the indexes can be rebuilt from it.
 from __future__ import annotations
 
 import json
-import logging
 import time
 from collections.abc import Callable, Collection, Iterable, Sequence
 from dataclasses import dataclass
@@ -24,7 +23,6 @@ from chatbot.store.contents import (
     KEY_SCHEMA,
     LACKS,
     OF_A_VERSION,
-    PAGE_INDEXES,
     READ_BY_OCR,
     READER_SCHEMA,
     REMARK_SCHEMA,
@@ -33,7 +31,7 @@ from chatbot.store.contents import (
     StoredPage,
 )
 from chatbot.store.corrections import CORRECTION_SCHEMA, PERIOD, STATUS, Corrections
-from chatbot.store.database import Place, Schema, Transaction, open_database, statements
+from chatbot.store.database import Place, Schema, Transaction, open_database
 from chatbot.store.digests import digest_in, digests_in, is_digest
 from chatbot.store.disk_reserve import LITTLE_SPACE
 from chatbot.store.document_names import is_name
@@ -59,7 +57,6 @@ __all__ = [
     "vectors_of",
 ]
 
-log = logging.getLogger(__name__)
 # Of the database.
 NAME = "catalog"
 # A document's active version is searched, and the one before it can be restored for a while. Several
@@ -87,10 +84,16 @@ added_at real not null, problem text,
 create table erased (sha256 text primary key) without rowid;
 """
     + CONTENTS_SCHEMA
+    + CORRECTION_SCHEMA
+    + KEY_SCHEMA
+    + INCOMPLETE_SCHEMA
+    + TITLE_SCHEMA
+    + REMEMBERED_SCHEMA
+    + READER_SCHEMA
+    + REMARK_SCHEMA
+    + SEAL_SCHEMA
 )
-ADDED_TABLES = CORRECTION_SCHEMA + KEY_SCHEMA + INCOMPLETE_SCHEMA + TITLE_SCHEMA
-ADDED_TABLES += REMEMBERED_SCHEMA + READER_SCHEMA + REMARK_SCHEMA + SEAL_SCHEMA
-SCHEMA = Schema(TABLES + ADDED_TABLES, 9, ADDED_TABLES, extendable=4)
+SCHEMA = Schema(TABLES, 9)
 VERSIONS_AT_ONCE = 1_000
 Stamps: TypeAlias = list[tuple[Any, ...]]
 # Comes before the SHA-256 of a file in the keys of `meta`.
@@ -442,15 +445,6 @@ class Catalog(FoundTitles, RememberedDocuments, Corrections, Seals):
             )
             for row in rows
         ]
-
-    def add_indexes(self) -> None:
-        """Makes the indexes that a store of an earlier program lacks. All works without them, but slower."""
-        try:
-            for statement in statements(PAGE_INDEXES):
-                with self._write() as connection:
-                    connection.execute(statement)
-        except StoreError as error:
-            log.warning("Listing documents takes longer, for an index could not be made: %s", error)
 
     def described(self) -> list[tuple[str, str | None, DocumentFacts]]:
         """Returns (name, title, facts) of all live documents in the order they were added."""

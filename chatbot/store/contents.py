@@ -28,7 +28,6 @@ __all__ = [
     "INCOMPLETE_SCHEMA",
     "KEY_SCHEMA",
     "LACKS",
-    "PAGE_INDEXES",
     "READER_SCHEMA",
     "READ_BY_OCR",
     "REMARK_SCHEMA",
@@ -42,7 +41,10 @@ __all__ = [
 
 # Chunks named in one statement.
 CHUNKS_AT_ONCE = 1_000
-CONTENTS_SCHEMA = """
+READ_BY_OCR = "method in ('ocr', 'text+ocr')"
+WITH_PROBLEM = "problem is not null"
+# The indexes are for pages that are counted whenever documents are listed: without them, all pages are read.
+CONTENTS_SCHEMA = f"""
 create table page (version integer not null references version(id), number integer not null,
 text text not null, label text, label_source text, method text not null,
     confidence real, words blob, tables blob, problem text, running text not null, kinds text not null,
@@ -57,13 +59,8 @@ ordinal integer not null, data blob not null,
 create table lexicon (version integer primary key references version(id), data blob not null);
 create table draft (sha256 text not null, number integer not null, data blob not null, primary key (sha256,
 number)) without rowid;
-"""
-READ_BY_OCR = "method in ('ocr', 'text+ocr')"
-WITH_PROBLEM = "problem is not null"
-# Of pages that are counted whenever documents are listed: without these, all pages are read for it.
-PAGE_INDEXES = f"""
-create index if not exists page_read_by_ocr on page(version, method) where {READ_BY_OCR};
-create index if not exists page_with_problem on page(version, problem) where {WITH_PROBLEM};
+create index page_read_by_ocr on page(version, method) where {READ_BY_OCR};
+create index page_with_problem on page(version, problem) where {WITH_PROBLEM};
 """
 # The chunks by what is embedded of them.
 KEY_SCHEMA = """
@@ -72,7 +69,7 @@ ordinal integer not null,
     primary key (key, version, ordinal)) without rowid;
 create index chunk_key_version on chunk_key(version, ordinal);
 """
-# Versions not yet fully read: what each still lacks (an earlier program read tables later too), see Reading.
+# Versions not yet fully read: what each still lacks, see Reading.
 INCOMPLETE_SCHEMA = """
 create table incomplete (version integer primary key references version(id), lacks text not null,
 to_come integer not null);
@@ -396,11 +393,9 @@ class Contents(Stored):
         with as_damage("A page of a document"):
             return {row[0]: tuple(json.loads(row[1])) for row in rows}
 
-    def chunks(self, version: int, *, start: int = 0, limit: int = 2**62) -> list[StoredChunk]:
-        """Returns chunks of a version by ordinal, from `start`, at most `limit`."""
-        return self._chunks(
-            "c.version = ? and c.ordinal >= ? order by c.ordinal limit ?", (version, start, limit)
-        )
+    def chunks(self, version: int) -> list[StoredChunk]:
+        """Returns the chunks of a version by ordinal."""
+        return self._chunks("c.version = ? order by c.ordinal", (version,))
 
     def chunks_without_vectors(
         self, version: int, fingerprint: str, *, after: int, limit: int

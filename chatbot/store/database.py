@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any, Protocol, TypeAlias
 
 from chatbot.errors import StoreError
-from chatbot.settings import Settings
+from chatbot.settings import PROGRAM, Settings
 
 __all__ = [
     "Changed",
@@ -34,7 +34,14 @@ __all__ = [
 
 
 class EarlierStoreError(StoreError):
-    """The store was made by an earlier version of the program."""
+    """The store was made by an earlier version of the program, whose tables this one cannot use."""
+
+    def __init__(self, what: str, found: int, needed: int) -> None:
+        super().__init__(
+            f"The {what} has version {found}, but this program needs {needed}.",
+            hint=f"Export it with the version that made it (`{PROGRAM} export`), move it away, and "
+            f"import the archive (`{PROGRAM} import`).",
+        )
 
 
 class NewerStoreError(StoreError):
@@ -75,20 +82,12 @@ class Schema:
 
     tables: statements that make them, each ending in ";\n".
     version: of these tables, from 1.
-    added: those of the tables that a store of an earlier version lacks. They are added when it is opened.
-    extendable: the earliest version that lacks nothing else; 0 if no earlier one can be opened.
     later: returns the statements of triggers that are made after the store was opened.
     """
 
     tables: str
     version: int
-    added: str = ""
-    extendable: int = 0
     later: Callable[[], Sequence[str]] = tuple
-
-    def extends(self, found: int) -> bool:
-        """Tells whether a store of that version becomes one of this by adding tables."""
-        return 0 < self.extendable <= found < self.version
 
 
 class Counted(Protocol):

@@ -269,9 +269,8 @@ class Copies:
                 KeptName(str(row["name"]), None if row["removed_at"] is None else float(row["removed_at"]))
                 for row in rows
             )
-            # An earlier version of the program has written no check.
             sound = found.keys() <= PARTS and all(is_name(name.name) for name in names)
-            if sound and found.get(CHECK, _check(found)) == _check(found):
+            if sound and found.get(CHECK) == _check(found):
                 return names, correction_from(found.get("said"))
         except (OSError, ValueError, KeyError, TypeError, AttributeError):
             pass

@@ -116,7 +116,6 @@ class Library:
         embedder = self.embedder
         self.copies = copies_of(settings)
         self.catalog = unless_unfinished(settings, Catalog(place_of(settings, NAME)))
-        self.catalog.add_indexes()
         self.indexes = Indexes(self.catalog, engines_of(settings, self.catalog), embedder)
         self._early = EarlyVectors(self.catalog, embedder)
         self.adding = VersionBuilder(

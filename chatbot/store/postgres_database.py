@@ -181,7 +181,7 @@ class PostgresDatabase:
     # --------------------------------------------------------------------------------------------------------
 
     def _open(self, schema: Schema) -> None:
-        """Makes the tables, or adds what those of an earlier version lack."""
+        """Makes the tables unless they are there. Raises EarlierStoreError, NewerStoreError."""
         found = self._version()
         if found == schema.version:
             return
@@ -194,29 +194,13 @@ class PostgresDatabase:
                 # Not `if not exists`, which asks for the right to create schemas even where there is one.
                 if transaction.execute("select to_regnamespace(?)", (self._name,)).fetchone() == (None,):
                     transaction.execute(f"create schema {self._name}")
-                self._make(transaction, schema.tables)
+                for statement in statements(schema.tables):
+                    transaction.execute(statement)
                 transaction.execute(f"create table {MARK} (version integer not null)")
                 transaction.execute(f"insert into {MARK} values (?)", (schema.version,))
-            elif schema.extends(found):
-                self._make(transaction, schema.added)
-                transaction.execute(f"update {MARK} set version = ?", (schema.version,))
             elif found < schema.version:
-                raise EarlierStoreError(
-                    f"The store has version {found}, but this program needs {schema.version}.",
-                    hint="Take an empty database, and add the documents again.",
-                )
+                raise EarlierStoreError("store", found, schema.version)
             transaction.execute("commit")
-
-    def _make(self, transaction: PostgresTransaction, script: str) -> None:
-        there = {
-            name
-            for (name,) in transaction.execute(
-                "select relname from pg_class where relnamespace = to_regnamespace(?)::oid", (self._name,)
-            )
-        }
-        for statement in statements(script):
-            if statement.split()[2] not in there:
-                transaction.execute(statement)
 
     def _version(self, connection: PostgresConnection | None = None) -> int:
         """Returns the version of the tables, 0 for none. Raises StoreError for those of another program."""

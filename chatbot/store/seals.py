@@ -36,14 +36,8 @@ class Seals(Stored):
     """The hashes of one store, by version and part."""
 
     def damaged(self, version: int, fingerprint: str) -> list[str]:
-        """Returns the parts of a version that are not as they were stored: TEXT, LEXICON, `fingerprint`.
-
-        What an earlier version of the program has stored is sealed now.
-        """
+        """Returns the parts of a version that are not as they were stored: TEXT, LEXICON, `fingerprint`."""
         sealed = dict(self._read("select part, digest from seal where version = ?", (version,)))
-        if not sealed:
-            with self._write() as connection:
-                seal(connection, version)
         now = {part: _digest(self._read, queries, version) for part, queries in SEALED.items()}
         now[fingerprint] = _digest(self._read, VECTORS, version, fingerprint)
         return [part for part, digest in now.items() if sealed.get(part, digest) != digest]

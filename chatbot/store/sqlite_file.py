@@ -207,21 +207,12 @@ class SqliteFile(SoleOwner):
         # A later program that makes other triggers gives the file another version.
         if found <= schema.version:
             self._refuse_foreign()
-        if schema.extends(found):
-            if self._read_only:
-                return
-            with self.write() as connection:
-                self._extend(connection)
-            found = schema.version
         if found > schema.version:
             raise NewerStoreError("store", found, schema.version)
-        if found and found < schema.version:
-            raise EarlierStoreError(
-                f"The store has version {found}, but this program needs {schema.version}.",
-                hint=f"`{PROGRAM} rebuild` rebuilds it from the kept copies.",
-            )
         if found < 0:
             raise self._damaged(f"it says that it has version {found}")
+        if 0 < found < schema.version:
+            raise EarlierStoreError("store", found, schema.version)
         if found == 0 and not self._read_only:
             with self.write() as connection:
                 if _version_of(connection) == 0:
@@ -232,25 +223,6 @@ class SqliteFile(SoleOwner):
     def _version(self) -> int:
         ((found,),) = self.read("pragma user_version")
         return int(found)
-
-    def _extend(self, connection: sqlite3.Connection) -> None:
-        """Brings a file of an earlier version up to date."""
-        if self._schema.extends(_version_of(connection)):
-            self._add_missing(connection)
-            connection.execute(f"pragma user_version = {self._schema.version}")
-
-    def _add_missing(self, connection: sqlite3.Connection) -> None:
-        """Creates the tables that a file of an earlier version lacks, with their indexes.
-
-        If the file may not be changed, the tables exist for this connection only.
-        """
-        there = {row[0] for row in connection.execute("select name from sqlite_master")}
-        for statement in statements(self._schema.added):
-            kind, name = statement.split()[1:3]
-            if name not in there and not (self._read_only and kind == "index"):
-                connection.execute(
-                    statement.replace("create table", "create temp table") if self._read_only else statement
-                )
 
     @contextmanager
     def _connection(self) -> Iterator[sqlite3.Connection]:
@@ -304,8 +276,6 @@ class SqliteFile(SoleOwner):
                 "pragma foreign_keys = on; pragma secure_delete = on;"
                 f" pragma synchronous = {self._synchronous};"
             )
-        elif self._schema.extends(_version_of(connection)):
-            self._add_missing(connection)
 
     def _keep_log(self, connection: sqlite3.Connection) -> None:
         """Has the file written through a log (WAL).
@@ -366,7 +336,6 @@ class SqliteFile(SoleOwner):
         try:
             with self._connection() as connection:
                 connection.execute("pragma user_version").fetchall()
-                self._extend(connection)
         except UNUSABLE as error:
             self._read_only = True
             raise disk_is_full(self._path.parent) from error

@@ -174,7 +174,7 @@ class ChromaIndex:
         return {int(told["version"]): str(told["document"]) for told in found.values()}
 
     def drop_others(self) -> None:
-        """Deletes the collections of other embedders, and those of earlier versions of this program."""
+        """Deletes the collections of other embedders."""
         with self._place.using(self._wanted) as (engine, _):
             for name in engine.names():
                 if name != self.name and self._is_ours(name):

@@ -142,7 +142,8 @@ def draw_given(given: Given, context: AppContext, *, read_back: bool = False, fr
     _draw_shortened(given)
     if answer.model == GUIDE:
         documents = [row for row in context.chatbot.documents() if row.removed_at is None]
-        draw_examples(suggested(answer, context.examples, documents, titles), number=given.number)
+        library = context.chatbot.library
+        draw_examples(suggested(answer, documents, library, titles), number=given.number)
     draw_answer_details(given, context, details_label(answer, checks), checks_html(answer, checks))
     draw_compare_action(answer, given.number, context)
     if given.number == 1 and answer.answered and answer.model == "extractive":

@@ -23,7 +23,6 @@ if TYPE_CHECKING:
     from chatbot.store.addition_queue import Additions
     from chatbot.store.library import Library
     from chatbot.ui.downloads import Downloads
-    from chatbot.ui.example_questions import ExampleQuestions
     from chatbot.ui.images import PageImages
     from chatbot.ui.running_comparisons import Comparisons
     from chatbot.ui.running_questions import RunningQuestions
@@ -54,7 +53,6 @@ class AppContext:
     comparisons: Comparisons
     images: PageImages
     check: StoreCheck
-    examples: ExampleQuestions
     downloads: Downloads
     local_models: LocalModels
     news: LiveNews
@@ -95,7 +93,6 @@ class AppContext:
         self.comparisons.close()
         self.news.close()
         self.check.close()
-        self.examples.close()
         self.additions.close()
         self.chatbot.close()
 
@@ -146,7 +143,6 @@ def _open_context(settings: Settings) -> AppContext:
     from chatbot.service import Chatbot
     from chatbot.store.addition_opening import open_additions
     from chatbot.ui.downloads import Downloads
-    from chatbot.ui.example_questions import ExampleQuestions
     from chatbot.ui.images import PageImages
     from chatbot.ui.running_comparisons import Comparisons
     from chatbot.ui.running_questions import RunningQuestions
@@ -165,7 +161,6 @@ def _open_context(settings: Settings) -> AppContext:
         ).start()
         images = PageImages(chatbot)
         check = StoreCheck(chatbot.library, lambda _, **how: chatbot.check(**how))
-        examples = ExampleQuestions(chatbot)
         return AppContext(
             settings,
             chatbot,
@@ -174,7 +169,6 @@ def _open_context(settings: Settings) -> AppContext:
             Comparisons(chatbot),
             images,
             check,
-            examples,
             Downloads(),
             LocalModels(settings),
             LiveNews(chatbot.signals, chatbot.models.answering, settings),

@@ -10,7 +10,7 @@ from chatbot.records import DocumentRow
 from chatbot.search.editions import Listed, series_of
 from chatbot.ui import compare_session
 from chatbot.ui.app_context import AppContext
-from chatbot.ui.example_questions import only_samples, wait_for_examples
+from chatbot.ui.example_questions import only_samples
 from chatbot.ui.safe_text import counted, paragraphs_html, plain_markdown, quiet_html
 from ingestion.records import DocumentFacts
 
@@ -47,11 +47,8 @@ def invite(rows: Sequence[DocumentRow], context: AppContext) -> None:
         st.html(quiet_html(FROM_CHAT))
         return
     st.html(paragraphs_html(WHAT))
-    if context.examples.of(rows) is None:
-        wait_for_examples(context.examples, rows)
-        return
     titles = context.chatbot.titles()
-    found = examples(rows, context.examples.shared(rows), _with_accounts(rows, context))
+    found = examples(rows, _with_accounts(rows, context))
     if found:
         st.caption("For example:")
     for number, (question, names, years) in enumerate(found):
@@ -78,16 +75,13 @@ def _states_income(kinds: Mapping[int, Sequence[str]]) -> bool:
 
 
 def examples(
-    rows: Sequence[DocumentRow],
-    shared: tuple[str, tuple[str, ...]] = ("", ()),
-    accounts: Sequence[str] = (),
+    rows: Sequence[DocumentRow], accounts: Sequence[str] = ()
 ) -> Sequence[tuple[str, tuple[str, ...], tuple[str, ...]]]:
     """Returns questions, each with documents and years, to begin with.
 
-    The documents are several with figures for the question, the largest series, and the first documents.
+    The documents are those with a statement of income, the largest series, and the first documents.
 
-    shared: a question to several documents, and these documents; ("", ()) for none. accounts: documents with
-    a statement of income.
+    accounts: documents with a statement of income.
     """
     there = {row.name for row in rows}
     if only_samples(rows):
@@ -95,7 +89,6 @@ def examples(
     listed = [Listed(row.name, row.title, DocumentFacts(row.period, row.status)) for row in rows]
     series = max((series_of(row.name, listed) for row in rows), key=len, default=[])
     found = [
-        (shared[0], shared[1]),
         ("What was net income?", sorted(accounts)),
         ("What are the main changes?", series[-MOST_IN_EXAMPLE:]),
         ("What are the main objectives?", sorted(there)[:MOST_IN_EXAMPLE]),

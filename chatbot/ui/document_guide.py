@@ -8,7 +8,7 @@ from __future__ import annotations
 import logging
 import threading
 import time
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from contextlib import suppress
 from functools import partial
 
@@ -23,7 +23,7 @@ from chatbot.search.sections import Section
 from chatbot.ui import document_session, overlay, session
 from chatbot.ui.app_context import AppContext
 from chatbot.ui.document_correction import draw_correction
-from chatbot.ui.example_questions import ExampleQuestions
+from chatbot.ui.example_questions import ANY_QUESTIONS, about_parts
 from chatbot.ui.overlay import OpenPage
 from chatbot.ui.routes import cover_address
 from chatbot.ui.safe_text import page_text, plain_html, plain_markdown, quiet_html, short
@@ -34,7 +34,6 @@ log = logging.getLogger(__name__)
 
 # So long a press waits for the guide before the page is drawn without it.
 WAIT_SECONDS = 0.6
-LOOK_SECONDS = 0.05
 # The guides that a session keeps.
 MOST_KEPT = 12
 GUIDES = "document_guides"
@@ -44,7 +43,6 @@ MOST_FIGURE_QUESTIONS = 2
 LONGEST_TITLE = 110
 LONGEST_PART = 90
 SUMMARY = "Summarise this document"
-ANY_QUESTIONS = ("What are the main objectives?", "Which risks are named?")
 
 
 class _GuideRun:
@@ -79,34 +77,24 @@ class _GuideRun:
             title = chatbot.title(row.name)
             self.description = described(chatbot.library, version.id, title, bookmarks)
             self.sheet = chatbot.key_figures([row.name])
-            self.questions = questions_of(self.sheet, _examples(context, row))
+            self.questions = questions_of(self.sheet, self.description.parts)
         except ProjectError as error:  # such as a document that is removed meanwhile
             log.warning("making the guide to a document: %s", error)
         except Exception:
             log.exception("the guide to a document failed")
 
 
-def _examples(context: AppContext, row: DocumentRow) -> Sequence[str]:
-    """Questions that the document answers, as they are found for the chat."""
-    examples = ExampleQuestions(context.chatbot)
-    while (found := examples.of([row])) is None:
-        time.sleep(LOOK_SECONDS)
-    return found
-
-
-def questions_of(sheet: KeyFigureSheet, examples: Sequence[str]) -> tuple[str, ...]:
+def questions_of(sheet: KeyFigureSheet, parts: Iterable[Section]) -> tuple[str, ...]:
     """Returns three to five questions to suggest.
 
-    sheet: of one document.
-    examples: that it answers.
+    sheet, parts: of one document.
     """
     figures = [
         f"What is {_in_sentence(row.shown)} in {column.period.text}?"
         for row, column, _ in _main_figures(sheet)
         if not row.measure.endswith(OF_GDP) and not row.is_worked_out
     ]
-    few = max(MOST_FIGURE_QUESTIONS, MOST_QUESTIONS - 1 - len(examples))
-    found = [SUMMARY, *figures[:few], *examples]
+    found = [SUMMARY, *figures[:MOST_FIGURE_QUESTIONS], *about_parts(parts, "the document")]
     if len(found) < FEWEST_QUESTIONS:
         found += ANY_QUESTIONS
     return tuple(dict.fromkeys(found))[:MOST_QUESTIONS]

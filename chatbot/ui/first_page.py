@@ -14,12 +14,7 @@ from chatbot.settings import is_installed
 from chatbot.ui import compare_session, document_session, overlay
 from chatbot.ui.app_context import AppContext
 from chatbot.ui.document_jobs import draw_added
-from chatbot.ui.example_questions import (
-    ANY_QUESTIONS,
-    draw_examples,
-    known_questions,
-    wait_for_examples,
-)
+from chatbot.ui.example_questions import draw_examples, example_questions
 from chatbot.ui.model_choice import draw_invitation
 from chatbot.ui.overlay import OpenPage
 from chatbot.ui.page_view import show_open_page
@@ -54,7 +49,8 @@ def draw_first_page(
         )
         if documents:
             _draw_ways()
-            _draw_questions(documents, context)
+            chatbot = context.chatbot
+            draw_examples(example_questions(documents, chatbot.library, chatbot.titles()))
             _draw_covers(documents, context)
             draw_invitation(context)
         else:
@@ -74,15 +70,6 @@ def _draw_ways() -> None:
         for view, label in ((1, "Key figures"), (0, "Compare")):
             if st.button(label, key=f"way-{view}"):
                 compare_session.show_view(view)
-
-
-def _draw_questions(documents: Sequence[DocumentRow], context: AppContext) -> None:
-    if known := known_questions(documents):
-        draw_examples(known)
-    elif (found := context.examples.of(documents)) is None:
-        wait_for_examples(context.examples, documents)
-    else:
-        draw_examples(found or ANY_QUESTIONS)
 
 
 @st.fragment

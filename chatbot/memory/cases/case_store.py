@@ -576,8 +576,11 @@ class Cases:
             shelf = self._shared()
         else:
             shelf = self._shelf(owner)
-        matching = [case for case in shelf.view().cases if _holds(case, search)]
-        return [CaseRow(case, stale(case), shared) for case in reversed(matching)]
+        return [
+            CaseRow(case, stale(case), shared)
+            for case in reversed(shelf.view().cases)
+            if holds_words(f"{case.question}\n{case.plan}\n{case.word}", search)
+        ]
 
     def export(self, owner: str) -> Iterator[bytes]:
         """The owner's cases as lines of JSONL, the oldest first, one for each question.
@@ -682,10 +685,7 @@ class Cases:
         """
         live = cache(self._documents.live)
 
-        def is_stale(case: Case) -> bool:
-            return not all(digest in live() for digest in case.document_ids)
-
-        return is_stale
+        return lambda case: not all(digest in live() for digest in case.document_ids)
 
 
 def hidden(owner: str) -> str:
@@ -720,11 +720,6 @@ def _is_asked_of(case: Case, names: frozenset[str]) -> bool:
     if case.asked_of:
         return False
     return {page.document for page in case.pages} <= names
-
-
-def _holds(case: Case, search: str) -> bool:
-    """Whether a case holds each word of a search."""
-    return holds_words(f"{case.question}\n{case.plan}\n{case.word}", search)
 
 
 def _verdict(reward: object) -> int:

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import re
 import time
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 from chatbot.memory.cases.case_recall import PageWeight
@@ -73,8 +73,9 @@ class FeedbackRerank:
         ordered = list(hits)
         if self.weights:
             known = {_place(hit) for hit in hits}
-            more = self._raised(search, known)[: max(0, MOST_PAGES - len(hits))]
-            ordered = self._in_order([*hits, *more])
+            # From further down, those that ratings raise.
+            more = [hit for hit in search((), DEPTH) if self._weight(hit) > 0 and _place(hit) not in known]
+            ordered = self._in_order([*hits, *more[: max(0, MOST_PAGES - len(hits))]])
             while ordered and _place(ordered[-1]) not in known:  # an added page that passed nothing
                 ordered.pop()
             ordered = [self._weighed(hit) for hit in ordered]
@@ -83,11 +84,6 @@ class FeedbackRerank:
             return ordered
         by_place = {_place(hit): hit for hit in [*first, *ordered]}
         return list(by_place.values())[: max(len(ordered), MOST_PAGES)]
-
-    def _raised(self, search: Search, known: Collection[tuple[int, int]]) -> list[Hit]:
-        """Pages from further down that ratings raise and that are not known yet."""
-        found = search((), DEPTH)
-        return [hit for hit in found if self._weight(hit) > 0 and _place(hit) not in known]
 
     def told(self, before: Sequence[Hit], after: Sequence[Hit]) -> list[Notice]:
         """Notices on pages that ratings moved, each with the rating that did."""
@@ -161,9 +157,8 @@ class FeedbackRerank:
 
     def _is_passed(self, first: Hit, second: Hit) -> bool:
         """Whether the ratings alone carry the second hit past the first."""
-        if not first.score >= second.score:
-            return False
-        return first.score + self._weight(first) < second.score + self._weight(second)
+        rated = first.score + self._weight(first) < second.score + self._weight(second)
+        return first.score >= second.score and rated
 
     def _reason(self, hit: Hit) -> str:
         weight = self.weights[self.digest_of(hit.version), hit.page]

@@ -136,13 +136,19 @@ def build_prompt_from_cases(
     positive = [one for one in results if _reward(one, original_items)][:MOST_POSITIVE]
     negative = [one for one in results if not _reward(one, original_items)][:MOST_NEGATIVE]
     if positive and all(_is_conversation(original_items[one["line_index"]]) for one in positive):
-        talks = [_talk(number, one) for number, one in enumerate(positive, 1)]
+        talks = [
+            f"Example {number}:\nUser: {one['question']}\nAssistant: {one['plan']}"
+            for number, one in enumerate(positive, 1)
+        ]
         return "\n\n".join([TALKS, *talks, RESPOND, f"Current user message: {task_text}"])
     parts = []
     for head, examples in (("Positive", positive), ("Negative", negative)):
         if examples:
             parts.append(f"{head} Examples (reward={int(head == 'Positive')}):")
-            parts += [_example(number, one) for number, one in enumerate(examples, 1)]
+            parts += [
+                f"Example {number}:\nQuestion: {one['question']}\nPlan: {one['plan']}"
+                for number, one in enumerate(examples, 1)
+            ]
     if parts:
         parts.append("Based on the above examples, please provide a plan for the current task.")
     return "\n\n".join([*parts, f"Current task: {task_text}"])
@@ -152,13 +158,5 @@ def _is_conversation(item: Mapping[str, Any]) -> bool:
     return any(message in item and response in item for message, response in CONVERSATIONS)
 
 
-def _talk(number: int, result: Mapping[str, Any]) -> str:
-    return f"Example {number}:\nUser: {result['question']}\nAssistant: {result['plan']}"
-
-
 def _reward(result: Mapping[str, Any], items: Sequence[Mapping[str, Any]]) -> int:
     return read_reward(items[result["line_index"]].get("reward"))
-
-
-def _example(number: int, result: Mapping[str, Any]) -> str:
-    return f"Example {number}:\nQuestion: {result['question']}\nPlan: {result['plan']}"

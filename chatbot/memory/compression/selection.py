@@ -116,13 +116,9 @@ def _shares(weights: Sequence[float], room: Sequence[float], total: float) -> li
 
     What one cannot take is shared among the others in the same way.
     """
-
-    def fill_level(at: int) -> float:
-        return room[at] / weights[at] if weights[at] else math.inf
-
     shares = [0.0] * len(room)
     # Those that fill up first come first: after them every share is in proportion.
-    order = sorted(range(len(room)), key=fill_level)
+    order = sorted(range(len(room)), key=lambda at: room[at] / weights[at] if weights[at] else math.inf)
     # Sums from the end: subtracting from one sum would leave nothing of weights of very different size.
     sums = list(accumulate(weights[at] for at in reversed(order)))[::-1]
     for at, weight in zip(order, sums, strict=True):

@@ -9,7 +9,6 @@ import json
 import re
 import time
 from collections.abc import Sequence
-from typing import Any
 
 from chatbot.mark_lines import UNREAD, unread_line, why_doubted
 from chatbot.memory.conversations.conversation_store import ConversationRow, StoredExchange
@@ -57,7 +56,17 @@ def file_name(row: ConversationRow, form: str) -> str:
 
 
 def _json(row: ConversationRow, said: Sequence[StoredExchange], answers: Sequence[Answer | None]) -> str:
-    exchanges = [_exchange_record(one, answer) for one, answer in zip(said, answers, strict=True)]
+    exchanges = [
+        {
+            "number": one.number,
+            "at": _time(one.at),
+            "state": one.state,
+            "question": one.user,
+            "answer": one.assistant,
+            "details": answer_record(answer) if answer else None,
+        }
+        for one, answer in zip(said, answers, strict=True)
+    ]
     record = {
         "conversation": row.name,
         "title": row.title,
@@ -66,17 +75,6 @@ def _json(row: ConversationRow, said: Sequence[StoredExchange], answers: Sequenc
         "exchanges": exchanges,
     }
     return json.dumps(record, indent=2) + "\n"
-
-
-def _exchange_record(exchange: StoredExchange, answer: Answer | None) -> dict[str, Any]:
-    return {
-        "number": exchange.number,
-        "at": _time(exchange.at),
-        "state": exchange.state,
-        "question": exchange.user,
-        "answer": exchange.assistant,
-        "details": answer_record(answer) if answer else None,
-    }
 
 
 def _markdown(row: ConversationRow, said: Sequence[StoredExchange], answers: Sequence[Answer | None]) -> str:

@@ -96,11 +96,10 @@ class SummaryLayer:
         earlier = [summary for summary in summaries if summary.last < recall.before]
         scores = likeness_of(recall.question, [summary.text for summary in earlier])
         best = sorted(range(len(earlier)), key=lambda at: (-scores[at], -at))[:n]
-        return [self._note(earlier[at]) for at in sorted(best)]
-
-    def _note(self, summary: Summary) -> Note:
-        source = f"exchanges {summary.first} to {summary.last}, by {summary.model}"
-        return Note(self.name, source, summary.text)
+        notes = []
+        for one in (earlier[at] for at in sorted(best)):
+            notes.append(Note(self.name, f"exchanges {one.first} to {one.last}, by {one.model}", one.text))
+        return notes
 
     def due(self, conversation: str, owner: str, before: int) -> list[StoredExchange]:
         """The oldest BLOCK of exchanges before a number that no summary covers; [] if there are fewer."""

@@ -1,25 +1,17 @@
 """Makes a signal of a news item, by the configured model with a structured reply or by the rules below.
 
-The rules (analyser "rules-1") serve a store without a model, or stand in if the model fails:
-- A post is often several news. The sentence that counts is the first with a phrase of a local template, or
-  else the first that says something.
-- It is the summary. The assets are those it names and those of the template, or else those of the whole
-  text; see `writing_scripts.assets_in`.
-- The action is that of the template, and "observe" without one.
-- The confidence is CAP if the sentence has both a template's phrase and an asset, 0.1 less without the
-  asset. To observe what is named is safe: 0.6 with an asset alone, or else 0.2.
-- It is half of that for what calls itself an advertisement.
+The rules (analyser "rules-1") serve a store without a model, or stand in if the model fails. The summary is
+the first sentence that says something, the assets are those that it names, or else those of the whole text,
+and the action is to observe.
 """
 
 from __future__ import annotations
 
 import json
 import re
-from collections.abc import Sequence
 
 from chatbot.errors import ModelError
-from chatbot.memory.signals.records import ACTIONS, NewsItem, NewsReading, checked
-from chatbot.memory.signals.templates import Template, match_templates
+from chatbot.memory.signals.records import ACTIONS, NewsItem, NewsReading, SignalOptions, checked
 from chatbot.memory.signals.writing_scripts import assets_in, script_of
 from chatbot.models.chat import LLM
 from chatbot.models.model_text import clean_json
@@ -28,17 +20,8 @@ from ingestion.language.sentences import sentence_spans
 __all__ = ["CAP", "RULES", "SCHEMA", "read_by_model", "read_by_rules"]
 
 RULES = "rules-1"
-# No rule understands a text: its confidence is at most a little more than a recall requires by default.
-CAP = 0.65
-WITHOUT_ASSET = 0.1
-# The least that a recall takes: below it, 6 of 19 questions about made news miss theirs, and no other news is
-# shown less (benchmarks/signals.py --thresholds).
-ASSET_ALONE = 0.6
-NOTHING = 0.2
-ADVERT = re.compile(
-    r"\berid\b|#(?:ad|advert|sponsored|реклама)\b|\b(?:sponsored post|на правах рекламы|реклама[.:])",
-    re.IGNORECASE,
-)
+# No rule understands a text: its confidence is just what a recall requires by default.
+CAP = SignalOptions().confidence
 # Limits of what a note has room for.
 MOST_SUMMARY = 400
 MOST_ASSETS = 8
@@ -87,41 +70,16 @@ def read_by_model(item: NewsItem, model: LLM) -> NewsReading:
         ) from None
 
 
-def read_by_rules(item: NewsItem, templates: Sequence[Template]) -> NewsReading:
+def read_by_rules(item: NewsItem) -> NewsReading:
     """A reading by the rules that this module begins with."""
-    sentence, template = _telling_sentence(item.text, templates)
-    assets = [*assets_in(sentence), *(template.assets if template else ())]
-    named = tuple(dict.fromkeys(assets))
-    named_anywhere = named or assets_in(item.text)
-    if template:
-        action = template.action
-        confidence = CAP if named else CAP - WITHOUT_ASSET
-    else:
-        action = "observe"
-        confidence = ASSET_ALONE if named_anywhere else NOTHING
-    if ADVERT.search(item.text):
-        confidence /= 2
-    summary = _short(sentence)
+    plain = MARKUP.sub(lambda found: found[1] or "", item.text)
+    sentences = [plain[start:end] for start, end in sentence_spans(plain)]
+    # The first that is more than a heading or a date; if none is, all as one.
+    first = next((one for one in sentences if sum(map(str.isalpha, one)) >= LEAST_SUMMARY), plain)
+    summary = _short(" ".join(first.split()))
+    assets = assets_in(first) or assets_in(plain)
     in_chinese = summary if script_of(summary) == "CJK" else ""
-    return NewsReading(summary, named_anywhere[:MOST_ASSETS], action, round(confidence, 2), RULES, in_chinese)
-
-
-def _telling_sentence(text: str, templates: Sequence[Template]) -> tuple[str, Template | None]:
-    """(the sentence that counts, its best template or None)."""
-    sentences = _sentences(text)
-    for sentence in sentences:
-        matched = match_templates(sentence, templates)
-        if matched:
-            return sentence, matched[0]
-    return sentences[0], None
-
-
-def _sentences(text: str) -> list[str]:
-    """The sentences that are more than a heading or a date, without markup; if none is, all as one."""
-    plain = MARKUP.sub(lambda found: found[1] or "", text)
-    sentences = [" ".join(plain[start:end].split()) for start, end in sentence_spans(plain)]
-    long_enough = [sentence for sentence in sentences if sum(map(str.isalpha, sentence)) >= LEAST_SUMMARY]
-    return long_enough or [" ".join(plain.split())]
+    return NewsReading(summary, assets[:MOST_ASSETS], "observe", CAP, RULES, in_chinese)
 
 
 def _short(line: str) -> str:

@@ -6,7 +6,7 @@ It writes no notes.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import replace
 from datetime import UTC, datetime
@@ -48,7 +48,6 @@ from chatbot.memory.signals.schema import (
 )
 from chatbot.memory.signals.source_ratings import SourceRatings
 from chatbot.memory.signals.state import State, Switch
-from chatbot.memory.signals.templates import Template, templates_with
 from chatbot.memory.signals.writing_scripts import is_foreign, own_threshold, reads_english_only
 from chatbot.models.chat import LLM
 from chatbot.models.embedders import Embedder
@@ -269,31 +268,26 @@ class Signals:
         )
         if not self.state.imported:  # and start no server for that
             raise nothing_imported()
+        # An English embedder makes meaningless vectors of other scripts.
+        unread = reads_english_only(self._embedder.fingerprint) and is_foreign(text)
+        found: list[RecalledEvent] = []
         try:
-            return self._find(text, vector, search, wanted.threshold or self.threshold)
+            with self._database.transaction(seconds=self.options.seconds) as connection:
+                state = self._known or store_state(connection)
+                check_tables(state, vectors=True)
+                self._known = state
+                comparable = None if unread else self._comparable(vector, state)
+                if comparable is not None:
+                    threshold = wanted.threshold or self.threshold
+                    found = events.search_by_vector(connection, comparable, threshold, search)
+                if len(found) < n:
+                    rest = replace(search, count=n - len(found))
+                    found += events.search_by_keywords(
+                        connection, text, KEYWORD_SHARE, rest, all_events=comparable is None
+                    )
         except SignalsError:
             self._known = None
             raise
-
-    def _find(
-        self, text: str, vector: Vectors | None, search: events.Search, threshold: float
-    ) -> list[RecalledEvent]:
-        # An English embedder makes meaningless vectors of other scripts.
-        unread = reads_english_only(self._embedder.fingerprint) and is_foreign(text)
-        with self._database.transaction(seconds=self.options.seconds) as connection:
-            state = self._known or store_state(connection)
-            check_tables(state, vectors=True)
-            self._known = state
-            comparable = None if unread else self._comparable(vector, state)
-            found: list[RecalledEvent] = []
-            if comparable is not None:
-                found = events.search_by_vector(connection, comparable, threshold, search)
-            if len(found) < search.count:
-                rest = replace(search, count=search.count - len(found))
-                by_keywords_alone = comparable is None
-                found += events.search_by_keywords(
-                    connection, text, KEYWORD_SHARE, rest, all_events=by_keywords_alone
-                )
         return found
 
     def _comparable(self, vector: Vectors | None, state: StoreState) -> Vectors | None:
@@ -350,9 +344,9 @@ class Signals:
         """The state of the store, asked now; a database that is back closes the breaker.
 
         While the store is off, it starts nothing and connects to nothing. options: whose thresholds decide
-        what can be recalled, default the
+        what can be recalled, default the store's own.
         """
-        limits = options or self.options
+        limits, breaker = options or self.options, self.breaker
         health = Health(
             "off",
             database=self._database.shown,
@@ -371,9 +365,17 @@ class Signals:
                 counts = events.count_events(connection, limits.confidence, limits.hours)
         except SignalsError as error:
             health = replace(health, message=error.message, hint=error.hint)
-            return health if error.kind == "off" else self._failed(health)
-        self.breaker.succeeded()
-        health = replace(health, **counts, last_success=self.breaker.last_success)
+            if error.kind == "off":
+                return health
+            return replace(
+                health,
+                state="fallback" if breaker.retry_at else "failed",
+                failures=breaker.failures,
+                retry_at=breaker.retry_at,
+                last_success=breaker.last_success,
+            )
+        breaker.succeeded()
+        health = replace(health, **counts, last_success=breaker.last_success)
         if embedder_differs(state, self._embedder.fingerprint):
             message = (
                 f"The vectors come from another model ({state.embedder}), so news is found by keywords only."
@@ -390,17 +392,6 @@ class Signals:
         if not self._off():
             with self._database.transaction(seconds=self.options.seconds) as connection:
                 connection.execute("select 1")
-
-    def _failed(self, health: Health) -> Health:
-        """The state of a store that cannot be asked, by its breaker."""
-        breaker = self.breaker
-        return replace(
-            health,
-            state="fallback" if breaker.retry_at else "failed",
-            failures=breaker.failures,
-            retry_at=breaker.retry_at,
-            last_success=breaker.last_success,
-        )
 
     # --- inside
     # --------------------------------------------------------------------------------------------------------
@@ -438,7 +429,6 @@ class Signals:
     def _analyse(self, done: Imported, model: LLM | None, progress: Stages) -> Imported:
         after = 0
         failures = 0
-        templates = templates_with(self.options.templates)
         analysed = Counter[str]()
         while True:
             with self._writing() as connection:
@@ -448,7 +438,7 @@ class Signals:
             # No transaction is held while a model thinks.
             readings = list[tuple[int, NewsReading]]()
             for event, item in waiting:
-                reading, failure = _read(item, model if failures < MOST_MODEL_FAILURES else None, templates)
+                reading, failure = _read(item, model if failures < MOST_MODEL_FAILURES else None)
                 if failure:
                     failures = failures + 1
                     done = replace(done, problem=f"Some news was read by rules. {failure}")
@@ -491,7 +481,7 @@ class Signals:
             yield connection
 
 
-def _read(item: NewsItem, model: LLM | None, templates: Sequence[Template]) -> tuple[NewsReading, str]:
+def _read(item: NewsItem, model: LLM | None) -> tuple[NewsReading, str]:
     """(a reading, why it is not the model's)."""
     failure = ""
     if model is not None:
@@ -499,4 +489,4 @@ def _read(item: NewsItem, model: LLM | None, templates: Sequence[Template]) -> t
             return read_by_model(item, model), ""
         except ModelError as error:
             failure = str(error)
-    return read_by_rules(item, templates), failure
+    return read_by_rules(item), failure

@@ -122,16 +122,11 @@ def _holds(stems: Sequence[str], words: frozenset[str], parts: Sequence[Sequence
     last = [-len(stems) - REACH] * len(parts)
     for at in range(len(stems)):
         for number, ways in enumerate(parts):
-            if _begins_with(stems, at, ways):
+            if any(tuple(stems[at : at + len(way)]) == way for way in ways):
                 last[number] = at
         if at - min(last) < REACH:
             return True
     return False
-
-
-def _begins_with(stems: Sequence[str], at: int, ways: Sequence[Phrase]) -> bool:
-    """Whether one of the phrases is at a place of the text."""
-    return any(tuple(stems[at : at + len(way)]) == way for way in ways)
 
 
 def _template(fields: dict[str, object]) -> Template:

@@ -15,8 +15,6 @@ from threading import Lock
 import Stemmer
 
 from chatbot.models.cosine_scale import by_embedder
-from ingestion.language.currencies import CODES
-from ingestion.language.scales import LETTER_SCALE, SCALE_WORD, SPACE
 from ingestion.language.terms import STOP_WORDS, terms
 
 __all__ = [
@@ -45,17 +43,6 @@ MOST_KEYWORDS = 400
 # Fewer letters than that in all tell no script.
 LEAST_LETTERS = 3
 WORD = re.compile(r"\$?[^\W_]+(?:['’][^\W_]+)*")
-# A code of the exchanges, marked as one.
-CASHTAG = re.compile(r"\$([A-Z]{1,6})(?![\w])")
-# Before a currency that is the unit of an amount: a figure, with or without its scale, which in other scripts
-# is a short word.
-AMOUNT = re.compile(
-    rf"\d[\d.,]*{SPACE}?(?:{SCALE_WORD}|{LETTER_SCALE}|[^\W\d_a-zA-Z]{{1,10}}\.?)?{SPACE}?$", re.IGNORECASE
-)
-LONGEST_AMOUNT = 40
-# Words in capitals that may all be codes.
-MOST_CODES = 4
-CODE = re.compile(r"[A-Z][A-Z0-9]{1,5}")
 # Scripts whose words are not parted by blanks: pairs of neighbouring letters stand for them.
 UNPARTED = ("CJK", "HIRAGANA", "KATAKANA", "THAI", "LAO", "KHMER", "MYANMAR")
 STEMMERS = {
@@ -108,30 +95,11 @@ def is_foreign(text: str) -> bool:
 
 
 def assets_in(text: str) -> tuple[str, ...]:
-    """Codes of the assets a text names, most often named first.
-
-    They are known names in any of their languages, known codes in capitals, and any $CODE. A currency that is
-    only the unit of amounts, such as "40 million dollars of ETH", is none where others are named.
+    """Codes of the assets of `assets.tsv` that a text names, most often named first: by a name in any of its
+    languages, or by the code in capitals.
     """
-    names = _assets()
-    text = text[:MOST_CHARACTERS]
-    counts = Counter[str](CASHTAG.findall(text))
-    units = Counter[str]()
-    codes = frozenset(names.values())
-    # In a headline in capitals, a word that is also a code is a word.
-    shouts = text.isupper() and len(text.split()) > MOST_CODES
-    for found in WORD.finditer(text):
-        word = found[0]
-        bare = word.lstrip(ASSET_MARK)
-        before = text[max(0, found.start() - LONGEST_AMOUNT) : found.start()]
-        unit = names.get(_stem(bare.casefold())) or names.get(bare.casefold())
-        units[unit or ""] += unit in CODES and bool(AMOUNT.search(before))
-        if CODE.fullmatch(bare) and bare in codes and not shouts:
-            counts[bare] += bare not in counts or not word.startswith(ASSET_MARK)
-        elif code := names.get(_stem(bare.casefold())) or names.get(bare.casefold()):
-            counts[code] += 1
-    subjects = [code for code, count in counts.most_common() if count > units[code]]
-    return tuple(subjects or (code for code, _ in counts.most_common()))
+    counts = Counter(filter(None, map(_asset, WORD.findall(text[:MOST_CHARACTERS]))))
+    return tuple(code for code, _ in counts.most_common())
 
 
 def keywords_of(text: str) -> list[str]:
@@ -141,8 +109,7 @@ def keywords_of(text: str) -> list[str]:
     assets as $CODE.
     """
     text = unicodedata.normalize("NFKC", text[:MOST_CHARACTERS])
-    named = {ASSET_MARK + code for code in assets_in(text)}
-    words = [keyword for word in WORD.findall(text) for keyword in _keywords(word, named)]
+    words = [keyword for word in WORD.findall(text) for keyword in _keywords(word)]
     return list(dict.fromkeys(words))[:MOST_KEYWORDS]
 
 
@@ -170,12 +137,18 @@ def _pairs(word: str) -> list[str]:
     return [word[at : at + 2] for at in range(max(len(word) - 1, 1))]
 
 
-def _keywords(word: str, named: set[str]) -> list[str]:
+def _asset(word: str) -> str:
+    """The code of the asset that a word names, "" for none."""
+    bare, names = word.lstrip(ASSET_MARK), _assets()
+    if bare in names.values():
+        return bare
+    return names.get(_stem(bare.casefold())) or names.get(bare.casefold(), "")
+
+
+def _keywords(word: str) -> list[str]:
+    if code := _asset(word):
+        return [ASSET_MARK + code]
     bare = word.lstrip(ASSET_MARK)
-    stem = _stem(bare.casefold())
-    code = ASSET_MARK + (_assets().get(stem) or _assets().get(bare.casefold()) or bare)
-    if code in named:
-        return [code]
     script = _script(bare[0])
     if script in {"LATIN", ""}:
         return terms(bare)
@@ -183,7 +156,7 @@ def _keywords(word: str, named: set[str]) -> list[str]:
         return _pairs(bare)
     if bare.casefold() in COMMON or len(bare) < 2:
         return []
-    return [stem]
+    return [_stem(bare.casefold())]
 
 
 @cache

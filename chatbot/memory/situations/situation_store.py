@@ -272,7 +272,11 @@ class Situations:
     def listed(self, owner: str, *, search: str = "") -> list[Situation]:
         """An owner's situations, the latest first. search: only those that hold each of its words."""
         found = _grouped(self._database.read(f"{SELECT} where owner = ? {ORDER}", (owner,))).values()
-        matching = [situation for situation in found if _holds(situation, search)]
+        matching = [
+            one
+            for one in found
+            if holds_words("\n".join((one.scope, one.situation, *one.recommendations)), search)
+        ]
         return sorted(matching, key=lambda situation: (-situation.at, situation.key))
 
     def export(self, owner: str) -> Iterator[bytes]:
@@ -355,12 +359,6 @@ def _as_match(found: RecalledSituation) -> dict[str, Any]:
     if others:
         match["also"] = others
     return match
-
-
-def _holds(situation: Situation, search: str) -> bool:
-    """Whether a situation holds each word of a search."""
-    texts = [situation.scope, situation.situation, *situation.recommendations]
-    return holds_words("\n".join(texts), search)
 
 
 def insert_situation(

@@ -1,5 +1,5 @@
-"""The one file of all memories: tables by memory, brought up to date; damage, locks and later versions
-named; what was erased stands in no file.
+"""The one file of all memories: tables by memory; damage, locks and other versions named;
+what was erased stands in no file.
 """
 
 from __future__ import annotations
@@ -16,14 +16,14 @@ from chatbot.memory.conversations.conversation_store import TABLES, Conversation
 from chatbot.memory.memory_database import NAME, MemoryDatabase, Tables, open_memories
 from chatbot.memory.salvage import damage_of
 from chatbot.settings import Settings
-from chatbot.store.database import NewerStoreError
+from chatbot.store.database import EarlierStoreError, NewerStoreError
 from tests.engines import memories_at
 
 pytestmark = pytest.mark.usefixtures("engine")
 
 PAGE_BYTES = 4096
 FIRST = Tables("notes", ("create table note (text text) strict;\ncreate index of_note on note(text);\n",))
-SECOND = Tables("notes", (*FIRST.steps, "alter table note add column at real not null default 5.0;\n"))
+SECOND = Tables("notes", (*FIRST.scripts, "create table other (text text);\n"))
 
 
 @pytest.fixture
@@ -33,17 +33,17 @@ def path(tmp_path: Path) -> Path:
     return store / f"{NAME}.sqlite3"
 
 
-def test_tables_are_brought_from_each_version_to_the_next_with_what_is_in_them(path: Path) -> None:
-    first = memories_at(path)
-    first.prepare(FIRST)
-    with first.write() as connection:
-        connection.execute("insert into note values ('one')")
-    first.close()
-    for _ in range(2):
-        second = memories_at(path)
-        second.prepare(SECOND)
-        assert second.read("select * from note") == [("one", 5.0)]
-        second.close()
+def test_tables_of_another_version_are_refused_with_what_to_do(path: Path) -> None:
+    memories_at(path).prepare(FIRST)
+    with pytest.raises(
+        EarlierStoreError, match="The notes memory has version 1, but this program needs 2"
+    ) as raised:
+        memories_at(path).prepare(SECOND)
+    assert "Export it with the version that made it" in raised.value.hint
+    second = memories_at(path)
+    with second.write() as connection:
+        connection.execute("update memory_version set version = 2")
+    second.prepare(SECOND)
     with pytest.raises(NewerStoreError, match="The notes memory has version 2, but this program supports 1"):
         memories_at(path).prepare(FIRST)
     damaged = memories_at(path)
@@ -139,8 +139,7 @@ def test_a_file_that_cannot_be_made_is_named(tmp_path: Path) -> None:
 def test_what_was_erased_stands_in_no_file(path: Path) -> None:
     database = memories_at(path)
     database.prepare(FIRST)
-    (path.parent / "cases.earlier").mkdir()
-    for kept in ("cases.earlier/mine.jsonl", "conversations.sqlite3.earlier", "other.sqlite3"):
+    for kept in (f"{path.name}.damaged-20261101-101010", "other.sqlite3"):
         (path.parent / kept).write_text("Heliotrope")
     with database.write() as connection:
         connection.execute("insert into note values ('Heliotrope')")

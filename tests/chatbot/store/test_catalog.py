@@ -5,7 +5,6 @@ it is used. And the indexes by which documents are listed.
 from __future__ import annotations
 
 import os
-import sqlite3
 import threading
 import time
 from concurrent.futures import ThreadPoolExecutor
@@ -81,7 +80,6 @@ def test_a_transaction_ends_before_the_file_is_closed(tmp_path: Path) -> None:
 
 def test_listing_documents_reads_no_page(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     catalog = Catalog(tmp_path / "catalog.sqlite3")
-    catalog.add_indexes()
     asked = list[str]()
     read = catalog._read
 
@@ -95,31 +93,4 @@ def test_listing_documents_reads_no_page(tmp_path: Path, monkeypatch: pytest.Mon
     assert "page_read_by_ocr" in plan
     assert "page_with_problem" in plan
     assert "SEARCH page USING PRIMARY KEY" not in plan
-    catalog.close()
-
-
-def test_a_store_from_before_has_the_indexes_too(tmp_path: Path) -> None:
-    path = tmp_path / "catalog.sqlite3"
-    catalog = Catalog(path)
-    connection = sqlite3.connect(path)
-    assert connection.execute(INDEXES).fetchall() == []
-    catalog.add_indexes()
-    catalog.add_indexes()
-    catalog.close()
-    assert connection.execute(INDEXES).fetchall() == [("page_read_by_ocr",), ("page_with_problem",)]
-    connection.close()
-
-
-def test_a_store_without_room_for_an_index_is_used_without(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
-) -> None:
-    catalog = Catalog(tmp_path / "catalog.sqlite3")
-
-    def full() -> None:
-        raise StoreError("The disk is full.")
-
-    monkeypatch.setattr(catalog, "_write", full)
-    catalog.add_indexes()
-    assert "The disk is full" in caplog.text
-    assert catalog.documents() == []
     catalog.close()

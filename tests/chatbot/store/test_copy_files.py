@@ -275,11 +275,18 @@ def test_damaged_names_are_no_names(tmp_path: Path) -> None:
     digest = copies.take(BytesIO(FIRST), "Rules.pdf")
     beside = copies.folder / f"{digest}.json"
     written = beside.read_text()
-    for damaged in (written.replace("Rules", "Rulez"), written[:-5], "", "[" * 100_000, "7", '{"names": 7}'):
+    unchecked = '{"names": [{"name": "Rules.pdf", "removed_at": null}]}'
+    for damaged in (
+        written.replace("Rules", "Rulez"),
+        written[:-5],
+        "",
+        "[" * 100_000,
+        "7",
+        '{"names": 7}',
+        unchecked,
+    ):
         beside.write_text(damaged)
         assert copies.names(digest) == ()
-    beside.write_text('{"names": [{"name": "Rules.pdf", "removed_at": null}]}')  # of an earlier version
-    assert copies.names(digest) == (KeptName("Rules.pdf", None),)
 
 
 def test_a_damaged_copy_is_not_read(tmp_path: Path) -> None:

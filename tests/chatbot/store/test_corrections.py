@@ -5,14 +5,12 @@ catalogue, and goes with its file.
 from __future__ import annotations
 
 import shutil
-import sqlite3
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
 from chatbot.errors import NotFoundError, UsageError
-from chatbot.store.catalog import SCHEMA, Catalog
 from chatbot.store.library import Library, Upload
 from chatbot.store.rebuilding import rebuild
 from ingestion.pages.document_facts import as_period
@@ -101,28 +99,6 @@ def test_what_is_no_period_or_no_status_is_refused(library: Library) -> None:
     with pytest.raises(NotFoundError):
         library.correct("Other.pdf", SAID)
     assert facts(library).period == "2024"
-
-
-@pytest.mark.about_files
-def test_a_store_of_the_version_before_is_brought_up_to_date_and_can_be_listed_before(
-    library: Library, home: Path
-) -> None:
-    library.close()
-    path = home / "chroma_db" / "catalog.sqlite3"
-    with sqlite3.connect(path) as connection:
-        connection.execute("drop table correction")
-        connection.execute("pragma user_version = 4")
-    connection.close()
-    read = Catalog(path, read_only=True)
-    assert [row.period for row in read.documents()] == ["2024"]
-    read.close()
-    opened = open_library(home)
-    opened.correct("Budget.pdf", SAID)
-    assert facts(opened) == SAID
-    opened.close()
-    with sqlite3.connect(path) as connection:
-        assert connection.execute("pragma user_version").fetchone() == (SCHEMA.version,)
-    connection.close()
 
 
 def test_periods_are_kept_as_documents_periods_are() -> None:

@@ -359,15 +359,6 @@ def test_changed_vectors_are_made_again(home: Path, opened: Opened) -> None:
     assert problems(opened()) == []
 
 
-def test_a_store_of_the_version_before_is_sealed_at_its_first_check(home: Path, opened: Opened) -> None:
-    opened().close()
-    change(home, "drop table seal")
-    change(home, "pragma user_version = 8")
-    assert problems(opened()) == []
-    change(home, "update page set text = 'Other' where version = 1 and number = 2")
-    assert [finding.document for finding in problems(opened())] == ["Rules.pdf"]
-
-
 @pytest.mark.parametrize(
     "damaged", ["", "[" * 100_000, '{"names": [{"name": "Other.pdf", "removed_at": null}]}']
 )

@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-import sqlite3
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
-from chatbot.store.catalog import SCHEMA, Catalog
 from chatbot.store.document_names import told_apart, with_names
 from chatbot.store.library import Library
 from ingestion.document import DocumentReading
@@ -108,27 +106,6 @@ def test_titles_of_older_rules_are_found_anew(library: Library) -> None:
     with library.catalog._write() as connection:
         connection.execute("update found_title set title = 'Old', rules = 0")
     assert library.catalog.titles() == {"bb_2025.pdf": TITLE}
-
-
-@pytest.mark.about_files
-def test_a_store_from_before_titles_has_them_without_reading_a_file_again(
-    library: Library, home: Path
-) -> None:
-    library.close()
-    path = home / "chroma_db" / "catalog.sqlite3"
-    connection = sqlite3.connect(path)
-    connection.executescript("drop table found_title; pragma user_version = 6;")
-    connection.close()
-    read = Catalog(path, read_only=True)
-    assert read.titles() == {"bb_2025.pdf": TITLE}
-    read.close()
-    opened = open_library(home)
-    assert opened.catalog.titles() == {"bb_2025.pdf": TITLE}
-    assert kept(opened) == [(TITLE,)]
-    opened.close()
-    connection = sqlite3.connect(path)
-    assert connection.execute("pragma user_version").fetchone() == (SCHEMA.version,)
-    connection.close()
 
 
 def test_one_title_is_told_apart_by_period_or_else_by_name() -> None:

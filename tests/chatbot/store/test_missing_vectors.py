@@ -1,6 +1,5 @@
 """Vectors: the next are made while some are written, and nothing is embedded twice."""
 
-import sqlite3
 import threading
 from collections.abc import Sequence
 from pathlib import Path
@@ -11,7 +10,6 @@ import pytest
 from numpy.typing import NDArray
 
 from chatbot.errors import ModelError
-from chatbot.store.catalog import SCHEMA, Catalog
 from chatbot.store.library import Library, Upload
 from chatbot.store.missing_vectors import (
     EARLY_BATCH,
@@ -254,29 +252,6 @@ def test_going_back_to_an_embedder_keeps_the_vectors_that_stand(home: Path, tmp_
     assert embedded(back) == 0
     assert states(back) == ["ready"]
     back.close()
-
-
-@pytest.mark.about_files
-def test_a_store_of_the_version_before_is_opened_and_embeds_what_it_lacks(home: Path, tmp_path: Path) -> None:
-    library = open_library(home)
-    add_pages(library, tmp_path / "Rules.pdf", different(3))
-    library.close()
-    path = home / "chroma_db" / "catalog.sqlite3"
-    with sqlite3.connect(path) as connection:
-        connection.executescript("drop table chunk_key; pragma user_version = 5;")
-    connection.close()
-    read = Catalog(path, read_only=True)
-    assert len(read.documents()) == 1
-    assert read.vectors_of([b"key"], "any") == {}
-    read.close()
-    again = open_library(home)
-    add_pages(again, tmp_path / "Other.pdf", different(4))
-    assert states(again) == ["ready", "ready"]
-    again.remove("Rules.pdf", purge=True)
-    again.close()
-    with sqlite3.connect(path) as connection:
-        assert connection.execute("pragma user_version").fetchone() == (SCHEMA.version,)
-    connection.close()
 
 
 def test_the_shortest_gets_its_vectors_first_and_owners_take_turns(home: Path, tmp_path: Path) -> None:

@@ -4,7 +4,6 @@ nothing else is to be done.
 
 from __future__ import annotations
 
-import sqlite3
 import time
 from collections.abc import Iterator
 from contextlib import closing
@@ -130,16 +129,6 @@ def test_one_that_cannot_be_read_again_keeps_its_text(library: Library, tmp_path
         failed = [job for job in additions.jobs() if job.phase == "failed"]
         assert [job.name for job in failed] == ["Rules.pdf"]
     assert library.scope(["Rules.pdf"]).keys() == {rules.id}
-
-
-@pytest.mark.about_files
-def test_a_store_of_before_counts_as_read_by_the_first_reader(library: Library, tmp_path: Path) -> None:
-    library.close()
-    with closing(sqlite3.connect(tmp_path / "home" / "chroma_db" / "catalog.sqlite3")) as connection:
-        connection.executescript("drop table read_by; drop table remembered; pragma user_version = 7;")
-    with closing(open_library(tmp_path / "home")) as opened:
-        assert older(opened) == ["Rules.pdf", "Debt.pdf"]
-        assert len(opened.scope([])) == 2
 
 
 def test_citations_of_before_keep_their_text_and_open_their_pages(library: Library, tmp_path: Path) -> None:

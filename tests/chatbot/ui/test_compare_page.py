@@ -268,14 +268,12 @@ def test_years_come_from_the_documents_own_periods() -> None:
     assert suggested_years(named, ()) == ["2024-25"]
 
 
-def test_examples_are_of_shared_questions_series_and_first_documents() -> None:
+def test_examples_are_of_series_and_first_documents() -> None:
     series = ("Budget Narnia 2023.pdf", "Budget Narnia 2024.pdf")
     rows = [row("Other.pdf"), row(series[0], "2023"), row(series[1], "2024")]
     of_series, of_all = examples(rows)
     assert of_series[1] == series
     assert of_all[1] == (*series, "Other.pdf")
-    question, others = "What figure is given for inflation?", ("A.pdf", "B.pdf")
-    assert examples(rows, (question, others))[0] == (question, others, ())
     assert examples(rows, accounts=series)[0] == ("What was net income?", series, ())
     assert examples([row("Other.pdf")]) == []
 

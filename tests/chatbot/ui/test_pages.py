@@ -151,14 +151,7 @@ def test_stages_are_told_in_words(stage: Stage, said: str) -> None:
 
 
 def test_an_example_is_asked_by_clicking_it(rules: AppContext) -> None:
-    there = [row for row in rules.chatbot.documents() if row.removed_at is None]
-    while rules.examples.of(there) is None:
-        time.sleep(0.02)
     app = visit()
-    end = time.monotonic() + 30
-    while not keys(app, "example-") and time.monotonic() < end:  # they are looked for
-        time.sleep(0.05)
-        app.run()
     click(app, "example-1")
     assert len(app.chat_message) == 2
 

@@ -81,12 +81,12 @@ def test_every_note_says_source_time_confidence_and_that_it_is_no_advice(rated: 
         "channel",
         "2025-03-01 11:00 UTC",
         "https://t.me/channel/1",
-        "confidence 0.65 by rules",
+        "confidence 0.60 by rules",
         "similarity 0.",
         NOT_ADVICE,
     ):
         assert part in note.source
-    assert note.text == "Observe BONDS: The key rate rose in Ankara."
+    assert note.text == "Observe: The key rate rose in Ankara."
 
 
 def test_a_note_found_by_keywords_says_so_and_why(database: str, tmp_path: Path) -> None:
