@@ -13,7 +13,7 @@ from starlette.testclient import TestClient
 
 from chatbot.search.sections import Section
 from chatbot.store.addition_queue import NewFile
-from chatbot.ui import app_context, model_choice, routes
+from chatbot.ui import app_context, routes, session
 from chatbot.ui.example_questions import ASKED_SAMPLES, SAMPLE_QUESTIONS, about_parts, example_questions
 from tests.pages import click, keys, open_context, shown, visit
 from tests.pdfs import make_pdf
@@ -49,7 +49,7 @@ def test_a_model_is_offered_where_there_is_none(
 ) -> None:
     assert "connect a chat model" in shown(visit())
     mine = replace(context.settings, chat_model="some-model")
-    monkeypatch.setattr(model_choice.session, "settings", lambda _: mine)
+    monkeypatch.setattr(session, "settings", lambda _: mine)
     assert "connect a chat model" not in shown(visit())
 
 
