@@ -168,6 +168,12 @@ def test_two_stores_on_one_server_do_not_see_each_other(chroma: ServedChroma) ->
     assert scores(two, X) == {(7, 0): 0.0}
 
 
+def test_no_proxy_sees_what_a_server_is_asked(chroma: ServedChroma, monkeypatch: pytest.MonkeyPatch) -> None:
+    for name in ("HTTP_PROXY", "ALL_PROXY"):
+        monkeypatch.setenv(name, "http://127.0.0.1:9")
+    assert served(chroma, "direct").count() == 0
+
+
 def test_a_server_that_was_killed_is_met_again_by_itself(chroma: ServedChroma) -> None:
     index = served(chroma, "killed")
     index.upsert([passage(0, X[None])])
