@@ -107,7 +107,8 @@ class ChromaIndex:
         StoreError.
         """
         records = (record for passage in passages for record in passage.records())
-        while batch := list(islice(records, BATCH)):
+        # Chroma refuses a call that names a record twice.
+        while batch := list({record[0]: record for record in islice(records, BATCH)}.values()):
             with self._place.using(self._wanted) as (_, collection):
                 for at in giving_way(range(0, len(batch), self._place.upserted)):
                     part = zip(*batch[at : at + self._place.upserted], strict=True)
@@ -177,11 +178,13 @@ class ChromaIndex:
 
     def names(self, versions: Iterable[int]) -> dict[int, str]:
         """Returns version -> the document name of its first passage, if it has one."""
-        if not (first := [f"{version}:0:0" for version in versions]):
-            return {}
-        with self._place.using(self._wanted) as (_, collection):
-            found = collection.get(ids=first, include=["metadatas"])["metadatas"]
-        return {int(told["version"]): str(told["document"]) for told in found}
+        found = dict[int, str]()
+        keys = (f"{version}:0:0" for version in versions)
+        while batch := list(islice(keys, BATCH)):
+            with self._place.using(self._wanted) as (_, collection):
+                for told in collection.get(ids=batch, include=["metadatas"])["metadatas"]:
+                    found[int(told["version"])] = str(told["document"])
+        return found
 
     def drop_others(self) -> None:
         """Deletes the collections of other embedders, and those of earlier versions of this program."""

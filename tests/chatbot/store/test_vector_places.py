@@ -97,7 +97,7 @@ def test_nearly_all_of_the_nearest_are_found(opened: Open) -> None:
 
 
 def test_upsert_replaces_and_remove_removes(index: ChromaIndex) -> None:
-    index.upsert([passage(0, Y[None])])
+    index.upsert([passage(0, X[None]), passage(0, Y[None])])
     assert index.count() == 3
     assert scores(index, X)[7, 0] == 0.0
     index.remove([7])
@@ -106,7 +106,8 @@ def test_upsert_replaces_and_remove_removes(index: ChromaIndex) -> None:
 
 
 def test_names_are_those_of_the_first_passages(index: ChromaIndex) -> None:
-    assert index.names([7, 9]) == {7: "Rules.pdf"}
+    assert index.names([*range(10, 2_000), 7]) == {7: "Rules.pdf"}
+    assert index.names([]) == {}
 
 
 def test_what_was_stored_is_there_when_it_is_opened_again(index: ChromaIndex, opened: Open) -> None:
