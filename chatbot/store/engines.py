@@ -14,7 +14,7 @@ from chatbot.store.catalog import Catalog
 from chatbot.store.database import Served, open_database
 from chatbot.store.discarding import discard, finish_discarding, folder_beside, put_in_place
 from chatbot.store.index_errors import explained
-from chatbot.store.vector_engine import Place
+from chatbot.store.vector_place import Place
 from chatbot.store.word_index import WordIndex
 
 __all__ = ["Engines", "engines_of"]

@@ -16,7 +16,8 @@ from numpy.typing import NDArray
 
 from chatbot.errors import StoreError
 from chatbot.store.index_errors import REPAIR, IndexDamagedError
-from chatbot.store.vector_engine import Place, Record, Scalar, Vectors, Wanted
+from chatbot.store.vector_place import Place, Vectors, Wanted
+from ingestion.precedence import giving_way
 
 __all__ = [
     "NOBODYS",
@@ -30,6 +31,8 @@ __all__ = [
 ]
 
 Value = TypeVar("Value")
+# (id, vector, text, metadata).
+Record = tuple[str, Vectors, str, dict[str, str | int]]
 # Chroma takes at most 5,461 rows a call. At 1,000 its insert rate levels off.
 BATCH = 1_000
 # How the names of collections begin.
@@ -62,23 +65,22 @@ class IndexedPassage:
     method: str
 
     def records(self) -> Iterator[Record]:
-        """Returns one record for each window, each with the whole text.
+        """Returns one record for each window. The first has the text, the others lead to it.
 
         So whatever is found can be read and cited by any client of Chroma.
         """
-        told: dict[str, Scalar] = {
+        chunk = f"{self.version}:{self.ordinal}"
+        told: dict[str, str | int] = {
             "document": self.document,
             "page": self.page,
             "page_label": self.page_label,
             "method": self.method,
-        }
-        told |= {
-            "chunk_id": f"{self.version}:{self.ordinal}",
+            "chunk_id": chunk,
             "version": self.version,
             "ordinal": self.ordinal,
         }
         for window, vector in enumerate(self.windows):
-            yield f"{self.version}:{self.ordinal}:{window}", vector, self.text, told
+            yield f"{chunk}:{window}", vector, "" if window else self.text, told
 
 
 class ChromaIndex:
@@ -92,8 +94,9 @@ class ChromaIndex:
         self._place, self._owner = place, owner
         digest = hashlib.sha256(fingerprint.encode()).hexdigest()[:16]
         self.name = f"{PREFIX}{digest}{owner and '-'}{owner}"
-        metadata: dict[str, Scalar] = {"fingerprint": fingerprint, "dimension": dimension, "space": "cosine"}
-        self._wanted = Wanted(self.name, metadata)
+        self._wanted = Wanted(
+            self.name, {"fingerprint": fingerprint, "dimension": dimension, "space": "cosine"}
+        )
 
     def exists(self) -> bool:
         """Tells whether there is an index at all, without opening it."""
@@ -104,9 +107,13 @@ class ChromaIndex:
         StoreError.
         """
         records = (record for passage in passages for record in passage.records())
-        while batch := list(islice(records, BATCH)):
+        # Chroma refuses a call that names a record twice.
+        while batch := list({record[0]: record for record in islice(records, BATCH)}.values()):
             with self._place.using(self._wanted) as (_, collection):
-                collection.upsert(batch)
+                for at in giving_way(range(0, len(batch), self._place.upserted)):
+                    part = zip(*batch[at : at + self._place.upserted], strict=True)
+                    ids, vectors, texts, metadata = map(list, part)
+                    collection.upsert(ids=ids, embeddings=vectors, documents=texts, metadatas=metadata)
 
     def search(self, vector: Vectors, limit: int) -> list[tuple[int, int, float]]:
         """Returns (version, ordinal, cosine) of the chunks among the `limit` nearest windows, best first.
@@ -114,71 +121,77 @@ class ChromaIndex:
         Each chunk appears once. Raises IndexDamagedError, StoreError.
         """
         with self._place.using(self._wanted) as (_, collection):
-            found = collection.nearest(vector, limit)
+            found = collection.query(query_embeddings=[vector], n_results=limit, include=["distances"])
+            ((keys,), (distances,)) = found["ids"], found["distances"]
             # The graph may not lead to all rows. Counting takes as long as searching.
-            if len(found) < limit and len(found) < (wanted := min(limit, collection.count())):
+            if len(keys) < limit and len(keys) < (wanted := min(limit, collection.count())):
                 raise StoreError(
-                    f"The vector index finds only {len(found)} of {wanted} passages.",
+                    f"The vector index finds only {len(keys)} of {wanted} passages.",
                     hint=REPAIR,
                     retryable=True,
                 )
         best: dict[tuple[int, int], float] = {}
-        for key, score in found:
+        for key, distance in zip(keys, distances, strict=True):
             if OWN_ID.fullmatch(key):
                 version, ordinal, _ = map(int, key.split(":"))
-                best.setdefault((version, ordinal), score)
+                best.setdefault((version, ordinal), 1.0 - float(distance))
         return [(version, ordinal, score) for (version, ordinal), score in best.items()]
 
     def remove(self, versions: Iterable[int]) -> None:
         """Deletes all rows of these versions. `scrub` removes their text from the files."""
         for version in versions:
             with self._place.using(self._wanted) as (_, collection):
-                collection.delete(version=version)
+                collection.delete(where={"version": version})
 
     def discard(self, version: int, chunks: Iterable[tuple[int, int]]) -> None:
         """Deletes the rows of some chunks of a version, as (ordinal, windows)."""
         keys = (f"{version}:{ordinal}:{window}" for ordinal, windows in chunks for window in range(windows))
         while batch := list(islice(keys, BATCH)):
             with self._place.using(self._wanted) as (_, collection):
-                collection.discard(batch)
+                collection.delete(ids=batch)
 
     def ping(self) -> None:
         """Asks for one record, to learn whether the index answers. Raises IndexDamagedError, StoreError."""
         if self.exists():
             with self._place.using(self._wanted) as (_, collection):
-                collection.metadata_of(["0:0:0"])
+                collection.get(ids=["0:0:0"], include=[])
 
     def count(self) -> int:
         """Returns the number of windows."""
         with self._place.using(self._wanted) as (_, collection):
-            return collection.count()
+            return int(collection.count())
 
     def held(self, ids: Sequence[str]) -> dict[str, Vectors]:
         """Returns id -> vector of those of these records that exist. ids: at most 5,461."""
         with self._place.using(self._wanted) as (_, collection):
-            return collection.vectors_of(ids)
+            found = collection.get(ids=list(ids), include=["embeddings"])
+        return dict(zip(found["ids"], np.asarray(found["embeddings"], np.float32), strict=True))
 
     def counts(self) -> dict[int, int]:
         """Returns version -> number of its windows; NOBODYS -> of records that this program did not make."""
         counts: Counter[int] = Counter()
         with self._place.using(self._wanted) as (_, collection):
             for offset in range(0, collection.count(), PAGE):
-                ids = collection.ids(limit=PAGE, offset=offset)
+                ids = collection.get(limit=PAGE, offset=offset, include=[])["ids"]
                 counts.update(int(key.split(":")[0]) if OWN_ID.fullmatch(key) else NOBODYS for key in ids)
         return dict(counts)
 
     def names(self, versions: Iterable[int]) -> dict[int, str]:
         """Returns version -> the document name of its first passage, if it has one."""
-        with self._place.using(self._wanted) as (_, collection):
-            found = collection.metadata_of([f"{version}:0:0" for version in versions])
-        return {int(told["version"]): str(told["document"]) for told in found.values()}
+        found = dict[int, str]()
+        keys = (f"{version}:0:0" for version in versions)
+        while batch := list(islice(keys, BATCH)):
+            with self._place.using(self._wanted) as (_, collection):
+                for told in collection.get(ids=batch, include=["metadatas"])["metadatas"]:
+                    found[int(told["version"])] = str(told["document"])
+        return found
 
     def drop_others(self) -> None:
         """Deletes the collections of other embedders."""
-        with self._place.using(self._wanted) as (engine, _):
-            for name in engine.names():
+        with self._place.using(self._wanted) as (client, _):
+            for name in [found.name for found in client.list_collections()]:
                 if name != self.name and self._is_ours(name):
-                    engine.drop(name)
+                    client.delete_collection(name)
 
     def _is_ours(self, name: str) -> bool:
         return not self._owner or (name.startswith(PREFIX) and name.endswith(f"-{self._owner}"))

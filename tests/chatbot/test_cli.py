@@ -81,6 +81,24 @@ FOUND = "rank document page page_label score extraction_method chunk_id text"
 ANSWERED = "answer answered reason nearest citations numbers notes search_query model conversation seconds"
 
 
+@pytest.mark.parametrize(
+    ("command", "loads"),
+    [
+        (["list"], False),
+        (["search", "deficit ceiling", "--mode", "keyword"], False),
+        (["search", "deficit ceiling"], True),
+    ],
+)
+def test_chroma_is_only_loaded_where_vectors_are_searched(
+    home: Path, command: list[str], loads: bool
+) -> None:
+    code = "import sys; from chatbot.cli import main; main(sys.argv[1:]); print('chromadb' in sys.modules)"
+    environment = {**os.environ, "FINPOLICY_HOME": str(home)}
+    process = [sys.executable, "-c", code, *command]
+    done = subprocess.run(process, env=environment, capture_output=True, text=True, check=False)
+    assert done.stdout.splitlines()[-1] == str(loads), done.stderr
+
+
 def test_add_prints_what_other_programs_read(home: Path) -> None:
     line = line_of(run(home, "add", home.parent / "pdfs" / "Rules.pdf", "--json"))
     assert set(line) >= set(ADDED.split())

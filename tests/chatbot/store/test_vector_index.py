@@ -1,20 +1,25 @@
 """Vectors in a folder: Chroma's files, their scrubbing, exact matrices, the bounded cache."""
 
+import os
 import sqlite3
+import subprocess
+import sys
 import threading
-from contextlib import closing
+import time
+from contextlib import closing, suppress
 from pathlib import Path
 
 import numpy as np
 import pytest
 
 from chatbot.errors import StoreError
+from chatbot.store.chroma_files import check_files
 from chatbot.store.chroma_folder import ChromaFolder
-from chatbot.store.graph_files import check_graphs
 from chatbot.store.index_errors import IndexDamagedError
 from chatbot.store.vector_index import ChromaIndex, IndexedPassage, LeastRecentlyUsed, Vectors, matrix_of
 from tests.stores import open_chroma
 
+ROOT = Path(__file__).resolve().parents[3]
 X = np.array([1, 0, 0], np.float32)
 Y = np.array([0, 1, 0], np.float32)
 XY = np.array([0.6, 0.8, 0], np.float32)
@@ -70,7 +75,7 @@ def test_any_client_of_chroma_can_read_and_search_the_passages(index: ChromaInde
     assert told.pop("method") == "text"
     assert told == {"chunk_id": "7:0", "version": 7, "ordinal": 0}
     of_ceilings = collection.get(where_document={"$contains": "ceiling"})
-    assert len(of_ceilings["ids"]) == 3
+    assert sorted(of_ceilings["ids"]) == ["7:0:0", "7:1:0"]  # the second window of 7:1 has no text of its own
     other = {"documents": ["Of another client."], "metadatas": [{"version": 8}]}
     collection.add(ids=["8:0:0"], embeddings=XY[None], **other)
     client.close()
@@ -118,6 +123,82 @@ def test_a_folder_that_is_no_folder_is_refused_with_a_fix(tmp_path: Path) -> Non
     file.write_text("x")
     with pytest.raises(StoreError, match="doctor"):
         opened(file).count()
+
+
+def open_in(folder: Path) -> list[str]:
+    """The files of a folder that this process has open."""
+    found = []
+    for link in Path("/proc/self/fd").iterdir():
+        with suppress(FileNotFoundError):
+            found.append(os.readlink(link))
+    return [path for path in found if path.startswith(str(folder))]
+
+
+def is_released(folder: Path) -> bool:
+    """Tells whether this process has no file of a folder open. Threads of Chroma close them, in 0.001 s."""
+    end = time.monotonic() + 5
+    while open_in(folder) and time.monotonic() < end:
+        time.sleep(0.001)
+    return not open_in(folder)
+
+
+def test_closing_releases_all_files(index: ChromaIndex, vectors: Path) -> None:
+    assert open_in(vectors)
+    index.close()
+    assert is_released(vectors)
+
+
+def test_a_folder_that_chroma_could_not_open_can_be_made_anew(vectors: Path) -> None:
+    vectors.mkdir()
+    with closing(sqlite3.connect(vectors / "chroma.sqlite3")) as database:
+        database.execute("create table migrations (other text)")
+    index = opened(vectors)
+    for _ in range(2):
+        with pytest.raises(IndexDamagedError, match="cannot be used"):
+            index.count()
+        assert is_released(vectors)
+    index.clear()
+    assert index.count() == 0
+
+
+def test_a_collection_that_could_not_be_opened_is_released(index: ChromaIndex, vectors: Path) -> None:
+    index.close()
+    other = ChromaIndex(ChromaFolder(vectors), fingerprint="hand", dimension=4)
+    with pytest.raises(IndexDamagedError, match="built with"):
+        other.count()
+    assert is_released(vectors)
+    assert index.count() == 3
+
+
+# A file or an environment of another program, with which importing Chroma would fail.
+OTHERS = {"CHROMA_SERVER_NOFILE": "many", "ANONYMIZED_TELEMETRY": "loudly", "IS_PERSISTENT": "perhaps"}
+OPENING = """
+import sys
+opened = []
+sys.addaudithook(lambda event, told: opened.append(str(told[0])) if event == "open" else None)
+from pathlib import Path
+from chatbot.store.chroma_folder import ChromaFolder
+from chatbot.store.vector_index import ChromaIndex
+index = ChromaIndex(ChromaFolder(Path("vectors")), fingerprint="hand", dimension=3)
+assert "chromadb" not in sys.modules
+print(index.count(), "chromadb" in sys.modules, sorted(path for path in opened if path.endswith(".env")))
+print({"grpc", "opentelemetry.sdk.trace", "rich"} & set(sys.modules))
+from opentelemetry.sdk.trace.export import BatchSpanProcessor
+print(BatchSpanProcessor.__module__)
+"""
+
+
+@pytest.mark.parametrize("where", ["environment", "file"])
+def test_chroma_takes_no_settings_of_other_programs(tmp_path: Path, where: str) -> None:
+    environment = {**os.environ, "PYTHONPATH": str(ROOT)}
+    if where == "environment":
+        environment |= OTHERS
+    else:
+        (tmp_path / ".env").write_text("".join(f"{name}={value}\n" for name, value in OTHERS.items()))
+    command = [sys.executable, "-c", OPENING]
+    done = subprocess.run(command, cwd=tmp_path, env=environment, capture_output=True, text=True, check=False)
+    of_its_own = "opentelemetry.sdk.trace.export"
+    assert done.stdout.splitlines() == ["0 True []", "set()", of_its_own], done.stderr
 
 
 def test_a_matrix_takes_each_chunks_best_window() -> None:
@@ -179,6 +260,7 @@ def test_searches_while_the_files_are_scrubbed_find_all_and_break_nothing(vector
         index.upsert(gone)
         index.remove([version])
         index.scrub()
+        index.close()
     done.set()
     for thread in searching:
         thread.join()
@@ -219,7 +301,7 @@ def test_a_graph_that_leads_to_nobody_is_damage_before_it_is_followed(vectors: P
         index.remove([1])
     assert index.faults() == []
     index.close()
-    check_graphs(vectors)
+    check_files(vectors)
     (graph,) = vectors.glob("*/data_level0.bin")
     sound = graph.read_bytes()
     for wrong in (

@@ -13,8 +13,8 @@ import pytest
 from chatbot.errors import SettingsError, StoreError
 from chatbot.store.chroma_folder import ChromaFolder
 from chatbot.store.chroma_server import ChromaServer
-from chatbot.store.vector_engine import Place, Scalar
 from chatbot.store.vector_index import NOBODYS, ChromaIndex, IndexDamagedError, IndexedPassage, Vectors
+from chatbot.store.vector_place import Place
 from tests.answering_server import AnsweringServer
 from tests.served_chroma import ServedChroma
 
@@ -97,7 +97,7 @@ def test_nearly_all_of_the_nearest_are_found(opened: Open) -> None:
 
 
 def test_upsert_replaces_and_remove_removes(index: ChromaIndex) -> None:
-    index.upsert([passage(0, Y[None])])
+    index.upsert([passage(0, X[None]), passage(0, Y[None])])
     assert index.count() == 3
     assert scores(index, X)[7, 0] == 0.0
     index.remove([7])
@@ -106,7 +106,8 @@ def test_upsert_replaces_and_remove_removes(index: ChromaIndex) -> None:
 
 
 def test_names_are_those_of_the_first_passages(index: ChromaIndex) -> None:
-    assert index.names([7, 9]) == {7: "Rules.pdf"}
+    assert index.names([*range(10, 2_000), 7]) == {7: "Rules.pdf"}
+    assert index.names([]) == {}
 
 
 def test_what_was_stored_is_there_when_it_is_opened_again(index: ChromaIndex, opened: Open) -> None:
@@ -166,6 +167,12 @@ def test_two_stores_on_one_server_do_not_see_each_other(chroma: ServedChroma) ->
     two.drop_others()
     assert scores(one, X) == {(7, 0): 1.0}
     assert scores(two, X) == {(7, 0): 0.0}
+
+
+def test_no_proxy_sees_what_a_server_is_asked(chroma: ServedChroma, monkeypatch: pytest.MonkeyPatch) -> None:
+    for name in ("HTTP_PROXY", "ALL_PROXY"):
+        monkeypatch.setenv(name, "http://127.0.0.1:9")
+    assert served(chroma, "direct").count() == 0
 
 
 def test_a_server_that_was_killed_is_met_again_by_itself(chroma: ServedChroma) -> None:
@@ -229,14 +236,25 @@ def test_a_silent_server_is_given_up_in_time() -> None:
 
 
 def test_only_the_first_search_waits_for_a_silent_server() -> None:
-    opening = json.dumps({"id": "1", "metadata": {"fingerprint": "hand", "dimension": 3, "space": "cosine"}})
-    with AnsweringServer([(200, opening)]) as server:
+    named = {"name": "default_database", "tenant": "default_tenant", "id": str(uuid.uuid4())}
+    identity = {"user_id": "", "tenant": "default_tenant", "databases": ["default_database"]}
+    collection = {
+        "id": str(uuid.uuid4()),
+        "name": "passages",
+        "metadata": {"fingerprint": "hand", "dimension": 3, "space": "cosine"},
+        "configuration_json": {},
+        "dimension": 3,
+        "tenant": "default_tenant",
+        "database": "default_database",
+    }
+    opening = [(200, json.dumps(answer)) for answer in (identity, named, named, collection)]
+    with AnsweringServer(opening) as server:
         index = index_at(ChromaServer(server.address, seconds=0.5))
         for _ in range(5):
             with pytest.raises(StoreError, match="did not answer in 0.5 seconds"):
                 index.search(X, 3)
         asked = len(server.headers)
-    assert asked == 2  # for the collection, and once for the nearest
+    assert asked == len(opening) + 1  # to open the collection, and once for the nearest
 
 
 @pytest.mark.parametrize("address", ["chroma:8000", "http://", f"http://user:{TOKEN}@host", "ftp://host"])
@@ -248,14 +266,7 @@ def test_an_address_that_is_none_is_refused_without_quoting_it(address: str) -> 
 
 def test_records_of_others_are_passed_over(opened: Open, index: ChromaIndex) -> None:
     with index._place.using(index._wanted) as (_, collection):
-        strange: dict[str, Scalar] = {
-            "version": 7,
-            "ordinal": 0,
-            "document": "x",
-            "page": 1,
-            "page_label": "",
-            "method": "text",
-        }
-        collection.upsert([(key, X, "x", strange) for key in ("hello", "7:0", "a:b:c", "1:2:3:4", "²:0:0")])
+        keys = ["hello", "7:0", "a:b:c", "1:2:3:4", "²:0:0"]
+        collection.upsert(ids=keys, embeddings=[X] * 5, documents=["x"] * 5, metadatas=[{"version": 7}] * 5)
     assert [hit[:2] for hit in index.search(X, 8)] == [(7, 0), (7, 1)]
     assert index.counts() == {7: 3, NOBODYS: 5}

@@ -1,12 +1,15 @@
-"""Looks after the files of Chroma's graphs of vectors: whether they are whole, and their unused room.
+"""Looks into Chroma's files while Chroma has none of them open: as chromadb 1.5.9 writes them.
 
-Chroma itself follows whatever is in them, and a wrong number would end the process.
+It checks whether they are whole, since Chroma follows whatever is in a graph of vectors, and a wrong number
+would end the process; and it removes what has been deleted, which Chroma leaves in them.
 """
 
 from __future__ import annotations
 
 import os
+import sqlite3
 import struct
+from contextlib import closing
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -14,8 +17,25 @@ import numpy as np
 
 from chatbot.store.plain_files import is_plain, strange_in
 
-__all__ = ["blank", "check_graphs", "written_at"]
+__all__ = ["blank", "check_files", "faults_in", "scrub", "written_at"]
 
+DATABASE = "chroma.sqlite3"
+# Seconds that scrubbing waits for another program to release the database.
+BUSY_SECONDS = 30
+# Its log keeps each change until the vectors are written. The texts in it have been stored before.
+SCRUBBING = (
+    "pragma secure_delete = on",
+    (
+        "delete from embeddings_queue where not exists (select 1 from segments s where topic like '%' || "
+        "s.collection)"
+    ),
+    """update embeddings_queue set metadata = null where exists (select 1 from segments s join max_seq_id m
+        on m.segment_id = s.id
+       where s.scope = 'METADATA' and topic like '%' || s.collection and embeddings_queue.seq_id <=
+       m.seq_id)""",
+    "insert into embedding_fulltext_search(embedding_fulltext_search) values ('optimize')",
+    "vacuum",
+)
 # The header of a graph file: its version, a place, the capacity in elements, the elements there are, bytes an
 # element, places of the label and of the vector in it, the highest level, the element to begin with, and how
 # many neighbours an element has above and on the lowest level.
@@ -42,8 +62,10 @@ class GraphHeader:
     most: int
 
 
-def check_graphs(folder: Path) -> None:
-    """Raises ValueError for a graph that leads to what is not there, and for a link or a pipe; OSError."""
+def check_files(folder: Path) -> None:
+    """Raises ValueError for a graph that leads to what is not there, for a link or a pipe, and for a view or
+    a trigger, of which Chroma makes none; sqlite3.Error, OSError.
+    """
     for path in strange_in(folder):
         raise ValueError(f"{path.name} is no plain file")
     for path in folder.glob(f"*/{HEADER}"):
@@ -51,6 +73,32 @@ def check_graphs(folder: Path) -> None:
             _check(_header(path), path)
         except (struct.error, ValueError) as error:
             raise ValueError(f"the graph of vectors in {path.parent.name} is damaged") from error
+    path = folder / DATABASE
+    if path.exists():
+        with closing(sqlite3.connect(f"{path.absolute().as_uri()}?mode=ro", uri=True)) as database:
+            foreign = "select name from sqlite_master where type in ('view', 'trigger')"
+            for (name,) in database.execute(foreign):
+                raise ValueError(f"another program has put {str(name)[:80]!r} into {path.name}")
+
+
+def faults_in(folder: Path) -> list[str]:
+    """Returns what SQLite's own check finds wrong. Raises what `check_files` raises."""
+    check_files(folder)
+    with closing(sqlite3.connect(folder / DATABASE, timeout=BUSY_SECONDS)) as database:
+        found = [str(row[0]) for row in database.execute("pragma integrity_check(10)")]
+    return [f"the vector index is damaged: {line}" for line in found if line != "ok"]
+
+
+def scrub(folder: Path) -> None:
+    """Removes the text of deleted rows: from the log of changes, the index of text and unused space.
+
+    Raises what `check_files` raises, for example if the disk has no room.
+    """
+    check_files(folder)
+    with closing(sqlite3.connect(folder / DATABASE, isolation_level=None, timeout=BUSY_SECONDS)) as database:
+        for statement in SCRUBBING:
+            database.execute(statement)
+        blank(folder)
 
 
 def written_at(folder: Path) -> dict[Path, int]:
