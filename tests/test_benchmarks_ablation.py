@@ -6,6 +6,8 @@ import importlib
 from collections import Counter
 from contextlib import AbstractContextManager
 
+import numpy as np
+
 from benchmarks.ablation import Heard, Rule, Worth, row, rules_of, switched
 from chatbot.search.follow_up import cues
 
@@ -53,6 +55,13 @@ def test_rules_tell_when_they_say_anything() -> None:
         assert set(heard.now) == {never.name}
         cues.months_in("in June")
     assert set(heard.now) == {never.name, month.name}
+
+
+def test_arrays_are_compared_element_by_element() -> None:
+    pages = rule("chatbot.search.retrieval", "._on_the_same_pages = its input")
+    ordinals = np.array([1, 2])
+    assert not pages.said(np.array([1, 2]), ordinals)
+    assert pages.said(np.array([1, 3]), ordinals)
 
 
 def test_a_line_tells_by_document_what_was_gained_and_lost() -> None:
