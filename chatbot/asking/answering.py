@@ -624,7 +624,11 @@ class Answering:
         first, _, _ = text.partition("\n\n")
         words = " ".join(KEYS_IN_BRACKETS.sub("", first).split())
         likeness = self.likeness(asked.vector)
-        is_like = likeness is not None and likeness([words])[0] >= LEAST_LIKE
+        # What is nearest to a question about somebody unknown is about somebody else.
+        if likeness is None or asked.reason == "no_entity":
+            is_like = False
+        else:
+            is_like = likeness([words])[0] >= LEAST_LIKE
         if orders_of(hit) or not (is_like or _shares_words(words, of_any_year.subject)):
             return ""
         if len(words) <= LONGEST_QUOTE:

@@ -1,8 +1,8 @@
 """Answers with what is worked out from cells of tables: a ratio, a change or an average of measures.
 
 The answer shows the formula and every operand, each with its citation. It is empty where an operand is
-missing or the question asks for something narrower. A cell that states a measure itself is left to the
-passages: found by the measure's name, it was wrong more often than right (benchmarks/ablation.py).
+missing or the question asks for something narrower. A cell that states a measure itself answers only a
+question that asks for nothing else: of others it was wrong more often than right (benchmarks/ablation.py).
 """
 
 from __future__ import annotations
@@ -23,11 +23,12 @@ from chatbot.answer.tables.cell_lookup import (
     newest_year,
 )
 from chatbot.answer.tables.formula_evaluation import MissingError, Task, printed_as_such, work_out
-from chatbot.answer.tables.operations import CHANGE, OF_BOUNDS, is_compared_with
+from chatbot.answer.tables.operations import CHANGE, OF_BOUNDS, asked_operation, is_compared_with
 from chatbot.answer.tables.table_wording import (
     MEAN_DECIMALS,
     Worked,
     amount,
+    in_a_sentence,
     moved,
     number_text,
     owned,
@@ -35,6 +36,7 @@ from chatbot.answer.tables.table_wording import (
     result_text,
     said,
     scale_text,
+    stated_value,
 )
 from chatbot.answer.verdict import asks_move, by_move, is_other
 from chatbot.records import Hit, Prompt, Understanding
@@ -119,9 +121,11 @@ def compute_answer(prompt: Prompt, asked: Understanding) -> str:
         return ""
     sources = {key: hit for key, hit in prompt.sources.items() if hit.version == first.version}
     task = _task(asked, measures, sources, first.document)
+    asks_more = len(measures) > 1 or asked_operation(asked.subject) or _AVERAGED.search(asked.subject)
+    settled = task.settles and asked.form == "figure" and not asks_more
     try:
         years = _years(asked, sources)
-        paragraphs = _answer(measures, years, asked.subject, task)
+        paragraphs = _answer(measures, years, asked.subject, task, settled=settled)
         text = "\n\n".join(paragraphs)
     except (MissingError, ZeroDivisionError):
         return ""
@@ -239,8 +243,13 @@ def _named_years(asked: Understanding) -> tuple[int, ...]:
     return tuple(year for year in asked.years if year not in begun - ends)
 
 
-def _answer(measures: _Measures, years: Sequence[int], question: str, task: Task) -> Iterator[str]:
-    """The paragraphs of the answer. Raises MissingError."""
+def _answer(
+    measures: _Measures, years: Sequence[int], question: str, task: Task, *, settled: bool
+) -> Iterator[str]:
+    """The paragraphs of the answer. Raises MissingError.
+
+    settled: whether a figure that is printed is all that the question asks for.
+    """
     # A ratio goes before the operands that the question spells out beside it.
     measure = max(measures, key=lambda candidate: len(candidate.operands))
     if not years:
@@ -256,8 +265,10 @@ def _answer(measures: _Measures, years: Sequence[int], question: str, task: Task
         yield from _average(measure, years, task)
     elif measure.formula:
         yield from _formula(measure, years, question, task)
-    else:
-        yield from _asked_growth(measure, years, question, task)
+    elif grown := _asked_growth(measure, years, question, task):
+        yield from grown
+    elif settled:
+        yield from _stated(measure, years, task)
 
 
 def _asked_growth(measure: Measure, years: Sequence[int], question: str, task: Task) -> list[str]:
@@ -287,6 +298,18 @@ def _share(measures: _Measures, before: set[str]) -> Measure:
     name = f"{part.name} as a share of {whole.name}"
     operands = (part.name, whole.name)
     return Measure(name, (), (), (), operands, "100 * a / b", "%")
+
+
+def _stated(measure: Measure, years: Sequence[int], task: Task) -> Iterator[str]:
+    """A measure as it is printed, the newest year first. Raises MissingError."""
+    cells = [task.cell(measure, year) for year in sorted(years, reverse=True)[:MOST_STATED]]
+    first = cells[0]
+    figures = [
+        (stated_value(cell), cell.head) for cell in cells if (cell.key, cell.row) == (first.key, first.row)
+    ]
+    if sentence := in_a_sentence(first.label, figures, task.whose):
+        yield f"{sentence} [{first.key}]"
+    yield from said(cells)
 
 
 def _settles(cell: FoundCell, question: str, task: Task) -> bool:

@@ -232,7 +232,8 @@ def test_total_debt_is_all_of_its_parts() -> None:
     ratio = computed("debt to equity 2024", "debt to equity", "2024", page)
     assert "Debt to equity (2024) was 0.50: (1,321 + 44 + 9) / 2,748 = 0.50." in ratio
     printed = balance_sheet(CURRENT_DEBT, NOTES, LONG_TERM, EQUITY, "Total debt | 1,400 | 1")
-    assert computed("total debt 2024", "total debt", "2024", printed) == ""
+    text = computed("total debt 2024", "total debt", "2024", printed)
+    assert text.endswith("(2024: 1,400, in millions) [S1-7f3a]")
 
 
 @pytest.mark.parametrize(
@@ -318,9 +319,14 @@ Did net income not increase in 2024? | 2024 | Net income rose from 150
 """
 
 
-def test_a_figure_that_is_printed_is_left_to_the_passages() -> None:
+def test_a_figure_that_is_printed_answers_what_asks_for_nothing_else() -> None:
     page = made("Total revenue | 2,000 | 1,600\nCloud revenue | 500 | 400")
-    assert computed("total revenue in 2024", "revenue", "2024", page) == ""
+    assert computed("total revenue in 2024", "revenue", "2024", page).startswith(
+        "Total revenue was 2,000 million"
+    )
+    assert computed("cloud revenue in 2024", "revenue", "2024", page) == ""
+    assert computed("proportion of cloud in total revenue in 2024", "revenue", "2024", page) == ""
+    assert computed("which risks does revenue have in 2024", "revenue", "2024", page) == ""
     grown = "growth of {}revenue from 2023 to 2024"
     assert "= 25.0%" in computed(grown.format("total "), "revenue", "2023 2024", page)
     assert computed(grown.format("cloud "), "revenue", "2023 2024", page) == ""
