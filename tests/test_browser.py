@@ -317,7 +317,8 @@ def test_hostile_text_is_shown_as_it_is_and_asks_for_nothing(page: Page, listene
     answer = message.locator(".answer")
     text = f"![x]({listener.url}/a) seven per cent <img src={listener.url}/b>"
     expect(answer).to_contain_text(text)
-    drawn_of_it = "img, a:not([href^=download], [data-testid^=stPageLink]), iframe, script, .katex, strong:has-text('now')"
+    links = "a:not([href^=download], [data-testid^=stPageLink])"
+    drawn_of_it = f"img, {links}, iframe, script, .katex, strong:has-text('now')"
     expect(message.locator(drawn_of_it)).to_have_count(0)
 
     def says(place: Locator, words: str) -> bool:
