@@ -147,7 +147,7 @@ def draw_given(given: Given, context: AppContext, *, read_back: bool = False, fr
     draw_answer_details(given, context, details_label(answer, checks), checks_html(answer, checks))
     draw_compare_action(answer, given.number, context)
     if given.number == 1 and answer.answered and answer.model == "extractive":
-        draw_invitation(context)
+        draw_invitation(context, "answer")
 
 
 def draw_notices(notices: Iterable[Notice]) -> None:

@@ -52,7 +52,7 @@ def draw_first_page(
             chatbot = context.chatbot
             draw_examples(example_questions(documents, chatbot.library, chatbot.titles()))
             _draw_covers(documents, context)
-            draw_invitation(context)
+            draw_invitation(context, "first")
         else:
             st.html(quiet_html("There are no documents yet. Add PDFs, text or scans, and ask."))
         if add is not None:

@@ -19,7 +19,7 @@ from chatbot.user_settings import LONGEST_MODEL, check_model_name
 __all__ = ["draw_connection", "draw_invitation", "forget_connection"]
 
 OR_NAME = "Or type the model's name now, and save it."
-OWN_WORDS = "Answers are the documents' own words. For written answers, connect a chat model."
+OWN_WORDS = "Answers are the documents' own words. For written answers, connect a model."
 NO_LIST = "This server offers no list of models. Type the model's name as the server knows it."
 
 
@@ -29,12 +29,15 @@ def forget_connection() -> None:
         st.session_state.pop(key, None)
 
 
-def draw_invitation(context: AppContext) -> None:
-    """Invites to connect a model where answers are made without one, and may be made with one."""
+def draw_invitation(context: AppContext, place: str) -> None:
+    """Invites to connect a model where answers are made without one, and may be made with one.
+
+    place: where it is drawn, once a page.
+    """
     if session.settings(context).chat_model or context.settings.offline:
         return
-    st.html(quiet_html(OWN_WORDS))
-    st.page_link("settings_page.py", label="Connect a model", icon=":material/tune:")
+    with st.container(key=f"invitation-{place}"):
+        st.page_link("settings_page.py", label=OWN_WORDS, icon=":material/tune:")
 
 
 def draw_connection(context: AppContext, provider: Provider) -> None:
