@@ -218,6 +218,8 @@ def by_move(question: str, before: tuple[int, Amount], after: tuple[int, Amount]
         base = _year_after_than(question)
         if find_figures(question) or base not in (None, first, last):
             return ""
+        if base is not None and first == last:  # two days of one year: which is held against which?
+            return ""
         if base is None and _THAN.search(question) and not _BEFORE.search(question):
             return ""
         if base == last:

@@ -616,7 +616,7 @@ class Answering:
             text = self._computed(asked.prompt, of_any_year)
         if not text:
             likeness = self.likeness(asked.vector)
-            text = extract_answer(asked.prompt, asked.understanding, likeness=likeness)
+            text = extract_answer(asked.prompt, asked.understanding, likeness=likeness, composed=False)
         found = KEYS_IN_BRACKETS.search(text)
         hit = asked.prompt.sources.get(found[0].strip("[]")) if found else None
         if hit is None:

@@ -10,11 +10,13 @@ from ingestion.language.numbers import ScaleMark, scale_marks, stated_mark
 from ingestion.language.scales import scale_of
 from ingestion.records import Row, Table
 
-__all__ = ["for_row", "governing_mark", "mark_beside", "mark_of_table", "passage_scale"]
+__all__ = ["for_row", "governing_mark", "is_counted", "mark_beside", "mark_of_table", "passage_scale"]
 
 _LOOK_BACK = 50  # marks: no table has so many in succession that hold for a single row
 # "Cr" in a line of units, where no debits and credits stand.
 _CRORES = re.compile(r"(?i)(?:(?<=[(,\s])|\A)crs?(?=\.?\s?(?:[),;]|\Z))")
+# "Number of frauds", beside amounts in crores.
+COUNTED = re.compile(r"(?i)\b(?:number|count|no\.) of\b")
 
 Reader = Callable[[str], ScaleMark | None]
 
@@ -33,6 +35,11 @@ def governing_mark(marks: list[ScaleMark], position: int) -> ScaleMark | None:
     before = bisect_left(marks, position, key=lambda mark: mark.end)
     nearest = reversed(marks[max(0, before - _LOOK_BACK) : before])
     return next((mark for mark in nearest if mark.until is None or position < mark.until), None)
+
+
+def is_counted(head: str, row: Row) -> bool:
+    """Whether a column or row counts things, so that a scale or currency of its table is not of it."""
+    return COUNTED.search(f"{head} > {row.section} > {row.label}") is not None
 
 
 def mark_beside(head: str, row: Row, read: Reader = stated_mark) -> ScaleMark | None:

@@ -20,7 +20,7 @@ from chatbot.answer.tables.table_wording import in_a_sentence, short_head, with_
 from chatbot.evidence.figure_names import SAME_PERIOD, agreement
 from chatbot.evidence.page import page_of
 from chatbot.evidence.passages import LEFT_OUT, Passage, orders_of
-from chatbot.evidence.scales_of_cells import mark_beside, mark_of_table
+from chatbot.evidence.scales_of_cells import is_counted, mark_beside, mark_of_table
 from chatbot.evidence.text_blocks import SPEAKER, YEAR_SAID, is_head, is_title
 from chatbot.evidence.word_runs import evened
 from chatbot.records import Prompt, Understanding
@@ -124,6 +124,7 @@ def extract_answer(
     avoid: str = "",
     beside: str = "",
     around: bool = False,
+    composed: bool = True,
 ) -> str:
     """The passages that answer best, each with its citation key.
 
@@ -134,6 +135,7 @@ def extract_answer(
     beside: the answer to the same question for another period. The row that it begins with comes first.
     around: gives the best passage with what stands before and behind it, for a reader who did not understand
     it.
+    composed: whether what a row states may be put into a sentence.
     """
     meant = understanding or Understanding(prompt.search_query, prompt.search_query)
     candidates = _candidates(prompt, meant)
@@ -171,7 +173,7 @@ def extract_answer(
             score -= OTHER_PART_COST
         scored.append(replace(candidate, score=score))
     scored.sort(key=lambda candidate: -candidate.score)
-    return "\n\n".join(_chosen(scored, meant, prompt, around=around))
+    return "\n\n".join(_chosen(scored, meant, prompt, around=around, composed=composed))
 
 
 def _same_row(passages: Sequence[Passage], asked: Understanding, beside: str) -> Passage | None:
@@ -312,7 +314,7 @@ def embedded(passage: Passage) -> str:
 
 
 def _chosen(
-    scored: Sequence[_Candidate], asked: Understanding, prompt: Prompt, *, around: bool
+    scored: Sequence[_Candidate], asked: Understanding, prompt: Prompt, *, around: bool, composed: bool
 ) -> Iterator[str]:
     """The passages of the answer as they are shown, the best first, with what goes on from it.
 
@@ -335,7 +337,7 @@ def _chosen(
         first = ""
         if not chosen_terms:
             window = _window(candidate, asked.form == "list", around=around)
-            first = _row_first(candidate, asked, prompt)
+            first = _row_first(candidate, asked, prompt) if composed else ""
         shown = _shown_window(window, asked, leads, read=not first)
         size = sum(len(text.split()) for text in shown)
         if chosen_terms and size > room:
@@ -637,6 +639,8 @@ def _with_unit(cell: str, head: str, row: Row, table: Table) -> str:
         return cell
     short = short_head(head)
     if OWN_UNIT.search(f"{row.section} {row.label}") or OWN_UNIT.search(short) or mark_beside(short, row):
+        return cell
+    if is_counted(head, row):
         return cell
     mark = mark_beside(head, row) or mark_of_table(table, row)
     if mark is None:

@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 
 from chatbot.answer.citations.citation_keys import escape_keys
 from chatbot.evidence.passages import verbatim
-from chatbot.evidence.scales_of_cells import for_row, mark_of_table, passage_scale
+from chatbot.evidence.scales_of_cells import for_row, is_counted, mark_of_table, passage_scale
 from chatbot.records import Hit
 from ingestion.language.measures import Measure
 from ingestion.language.numbers import Figure, cell_figure, stated_mark, table_styles
@@ -397,7 +397,7 @@ def cell_of(key: str, hit: Hit, table: Table, row: Row, column: int) -> FoundCel
         mark = mark_of_table(table, row)
     scale = mark.scale if mark else 1.0
     percent = is_percentage or (figure.unit is None and states_percent(stated))
-    if mark is None and not percent:
+    if mark is None and not percent and not is_counted(table.heads[column], row):
         scale, _ = passage_scale(hit.page_text)
     if PER_SHARE.search(f"{row.section} {row.label}"):
         scale, stated = 1.0, ""
@@ -426,6 +426,8 @@ def stated_unit(table: Table, row: Row, column: int | None = None) -> str:
         mark = stated_mark(text)
         if mark:
             return text[mark.start : mark.end]
+    if is_counted(" > ".join(own), row):
+        return ""
     headings = reversed(row.section.split(" > "))
     in_brackets = reversed(IN_BRACKETS.findall(table.caption))
     for text in (*headings, table.unit, *in_brackets):

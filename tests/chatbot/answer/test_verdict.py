@@ -198,6 +198,12 @@ def test_two_figures_that_leave_a_doubt(before: str, after: str, question: str) 
     assert by_move(question, (2023, earlier), (2024, later)) == ""
 
 
+def test_two_days_of_one_year_leave_a_doubt() -> None:
+    january, july = (2023, Amount(4_372.0)), (2023, Amount(4_430.0))
+    question = "Was goodwill lower at July 30, 2023 than at January 29, 2023?"
+    assert by_move(question, january, july) == ""
+
+
 def test_what_was_budgeted() -> None:
     assert by_plan("Was the surplus above budget?", 48.0, 27.0) == NO
     assert by_plan("Was spending below budget?", 48.0, 27.0) == YES

@@ -209,6 +209,18 @@ def test_a_bare_amount_gets_the_scale_of_its_table_and_nothing_else_does(
     assert answer.startswith(in_words) if in_words else f"({head}: {expected})" in answer
 
 
+def test_what_is_counted_has_no_scale_of_its_table() -> None:
+    row = Row("Deposit frauds", (Cell("407", 15, 18), Cell("1,202", 19, 24)), start=0, end=24)
+    heads = ("Number of frauds > 2025", "Amount > 2025")
+    table = Table("", "(in crore)", heads, (row,), BOX)
+    page = hit_of("Deposit frauds 407 1,202", tables=(table,))
+    answer = extract_answer(prompt_over(page, question="Number of deposit frauds"))
+    assert "407 crore" not in answer
+    assert "407" in answer
+    quoted = extract_answer(prompt_over(page, question="Number of deposit frauds"), composed=False)
+    assert quoted.startswith("(in crore): Deposit frauds 407 1,202 (Number of frauds")
+
+
 def test_a_running_line_is_no_answer() -> None:
     page = "The police of the city get 30 million crowns this year.\nCity of Harwick Adopted Budget 1\n"
     question = "What is in the adopted budget of the City of Harwick for police?"
