@@ -104,6 +104,7 @@ SET_ASIDE = "You rated another answer to this question as not helpful. This one 
 # The passage nearest to a refused question: the share of the question's words or the cosine that it must
 # have, how it is shown, and how many characters of it.
 LEAST_CLOSE, LEAST_LIKE = 0.5, 0.35
+COMES_CLOSEST = "This passage comes closest."
 CLOSEST, LONGEST_QUOTE = "Closest passage, on page {page} of “{document}”: {quote}", 300
 # Goes between the reason why a model failed and the part of its answer that had come.
 HAD_SAID = " It had written: "
@@ -588,6 +589,8 @@ class Answering:
         pages = [PageRef(hit.document, hit.page, hit.page_label) for hit in prompt.sources.values()]
         text = explain(reason, asked.understanding, asked.known)
         closest = self._closest(asked)
+        if closest and reason == "no_page":
+            text = COMES_CLOSEST
         if reason != "no_documents":
             beginning = NOT_SURE if closest else NOT_IN_DOCUMENTS
             text = f"{NOT_SO_FAR if asked.in_part else beginning} {text}"
