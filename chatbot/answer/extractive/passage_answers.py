@@ -524,12 +524,20 @@ def _head(passage: Passage) -> str:
 
 
 def row_in_a_sentence(passage: Passage, asked: Understanding) -> str:
-    """What a row states in the one or two columns that are asked for; "" for any other passage."""
+    """What a row states in the one or two columns that are asked for; "" for any other passage.
+
+    "" too where the row's label does not name the measure that is asked for: what it states may be another.
+    """
     pairs = _columns_asked_for(passage, asked)
     if len(pairs) > MOST_IN_A_SENTENCE and not asked.years and not asked.compares:
         pairs = _newest(pairs)
     if passage.row is None or asked.form not in ("figure", "passage"):
         return ""
+    measure = measure_named(asked.measures[0]) if len(asked.measures) == 1 else None
+    if measure is not None and not measure.formula:
+        named = {term for phrase in (*measure.asked, *measure.printed) for term in phrase}
+        if named.isdisjoint(terms(passage.row.label)):
+            return ""
     fewest = 2 if asked.compares else 1
     if not fewest <= len(pairs) <= MOST_IN_A_SENTENCE:
         return ""
@@ -540,8 +548,7 @@ def row_in_a_sentence(passage: Passage, asked: Understanding) -> str:
         return ""
     if len(pairs) == 1 and head_period(passage.row.label):  # the years name the rows
         return in_a_sentence(pairs[0][0], [(figures[0], passage.row.label)], asked.whose)
-    named = _named(passage, passage.row, asked)
-    return in_a_sentence(named, [(figure, head) for head, figure in pairs], asked.whose)
+    return in_a_sentence(passage.row.label, [(figure, head) for head, figure in pairs], asked.whose)
 
 
 def _newest(pairs: Sequence[tuple[str, str]]) -> list[tuple[str, str]]:
@@ -552,27 +559,6 @@ def _newest(pairs: Sequence[tuple[str, str]]) -> list[tuple[str, str]]:
         return []
     of_year = [pair for pair, year in zip(pairs, years, strict=True) if year == newest]
     return [pair for pair in of_year if not is_planned(pair[0])] or of_year
-
-
-def _named(passage: Passage, row: Row, asked: Understanding) -> str:
-    """A row's label, with the measure that is asked for where it only stands above the row.
-
-    An example is "Greater China net sales".
-    """
-    if len(asked.measures) != 1:
-        return row.label
-    measure = measure_named(asked.measures[0])
-    if measure.kinds != ("income_statement",) or measure.formula:
-        return row.label
-    phrases = [set(phrase) for phrase in (*measure.asked, *measure.printed)]
-    label = set(terms(row.label))
-    if any(phrase & label for phrase in phrases):
-        return row.label
-    caption = passage.table.caption if passage.table else ""
-    above = set(terms(f"{row.section} {caption}"))
-    if any(phrase <= above for phrase in phrases):
-        return f"{row.label} {measure.name}"
-    return row.label
 
 
 def _columns(passage: Passage, asked: Understanding) -> str:

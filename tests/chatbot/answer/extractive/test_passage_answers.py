@@ -588,11 +588,13 @@ def test_without_a_year_the_newest_actual_figure_is_said() -> None:
     assert row_in_a_sentence(passage, asked) == "Tern's annual surplus was 27 (Actual 2024)."
 
 
-def test_a_row_of_a_region_is_said_with_the_measure_above_it() -> None:
+def test_a_row_that_does_not_name_its_measure_is_put_into_no_sentence() -> None:
     question = "What were net sales in Nordland in 2024?"
     passage = _tabled("Nordland | 48 | 27", ("2024", "2023"), "Net sales by region")
     asked = understand(question, question)
-    assert row_in_a_sentence(passage, asked) == "Nordland revenue was 48 (2024)."
+    assert row_in_a_sentence(passage, asked) == ""
+    of_sales = _tabled("Net sales, Nordland | 48 | 27", ("2024", "2023"))
+    assert row_in_a_sentence(of_sales, asked) == "Net sales, Nordland were 48 (2024)."
 
 
 def test_a_row_of_what_is_not_asked_for_comes_after_one_that_is() -> None:
