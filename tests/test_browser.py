@@ -338,7 +338,7 @@ def test_hostile_text_is_shown_as_it_is_and_asks_for_nothing(page: Page, listene
     led_to = {link.get_attribute("href") for link in dialog.locator("a").all()}
     assert led_to <= {original.get_attribute("href")}
     page.keyboard.press("Escape")
-    page.get_by_role("link", name="Documents").click()
+    page.get_by_test_id("stSidebarNav").get_by_role("link", name="Documents").click()
     title = page.locator("[class*=st-key-Guide-] button", has_text="Hostile").first
     assert says(title, "Hostile :red[x] $y$ <img src=x>")
     title.click()
