@@ -58,7 +58,7 @@ MOST_COLUMNS = 4
 MOST_IN_A_SENTENCE = 2
 # What shows that a row or column has a unit of its own, or none.
 OWN_UNIT = re.compile(
-    r"\bper\b|%|\brates?\b|\bratio|\bnumber of\b|\bcount\b|\bshares?\b|\b(?:year|date)s? due\b|\bdue\b"
+    r"\bper\b|%|\brates?\b|\bratio|\bcount\b|\bshares?\b|\b(?:year|date)s? due\b|\bdue\b"
     r"|\bmaturity\b|\bchange\b|\bstaff\b|\bposts?\b",
     re.IGNORECASE,
 )
@@ -402,11 +402,9 @@ def _window(candidate: _Candidate, is_list: bool, *, around: bool) -> list[Passa
     if candidate.passage.is_row:
         return [candidate.passage]
     whole = _whole_list(candidate, MOST_LIST_WORDS if is_list or around else MOST_WORDS)
-    most = MOST_LIST_WORDS
     is_whole_list = "\n" in whole.text  # with what announces it: nothing need go on from it
     is_wide = around or (is_list and not is_whole_list)
-    if not is_wide:
-        most = WINDOW_WORDS
+    most = MOST_LIST_WORDS if is_wide else WINDOW_WORDS
     window = [whole]
     at = whole.at
     room = most - _word_count(whole)
@@ -624,9 +622,8 @@ def _with_unit(cell: str, head: str, row: Row, table: Table) -> str:
     if not BARE_FIGURE.fullmatch(cell) or YEAR_SAID.fullmatch(cell):
         return cell
     short = short_head(head)
-    if OWN_UNIT.search(f"{row.section} {row.label}") or OWN_UNIT.search(short) or mark_beside(short, row):
-        return cell
-    if is_counted(head, row):
+    has_own = OWN_UNIT.search(f"{row.section} {row.label}") or OWN_UNIT.search(short)
+    if has_own or is_counted(head, row) or mark_beside(short, row):
         return cell
     mark = mark_beside(head, row) or mark_of_table(table, row)
     if mark is None:
