@@ -27,7 +27,7 @@ def show() -> None:
     st.set_page_config(
         page_title="Financial policy chatbot", page_icon=str(STATIC / "icon.png"), layout="centered"
     )
-    st.html(STATIC / "style.css")
+    _add_style()
     add_scripts()
     pages = [
         st.Page(
@@ -59,6 +59,16 @@ def show() -> None:
         overlay.enter(page.title)
         page.run()
         _what_leaves(current.context)
+
+
+def _add_style() -> None:
+    """The first element that a server draws makes Streamlit look through the stack of calls, once;
+    inspect.stack can fail while another thread imports modules, and the store opens at that moment.
+    """
+    try:
+        st.html(STATIC / "style.css")
+    except Exception:  # whatever a half imported module raises
+        st.html(STATIC / "style.css")
 
 
 @st.fragment(run_every=0.5)

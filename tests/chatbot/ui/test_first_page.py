@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import inspect
 import io
 import time
 from collections.abc import Iterator
@@ -10,6 +11,7 @@ from dataclasses import replace
 import pytest
 from starlette.applications import Starlette
 from starlette.testclient import TestClient
+from streamlit import delta_generator
 
 from chatbot.search.sections import Section
 from chatbot.store.addition_queue import NewFile
@@ -112,3 +114,14 @@ def test_parts_are_asked_about_by_what_their_headings_say() -> None:
         "What does the report say about public debt?",
         "What does the report say about real GDP growth?",
     ]
+
+
+def test_the_first_element_of_a_server_may_meet_a_module_that_is_half_imported(
+    context: app_context.AppContext, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def half_imported(*_: object) -> None:
+        raise ImportError("partially initialized module")
+
+    monkeypatch.setattr(delta_generator, "_use_warning_has_been_displayed", False)
+    monkeypatch.setattr(inspect, "stack", half_imported)
+    assert "Chat" in [title.value for title in visit().title]
