@@ -24,7 +24,7 @@ from chatbot.cli import (
     worker_command,
 )
 from chatbot.cli import memory_command as memories
-from chatbot.cli.command_client import run_there, server_of
+from chatbot.cli.command_client import run_there
 from chatbot.cli.exit_codes import FAILED, MOST_PAGES, UNUSABLE, USAGE, is_page_count, strategy_list
 from chatbot.cli.output import complain
 from chatbot.cli.served_command import ServedCommand, served
@@ -55,13 +55,13 @@ def main(
     return _exit_code(partial(_run, options, words))
 
 
-def run_served(words: list[str], command: ServedCommand, *, mcp: Command | None = None) -> int:
+def run_served(command: ServedCommand, *, mcp: Command | None = None) -> int:
     """Runs a command in the server that has the store open, for another process. Returns its exit code.
 
     mcp: as in `main`.
     """
     try:
-        options = _parser(None, mcp).parse_args(words)
+        options = _parser(None, mcp).parse_args(command.arguments)
     except SystemExit as end:  # wrong usage is told before a command comes here
         return end.code if isinstance(end.code, int) else USAGE
     for name, value in vars(options).items():
@@ -74,11 +74,8 @@ def run_served(words: list[str], command: ServedCommand, *, mcp: Command | None 
 
 def _run(options: argparse.Namespace, words: list[str]) -> int:
     settings = load_settings()
-    server = server_of(settings.store) if options.opens_store else None
-    if server is not None:
-        return run_there(server, words)
-    code: int = options.run(options, settings)
-    return code
+    code = run_there(settings.store, words) if options.opens_store else None
+    return options.run(options, settings) if code is None else code
 
 
 def _exit_code(run: Callable[[], int]) -> int:

@@ -184,10 +184,7 @@ def _add_locked(
     """Asks a few times for the password of a protected file; False if none was given."""
     name = upload.name or upload.path.name
     for _ in range(PASSWORD_TRIES):
-        try:
-            password = ask_password(visible(f"Password for {name} (Enter to skip): "))
-        except EOFError:
-            password = ""
+        password = ask_password(visible(f"Password for {name} (Enter to skip): "))
         again = dataclasses.replace(upload, password=password or None)
         result = next(iter(chatbot.add([again], through=queue)))
         if not (result.needs_password and password):
@@ -396,7 +393,12 @@ def _alone() -> Iterator[None]:
     if (command := served()) is None:
         yield
         return
-    command.must_be_idle("doctor")
+    if command.store.check.running or any(job.busy for job in command.store.additions.jobs()):
+        raise StoreError(
+            "`doctor` has to wait: the server is adding documents, or checks the store.",
+            hint=f"Try again when {command.url} shows that it is done.",
+            retryable=True,
+        )
     if not _checking.acquire(blocking=False):
         raise StoreError("The store is being checked already.", hint="Try again later.", retryable=True)
     try:

@@ -63,7 +63,7 @@ def progress_bars() -> Iterator[Callable[[str, str, int, int], None]]:
 
     Elsewhere, as in a log, prints a line every ten seconds.
     """
-    stream, columns = errors()
+    stream = errors()
     if not stream.isatty():
         yield _lines_of_progress(stream)
         return
@@ -83,7 +83,7 @@ def progress_bars() -> Iterator[Callable[[str, str, int, int], None]]:
                 unit=UNITS.get(phase, "pages"),
                 leave=False,
                 file=stream,
-                ncols=columns,
+                dynamic_ncols=True,
             )
         bar.update(done - bar.n)
         if done >= total:
