@@ -102,9 +102,10 @@ def _begin(server: socket.socket, words: Sequence[str]) -> None:
         "version": chatbot.__version__,
         "arguments": list(words),
         "folder": folder,
+        "terminal": sys.stdin.isatty(),
         "encodings": [(stream.encoding, stream.errors) for stream in streams],
     }
-    socket.send_fds(server, [b"\n"], [stream.fileno() for stream in streams])
+    socket.send_fds(server, [b"\n"], [stream.fileno() for stream in streams[1:]])
     server.sendall(json.dumps(given).encode("ascii") + b"\n")
 
 

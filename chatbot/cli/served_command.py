@@ -5,7 +5,6 @@ from __future__ import annotations
 import getpass
 import io
 import json
-import os
 import select
 import socket
 import sys
@@ -46,9 +45,9 @@ AT_ONCE = 64 * 1024
 class ServedCommand:
     """A command that a server runs for another process, which is at the other end of a socket.
 
-    That process hands over its streams as open files, so that output does not pass through the socket. Input,
-    and the answer to a prompt, it gives when it is asked: a server must not read the terminal that it was
-    started from. It stops the command by closing its side.
+    That process hands over its output and errors as open files, which are written without it. Its input, and
+    the answer to a prompt, it gives when it is asked: a server must not read the terminal that it was started
+    from. It stops the command by closing its side.
 
     After a stop, the next thing that the command reads or writes raises KeyboardInterrupt, once; what it
     writes then are its last words.
@@ -68,8 +67,8 @@ class ServedCommand:
         """
         self.store, self.url, self.began = store, url, time.perf_counter()
         self._connection, self._told = connection, False
-        _, files, _, _ = socket.recv_fds(connection, 1, len(STREAMS))
-        stdin, stdout, stderr = _Input(self, files[0]), _Output(self, files[1]), _Output(self, files[2])
+        _, files, _, _ = socket.recv_fds(connection, 1, 2)
+        stdout, stderr = (_Output(self, file) for file in files)
         self._answers = connection.makefile("rb")
         given = json.loads(self._answers.readline(MOST_BYTES))
         if given["version"] != chatbot.__version__:
@@ -79,12 +78,12 @@ class ServedCommand:
             )
         self.arguments = [str(word) for word in given["arguments"]]
         self.folder = Path(given["folder"])
-        read, printed, told = given["encodings"]
-        self.streams: tuple[TextIO, TextIO, TextIO] = (
-            io.TextIOWrapper(io.BufferedReader(stdin, AT_ONCE), *read),
-            io.TextIOWrapper(io.BufferedWriter(stdout), *printed),
-            io.TextIOWrapper(io.BufferedWriter(stderr), *told, line_buffering=True),
-        )
+        stdin = io.BufferedReader(_Input(self, is_terminal=given["terminal"]), AT_ONCE)
+        buffers: tuple[Any, ...] = (stdin, io.BufferedWriter(stdout), io.BufferedWriter(stderr))
+        self.streams: list[TextIO] = [
+            io.TextIOWrapper(buffer, encoding, errors, line_buffering=True)
+            for buffer, (encoding, errors) in zip(buffers, given["encodings"], strict=True)
+        ]
 
     @property
     def stopped(self) -> bool:
@@ -142,24 +141,19 @@ class ServedCommand:
 class _Input(io.RawIOBase):
     """Standard input of the process, of which only the process itself reads."""
 
-    def __init__(self, command: ServedCommand, number: int) -> None:
-        self._command, self._number = command, number
+    def __init__(self, command: ServedCommand, *, is_terminal: bool) -> None:
+        self._command, self._is_terminal = command, is_terminal
 
     def readable(self) -> bool:
         return True
 
     def isatty(self) -> bool:
-        return os.isatty(self._number)
+        return self._is_terminal
 
     def readinto(self, buffer: Any) -> int:
         data = (self._command.ask(read=len(buffer)) or "").encode("latin-1")
         buffer[: len(data)] = data
         return len(data)
-
-    def close(self) -> None:
-        if not self.closed:
-            os.close(self._number)
-        super().close()
 
 
 class _Output(io.FileIO):
