@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from chatbot.cli.exit_codes import DONE, FAILED, open_chatbot
-from chatbot.cli.output import Lines, emit, note, printed, progress_bars, say
+from chatbot.cli.output import Lines, note, printed, progress_bars, say
 from chatbot.cli.served_command import ask_password, go_on, is_interactive, refuse_beside_a_server, served
 from chatbot.errors import QuestionError, StoreError, UsageError
 from chatbot.models.tokens import encodable
@@ -42,7 +42,8 @@ LISTED = ("id", "state", "pages", "chunks", "embedded", "ocr_pages", "failed_pag
 LISTED_TIMES = ("added_at", "removed_at", "replaced_at", "same_as", "protected", "period", "status")
 
 
-def add(options: Namespace, settings: Settings) -> int:
+@printed
+def add(options: Namespace, settings: Settings) -> Lines:
     if options.dask:
         refuse_beside_a_server("add --dask")
     started = STARTED if (command := served()) is None else command.began
@@ -69,14 +70,14 @@ def add(options: Namespace, settings: Settings) -> int:
                 locked.add(result.document)
                 continue
             statuses.append(result.status)
-            _print_added(result, options)
+            yield _added(result)
         for upload in uploads:
             name = known_as(upload.name or upload.path.name)
             if name in locked:
                 locked.remove(name)
                 result = _add_locked(chatbot, upload, queue)
                 statuses.append(result.status)
-                _print_added(result, options)
+                yield _added(result)
         if not (uploads or statuses):
             say(f"There is nothing new in {chatbot.library.copies.folder}.")
         for result in chatbot.resume(progress=progress) if uploads and queue is None else ():
@@ -193,17 +194,11 @@ def read_passwords(path: Path | None) -> dict[str, str]:
     return {known_as(name): password for name, tab, password in rows if tab}
 
 
-def _print_added(result: AddResult, options: Namespace) -> None:
-    emit(_add_line(result), _add_text(result), as_json=options.json)
-
-
-def _add_line(result: AddResult) -> dict[str, Any]:
-    return {
-        **fields_of(result, ADDED),
-        "failed_pages": [{"page": page, "reason": reason} for page, reason in result.failed_pages],
-        **fields_of(result, SECONDS),
-        **({"warning": result.warning} if result.warning else {}),
-    }
+def _added(result: AddResult) -> tuple[dict[str, Any], str]:
+    line = fields_of(result, ADDED)
+    line["failed_pages"] = [{"page": page, "reason": reason} for page, reason in result.failed_pages]
+    line |= fields_of(result, (*SECONDS, "warning") if result.warning else SECONDS)
+    return line, _add_text(result)
 
 
 def _add_text(result: AddResult) -> str:
@@ -299,7 +294,7 @@ def rebuild_store(options: Namespace, settings: Settings) -> Lines:
     with progress_bars() as progress:
         for result in rebuild(settings, passwords, progress=progress):
             code = FAILED if result.status == "failed" else code
-            yield _add_line(result), _add_text(result)
+            yield _added(result)
     return code
 
 
@@ -332,14 +327,13 @@ def _findings(
     """Yields what is wrong, also with a store that cannot be opened for it. Raises StoreError for one that
     another process or a later version of the program has.
     """
-    from chatbot.records import Notice
     from chatbot.store.doctor import Finding
 
     try:
         with _alone(), open_chatbot(settings, mend=options.repair) as chatbot:
             yield from chatbot.check(repair=options.repair, progress=progress)
             if missing := chatbot.signals.not_set_up():
-                note(Notice(missing.message, missing.hint))
+                note(str(missing))
     except StoreError as error:
         if error.retryable or isinstance(error, NewerStoreError):
             raise

@@ -15,7 +15,6 @@ from chatbot.cli.served_command import resolved
 from chatbot.errors import UsageError
 from chatbot.memory.conversations.conversation_names import LOCAL
 from chatbot.memory.layers import counted, layers_with
-from chatbot.records import Notice
 from chatbot.settings import Settings
 
 if TYPE_CHECKING:
@@ -140,7 +139,7 @@ def file_actions(memory: str, form: str) -> dict[str, Action]:
         if len(done.problems) > MOST_PROBLEMS:
             say(f"And {counted(len(done.problems) - MOST_PROBLEMS, 'more line')}.")
         if done.problems and not done.added and not done.known:
-            note(Notice("Nothing in the file could be read.", form))
+            note(f"Nothing in the file could be read. {form}")
         unreadable = list(map(dataclasses.asdict, done.problems))
         text = (
             f"{done.added} added, {done.known} already known, {counted(len(unreadable), 'line')} unreadable."

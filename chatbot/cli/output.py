@@ -28,7 +28,6 @@ __all__ = [
     "Lines",
     "answer_text",
     "compared_text",
-    "emit",
     "hit_text",
     "holding_text",
     "note",
@@ -49,7 +48,7 @@ UNITS = {"embedding": "chunks", "moving": "rows", "comparing": "rows"}
 def printed(tell: Callable[[Namespace, Given], Lines]) -> Callable[[Namespace, Given], int]:
     """Makes a command that prints what `tell` yields, each line as an object or as text.
 
-    Returns the exit code.
+    Returns the exit code. A KeyboardInterrupt while it prints is raised in `tell`, too.
     """
 
     def run(options: Namespace, given: Given) -> int:
@@ -59,27 +58,27 @@ def printed(tell: Callable[[Namespace, Given], Lines]) -> Callable[[Namespace, G
                 line, text = next(lines)
             except StopIteration as end:
                 return end.value or DONE
-            emit(line, text, as_json=options.json)
+            try:
+                print(json.dumps(line) if options.json else visible(text), flush=True)
+            except KeyboardInterrupt as stop:
+                lines.throw(stop)
 
     return run
 
 
-def emit(line: dict[str, Any], text: str, *, as_json: bool) -> None:
-    """Prints one of the two forms.
+def say(text: str) -> None:
+    """Prints what is no result.
 
     Documents and models must not send control codes to the terminal, so invisible characters are written out.
     """
-    print(json.dumps(line) if as_json else visible(text), flush=True)
-
-
-def say(text: str) -> None:
-    """Prints what is no result."""
     print(visible(text), file=sys.stderr, flush=True)
 
 
-def note(notice: Notice) -> None:
-    hint = f"{notice.hint} {notice.command}".strip()
-    say(f"Note: {ProjectError(notice.text, hint=hint)}")
+def note(notice: Notice | str) -> None:
+    """Prints what the user should know."""
+    if not isinstance(notice, str):
+        notice = str(ProjectError(notice.text, hint=f"{notice.hint} {notice.command}".strip()))
+    say(f"Note: {notice}")
 
 
 @contextlib.contextmanager

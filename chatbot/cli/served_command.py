@@ -10,7 +10,7 @@ import socket
 import sys
 import time
 from collections.abc import Iterator
-from contextlib import contextmanager, suppress
+from contextlib import ExitStack, contextmanager, suppress
 from contextvars import ContextVar
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TextIO
@@ -36,7 +36,6 @@ __all__ = [
     "stopped",
 ]
 
-STREAMS = ("stdin", "stdout", "stderr")
 # Longer than all arguments that Linux hands to a process.
 MOST_BYTES = 8 * 2**20
 AT_ONCE = 64 * 1024
@@ -257,11 +256,9 @@ class _RoutedStream:
 @contextmanager
 def routed_streams() -> Iterator[None]:
     """Lets the commands that a server runs print and read as in a process of their own."""
-    own = [getattr(sys, name) for name in STREAMS]
-    for place, name in enumerate(STREAMS):
-        setattr(sys, name, _RoutedStream(place, own[place]))
-    try:
+    with ExitStack() as restored:
+        for place, name in enumerate(("stdin", "stdout", "stderr")):
+            own = getattr(sys, name)
+            restored.callback(setattr, sys, name, own)
+            setattr(sys, name, _RoutedStream(place, own))
         yield
-    finally:
-        for name, stream in zip(STREAMS, own, strict=True):
-            setattr(sys, name, stream)

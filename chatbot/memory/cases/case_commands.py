@@ -16,7 +16,6 @@ from chatbot.cli.output import Lines, note, printed
 from chatbot.memory.cases.records import Case, case_fields
 from chatbot.memory.conversations.conversation_names import LOCAL
 from chatbot.memory.layers import counted
-from chatbot.records import Notice
 from chatbot.settings import PROGRAM
 
 if TYPE_CHECKING:
@@ -29,9 +28,9 @@ FORM = (
     'A line is a JSON object such as {"question": "…", "plan": "the answer", "reward": 1}; `memory cases '
     "export` writes them."
 )
-NONE_RATED = Notice(
-    "No answers have been rated yet.",
-    f'Rate one on the Chat page, or add one with: {PROGRAM} memory cases add "QUESTION" "ANSWER"',
+NONE_RATED = (
+    "No answers have been rated yet. Rate one on the Chat page, or add one with: "
+    f'{PROGRAM} memory cases add "QUESTION" "ANSWER"'
 )
 
 
@@ -74,16 +73,14 @@ def _search_cases(options: Namespace, chatbot: Chatbot) -> Lines:
         yield line, f"{found.score:.2f}  {_case_text(found.case)}"
 
 
-def _none_found(health: CaseHealth) -> Notice:
+def _none_found(health: CaseHealth) -> str:
     """What to print if no case is to a question like the one searched for."""
     if not health.cases:
         return NONE_RATED
     stale = f"; {health.stale} skipped, as a document was changed or removed" if health.stale else ""
     waiting = f"; {health.waiting} not indexed yet (`memory cases reembed`)" if health.waiting else ""
     count = counted(health.cases, "rated answer")
-    return Notice(
-        f"None of {count} answers a similar question{stale}{waiting}.", "`memory cases list` shows all."
-    )
+    return f"None of {count} answers a similar question{stale}{waiting}. `memory cases list` shows all."
 
 
 @printed

@@ -10,14 +10,13 @@ from chatbot.cli.memory_command import FEW, Action, Commands
 from chatbot.cli.output import Lines, note, printed
 from chatbot.memory.conversations.conversation_names import LOCAL
 from chatbot.memory.layers import counted
-from chatbot.records import Notice
 
 if TYPE_CHECKING:
     from chatbot.service import Chatbot
 
 __all__ = ["COMMANDS"]
 
-NONE_YET = Notice("There are no conversations yet.", "Ask with --conversation NAME to begin one.")
+NONE_YET = "There are no conversations yet. Ask with --conversation NAME to begin one."
 
 
 @printed

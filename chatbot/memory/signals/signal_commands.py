@@ -17,9 +17,9 @@ from chatbot.cli.output import Lines, note, printed, say
 from chatbot.cli.served_command import resolved
 from chatbot.errors import NotFoundError, UsageError
 from chatbot.memory.conversations.conversation_names import LOCAL
+from chatbot.memory.layers import counted
 from chatbot.memory.signals.records import Imported, SignalsError
 from chatbot.memory.signals.status_text import health_text, imported_text, recallable_text
-from chatbot.records import Notice
 from chatbot.serialize import fields_of
 from chatbot.settings import PROGRAM
 
@@ -35,7 +35,7 @@ def _off(chatbot: Chatbot) -> bool:
     """Whether there is nothing to ask, after a note on what to do next. This is no failure."""
     health = chatbot.signals.health()
     if health.state == "off":
-        note(Notice(health.message, health.hint))
+        note(f"{health.message} {health.hint}")
     return health.state == "off"
 
 
@@ -82,15 +82,13 @@ def _told(chatbot: Chatbot, done: Imported) -> Lines:
     yield {**dataclasses.asdict(done), "repeated": done.repeated}, imported_text(done)
     if not chatbot.signals.state.on:
         note(
-            Notice(
-                "News signals are off. Imported news is kept but not recalled.",
-                f"Turn them on: {PROGRAM} memory signals on",
-            )
+            "News signals are off. Imported news is kept but not recalled. "
+            f"Turn them on: {PROGRAM} memory signals on"
         )
     elif done.events:
         health = chatbot.signals.health(chatbot.signal_options(LOCAL))
         if health.recallable < health.read:
-            note(Notice(recallable_text(health), MORE_RECALLED))
+            note(f"{recallable_text(health)} {MORE_RECALLED}")
     return FAILED if done.problem or done.refused else DONE
 
 
@@ -112,11 +110,10 @@ def _search_signals(options: Namespace, chatbot: Chatbot) -> Lines:
             f"in the {limits.hours:,} hours before {as_of:%Y-%m-%d %H:%M} and is as sure as "
             f"{limits.confidence:.2f}"
         )
-        note(Notice(f"No similar news was published {before}.", MORE_RECALLED))
+        note(f"No similar news was published {before}. {MORE_RECALLED}")
     elif not results:
         recallable = recallable_text(chatbot.signals.health(limits))
-        text = f"No similar news can be recalled. {recallable}"
-        note(Notice(text.strip(), MORE_RECALLED))
+        note(" ".join(filter(None, ("No similar news can be recalled.", recallable, MORE_RECALLED))))
     for found in results:
         line = {**dataclasses.asdict(found), "at": found.at.isoformat()}
         text = (
@@ -195,7 +192,7 @@ def _assets(options: Namespace, chatbot: Chatbot) -> Lines:
 def _sources(options: Namespace, chatbot: Chatbot) -> Lines:
     rows = chatbot.signals.ratings.listed()
     if not rows:
-        note(Notice("No answer with news in it is rated yet."))
+        note("No answer with news in it is rated yet.")
     for row in rows[: options.k]:
         line = {**dataclasses.asdict(row), "helpful_rate": row.helpful_rate}
         times = row.helpful + row.unhelpful
@@ -205,9 +202,9 @@ def _sources(options: Namespace, chatbot: Chatbot) -> Lines:
 @printed
 def _clean(options: Namespace, chatbot: Chatbot) -> Lines:
     if not chatbot.signals.options.days:
-        note(Notice("News is kept for ever.", "Set MEMORY_RETENTION_DAYS, for example to 30."))
+        note("News is kept for ever. Set MEMORY_RETENTION_DAYS, for example to 30.")
     erased = chatbot.signals.clean()
-    yield {"erased": erased}, f"Erased {erased:,} event{'s' if erased != 1 else ''}."
+    yield {"erased": erased}, f"Erased {counted(erased, 'event')}."
 
 
 COMMANDS = Commands(

@@ -16,7 +16,6 @@ from chatbot.cli.memory_command import FEW, Action, Commands, Option, file_actio
 from chatbot.cli.output import Lines, columns_text, note, printed
 from chatbot.memory.conversations.conversation_names import LOCAL
 from chatbot.memory.layers import counted
-from chatbot.records import Notice
 from chatbot.serialize import fields_of
 from chatbot.settings import PROGRAM, STRATEGIES
 from ingestion.invisible_characters import one_line
@@ -32,9 +31,9 @@ FORM = (
     'A line is a JSON object such as {"situation": "…", "recommendations": ["…"]}; `memory situations '
     "export` writes them."
 )
-NONE_ADVISED = Notice(
-    "No advice has been added yet.",
-    f'Add some: {PROGRAM} memory situations add "inflation rises" "shorten duration"',
+NONE_ADVISED = (
+    "No advice has been added yet. Add some: "
+    f'{PROGRAM} memory situations add "inflation rises" "shorten duration"'
 )
 
 
@@ -46,7 +45,7 @@ def _list_situations(options: Namespace, chatbot: Chatbot) -> Lines:
         scope = options.scope.casefold()
         rows = [situation for situation in every if situation.scope.casefold() == scope]
     if not rows:
-        note(Notice(f"No advice has been added for {options.scope}.") if every else NONE_ADVISED)
+        note(f"No advice has been added for {options.scope}." if every else NONE_ADVISED)
     for situation in rows[: options.k]:
         line = fields_of(situation, ("key", "scope", "situation", "recommendations", "at"))
         subject = f" [{situation.scope}]" if situation.scope else ""
@@ -92,14 +91,14 @@ def _cell(found: Mapping[str, Any]) -> str:
     return f"{one_line(found['matched_situation'], CELL_CHARACTERS)} ({_score(found)})"
 
 
-def _none_found(scopes: Sequence[str], scope: str) -> Notice:
+def _none_found(scopes: Sequence[str], scope: str) -> str:
     """What to print if a search of a scope finds nothing. scopes: those of the owner."""
     subjects = [subject for subject in scopes if subject]
     if not subjects:
         return NONE_ADVISED
     where = f"on {scope}" if scope else "without a subject"
     others = ", ".join(subjects[:FEW])
-    return Notice(f"No advice has been added {where}. There is some for {others}: use --scope.")
+    return f"No advice has been added {where}. There is some for {others}: use --scope."
 
 
 @printed
