@@ -5,6 +5,7 @@ from __future__ import annotations
 import getpass
 import io
 import json
+import os
 import select
 import socket
 import sys
@@ -160,6 +161,7 @@ class _Output(io.FileIO):
 
     def __init__(self, command: ServedCommand, number: int) -> None:
         super().__init__(number, "w")
+        os.set_inheritable(number, False)  # no process that the server starts may have it
         self._command = command
 
     def write(self, data: Any) -> int:
