@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING
 from chatbot.cli.arguments import Command, run_served
 from chatbot.cli.command_client import is_our_own, socket_path
 from chatbot.cli.exit_codes import FAILED
-from chatbot.cli.served_command import ServedCommand, running
+from chatbot.cli.served_command import ServedCommand
 from chatbot.errors import StoreError
 from ingestion.invisible_characters import visible
 
@@ -102,7 +102,7 @@ class CommandServer:
             return
         connection.settimeout(None)
         code = 130
-        with running(command), contextlib.suppress(KeyboardInterrupt):  # stopped with its last words
+        with contextlib.suppress(KeyboardInterrupt):  # stopped with its last words
             code = self._run(command)
         command.end(code)
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from argparse import Namespace
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from chatbot.cli.exit_codes import DONE, FAILED
 from chatbot.cli.output import Lines, printed, progress_bars, say
@@ -76,20 +76,13 @@ def migrate(options: Namespace, settings: Settings) -> Lines:
 
 def _target(options: Namespace, settings: Settings) -> Settings:
     """The settings with what is named in its new place."""
-    target = settings
-    if options.to == EMBEDDED:
-        target = replace(target, database="")
-    elif options.to and ("://" in options.to or "=" in options.to):
-        target = replace(target, database=options.to)
-    elif options.to:
-        target = replace(target, home=Path(options.to).absolute(), database="")
-    if options.chroma:
-        target = replace(target, chroma_url="" if options.chroma == EMBEDDED else options.chroma)
-    if options.files == EMBEDDED:
-        target = replace(target, files="")
-    elif options.files:
-        is_address = "://" in options.files
-        target = replace(target, files=options.files if is_address else str(Path(options.files).absolute()))
+    named = {"database": options.to, "chroma_url": options.chroma, "files": options.files}
+    new: dict[str, Any] = {name: "" if place == EMBEDDED else place for name, place in named.items() if place}
+    if new.get("database") and "://" not in options.to and "=" not in options.to:
+        new |= {"home": Path(options.to).absolute(), "database": ""}
+    if new.get("files") and "://" not in options.files:
+        new["files"] = str(Path(options.files).absolute())
+    target = replace(settings, **new)
     _check_addresses(settings, target)
     return target
 

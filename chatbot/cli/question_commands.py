@@ -267,16 +267,15 @@ def key_figures(options: Namespace, settings: Settings) -> Lines:
     from chatbot.comparison.key_figure_files import figure_lines, figure_text, sheet_csv, sheet_xlsx
 
     with open_chatbot(settings) as chatbot, progress_bars() as show:
-
-        def progress(document: str, done: int, total: int) -> None:
-            show("key figures", "reading", done, total)
-
-        sheet = chatbot.key_figures(options.names, progress=progress, stop=stopped)
+        sheet = chatbot.key_figures(
+            options.names,
+            progress=lambda _, done, total: show("key figures", "reading", done, total),
+            stop=stopped,
+        )
     go_on()
-    if options.csv:
-        _write(options.csv, sheet_csv(sheet))
-    if options.xlsx:
-        _write(options.xlsx, sheet_xlsx(sheet))
+    for path, made in ((options.csv, sheet_csv), (options.xlsx, sheet_xlsx)):
+        if path is not None:
+            _write(path, made(sheet))
     if options.json:
         for line in figure_lines(sheet):
             yield line, ""

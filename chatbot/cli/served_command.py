@@ -32,7 +32,6 @@ __all__ = [
     "refuse_beside_a_server",
     "resolved",
     "routed_streams",
-    "running",
     "served",
     "stopped",
 ]
@@ -40,6 +39,8 @@ __all__ = [
 # Longer than all arguments that Linux hands to a process.
 MOST_BYTES = 8 * 2**20
 AT_ONCE = 64 * 1024
+
+_current: ContextVar[ServedCommand | None] = ContextVar("served_command", default=None)
 
 
 class ServedCommand:
@@ -60,7 +61,7 @@ class ServedCommand:
     """
 
     def __init__(self, connection: socket.socket, store: AppContext, url: str) -> None:
-        """Takes the command.
+        """Takes the command, which this thread runs from now on.
 
         Raises StoreError if it is of another version, and OSError, ValueError, LookupError, TypeError or
         RecursionError if none comes.
@@ -84,6 +85,7 @@ class ServedCommand:
             io.TextIOWrapper(buffer, encoding, errors, line_buffering=True)
             for buffer, (encoding, errors) in zip(buffers, given["encodings"], strict=True)
         ]
+        _current.set(self)
 
     @property
     def stopped(self) -> bool:
@@ -169,22 +171,9 @@ class _Output(io.FileIO):
         return len(data) if self._command.gone else super().write(data[: select.PIPE_BUF])
 
 
-_current: ContextVar[ServedCommand | None] = ContextVar("served_command", default=None)
-
-
 def served() -> ServedCommand | None:
     """Returns the command that this thread runs for another process, None in a process of its own."""
     return _current.get()
-
-
-@contextmanager
-def running(command: ServedCommand) -> Iterator[None]:
-    """Makes this thread run `command` meanwhile."""
-    token = _current.set(command)
-    try:
-        yield
-    finally:
-        _current.reset(token)
 
 
 def stopped() -> bool:
@@ -250,9 +239,6 @@ class _RoutedStream:
 
     def __getattr__(self, name: str) -> Any:
         return getattr(self._stream(), name)
-
-    def __iter__(self) -> Iterator[str]:
-        return iter(self._stream())
 
 
 @contextmanager
