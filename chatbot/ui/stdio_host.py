@@ -66,7 +66,7 @@ def serve_beside(_: argparse.Namespace, settings: Settings) -> int:
 
     command = served()
     assert command is not None, "only a command of another process comes here"
-    read, write, _errors = command.terminal.streams
+    read, write, _errors = command.streams
     run_stdio(cast("Opened", command.store), read, write)
     return 0
 
