@@ -22,22 +22,29 @@ __all__ = ["Timeouts", "explain_limit", "patient"]
 NAP_SECONDS = 0.25
 # Sending is checked between pieces of this size, in case the endpoint reads slowly.
 WRITE_BYTES = 2**16
-_SAID = {
-    "first": "sent nothing within {seconds:g} s",
-    "between": "sent nothing more for {seconds:g} s",
-    "whole": "did not finish within {seconds:g} s",
-    "piece": "did not complete its answer within {seconds:g} s",
-}
-# What mends each. Whoever sent a word is at the right address; a model that reads a prompt has sent none yet.
-_MENDED = {
+# The limits: what an endpoint did, and what mends it. Whoever sent a word is at the right address; a model
+# that reads a prompt has sent none yet.
+_LIMITS = {
     "first": (
-        "A model on a CPU may need minutes to read the prompt: lower FINPOLICY_CONTEXT_TOKENS, or raise "
-        "FINPOLICY_FIRST_WORD_TIMEOUT (unset, it is five times FINPOLICY_TIMEOUT). If that does not help, "
-        "check {address}."
+        "sent nothing within {seconds:g} s",
+        (
+            "A model on a CPU may need minutes to read the prompt: lower FINPOLICY_CONTEXT_TOKENS, or "
+            "raise FINPOLICY_FIRST_WORD_TIMEOUT (unset, it is five times FINPOLICY_TIMEOUT). If that does "
+            "not help, check {address}."
+        ),
     ),
-    "between": "Check that it is running, or raise FINPOLICY_TIMEOUT.",
-    "whole": "Choose a faster model, or raise FINPOLICY_ANSWER_TIMEOUT.",
-    "piece": "Check that it is running and {address} is right, or raise FINPOLICY_TIMEOUT.",
+    "between": (
+        "sent nothing more for {seconds:g} s",
+        "Check that it is running, or raise FINPOLICY_TIMEOUT.",
+    ),
+    "whole": (
+        "did not finish within {seconds:g} s",
+        "Choose a faster model, or raise FINPOLICY_ANSWER_TIMEOUT.",
+    ),
+    "piece": (
+        "did not complete its answer within {seconds:g} s",
+        "Check that it is running and {address} is right, or raise FINPOLICY_TIMEOUT.",
+    ),
 }
 
 
@@ -109,15 +116,12 @@ def explain_limit(limit: str, settings: Settings) -> tuple[str, str] | None:
 
     Returns None for what is not a limit of `Timeouts.left`.
     """
-    if limit not in _SAID:
+    if limit not in _LIMITS:
         return None
-    seconds = {"first": settings.first_word_seconds, "whole": settings.answer_timeout}.get(
-        limit, settings.timeout
-    )
-    return (
-        _SAID[limit].format(seconds=seconds),
-        _MENDED[limit].format(address=address_variable(settings)),
-    )
+    known = {"first": settings.first_word_seconds, "whole": settings.answer_timeout}
+    said, mended = _LIMITS[limit]
+    seconds = known.get(limit, settings.timeout)
+    return said.format(seconds=seconds), mended.format(address=address_variable(settings))
 
 
 def patient(stream: NetworkStream, patience: Timeouts) -> NetworkStream:
@@ -134,7 +138,7 @@ def patient(stream: NetworkStream, patience: Timeouts) -> NetworkStream:
                 try:
                     return stream.read(max_bytes, min(_wait(patience), NAP_SECONDS))
                 except httpcore2.ReadTimeout as error:
-                    if str(error) in _SAID:
+                    if str(error) in _LIMITS:
                         raise
 
         def write(self, buffer: bytes, timeout: float | None = None) -> None:
