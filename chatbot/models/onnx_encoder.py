@@ -443,9 +443,8 @@ class _Layers:
 
         One scale for the whole matrix would cost cosine .05.
         """
-        matrix, bias = (
-            np.concatenate([self._weights[f"{name}.{kind}"] for name in names]) for kind in ("weight", "bias")
-        )
+        matrix = np.concatenate([self._weights[f"{name}.weight"] for name in names])
+        bias = np.concatenate([self._weights[f"{name}.bias"] for name in names])
         numbers, scales = _quantised(matrix.T, levels=WEIGHT_LEVELS, axis=0)
         return numbers, scales[0], np.zeros(len(matrix), np.int8), bias
 
