@@ -49,18 +49,13 @@ class Address:
     """An endpoint as a client needs it.
 
     base: the URL to which paths such as /chat/completions are added, without a query.
-    client: one of providers.CLIENTS.
+    has_version: whether the base names the API's version, as in /v1, or needs none.
     api_version: of Azure's older form of address, "" for none.
     """
 
     base: str
-    client: str
+    has_version: bool = True
     api_version: str = ""
-
-    @property
-    def has_version(self) -> bool:
-        """Whether the base names the API's version, as in /v1, or needs none."""
-        return self.client != "openai" or _VERSION.search(urlsplit(self.base).path) is not None
 
 
 def endpoint_url(settings: Settings) -> str:
@@ -138,11 +133,11 @@ def address_of(settings: Settings) -> Address:
         return _azure_address(root, path, parts.query)
     path = _PATH_OF_A_CALL.sub("", path).rstrip("/")
     if client == "anthropic":  # whose client adds the version itself
-        return Address(root + path.removesuffix("/v1"), client)
+        return Address(root + path.removesuffix("/v1"))
     known = provider_by_host(url)
     if known is not None and path in {"", "/v1"}:
         path = urlsplit(known.address).path
-    return Address(root + path, client)
+    return Address(root + path, _VERSION.search(path) is not None)
 
 
 def tidied(url: str) -> str:
@@ -160,10 +155,10 @@ def tidied(url: str) -> str:
 def _azure_address(root: str, path: str, query: str) -> Address:
     deployment = _AZURE_DEPLOYMENT.search(path)
     if deployment is None:
-        return Address(f"{root}/openai/v1", "azure")
+        return Address(f"{root}/openai/v1")
     given = parse_qs(query).get("api-version", [""])[0]
     version = given if re.fullmatch(r"[\w.-]{1,40}", given) else _AZURE_VERSION
-    return Address(f"{root}/openai{deployment[1]}", "azure", version)
+    return Address(f"{root}/openai{deployment[1]}", api_version=version)
 
 
 def split_url(url: str) -> SplitResult:

@@ -62,6 +62,7 @@ _CHANNEL, _MESSAGE, _CONSTRAIN, _START = "<|channel|>", "<|message|>", "<|constr
 _TAGS = [f"<{end}{name}>" for end in ("", "/") for name in ("think", "thinking", "thought", "reasoning")]
 _MARKS = (*_TAGS, _CHANNEL, _MESSAGE, _CONSTRAIN, _START, "<|end|>", "<|return|>", "<|call|>")
 _MARK = re.compile("|".join(map(re.escape, _MARKS)))
+_BEGUN = re.compile(r"<[/|a-z]{0,11}$")  # what may become one
 _NO_BEGIN = "thoughts without a begin"
 _MOST_MODELS = 1_000
 # What a request calls the tools that are offered, streaming, the counts of tokens and their limit. It is what
@@ -545,8 +546,9 @@ class _Thinking:
             self._pass(found[0], before)
         if self._inside and not last and (self.perhaps or self._mark == _CHANNEL):
             return answer
-        begun = 0 if last else max(_begun(self._held, mark) for mark in _MARKS)
-        text, self._held = self._held[: len(self._held) - begun], self._held[len(self._held) - begun :]
+        begun = None if last else _BEGUN.search(self._held)
+        end = begun.start() if begun else len(self._held)
+        text, self._held = self._held[:end], self._held[end:]
         if not self._inside or self.perhaps:
             answer += self._from_its_first_word(text)
         return Anew(answer) if anew else answer
@@ -568,13 +570,6 @@ class _Thinking:
         said = text.lstrip() if self._begins else text
         self._begins = self._begins and not said
         return said
-
-
-def _begun(text: str, mark: str) -> int:
-    """Returns how many characters of a mark the text ends in."""
-    return next(
-        (count for count in range(min(len(mark) - 1, len(text)), 0, -1) if text.endswith(mark[:count])), 0
-    )
 
 
 def _counted(deltas: Iterator[Delta], patience: Timeouts) -> Mapping[str, int]:

@@ -12,6 +12,7 @@ from chatbot.models.addresses import (
     Address,
     address_of,
     address_variable,
+    client_of,
     key_of,
     key_variable,
     split_url,
@@ -26,7 +27,7 @@ if TYPE_CHECKING:
 
     from anthropic import Anthropic
     from httpcore2 import NetworkBackend
-    from httpx2 import BaseTransport, Request
+    from httpx2 import BaseTransport
     from openai import OpenAI
 
 __all__ = ["check_endpoint", "checked_addresses", "connect_by", "open_client", "web_transport"]
@@ -123,15 +124,15 @@ def open_client(settings: Settings, patience: Timeouts | None = None) -> OpenAI 
     # environment.
     key = key_of(settings) or "none"
     options: dict[str, Any] = {"timeout": timeout, "max_retries": 0, "http_client": http}
-    if address.client == "anthropic":
+    client = client_of(settings)
+    if client == "anthropic":
         from anthropic import Anthropic
 
         return Anthropic(api_key=key, base_url=address.base, **options)
     from openai import OpenAI
 
-    if address.client == "azure":  # which takes the key in a header of its own
+    if client == "azure":  # which takes the key in a header of its own
         options["default_headers"] = {"api-key": key_of(settings)}
-        http.event_hooks = {"request": [_without_authorization]}
     if address.api_version:
         options["default_query"] = {"api-version": address.api_version}
     return OpenAI(api_key=key, admin_api_key="", base_url=address.base, **options)
@@ -143,10 +144,6 @@ def web_transport(settings: Settings) -> BaseTransport:
     `settings.timeout` limits the whole answer.
     """
     return _bounded_transport(settings, Timeouts.for_one_piece(settings))
-
-
-def _without_authorization(request: Request) -> None:
-    request.headers.pop("Authorization", None)
 
 
 def _check_key(address: Address, settings: Settings) -> None:
@@ -205,6 +202,8 @@ def _bounded_transport(settings: Settings, patience: Timeouts) -> BaseTransport:
             patience.begin()
             for name in set(request.headers) - SENT_HEADERS:
                 del request.headers[name]
+            if "api-key" in request.headers:  # Azure's, instead of the usual header
+                request.headers.pop("authorization", None)
             request.headers["Accept-Encoding"] = "identity"
             answer = super().handle_request(request)
             if answer.headers.get("Content-Encoding", "identity").casefold() != "identity":
