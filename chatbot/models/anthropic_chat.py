@@ -80,8 +80,7 @@ class AnthropicModel(EndpointModel):
             told.append({"type": "tool_result", "tool_use_id": call.id, "content": encodable(reply.text)})
         return [{"role": "assistant", "content": asked}, {"role": "user", "content": told}]
 
-    def _read(self, stream: Any, body: Mapping[str, Any]) -> Iterator[Delta]:
-        numbers = _numbers_of(body)
+    def _read(self, stream: Any, cites: Sequence[int]) -> Iterator[Delta]:
         block, cited, usage = "", dict[int, None](), dict[str, int]()
         for event in stream:
             match event:
@@ -99,8 +98,8 @@ class AnthropicModel(EndpointModel):
                     yield Delta(text)
                 case {"type": "content_block_delta", "delta": dict(delta)}:
                     match delta:
-                        case {"citation": {"document_index": int(place)}} if 0 <= place < len(numbers):
-                            cited[numbers[place]] = None
+                        case {"citation": {"document_index": int(place)}} if 0 <= place < len(cites):
+                            cited[cites[place]] = None
                     yield Delta(thinks=True)
                 case {"type": "content_block_stop"}:
                     yield Delta(_marks(block, cited))
@@ -152,10 +151,3 @@ def _with_documents(content: str, sources: Sequence[PromptSource]) -> list[dict[
     blocks.append({"type": "text", "text": content[at:]})
     # The API refuses a block of blanks.
     return [block for block in blocks if block["type"] == "document" or str(block["text"]).strip()]
-
-
-def _numbers_of(body: Mapping[str, Any]) -> list[int]:
-    """Returns the numbers of the documents of a request, in order."""
-    contents = [turn["content"] for turn in body["messages"] if isinstance(turn["content"], list)]
-    titles = [block["title"] for blocks in contents for block in blocks if block["type"] == "document"]
-    return [int(title[1:].partition("]")[0]) for title in titles]

@@ -193,6 +193,20 @@ class Delta:
     calls: Sequence[CallPiece] = ()
 
 
+@dataclass(frozen=True, slots=True)
+class _Asked:
+    """A request, what limits it, and what is told of its answer.
+
+    cites: the numbers of its sources. usage: receives the counts. calls: receives what the model calls.
+    """
+
+    body: dict[str, Any]
+    cites: Sequence[int]
+    patience: Timeouts
+    usage: dict[str, int] = field(default_factory=dict)
+    calls: CallPieces = field(default_factory=CallPieces)
+
+
 class LLM(Protocol):
     """A chat model.
 
@@ -295,8 +309,9 @@ class EndpointModel(ABC):
             body[TOOLS] = [self._tool(tool) for tool in tools]
             for called in rounds:
                 body["messages"] += self._turns_of(called)
-        usage, calls = dict[str, int](), CallPieces()
-        return Reply(self._answer(body, stop, usage, calls), usage, calls)
+        cites = [source.number for source in sources]
+        asked = _Asked(body, cites, Timeouts.for_words(self._settings, stop))
+        return Reply(self._answer(asked), asked.usage, asked.calls)
 
     @property
     def calls_tools(self) -> bool:
@@ -326,18 +341,16 @@ class EndpointModel(ABC):
         """Returns the request, without what may have to be left out."""
 
     @abstractmethod
-    def _read(self, stream: Any, body: Mapping[str, Any]) -> Iterator[Delta]:
-        """Yields what each event of the reply to a request brings, whatever its shape."""
+    def _read(self, stream: Any, cites: Sequence[int]) -> Iterator[Delta]:
+        """Yields what each event of a reply brings, whatever its shape. cites: the numbers of the sources."""
 
-    def _answer(
-        self, body: dict[str, Any], stop: Callable[[], bool], usage: dict[str, int], calls: CallPieces
-    ) -> Generator[str, None, str]:
+    def _answer(self, asked: _Asked) -> Generator[str, None, str]:
+        stop = asked.patience.stop
         pause = FIRST_PAUSE_SECONDS
-        patience = Timeouts.for_words(self._settings, stop)
         for tries in count(1):
             said = list[str]()
             try:
-                return (yield from self._attempt(body, patience, said, usage, calls))
+                return (yield from self._attempt(asked, said))
             except EndpointError as error:
                 failure = error
             if stop():
@@ -352,26 +365,18 @@ class EndpointModel(ABC):
             pause *= 2
         return "stopped"
 
-    def _attempt(
-        self,
-        body: dict[str, Any],
-        patience: Timeouts,
-        said: list[str],
-        usage: dict[str, int],
-        calls: CallPieces,
-    ) -> Generator[str, None, str]:
+    def _attempt(self, asked: _Asked, said: list[str]) -> Generator[str, None, str]:
         """Makes one request.
 
         Its pieces are also kept in `said`, so that after an error the caller knows whether anything was
         shown.
-
-        usage: receives the counts. calls: receives what the model calls.
         """
+        patience, usage, calls = asked.patience, asked.usage, asked.calls
         stop = patience.stop
         if stop():
             return "stopped"
-        finish, characters_left = "", body[LIMIT] * MOST_CHARACTERS_PER_TOKEN
-        with closing(self._deltas(body, patience)) as deltas:
+        finish, characters_left = "", asked.body[LIMIT] * MOST_CHARACTERS_PER_TOKEN
+        with closing(self._deltas(asked)) as deltas:
             thinking = _Thinking(begun=_NO_BEGIN in self._found)
             for delta in deltas:
                 finish = delta.finish
@@ -402,13 +407,13 @@ class EndpointModel(ABC):
         self._check_end(finish, "".join(said), calls=bool(calls.calls()))
         return "length" if finish == "length" else "stop"
 
-    def _deltas(self, body: dict[str, Any], patience: Timeouts) -> Generator[Delta, None, None]:
+    def _deltas(self, asked: _Asked) -> Generator[Delta, None, None]:
         """Yields what the events of one request bring, with clean text. Raises EndpointError."""
         clean = CleanText()
-        with explaining(self._settings), open_client(self._settings, patience) as client:
-            stream = self._request(client, body)
+        with explaining(self._settings), open_client(self._settings, asked.patience) as client:
+            stream = self._request(client, asked.body)
             with closing(stream.response):
-                for delta in self._read(stream, body):
+                for delta in self._read(stream, asked.cites):
                     yield replace(delta, text=clean.take(delta.text, last=bool(delta.finish)))
 
     def _request(self, client: Any, body: dict[str, Any]) -> Any:

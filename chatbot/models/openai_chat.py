@@ -135,7 +135,7 @@ class OpenAIModel(EndpointModel):
             return not any(turn["role"] == "tool" for turn in sent["messages"])
         return super()._adapts(error, sent)
 
-    def _read(self, stream: Any, body: Mapping[str, Any]) -> Iterator[Delta]:
+    def _read(self, stream: Any, cites: Sequence[int]) -> Iterator[Delta]:
         """Yields the deltas; a whole answer in JSON, as of a server that does not stream, is one.
 
         Raises EndpointError for an event that is an error although the status was 200.
@@ -152,10 +152,10 @@ def _said_by_user(messages: list[dict[str, Any]]) -> list[dict[str, Any]]:
     """Returns the messages with what the system said at the begin of the user's first one."""
     system = [one["content"] for one in messages if one["role"] == _SYSTEM]
     others = [one for one in messages if one["role"] != _SYSTEM]
-    first = next((at for at, one in enumerate(others) if one["role"] == "user"), None)
-    if system and first is not None:
-        content = "\n\n".join([*system, others[first]["content"]])
-        others[first] = {"role": "user", "content": content}
+    for at, one in enumerate(others):
+        if one["role"] == "user":
+            others[at] = one | {"content": "\n\n".join([*system, one["content"]])}
+            break
     return others
 
 
