@@ -23,7 +23,6 @@ from chatbot.models.addresses import (
     key_variable,
     tidied,
 )
-from chatbot.models.timeouts import explain_limit
 from chatbot.settings import Settings
 from ingestion.invisible_characters import one_line
 
@@ -49,7 +48,7 @@ LONGEST_RETRY_SECONDS = 31 * 86_400.0
 # Where an error's words may stand in its body, and the codes beside them.
 _WORDS_IN = ("message", "detail", "error", "msg", "error_message")
 _CODES_IN = ("code", "type", "status")
-_NO_ANSWER = "Check {address}. Addresses usually end in /v1."
+_CHECK_ADDRESS = "Check {address}. Addresses usually end in /v1."
 
 
 @dataclass(frozen=True, slots=True)
@@ -102,7 +101,7 @@ _MEANINGS = (
     ),
     _Meaning(
         "{host} answers, but not at this address{status}{words}",
-        _NO_ANSWER,
+        _CHECK_ADDRESS,
         "path",
         r"unexpected endpoint|page not found|no such path|resource not found|^not found$|unknown url"
         r"|invalid url",
@@ -143,10 +142,50 @@ _MEANINGS = (
     _Meaning("{host} reported an error{words}", "", statuses={0}, retryable=True),
     _Meaning("{host} rejected the request{status}{words}", "Check {setting}.", statuses=range(1_000)),
 )
+# The limits that an endpoint met, see `Timeouts.left`. Whoever sent a word is at the right address; a model
+# that reads a prompt has sent none yet.
+_SILENT = {
+    limit: _Meaning(text, hint, "silent", retryable=True)
+    for limit, text, hint in (
+        (
+            "first",
+            "{host} sent nothing within {seconds} s.",
+            (
+                "A model on a CPU may need minutes to read the prompt: lower FINPOLICY_CONTEXT_TOKENS, or "
+                "raise FINPOLICY_FIRST_WORD_TIMEOUT (unset, it is five times FINPOLICY_TIMEOUT). If that "
+                "does not help, check {address}."
+            ),
+        ),
+        (
+            "between",
+            "{host} sent nothing more for {seconds} s.",
+            "Check that it is running, or raise FINPOLICY_TIMEOUT.",
+        ),
+        (
+            "whole",
+            "{host} did not finish within {seconds} s.",
+            "Choose a faster model, or raise FINPOLICY_ANSWER_TIMEOUT.",
+        ),
+        (
+            "piece",
+            "{host} did not complete its answer within {seconds} s.",
+            "Check that it is running and {address} is right, or raise FINPOLICY_TIMEOUT.",
+        ),
+    )
+}
+_CHECK_SERVER = "Check that the server is running, and that {address} is right."
+_NO_CONNECTION = _Meaning(
+    "{host} took no connection within {seconds} s.", _CHECK_SERVER, "silent", retryable=True
+)
+_NO_ANSWER = _Meaning("{host} sent something that is not a model's answer.", _CHECK_ADDRESS, retryable=True)
 _NO_KEY = _Meaning("{host} asks for a key, and none is set{status}.", "Set {key}.", "key")
+_NOT_ALLOWED = _Meaning(
+    "{host} is not connected to{words}", "Check {address}.", "unreachable", retryable=True
+)
+_BROKEN = _Meaning("{host} broke off the connection{words}", _CHECK_SERVER, retryable=True)
 # Why no connection is made, by the transport's words.
 _UNREACHABLE = tuple(
-    _Meaning(text, hint, "unreachable", words)
+    _Meaning(text, hint, "unreachable", words, retryable=True)
     for words, text, hint in (
         (
             "name is not known|name or service|name resolution|nodename nor servname",
@@ -222,14 +261,11 @@ def explain_failure(error: Exception, settings: Settings, *, model_setting: str)
     import httpx2
 
     names = {kind.__name__ for kind in type(error).__mro__}  # the same in both clients
-    host, address = endpoint_host(settings), address_variable(settings)
     if "APITimeoutError" in names or isinstance(error, httpx2.TimeoutException):
         limit = str(error.__cause__ if "APITimeoutError" in names else error)
-        what, hint = explain_limit(limit, settings) or (
-            f"took no connection within {settings.timeout:g} s",
-            f"Check that the server is running, and that {address} is right.",
-        )
-        return EndpointError(f"{host} {what}.", hint=hint, retryable=True, kind="silent")
+        known = {"first": settings.first_word_seconds, "whole": settings.answer_timeout}
+        seconds = known.get(limit, settings.timeout)
+        return _explained(_SILENT.get(limit, _NO_CONNECTION), settings, {"seconds": f"{seconds:g}"})
     if "APIConnectionError" in names or isinstance(error, httpx2.HTTPError):
         return _explain_connection(error.__cause__ or error, settings)
     if "APIStatusError" in names:
@@ -239,8 +275,7 @@ def explain_failure(error: Exception, settings: Settings, *, model_setting: str)
         return explain_body(body, settings, model_setting=model_setting, status=status.status_code, wait=wait)
     if "APIError" in names:
         return explain_body(getattr(error, "body", None) or str(error), settings, model_setting=model_setting)
-    hint = _NO_ANSWER.format(address=address)
-    return EndpointError(f"{host} sent something that is not a model's answer.", hint=hint, retryable=True)
+    return _explained(_NO_ANSWER, settings, {})
 
 
 def explain_body(
@@ -341,26 +376,21 @@ def _codes_of(body: object) -> str:
 def _explain_connection(cause: BaseException, settings: Settings) -> EndpointError:
     import httpx2
 
-    host, address = endpoint_host(settings), address_variable(settings)
+    said, words = str(cause), "."
     if reason := refusal_of(cause):
-        error = EndpointError(
-            f"{host} is not connected to: {reason.rstrip('.')}.",
-            hint=f"Check {address}.",
-            kind="unreachable",
-        )
+        meaning, words = _NOT_ALLOWED, f": {reason.rstrip('.')}."
     elif isinstance(cause, httpx2.ConnectError):
-        scheme = urlsplit(tidied(endpoint_url(settings))).scheme
-        error = _explained(_meaning(_UNREACHABLE, str(cause), -1), settings, {"scheme": scheme})
+        meaning = _meaning(_UNREACHABLE, said, -1)
     else:
+        meaning = _BROKEN
         # For a dying server the transport's own words say less than these; for a server that does not speak
         # HTTP they quote what it sent.
-        died = isinstance(cause, httpx2.RemoteProtocolError) and _DIED in str(cause)
-        said = "" if died or not _shows_words(settings) else f": {clean_text(str(cause), settings)}"
-        error = EndpointError(
-            f"{host} broke off the connection{said}".rstrip(".") + ".",
-            hint=f"Check that the server is running, and that {address} is right.",
-        )
-    error.wait, error.retryable = 0, True
+        died = isinstance(cause, httpx2.RemoteProtocolError) and _DIED in said
+        if not died and _shows_words(settings):
+            words = f": {clean_text(said, settings).rstrip('.')}."
+    scheme = urlsplit(tidied(endpoint_url(settings))).scheme
+    error = _explained(meaning, settings, {"words": words, "scheme": scheme})
+    error.wait = 0
     return error
 
 
