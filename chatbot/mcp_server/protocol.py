@@ -87,12 +87,8 @@ class _Answers:
         except ValidationError as error:
             wrong = ". ".join(plain_errors(error.errors()))
             return _failed(f"{wrong}. Fix these arguments and call {asked.name[:100]} again.")
-        except NotFoundError as error:
-            return _failed(f"{error.message} {LIST_HINT}")
-        except ProjectError as error:
-            return _failed(f"{error.message} {hint_of(error)}")
-        except ProblemError as error:
-            return _failed(f"{error.detail} {error.hint}")
+        except (ProjectError, ProblemError) as error:
+            return _failed(_told(error))
         except MCPError:
             raise
         except Exception as error:
@@ -166,10 +162,8 @@ class _Answers:
             raise _refusal(f"Resources are pages: {work.ADDRESS}. {LIST_HINT}")
         try:
             page, _ = await work.get_page(visitor, forms.GetDrawnPage(document=named[1], page=int(named[2])))
-        except NotFoundError as error:
-            raise _refusal(f"{error.message} {LIST_HINT}") from None
         except ProjectError as error:
-            raise _refusal(str(error)) from None
+            raise _refusal(_told(error)) from None
         text = mcp_types.TextResourceContents(uri=asked.uri, text=page.text, mime_type="text/plain")
         return mcp_types.ReadResourceResult(contents=[text])
 
@@ -177,10 +171,8 @@ class _Answers:
         """Returns who asks for something that is no tool. Raises MCPError."""
         try:
             return self._visitor_of(context)
-        except ProblemError as error:
-            raise _refusal(f"{error.detail} {error.hint}") from None
-        except ProjectError as error:
-            raise _refusal(str(error)) from None
+        except (ProjectError, ProblemError) as error:
+            raise _refusal(_told(error)) from None
 
 
 class _Progress:
@@ -214,6 +206,13 @@ def _cursor(asked: mcp_types.PaginatedRequestParams | None) -> int:
     if not (text.isascii() and text.isdecimal() and len(text) < 10):
         raise _refusal("The cursor is none of this list's. List from the beginning.")
     return int(text)
+
+
+def _told(error: ProjectError | ProblemError) -> str:
+    """Returns what went wrong and the fix."""
+    if isinstance(error, ProblemError):
+        return f"{error.detail} {error.hint}"
+    return f"{error.message} {LIST_HINT if isinstance(error, NotFoundError) else hint_of(error)}"
 
 
 def _text(text: str) -> mcp_types.TextContent:

@@ -288,11 +288,10 @@ def _build(spec: EncoderSpec, folder: Path) -> bytes:
     """Returns the whole graph, serialised: 22 MB for MiniLM."""
     from onnx import TensorProto, helper
 
-    graph = _Graph()
-    layers = _Layers(spec, spec.weights(checked_file(spec, folder, spec.weights_file)), graph)
-    ends = [graph.add("Gather", "bounds", at) for at in ("text", graph.add("Add", "text", [1]))]
-    ends = [graph.add("Reshape", end, [1]) for end in ends]
-    layers.vector(graph.add("Unsqueeze", graph.add("Slice", "tokens", *ends), [0]))
+    graph = _Graph(spec, spec.weights(checked_file(spec, folder, spec.weights_file)))
+    place = graph.add("Reshape", "text", [1])
+    ends = [graph.add("Gather", "bounds", at) for at in (place, graph.add("Add", place, [1]))]
+    graph.vector(graph.add("Unsqueeze", graph.add("Slice", "tokens", *ends), [0]))
     graph.add("Identity", "going", outputs=["going on"])
     value = helper.make_tensor_value_info
     one_text = helper.make_graph(
@@ -329,9 +328,13 @@ def _quantised(table: Array, *, levels: int, axis: int) -> tuple[Array, Array]:
 
 
 class _Graph:
-    """The nodes of a graph, and its constants."""
+    """The nodes of a graph, and its constants. Its methods return the name of the value they make.
 
-    def __init__(self) -> None:
+    weights: as in EncoderSpec.
+    """
+
+    def __init__(self, spec: EncoderSpec, weights: Mapping[str, Any]) -> None:
+        self._spec, self._weights = spec, weights
         self.nodes: list[NodeProto] = []
         self._constants: dict[int, tuple[str, Array]] = {}
 
@@ -363,31 +366,21 @@ class _Graph:
         name, _ = self._constants.setdefault(id(array), (f"constant {len(self._constants)}", array))
         return name
 
-
-class _Layers:
-    """Writes the layers of one text into a graph. Each method returns the name of the value it makes.
-
-    weights: as in EncoderSpec.
-    """
-
-    def __init__(self, spec: EncoderSpec, weights: Mapping[str, Any], graph: _Graph) -> None:
-        self._spec, self._weights, self._add = spec, weights, graph.add
-
     def vector(self, ids: str) -> None:
-        """Writes all, from the tokens of a text to `vector`."""
+        """Adds all layers, from the tokens of a text to `vector`."""
         x = self._embedded(ids)
         for layer in range(self._spec.layers):
             prefix = f"encoder.layer.{layer}"
             dense = self._matrix(f"{prefix}.attention.output.dense")
-            attended = self._add(
+            attended = self.add(
                 "DynamicQuantizeMatMul", self._attention(x, f"{prefix}.attention.self"), *dense
             )
-            x = self._normalised(self._add("Add", attended, x), f"{prefix}.attention.output.LayerNorm")
+            x = self._normalised(self.add("Add", attended, x), f"{prefix}.attention.output.LayerNorm")
             x = self._normalised(
-                self._add("Add", self._feed_forward(x, prefix), x), f"{prefix}.output.LayerNorm"
+                self.add("Add", self._feed_forward(x, prefix), x), f"{prefix}.output.LayerNorm"
             )
-        self._add(
-            "LpNormalization", self._add("ReduceMean", x, [1], keepdims=0), outputs=["vector"], axis=-1, p=2
+        self.add(
+            "LpNormalization", self.add("ReduceMean", x, [1], keepdims=0), outputs=["vector"], axis=-1, p=2
         )
 
     def _embedded(self, ids: str) -> str:
@@ -399,30 +392,30 @@ class _Layers:
             found = self._unpacked(table, ids)
         else:
             words, scales = _quantised(table, levels=TABLE_LEVELS, axis=1)
-            numbers = self._add("Cast", self._add("Gather", words, ids), to=1)
-            found = self._add("Mul", numbers, self._add("Gather", scales, ids))
+            numbers = self.add("Cast", self.add("Gather", words, ids), to=1)
+            found = self.add("Mul", numbers, self.add("Gather", scales, ids))
         # A text is one segment, so the first row of the segment table belongs to every position.
-        length = self._add("Shape", ids, start=1, end=2)
-        placed = self._add("Slice", places[: self._spec.max_tokens] + segments[:1], [0], length, [0])
-        return self._normalised(self._add("Add", found, placed), "embeddings.LayerNorm")
+        length = self.add("Shape", ids, start=1, end=2)
+        placed = self.add("Slice", places[: self._spec.max_tokens] + segments[:1], [0], length, [0])
+        return self._normalised(self.add("Add", found, placed), "embeddings.LayerNorm")
 
     def _unpacked(self, table: Packed, ids: str) -> str:
         """Keeps a table in four bits, which is exact and half as large as in eight."""
-        halves = self._add("Gather", table.halves, ids)
-        lower = self._add("BitwiseAnd", halves, np.array([15], np.uint8))
-        upper = self._add("BitShift", halves, np.array([4], np.uint8), direction="RIGHT")
-        whole = self._add("Cast", self._add("Concat", lower, upper, axis=-1), to=1)
-        centred = self._add("Sub", whole, np.array([8], np.float32))
-        scales = self._add("Cast", self._add("Gather", table.scales, ids), to=1)
-        return self._add("Reshape", self._add("Mul", centred, scales), [0, 0, -1])
+        halves = self.add("Gather", table.halves, ids)
+        lower = self.add("BitwiseAnd", halves, np.array([15], np.uint8))
+        upper = self.add("BitShift", halves, np.array([4], np.uint8), direction="RIGHT")
+        whole = self.add("Cast", self.add("Concat", lower, upper, axis=-1), to=1)
+        centred = self.add("Sub", whole, np.array([8], np.float32))
+        scales = self.add("Cast", self.add("Gather", table.scales, ids), to=1)
+        return self.add("Reshape", self.add("Mul", centred, scales), [0, 0, -1])
 
     def _attention(self, x: str, prefix: str) -> str:
         numbers, scales, zeros, bias = self._matrix(
             *(f"{prefix}.{part}" for part in ("query", "key", "value"))
         )
         steps, step, zero = outputs = [f"{prefix}.{output}" for output in ("steps", "step", "zero")]
-        self._add("DynamicQuantizeLinear", x, outputs=outputs)
-        return self._add("QAttention", steps, numbers, bias, step, scales, "", zero, zeros, num_heads=HEADS)
+        self.add("DynamicQuantizeLinear", x, outputs=outputs)
+        return self.add("QAttention", steps, numbers, bias, step, scales, "", zero, zeros, num_heads=HEADS)
 
     def _feed_forward(self, x: str, prefix: str) -> str:
         """Writes the feed-forward part, where the first token goes through alone.
@@ -433,10 +426,10 @@ class _Layers:
         widen, narrow = self._matrix(f"{prefix}.intermediate.dense"), self._matrix(f"{prefix}.output.dense")
         through = []
         for start, end in ((0, 1), (1, self._spec.max_tokens)):
-            rows = self._add("Slice", x, [start], [end], [1])
-            wide = self._add("Gelu", self._add("DynamicQuantizeMatMul", rows, *widen))
-            through.append(self._add("DynamicQuantizeMatMul", wide, *narrow))
-        return self._add("Concat", *through, axis=1)
+            rows = self.add("Slice", x, [start], [end], [1])
+            wide = self.add("Gelu", self.add("DynamicQuantizeMatMul", rows, *widen))
+            through.append(self.add("DynamicQuantizeMatMul", wide, *narrow))
+        return self.add("Concat", *through, axis=1)
 
     def _matrix(self, *names: str) -> tuple[Array, Array, Array, Array]:
         """Returns the numbers of matrices side by side, and the scale, zero point and bias of each output.
@@ -450,4 +443,4 @@ class _Layers:
 
     def _normalised(self, x: str, prefix: str) -> str:
         weight, bias = (self._weights[f"{prefix}.{kind}"] for kind in ("weight", "bias"))
-        return self._add("LayerNormalization", x, weight, bias, axis=-1, epsilon=EPSILON)
+        return self.add("LayerNormalization", x, weight, bias, axis=-1, epsilon=EPSILON)
