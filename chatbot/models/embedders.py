@@ -377,12 +377,14 @@ class RemoteEmbedder:
 
 
 class SentenceVectors:
-    """Makes vectors of single sentences on demand, and keeps those of the last pages."""
+    """Makes vectors of single sentences on demand, and keeps those of the last pages.
+
+    Several threads may call it.
+    """
 
     def __init__(self, embedder: Embedder) -> None:
-        self._embedder, self._lock = embedder, threading.Lock()
+        self._embedder = embedder
         self._kept: dict[str, NDArray[np.float32]] = {}
-        self._forgotten = 0
 
     def asked(self, text: str) -> NDArray[np.float32]:
         """Returns the unit vector of a query, (dimension,). Raises ModelError."""
@@ -391,26 +393,18 @@ class SentenceVectors:
 
     def vectors(self, texts: Sequence[str]) -> NDArray[np.float32]:
         """Returns unit rows of shape (len(texts), dimension), made as for passages. Raises ModelError."""
-        with self._lock:
-            known = {text: self._kept[text] for text in texts if text in self._kept}
-            at = self._forgotten
-        missing = [text for text in dict.fromkeys(texts) if text not in known]
+        if len(self._kept) > MOST_SENTENCES:
+            self.forget()
+        kept = self._kept  # which is another one once a document was erased meanwhile
+        missing = [text for text in dict.fromkeys(texts) if text not in kept]
         if missing:
-            known.update(zip(missing, self._embedder.embed(missing), strict=True))
-        with self._lock:
-            if len(self._kept) > MOST_SENTENCES:
-                self._kept.clear()
-            if at == self._forgotten:  # else a document was erased meanwhile
-                self._kept.update((text, known[text]) for text in missing)
-        return np.array([known[text] for text in texts], np.float32).reshape(
-            len(texts), self._embedder.dimension
-        )
+            kept.update(zip(missing, self._embedder.embed(missing), strict=True))
+        rows = np.array([kept[text] for text in texts], np.float32)
+        return rows.reshape(len(texts), self._embedder.dimension)
 
     def forget(self) -> None:
         """Drops all that was kept, after a document was erased."""
-        with self._lock:
-            self._kept.clear()
-            self._forgotten += 1
+        self._kept = {}
 
 
 def step_back() -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable
+from contextlib import closing
 from dataclasses import dataclass
 
 from chatbot.errors import ModelError
@@ -42,16 +43,14 @@ def try_model(settings: Settings, stopped: Callable[[], bool] = lambda: False) -
     host = endpoint_host(settings)
     started = time.monotonic()
     model = named_model(settings.hurried(MOST_SECONDS))
+    reply = model.stream(
+        MESSAGES,
+        max_tokens=REPLY_TOKENS,
+        stop=lambda: stopped() or time.monotonic() - started > MOST_SECONDS,
+    )
     try:
-        reply = model.stream(
-            MESSAGES,
-            max_tokens=REPLY_TOKENS,
-            stop=lambda: stopped() or time.monotonic() - started > MOST_SECONDS,
-        )
-        try:
+        with closing(reply):
             reply.whole()
-        finally:
-            reply.close()
     except SpentError:
         return Trial(
             False,

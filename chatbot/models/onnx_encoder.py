@@ -178,13 +178,11 @@ class Encoder:
 
         A text with too many tokens is cut to its first ones.
         """
-        prefix = self._prefixes[query]
         most = self._spec.max_tokens
         seen = []
         for text in texts:
-            first, *others = self._encoded(text).ids
-            tokens = [first, *prefix, *others]
-            seen.append(tokens if len(tokens) <= most else [*tokens[: most - 1], tokens[-1]])
+            first, *others, last = self._encoded(text).ids
+            seen.append([*[first, *self._prefixes[query], *others][: most - 1], last])
         bounds = np.cumsum([0, *map(len, seen)], dtype=np.int64)
         (vectors,) = self._session.run(
             None, {"tokens": np.array(list(chain(*seen)), np.int64), "bounds": bounds}
