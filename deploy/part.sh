@@ -85,9 +85,7 @@ postgres)
     ;;
 chroma)
     umask 077
-    # What the command `chroma` runs, without the import of the client, which takes half a second.
-    exec "$python" -c "import sys; from chromadb_rust_bindings import cli; cli(['chroma', *sys.argv[1:]])" \
-        run --path "$data/chroma" --host 127.0.0.1 --port "$chroma_port"
+    exec "$(dirname "$python")/chroma" run --path "$data/chroma" --host 127.0.0.1 --port "$chroma_port"
     ;;
 server1 | server2)
     prepare_home

@@ -201,6 +201,19 @@ def test_streamlit_stays_in_the_user_interface_and_the_tabs_of_the_memories() ->
     assert not wrong
 
 
+# What Streamlit documents, and its messages.
+DOCUMENTED = re.compile(r"streamlit(\.(typing|errors|delta_generator|proto\.\w+))?")
+
+
+def test_one_module_reaches_into_streamlit() -> None:
+    wrong = []
+    for path in house():
+        if path.name != "streamlit_internals.py":
+            named = [module for _, module in imports(path) if top_of(module) == "streamlit"]
+            wrong += [f"{name(path)}: {module}" for module in named if not DOCUMENTED.fullmatch(module)]
+    assert not wrong
+
+
 def test_every_module_says_what_it_knows() -> None:
     assert not [name(path) for path in python_files() if not ast.get_docstring(tree(path))]
 

@@ -7,7 +7,6 @@ from collections.abc import Mapping, Sequence
 from functools import partial
 
 import streamlit as st
-from streamlit.runtime.scriptrunner import StopException
 from streamlit.typing import UploadedFile
 
 from chatbot.app.app_context import AppContext
@@ -41,6 +40,7 @@ from chatbot.ui.exchanges import (
 from chatbot.ui.first_page import draw_first_page
 from chatbot.ui.safe_text import counted, notice_html, plain_html, plain_markdown, short
 from chatbot.ui.shortened_view import show_shortened
+from chatbot.ui.streamlit_internals import StopException
 from ingestion.reading.formats import SUFFIXES
 
 # Seconds after which a waiting page checks whether it was stopped.

@@ -5,11 +5,10 @@ from __future__ import annotations
 from dataclasses import replace
 
 import streamlit as st
-from streamlit import runtime
-from streamlit.runtime.scriptrunner import get_script_run_ctx
 
 from chatbot.app.downloads import Download, Downloads
 from chatbot.ui.guard import OWNER_COOKIE
+from chatbot.ui.streamlit_internals import is_open, runs, this_session
 
 __all__ = ["draw_download", "is_session"]
 
@@ -28,9 +27,8 @@ def draw_download(
     key: unique on the page.
     said: its tooltip.
     """
-    context = get_script_run_ctx()
     mark = downloads.offer(
-        context.session_id if context else "",
+        this_session(),
         key,
         replace(download, browser=st.context.cookies.get(OWNER_COOKIE, "")),
         is_there=is_session,
@@ -41,4 +39,4 @@ def draw_download(
 
 def is_session(session: str) -> bool:
     """Tells whether this session of a browser has not ended."""
-    return not runtime.exists() or runtime.get_instance().is_active_session(session)
+    return not runs() or is_open(session)

@@ -15,7 +15,6 @@ from typing import Any
 import streamlit as st
 from starlette.middleware import Middleware
 from streamlit.errors import StreamlitAPIException
-from streamlit.web.server.server_util import get_url
 
 from chatbot.app import app_context
 from chatbot.cli.command_server import CommandServer
@@ -32,6 +31,7 @@ from chatbot.ui.request_heads import bound_heads
 from chatbot.ui.sign_in import may_fetch
 from chatbot.ui.sign_in_failures import SignInFailures
 from chatbot.ui.stdio_host import serve_beside
+from chatbot.ui.streamlit_internals import server_address
 from chatbot.ui.uploads import Uploads
 
 __all__ = ["PARTS", "SCRIPT", "options", "run"]
@@ -90,7 +90,7 @@ def _address() -> str:
         host = "localhost"
     else:
         host = f"[{address}]" if ":" in address else address
-    return get_url(host)
+    return server_address(host)
 
 
 def _settings() -> Settings | None:
