@@ -242,8 +242,8 @@ ENVIRONMENT: Mapping[str, tuple[str, str]] = {
     "MEMORY_DATABASE_URL": (
         "signals_database",
         (
-            "Postgres with pgvector for news. If unset, FINPOLICY_DATABASE_URL, and without that an embedded "
-            "one (`make setup-signals`, extra `signals`)."
+            "Postgres with pgvector for news (`make setup-signals`, extra `signals`). If unset, "
+            "FINPOLICY_DATABASE_URL, and without that the file of all memories."
         ),
     ),
     "MEMORY_SIMILARITY_THRESHOLD": (

@@ -9,7 +9,7 @@ from chatbot.memory import session_texts, user_settings_store
 from chatbot.memory.cases import case_file
 from chatbot.memory.conversations import conversation_store
 from chatbot.memory.memory_database import CLOCK, NAME, SCHEMA, MemoryDatabase, Tables, check_version
-from chatbot.memory.signals import source_ratings, state
+from chatbot.memory.signals import news_places, source_ratings, state
 from chatbot.memory.situations import situation_types
 from chatbot.store.database import Database, Place
 from chatbot.store.migration.moved_parts import MovedPart
@@ -25,6 +25,7 @@ ALL = (
     user_settings_store.TABLES,
     state.TABLES,
     source_ratings.TABLES,
+    news_places.TABLES,
 )
 
 
@@ -49,4 +50,5 @@ def _made(database: Database) -> list[Tables]:
     known = {tables.memory: tables for tables in ALL}
     for memory, version in versions.items():
         check_version(memory, version, len(known[memory].scripts) if memory in known else 0)
-    return [known[memory] for memory in sorted(versions)]
+    # A Postgres has tables of its own for news, which goes there by an archive.
+    return [known[memory] for memory in sorted(versions) if memory != news_places.TABLES.memory]

@@ -325,8 +325,6 @@ def test_an_empty_memory_says_what_to_do_next_and_is_no_failure(
     assert code == 1
     assert not output
     assert errors.startswith("Error: ")
-    server = tmp_path / "home" / "chroma_db" / "signals" / "data"
-    assert not server.exists(), "no server is started for that"
 
 
 SWITCHED_OFF = "News signals are off. Turn them on: python -m chatbot memory signals on\n"

@@ -17,6 +17,7 @@ from chatbot.memory.signals.records import (
     EventRow,
     Health,
     Imported,
+    NewsItem,
     NewsReading,
     SignalsError,
     TimelinePoint,
@@ -32,9 +33,9 @@ from tests.chatbot.ui.visitor import enter, switch, write
 from tests.pages import click, shown, visit
 
 AT = datetime(2026, 1, 2, 9, 30, tzinfo=UTC)
-SOURCES = (("channel", "1", ""), ("channel", "2", ""), ("other", "3", ""))
+TELLINGS = tuple(NewsItem(source, "1", "", AT) for source in ("channel", "channel", "other"))
 READING = NewsReading("X is <i>listed</i>", ("X",), "buy", 0.65, "rules-1")
-ROW = EventRow(7, "<b>Exchange</b> lists $X$", AT, "vector", SOURCES, (READING,))
+ROW = EventRow(7, "<b>Exchange</b> lists $X$", AT, "vector", TELLINGS, (READING,))
 
 
 @pytest.fixture(scope="module")

@@ -14,11 +14,12 @@ import pytest
 from chatbot.errors import ModelError, NotFoundError, UsageError
 from chatbot.memory.cases.case_file import Key, question_vectors
 from chatbot.memory.cases.case_layer import CaseLayer
-from chatbot.memory.cases.case_recall import PAGE_BOUND, UNKNOWN, cosines_of
+from chatbot.memory.cases.case_recall import PAGE_BOUND, UNKNOWN
 from chatbot.memory.cases.case_store import CaseQuery, Cases, Documents
 from chatbot.memory.cases.records import Case
 from chatbot.memory.layers import MemoryLayer
 from chatbot.memory.memory_database import MemoryDatabase
+from chatbot.memory.nearest import cosines_of
 from chatbot.records import Answer, Citation, NumberCheck, Recall
 from chatbot.store.vector_index import Vectors
 from tests.chatbot.memory.cases.kept_cases import ANY, edit, kept, shared
