@@ -9,7 +9,7 @@ from chatbot.memory import session_texts, user_settings_store
 from chatbot.memory.cases import case_file
 from chatbot.memory.conversations import conversation_store
 from chatbot.memory.memory_database import CLOCK, NAME, SCHEMA, MemoryDatabase, Tables, check_version
-from chatbot.memory.signals import news_places, source_ratings, state
+from chatbot.memory.signals import news_places, signal_use
 from chatbot.memory.situations import situation_types
 from chatbot.store.database import Database, Place
 from chatbot.store.migration.moved_parts import MovedPart
@@ -23,8 +23,8 @@ ALL = (
     session_texts.TABLES,
     situation_types.TABLES,
     user_settings_store.TABLES,
-    state.TABLES,
-    source_ratings.TABLES,
+    signal_use.TABLES,
+    signal_use.RATINGS,
     news_places.TABLES,
 )
 

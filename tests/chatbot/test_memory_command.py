@@ -16,8 +16,7 @@ from chatbot.cli import main
 from chatbot.memory.signals.news_sources import News
 from chatbot.memory.signals.records import AssetRow, EventRow, Health, Imported, RecalledEvent, SourceRow
 from chatbot.memory.signals.signal_store import Signals
-from chatbot.memory.signals.source_ratings import SourceRatings
-from chatbot.memory.signals.state import State
+from chatbot.memory.signals.signal_use import SourceRatings, State
 from tests.case_rows import case_lines, case_rows
 from tests.fakes import HashEmbedder
 

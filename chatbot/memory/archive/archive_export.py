@@ -22,7 +22,8 @@ from chatbot.memory.archive.archive_records import (
     SkippedError,
     Telling,
 )
-from chatbot.memory.signals.news_places import NewsPlace, moment
+from chatbot.memory.signals.news_places import moment
+from chatbot.memory.signals.news_postgres import NewsPlace
 from chatbot.memory.signals.news_tables import every_event
 from chatbot.memory.signals.signal_store import Signals
 from chatbot.store.database import Database

@@ -1,13 +1,12 @@
-"""Keeps news in the file of all memories, and says what its tables are asked for in either engine."""
+"""Keeps news in the file of all memories: its tables, and how values, vectors and times are in them."""
 
 from __future__ import annotations
 
 import json
 from collections.abc import Sequence
-from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from datetime import UTC, datetime
-from typing import Any, Protocol
+from typing import Any
 
 import numpy as np
 
@@ -15,14 +14,12 @@ from chatbot.memory.memory_database import MemoryDatabase, Tables
 from chatbot.memory.nearest import cosines_of
 from chatbot.memory.signals.records import SignalsError
 from chatbot.settings import PROGRAM
-from chatbot.store.database import Transaction
 from chatbot.store.vector_index import Vectors
 
 __all__ = [
     "STATE",
     "TABLES",
     "NewsFile",
-    "NewsPlace",
     "Search",
     "StoreState",
     "listed",
@@ -90,60 +87,11 @@ class Search:
     assets: tuple[str, ...] = ()
 
 
-class NewsPlace(Protocol):
-    """The tables of news in one of the engines. Every method raises StoreError.
-
-    shown: where it is, without a password.
-    """
-
-    @property
-    def shown(self) -> str: ...
-
-    def read(self, statement: str, arguments: Sequence[Any] = ()) -> list[tuple[Any, ...]]:
-        """Returns all rows."""
-        ...
-
-    def write(self) -> AbstractContextManager[Transaction]:
-        """Opens the only transaction that writes."""
-        ...
-
-    def state(self) -> StoreState:
-        """Returns what they say of themselves. Raises SignalsError if there is no news ("off")."""
-        ...
-
-    def make(self, fingerprint: str, dimension: int) -> None:
-        """Makes the tables unless they are there, for the vectors of an embedder."""
-        ...
-
-    def renew(self, fingerprint: str, dimension: int) -> None:
-        """Drops all vectors, and takes those of this embedder from now on."""
-        ...
-
-    def time(self, at: datetime) -> Any:
-        """A time as an argument."""
-        ...
-
-    def array(self, values: Sequence[str]) -> Any:
-        """A list as an argument."""
-        ...
-
-    def vector(self, values: Vectors) -> Any:
-        """A vector as an argument. Raises SignalsError if it has no length, or NaN."""
-        ...
-
-    def nearest(self, vector: Vectors, threshold: float, search: Search) -> dict[int, float]:
-        """Cosine, at least the threshold, by the number of each event that may be found."""
-        ...
-
-    def erased(self) -> None:
-        """Makes sure that what was just deleted cannot be recovered, as far as the engine can."""
-
-    def close(self) -> None:
-        """Ends all use."""
-
-
 class NewsFile:
-    """News in the file of all memories. Safe to use from several threads and processes."""
+    """News in the file of all memories. Safe to use from several threads and processes.
+
+    read, write, erased: see MemoryDatabase.
+    """
 
     shown = "with the memories"
 
@@ -153,21 +101,21 @@ class NewsFile:
         self.read, self.write, self.erased = memories.read, memories.write, memories.erased
 
     def state(self) -> StoreState:
-        """See NewsPlace."""
+        """What the tables say of themselves. Raises SignalsError if there is no news ("off")."""
         self._memories.prepare(TABLES)
         for row in self.read(STATE):
             return StoreState(*row)
         raise nothing_imported()
 
     def make(self, fingerprint: str, dimension: int) -> None:
-        """See NewsPlace."""
+        """Make the tables unless they are there, for the vectors of an embedder."""
         self._memories.prepare(TABLES)
         self._memories.change(
             "insert into signal_store values (1, 1, ?, ?) on conflict do nothing", (fingerprint, dimension)
         )
 
     def renew(self, fingerprint: str, dimension: int) -> None:
-        """See NewsPlace."""
+        """Drop all vectors, and take those of this embedder from now on."""
         with self.write() as changes:
             changes.execute("update signal_store set embedder = ?, dimension = ?", (fingerprint, dimension))
             changes.execute(
@@ -175,20 +123,20 @@ class NewsFile:
             )
 
     def time(self, at: datetime) -> float:
-        """Seconds since the epoch."""
+        """A time as an argument: seconds since the epoch."""
         return at.timestamp()
 
     def array(self, values: Sequence[str]) -> str:
-        """JSON."""
+        """A list as an argument: JSON."""
         return json.dumps(list(values), ensure_ascii=False)
 
     def vector(self, values: Vectors) -> bytes:
-        """Bytes of the unit vector."""
+        """A vector as an argument. Raises SignalsError if it has no length, or NaN."""
         sound = sound_vector(values)
         return (sound / np.linalg.norm(sound)).tobytes()
 
     def nearest(self, vector: Vectors, threshold: float, search: Search) -> dict[int, float]:
-        """See NewsPlace; every event of the time is compared."""
+        """Cosine, at least the threshold, by the number of each event that may be found; all are compared."""
         until = search.as_of.timestamp()
         rows = self.read(
             "select id, embedding from news_events where published_at between ? and ?"
@@ -202,7 +150,7 @@ class NewsFile:
         }
 
     def close(self) -> None:
-        """Does nothing."""
+        """Does nothing: whoever opened the memories closes them."""
 
 
 def sound_vector(vector: Vectors) -> Vectors:

@@ -10,22 +10,37 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, suppress
 from datetime import datetime
 from pathlib import Path
-from typing import Any, LiteralString
+from typing import TYPE_CHECKING, Any, LiteralString, TypeAlias
 
-from chatbot.memory.signals.news_places import STATE, Search, StoreState, nothing_imported, sound_vector
-from chatbot.memory.signals.postgres_errors import explain, parse_address, shown_address
+from chatbot.errors import StoreError
+from chatbot.memory.signals.news_places import (
+    STATE,
+    NewsFile,
+    Search,
+    StoreState,
+    nothing_imported,
+    sound_vector,
+)
 from chatbot.memory.signals.records import SignalsError
 from chatbot.settings import PROGRAM
+from chatbot.store import postgres_address
 from chatbot.store.database import Transaction
+from chatbot.store.postgres_address import shown_address
+from chatbot.store.postgres_faults import details_of, kind_of
 from chatbot.store.postgres_pool import PostgresConnection, PostgresPool
 from chatbot.store.postgres_transaction import PostgresTransaction, run
 from chatbot.store.vector_index import Vectors
 
+if TYPE_CHECKING:
+    import psycopg
+
 __all__ = [
     "INSTALL_HINT",
     "VERSION",
+    "NewsPlace",
     "NewsPostgres",
     "client_is_installed",
+    "explain",
     "make_tables",
     "no_vectors",
     "vector_text",
@@ -52,6 +67,53 @@ HAS_VECTORS = """select exists (select from pg_attribute where attrelid = to_reg
 NEAREST = "select news_event_id, similarity from search_memory_events(?, ?, ?, ?, ?, ?, ?)"
 
 
+# Where its address was given; the second one if the first is not set.
+SETTING = "MEMORY_DATABASE_URL or FINPOLICY_DATABASE_URL"
+# What the stores tell apart and signals need not: kinds of KINDS.
+SAME = {
+    "missing": "login",
+    "crowded": "down",
+    "certificate": "down",
+    "tls": "down",
+    "tables": "schema",
+    "damaged": "other",
+}
+# SQLSTATE, or its first two characters, of what only signals ask of a database.
+STATES = {"58P01": "no-vector", "0A000": "no-vector", "42883": "schema", "22": "vector"}
+# What the database did, and what to do about it.
+KINDS = {
+    "slow": (
+        "did not answer in time",
+        "Check what keeps it busy. Signals return when it answers in time.",
+    ),
+    "busy": ("was changed by someone else at the same time", "Try again. What was saved so far is kept."),
+    "login": ("refused the login", f"Check the user, password and database in {SETTING}."),
+    "read-only": ("is read-only", "You can recall signals. To import, make the database writable."),
+    "denied": (
+        "does not allow that",
+        f"Allow the user in {SETTING} to create and use the tables.",
+    ),
+    "full": ("has no space left", "Free space on the database's disk. What was imported so far is kept."),
+    "no-vector": (
+        "has no vector extension (pgvector)",
+        "Ask its administrator to run CREATE EXTENSION vector, then import again.",
+    ),
+    "schema": (
+        "does not have the tables that this version needs",
+        f"Import news to update the tables: {PROGRAM} memory signals import FILE",
+    ),
+    "vector": (
+        "rejected a value",
+        "Use the embedding model of the signals, or embed them again.",
+    ),
+    "down": (
+        "cannot be reached",
+        f"Start it, or check {SETTING}. Signals return when it answers.",
+    ),
+    "other": ("failed", ""),
+}
+
+
 def client_is_installed() -> bool:
     """Tells whether the packages are there that ask a signal database."""
     return bool(importlib.util.find_spec("psycopg") and importlib.util.find_spec("pgvector"))
@@ -76,29 +138,29 @@ class NewsPostgres:
             return "a Postgres of your own"
 
     def read(self, statement: str, arguments: Sequence[Any] = ()) -> list[tuple[Any, ...]]:
-        """See NewsPlace."""
+        """See NewsFile."""
         with self._begun(self._seconds) as connection:
             return run(connection, statement, arguments).fetchall()
 
     @contextmanager
     def write(self) -> Iterator[Transaction]:
-        """See NewsPlace; those that only read wait for nobody."""
+        """See NewsFile; those that only read wait for nobody."""
         with self._begun(IMPORT_SECONDS, LOCKED) as connection:
             yield PostgresTransaction(connection, self._pool, IMPORT_SECONDS + GRACE_SECONDS)
 
     def state(self) -> StoreState:
-        """See NewsPlace. Raises SignalsError for tables of another version too ("schema", "newer-schema")."""
+        """See NewsFile. Raises SignalsError for tables of another version too ("schema", "newer-schema")."""
         if self.read("select to_regclass('signal_store')") == [(None,)]:
             raise nothing_imported()
         return _checked(StoreState(*self.read(STATE)[0], *self.read(HAS_VECTORS)[0]))
 
     def make(self, fingerprint: str, dimension: int) -> None:
-        """See NewsPlace. Raises SignalsError for tables of another version."""
+        """See NewsFile. Raises SignalsError for tables of another version."""
         with self._begun(IMPORT_SECONDS, LOCKED) as connection:
             make_tables(connection, fingerprint, dimension)
 
     def renew(self, fingerprint: str, dimension: int) -> None:
-        """See NewsPlace."""
+        """See NewsFile."""
         with self._begun(REBUILD_SECONDS, LOCKED) as connection:
             make_tables(connection, fingerprint, dimension)
             for kind in {_type(self.state().dimension)[0], _type(dimension)[0]}:
@@ -127,7 +189,7 @@ class NewsPostgres:
         return vector_text(values)
 
     def nearest(self, vector: Vectors, threshold: float, search: Search) -> dict[int, float]:
-        """See NewsPlace. Raises SignalsError if the extension was dropped with all vectors ("no-vector")."""
+        """See NewsFile. Raises SignalsError if the extension was dropped with all vectors ("no-vector")."""
         if not self.state().vectors:
             raise no_vectors()
         wanted = (search.count, search.confidence, search.hours, list(search.assets), search.as_of)
@@ -170,6 +232,9 @@ class NewsPostgres:
             prepare_threshold=None,
             autocommit=True,
         )
+
+
+NewsPlace: TypeAlias = NewsFile | NewsPostgres
 
 
 def vector_text(values: Vectors) -> str:
@@ -244,3 +309,40 @@ def _type(dimension: int) -> tuple[LiteralString, LiteralString]:
     if dimension <= MOST_DIMENSIONS:
         return ("vector", "vector_norm")
     return ("halfvec", "l2_norm")
+
+
+def parse_address(address: str) -> dict[str, str]:
+    """The parts of a connection string. Raises SignalsError, which quotes none of it."""
+    try:
+        return postgres_address.parse_address(address, SETTING)
+    except StoreError as error:
+        raise SignalsError(error.message, kind="address", hint=error.hint) from None
+
+
+def explain(error: psycopg.Error, *, address: str, late: bool = False) -> SignalsError:
+    """The failure in our words; raise it `from None`.
+
+    address: the one whose secrets are removed. late: whether it was given up because it took too long.
+    """
+    kind = "slow" if late else _kind(error)
+    words, hint = KINDS[kind]
+    whole = kind in {"slow", "read-only"}
+    details = details_of(address, None if whole else error)
+    retryable = kind in {"busy", "down", "slow"}
+    return SignalsError(
+        f"The signal database {words}.", kind=kind, hint=hint, retryable=retryable, details=details
+    )
+
+
+def _kind(error: psycopg.Error) -> str:
+    from psycopg import errors
+
+    state, text = error.sqlstate or "", str(error)
+    if '"vector"' in text or '"halfvec"' in text:
+        # A type or an extension is missing, or only a superuser may add it.
+        return "no-vector"
+    if isinstance(error, errors.ConnectionTimeout):
+        return "slow"
+    own = STATES.get(state) or STATES.get(state[:2])
+    kind = own or kind_of(error)
+    return SAME.get(kind, kind)

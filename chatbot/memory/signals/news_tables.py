@@ -13,7 +13,8 @@ from itertools import islice
 from typing import Any
 
 from chatbot.memory.import_files import holds_words
-from chatbot.memory.signals.news_places import NewsPlace, Search, listed, moment
+from chatbot.memory.signals.news_places import Search, listed, moment
+from chatbot.memory.signals.news_postgres import NewsPlace
 from chatbot.memory.signals.news_sources import news_hash
 from chatbot.memory.signals.records import (
     ACTIONS,

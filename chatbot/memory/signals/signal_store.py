@@ -18,10 +18,8 @@ from chatbot.errors import ModelError, NotFoundError, StoreError, UsageError
 from chatbot.memory.memory_database import MemoryDatabase
 from chatbot.memory.signals import news_tables
 from chatbot.memory.signals.analysis import RULES, read_by_model, read_by_rules
-from chatbot.memory.signals.circuit_breaker import CircuitBreaker
 from chatbot.memory.signals.news_places import (
     NewsFile,
-    NewsPlace,
     Search,
     StoreState,
     moment,
@@ -29,6 +27,7 @@ from chatbot.memory.signals.news_places import (
 )
 from chatbot.memory.signals.news_postgres import (
     INSTALL_HINT,
+    NewsPlace,
     NewsPostgres,
     client_is_installed,
     no_vectors,
@@ -47,8 +46,7 @@ from chatbot.memory.signals.records import (
     SignalsError,
     TimelinePoint,
 )
-from chatbot.memory.signals.source_ratings import SourceRatings
-from chatbot.memory.signals.state import State, Switch
+from chatbot.memory.signals.signal_use import CircuitBreaker, SourceRatings, State, Switch
 from chatbot.memory.signals.writing_scripts import is_foreign, own_threshold, reads_english_only
 from chatbot.models.chat import LLM
 from chatbot.models.embedders import Embedder
@@ -220,8 +218,7 @@ class Signals:
 
         Signals stay, and are found by keywords until each has its vector. Raises SignalsError.
         """
-        if not self.state.imported:
-            raise nothing_imported()
+        self.place.state()
         self.place.renew(self._embedder.fingerprint, self._embedder.dimension)
         return self._embed(Imported(), lambda stage, done: None)
 
@@ -268,8 +265,6 @@ class Signals:
         search = Search(
             n, wanted.confidence, wanted.hours, as_of or datetime.now(UTC), assets or wanted.assets
         )
-        if not self.state.imported:
-            raise nothing_imported()
         state = self._searchable()
         # An English embedder makes meaningless vectors of other scripts.
         unread = reads_english_only(self._embedder.fingerprint) and is_foreign(text)
@@ -465,8 +460,6 @@ class Signals:
     @contextmanager
     def _changing(self, event: int) -> Iterator[Transaction]:
         """A transaction to change one event. Raises NotFoundError if there is no such event."""
-        if not self.state.imported:
-            raise nothing_imported()
         self.place.state()
         with self.place.write() as changes:
             if not changes.execute("select 1 from news_events where id = ?", [event]).fetchone():

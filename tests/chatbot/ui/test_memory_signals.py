@@ -24,7 +24,7 @@ from chatbot.memory.signals.records import (
 )
 from chatbot.memory.signals.signal_store import Signals
 from chatbot.memory.signals.signal_tab import NOTHING_FOUND, chart_rows, health_line
-from chatbot.memory.signals.state import State
+from chatbot.memory.signals.signal_use import State
 from chatbot.memory.signals.status_text import health_text, imported_text, recallable_text
 from chatbot.ui import app_context
 from chatbot.ui.app_context import AppContext

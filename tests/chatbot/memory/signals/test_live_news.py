@@ -17,7 +17,7 @@ from chatbot.memory.memory_database import MemoryDatabase
 from chatbot.memory.signals.live_news import LiveNews, feed_news
 from chatbot.memory.signals.news_sources import News
 from chatbot.memory.signals.records import NewsItem
-from chatbot.memory.signals.source_ratings import SourceRatings
+from chatbot.memory.signals.signal_use import SourceRatings
 from chatbot.models.web_pages import WebError, fetch_page
 from chatbot.settings import Settings
 from tests.chatbot.memory.signals.postgres import news, store

@@ -20,12 +20,11 @@ import pytest
 
 from chatbot.memory.layers import MemoryLayer
 from chatbot.memory.memory_database import MemoryDatabase
-from chatbot.memory.signals.circuit_breaker import CircuitBreaker
 from chatbot.memory.signals.news_sources import News
 from chatbot.memory.signals.records import NewsReading, SignalOptions, SignalsError
 from chatbot.memory.signals.signal_layer import NOT_ADVICE, SignalLayer
 from chatbot.memory.signals.signal_store import Signals
-from chatbot.memory.signals.state import State, Switch
+from chatbot.memory.signals.signal_use import CircuitBreaker, State, Switch
 from chatbot.records import Notice
 from tests.chatbot.memory.conftest import Reopen
 from tests.chatbot.memory.signals.postgres import NOW, EnglishEmbedder, ask, connect, item, news, store
