@@ -35,7 +35,7 @@ def memory_part() -> MovedPart:
 
 
 def _scripts(database: Database) -> Sequence[str]:
-    return ["".join(tables.scripts) for tables in _made(database)]
+    return [tables.script for tables in _made(database)]
 
 
 def _prepare(place: Place, source: Database) -> None:
@@ -49,6 +49,6 @@ def _made(database: Database) -> list[Tables]:
     versions = dict(database.read("select memory, version from memory_version"))
     known = {tables.memory: tables for tables in ALL}
     for memory, version in versions.items():
-        check_version(memory, version, len(known[memory].scripts) if memory in known else 0)
+        check_version(memory, version, known[memory].version if memory in known else 0)
     # A Postgres has tables of its own for news, which goes there by an archive.
     return [known[memory] for memory in sorted(versions) if memory != news_places.TABLES.memory]

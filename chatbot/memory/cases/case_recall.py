@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from typing import Any
 
 from chatbot.memory.cases.records import Case
 from chatbot.models.cosine_scale import by_embedder
@@ -67,19 +66,6 @@ class Recalled:
     rank: int
     score: float
     case: Case
-
-    @property
-    def fields(self) -> dict[str, Any]:
-        """{rank, score, question, plan, reward, line_index}."""
-        case = self.case
-        return {
-            "rank": self.rank,
-            "score": self.score,
-            "question": case.question,
-            "plan": case.plan,
-            "reward": case.reward,
-            "line_index": case.line_index,
-        }
 
 
 def share_notes(

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import Any
@@ -14,6 +15,7 @@ from chatbot.memory.memory_database import MemoryDatabase, Tables
 from chatbot.memory.nearest import cosines_of
 from chatbot.memory.signals.records import SignalsError
 from chatbot.settings import PROGRAM
+from chatbot.store.damage import json_in
 from chatbot.store.vector_index import Vectors
 
 __all__ = [
@@ -31,8 +33,7 @@ __all__ = [
 # As in a Postgres, see tables.sql, with numbers for times, JSON for lists and bytes for vectors.
 TABLES = Tables(
     "news",
-    (
-        """create table signal_store (one integer primary key, version integer not null,
+    """create table signal_store (one integer primary key, version integer not null,
     embedder text not null, dimension integer not null);
 create table news_events (id integer primary key autoincrement, source text not null,
     source_message_id text not null, content_text text not null, content_hash text not null unique,
@@ -49,8 +50,9 @@ create table ai_signals (id integer primary key autoincrement,
     summary_cn text not null, unique (news_event_id, analyser));
 create table removed_news (content_hash text primary key, removed_at real not null) without rowid;
 """,
-    ),
 )
+# Times are bounded to the year 2096, beyond which no calendar here is reliable.
+LATEST = 4e9
 STATE = "select version, embedder, dimension from signal_store"
 
 
@@ -166,13 +168,19 @@ def sound_vector(vector: Vectors) -> Vectors:
 
 
 def moment(value: Any) -> datetime:
-    """A time as either engine gives it."""
-    return value.astimezone(UTC) if isinstance(value, datetime) else datetime.fromtimestamp(value, UTC)
+    """A time as either engine gives it; that of a damaged value is long ago."""
+    if isinstance(value, datetime):
+        return value.astimezone(UTC)
+    is_sound = isinstance(value, int | float) and 0 <= value < LATEST
+    return datetime.fromtimestamp(value if is_sound else 0, UTC)
 
 
 def listed(value: Any) -> tuple[str, ...]:
-    """A list as either engine gives it."""
-    return tuple(json.loads(value) if isinstance(value, str) else value)
+    """A list as either engine gives it; a damaged one is empty."""
+    found = value
+    with suppress(ValueError, TypeError):
+        found = value if isinstance(value, list) else json_in(value)
+    return tuple(map(str, found)) if isinstance(found, list) else ()
 
 
 def nothing_imported() -> SignalsError:

@@ -47,9 +47,11 @@ AT_ONCE = 200
 # Whichever of these values a column has, as one argument.
 AMONG = "in (select value from json_each(?))"
 NUMBERED = "in (select cast(value as bigint) from json_each(?))"
-READING = "s.summary, s.assets, s.action, s.confidence, s.analyser, s.summary_cn"
+# Casts make a damaged value odd text or 0 rather than an error.
+READING = """cast(s.summary as text), s.assets, cast(s.action as text),
+    cast(s.confidence as double precision), cast(s.analyser as text), cast(s.summary_cn as text)"""
 # Of an event the best signal counts.
-SIGNALS = """select e.id, e.published_at, s.assets, s.action, s.confidence
+SIGNALS = """select e.id, e.published_at, s.assets, s.action, cast(s.confidence as double precision)
     from news_events e join ai_signals s on s.news_event_id = e.id"""
 
 
@@ -184,7 +186,8 @@ def _events(place: NewsPlace, numbers: Sequence[int]) -> list[EventRow]:
         readings[event].append(_reading(reading))
     found = {}
     for event, text, at, state, source, number in place.read(
-        "select id, content_text, published_at, found_by, source, source_message_id from news_events"
+        "select id, cast(content_text as text), published_at, found_by, source, source_message_id"
+        " from news_events"
         f" where id {NUMBERED}",
         wanted,
     ):
@@ -349,13 +352,14 @@ def search_by_keywords(
     """
     keywords = frozenset(keywords_of(text))
     since = search.as_of - timedelta(hours=search.hours)
+    others = "" if all_events else " and found_by <> 'vector'"
     shares = {}
-    for event, own, found_by in place.read(
-        "select id, keywords, found_by from news_events where published_at between ? and ?",
+    for event, own in place.read(
+        f"select id, keywords from news_events where published_at between ? and ?{others}",
         (place.time(since), place.time(search.as_of)),
     ):
         share = len(keywords.intersection(listed(own))) / max(len(keywords), 1)
-        if share and share >= least and (all_events or found_by != "vector"):
+        if share and share >= least:
             shares[event] = share
     return _recalled(place, shares, "keywords", search)
 

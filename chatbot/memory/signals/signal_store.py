@@ -252,7 +252,6 @@ class Signals:
         n: int,
         *,
         as_of: datetime | None = None,
-        assets: tuple[str, ...] = (),
         options: SignalOptions | None = None,
     ) -> list[RecalledEvent]:
         """At most n events that are like the question, by meaning first, then by keywords.
@@ -262,9 +261,7 @@ class Signals:
         store's own. Raises SignalsError.
         """
         wanted = options or self.options
-        search = Search(
-            n, wanted.confidence, wanted.hours, as_of or datetime.now(UTC), assets or wanted.assets
-        )
+        search = Search(n, wanted.confidence, wanted.hours, as_of or datetime.now(UTC), wanted.assets)
         state = self._searchable()
         # An English embedder makes meaningless vectors of other scripts.
         unread = reads_english_only(self._embedder.fingerprint) and is_foreign(text)

@@ -17,7 +17,7 @@ from chatbot.memory.signals.records import SourceRow
 __all__ = ["RATINGS", "TABLES", "CircuitBreaker", "SourceRatings", "State", "Switch"]
 
 TABLES = Tables(
-    "signals", ("create table signal_state (name text primary key, value integer not null) without rowid;\n",)
+    "signals", "create table signal_state (name text primary key, value integer not null) without rowid;\n"
 )
 
 
@@ -61,12 +61,10 @@ class Switch:
 
 RATINGS = Tables(
     "signal_sources",
-    (
-        """create table source_rating (owner text not null, conversation text not null,
+    """create table source_rating (owner text not null, conversation text not null,
 number integer not null, source text not null, helpful integer not null,
 primary key (owner, conversation, number, source)) without rowid;
 """,
-    ),
 )
 
 

@@ -97,16 +97,12 @@ def keys_of(cases: Cases) -> tuple[Key, ...]:
 def test_a_verdict_becomes_a_case_with_its_pages(cases: Cases) -> None:
     rated = cases.rate("me", answer(), 1, word=" right ")
     (found,) = cases.find("me", QUESTION)
-    assert found.fields == {
-        "rank": 1,
-        "score": pytest.approx(1.0),
-        "question": QUESTION,
-        "plan": "It is 3.0 per cent (Rules.pdf, p. 7).",
-        "reward": 1,
-        "line_index": 0,
-    }
+    assert found.rank == 1
+    assert found.score == pytest.approx(1.0)
     case = found.case
     assert case == replace(rated, line_index=0)
+    assert (case.question, case.reward) == (QUESTION, 1)
+    assert case.plan == "It is 3.0 per cent (Rules.pdf, p. 7)."
     assert case.word == "right"
     assert case.verified
     assert case.document_ids == (RULES,)

@@ -5,8 +5,10 @@ and analyser.
 from __future__ import annotations
 
 import json
+import sqlite3
 import threading
 from collections.abc import Callable, Sequence
+from contextlib import closing
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from functools import partial
@@ -590,7 +592,8 @@ def test_the_timeline_counts_each_event_once_by_day_and_asset(place: str) -> Non
 def test_a_search_by_asset_knows_no_case(place: str) -> None:
     signals = store(place)
     signals.add(news("Bitcoin prices rose.", "Wheat prices rose."))
-    (found,) = signals.find("prices rose", vector_of("prices rose"), 9, as_of=NOW, assets=("btc",))
+    about = replace(signals.options, assets=("btc",))
+    (found,) = signals.find("prices rose", vector_of("prices rose"), 9, as_of=NOW, options=about)
     assert found.text == "Bitcoin prices rose."
 
 
@@ -602,3 +605,28 @@ def test_rows_of_another_writer_without_tellings_are_found(database: str) -> Non
         put(connection, vector.tolist(), (0.9, []), text="key rate")
     (found,) = signals.find("key rate", vector, 3, as_of=NOW)
     assert found.source == "hand"
+
+
+@pytest.mark.parametrize("value", ["'{'", "x'ff'", "7", "1e300"])
+def test_damaged_rows_in_a_file_harm_nothing_else(value: str, tmp_path: Path) -> None:
+    path = tmp_path / "memory.sqlite3"
+    signals = store(str(path))
+    signals.add(news("Wheat prices rose.", "Rates rose in Riga."))
+    with closing(sqlite3.connect(path)) as connection:
+        for table, column in (
+            ("news_events", "published_at"),
+            ("news_events", "embedding"),
+            ("news_events", "keywords"),
+            ("ai_signals", "assets"),
+            ("ai_signals", "confidence"),
+            ("ai_signals", "summary"),
+        ):
+            key = "id" if table == "news_events" else "news_event_id"
+            connection.execute(f"update {table} set {column} = {value} where {key} = 1")
+        connection.commit()
+    assert {"Wheat prices rose.", "Rates rose in Riga."} == set(texts_of(signals))
+    assert signals.health().events == 2
+    assert signals.assets()
+    assert signals.timeline()
+    (found, *_) = signals.find("Rates rose in Riga.", vector_of("Rates rose in Riga."), 3, as_of=NOW)
+    assert found.text == "Rates rose in Riga."
