@@ -62,8 +62,9 @@ LEAST_CONNECT_SECONDS = 2
 MOST_DIMENSIONS, MOST_HALF_DIMENSIONS = 2_000, 4_000
 INSTALL_HINT = "Install it: make setup-signals, or by pip the extra `signals`."
 VECTORS_HINT = f"Create them again, with the extension if your user may: {PROGRAM} memory signals reembed"
-HAS_VECTORS = """select exists (select from pg_attribute where attrelid = to_regclass('news_events')
-    and attname = 'embedding' and not attisdropped)"""
+WHOLE_STATE = """select version, embedder, dimension, exists (
+    select from pg_attribute where attrelid = to_regclass('news_events') and attname = 'embedding'
+    and not attisdropped) from signal_store"""
 NEAREST = "select news_event_id, similarity from search_memory_events(?, ?, ?, ?, ?, ?, ?)"
 
 
@@ -152,7 +153,7 @@ class NewsPostgres:
         """See NewsFile. Raises SignalsError for tables of another version too ("schema", "newer-schema")."""
         if self.read("select to_regclass('signal_store')") == [(None,)]:
             raise nothing_imported()
-        return _checked(StoreState(*self.read(STATE)[0], *self.read(HAS_VECTORS)[0]))
+        return _checked(StoreState(*self.read(WHOLE_STATE)[0]))
 
     def make(self, fingerprint: str, dimension: int) -> None:
         """See NewsFile. Raises SignalsError for tables of another version."""
@@ -189,9 +190,7 @@ class NewsPostgres:
         return vector_text(values)
 
     def nearest(self, vector: Vectors, threshold: float, search: Search) -> dict[int, float]:
-        """See NewsFile. Raises SignalsError if the extension was dropped with all vectors ("no-vector")."""
-        if not self.state().vectors:
-            raise no_vectors()
+        """As the function search_memory_events finds them."""
         wanted = (search.count, search.confidence, search.hours, list(search.assets), search.as_of)
         return dict(self.read(NEAREST, (self.vector(vector), threshold, *wanted)))
 
