@@ -57,7 +57,7 @@ def find(tables: NewsPlace) -> Find:
     """Searches for three of everything of the last week, unless told otherwise."""
 
     def found(vector: Sequence[float] = FIRST, **changes: Any) -> list[tuple[int, float, float]]:
-        wanted = {
+        wanted: dict[str, Any] = {
             "match_threshold": 0.0,
             "match_count": 3,
             "min_confidence": 0.0,
