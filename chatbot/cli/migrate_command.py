@@ -134,6 +134,6 @@ def _next_steps(settings: Settings, target: Settings) -> list[str]:
         lines.append(f"The kept copies stay in {target.documents}. All servers and workers must see them:")
         lines.append("  move them with --files to a folder that all see, or to an object store.")
     lines.append(f"Not moved: mcp.json, .env, memories/ and other files of {settings.home}.")
-    if not settings.signals_database and (settings.database or (settings.store / "signals").exists()):
+    if not settings.signals_database:
         lines.append("News signals are not moved either: take them along with `export` and `import`.")
     return lines

@@ -60,7 +60,7 @@ def _draw_inside(row: ConversationRow, context: AppContext, place: str) -> None:
     named = f"title-{end}"
     st.text_input("Title", row.title, key=named, max_chars=120, on_change=_rename, args=(row, context, named))
     _draw_switches(row, context, end)
-    count, used = context.chatbot.memory.spent(row.id, session.owner())
+    count, used = context.chatbot.conversations.spent(row.id, session.owner())
     if used is not None:
         answers = f"{count} answer{'s' if count > 1 else ''} by chat models"
         st.html(quiet_html(f"{answers}: {usage_text(replace(used, first_seconds=0.0))}"))

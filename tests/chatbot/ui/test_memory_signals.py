@@ -19,13 +19,14 @@ from chatbot.memory.signals.records import (
     EventRow,
     Health,
     Imported,
+    NewsItem,
     NewsReading,
     SignalsError,
     TimelinePoint,
 )
 from chatbot.memory.signals.signal_store import Signals
 from chatbot.memory.signals.signal_tab import NOTHING_FOUND, chart_rows, health_line
-from chatbot.memory.signals.state import State
+from chatbot.memory.signals.signal_use import State
 from chatbot.memory.signals.status_text import health_text, imported_text, recallable_text
 from chatbot.settings import load_settings
 from chatbot.ui.safe_text import signal_html
@@ -33,9 +34,9 @@ from tests.chatbot.ui.visitor import enter, switch, write
 from tests.pages import click, shown, visit
 
 AT = datetime(2026, 1, 2, 9, 30, tzinfo=UTC)
-SOURCES = (("channel", "1", ""), ("channel", "2", ""), ("other", "3", ""))
+TELLINGS = tuple(NewsItem(source, "1", "", AT) for source in ("channel", "channel", "other"))
 READING = NewsReading("X is <i>listed</i>", ("X",), "buy", 0.65, "rules-1")
-ROW = EventRow(7, "<b>Exchange</b> lists $X$", AT, "vector", SOURCES, (READING,))
+ROW = EventRow(7, "<b>Exchange</b> lists $X$", AT, "vector", TELLINGS, (READING,))
 
 
 @pytest.fixture(scope="module")

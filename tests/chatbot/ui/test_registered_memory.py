@@ -26,7 +26,7 @@ FILES = {
 from chatbot.memory.memory_database import Tables
 from chatbot.records import Note
 
-TABLES = Tables("birthdays", ("create table birthday (whose text primary key, day text not null);\\n",))
+TABLES = Tables("birthdays", "create table birthday (whose text primary key, day text not null);\\n")
 
 class BirthdayLayer:
     name = "birthdays"

@@ -1,4 +1,75 @@
--- The searches. {argument}: type of a vector; {norm}: its norm.
+-- Events, their tellings, their signals and the search. Can be run again. {vector}: type of a vector with its dimension; {argument}: without it;
+-- {norm}: its norm; {operators}: cosine.
+
+CREATE TABLE IF NOT EXISTS signal_store (
+    one boolean PRIMARY KEY DEFAULT true CHECK (one),
+    version integer NOT NULL DEFAULT 0,
+    embedder text NOT NULL DEFAULT '',
+    dimension integer NOT NULL DEFAULT 0
+);
+INSERT INTO signal_store DEFAULT VALUES ON CONFLICT DO NOTHING;
+
+CREATE TABLE IF NOT EXISTS news_events (
+    id bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
+    source text NOT NULL,
+    source_message_id text NOT NULL,
+    content_text text NOT NULL,
+    content_hash text NOT NULL UNIQUE,
+    published_at timestamptz NOT NULL,
+    created_at timestamptz NOT NULL DEFAULT now(),
+    keywords text[] NOT NULL DEFAULT '{{}}',
+    -- By its vector, by keywords where the embedder does not know its script, not yet, or not at all (no words).
+    found_by text NOT NULL DEFAULT 'pending' CHECK (found_by IN ('pending', 'vector', 'keywords', 'nothing')),
+    UNIQUE (source, source_message_id)
+);
+-- A zero vector has no direction: its similarity to anything is NaN, which sorts before every number. NaN itself is refused by the type.
+ALTER TABLE news_events ADD COLUMN IF NOT EXISTS embedding {vector} CHECK (embedding IS NULL OR {norm}(embedding) > 0);
+CREATE INDEX IF NOT EXISTS news_events_published_at ON news_events (published_at);
+CREATE INDEX IF NOT EXISTS news_events_embedding ON news_events USING hnsw (embedding {operators});
+
+-- One text told several times is one event; every telling is kept.
+CREATE TABLE IF NOT EXISTS news_sources (
+    source text NOT NULL,
+    source_message_id text NOT NULL,
+    news_event_id bigint NOT NULL REFERENCES news_events ON DELETE CASCADE,
+    link text NOT NULL DEFAULT '',
+    published_at timestamptz NOT NULL,
+    PRIMARY KEY (source, source_message_id)
+);
+CREATE INDEX IF NOT EXISTS news_sources_event ON news_sources (news_event_id, published_at);
+
+-- Names of assets are compared in upper case, whoever wrote them.
+CREATE OR REPLACE FUNCTION signal_assets(assets text[]) RETURNS text[] LANGUAGE sql IMMUTABLE PARALLEL SAFE AS $$
+    SELECT coalesce(array_agg(DISTINCT upper(trim(asset))), '{{}}') FROM unnest(assets) AS asset
+$$;
+
+CREATE TABLE IF NOT EXISTS ai_signals (
+    id bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
+    news_event_id bigint NOT NULL REFERENCES news_events ON DELETE CASCADE,
+    summary text NOT NULL,
+    assets text[] NOT NULL DEFAULT '{{}}',
+    action text NOT NULL CHECK (action IN ('buy', 'sell', 'observe')),
+    -- NaN is larger than any number to Postgres, so it is refused too.
+    confidence double precision NOT NULL CHECK (confidence BETWEEN 0 AND 1),
+    analyser text NOT NULL,
+    summary_cn text NOT NULL DEFAULT '',
+    created_at timestamptz NOT NULL DEFAULT now(),
+    assets_folded text[] GENERATED ALWAYS AS (signal_assets(assets)) STORED,
+    UNIQUE (news_event_id, analyser)
+);
+CREATE INDEX IF NOT EXISTS ai_signals_event ON ai_signals (news_event_id, confidence);
+CREATE INDEX IF NOT EXISTS ai_signals_assets ON ai_signals USING gin (assets_folded);
+
+CREATE INDEX IF NOT EXISTS news_events_pending ON news_events (id) WHERE found_by = 'pending';
+-- What lost its vector, with the extension or by hand, waits for a new one.
+UPDATE news_events SET found_by = 'pending' WHERE found_by = 'vector' AND embedding IS NULL;
+UPDATE news_events SET found_by = 'vector' WHERE found_by <> 'vector' AND embedding IS NOT NULL;
+
+-- Texts of events that somebody removed: the next import of the same file must not bring them back.
+CREATE TABLE IF NOT EXISTS removed_news (
+    content_hash text PRIMARY KEY,
+    removed_at timestamptz NOT NULL DEFAULT now()
+);
 
 -- Nearest events first, each with its best signal; NULL where none qualifies. Walks the HNSW index as far as it has to: the caller stops it.
 -- Where time or asset leave few events, those are compared one by one: exact, and quicker than walking past all others. So are all, where the walk was
@@ -100,38 +171,3 @@ CREATE OR REPLACE FUNCTION search_memory_events(
     LIMIT match_count
 $$;
 
--- The same by keywords: similarity is the share of the query's that an event holds. only_without_vector: leave out what is found by its vector.
-CREATE OR REPLACE FUNCTION search_memory_keywords(
-    query_keywords text[],
-    match_threshold double precision,
-    match_count integer,
-    min_confidence double precision,
-    time_window_hours integer,
-    asset_filter text[] DEFAULT NULL,
-    as_of timestamptz DEFAULT now(),
-    only_without_vector boolean DEFAULT true
-) RETURNS TABLE (
-    news_event_id bigint, similarity double precision, content_text text, published_at timestamptz, source text, link text,
-    summary text, assets text[], action text, confidence double precision, analyser text, created_at timestamptz
-) LANGUAGE sql STABLE AS $$
-    SELECT e.id, e.share, e.content_text, e.published_at, coalesce(t.source, e.source), coalesce(t.link, ''), s.summary, s.assets, s.action, s.confidence, s.analyser, s.created_at
-    FROM (
-            SELECT n.*, (SELECT count(DISTINCT k) FROM unnest(n.keywords) AS k WHERE k = ANY (query_keywords))::double precision
-                / greatest(cardinality(query_keywords), 1) AS share
-            FROM news_events n
-            WHERE n.keywords && query_keywords AND (n.found_by <> 'vector' OR NOT only_without_vector)
-                AND n.published_at BETWEEN as_of - make_interval(hours => time_window_hours) AND as_of
-        ) AS e
-        CROSS JOIN LATERAL (
-            SELECT * FROM ai_signals g
-            WHERE g.news_event_id = e.id AND g.confidence >= min_confidence
-                AND (nullif(signal_assets(asset_filter), '{{}}') IS NULL OR g.assets_folded && signal_assets(asset_filter))
-            ORDER BY g.confidence DESC, g.id DESC LIMIT 1
-        ) AS s
-        LEFT JOIN LATERAL (
-            SELECT o.source, o.link FROM news_sources o WHERE o.news_event_id = e.id ORDER BY o.published_at, o.source, o.source_message_id LIMIT 1
-        ) AS t ON true
-    WHERE e.share >= match_threshold
-    ORDER BY e.share DESC, s.confidence DESC, e.published_at DESC, e.id DESC
-    LIMIT match_count
-$$;
