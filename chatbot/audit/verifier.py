@@ -17,9 +17,9 @@ from chatbot.answer.citations.model_refusals import is_refusal
 from chatbot.audit.document_lookup import LocatedDocument, find_documents
 from chatbot.audit.html_page import render
 from chatbot.audit.page_images import ReadPage, draw, looks_alike, places
-from chatbot.audit.parser import AuditFile
+from chatbot.audit.parser import AuditFile, record_in
 from chatbot.audit.recheck import RecheckedAnswer, check_again
-from chatbot.audit.record import WITH_READING, FigureCheckRecord, PageImageRecord, Quote, Record, digest_of
+from chatbot.audit.record import FORMAT, FigureCheckRecord, PageImageRecord, Quote, Record, digest_of
 from chatbot.errors import DocumentError, EncryptedError
 from chatbot.records import NOT_SO_FAR, Citation
 from chatbot.store.digests import is_digest
@@ -116,7 +116,7 @@ def verify(file: AuditFile, evidence: DocumentSources) -> Iterator[VerificationL
 
 def _whole(file: AuditFile) -> Iterator[VerificationLine]:
     record = file.record
-    if digest_of(record) == record.digest:
+    if digest_of(record_in(file.data), record.digest) == record.digest:
         yield VerificationLine("digest", CONFIRMED, record.digest)
     else:
         yield VerificationLine("digest", DIFFERS, "the record was changed after the file was made")
@@ -125,6 +125,9 @@ def _whole(file: AuditFile) -> Iterator[VerificationLine]:
             detail = f"the image of {_name(leaf)} is not the one in the record"
             yield VerificationLine("visible part", DIFFERS, detail)
             return
+    if record.format < FORMAT:
+        yield VerificationLine("visible part", UNKNOWN, f"it was drawn in format {record.format}")
+        return
     try:
         anew = render(record, file.images).encode("utf-8", "replace")
     except (ValueError, OverflowError):  # numbers that no page can show
@@ -281,7 +284,7 @@ def _checks(record: Record, opened: Gathered) -> Iterator[VerificationLine]:
         return
     if not record.answered and not is_refusal(record.answer):
         yield VerificationLine("refusal", DIFFERS, "it is an answer")
-    if record.format < WITH_READING:
+    if record.format < FORMAT:
         yield from _former_checks(record, opened)
         return
     missing = {source.sha256 for source in record.sources} - opened.keys()
