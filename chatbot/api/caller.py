@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Awaitable, Callable, Coroutine
+from collections.abc import AsyncIterator, Awaitable, Callable, Coroutine
 from dataclasses import dataclass, field
 from math import ceil
 from typing import Annotated, Any
@@ -23,6 +23,7 @@ from chatbot.api.page_links import is_link
 from chatbot.api.problems import ProblemError
 from chatbot.errors import NotFoundError
 from chatbot.memory.conversations.conversation_names import LOCAL
+from chatbot.service import Chatbot
 from chatbot.settings import PROGRAM
 from chatbot.store.api_keys import PREFIX, SCOPES, ApiKey, ApiKeys
 
@@ -33,6 +34,10 @@ __all__ = [
     "Manages",
     "Reads",
     "ReadsPage",
+    "Store",
+    "TheChatbot",
+    "Turn",
+    "caller_of",
     "door_of",
     "opened_store",
 ]
@@ -101,6 +106,21 @@ def opened_store(request: Request) -> Opened:
     return opened
 
 
+def _chatbot(request: Request) -> Chatbot:
+    return opened_store(request).chatbot
+
+
+def caller_of(request: Request) -> Caller:
+    """Returns who was let in with a request."""
+    found: Caller = request.scope["state"]["caller"]
+    return found
+
+
+async def _turn(request: Request) -> AsyncIterator[None]:
+    async with door_of(request).turns.of(caller_of(request).owner):
+        yield
+
+
 async def find_caller(request: Request, credentials: HTTPAuthorizationCredentials | None) -> Caller:
     """Returns who calls. Raises ProblemError with status 401 or 403.
 
@@ -132,8 +152,7 @@ def needs(scope: str) -> Callable[..., Awaitable[Caller]]:
     ) -> Caller:
         state = request.scope.setdefault("state", {})
         if state.get("let_in") == scope:  # by CallerFirst
-            let_in: Caller = state["caller"]
-            return let_in
+            return caller_of(request)
         found = await find_caller(request, credentials)
         state["caller"] = found
         _count(request, found.owner)
@@ -191,7 +210,8 @@ async def page_reader(
     document, page = (request.path_params[name] for name in ("document_id", "page"))
     if await run_in_threadpool(is_link, catalog, document, page, until, mark):
         _count(request, mark)
-        return Caller("", SCOPES[0])
+        request.scope["state"]["caller"] = Caller("", SCOPES[0])
+        return caller_of(request)
     try:
         return await _reader(request, credentials)
     except ProblemError as error:
@@ -208,6 +228,10 @@ Reads = Annotated[Caller, Depends(_reader)]
 ReadsPage = Annotated[Caller, Depends(page_reader)]
 Asks = Annotated[Caller, Depends(needs("ask"))]
 Manages = Annotated[Caller, Depends(needs("manage"))]
+# These come after the caller: the store, and a turn, which long work holds while it is done.
+Store = Annotated[Opened, Depends(opened_store)]
+TheChatbot = Annotated[Chatbot, Depends(_chatbot)]
+Turn = Annotated[None, Depends(_turn, scope="function")]
 
 
 def _count(request: Request, owner: str) -> None:

@@ -2,40 +2,58 @@
 
 from __future__ import annotations
 
-from fastapi import Request
-from starlette.concurrency import run_in_threadpool
+from dataclasses import dataclass
+from typing import Annotated
 
-from chatbot.api.caller import Caller, opened_store
+from fastapi import Depends, Path, Request
+
+from chatbot.api.caller import caller_of, opened_store
 from chatbot.errors import NotFoundError
-from chatbot.memory.conversations.conversation_names import id_of
+from chatbot.memory.conversations.conversation_names import NAME, id_of
 from chatbot.memory.conversations.conversation_store import ConversationRow
 from chatbot.service import Chatbot
 
-__all__ = ["check_not_deleted", "kept_conversation", "kept_exchange", "named_conversation"]
+__all__ = ["Named", "NamedConversation", "check_not_deleted"]
+
+Id = Annotated[str, Path(pattern=NAME, description="Up to 64 letters, digits, - and _.")]
 
 
-async def named_conversation(request: Request, caller: Caller, name: str) -> tuple[Chatbot, str]:
-    """Returns the chatbot, and the id of the caller's conversation of this name, begun or not."""
-    chatbot = opened_store(request).chatbot
-    return chatbot, await run_in_threadpool(id_of, chatbot.conversations, caller.owner, name)
+@dataclass(frozen=True, slots=True)
+class NamedConversation:
+    """A conversation of the caller's, begun or not. id: by which the store knows it."""
+
+    chatbot: Chatbot
+    id: str
+    owner: str
+
+    def row(self) -> ConversationRow:
+        """Returns it as listed. Raises NotFoundError."""
+        return self.chatbot.conversations.get(self.id, self.owner)
+
+    def kept(self) -> ConversationRow:
+        """Returns it as listed. Raises NotFoundError, also if it is deleted."""
+        row = self.row()
+        check_not_deleted(row)
+        return row
+
+    def check_exchange(self, number: int) -> None:
+        """Raises NotFoundError if it is not kept, or has no exchange of this number."""
+        row = self.kept()
+        last = self.chatbot.conversations.said(self.id, self.owner, last=1)
+        if not last or number > last[0].number:
+            raise NotFoundError(
+                f"The conversation {row.name!r} has no exchange {number:,}.",
+                hint=f"Its last is {last[0].number:,}." if last else "Nothing was asked in it.",
+            )
 
 
-def kept_conversation(chatbot: Chatbot, conversation: str, owner: str) -> ConversationRow:
-    """Returns a conversation. Raises NotFoundError, also for one that is deleted."""
-    row = chatbot.conversations.get(conversation, owner)
-    check_not_deleted(row)
-    return row
+def _named(request: Request, conversation: Id) -> NamedConversation:
+    chatbot, owner = opened_store(request).chatbot, caller_of(request).owner
+    return NamedConversation(chatbot, id_of(chatbot.conversations, owner, conversation), owner)
 
 
-def kept_exchange(chatbot: Chatbot, conversation: str, owner: str, number: int) -> None:
-    """Raises NotFoundError if the conversation is not kept, or has no exchange of this number."""
-    row = kept_conversation(chatbot, conversation, owner)
-    last = chatbot.conversations.said(conversation, owner, last=1)
-    if not last or number > last[0].number:
-        raise NotFoundError(
-            f"The conversation {row.name!r} has no exchange {number:,}.",
-            hint=f"Its last is {last[0].number:,}." if last else "Nothing was asked in it.",
-        )
+# Comes after the caller.
+Named = Annotated[NamedConversation, Depends(_named)]
 
 
 def check_not_deleted(row: ConversationRow) -> None:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import re
 import secrets
 import time
@@ -14,6 +13,7 @@ from typing import Any
 
 from chatbot.api.answer_lines import document_ids, page_url
 from chatbot.api.host import Opened
+from chatbot.api.streaming import sse
 from chatbot.mark_lines import least_sure, mark_lines
 from chatbot.models.tokens import count_tokens
 from chatbot.records import Answer, Citation
@@ -73,7 +73,7 @@ class ModelReply(ABC):
 
     def __init__(self, model: str, opened: Opened, base: str) -> None:
         """model: as it was asked for. base: the address of this server, see `shown_answer`."""
-        self._model, self._opened, self._base = model, opened, base
+        self._model, self.opened, self._base = model, opened, base
         self._mark, self._created = secrets.token_hex(12), int(time.time())
 
     @abstractmethod
@@ -100,7 +100,7 @@ class ModelReply(ABC):
         """Returns of each citation the place of its key in the text, and what else is known."""
         found = []
         at = 0
-        ids = document_ids(self._opened, (citation.document for citation in answer.citations))
+        ids = document_ids(self.opened, (citation.document for citation in answer.citations))
         for citation in answer.citations:
             if citation.document is None:
                 continue
@@ -111,7 +111,7 @@ class ModelReply(ABC):
                 "start_index": max(0, start),
                 "end_index": max(0, start) + len(key) if start >= 0 else 0,
                 "title": _place(citation),
-                "url": page_url(self._opened, citation, ids, self._base) or "",
+                "url": page_url(self.opened, citation, ids, self._base) or "",
             }
             known = {
                 "key": citation.key,
@@ -147,24 +147,24 @@ class Completion(ModelReply):
 
     def begin(self) -> Iterator[bytes]:
         """See ModelReply.begin."""
-        yield _data(self._event({"role": "assistant", "content": ""}))
+        yield sse(self._event({"role": "assistant", "content": ""}))
 
     def piece(self, text: str) -> bytes:
         """See ModelReply.piece."""
-        return _data(self._event({"content": text}))
+        return sse(self._event({"content": text}))
 
     def end(self, answer: Answer, content: str) -> Iterator[bytes]:
         """See ModelReply.end."""
         last = self._event({"annotations": self._notes(answer, content)}, "stop")
-        yield _data({**last, **_written(answer)})
+        yield sse({**last, **_written(answer)})
         if self._counts:
             head = self._head("chat.completion.chunk")
-            yield _data({**head, "choices": [], "usage": usage_of_answer(answer)})
+            yield sse({**head, "choices": [], "usage": usage_of_answer(answer)})
         yield DONE
 
     def failed(self, error: dict[str, Any]) -> Iterator[bytes]:
         """See ModelReply.failed."""
-        yield _data(error)
+        yield sse(error)
         yield DONE
 
     def _notes(self, answer: Answer, content: str) -> list[dict[str, Any]]:
@@ -278,7 +278,7 @@ class ModelResponse(ModelReply):
     def _event(self, kind: str, **fields: Any) -> bytes:
         name = f"response.{kind}"
         event = {"type": name, "sequence_number": next(self._numbers), **fields}
-        return f"event: {name}\n".encode() + _data(event)
+        return sse(event, name)
 
 
 def _written(answer: Answer) -> dict[str, Any]:
@@ -294,7 +294,3 @@ def usage_of_answer(answer: Answer) -> dict[str, int]:
     prompt = used.prompt_tokens if used else count_tokens(answer.question)
     written = used.answer_tokens if used else count_tokens(answer.text)
     return {"prompt_tokens": prompt, "completion_tokens": written, "total_tokens": prompt + written}
-
-
-def _data(data: object) -> bytes:
-    return f"data: {json.dumps(data)}\n\n".encode()

@@ -12,14 +12,14 @@ from fastapi.sse import EventSourceResponse
 from starlette.concurrency import run_in_threadpool
 from starlette.responses import JSONResponse, Response
 
-from chatbot.api.caller import Asks, Caller, Reads, door_of, opened_store
+from chatbot.api.caller import Asks, Caller, Reads, Store, Turn
 from chatbot.api.chat_routes import EXTRACTIVE
 from chatbot.api.host import Opened, Question
 from chatbot.api.openai_replies import Completion, ModelReply, ModelResponse, with_sources
 from chatbot.api.openai_schemas import CompletionIn, EmbeddingsIn, ResponseIn, TalkIn
-from chatbot.api.problems import ProblemError, hint_of, openai_error, status_of
+from chatbot.api.problems import ProblemError, openai_error, problem_of
 from chatbot.api.question_routes import begun
-from chatbot.api.streaming import answer_of, finished, pieces, run_stoppable
+from chatbot.api.streaming import EVENTS, answer_of, finished, pieces, run_stoppable
 from chatbot.asking.named_models import OWN_WORDS
 from chatbot.asking.question import Ask, checked
 from chatbot.asking.schema_answers import in_schema
@@ -44,9 +44,7 @@ ERRORS: dict[int | str, dict[str, Any]] = {
     status: {"description": "An error in OpenAI's form.", **ERROR}
     for status in (400, 401, 403, 404, 413, 422, 429, 502, 503)
 }
-STREAM: dict[int | str, dict[str, Any]] = {
-    200: {"content": {"text/event-stream": {"schema": {}}}, "description": "The answer."}
-}
+STREAM: dict[int | str, dict[str, Any]] = {200: {**EVENTS, "description": "The answer."}}
 
 
 class Shaped(Protocol):
@@ -56,13 +54,13 @@ class Shaped(Protocol):
 
 
 @ROUTER.get("/models", responses=ERRORS)
-async def models(request: Request, caller: Reads) -> dict[str, Any]:
+async def models(caller: Reads) -> dict[str, Any]:
     """Lists the models."""
     return {"object": "list", "data": [_model(name) for name in (MODEL, EXTRACTIVE, EMBEDDER)]}
 
 
 @ROUTER.get("/models/{model}", responses=ERRORS)
-async def model(request: Request, model: str, caller: Reads) -> dict[str, Any]:
+async def model(model: str, caller: Reads) -> dict[str, Any]:
     """Describes a model."""
     if model not in (MODEL, EXTRACTIVE, EMBEDDER):
         raise _unknown(model)
@@ -70,22 +68,22 @@ async def model(request: Request, model: str, caller: Reads) -> dict[str, Any]:
 
 
 @ROUTER.post("/chat/completions", responses=ERRORS | STREAM)
-async def complete(request: Request, body: CompletionIn, caller: Asks) -> Response:
+async def complete(request: Request, body: CompletionIn, caller: Asks, opened: Store) -> Response:
     """Answers the last message, with the messages before it as the conversation. Nothing is kept."""
     counts = body.stream_options.include_usage
-    reply = Completion(body.model, opened_store(request), str(request.base_url), counts=counts)
+    reply = Completion(body.model, opened, str(request.base_url), counts=counts)
     return await _replied(request, caller, body, reply)
 
 
 @ROUTER.post("/responses", responses=ERRORS | STREAM)
-async def respond(request: Request, body: ResponseIn, caller: Asks) -> Response:
+async def respond(request: Request, body: ResponseIn, caller: Asks, opened: Store) -> Response:
     """Answers the input, or its last message. Nothing is kept."""
-    reply = ModelResponse(body.model, opened_store(request), str(request.base_url))
+    reply = ModelResponse(body.model, opened, str(request.base_url))
     return await _replied(request, caller, body, reply)
 
 
 @ROUTER.post("/completions", responses=ERRORS)
-async def continued(request: Request, caller: Asks) -> Response:
+async def continued(caller: Asks) -> Response:
     """Is refused: no text is continued here, questions are answered."""
     raise UsageError(
         "Texts are not continued here: questions are answered.",
@@ -94,9 +92,11 @@ async def continued(request: Request, caller: Asks) -> Response:
 
 
 @ROUTER.post("/embeddings", responses=ERRORS)
-async def embeddings(request: Request, body: EmbeddingsIn, caller: Reads) -> dict[str, Any]:
+async def embeddings(
+    request: Request, body: EmbeddingsIn, caller: Reads, opened: Store, turn: Turn
+) -> dict[str, Any]:
     """Makes the vectors that the store's pages have, of other texts."""
-    embedder = opened_store(request).chatbot.library.embedder
+    embedder = opened.chatbot.library.embedder
     if body.model != EMBEDDER:
         raise _unknown(body.model)
     if body.dimensions not in (0, embedder.dimension):
@@ -104,8 +104,7 @@ async def embeddings(request: Request, body: EmbeddingsIn, caller: Reads) -> dic
             f"dimensions is {body.dimensions}.", hint=f"Remove it: vectors have {embedder.dimension}."
         )
     texts = body.texts
-    async with door_of(request).turns.of(caller.owner):
-        vectors = await run_stoppable(request, _embedded, embedder, texts)
+    vectors = await run_stoppable(request, _embedded, embedder, texts)
     rows = []
     for index, vector in enumerate(vectors):
         if body.encoding_format == "base64":
@@ -128,7 +127,7 @@ def _embedded(embedder: Embedder, texts: list[str], *, stop: Callable[[], bool])
 
 async def _replied(request: Request, caller: Caller, body: TalkIn, reply: ModelReply) -> Response:
     body.check()
-    opened = opened_store(request)
+    opened = reply.opened
     schema, model = body.schema_wanted, _named(opened, body.model)
     ask = Ask(checked(body.question), history=body.history, owner=caller.owner, model=model)
     question = await run_in_threadpool(begun, opened, ask)
@@ -195,9 +194,7 @@ async def _events(
         if len(content) > len(sent):
             yield reply.piece(content[len(sent) :])
         last = reply.end(answer, content)
-    except ProblemError as error:
-        last = reply.failed(openai_error(error.status, error.detail, error.hint))
-    except ProjectError as error:
-        last = reply.failed(openai_error(status_of(error), error.message, hint_of(error)))
+    except (ProblemError, ProjectError) as error:
+        last = reply.failed(openai_error(problem_of(error)))
     for event in last:
         yield event

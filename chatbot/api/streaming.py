@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import json
 import re
 import threading
 from collections.abc import AsyncIterator, Callable
@@ -19,9 +20,12 @@ from chatbot.api.problems import ProblemError
 from chatbot.records import Answer
 from chatbot.serialize import neutral_markdown
 
-__all__ = ["AnswerPiece", "answer_of", "finished", "news", "pieces", "run_stoppable"]
+__all__ = ["EVENTS", "AnswerPiece", "answer_of", "finished", "news", "pieces", "run_stoppable", "sse"]
 
 Found = TypeVar("Found")
+
+# How a stream of events is declared.
+EVENTS: dict[str, Any] = {"content": {"text/event-stream": {"schema": {}}}}
 
 # The end of a text that may go on as a citation key, which is sent whole and as the complete answer shows it.
 UNFINISHED = re.compile(r"\[[^\]\n]{0,60}$")
@@ -44,6 +48,12 @@ class AnswerPiece:
     stage: str = ""
     detail: str = ""
     complete: bool = False
+
+
+def sse(data: object, name: str = "") -> bytes:
+    """Returns a server-sent event."""
+    named = f"event: {name}\n" if name else ""
+    return f"{named}data: {json.dumps(data)}\n\n".encode()
 
 
 async def news(

@@ -137,8 +137,8 @@ def _answer(record: Record) -> str:
         reason = f'<p class="quiet">Reason: {plain(record.refusal.replace("_", " "))}</p>'
     nearest = ""
     if record.nearest:
-        shown = [at for at in record.nearest if 0 <= at < len(record.leaves)]
-        links = "".join(f"<li>{_leaf_link(at, record.leaves[at])}</li>" for at in shown)
+        nearest_leaves = [at for at in record.nearest if 0 <= at < len(record.leaves)]
+        links = "".join(f"<li>{_leaf_link(at, record.leaves[at])}</li>" for at in nearest_leaves)
         nearest = f"<p>The nearest pages, shown below:</p><ul>{links}</ul>"
     return f'<section><h2>{heading}</h2>{notices}<div class="answer">{text}</div>{reason}{nearest}</section>'
 

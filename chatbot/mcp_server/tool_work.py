@@ -13,6 +13,8 @@ from io import BytesIO
 from pathlib import Path
 from typing import Any, TypeVar
 
+from starlette.concurrency import run_in_threadpool
+
 from chatbot.api.answer_lines import shown_answer
 from chatbot.api.caller import Caller
 from chatbot.api.caller_turns import CallerTurns
@@ -94,7 +96,7 @@ async def ask(call: McpCall, given: AskDocuments) -> CitedAnswer:
         conversation=given.conversation,
         model=given.model,
     )
-    question = await started(call.store, call.caller, body)
+    question = await run_in_threadpool(started, call.store, call.caller, body)
     stage = ""
     async for _ in news(question):
         if question.stage.name != stage and not question.finished:
