@@ -28,7 +28,8 @@ from chatbot.asking.side_by_side import SideBySide
 from chatbot.asking.whole_document import WholeDocument
 from chatbot.comparison import Comparison, Entry, EntryPlace, question_in
 from chatbot.comparison.fiscal_years import COVER_PAGES, fiscal_month, fiscal_text
-from chatbot.comparison.key_figures import KeyFigureSheet
+from chatbot.comparison.key_figure_records import DocumentFigures
+from chatbot.comparison.key_figures import KeyFigureSheet, key_figure_sheet
 from chatbot.errors import NotFoundError, ProjectError, StoreError, UsageError
 from chatbot.evidence.highlights import locate_quote
 from chatbot.lookup.key_figure_sheets import KeyFigureSheets
@@ -550,7 +551,16 @@ class Chatbot:
 
         progress(document, done, total): called before each document.
         """
-        return self._key_figures.sheet(names, progress=progress, stop=stop)
+        found = []
+        for figures in self._key_figures.each(names, progress=progress):
+            found.append(figures)
+            if stop():
+                break
+        return key_figure_sheet(found)
+
+    def figures_of(self, names: Sequence[str]) -> Iterator[DocumentFigures]:
+        """Yields the key figures of each of these documents. Raises NotFoundError."""
+        return self._key_figures.each(names)
 
     def settle(self, ask: Ask) -> None:
         """Does what can wait until an answer was given. To be called after `ask`, when nobody waits. Never

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import csv
 import io
 from collections.abc import Iterator
 from typing import Any
 
-from chatbot.comparison.comparison_table import BOM, safe_cell
 from chatbot.comparison.key_figure_records import KeyFigure
 from chatbot.comparison.key_figures import FigureColumn, KeyFigureSheet, SheetRow, sheet_parts
+from chatbot.comparison.table_files import csv_of
 from ingestion.invisible_characters import one_line
 
 __all__ = ["figure_lines", "figure_text", "gap_text", "original_text", "sheet_csv", "sheet_xlsx"]
@@ -123,26 +122,8 @@ def original_text(figure: KeyFigure) -> str:
 
 
 def sheet_csv(sheet: KeyFigureSheet) -> bytes:
-    """Returns one line for each cell, in UTF-8 with a byte-order mark.
-
-    Figures, values and pages are plain numbers. Everything else is text that is never taken for a formula.
-    """
-    written = io.StringIO()
-    rows = csv.writer(written, lineterminator="\r\n")
-    rows.writerow([HEADS.get(column, column) for column in COLUMNS])
-    for line in figure_lines(sheet):
-        rows.writerow([_csv_cell(line[column]) for column in COLUMNS])
-    return (BOM + written.getvalue()).encode("utf-8", "replace")
-
-
-def _csv_cell(value: object) -> object:
-    if isinstance(value, float | int):
-        return _plain(value)
-    return safe_cell(value)
-
-
-def _plain(value: float) -> float | int:
-    return int(value) if float(value).is_integer() else value
+    """Returns one line for each cell, see `csv_of`."""
+    return csv_of([HEADS.get(column, column) for column in COLUMNS], map(dict.values, figure_lines(sheet)))
 
 
 def sheet_xlsx(sheet: KeyFigureSheet) -> bytes:
