@@ -26,7 +26,7 @@ TICK_SECONDS = 0.25
 Number = Annotated[int, Path(ge=1, le=2**53)]
 
 
-@ROUTER.get("", responses=declared())
+@ROUTER.get("")
 def jobs(caller: Reads, opened: Store) -> list[JobOut]:
     """Lists the files that are being added, and the last that were."""
     return [job_out(opened, job) for job in opened.additions.jobs()]

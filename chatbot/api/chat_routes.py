@@ -114,8 +114,8 @@ async def add_text(
     )
 
 
-@ROUTER.post("/clear_messages", operation_id="clear_messages_by_post", responses=declared())
-@ROUTER.get("/clear_messages", responses=declared())
+@ROUTER.post("/clear_messages", operation_id="clear_messages_by_post")
+@ROUTER.get("/clear_messages")
 def clear(
     request: Request,
     response: Response,
@@ -132,7 +132,7 @@ def clear(
     return ClearedOut(resp="Cleared.", session_id=session_id, messages=messages, texts=texts)
 
 
-@ROUTER.get("/api/get_r2c_stats", responses=declared())
+@ROUTER.get("/api/get_r2c_stats")
 def stats(
     request: Request,
     response: Response,
@@ -145,7 +145,7 @@ def stats(
     return {"stats": _stats(opened, _entered(request, response, session_id, private, begins=False))}
 
 
-@ROUTER.get("/api/get_available_models", responses=declared())
+@ROUTER.get("/api/get_available_models")
 def models(caller: Reads, opened: Store) -> ModelsOut:
     """Lists the models that can be named without a provider."""
     usual = _settings_of(opened, caller.owner, "").chat_model

@@ -26,7 +26,7 @@ TEXT, JSON = {"schema": {"type": "string"}}, {"schema": {"type": "object"}}
 Number = Annotated[int, Path(ge=1, le=2**53)]
 
 
-@ROUTER.get("", responses=declared())
+@ROUTER.get("")
 def conversations(
     caller: Reads,
     chatbot: TheChatbot,

@@ -74,7 +74,7 @@ def _readable(row: Named) -> DocumentRow:
 Readable = Annotated[DocumentRow, Depends(_readable)]
 
 
-@ROUTER.get("", responses=declared())
+@ROUTER.get("")
 def documents(caller: Reads, chatbot: TheChatbot) -> list[DocumentOut]:
     """Lists all documents, including removed ones that can be restored."""
     titles = chatbot.titles()

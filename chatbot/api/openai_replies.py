@@ -5,7 +5,6 @@ from __future__ import annotations
 import re
 import secrets
 import time
-from abc import ABC, abstractmethod
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict
 from itertools import count
@@ -19,7 +18,7 @@ from chatbot.models.tokens import count_tokens
 from chatbot.records import Answer, Citation
 from chatbot.serialize import neutral_markdown
 
-__all__ = ["Completion", "ModelReply", "ModelResponse", "with_sources"]
+__all__ = ["Completion", "ModelResponse", "with_sources"]
 
 UNPLAIN = re.compile(r"\[[^\]\n]{0,80}\]|\W+")
 LONGEST_QUOTE = 300
@@ -68,33 +67,13 @@ def _place(citation: Citation) -> str:
     return f"{citation.document}, page {citation.page}"
 
 
-class ModelReply(ABC):
+class _Reply:
     """One reply in a form that OpenAI's clients read, whole or as the events of a stream."""
 
     def __init__(self, model: str, opened: Opened, base: str) -> None:
         """model: as it was asked for. base: the address of this server, see `shown_answer`."""
         self._model, self.opened, self._base = model, opened, base
         self._mark, self._created = secrets.token_hex(12), int(time.time())
-
-    @abstractmethod
-    def whole(self, answer: Answer, content: str) -> dict[str, Any]:
-        """Returns the whole reply. content: the answer's text, or what was made of it."""
-
-    @abstractmethod
-    def begin(self) -> Iterator[bytes]:
-        """Yields the events before the text."""
-
-    @abstractmethod
-    def piece(self, text: str) -> bytes:
-        """Returns the event of a piece of the text."""
-
-    @abstractmethod
-    def end(self, answer: Answer, content: str) -> Iterator[bytes]:
-        """Yields the events after the text. content: all of it."""
-
-    @abstractmethod
-    def failed(self, error: dict[str, Any]) -> Iterator[bytes]:
-        """Yields the events after which there is no answer. error: see `openai_error`."""
 
     def _annotations(self, answer: Answer, content: str) -> list[tuple[dict[str, Any], dict[str, Any]]]:
         """Returns of each citation the place of its key in the text, and what else is known."""
@@ -125,16 +104,16 @@ class ModelReply(ABC):
         return found
 
 
-class Completion(ModelReply):
+class Completion(_Reply):
     """A chat completion."""
 
     def __init__(self, model: str, opened: Opened, base: str, *, counts: bool) -> None:
-        """counts: whether a last event counts the tokens. See ModelReply.__init__."""
+        """counts: whether a last event counts the tokens. See _Reply.__init__."""
         super().__init__(model, opened, base)
         self._counts = counts
 
     def whole(self, answer: Answer, content: str) -> dict[str, Any]:
-        """See ModelReply.whole."""
+        """Returns the whole reply. content: the answer's text, or what was made of it."""
         message = {
             "role": "assistant",
             "content": content,
@@ -146,15 +125,15 @@ class Completion(ModelReply):
         return {**head, **_written(answer), "choices": [choice], "usage": usage_of_answer(answer)}
 
     def begin(self) -> Iterator[bytes]:
-        """See ModelReply.begin."""
+        """Yields the events before the text."""
         yield sse(self._event({"role": "assistant", "content": ""}))
 
     def piece(self, text: str) -> bytes:
-        """See ModelReply.piece."""
+        """Returns the event of a piece of the text."""
         return sse(self._event({"content": text}))
 
     def end(self, answer: Answer, content: str) -> Iterator[bytes]:
-        """See ModelReply.end."""
+        """Yields the events after the text. content: all of it."""
         last = self._event({"annotations": self._notes(answer, content)}, "stop")
         yield sse({**last, **_written(answer)})
         if self._counts:
@@ -163,7 +142,7 @@ class Completion(ModelReply):
         yield DONE
 
     def failed(self, error: dict[str, Any]) -> Iterator[bytes]:
-        """See ModelReply.failed."""
+        """Yields the events after which there is no answer. error: see `openai_error`."""
         yield sse(error)
         yield DONE
 
@@ -186,16 +165,16 @@ class Completion(ModelReply):
         }
 
 
-class ModelResponse(ModelReply):
+class ModelResponse(_Reply):
     """A response of the address that newer clients use."""
 
     def __init__(self, model: str, opened: Opened, base: str) -> None:
-        """See ModelReply.__init__."""
+        """See _Reply.__init__."""
         super().__init__(model, opened, base)
         self._numbers = count()
 
     def whole(self, answer: Answer, content: str) -> dict[str, Any]:
-        """See ModelReply.whole."""
+        """Returns the whole reply. content: the answer's text, or what was made of it."""
         used = usage_of_answer(answer)
         usage = {
             "input_tokens": used["prompt_tokens"],
@@ -208,18 +187,18 @@ class ModelResponse(ModelReply):
         return self._response("completed", output=[message], usage=usage) | _written(answer)
 
     def begin(self) -> Iterator[bytes]:
-        """See ModelReply.begin."""
+        """Yields the events before the text."""
         for kind in ("created", "in_progress"):
             yield self._event(kind, response=self._response("in_progress"))
         yield self._event("output_item.added", output_index=0, item=self._message("in_progress", []))
         yield self._event("content_part.added", **self._at, part=self._part("", []))
 
     def piece(self, text: str) -> bytes:
-        """See ModelReply.piece."""
+        """Returns the event of a piece of the text."""
         return self._event("output_text.delta", **self._at, delta=text, logprobs=[])
 
     def end(self, answer: Answer, content: str) -> Iterator[bytes]:
-        """See ModelReply.end."""
+        """Yields the events after the text. content: all of it."""
         notes = self._notes(answer, content)
         part = self._part(content, notes)
         for number, note in enumerate(notes):
@@ -232,7 +211,7 @@ class ModelResponse(ModelReply):
         yield self._event("completed", response=self.whole(answer, content))
 
     def failed(self, error: dict[str, Any]) -> Iterator[bytes]:
-        """See ModelReply.failed."""
+        """Yields the events after which there is no answer. error: see `openai_error`."""
         told = {"code": error["error"]["code"], "message": error["error"]["message"]}
         yield self._event("failed", response=self._response("failed", error=told))
 

@@ -15,7 +15,7 @@ from starlette.responses import JSONResponse, Response
 from chatbot.api.caller import Asks, Caller, Reads, Store, Turn
 from chatbot.api.chat_routes import EXTRACTIVE
 from chatbot.api.host import Opened, Question
-from chatbot.api.openai_replies import Completion, ModelReply, ModelResponse, with_sources
+from chatbot.api.openai_replies import Completion, ModelResponse, with_sources
 from chatbot.api.openai_schemas import CompletionIn, EmbeddingsIn, ResponseIn, TalkIn
 from chatbot.api.problems import ProblemError, openai_error, problem_of
 from chatbot.api.question_routes import begun
@@ -34,7 +34,6 @@ if TYPE_CHECKING:
 
 __all__ = ["ROUTER"]
 
-ROUTER = APIRouter(prefix="/v1", tags=["OpenAI"])
 MODEL = "finpolicy"
 EMBEDDER = "finpolicy-embeddings"
 # Texts between two looks whether the client is still there.
@@ -44,7 +43,11 @@ ERRORS: dict[int | str, dict[str, Any]] = {
     status: {"description": "An error in OpenAI's form.", **ERROR}
     for status in (400, 401, 403, 404, 413, 422, 429, 502, 503)
 }
+ROUTER = APIRouter(prefix="/v1", tags=["OpenAI"], responses=ERRORS)
 STREAM: dict[int | str, dict[str, Any]] = {200: {**EVENTS, "description": "The answer."}}
+
+
+Reply = Completion | ModelResponse
 
 
 class Shaped(Protocol):
@@ -53,13 +56,13 @@ class Shaped(Protocol):
     async def __call__(self, answer: Answer, sent: str = "") -> str: ...
 
 
-@ROUTER.get("/models", responses=ERRORS)
+@ROUTER.get("/models")
 async def models(caller: Reads) -> dict[str, Any]:
     """Lists the models."""
     return {"object": "list", "data": [_model(name) for name in (MODEL, EXTRACTIVE, EMBEDDER)]}
 
 
-@ROUTER.get("/models/{model}", responses=ERRORS)
+@ROUTER.get("/models/{model}")
 async def model(model: str, caller: Reads) -> dict[str, Any]:
     """Describes a model."""
     if model not in (MODEL, EXTRACTIVE, EMBEDDER):
@@ -67,7 +70,7 @@ async def model(model: str, caller: Reads) -> dict[str, Any]:
     return _model(model)
 
 
-@ROUTER.post("/chat/completions", responses=ERRORS | STREAM)
+@ROUTER.post("/chat/completions", responses=STREAM)
 async def complete(request: Request, body: CompletionIn, caller: Asks, opened: Store) -> Response:
     """Answers the last message, with the messages before it as the conversation. Nothing is kept."""
     counts = body.stream_options.include_usage
@@ -75,14 +78,14 @@ async def complete(request: Request, body: CompletionIn, caller: Asks, opened: S
     return await _replied(request, caller, body, reply)
 
 
-@ROUTER.post("/responses", responses=ERRORS | STREAM)
+@ROUTER.post("/responses", responses=STREAM)
 async def respond(request: Request, body: ResponseIn, caller: Asks, opened: Store) -> Response:
     """Answers the input, or its last message. Nothing is kept."""
     reply = ModelResponse(body.model, opened, str(request.base_url))
     return await _replied(request, caller, body, reply)
 
 
-@ROUTER.post("/completions", responses=ERRORS)
+@ROUTER.post("/completions")
 async def continued(caller: Asks) -> Response:
     """Is refused: no text is continued here, questions are answered."""
     raise UsageError(
@@ -91,7 +94,7 @@ async def continued(caller: Asks) -> Response:
     )
 
 
-@ROUTER.post("/embeddings", responses=ERRORS)
+@ROUTER.post("/embeddings")
 async def embeddings(
     request: Request, body: EmbeddingsIn, caller: Reads, opened: Store, turn: Turn
 ) -> dict[str, Any]:
@@ -125,7 +128,7 @@ def _embedded(embedder: Embedder, texts: list[str], *, stop: Callable[[], bool])
     return vectors
 
 
-async def _replied(request: Request, caller: Caller, body: TalkIn, reply: ModelReply) -> Response:
+async def _replied(request: Request, caller: Caller, body: TalkIn, reply: Reply) -> Response:
     body.check()
     opened = reply.opened
     schema, model = body.schema_wanted, _named(opened, body.model)
@@ -175,7 +178,7 @@ def _model(name: str) -> dict[str, Any]:
 
 
 async def _events(
-    request: Request, question: Question, reply: ModelReply, shaped: Shaped, *, whole: bool
+    request: Request, question: Question, reply: Reply, shaped: Shaped, *, whole: bool
 ) -> AsyncIterator[bytes]:
     """Yields the events of a reply. whole: its text comes at the end, in one piece."""
     for event in reply.begin():
