@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
+from chatbot.app.app_context import AppContext
+from chatbot.app.running_comparisons import Running
 from chatbot.comparison import (
     Change,
     Comparison,
@@ -19,10 +21,8 @@ from chatbot.comparison import (
     unit_text,
 )
 from chatbot.records import FIGURE_VERDICTS, FINE, Citation, PageRef
-from chatbot.ui.app_context import AppContext
 from chatbot.ui.compare_grid import LONGEST_NAME, FigureGrid, GridCell, GridHeading, PageLink
 from chatbot.ui.overlay import OpenPage
-from chatbot.ui.running_comparisons import Running
 from chatbot.ui.safe_text import page_text, plain_html, plain_markdown, short
 
 __all__ = ["ComparisonView", "begin_view", "entry_html", "filled", "grid_of", "overall"]

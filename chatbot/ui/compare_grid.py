@@ -8,13 +8,14 @@ from typing import Any, Protocol
 
 import streamlit as st
 
+from chatbot.app.app_context import AppContext
+from chatbot.app.downloads import Download
+from chatbot.app.running_comparisons import Running
 from chatbot.store.document_names import with_titles
 from chatbot.ui import overlay
-from chatbot.ui.app_context import AppContext
-from chatbot.ui.downloads import Download, draw_download
+from chatbot.ui.download_links import draw_download
 from chatbot.ui.list_controls import page_of
 from chatbot.ui.overlay import OpenPage
-from chatbot.ui.running_comparisons import Running
 from chatbot.ui.safe_text import NOTHING, notice_html, plain_html, plain_markdown, short, table_html
 
 __all__ = [

@@ -8,6 +8,8 @@ from functools import partial
 
 import streamlit as st
 
+from chatbot.app.app_context import AppContext
+from chatbot.app.running_comparisons import AskedFigures, Running
 from chatbot.comparison.key_figure_files import gap_text, original_text, sheet_csv, sheet_xlsx
 from chatbot.comparison.key_figure_records import DocumentFigures, KeyFigure
 from chatbot.comparison.key_figures import (
@@ -19,7 +21,6 @@ from chatbot.comparison.key_figures import (
 )
 from chatbot.records import DocumentRow, PageRef
 from chatbot.ui import session
-from chatbot.ui.app_context import AppContext
 from chatbot.ui.compare_grid import (
     FigureGrid,
     GridCell,
@@ -32,7 +33,6 @@ from chatbot.ui.compare_grid import (
 )
 from chatbot.ui.list_controls import page_of
 from chatbot.ui.overlay import OpenPage
-from chatbot.ui.running_comparisons import AskedFigures, Running
 from chatbot.ui.safe_text import page_text, plain_html, plain_markdown, quiet_html, short
 
 __all__ = ["draw_key_figures"]

@@ -8,6 +8,8 @@ from functools import partial
 
 import streamlit as st
 
+from chatbot.app.app_context import AppContext
+from chatbot.app.downloads import Download
 from chatbot.errors import NotFoundError, StoreError
 from chatbot.memory.conversations.conversation_store import ConversationRow
 from chatbot.memory.conversations.export import export_conversation, file_name
@@ -15,8 +17,7 @@ from chatbot.memory.layers import layers_with
 from chatbot.records import Answer
 from chatbot.store.document_names import listed
 from chatbot.ui import session
-from chatbot.ui.app_context import AppContext
-from chatbot.ui.downloads import Download, draw_download
+from chatbot.ui.download_links import draw_download
 from chatbot.ui.exchanges import has_model
 from chatbot.ui.safe_text import plain_markdown, quiet_html, short
 from chatbot.usage_text import usage_text

@@ -6,10 +6,11 @@ from pathlib import Path
 
 import streamlit as st
 
+from chatbot.app.app_context import AppContext, AppOpening
 from chatbot.models.addresses import endpoint_host
 from chatbot.settings import Settings
 from chatbot.ui import address, overlay, session, uploads
-from chatbot.ui.app_context import AppContext, AppOpening, opening
+from chatbot.ui.app_opening import opening
 from chatbot.ui.browser_scripts import add_scripts
 from chatbot.ui.index_html import PAGES
 from chatbot.ui.network_exposure import OPEN_WARNING, lacks_sign_in

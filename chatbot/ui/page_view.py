@@ -7,13 +7,13 @@ from html import escape
 
 import streamlit as st
 
+from chatbot.app.app_context import AppContext
+from chatbot.app.marked_pages import PageImage
 from chatbot.errors import EncryptedError, ProjectError
 from chatbot.records import PageRef
 from chatbot.store.catalog import StoredPage
 from chatbot.ui import overlay, session
-from chatbot.ui.app_context import AppContext
 from chatbot.ui.browser_scripts import scroll_to_mark
-from chatbot.ui.images import PageImage
 from chatbot.ui.overlay import OpenPage
 from chatbot.ui.routes import image_address, original_address
 from chatbot.ui.safe_text import notice_html, page_text, paragraphs_html, plain_html, plain_markdown, short

@@ -12,13 +12,13 @@ from streamlit import runtime
 from streamlit.delta_generator_singletons import context_dg_stack, get_default_dg_stack_value
 from streamlit.runtime.scriptrunner import add_script_run_ctx, get_script_run_ctx
 
+from chatbot.app.app_context import AppContext
 from chatbot.errors import NotFoundError, ProjectError, StoreError
 from chatbot.memory.conversations.conversation_names import PRIVATE
 from chatbot.memory.conversations.conversation_store import ConversationRow
 from chatbot.models.chat import LLM
 from chatbot.settings import Settings
 from chatbot.ui.address import conversation, go_to
-from chatbot.ui.app_context import AppContext
 from chatbot.ui.guard import OWNER_COOKIE, is_owner
 from chatbot.ui.network_exposure import signs_in
 from chatbot.ui.sign_in import signed_in_owner

@@ -11,19 +11,19 @@ from dataclasses import replace
 
 import pytest
 
+from chatbot.app.app_context import AppContext
+from chatbot.app.running_comparisons import MOST_OF_ONE, AskedFigures, Comparisons, Running
 from chatbot.asking.question import Ask
 from chatbot.comparison import Change, Comparison, Entry, EntryPlace, Quantity, question_without_years
 from chatbot.comparison.key_figure_records import DocumentFigures
 from chatbot.errors import StoreError
 from chatbot.records import Citation, DocumentRow, Notice
 from chatbot.store.library import Upload
-from chatbot.ui.app_context import AppContext
 from chatbot.ui.compare_chart import chart_spec
 from chatbot.ui.compare_entries import ComparisonView, entry_html, filled, grid_of, overall
 from chatbot.ui.compare_grid import plain_rows
 from chatbot.ui.compare_page import suggested_years, summary_text
 from chatbot.ui.compare_start import examples
-from chatbot.ui.running_comparisons import MOST_OF_ONE, AskedFigures, Comparisons, Running
 from tests.chatbot.ui.visitor import write
 from tests.pages import ME, OTHER, click, open_context, shown, visit
 from tests.pdfs import make_pdf

@@ -11,6 +11,8 @@ from datetime import UTC, date, datetime
 import pytest
 from streamlit.testing.v1 import AppTest
 
+from chatbot.app import app_context
+from chatbot.app.app_context import AppContext
 from chatbot.memory.signals.news_sources import News
 from chatbot.memory.signals.records import (
     AssetRow,
@@ -25,8 +27,7 @@ from chatbot.memory.signals.signal_store import Signals
 from chatbot.memory.signals.signal_tab import NOTHING_FOUND, chart_rows, health_line
 from chatbot.memory.signals.state import State
 from chatbot.memory.signals.status_text import health_text, imported_text, recallable_text
-from chatbot.ui import app_context
-from chatbot.ui.app_context import AppContext
+from chatbot.settings import load_settings
 from chatbot.ui.safe_text import signal_html
 from tests.chatbot.ui.visitor import enter, switch, write
 from tests.pages import click, shown, visit
@@ -108,7 +109,7 @@ def test_until_something_is_imported_the_page_teaches_and_starts_nothing(page: A
 
 def test_what_is_switched_off_can_be_switched_on_again(page: AppTest, fake: FakeSignals) -> None:
     """The health of what is off is that of an empty store: nothing of it is asked."""
-    opened = app_context.opening().context
+    opened = app_context.opening(load_settings).context
     assert opened is not None
     signals = opened.chatbot.signals
     fake.put_state(lambda self: State(imported=True, on=self._switch.read().on))

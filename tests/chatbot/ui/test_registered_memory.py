@@ -9,12 +9,12 @@ from pathlib import Path
 
 import pytest
 
+from chatbot.app.app_context import AppContext
 from chatbot.asking.question import Ask
 from chatbot.cli import main
 from chatbot.memory import layers
 from chatbot.memory.layers import REGISTERED, Registered
 from chatbot.records import Answer
-from chatbot.ui.app_context import AppContext
 from tests.fakes import ScriptedModel
 from tests.pages import ME, shown, visit
 from tests.stores import Make

@@ -6,27 +6,27 @@ import logging
 import sys
 import threading
 import time
-from dataclasses import dataclass, replace
+from collections.abc import Callable
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from chatbot.errors import ProjectError
-from chatbot.settings import Settings, load_settings
-from chatbot.ui.network_exposure import is_open_to_others
+from chatbot.settings import Settings
 from ingestion.invisible_characters import visible
 
 if TYPE_CHECKING:
     from pathlib import Path
 
+    from chatbot.app.downloads import Downloads
+    from chatbot.app.marked_pages import PageImages
+    from chatbot.app.running_comparisons import Comparisons
+    from chatbot.app.running_questions import RunningQuestions
+    from chatbot.app.store_check import StoreCheck
     from chatbot.memory.signals.live_news import LiveNews
     from chatbot.models.local_models import LocalModels
     from chatbot.service import Chatbot
     from chatbot.store.addition_queue import Additions
     from chatbot.store.library import Library
-    from chatbot.ui.downloads import Downloads
-    from chatbot.ui.images import PageImages
-    from chatbot.ui.running_comparisons import Comparisons
-    from chatbot.ui.running_questions import RunningQuestions
-    from chatbot.ui.store_check import StoreCheck
 
 __all__ = ["AppContext", "AppOpening", "close", "opening", "pick_up"]
 
@@ -104,7 +104,8 @@ class AppOpening:
     error: why it could not be opened.
     """
 
-    def __init__(self) -> None:
+    def __init__(self, settings: Callable[[], Settings]) -> None:
+        self._settings = settings
         self.context: AppContext | None = None
         self.error: ProjectError | None = None
         self._failed_at = 0.0
@@ -129,7 +130,7 @@ class AppOpening:
 
     def _open(self) -> None:
         try:
-            self.context = _open_context(replace(load_settings(), open_to_others=is_open_to_others()))
+            self.context = _open_context(self._settings())
         except ProjectError as error:
             self._failed_at, self.error = time.monotonic(), error
         except Exception:
@@ -138,15 +139,15 @@ class AppOpening:
 
 
 def _open_context(settings: Settings) -> AppContext:
+    from chatbot.app.downloads import Downloads
+    from chatbot.app.marked_pages import PageImages
+    from chatbot.app.running_comparisons import Comparisons
+    from chatbot.app.running_questions import RunningQuestions
+    from chatbot.app.store_check import StoreCheck
     from chatbot.memory.signals.live_news import LiveNews
     from chatbot.models.local_models import LocalModels
     from chatbot.service import Chatbot
     from chatbot.store.addition_opening import open_additions
-    from chatbot.ui.downloads import Downloads
-    from chatbot.ui.images import PageImages
-    from chatbot.ui.running_comparisons import Comparisons
-    from chatbot.ui.running_questions import RunningQuestions
-    from chatbot.ui.store_check import StoreCheck
 
     sys.setswitchinterval(SWITCH_SECONDS)
     chatbot = Chatbot(settings)
@@ -207,15 +208,15 @@ _lock = threading.Lock()
 _current: list[AppOpening] = []
 
 
-def opening(*, again: bool = False) -> AppOpening:
-    """Returns the process's one opening, begun at the first call.
+def opening(settings: Callable[[], Settings], *, again: bool = False) -> AppOpening:
+    """Returns the process's one opening, begun at the first call with what `settings` returns.
 
     One that failed is retried with `again`; and in any case after a moment, if what it lacked may be back, as
     a database that was restarted.
     """
     with _lock:
         if not _current or _current[0].is_to_be_retried(now=again):
-            _current[:] = [AppOpening()]
+            _current[:] = [AppOpening(settings)]
         return _current[0]
 
 

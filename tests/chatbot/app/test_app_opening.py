@@ -7,7 +7,8 @@ from pathlib import Path
 import psycopg
 import pytest
 
-from chatbot.ui import app_context
+from chatbot.app import app_context
+from chatbot.settings import load_settings
 
 
 def test_a_server_that_started_without_its_database_opens_when_it_is_back(
@@ -22,18 +23,18 @@ def test_a_server_that_started_without_its_database_opens_when_it_is_back(
     with psycopg.connect(elsewhere, autocommit=True) as connection:
         connection.execute(allow + "false")
         try:
-            failed = app_context.opening()
+            failed = app_context.opening(load_settings)
             failed.wait(60)
             assert failed.error is not None
             assert failed.error.retryable
         finally:
             connection.execute(allow + "true")
     try:
-        assert app_context.opening() is failed  # not at once
+        assert app_context.opening(load_settings) is failed  # not at once
         monkeypatch.setattr(app_context, "RETRY_SECONDS", 0.0)
-        opened = app_context.opening()
+        opened = app_context.opening(load_settings)
         opened.wait(60)
         assert opened.context is not None, opened.error
-        assert app_context.opening() is opened
+        assert app_context.opening(load_settings) is opened
     finally:
         app_context.close()

@@ -1,4 +1,4 @@
-"""Offers downloads that are made on request.
+"""Keeps the downloads that are made on request, each as long as the session that it was offered to.
 
 Streamlit's own deferred downloads get a new address each time a page is drawn, so one that is pressed
 meanwhile leads nowhere.
@@ -12,15 +12,9 @@ import secrets
 import threading
 from collections import OrderedDict
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
-import streamlit as st
-from streamlit import runtime
-from streamlit.runtime.scriptrunner import get_script_run_ctx
-
-from chatbot.ui.guard import OWNER_COOKIE
-
-__all__ = ["Download", "Downloads", "draw_download"]
+__all__ = ["Download", "Downloads"]
 
 # What some hundred sessions have on their pages at a time.
 MOST_OFFERS = 5_000
@@ -49,14 +43,16 @@ class Downloads:
         self._offered: OrderedDict[str, tuple[str, Download]] = OrderedDict()
         self._lock = threading.Lock()
 
-    def offer(self, session: str, key: str, download: Download) -> str:
+    def offer(self, session: str, key: str, download: Download, *, is_there: Callable[[str], bool]) -> str:
         """Returns the mark under which a session's browser can have the file, the same for the same `key`.
 
         It cannot be guessed.
+
+        is_there: whether a session has not ended; what was offered to others is dropped.
         """
         mark = hmac.new(self._secret, f"{session} {key}".encode(), hashlib.sha256).hexdigest()[:32]
         with self._lock:
-            for other in [other for other, (of, _) in self._offered.items() if not _is_there(of)]:
+            for other in [other for other, (of, _) in self._offered.items() if not is_there(of)]:
                 del self._offered[other]
             self._offered[mark] = (session, download)
             self._offered.move_to_end(mark)
@@ -64,11 +60,11 @@ class Downloads:
                 self._offered.popitem(last=False)
         return mark
 
-    def offered(self, mark: str) -> Download | None:
+    def offered(self, mark: str, *, is_there: Callable[[str], bool]) -> Download | None:
         """Returns what is offered under this mark; None if nothing is, or if its session has ended."""
         with self._lock:
             session, download = self._offered.get(mark, ("", None))
-        if _is_there(session):
+        if is_there(session):
             return download
         return None
 
@@ -76,31 +72,3 @@ class Downloads:
         """Offers nothing until pages are drawn again."""
         with self._lock:
             self._offered.clear()
-
-
-def draw_download(
-    label: str,
-    downloads: Downloads,
-    key: str,
-    download: Download,
-    *,
-    icon: str | None = None,
-    said: str | None = None,
-) -> None:
-    """Draws a link that looks like a quiet button.
-
-    key: unique on the page.
-    said: its tooltip.
-    """
-    context = get_script_run_ctx()
-    mark = downloads.offer(
-        context.session_id if context else "",
-        key,
-        replace(download, browser=st.context.cookies.get(OWNER_COOKIE, "")),
-    )
-    with st.container(key=key, width="content"):
-        st.link_button(label, f"download/{mark}", type="tertiary", icon=icon, help=said)
-
-
-def _is_there(session: str) -> bool:
-    return not runtime.exists() or runtime.get_instance().is_active_session(session)

@@ -10,18 +10,18 @@ from dataclasses import replace
 
 import pytest
 
-from chatbot.asking.question import Ask
-from chatbot.errors import BusyError, QuestionError
-from chatbot.memory.conversations.conversation_store import StoredExchange
-from chatbot.records import Answer, Event, Notice, Stage, Token
-from chatbot.store.job_rows import JobRows
-from chatbot.ui.running_questions import (
+from chatbot.app.running_questions import (
     MOST_AT_ONCE,
     MOST_OF_OWNER,
     STOP_SECONDS,
     Asking,
     RunningQuestions,
 )
+from chatbot.asking.question import Ask
+from chatbot.errors import BusyError, QuestionError
+from chatbot.memory.conversations.conversation_store import StoredExchange
+from chatbot.records import Answer, Event, Notice, Stage, Token
+from chatbot.store.job_rows import JobRows
 from tests.shared_servers import until
 
 
@@ -311,7 +311,7 @@ def test_a_question_knows_its_exchange() -> None:
 
 
 def test_old_conversations_are_forgotten(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("chatbot.ui.running_questions.MOST_CONVERSATIONS", 2)
+    monkeypatch.setattr("chatbot.app.running_questions.MOST_CONVERSATIONS", 2)
     asked = RunningQuestions(Scripted(ANSWER))
     for conversation in ("a", "b", "c"):
         finish(asked.ask(Ask("One?", conversation=conversation, owner="me")))

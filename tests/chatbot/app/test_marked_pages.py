@@ -11,14 +11,14 @@ from pathlib import Path
 import pytest
 from PIL import Image
 
+from chatbot.app import marked_pages
+from chatbot.app.marked_pages import PageImages
 from chatbot.errors import NotFoundError
 from chatbot.evidence import page_marks
 from chatbot.evidence.page_marks import mark
 from chatbot.service import Chatbot
 from chatbot.settings import Settings
 from chatbot.store.library import Upload
-from chatbot.ui import images
-from chatbot.ui.images import PageImages
 from ingestion.records import Rect
 from tests.fakes import HashEmbedder
 from tests.pdfs import make_pdf
@@ -63,7 +63,7 @@ def test_pages_are_kept_while_their_document_is(chatbot: Chatbot, monkeypatch: p
     assert 0.05 < found.top < 0.1
     assert pages.get(version, 1, words) is found
     assert pages.get(version, 2, words).top is None
-    monkeypatch.setattr(images, "MOST_IMAGES", 1)
+    monkeypatch.setattr(marked_pages, "MOST_IMAGES", 1)
     pages.get(version, 2, "")
     assert pages.get(version, 1, words) is not found
     chatbot.remove("Rules.pdf", purge=True)
@@ -82,7 +82,7 @@ def test_an_image_is_lent_while_its_document_is_there_and_few_are(
     name, second_name = pages.lend(version, first), pages.lend(version, second)
     assert pages.lent(name) == first.png
     assert pages.lent(second_name) == second.png
-    monkeypatch.setattr(images, "MOST_BYTES", len(first.png))
+    monkeypatch.setattr(marked_pages, "MOST_BYTES", len(first.png))
     assert pages.lend(version, first) == name
     assert pages.lent(name) == first.png
     assert pages.lent(second_name) is None
