@@ -12,10 +12,10 @@ from starlette.responses import Response
 
 from chatbot.api.caller import Manages, Reads, Store
 from chatbot.api.document_routes import job_out
-from chatbot.api.host import Opened
 from chatbot.api.problems import declared
 from chatbot.api.schemas import JobOut, PasswordIn
 from chatbot.api.streaming import EVENTS, sse
+from chatbot.app.app_context import AppContext
 from chatbot.errors import NotFoundError
 from chatbot.store.addition_queue import Additions, Job
 
@@ -64,7 +64,7 @@ def cancel(caller: Manages, opened: Store, number: Number) -> None:
     opened.additions.cancel(number)
 
 
-async def _progress(request: Request, opened: Opened, number: int) -> AsyncIterator[bytes]:
+async def _progress(request: Request, opened: AppContext, number: int) -> AsyncIterator[bytes]:
     last: JobOut | None = None
     while not await request.is_disconnected():
         job = _job(opened.additions, number)

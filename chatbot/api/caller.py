@@ -17,10 +17,11 @@ from starlette.concurrency import run_in_threadpool
 from chatbot.api.browser_sessions import BrowserSessions
 from chatbot.api.caller_turns import CallerTurns
 from chatbot.api.gate import Rates
-from chatbot.api.host import Host, Opened
+from chatbot.api.host import Host
 from chatbot.api.metrics import Metrics
 from chatbot.api.page_links import is_link
 from chatbot.api.problems import ProblemError
+from chatbot.app.app_context import AppContext
 from chatbot.errors import NotFoundError
 from chatbot.memory.conversations.conversation_names import LOCAL
 from chatbot.service import Chatbot
@@ -98,7 +99,7 @@ def door_of(request: Request) -> Door:
     return door
 
 
-def opened_store(request: Request) -> Opened:
+def opened_store(request: Request) -> AppContext:
     """Returns the open store. Raises ProblemError while it is being opened."""
     opened = door_of(request).host.opened()
     if opened is None:
@@ -106,7 +107,11 @@ def opened_store(request: Request) -> Opened:
     return opened
 
 
-def _chatbot(request: Request) -> Chatbot:
+async def _store(request: Request) -> AppContext:
+    return opened_store(request)
+
+
+async def _chatbot(request: Request) -> Chatbot:
     return opened_store(request).chatbot
 
 
@@ -229,7 +234,7 @@ ReadsPage = Annotated[Caller, Depends(page_reader)]
 Asks = Annotated[Caller, Depends(needs("ask"))]
 Manages = Annotated[Caller, Depends(needs("manage"))]
 # These come after the caller: the store, and a turn, which long work holds while it is done.
-Store = Annotated[Opened, Depends(opened_store)]
+Store = Annotated[AppContext, Depends(_store)]
 TheChatbot = Annotated[Chatbot, Depends(_chatbot)]
 Turn = Annotated[None, Depends(_turn, scope="function")]
 

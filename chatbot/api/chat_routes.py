@@ -24,11 +24,12 @@ from chatbot.api.chat_schemas import (
     WebTextIn,
     WebTextOut,
 )
-from chatbot.api.host import Opened, Question
 from chatbot.api.problems import ProblemError, declared
 from chatbot.api.question_routes import begun
 from chatbot.api.streaming import finished
 from chatbot.api.web_sources import WebSources
+from chatbot.app.app_context import AppContext
+from chatbot.app.running_questions import Asking
 from chatbot.asking.external_texts import LONGEST_TEXT, ExternalText
 from chatbot.asking.named_models import OWN_WORDS
 from chatbot.asking.question import Ask, checked
@@ -164,7 +165,7 @@ async def _replied(
     request: Request,
     response: Response,
     asked: ChatIn,
-    opened: Opened,
+    opened: AppContext,
     *,
     web: bool = False,
     tools: bool = False,
@@ -232,7 +233,7 @@ def _said(answer: Answer) -> str:
     return "\n\n".join(filter(None, [cited_text(answer), "\n".join(mark_lines(answer))]))
 
 
-def _all_begun(opened: Opened, ask: Ask, names: Sequence[str]) -> list[Question]:
+def _all_begun(opened: AppContext, ask: Ask, names: Sequence[str]) -> list[Asking]:
     """Begins to answer with each model. The first one's answer is kept in the conversation.
 
     The others get what was said before it.
@@ -283,12 +284,12 @@ def _entered(
     return session
 
 
-def _settings_of(opened: Opened, owner: str, model: str) -> Settings:
+def _settings_of(opened: AppContext, owner: str, model: str) -> Settings:
     asker = opened.chatbot.side_by_side.asker(OWN_WORDS if model == EXTRACTIVE else model)
     return asker.models.settings_of(owner)
 
 
-def _stats(opened: Opened, session: Session, ask: Ask | None = None) -> SessionStats:
+def _stats(opened: AppContext, session: Session, ask: Ask | None = None) -> SessionStats:
     """What compression has done in a session; the threshold is that of a question, if there is one."""
     chatbot = opened.chatbot
     settings = chatbot.lending.settings(ask) if ask else None
@@ -296,7 +297,7 @@ def _stats(opened: Opened, session: Session, ask: Ask | None = None) -> SessionS
     return SessionStats.model_validate({**asdict(found), "compression_history": [*found.compression_history]})
 
 
-def _erased(opened: Opened, session: Session) -> int:
+def _erased(opened: AppContext, session: Session) -> int:
     """Erase what was said in a session, on disk and off it. Returns how many messages that were."""
     conversations = opened.chatbot.conversations
     count = 0

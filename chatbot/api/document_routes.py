@@ -10,9 +10,9 @@ from starlette.responses import FileResponse, Response
 
 from chatbot.api.answer_lines import document_ids
 from chatbot.api.caller import CallerFirst, Manages, Reads, ReadsPage, Store, TheChatbot, Turn
-from chatbot.api.host import Opened
 from chatbot.api.problems import ProblemError, declared
 from chatbot.api.schemas import DocumentOut, JobOut
+from chatbot.app.app_context import AppContext
 from chatbot.errors import NotFoundError
 from chatbot.evidence.page_marks import mark
 from chatbot.records import DocumentRow
@@ -36,7 +36,7 @@ FILE = {"schema": {"type": "string", "format": "binary"}}
 Page = Annotated[int, Path(ge=1, le=1_000_000)]
 
 
-def find_row(opened: Opened, document_id: str) -> DocumentRow:
+def find_row(opened: AppContext, document_id: str) -> DocumentRow:
     """Returns the document of an id, or of a name.
 
     What its file's SHA-256 begins with was its id in earlier versions, and is as long as no other document
@@ -157,23 +157,15 @@ def restore(caller: Manages, opened: Store, row: Named) -> DocumentOut:
     return document_out(find_row(opened, row.id), opened.chatbot.titles())
 
 
-def job_out(opened: Opened, job: Job) -> JobOut:
+def job_out(opened: AppContext, job: Job) -> JobOut:
     """Returns a job as the API shows it."""
     name = job.result.document if job.result else None
-    return JobOut(
-        id=job.id,
-        name=job.name,
-        phase=job.phase,
-        done=job.done,
-        total=job.total,
-        seconds_left=job.seconds_left,
-        problem=job.problem or (job.result.error if job.result else None),
-        document=name,
-        document_id=document_ids(opened, [name]).get(name or ""),
-    )
+    problem = job.problem or (job.result.error if job.result else None)
+    named = {"document": name, "document_id": document_ids(opened, [name]).get(name or "")}
+    return JobOut.model_validate({**asdict(job), **named, "problem": problem})
 
 
-def _version(opened: Opened, row: DocumentRow) -> int:
+def _version(opened: AppContext, row: DocumentRow) -> int:
     return next(iter(opened.chatbot.library.scope([row.name])))
 
 

@@ -8,7 +8,7 @@ from functools import partial
 
 from prometheus_client import CollectorRegistry, Counter, Gauge, Histogram, generate_latest
 
-from chatbot.api.host import Opened
+from chatbot.app.app_context import AppContext
 from chatbot.errors import StoreError
 
 __all__ = ["CONTENT_TYPE", "Metrics"]
@@ -55,7 +55,7 @@ class Metrics:
         self._requests.labels(method, route, status).inc()
         self._seconds.labels(method, route).observe(seconds)
 
-    def text(self, opened: Opened | None) -> bytes:
+    def text(self, opened: AppContext | None) -> bytes:
         """Returns all that was measured."""
         self._ready.set(opened is not None and opened.chatbot.ready)
         if opened is not None:

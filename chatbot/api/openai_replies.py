@@ -11,8 +11,8 @@ from itertools import count
 from typing import Any
 
 from chatbot.api.answer_lines import document_ids, page_url
-from chatbot.api.host import Opened
 from chatbot.api.streaming import sse
+from chatbot.app.app_context import AppContext
 from chatbot.mark_lines import least_sure, mark_lines
 from chatbot.models.tokens import count_tokens
 from chatbot.records import Answer, Citation
@@ -67,10 +67,10 @@ def _place(citation: Citation) -> str:
     return f"{citation.document}, page {citation.page}"
 
 
-class _Reply:
+class _ModelReply:
     """One reply in a form that OpenAI's clients read, whole or as the events of a stream."""
 
-    def __init__(self, model: str, opened: Opened, base: str) -> None:
+    def __init__(self, model: str, opened: AppContext, base: str) -> None:
         """model: as it was asked for. base: the address of this server, see `shown_answer`."""
         self._model, self.opened, self._base = model, opened, base
         self._mark, self._created = secrets.token_hex(12), int(time.time())
@@ -104,11 +104,11 @@ class _Reply:
         return found
 
 
-class Completion(_Reply):
+class Completion(_ModelReply):
     """A chat completion."""
 
-    def __init__(self, model: str, opened: Opened, base: str, *, counts: bool) -> None:
-        """counts: whether a last event counts the tokens. See _Reply.__init__."""
+    def __init__(self, model: str, opened: AppContext, base: str, *, counts: bool) -> None:
+        """counts: whether a last event counts the tokens. See _ModelReply.__init__."""
         super().__init__(model, opened, base)
         self._counts = counts
 
@@ -165,11 +165,11 @@ class Completion(_Reply):
         }
 
 
-class ModelResponse(_Reply):
+class ModelResponse(_ModelReply):
     """A response of the address that newer clients use."""
 
-    def __init__(self, model: str, opened: Opened, base: str) -> None:
-        """See _Reply.__init__."""
+    def __init__(self, model: str, opened: AppContext, base: str) -> None:
+        """See _ModelReply.__init__."""
         super().__init__(model, opened, base)
         self._numbers = count()
 

@@ -14,12 +14,13 @@ from starlette.responses import JSONResponse, Response
 
 from chatbot.api.caller import Asks, Caller, Reads, Store, Turn
 from chatbot.api.chat_routes import EXTRACTIVE
-from chatbot.api.host import Opened, Question
 from chatbot.api.openai_replies import Completion, ModelResponse, with_sources
 from chatbot.api.openai_schemas import CompletionIn, EmbeddingsIn, ResponseIn, TalkIn
 from chatbot.api.problems import ProblemError, openai_error, problem_of
 from chatbot.api.question_routes import begun
 from chatbot.api.streaming import EVENTS, answer_of, finished, pieces, run_stoppable
+from chatbot.app.app_context import AppContext
+from chatbot.app.running_questions import Asking
 from chatbot.asking.named_models import OWN_WORDS
 from chatbot.asking.question import Ask, checked
 from chatbot.asking.schema_answers import in_schema
@@ -148,14 +149,14 @@ async def _replied(request: Request, caller: Caller, body: TalkIn, reply: Reply)
 
 
 def _shaped(
-    opened: Opened, ask: Ask, answer: Answer, schema: dict[str, Any], *, stop: Callable[[], bool]
+    opened: AppContext, ask: Ask, answer: Answer, schema: dict[str, Any], *, stop: Callable[[], bool]
 ) -> str:
     models = opened.chatbot.side_by_side.asker(ask.model).models
     most = models.answer_tokens(ask.owner)
     return in_schema(answer, schema, models.answering(ask.owner), max_tokens=most, stop=stop)
 
 
-def _named(opened: Opened, name: str) -> str:
+def _named(opened: AppContext, name: str) -> str:
     """A model as Ask.model has it. Raises NotFoundError for one that nobody serves."""
     if name == MODEL:
         return ""
@@ -178,7 +179,7 @@ def _model(name: str) -> dict[str, Any]:
 
 
 async def _events(
-    request: Request, question: Question, reply: Reply, shaped: Shaped, *, whole: bool
+    request: Request, question: Asking, reply: Reply, shaped: Shaped, *, whole: bool
 ) -> AsyncIterator[bytes]:
     """Yields the events of a reply. whole: its text comes at the end, in one piece."""
     for event in reply.begin():

@@ -11,11 +11,12 @@ from starlette.responses import JSONResponse, Response
 
 from chatbot.api.answer_lines import shown_answer
 from chatbot.api.caller import Asks, Caller, Reads, Store, TheChatbot, Turn
-from chatbot.api.host import Opened, Question
 from chatbot.api.named_conversations import check_not_deleted
 from chatbot.api.problems import ProblemError, declared, problem_of
 from chatbot.api.schemas import AnswerOut, AskIn, SearchIn, SearchOut
 from chatbot.api.streaming import EVENTS, answer_of, finished, pieces, sse
+from chatbot.app.app_context import AppContext
+from chatbot.app.running_questions import Asking
 from chatbot.asking.question import Ask, checked
 from chatbot.errors import NotFoundError, ProjectError
 from chatbot.memory.conversations.conversation_names import id_of
@@ -54,7 +55,7 @@ async def ask(request: Request, body: AskIn, caller: Asks, opened: Store) -> Res
     return JSONResponse(shown_answer(opened, await finished(request, question), str(request.base_url)))
 
 
-def started(opened: Opened, caller: Caller, body: AskIn) -> Question:
+def started(opened: AppContext, caller: Caller, body: AskIn) -> Asking:
     """Begins to answer. Raises ProjectError for a question that cannot be asked."""
     conversation = body.conversation and id_of(opened.chatbot.conversations, caller.owner, body.conversation)
     wanted = Ask(
@@ -71,7 +72,7 @@ def started(opened: Opened, caller: Caller, body: AskIn) -> Question:
     return begun(opened, wanted)
 
 
-def begun(opened: Opened, ask: Ask) -> Question:
+def begun(opened: AppContext, ask: Ask) -> Asking:
     """Begins to answer. Raises ProjectError for a question that cannot be asked.
 
     A document or a model that is not there is an error now, not in the middle of a stream.
@@ -89,7 +90,7 @@ def begun(opened: Opened, ask: Ask) -> Question:
     return opened.asked.ask(ask)
 
 
-async def _events(request: Request, opened: Opened, question: Question) -> AsyncIterator[bytes]:
+async def _events(request: Request, opened: AppContext, question: Asking) -> AsyncIterator[bytes]:
     sent = ""
     given = False
     async for piece in pieces(request, question):
@@ -119,7 +120,7 @@ async def _events(request: Request, opened: Opened, question: Question) -> Async
         yield sse(told, "problem")
 
 
-def _answer_events(request: Request, opened: Opened, question: Question, sent: str) -> Iterator[bytes]:
+def _answer_events(request: Request, opened: AppContext, question: Asking, sent: str) -> Iterator[bytes]:
     """The complete answer. sent: the text that was sent. Raises what it failed with."""
     answer = answer_of(question)
     whole = neutral_markdown(answer.text)

@@ -6,12 +6,14 @@ A table is a comparison, or the key figures of some documents.
 from __future__ import annotations
 
 import logging
+import queue
 import threading
 import time
 from collections import OrderedDict
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import closing
 from dataclasses import dataclass
+from functools import partial
 from typing import Any, Protocol
 
 from chatbot.comparison import Comparison, Entry, EntryPlace
@@ -28,7 +30,6 @@ MOST_AT_ONCE = 2
 # Tables kept over all owners, and for one owner: those looked at last.
 MOST_KEPT, MOST_OF_ONE = 100, 10
 CLOSE_SECONDS = 2.0
-TURN_SECONDS = 0.2
 
 
 @dataclass(frozen=True, slots=True)
@@ -128,7 +129,8 @@ class Running:
         """Asks these places in a round. Returns when all are answered, or it was stopped."""
         left = list(places)
         try:
-            self._note(number, {}, left)
+            if not self._note(number, {}, left):
+                return
             with closing(self._answers(chatbot, places, number)) as answers:  # type: ignore[type-var]
                 for place, found in answers:
                     left.remove(place)
@@ -185,10 +187,12 @@ class Comparisons:
 
     def __init__(self, chatbot: TableSource) -> None:
         self._chatbot = chatbot
-        self._turns = threading.BoundedSemaphore(MOST_AT_ONCE)
         self._kept: OrderedDict[tuple[str, Asked], Running] = OrderedDict()
-        self._threads: set[threading.Thread] = set()
         self._lock = threading.Lock()
+        self._waiting: queue.SimpleQueue[Callable[[], None] | None] = queue.SimpleQueue()
+        self._threads = [threading.Thread(target=self._work, daemon=True) for _ in range(MOST_AT_ONCE)]
+        for thread in self._threads:
+            thread.start()
 
     def begin(self, asked: Asked, owner: str, *, anew: bool = False) -> Running:
         """Returns the table, and starts it unless it is complete. anew: ask everything again."""
@@ -204,20 +208,19 @@ class Comparisons:
     def go_on(self, running: Running, places: Sequence[EntryPlace | str] = ()) -> None:
         """Asks these places, or those that are lacking."""
         wanted = tuple(places) or running.lacking
-        number = running.start() if wanted else 0
-        if not number:
-            return
-        thread = threading.Thread(
-            target=self._run, args=(running, wanted, number), name="filling a table", daemon=True
-        )
-        with self._lock:
-            self._threads.add(thread)
-        thread.start()
+        if wanted and (number := running.start()):
+            self._waiting.put(partial(running.run, self._chatbot, wanted, number))
 
     def find(self, asked: Asked, owner: str) -> Running | None:
         """Returns a kept table, None if it was not asked, or too long ago."""
         with self._lock:
             return self._kept.get((owner, asked))
+
+    def drop(self, running: Running) -> None:
+        """Stops a table that nobody looks at any more, and drops it."""
+        running.stop()
+        with self._lock:
+            self._kept.pop((running.owner, running.asked), None)
 
     def forget(self) -> None:
         """Drops what has ended, as it may hold text of documents."""
@@ -229,11 +232,12 @@ class Comparisons:
         """Stops what is on its way. What waits for a silent endpoint is left to itself."""
         with self._lock:
             kept = list(self._kept.values())
-            threads = list(self._threads)
         for running in kept:
             running.stop()
+        for _ in self._threads:
+            self._waiting.put(None)
         end = time.monotonic() + CLOSE_SECONDS
-        for thread in threads:
+        for thread in self._threads:
             thread.join(max(0.0, end - time.monotonic()))
 
     def _trim(self, owner: str) -> None:
@@ -244,16 +248,6 @@ class Comparisons:
         for key in dict.fromkeys([*over, *idle[: max(0, len(self._kept) - MOST_KEPT)]]):
             del self._kept[key]
 
-    def _run(self, running: Running, places: Sequence[EntryPlace | str], number: int) -> None:
-        try:
-            while not self._turns.acquire(timeout=TURN_SECONDS):
-                if not running.goes_on(number):
-                    return
-            try:
-                if running.goes_on(number):
-                    running.run(self._chatbot, places, number)
-            finally:
-                self._turns.release()
-        finally:
-            with self._lock:
-                self._threads.discard(threading.current_thread())
+    def _work(self) -> None:
+        while (run := self._waiting.get()) is not None:
+            run()

@@ -13,6 +13,7 @@ from functools import cache
 from typing import TYPE_CHECKING, Any
 
 from chatbot.errors import DocumentError
+from chatbot.records import StatementQuote
 
 if TYPE_CHECKING:
     from pydantic import TypeAdapter
@@ -30,7 +31,6 @@ __all__ = [
     "Record",
     "Sent",
     "Source",
-    "StatementQuoteRecord",
     "StatementRecord",
     "digest_of",
     "dump",
@@ -135,18 +135,6 @@ class FigureCheckRecord:
 
 
 @dataclass(frozen=True, slots=True)
-class StatementQuoteRecord:
-    """A quotation of a statement, as records.StatementQuote."""
-
-    key: str
-    document: str
-    page: int
-    text: str
-    start: int
-    end: int
-
-
-@dataclass(frozen=True, slots=True)
 class StatementRecord:
     """A statement of the answer, as records.Statement. calculation: as it was worked out, "" for none."""
 
@@ -155,7 +143,7 @@ class StatementRecord:
     citation: str | None
     verdict: str = "not_checked"
     mark: str = ""
-    quotes: tuple[StatementQuoteRecord, ...] = ()
+    quotes: tuple[StatementQuote, ...] = ()
     calculation: str = ""
     difference: str = ""
     read_by: str = ""

@@ -112,7 +112,10 @@ def key_figure_sheet(documents: Sequence[DocumentFigures]) -> KeyFigureSheet:
     for found in documents:
         periods = {figure.period for figure in found.figures}
         newest_first = sorted(periods, key=lambda period: period.order, reverse=True)
-        of_period = {period: _column(found, period) for period in newest_first}
+        of_period = {
+            period: FigureColumn(found.document, found.version, period, found.year_end)
+            for period in newest_first
+        }
         own = list(of_period.values())
         columns += own
         main += _main_column(own, found)
@@ -125,10 +128,6 @@ def key_figure_sheet(documents: Sequence[DocumentFigures]) -> KeyFigureSheet:
     lacking = [shown for measure, shown in names.items() if _is_lacking(measure, there)]
     remarks = {found.document: found.remark for found in documents if found.remark}
     return KeyFigureSheet(tuple(rows), tuple(columns), cells, tuple(main), tuple(lacking), remarks)
-
-
-def _column(found: DocumentFigures, period: FigurePeriod) -> FigureColumn:
-    return FigureColumn(found.document, found.version, period, found.year_end)
 
 
 def sheet_parts(sheet: KeyFigureSheet) -> list[KeyFigureSheet]:

@@ -10,8 +10,8 @@ from pydantic import BaseModel
 
 from chatbot.api.caller import Caller
 from chatbot.api.caller_turns import CallerTurns
-from chatbot.api.host import Opened
 from chatbot.api.schemas import JobOut, KeyFiguresOut
+from chatbot.app.app_context import AppContext
 from chatbot.lookup.lookup_forms import LOOKUP_TOOLS
 from chatbot.lookup.lookups import FoundText, Outline
 from chatbot.mcp_server import tool_forms as forms
@@ -30,7 +30,7 @@ class Visitor:
     turns: whose long work waits.
     """
 
-    store: Opened
+    store: AppContext
     caller: Caller
     is_here: bool
     turns: CallerTurns

@@ -20,10 +20,10 @@ from chatbot.api.caller import Caller
 from chatbot.api.caller_turns import CallerTurns
 from chatbot.api.comparison_routes import compared_lines, key_figures_out
 from chatbot.api.document_routes import document_out, find_row, job_out
-from chatbot.api.host import Opened
 from chatbot.api.question_routes import started
 from chatbot.api.schemas import AskIn, JobOut, KeyFiguresOut
 from chatbot.api.streaming import answer_of, news
+from chatbot.app.app_context import AppContext
 from chatbot.comparison import Comparison
 from chatbot.errors import DocumentError, NotFoundError
 from chatbot.lookup import lookup_forms
@@ -82,7 +82,7 @@ class McpCall:
     turns: whose long work waits.
     """
 
-    store: Opened
+    store: AppContext
     caller: Caller
     progress: Progress
     turns: CallerTurns
@@ -221,7 +221,7 @@ def _job(call: McpCall, number: int) -> Job:
     raise DocumentError("The addition was cancelled.", hint="Add the file again.")
 
 
-def _page(store: Opened, given: GetDrawnPage) -> tuple[PageText, bytes]:
+def _page(store: AppContext, given: GetDrawnPage) -> tuple[PageText, bytes]:
     chatbot = store.chatbot
     version, name = chatbot.lookups.document(given.document)
     row = find_row(store, name)

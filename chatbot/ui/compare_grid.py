@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, Protocol
+from typing import Any
 
 import streamlit as st
 
@@ -20,8 +20,8 @@ from chatbot.ui.safe_text import NOTHING, notice_html, plain_html, plain_markdow
 
 __all__ = [
     "LONGEST_NAME",
+    "Drawing",
     "FigureGrid",
-    "FilledTable",
     "GridCell",
     "GridHeading",
     "PageLink",
@@ -87,26 +87,26 @@ class FigureGrid:
     cell: Callable[[int, int], GridCell]
 
 
-class FilledTable(Protocol):
-    """What a running table is drawn as."""
+@dataclass(frozen=True, slots=True)
+class Drawing:
+    """How a table is drawn.
 
-    def named(self, place: Any) -> str:
-        """Returns a place as the progress names it."""
+    named: names a place in the progress. summary: says what has come, of how many places, "" for nothing.
+    draw: draws what has come.
+    """
 
-    def summary(self, found: Mapping[Any, Any], total: int) -> str:
-        """Returns what has come, in words, "" for nothing to say. total: the places."""
-
-    def draw(self, running: Running) -> None:
-        """Draws what has come."""
+    named: Callable[[Any], str]
+    summary: Callable[[Mapping[Any, Any], int], str]
+    draw: Callable[[Running], None]
 
 
-def draw_table(running: Running, table: FilledTable, context: AppContext) -> None:
+def draw_table(running: Running, drawing: Drawing, context: AppContext) -> None:
     """Draws how far a table is and what has come, again twice a second while it is on its way."""
     polled = running.busy
-    st.fragment(_draw_table, run_every=POLL_SECONDS if polled else None)(running, table, context, polled)
+    st.fragment(_draw_table, run_every=POLL_SECONDS if polled else None)(running, drawing, context, polled)
 
 
-def _draw_table(running: Running, table: FilledTable, context: AppContext, polled: bool) -> None:
+def _draw_table(running: Running, drawing: Drawing, context: AppContext, polled: bool) -> None:
     """What is complete is drawn in another place than what is not, so that nothing of either stays in the
     other.
     """
@@ -114,27 +114,27 @@ def _draw_table(running: Running, table: FilledTable, context: AppContext, polle
     if not busy:
         st.html(NOTHING)
     with st.container():
-        _draw_progress(running, table, context)
+        _draw_progress(running, drawing, context)
         titles = context.chatbot.titles()
         for notice in running.told():
             st.html(notice_html(with_titles(notice.text, titles), notice.hint))
-        table.draw(running)
+        drawing.draw(running)
     if busy:
         st.html(NOTHING)
     if polled != running.busy:
         st.rerun()
 
 
-def _draw_progress(running: Running, table: FilledTable, context: AppContext) -> None:
+def _draw_progress(running: Running, drawing: Drawing, context: AppContext) -> None:
     found, total = running.found(), len(running.asked.places)
     with st.container(horizontal=True, vertical_alignment="center", key="compare-progress"):
         if running.busy:
-            label = table.named(running.asking) if running.asking else "Waiting for its turn"
+            label = drawing.named(running.asking) if running.asking else "Waiting for its turn"
             text = plain_markdown(f"{label}: {len(found)} of {total} done")
             st.progress(min(1.0, len(found) / max(1, total)), text=text)
             st.button("Stop", key="compare-stop", icon=":material/stop_circle:", on_click=running.stop)
             return
-        if said := table.summary(found, total):
+        if said := drawing.summary(found, total):
             st.html(f'<p class="quiet" role="status">{said}</p>')
         if running.lacking:
             st.button("Continue", key="compare-on", on_click=context.comparisons.go_on, args=(running,))

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from functools import partial
 
 import streamlit as st
@@ -22,6 +21,7 @@ from chatbot.comparison.key_figures import (
 from chatbot.records import DocumentRow, PageRef
 from chatbot.ui import session
 from chatbot.ui.compare_grid import (
+    Drawing,
     FigureGrid,
     GridCell,
     GridHeading,
@@ -73,34 +73,27 @@ def draw_key_figures(rows: Sequence[DocumentRow], context: AppContext) -> None:
     asked = AskedFigures(tuple(chosen or names), tuple(rows))
     before: Running | None = st.session_state.get(RUN)
     if before is not None and before.asked != asked:
-        before.stop()
+        context.comparisons.drop(before)
     running = context.comparisons.find(asked, session.owner())
     if running is None:
         running = context.comparisons.begin(asked, session.owner())
         running.wait(WAIT_SECONDS)
     st.session_state[RUN] = running
-    draw_table(running, _FiguresTable(context), context)
 
+    def named(document: str) -> str:
+        return f"Reading {short(context.chatbot.title(document), LONGEST_NAME)}"
 
-@dataclass(frozen=True, slots=True)
-class _FiguresTable:
-    """The sheet as a table that is filled document by document."""
-
-    context: AppContext
-
-    def named(self, place: str) -> str:
-        """See FilledTable."""
-        return f"Reading {short(self.context.chatbot.title(place), LONGEST_NAME)}"
-
-    def summary(self, found: Mapping[str, DocumentFigures], total: int) -> str:
-        """See FilledTable."""
+    def summary(found: Mapping[str, DocumentFigures], total: int) -> str:
         return "You stopped it, so some documents are missing." if len(found) < total else ""
 
-    def draw(self, running: Running) -> None:
-        """See FilledTable. Nothing is drawn before all has come."""
-        if not running.busy:
-            found: Mapping[str, DocumentFigures] = running.found()
-            _draw_sheet(key_figure_sheet(list(found.values())), self.context)
+    draw_table(running, Drawing(named, summary, partial(_draw_found, context)), context)
+
+
+def _draw_found(context: AppContext, running: Running) -> None:
+    """Draws the sheet once all has come."""
+    if not running.busy:
+        found: Mapping[str, DocumentFigures] = running.found()
+        _draw_sheet(key_figure_sheet(list(found.values())), context)
 
 
 def _draw_sheet(sheet: KeyFigureSheet, context: AppContext) -> None:
@@ -109,7 +102,9 @@ def _draw_sheet(sheet: KeyFigureSheet, context: AppContext) -> None:
         st.html('<p class="refusal">No key figures were found in tables</p>')
         _draw_remarks(sheet, titles)
         return
-    shown = _shown_periods(sheet)
+    shown = ALL
+    if 1 < len(sheet.main) < len(sheet.columns):
+        shown = st.radio("Periods", (EACH, ALL), key=PERIODS, horizontal=True, label_visibility="collapsed")
     parts = sheet_parts(sheet)
     with st.container(key="figures-grid"):
         for number, part in enumerate(page_of(parts, MOST_PARTS, key="figures-parts")):
@@ -140,13 +135,6 @@ def _draw_remarks(sheet: KeyFigureSheet, titles: Mapping[str, str]) -> None:
         names = [titles.get(name, name) for name, said in sheet.remarks.items() if said == remark]
         more = f" and {len(names) - MOST_NAMED} more" if len(names) > MOST_NAMED else ""
         st.html(quiet_html(f"{'; '.join(names[:MOST_NAMED])}{more}: {remark}."))
-
-
-def _shown_periods(sheet: KeyFigureSheet) -> str:
-    """Draws the choice between one period of each document and all; returns what is chosen."""
-    if len(sheet.main) < 2 or len(sheet.columns) == len(sheet.main):
-        return ALL
-    return st.radio("Periods", (EACH, ALL), key=PERIODS, horizontal=True, label_visibility="collapsed")
 
 
 def _grid(part: KeyFigureSheet, columns: Sequence[FigureColumn], titles: Mapping[str, str]) -> FigureGrid:

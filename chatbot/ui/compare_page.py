@@ -5,7 +5,6 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
 from functools import partial
 
 import streamlit as st
@@ -20,7 +19,7 @@ from chatbot.ui import compare_session, overlay, session
 from chatbot.ui.app_opening import opening
 from chatbot.ui.compare_chart import draw_chart
 from chatbot.ui.compare_entries import ComparisonView, begin_view, filled, grid_of
-from chatbot.ui.compare_grid import draw_file, draw_grid, draw_plain, draw_table
+from chatbot.ui.compare_grid import Drawing, draw_file, draw_grid, draw_plain, draw_table
 from chatbot.ui.compare_key_figures import draw_key_figures
 from chatbot.ui.compare_start import invite, teach
 from chatbot.ui.model_comparison import draw_model_comparison
@@ -77,7 +76,12 @@ def show(context: AppContext) -> None:
     if running is None:
         st.html(notice_html(NOT_KEPT, "Press Compare to run it again."))
         return
-    draw_table(running, _ComparisonTable(begin_view(comparison, context), context), context)
+    begun = begin_view(comparison, context)
+
+    def named(place: EntryPlace) -> str:
+        return f"Asking {_named(place, begun)}"
+
+    draw_table(running, Drawing(named, summary_text, partial(_draw_found, begun, context)), context)
 
 
 # --- what is chosen
@@ -198,39 +202,23 @@ def _offer_series(rows: Sequence[DocumentRow], chosen: Sequence[str], titles: Ma
 # ------------------------------------------------------------------------------------------------------------
 
 
-@dataclass(frozen=True, slots=True)
-class _ComparisonTable:
-    """A comparison as a table that is filled entry by entry. begun: its view without an entry."""
+def _draw_found(begun: ComparisonView, context: AppContext, running: Running) -> None:
+    """Draws what has come so far, and once all has, the chart and the file. begun: the view of nothing."""
+    view = filled(begun, running.found())
 
-    begun: ComparisonView
-    context: AppContext
+    def again(place: EntryPlace) -> Callable[[], None]:
+        return partial(context.comparisons.go_on, running, (place,))
 
-    def named(self, place: EntryPlace) -> str:
-        """See FilledTable."""
-        return f"Asking {_named(place, self.begun)}"
-
-    def summary(self, found: Mapping[EntryPlace, Entry], total: int) -> str:
-        """See FilledTable."""
-        return summary_text(found, total)
-
-    def draw(self, running: Running) -> None:
-        """Draws what has come so far, and once all has, the chart and the file."""
-        view = filled(self.begun, running.found())
-        context = self.context
-
-        def again(place: EntryPlace) -> Callable[[], None]:
-            return partial(context.comparisons.go_on, running, (place,))
-
-        grid = grid_of(view, running, None if running.busy else again)
-        draw_grid(grid)
-        if view.is_ranked_across_years:
-            st.html(quiet_html(ACROSS_YEARS))
-        entries = [view.found[place] for place in view.comparison.places if place in view.found]
-        if not running.busy and entries:
-            draw_chart(view.comparison, entries, view.titles)
-            _draw_formulas(entries, view)
-            draw_plain(view.comparison.question, [grid])
-            _draw_file(context, entries, view)
+    grid = grid_of(view, running, None if running.busy else again)
+    draw_grid(grid)
+    if view.is_ranked_across_years:
+        st.html(quiet_html(ACROSS_YEARS))
+    entries = [view.found[place] for place in view.comparison.places if place in view.found]
+    if not running.busy and entries:
+        draw_chart(view.comparison, entries, view.titles)
+        _draw_formulas(entries, view)
+        draw_plain(view.comparison.question, [grid])
+        _draw_file(context, entries, view)
 
 
 def summary_text(found: Mapping[EntryPlace, Entry], total: int) -> str:

@@ -37,7 +37,6 @@ from chatbot.audit.record import (
     Record,
     Sent,
     Source,
-    StatementQuoteRecord,
     StatementRecord,
     digest_of,
     dump,
@@ -47,7 +46,7 @@ from chatbot.audit.record import (
 from chatbot.audit.verifier import CONFIRMED, DIFFERS, UNKNOWN, DocumentSources, VerificationLine, verify
 from chatbot.errors import DocumentError, ModelError, NotFoundError
 from chatbot.models.chat import LLM
-from chatbot.records import Answer, Citation
+from chatbot.records import Answer, Citation, StatementQuote
 from chatbot.service import Chatbot
 from chatbot.settings import Settings
 from chatbot.store.library import Upload
@@ -785,7 +784,7 @@ def of_format_5() -> Record:
     bold = "**It** is 3 [S1].\n\n| a | b |\n|---|---|\n| 1 | <i> |"
     formatted = replace(FIRST_FORMAT, format=5, answer=bold)
     located, _ = FIRST_FORMAT.quotes
-    quote = StatementQuoteRecord("S1", "a.pdf", 1, "It is\n3", 0, 7)
+    quote = StatementQuote("S1", "a.pdf", 1, "It is\n3", 0, 7)
     statements = (
         replace(found, verdict="stated", mark="stated", quotes=(quote,), read_by="m"),
         replace(not_found, verdict="not_stated", mark="not_found", difference="<no>", read_by="m"),
