@@ -2,28 +2,78 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict
+from dataclasses import asdict, dataclass
 from typing import Annotated, Any, Literal
 
-from fastapi import APIRouter, Path, Query, Request
+from fastapi import APIRouter, Depends, Path, Query, Request
 from starlette.responses import Response
 
 from chatbot.api.answer_lines import shown_answer
-from chatbot.api.caller import Asks, Reads, Store, TheChatbot, Turn
-from chatbot.api.named_conversations import Named
+from chatbot.api.caller import Asks, Reads, Store, TheChatbot, Turn, caller_of, opened_store
 from chatbot.api.problems import declared
 from chatbot.api.schemas import ConversationIn, ConversationOut, ExchangeOut, RatingIn
 from chatbot.audit.builder import audit_kept
+from chatbot.errors import NotFoundError
+from chatbot.memory.conversations.conversation_names import NAME, id_of
 from chatbot.memory.conversations.conversation_store import ConversationRow
 from chatbot.serialize import neutral_markdown
+from chatbot.service import Chatbot
 
-__all__ = ["ROUTER"]
+__all__ = ["ROUTER", "check_not_deleted"]
 
 ROUTER = APIRouter(prefix="/api/v1/conversations", tags=["conversations"])
 REFUSALS = declared(404)
 WITH_BODY = declared(404, body=True)
 TEXT, JSON = {"schema": {"type": "string"}}, {"schema": {"type": "object"}}
+Id = Annotated[str, Path(pattern=NAME, description="Up to 64 letters, digits, - and _.")]
 Number = Annotated[int, Path(ge=1, le=2**53)]
+
+
+@dataclass(frozen=True, slots=True)
+class NamedConversation:
+    """A conversation of the caller's, begun or not. id: by which the store knows it."""
+
+    chatbot: Chatbot
+    id: str
+    owner: str
+
+    def row(self) -> ConversationRow:
+        """Returns it as listed. Raises NotFoundError."""
+        return self.chatbot.conversations.get(self.id, self.owner)
+
+    def kept(self) -> ConversationRow:
+        """Returns it as listed. Raises NotFoundError, also if it is deleted."""
+        row = self.row()
+        check_not_deleted(row)
+        return row
+
+    def check_exchange(self, number: int) -> None:
+        """Raises NotFoundError if it is not kept, or has no exchange of this number."""
+        row = self.kept()
+        last = self.chatbot.conversations.said(self.id, self.owner, last=1)
+        if not last or number > last[0].number:
+            raise NotFoundError(
+                f"The conversation {row.name!r} has no exchange {number:,}.",
+                hint=f"Its last is {last[0].number:,}." if last else "Nothing was asked in it.",
+            )
+
+
+def _named(request: Request, conversation: Id) -> NamedConversation:
+    chatbot, owner = opened_store(request).chatbot, caller_of(request).owner
+    return NamedConversation(chatbot, id_of(chatbot.conversations, owner, conversation), owner)
+
+
+# Comes after the caller.
+Named = Annotated[NamedConversation, Depends(_named)]
+
+
+def check_not_deleted(row: ConversationRow) -> None:
+    """Raises NotFoundError for a deleted conversation."""
+    if row.deleted_at is not None:
+        raise NotFoundError(
+            f"The conversation {row.name!r} is deleted.",
+            hint=f"Restore it: POST /api/v1/conversations/{row.name}/restore",
+        )
 
 
 @ROUTER.get("")

@@ -11,7 +11,7 @@ from starlette.responses import JSONResponse, Response
 
 from chatbot.api.answer_lines import shown_answer
 from chatbot.api.caller import Asks, Caller, Reads, Store, TheChatbot, Turn
-from chatbot.api.named_conversations import check_not_deleted
+from chatbot.api.conversation_routes import check_not_deleted
 from chatbot.api.problems import ProblemError, declared, problem_of
 from chatbot.api.schemas import AnswerOut, AskIn, SearchIn, SearchOut
 from chatbot.api.streaming import EVENTS, answer_of, finished, pieces, sse
