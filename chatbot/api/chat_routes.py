@@ -48,7 +48,10 @@ __all__ = ["EXTRACTIVE", "ROUTER"]
 ROUTER = APIRouter(tags=["browser extension"])
 # What this door calls the documents' own words.
 EXTRACTIVE = "extractive"
-ANSWERS = declared(404, 409, 502)
+TEXT = {"schema": {"type": "string"}}
+# A question in an address may be longer than a server takes, which then says so itself.
+TOO_LONG = {"description": "The address is too long.", "content": {"text/plain": TEXT}}
+ANSWERS = declared(404, 409, 502) | {400: TOO_LONG}
 NO_SERVER = "No MCP server is set up in mcp.json: answered like /get_chat_response/."
 Asked = Annotated[ChatIn, Query()]
 SessionName = Annotated[str, Query(max_length=200)]
