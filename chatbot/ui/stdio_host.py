@@ -66,8 +66,8 @@ def serve_beside(_: argparse.Namespace, settings: Settings) -> int:
 
     command = served()
     assert command is not None, "only a command of another process comes here"
-    read, write, _errors = command.terminal.streams
-    run_stdio(cast("AppContext", command.store), read, write)
+    read, write, _errors = command.streams
+    run_stdio(command.store, read, write)
     return 0
 
 
