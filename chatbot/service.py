@@ -28,9 +28,10 @@ from chatbot.asking.side_by_side import SideBySide
 from chatbot.asking.whole_document import WholeDocument
 from chatbot.comparison import Comparison, Entry, EntryPlace, question_in
 from chatbot.comparison.fiscal_years import COVER_PAGES, fiscal_month, fiscal_text
-from chatbot.comparison.key_figures import KeyFigureSheet
+from chatbot.comparison.key_figure_records import DocumentFigures
+from chatbot.comparison.key_figures import KeyFigureSheet, key_figure_sheet
 from chatbot.errors import NotFoundError, ProjectError, StoreError, UsageError
-from chatbot.evidence.highlights import locate_quote
+from chatbot.evidence.highlights import locate_quotes
 from chatbot.lookup.key_figure_sheets import KeyFigureSheets
 from chatbot.lookup.lookups import Lookups
 from chatbot.memory.cases.case_layer import CaseLayer
@@ -550,7 +551,16 @@ class Chatbot:
 
         progress(document, done, total): called before each document.
         """
-        return self._key_figures.sheet(names, progress=progress, stop=stop)
+        found = []
+        for figures in self._key_figures.each(names, progress=progress):
+            found.append(figures)
+            if stop():
+                break
+        return key_figure_sheet(found)
+
+    def figures_of(self, names: Sequence[str]) -> Iterator[DocumentFigures]:
+        """Yields the key figures of each of these documents. Raises NotFoundError."""
+        return self._key_figures.each(names)
 
     def settle(self, ask: Ask) -> None:
         """Does what can wait until an answer was given. To be called after `ask`, when nobody waits. Never
@@ -622,18 +632,8 @@ class Chatbot:
         except KeyError as error:
             raise NotFoundError("That page is no longer kept.", hint="Add the document again.") from error
         with self.readers.reading(self.library.file(version), password) as reader:
-            if stored.method == "ocr":
-                glyphs = [(word.text, word.box) for word in stored.words]
-            else:
-                if quote:
-                    glyphs = reader.glyphs(page)
-                else:
-                    glyphs = []
-            # Text read by OCR from a picture on a text page is not among the characters of the file.
-            glyphs += [(word.text, word.box) for word in stored.words] if stored.method == "text+ocr" else []
-            return reader.png(page, dpi=dpi), locate_quote(
-                glyphs, quote, stored.text[: max(0, start)]
-            ) if quote else ()
+            (places,) = locate_quotes(reader, page, stored, [(quote, start)])
+            return reader.png(page, dpi=dpi), places
 
     def signal_options(self, owner: str) -> SignalOptions:
         """Returns the options of an owner for recalling news signals."""

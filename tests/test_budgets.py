@@ -18,14 +18,16 @@ from tests.test_architecture import house, module_of, name, room_of, tree
 # Tokens of Python, without line ends, indents and comments.
 BUDGETS = {
     "answer": 65_000,
-    "api": 26_200,
-    "app": 9_000,
+    "api": 24_200,
+    # The thread that reads key figures came here from a page.
+    "app": 9_450,
     "asking": 29_300,
-    "audit": 14_000,
+    "audit": 13_000,
     "cli": 19_200,
-    "comparison": 9_500,
+    "comparison": 9_100,
     "entry": 250,
-    "evidence": 12_800,
+    # Where quotations stand was looked for in two rooms above.
+    "evidence": 13_000,
     "ingestion": 97_000,
     "lookup": 3_200,
     "mcp_server": 5_600,

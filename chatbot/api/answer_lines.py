@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Any
 
-from chatbot.api.host import Opened
 from chatbot.api.page_links import link_to
+from chatbot.app.app_context import AppContext
 from chatbot.memory.conversations.conversation_names import name_of
 from chatbot.records import Answer, Citation, document_id
 from chatbot.serialize import WEB, answer_line
@@ -14,7 +14,7 @@ from chatbot.serialize import WEB, answer_line
 __all__ = ["document_ids", "page_url", "shown_answer"]
 
 
-def shown_answer(opened: Opened, answer: Answer, base: str = "") -> dict[str, Any]:
+def shown_answer(opened: AppContext, answer: Answer, base: str = "") -> dict[str, Any]:
     """Returns the fields of an answer.
 
     The conversation has the name that its caller chose, and each citation the id of its document and the
@@ -36,13 +36,13 @@ def shown_answer(opened: Opened, answer: Answer, base: str = "") -> dict[str, An
     return {"model_error": None, **line, "citations": citations, "conversation": conversation}
 
 
-def document_ids(opened: Opened, names: Iterable[str | None]) -> dict[str, str]:
+def document_ids(opened: AppContext, names: Iterable[str | None]) -> dict[str, str]:
     """Returns the id of each of these documents that is there, or removed, by name."""
     is_there = opened.chatbot.library.catalog.is_there
     return {name: document_id(name) for name in set(names) if name and is_there(name)}
 
 
-def page_url(opened: Opened, citation: Citation, ids: dict[str, str], base: str) -> str | None:
+def page_url(opened: AppContext, citation: Citation, ids: dict[str, str], base: str) -> str | None:
     """Returns the address of the page that is cited, None for none. A web page has its own.
 
     ids, base: see `document_ids` and `shown_answer`.

@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from functools import cache, partial
 from typing import Any
 
-from fastapi import Depends, FastAPI
+from fastapi import Depends, FastAPI, Request
+from fastapi.dependencies.models import Dependant
+from fastapi.exceptions import RequestValidationError
 from fastapi.openapi.utils import get_openapi
 from fastapi.routing import APIRoute
+from pydantic import BaseModel
 from starlette.middleware.cors import CORSMiddleware
 
 import chatbot
@@ -21,14 +25,12 @@ from chatbot.api import (
     openai_routes,
     question_routes,
     status_routes,
-    telegram_routes,
 )
 from chatbot.api.caller import Door
 from chatbot.api.gate import Gate, Rates
 from chatbot.api.host import Host
 from chatbot.api.metrics import Metrics
-from chatbot.api.problems import Problem, handle_problems
-from chatbot.api.query_parameters import check_parameters
+from chatbot.api.problems import Problem, declared, handle_problems
 from chatbot.settings import Settings
 from chatbot.store.api_keys import ApiKeys, open_api_keys
 
@@ -42,7 +44,6 @@ PARTS = (
     conversation_routes,
     memory_routes,
     status_routes,
-    telegram_routes,
     chat_routes,
     openai_routes,
 )
@@ -76,9 +77,10 @@ def build_api(host: Host, settings: Settings) -> FastAPI:
     )
     handle_problems(api)
     for part in PARTS:
-        # OpenAI's clients send parameters of their own.
-        checks = [] if part is openai_routes else [Depends(check_parameters)]
-        api.include_router(part.ROUTER, dependencies=checks)
+        if part is openai_routes:  # whose clients send parameters of their own
+            api.include_router(part.ROUTER)
+        else:
+            api.include_router(part.ROUTER, dependencies=[Depends(_check_parameters)], responses=declared())
     api.state.routes = [route for part in PARTS for route in part.ROUTER.routes]
     if settings.origins:
         api.add_middleware(
@@ -91,6 +93,29 @@ def build_api(host: Host, settings: Settings) -> FastAPI:
     api.add_middleware(Gate, metrics=metrics, most_upload_mb=settings.max_upload_mb, uploads=UPLOADS)
     api.openapi = partial(_described, api)  # type: ignore[method-assign]
     return api
+
+
+def _check_parameters(request: Request) -> None:
+    """Raises RequestValidationError for query parameters that the address does not take, so that a typing
+    error is not overlooked.
+    """
+    route: APIRoute = request.scope["route"]
+    unknown = sorted(set(request.query_params).difference(_names(route.dependant)))
+    if unknown:
+        raise RequestValidationError(
+            [{"type": "extra_forbidden", "loc": ("query", name)} for name in unknown]
+        )
+
+
+def _names(dependant: Dependant) -> Iterator[str]:
+    for parameter in dependant.query_params:
+        kind = parameter.field_info.annotation
+        if isinstance(kind, type) and issubclass(kind, BaseModel):
+            yield from kind.model_fields
+        else:
+            yield parameter.alias
+    for needed in dependant.dependencies:
+        yield from _names(needed)
 
 
 def _operation(route: APIRoute) -> str:

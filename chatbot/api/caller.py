@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Awaitable, Callable, Coroutine
+from collections.abc import AsyncIterator, Awaitable, Callable, Coroutine
 from dataclasses import dataclass, field
 from math import ceil
 from typing import Annotated, Any
@@ -17,12 +17,14 @@ from starlette.concurrency import run_in_threadpool
 from chatbot.api.browser_sessions import BrowserSessions
 from chatbot.api.caller_turns import CallerTurns
 from chatbot.api.gate import Rates
-from chatbot.api.host import Host, Opened
+from chatbot.api.host import Host
 from chatbot.api.metrics import Metrics
 from chatbot.api.page_links import is_link
 from chatbot.api.problems import ProblemError
+from chatbot.app.app_context import AppContext
 from chatbot.errors import NotFoundError
 from chatbot.memory.conversations.conversation_names import LOCAL
+from chatbot.service import Chatbot
 from chatbot.settings import PROGRAM
 from chatbot.store.api_keys import PREFIX, SCOPES, ApiKey, ApiKeys
 
@@ -33,6 +35,10 @@ __all__ = [
     "Manages",
     "Reads",
     "ReadsPage",
+    "Store",
+    "TheChatbot",
+    "Turn",
+    "caller_of",
     "door_of",
     "opened_store",
 ]
@@ -93,12 +99,31 @@ def door_of(request: Request) -> Door:
     return door
 
 
-def opened_store(request: Request) -> Opened:
+def opened_store(request: Request) -> AppContext:
     """Returns the open store. Raises ProblemError while it is being opened."""
     opened = door_of(request).host.opened()
     if opened is None:
         raise ProblemError(503, OPENING, hint="Try again in a moment.", headers={"retry-after": "2"})
     return opened
+
+
+async def _store(request: Request) -> AppContext:
+    return opened_store(request)
+
+
+async def _chatbot(request: Request) -> Chatbot:
+    return opened_store(request).chatbot
+
+
+def caller_of(request: Request) -> Caller:
+    """Returns who was let in with a request."""
+    found: Caller = request.scope["state"]["caller"]
+    return found
+
+
+async def _turn(request: Request) -> AsyncIterator[None]:
+    async with door_of(request).turns.of(caller_of(request).owner):
+        yield
 
 
 async def find_caller(request: Request, credentials: HTTPAuthorizationCredentials | None) -> Caller:
@@ -132,8 +157,7 @@ def needs(scope: str) -> Callable[..., Awaitable[Caller]]:
     ) -> Caller:
         state = request.scope.setdefault("state", {})
         if state.get("let_in") == scope:  # by CallerFirst
-            let_in: Caller = state["caller"]
-            return let_in
+            return caller_of(request)
         found = await find_caller(request, credentials)
         state["caller"] = found
         _count(request, found.owner)
@@ -191,7 +215,8 @@ async def page_reader(
     document, page = (request.path_params[name] for name in ("document_id", "page"))
     if await run_in_threadpool(is_link, catalog, document, page, until, mark):
         _count(request, mark)
-        return Caller("", SCOPES[0])
+        request.scope["state"]["caller"] = Caller("", SCOPES[0])
+        return caller_of(request)
     try:
         return await _reader(request, credentials)
     except ProblemError as error:
@@ -208,6 +233,10 @@ Reads = Annotated[Caller, Depends(_reader)]
 ReadsPage = Annotated[Caller, Depends(page_reader)]
 Asks = Annotated[Caller, Depends(needs("ask"))]
 Manages = Annotated[Caller, Depends(needs("manage"))]
+# These come after the caller: the store, and a turn, which long work holds while it is done.
+Store = Annotated[AppContext, Depends(_store)]
+TheChatbot = Annotated[Chatbot, Depends(_chatbot)]
+Turn = Annotated[None, Depends(_turn, scope="function")]
 
 
 def _count(request: Request, owner: str) -> None:

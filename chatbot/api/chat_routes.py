@@ -9,11 +9,12 @@ from dataclasses import asdict, replace
 from typing import Annotated
 
 from fastapi import APIRouter, Query, Request, Response
+from fastapi.routing import APIRoute
 from starlette.concurrency import run_in_threadpool
 
 from chatbot.api.answer_lines import shown_answer
 from chatbot.api.browser_sessions import Session
-from chatbot.api.caller import Asks, Caller, Reads, door_of, opened_store
+from chatbot.api.caller import Asks, Reads, Store, caller_of, door_of, opened_store
 from chatbot.api.chat_schemas import (
     ChatIn,
     ChatOut,
@@ -23,11 +24,12 @@ from chatbot.api.chat_schemas import (
     WebTextIn,
     WebTextOut,
 )
-from chatbot.api.host import Opened, Question
 from chatbot.api.problems import ProblemError, declared
 from chatbot.api.question_routes import begun
 from chatbot.api.streaming import finished
 from chatbot.api.web_sources import WebSources
+from chatbot.app.app_context import AppContext
+from chatbot.app.running_questions import Asking
 from chatbot.asking.external_texts import LONGEST_TEXT, ExternalText
 from chatbot.asking.named_models import OWN_WORDS
 from chatbot.asking.question import Ask, checked
@@ -46,73 +48,66 @@ __all__ = ["EXTRACTIVE", "ROUTER"]
 ROUTER = APIRouter(tags=["browser extension"])
 # What this door calls the documents' own words.
 EXTRACTIVE = "extractive"
-ANSWERS = declared(404, 409, 502)
+TEXT = {"schema": {"type": "string"}}
+# A question in an address may be longer than a server takes, which then says so itself.
+TOO_LONG = {"description": "The address is too long.", "content": {"text/plain": TEXT}}
+ANSWERS = declared(404, 409, 502) | {400: TOO_LONG}
 NO_SERVER = "No MCP server is set up in mcp.json: answered like /get_chat_response/."
 Asked = Annotated[ChatIn, Query()]
 SessionName = Annotated[str, Query(max_length=200)]
 
 
-@ROUTER.get("/get_chat_response/", include_in_schema=False)
 @ROUTER.get("/get_chat_response", responses=ANSWERS)
-async def chat(request: Request, response: Response, asked: Asked, caller: Asks) -> ChatOut:
+async def chat(request: Request, response: Response, asked: Asked, caller: Asks, opened: Store) -> ChatOut:
     """Answers a question from the documents and the session's web pages."""
-    if asked.is_advanced:
-        return await advanced(request, response, asked, caller)
-    session = await _entered(request, response, caller, asked.session_id, asked.private)
-    return await _replied(request, session, asked, WebSources(await _texts(request, session)))
+    return await _replied(request, response, asked, opened, web=asked.is_advanced)
 
 
-@ROUTER.get("/get_mcp_response/", include_in_schema=False)
 @ROUTER.get("/get_mcp_response", responses=ANSWERS)
-async def with_tools(request: Request, response: Response, asked: Asked, caller: Asks) -> ChatOut:
+async def with_tools(
+    request: Request, response: Response, asked: Asked, caller: Asks, opened: Store
+) -> ChatOut:
     """Answers a question with the tools of MCP servers too."""
-    session = await _entered(request, response, caller, asked.session_id, asked.private)
-    known = opened_store(request).chatbot.tools.names()
-    notices = () if known else (NO_SERVER,)
-    sources = WebSources(await _texts(request, session), notices=notices)
-    return await _replied(request, session, asked, sources, tools=True)
+    return await _replied(request, response, asked, opened, tools=True)
 
 
-@ROUTER.get("/get_adv_response/", include_in_schema=False)
 @ROUTER.get("/get_adv_response", responses=ANSWERS)
-async def advanced(request: Request, response: Response, asked: Asked, caller: Asks) -> ChatOut:
+async def advanced(
+    request: Request, response: Response, asked: Asked, caller: Asks, opened: Store
+) -> ChatOut:
     """Answers a question from the web too: the page that the browser shows, and a search where it is set.
 
     The reply ends with a sentence on the search.
     """
-    opened = opened_store(request)
-    session = await _entered(request, response, caller, asked.session_id, asked.private)
-    texts = await _texts(request, session)
-    model = _names(asked.models)[0]
-    settings = await run_in_threadpool(_settings_of, opened, caller.owner, model)
-    async with door_of(request).turns.of(caller.owner):
-        sources = await run_in_threadpool(WebSources(texts).gathered, asked, settings)
-    return await _replied(request, session, asked, sources)
+    return await _replied(request, response, asked, opened, web=True)
 
 
-@ROUTER.post("/input_webtext/", include_in_schema=False)
 @ROUTER.post("/input_webtext", responses=declared(body=True))
 async def add_text(
-    request: Request, response: Response, body: WebTextIn, caller: Asks, session_id: SessionName = ""
+    request: Request,
+    response: Response,
+    body: WebTextIn,
+    caller: Asks,
+    opened: Store,
+    session_id: SessionName = "",
 ) -> WebTextOut:
     """Takes a web page as a source of the session. It is data: nothing in it is followed.
 
     The session may be named in the address, as for the other calls, or in the body.
     """
-    settings = opened_store(request).settings
     title, text = body.title, body.textContent
     if not text.strip():
-        if not settings.fetch_pages:
+        if not opened.settings.fetch_pages:
             raise UsageError(
                 "The page has no text.",
                 hint="Send it as textContent, or set FINPOLICY_FETCH_PAGES=1 to have it fetched.",
             )
         async with door_of(request).turns.of(caller.owner):
-            title, text = await run_in_threadpool(read_page, body.currentUrl, settings)
+            title, text = await run_in_threadpool(read_page, body.currentUrl, opened.settings)
     named = body.session_id or session_id
-    session = await _entered(request, response, caller, named)
+    session = await run_in_threadpool(_entered, request, response, named)
     kept = ExternalText(body.currentUrl, title, text)
-    texts = opened_store(request).chatbot.session_texts
+    texts = opened.chatbot.session_texts
     count = await run_in_threadpool(texts.add, session.id, kept.address, kept.title, kept.text)
     cut = f", cut to {LONGEST_TEXT:,} characters" if len(text) > LONGEST_TEXT else ""
     return WebTextOut(
@@ -123,53 +118,73 @@ async def add_text(
     )
 
 
-@ROUTER.get("/clear_messages/", include_in_schema=False)
-@ROUTER.post("/clear_messages/", include_in_schema=False)
-@ROUTER.post("/clear_messages", operation_id="clear_messages_by_post", responses=declared())
-@ROUTER.get("/clear_messages", responses=declared())
-async def clear(
+@ROUTER.post("/clear_messages", operation_id="clear_messages_by_post")
+@ROUTER.get("/clear_messages")
+def clear(
     request: Request,
     response: Response,
     caller: Asks,
+    opened: Store,
     session_id: SessionName = "",
     use_r2c: bool = True,
     preserve_web: bool = False,
 ) -> ClearedOut:
     """Erases the conversation of a session, and its web pages unless `preserve_web` is true."""
-    session = await _entered(request, response, caller, session_id)
-    messages = await run_in_threadpool(_erased, opened_store(request), session)
-    kept = opened_store(request).chatbot.session_texts
-    texts = 0 if preserve_web else await run_in_threadpool(kept.clear, session.id)
+    session = _entered(request, response, session_id)
+    messages = _erased(opened, session)
+    texts = 0 if preserve_web else opened.chatbot.session_texts.clear(session.id)
     return ClearedOut(resp="Cleared.", session_id=session_id, messages=messages, texts=texts)
 
 
-@ROUTER.get("/api/get_r2c_stats/", include_in_schema=False)
-@ROUTER.get("/api/get_r2c_stats", responses=declared())
-async def stats(
+@ROUTER.get("/api/get_r2c_stats")
+def stats(
     request: Request,
     response: Response,
     caller: Reads,
+    opened: Store,
     session_id: SessionName = "",
     private: bool = False,
 ) -> dict[str, SessionStats]:
     """Says how long the conversation of a session is, and how it was shortened."""
-    session = await _entered(request, response, caller, session_id, private, begins=False)
-    return {"stats": await run_in_threadpool(_stats, opened_store(request), session)}
+    return {"stats": _stats(opened, _entered(request, response, session_id, private, begins=False))}
 
 
-@ROUTER.get("/api/get_available_models/", include_in_schema=False)
-@ROUTER.get("/api/get_available_models", responses=declared())
-async def models(request: Request, caller: Reads) -> ModelsOut:
+@ROUTER.get("/api/get_available_models")
+def models(caller: Reads, opened: Store) -> ModelsOut:
     """Lists the models that can be named without a provider."""
-    usual = _settings_of(opened_store(request), caller.owner, "").chat_model
+    usual = _settings_of(opened, caller.owner, "").chat_model
     return ModelsOut(models=[*filter(None, [usual]), EXTRACTIVE], default=usual or EXTRACTIVE)
 
 
+# The extension also knows each address with a slash at its end.
+for route in list(ROUTER.routes):
+    assert isinstance(route, APIRoute)
+    ROUTER.add_api_route(
+        f"{route.path}/", route.endpoint, methods=list(route.methods or ()), include_in_schema=False
+    )
+
+
 async def _replied(
-    request: Request, session: Session, asked: ChatIn, sources: WebSources, *, tools: bool = False
+    request: Request,
+    response: Response,
+    asked: ChatIn,
+    opened: AppContext,
+    *,
+    web: bool = False,
+    tools: bool = False,
 ) -> ChatOut:
-    opened = opened_store(request)
+    """web: whether the page that the browser shows and a search of the web are sources too. tools: whether
+    tools of MCP servers are called.
+    """
+    session = await run_in_threadpool(_entered, request, response, asked.session_id, asked.private)
     names = _names(asked.models)
+    kept = await run_in_threadpool(opened.chatbot.session_texts.of, session.id)
+    notices = (NO_SERVER,) if tools and not opened.chatbot.tools.names() else ()
+    sources = WebSources([ExternalText(*text) for text in kept], notices)
+    if web:
+        settings = await run_in_threadpool(_settings_of, opened, session.owner, names[0])
+        async with door_of(request).turns.of(session.owner):
+            sources = await run_in_threadpool(sources.gathered, asked, settings)
     ask = Ask(
         checked(asked.question),
         conversation=session.conversation,
@@ -221,7 +236,7 @@ def _said(answer: Answer) -> str:
     return "\n\n".join(filter(None, [cited_text(answer), "\n".join(mark_lines(answer))]))
 
 
-def _all_begun(opened: Opened, ask: Ask, names: Sequence[str]) -> list[Question]:
+def _all_begun(opened: AppContext, ask: Ask, names: Sequence[str]) -> list[Asking]:
     """Begins to answer with each model. The first one's answer is kept in the conversation.
 
     The others get what was said before it.
@@ -250,50 +265,34 @@ def _names(models: str) -> list[str]:
     return names or [""]
 
 
-async def _entered(
-    request: Request,
-    response: Response,
-    caller: Caller,
-    name: str,
-    private: bool = False,
-    *,
-    begins: bool = True,
+def _entered(
+    request: Request, response: Response, name: str, private: bool = False, *, begins: bool = True
 ) -> Session:
     """The session that a call means: by its name, the key's only one, or that of the browser's cookie.
 
     private: whether what is said in it stays off the disk, also where sessions are kept.
     begins: whether the session begins with the call, or goes on.
     """
-    sessions, opened = door_of(request).sessions, opened_store(request)
-
-    def entered() -> Session:
-        conversations = opened.chatbot.conversations
-        sessions.sweep(conversations)
-        if name or caller.key:
-            session = sessions.named(caller.owner, name)
-        else:
-            session = sessions.of_browser(request, response if begins else None, caller.owner, conversations)
-        if begins:
-            sessions.use(session, conversations)
-        if opened.settings.keep_sessions and not private:
-            return replace(session, conversation=session.id)
-        return session
-
-    return await run_in_threadpool(entered)
+    sessions, opened, caller = door_of(request).sessions, opened_store(request), caller_of(request)
+    conversations = opened.chatbot.conversations
+    sessions.sweep(conversations)
+    if name or caller.key:
+        session = sessions.named(caller.owner, name)
+    else:
+        session = sessions.of_browser(request, response if begins else None, caller.owner, conversations)
+    if begins:
+        sessions.use(session, conversations)
+    if opened.settings.keep_sessions and not private:
+        return replace(session, conversation=session.id)
+    return session
 
 
-async def _texts(request: Request, session: Session) -> list[ExternalText]:
-    """The web pages that were sent to the session."""
-    kept = opened_store(request).chatbot.session_texts
-    return [ExternalText(*text) for text in await run_in_threadpool(kept.of, session.id)]
-
-
-def _settings_of(opened: Opened, owner: str, model: str) -> Settings:
+def _settings_of(opened: AppContext, owner: str, model: str) -> Settings:
     asker = opened.chatbot.side_by_side.asker(OWN_WORDS if model == EXTRACTIVE else model)
     return asker.models.settings_of(owner)
 
 
-def _stats(opened: Opened, session: Session, ask: Ask | None = None) -> SessionStats:
+def _stats(opened: AppContext, session: Session, ask: Ask | None = None) -> SessionStats:
     """What compression has done in a session; the threshold is that of a question, if there is one."""
     chatbot = opened.chatbot
     settings = chatbot.lending.settings(ask) if ask else None
@@ -301,7 +300,7 @@ def _stats(opened: Opened, session: Session, ask: Ask | None = None) -> SessionS
     return SessionStats.model_validate({**asdict(found), "compression_history": [*found.compression_history]})
 
 
-def _erased(opened: Opened, session: Session) -> int:
+def _erased(opened: AppContext, session: Session) -> int:
     """Erase what was said in a session, on disk and off it. Returns how many messages that were."""
     conversations = opened.chatbot.conversations
     count = 0

@@ -7,7 +7,7 @@ from typing import Annotated, Any
 
 from fastapi import APIRouter, Query, Request
 
-from chatbot.api.caller import Asks, Reads, door_of, opened_store
+from chatbot.api.caller import Asks, Reads, TheChatbot, Turn
 from chatbot.api.problems import declared
 from chatbot.api.schemas import CompareIn, ComparisonOut, KeyFiguresOut, Name
 from chatbot.api.streaming import run_stoppable
@@ -22,24 +22,25 @@ ROUTER = APIRouter(prefix="/api/v1", tags=["comparisons"])
 
 
 @ROUTER.post("/compare", responses=declared(404, 502, body=True))
-async def compare(request: Request, body: CompareIn, caller: Asks) -> ComparisonOut:
+async def compare(
+    request: Request, body: CompareIn, caller: Asks, chatbot: TheChatbot, turn: Turn
+) -> ComparisonOut:
     """Asks one question of each document, and of each year if there are any."""
-    chatbot = opened_store(request).chatbot
     comparison = Comparison.of(body.question, body.documents, body.years)
-    async with door_of(request).turns.of(caller.owner):
-        lines = await run_stoppable(request, compared_lines, chatbot, comparison, caller.owner)
+    lines = await run_stoppable(request, compared_lines, chatbot, comparison, caller.owner)
     return ComparisonOut.model_validate({"entries": lines})
 
 
 @ROUTER.get("/key-figures", responses=declared(404))
 async def key_figures(
-    request: Request, caller: Reads, document: Annotated[tuple[Name, ...], Query(max_length=100)] = ()
+    request: Request,
+    caller: Reads,
+    chatbot: TheChatbot,
+    turn: Turn,
+    document: Annotated[tuple[Name, ...], Query(max_length=100)] = (),
 ) -> KeyFiguresOut:
     """Reads revenue, income, debt and the like from these documents, or from all."""
-    chatbot = opened_store(request).chatbot
-    async with door_of(request).turns.of(caller.owner):
-        sheet = await run_stoppable(request, chatbot.key_figures, document)
-    return key_figures_out(sheet)
+    return key_figures_out(await run_stoppable(request, chatbot.key_figures, document))
 
 
 def key_figures_out(sheet: KeyFigureSheet) -> KeyFiguresOut:

@@ -8,19 +8,13 @@ import re
 import secrets
 import time
 from collections import OrderedDict
-from collections.abc import Awaitable, Callable, MutableMapping
-from typing import Any
+
+from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from chatbot.api.metrics import Metrics
 from chatbot.api.problems import ProblemError
 
 __all__ = ["Gate", "Rates"]
-
-Scope = MutableMapping[str, Any]
-Message = MutableMapping[str, Any]
-Receive = Callable[[], Awaitable[Message]]
-Send = Callable[[Message], Awaitable[None]]
-App = Callable[[Scope, Receive, Send], Awaitable[None]]
 
 log = logging.getLogger(__name__)
 
@@ -68,7 +62,7 @@ class Gate:
     """ASGI middleware around the API."""
 
     def __init__(
-        self, app: App, *, metrics: Metrics, most_upload_mb: int, uploads: tuple[str, ...] = ()
+        self, app: ASGIApp, *, metrics: Metrics, most_upload_mb: int, uploads: tuple[str, ...] = ()
     ) -> None:
         """metrics: counts the requests.
         most_upload_mb: the size of the largest file, in MiB.

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from contextlib import suppress
+from functools import partial
 
 from prometheus_client import CollectorRegistry, Counter, Gauge, Histogram, generate_latest
 
-from chatbot.api.host import Opened
+from chatbot.app.app_context import AppContext
 from chatbot.errors import StoreError
 
 __all__ = ["CONTENT_TYPE", "Metrics"]
@@ -35,28 +36,14 @@ class Metrics:
             buckets=BUCKETS,
             registry=self._registry,
         )
-        self._going = Gauge(
-            "finpolicy_requests_in_progress", "Requests that are being answered.", registry=self._registry
-        )
-        self._ready = Gauge("finpolicy_ready", "1 if questions can be asked.", registry=self._registry)
-        self._documents = Gauge(
-            "finpolicy_documents", "Documents in the store.", ("state",), registry=self._registry
-        )
-        self._additions = Gauge(
-            "finpolicy_additions", "Files that are being added.", ("phase",), registry=self._registry
-        )
-        self._part_up = Gauge(
-            "finpolicy_part_up",
-            "1 if a part of the store answers.",
-            ("part", "place"),
-            registry=self._registry,
-        )
-        self._part_seconds = Gauge(
-            "finpolicy_part_seconds",
-            "Seconds until it answered.",
-            ("part", "place"),
-            registry=self._registry,
-        )
+        gauge = partial(Gauge, registry=self._registry)
+        self._going = gauge("finpolicy_requests_in_progress", "Requests that are being answered.")
+        self._ready = gauge("finpolicy_ready", "1 if questions can be asked.")
+        self._documents = gauge("finpolicy_documents", "Documents in the store.", ("state",))
+        self._additions = gauge("finpolicy_additions", "Files that are being added.", ("phase",))
+        part = ("part", "place")
+        self._part_up = gauge("finpolicy_part_up", "1 if a part of the store answers.", part)
+        self._part_seconds = gauge("finpolicy_part_seconds", "Seconds until it answered.", part)
 
     def began(self) -> None:
         """Notes that a request came."""
@@ -68,7 +55,7 @@ class Metrics:
         self._requests.labels(method, route, status).inc()
         self._seconds.labels(method, route).observe(seconds)
 
-    def text(self, opened: Opened | None) -> bytes:
+    def text(self, opened: AppContext | None) -> bytes:
         """Returns all that was measured."""
         self._ready.set(opened is not None and opened.chatbot.ready)
         if opened is not None:

@@ -2,24 +2,23 @@
 
 from __future__ import annotations
 
-import json
 import re
 import secrets
 import time
-from abc import ABC, abstractmethod
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict
 from itertools import count
 from typing import Any
 
 from chatbot.api.answer_lines import document_ids, page_url
-from chatbot.api.host import Opened
+from chatbot.api.streaming import sse
+from chatbot.app.app_context import AppContext
 from chatbot.mark_lines import least_sure, mark_lines
 from chatbot.models.tokens import count_tokens
 from chatbot.records import Answer, Citation
 from chatbot.serialize import neutral_markdown
 
-__all__ = ["Completion", "ModelReply", "ModelResponse", "with_sources"]
+__all__ = ["Completion", "ModelResponse", "with_sources"]
 
 UNPLAIN = re.compile(r"\[[^\]\n]{0,80}\]|\W+")
 LONGEST_QUOTE = 300
@@ -68,39 +67,19 @@ def _place(citation: Citation) -> str:
     return f"{citation.document}, page {citation.page}"
 
 
-class ModelReply(ABC):
+class _ModelReply:
     """One reply in a form that OpenAI's clients read, whole or as the events of a stream."""
 
-    def __init__(self, model: str, opened: Opened, base: str) -> None:
+    def __init__(self, model: str, opened: AppContext, base: str) -> None:
         """model: as it was asked for. base: the address of this server, see `shown_answer`."""
-        self._model, self._opened, self._base = model, opened, base
+        self._model, self.opened, self._base = model, opened, base
         self._mark, self._created = secrets.token_hex(12), int(time.time())
-
-    @abstractmethod
-    def whole(self, answer: Answer, content: str) -> dict[str, Any]:
-        """Returns the whole reply. content: the answer's text, or what was made of it."""
-
-    @abstractmethod
-    def begin(self) -> Iterator[bytes]:
-        """Yields the events before the text."""
-
-    @abstractmethod
-    def piece(self, text: str) -> bytes:
-        """Returns the event of a piece of the text."""
-
-    @abstractmethod
-    def end(self, answer: Answer, content: str) -> Iterator[bytes]:
-        """Yields the events after the text. content: all of it."""
-
-    @abstractmethod
-    def failed(self, error: dict[str, Any]) -> Iterator[bytes]:
-        """Yields the events after which there is no answer. error: see `openai_error`."""
 
     def _annotations(self, answer: Answer, content: str) -> list[tuple[dict[str, Any], dict[str, Any]]]:
         """Returns of each citation the place of its key in the text, and what else is known."""
         found = []
         at = 0
-        ids = document_ids(self._opened, (citation.document for citation in answer.citations))
+        ids = document_ids(self.opened, (citation.document for citation in answer.citations))
         for citation in answer.citations:
             if citation.document is None:
                 continue
@@ -111,7 +90,7 @@ class ModelReply(ABC):
                 "start_index": max(0, start),
                 "end_index": max(0, start) + len(key) if start >= 0 else 0,
                 "title": _place(citation),
-                "url": page_url(self._opened, citation, ids, self._base) or "",
+                "url": page_url(self.opened, citation, ids, self._base) or "",
             }
             known = {
                 "key": citation.key,
@@ -125,16 +104,16 @@ class ModelReply(ABC):
         return found
 
 
-class Completion(ModelReply):
+class Completion(_ModelReply):
     """A chat completion."""
 
-    def __init__(self, model: str, opened: Opened, base: str, *, counts: bool) -> None:
-        """counts: whether a last event counts the tokens. See ModelReply.__init__."""
+    def __init__(self, model: str, opened: AppContext, base: str, *, counts: bool) -> None:
+        """counts: whether a last event counts the tokens. See _ModelReply.__init__."""
         super().__init__(model, opened, base)
         self._counts = counts
 
     def whole(self, answer: Answer, content: str) -> dict[str, Any]:
-        """See ModelReply.whole."""
+        """Returns the whole reply. content: the answer's text, or what was made of it."""
         message = {
             "role": "assistant",
             "content": content,
@@ -146,25 +125,25 @@ class Completion(ModelReply):
         return {**head, **_written(answer), "choices": [choice], "usage": usage_of_answer(answer)}
 
     def begin(self) -> Iterator[bytes]:
-        """See ModelReply.begin."""
-        yield _data(self._event({"role": "assistant", "content": ""}))
+        """Yields the events before the text."""
+        yield sse(self._event({"role": "assistant", "content": ""}))
 
     def piece(self, text: str) -> bytes:
-        """See ModelReply.piece."""
-        return _data(self._event({"content": text}))
+        """Returns the event of a piece of the text."""
+        return sse(self._event({"content": text}))
 
     def end(self, answer: Answer, content: str) -> Iterator[bytes]:
-        """See ModelReply.end."""
+        """Yields the events after the text. content: all of it."""
         last = self._event({"annotations": self._notes(answer, content)}, "stop")
-        yield _data({**last, **_written(answer)})
+        yield sse({**last, **_written(answer)})
         if self._counts:
             head = self._head("chat.completion.chunk")
-            yield _data({**head, "choices": [], "usage": usage_of_answer(answer)})
+            yield sse({**head, "choices": [], "usage": usage_of_answer(answer)})
         yield DONE
 
     def failed(self, error: dict[str, Any]) -> Iterator[bytes]:
-        """See ModelReply.failed."""
-        yield _data(error)
+        """Yields the events after which there is no answer. error: see `openai_error`."""
+        yield sse(error)
         yield DONE
 
     def _notes(self, answer: Answer, content: str) -> list[dict[str, Any]]:
@@ -186,16 +165,16 @@ class Completion(ModelReply):
         }
 
 
-class ModelResponse(ModelReply):
+class ModelResponse(_ModelReply):
     """A response of the address that newer clients use."""
 
-    def __init__(self, model: str, opened: Opened, base: str) -> None:
-        """See ModelReply.__init__."""
+    def __init__(self, model: str, opened: AppContext, base: str) -> None:
+        """See _ModelReply.__init__."""
         super().__init__(model, opened, base)
         self._numbers = count()
 
     def whole(self, answer: Answer, content: str) -> dict[str, Any]:
-        """See ModelReply.whole."""
+        """Returns the whole reply. content: the answer's text, or what was made of it."""
         used = usage_of_answer(answer)
         usage = {
             "input_tokens": used["prompt_tokens"],
@@ -208,18 +187,18 @@ class ModelResponse(ModelReply):
         return self._response("completed", output=[message], usage=usage) | _written(answer)
 
     def begin(self) -> Iterator[bytes]:
-        """See ModelReply.begin."""
+        """Yields the events before the text."""
         for kind in ("created", "in_progress"):
             yield self._event(kind, response=self._response("in_progress"))
         yield self._event("output_item.added", output_index=0, item=self._message("in_progress", []))
         yield self._event("content_part.added", **self._at, part=self._part("", []))
 
     def piece(self, text: str) -> bytes:
-        """See ModelReply.piece."""
+        """Returns the event of a piece of the text."""
         return self._event("output_text.delta", **self._at, delta=text, logprobs=[])
 
     def end(self, answer: Answer, content: str) -> Iterator[bytes]:
-        """See ModelReply.end."""
+        """Yields the events after the text. content: all of it."""
         notes = self._notes(answer, content)
         part = self._part(content, notes)
         for number, note in enumerate(notes):
@@ -232,7 +211,7 @@ class ModelResponse(ModelReply):
         yield self._event("completed", response=self.whole(answer, content))
 
     def failed(self, error: dict[str, Any]) -> Iterator[bytes]:
-        """See ModelReply.failed."""
+        """Yields the events after which there is no answer. error: see `openai_error`."""
         told = {"code": error["error"]["code"], "message": error["error"]["message"]}
         yield self._event("failed", response=self._response("failed", error=told))
 
@@ -278,7 +257,7 @@ class ModelResponse(ModelReply):
     def _event(self, kind: str, **fields: Any) -> bytes:
         name = f"response.{kind}"
         event = {"type": name, "sequence_number": next(self._numbers), **fields}
-        return f"event: {name}\n".encode() + _data(event)
+        return sse(event, name)
 
 
 def _written(answer: Answer) -> dict[str, Any]:
@@ -294,7 +273,3 @@ def usage_of_answer(answer: Answer) -> dict[str, int]:
     prompt = used.prompt_tokens if used else count_tokens(answer.question)
     written = used.answer_tokens if used else count_tokens(answer.text)
     return {"prompt_tokens": prompt, "completion_tokens": written, "total_tokens": prompt + written}
-
-
-def _data(data: object) -> bytes:
-    return f"data: {json.dumps(data)}\n\n".encode()

@@ -12,14 +12,15 @@ from fastapi.sse import EventSourceResponse
 from starlette.concurrency import run_in_threadpool
 from starlette.responses import JSONResponse, Response
 
-from chatbot.api.caller import Asks, Caller, Reads, door_of, opened_store
+from chatbot.api.caller import Asks, Caller, Reads, Store, Turn
 from chatbot.api.chat_routes import EXTRACTIVE
-from chatbot.api.host import Opened, Question
-from chatbot.api.openai_replies import Completion, ModelReply, ModelResponse, with_sources
+from chatbot.api.openai_replies import Completion, ModelResponse, with_sources
 from chatbot.api.openai_schemas import CompletionIn, EmbeddingsIn, ResponseIn, TalkIn
-from chatbot.api.problems import ProblemError, hint_of, openai_error, status_of
+from chatbot.api.problems import ProblemError, openai_error, problem_of
 from chatbot.api.question_routes import begun
-from chatbot.api.streaming import answer_of, finished, pieces, run_stoppable
+from chatbot.api.streaming import EVENTS, answer_of, finished, pieces, run_stoppable
+from chatbot.app.app_context import AppContext
+from chatbot.app.running_questions import Asking
 from chatbot.asking.named_models import OWN_WORDS
 from chatbot.asking.question import Ask, checked
 from chatbot.asking.schema_answers import in_schema
@@ -34,7 +35,6 @@ if TYPE_CHECKING:
 
 __all__ = ["ROUTER"]
 
-ROUTER = APIRouter(prefix="/v1", tags=["OpenAI"])
 MODEL = "finpolicy"
 EMBEDDER = "finpolicy-embeddings"
 # Texts between two looks whether the client is still there.
@@ -44,9 +44,11 @@ ERRORS: dict[int | str, dict[str, Any]] = {
     status: {"description": "An error in OpenAI's form.", **ERROR}
     for status in (400, 401, 403, 404, 413, 422, 429, 502, 503)
 }
-STREAM: dict[int | str, dict[str, Any]] = {
-    200: {"content": {"text/event-stream": {"schema": {}}}, "description": "The answer."}
-}
+ROUTER = APIRouter(prefix="/v1", tags=["OpenAI"], responses=ERRORS)
+STREAM: dict[int | str, dict[str, Any]] = {200: {**EVENTS, "description": "The answer."}}
+
+
+Reply = Completion | ModelResponse
 
 
 class Shaped(Protocol):
@@ -55,37 +57,37 @@ class Shaped(Protocol):
     async def __call__(self, answer: Answer, sent: str = "") -> str: ...
 
 
-@ROUTER.get("/models", responses=ERRORS)
-async def models(request: Request, caller: Reads) -> dict[str, Any]:
+@ROUTER.get("/models")
+async def models(caller: Reads) -> dict[str, Any]:
     """Lists the models."""
     return {"object": "list", "data": [_model(name) for name in (MODEL, EXTRACTIVE, EMBEDDER)]}
 
 
-@ROUTER.get("/models/{model}", responses=ERRORS)
-async def model(request: Request, model: str, caller: Reads) -> dict[str, Any]:
+@ROUTER.get("/models/{model}")
+async def model(model: str, caller: Reads) -> dict[str, Any]:
     """Describes a model."""
     if model not in (MODEL, EXTRACTIVE, EMBEDDER):
         raise _unknown(model)
     return _model(model)
 
 
-@ROUTER.post("/chat/completions", responses=ERRORS | STREAM)
-async def complete(request: Request, body: CompletionIn, caller: Asks) -> Response:
+@ROUTER.post("/chat/completions", responses=STREAM)
+async def complete(request: Request, body: CompletionIn, caller: Asks, opened: Store) -> Response:
     """Answers the last message, with the messages before it as the conversation. Nothing is kept."""
     counts = body.stream_options.include_usage
-    reply = Completion(body.model, opened_store(request), str(request.base_url), counts=counts)
+    reply = Completion(body.model, opened, str(request.base_url), counts=counts)
     return await _replied(request, caller, body, reply)
 
 
-@ROUTER.post("/responses", responses=ERRORS | STREAM)
-async def respond(request: Request, body: ResponseIn, caller: Asks) -> Response:
+@ROUTER.post("/responses", responses=STREAM)
+async def respond(request: Request, body: ResponseIn, caller: Asks, opened: Store) -> Response:
     """Answers the input, or its last message. Nothing is kept."""
-    reply = ModelResponse(body.model, opened_store(request), str(request.base_url))
+    reply = ModelResponse(body.model, opened, str(request.base_url))
     return await _replied(request, caller, body, reply)
 
 
-@ROUTER.post("/completions", responses=ERRORS)
-async def continued(request: Request, caller: Asks) -> Response:
+@ROUTER.post("/completions")
+async def continued(caller: Asks) -> Response:
     """Is refused: no text is continued here, questions are answered."""
     raise UsageError(
         "Texts are not continued here: questions are answered.",
@@ -93,10 +95,12 @@ async def continued(request: Request, caller: Asks) -> Response:
     )
 
 
-@ROUTER.post("/embeddings", responses=ERRORS)
-async def embeddings(request: Request, body: EmbeddingsIn, caller: Reads) -> dict[str, Any]:
+@ROUTER.post("/embeddings")
+async def embeddings(
+    request: Request, body: EmbeddingsIn, caller: Reads, opened: Store, turn: Turn
+) -> dict[str, Any]:
     """Makes the vectors that the store's pages have, of other texts."""
-    embedder = opened_store(request).chatbot.library.embedder
+    embedder = opened.chatbot.library.embedder
     if body.model != EMBEDDER:
         raise _unknown(body.model)
     if body.dimensions not in (0, embedder.dimension):
@@ -104,8 +108,7 @@ async def embeddings(request: Request, body: EmbeddingsIn, caller: Reads) -> dic
             f"dimensions is {body.dimensions}.", hint=f"Remove it: vectors have {embedder.dimension}."
         )
     texts = body.texts
-    async with door_of(request).turns.of(caller.owner):
-        vectors = await run_stoppable(request, _embedded, embedder, texts)
+    vectors = await run_stoppable(request, _embedded, embedder, texts)
     rows = []
     for index, vector in enumerate(vectors):
         if body.encoding_format == "base64":
@@ -126,9 +129,9 @@ def _embedded(embedder: Embedder, texts: list[str], *, stop: Callable[[], bool])
     return vectors
 
 
-async def _replied(request: Request, caller: Caller, body: TalkIn, reply: ModelReply) -> Response:
+async def _replied(request: Request, caller: Caller, body: TalkIn, reply: Reply) -> Response:
     body.check()
-    opened = opened_store(request)
+    opened = reply.opened
     schema, model = body.schema_wanted, _named(opened, body.model)
     ask = Ask(checked(body.question), history=body.history, owner=caller.owner, model=model)
     question = await run_in_threadpool(begun, opened, ask)
@@ -146,14 +149,14 @@ async def _replied(request: Request, caller: Caller, body: TalkIn, reply: ModelR
 
 
 def _shaped(
-    opened: Opened, ask: Ask, answer: Answer, schema: dict[str, Any], *, stop: Callable[[], bool]
+    opened: AppContext, ask: Ask, answer: Answer, schema: dict[str, Any], *, stop: Callable[[], bool]
 ) -> str:
     models = opened.chatbot.side_by_side.asker(ask.model).models
     most = models.answer_tokens(ask.owner)
     return in_schema(answer, schema, models.answering(ask.owner), max_tokens=most, stop=stop)
 
 
-def _named(opened: Opened, name: str) -> str:
+def _named(opened: AppContext, name: str) -> str:
     """A model as Ask.model has it. Raises NotFoundError for one that nobody serves."""
     if name == MODEL:
         return ""
@@ -176,7 +179,7 @@ def _model(name: str) -> dict[str, Any]:
 
 
 async def _events(
-    request: Request, question: Question, reply: ModelReply, shaped: Shaped, *, whole: bool
+    request: Request, question: Asking, reply: Reply, shaped: Shaped, *, whole: bool
 ) -> AsyncIterator[bytes]:
     """Yields the events of a reply. whole: its text comes at the end, in one piece."""
     for event in reply.begin():
@@ -195,9 +198,7 @@ async def _events(
         if len(content) > len(sent):
             yield reply.piece(content[len(sent) :])
         last = reply.end(answer, content)
-    except ProblemError as error:
-        last = reply.failed(openai_error(error.status, error.detail, error.hint))
-    except ProjectError as error:
-        last = reply.failed(openai_error(status_of(error), error.message, hint_of(error)))
+    except (ProblemError, ProjectError) as error:
+        last = reply.failed(openai_error(problem_of(error)))
     for event in last:
         yield event

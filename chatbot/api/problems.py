@@ -36,9 +36,8 @@ __all__ = [
     "handle_problems",
     "hint_of",
     "openai_error",
-    "problem_response",
+    "problem_of",
     "refusal",
-    "status_of",
 ]
 
 log = logging.getLogger(__name__)
@@ -65,6 +64,15 @@ ADDRESSES_OF: Mapping[str, str] = {
     "memory signals list": "GET /api/v1/memories/signals",
 }
 INSIDE = "Something inside failed."
+# What is said of requests that reach no address, and what to do.
+UNREACHED: Mapping[int, tuple[str, str]] = {
+    400: (
+        "The body of the request cannot be read.",
+        "Send JSON in UTF-8, or a form of at most 1,000 files and fields.",
+    ),
+    404: ("There is nothing at this address.", "See /api/openapi.json for all addresses."),
+    405: ("This address does not take that method.", "See the header Allow for what it takes."),
+}
 # The addresses whose clients read errors in OpenAI's form, and the type and code of each status there.
 OPENAI_ADDRESSES = "/v1/"
 OPENAI_ERRORS: Mapping[int, tuple[str, str]] = {
@@ -94,45 +102,26 @@ class ProblemError(HTTPException):
     """A request that is refused. While it reads a body, FastAPI lets no other error through.
 
     status: the HTTP status.
+    errors: what is wrong with which part of it.
     headers: further headers of the response.
     """
 
     def __init__(
-        self, status: int, detail: str, *, hint: str = "", headers: Mapping[str, str] | None = None
+        self,
+        status: int,
+        detail: str,
+        *,
+        hint: str = "",
+        errors: Sequence[str] = (),
+        headers: Mapping[str, str] | None = None,
     ) -> None:
         super().__init__(status, detail, dict(headers or {}))
-        self.status, self.hint = status, hint
-
-
-def problem_response(
-    status: int,
-    detail: str,
-    *,
-    hint: str = "",
-    request_id: str = "",
-    errors: list[str] | None = None,
-    headers: Mapping[str, str] | None = None,
-) -> JSONResponse:
-    """Returns a problem document as a response."""
-    problem = Problem(
-        title=HTTPStatus(status).phrase,
-        status=status,
-        detail=detail,
-        hint=hint,
-        request_id=request_id,
-        errors=errors or [],
-    )
-    return JSONResponse(
-        problem.model_dump(),
-        status,
-        media_type=PROBLEM,
-        headers={"cache-control": "no-store", **(headers or {})},
-    )
+        self.hint, self.errors = hint, errors
 
 
 def refusal(scope: MutableMapping[str, Any], status: int, detail: str, hint: str = "") -> JSONResponse:
     """Returns the answer to a request that does not reach the API, in the form of its address."""
-    return _response(Request(scope), status, detail, hint=hint)
+    return _response(Request(scope), ProblemError(status, detail, hint=hint))
 
 
 def declared(*more: int, body: bool = False) -> dict[int | str, dict[str, Any]]:
@@ -153,16 +142,31 @@ def declared(*more: int, body: bool = False) -> dict[int | str, dict[str, Any]]:
 
 def handle_problems(api: FastAPI) -> None:
     """Has every error of the API answered with a problem document."""
-    api.add_exception_handler(ProblemError, _refused)
-    api.add_exception_handler(ProjectError, _failed)
-    api.add_exception_handler(RequestValidationError, _invalid)
-    api.add_exception_handler(HTTPException, _unknown)
-    api.add_exception_handler(Exception, _broken)
+    for kind in (ProblemError, ProjectError, RequestValidationError, HTTPException, Exception):
+        api.add_exception_handler(kind, _answered)
 
 
-def status_of(error: ProjectError) -> int:
-    """Returns the status that an error of the chatbot is answered with."""
-    return next(status for kind, status in STATUSES.items() if isinstance(error, kind))
+def problem_of(error: Exception) -> ProblemError:
+    """Returns what a request is refused with that an error ended."""
+    match error:
+        case ProblemError():
+            return error
+        case ProjectError():
+            status = next(status for kind, status in STATUSES.items() if isinstance(error, kind))
+            headers = {"retry-after": "5"} if error.retryable else {}
+            return ProblemError(status, error.message, hint=hint_of(error), headers=headers)
+        case RequestValidationError():
+            return ProblemError(
+                422,
+                "The request is not in the form that this address takes.",
+                hint="Fix what `errors` names; /api/openapi.json describes the form.",
+                errors=plain_errors(error.errors()),
+            )
+        case HTTPException():
+            status = error.status_code
+            detail, hint = UNREACHED.get(status, (str(error.detail), ""))
+            return ProblemError(status, detail, hint=hint, headers=error.headers)
+    return ProblemError(500, INSIDE, hint="The server's log says why, under this request's id.")
 
 
 def hint_of(error: ProjectError) -> str:
@@ -173,94 +177,48 @@ def hint_of(error: ProjectError) -> str:
     return hint
 
 
-def openai_error(status: int, detail: str, hint: str = "") -> dict[str, Any]:
-    """Returns an error in the form of OpenAI's addresses."""
-    kind, code = OPENAI_ERRORS.get(status, ("invalid_request_error", "invalid_request"))
-    message = f"{detail} {hint}".strip()
+def openai_error(problem: ProblemError) -> dict[str, Any]:
+    """Returns a problem in the form of OpenAI's addresses."""
+    kind, code = OPENAI_ERRORS.get(problem.status_code, ("invalid_request_error", "invalid_request"))
+    message = f"{problem.detail} {'; '.join(problem.errors) or problem.hint}".strip()
     return {"error": {"message": message, "type": kind, "param": None, "code": code}}
 
 
-def _response(
-    request: Request,
-    status: int,
-    detail: str,
-    *,
-    hint: str = "",
-    errors: Sequence[str] = (),
-    headers: Mapping[str, str] | None = None,
-) -> JSONResponse:
+def _response(request: Request, problem: ProblemError) -> JSONResponse:
     """Returns the response in the form of the request's address."""
-    if not request.url.path.startswith(OPENAI_ADDRESSES):
-        request_id = str(request.scope.get("state", {}).get("request_id", ""))
-        return problem_response(
-            status, detail, hint=hint, request_id=request_id, errors=list(errors), headers=headers
-        )
-    said = "; ".join(errors) or hint
-    status = 400 if status == 422 else status
-    return JSONResponse(
-        openai_error(status, detail, said), status, headers={"cache-control": "no-store", **(headers or {})}
+    status = problem.status_code
+    headers = {"cache-control": "no-store", **(problem.headers or {})}
+    if request.url.path.startswith(OPENAI_ADDRESSES):
+        return JSONResponse(openai_error(problem), 400 if status == 422 else status, headers=headers)
+    shown = Problem(
+        title=HTTPStatus(status).phrase,
+        status=status,
+        detail=problem.detail,
+        hint=problem.hint,
+        request_id=_id(request),
+        errors=list(problem.errors),
     )
+    return JSONResponse(shown.model_dump(), status, media_type=PROBLEM, headers=headers)
 
 
 def _id(request: Request) -> str:
     return str(request.scope.get("state", {}).get("request_id", ""))
 
 
-async def _refused(request: Request, error: Exception) -> JSONResponse:
-    assert isinstance(error, ProblemError)
-    return _response(request, error.status, error.detail, hint=error.hint, headers=error.headers)
+async def _answered(request: Request, error: Exception) -> JSONResponse:
+    problem = problem_of(error)
+    if problem.status_code == 405 and problem is not error:  # Starlette names what its first route takes
+        problem.headers = {**(problem.headers or {}), **_allowed(request)}
+    if not isinstance(error, ProjectError | RequestValidationError | HTTPException):
+        log.error("answering request %s failed", _id(request), exc_info=error)
+    return _response(request, problem)
 
 
-async def _failed(request: Request, error: Exception) -> JSONResponse:
-    assert isinstance(error, ProjectError)
-    headers = {"retry-after": "5"} if error.retryable else {}
-    return _response(request, status_of(error), error.message, hint=hint_of(error), headers=headers)
-
-
-async def _invalid(request: Request, error: Exception) -> JSONResponse:
-    assert isinstance(error, RequestValidationError)
-    return _response(
-        request,
-        422,
-        "The request is not in the form that this address takes.",
-        hint="Fix what `errors` names; /api/openapi.json describes the form.",
-        errors=plain_errors(error.errors()),
-    )
-
-
-async def _unknown(request: Request, error: Exception) -> JSONResponse:
-    assert isinstance(error, HTTPException)
-    hints = {
-        400: "Send JSON in UTF-8, or a form of at most 1,000 files and fields.",
-        404: "See /api/openapi.json for all addresses.",
-        405: "See the header Allow for what it takes.",
-    }
-    details = {
-        400: "The body of the request cannot be read.",
-        404: "There is nothing at this address.",
-        405: "This address does not take that method.",
-    }
-    return _response(
-        request,
-        error.status_code,
-        details.get(error.status_code, str(error.detail)),
-        hint=hints.get(error.status_code, ""),
-        headers={**(error.headers or {}), **_allowed(request, error.status_code)},
-    )
-
-
-def _allowed(request: Request, status: int) -> dict[str, str]:
-    """Returns what an address takes instead. Starlette names what its first route takes."""
-    if status != 405:
-        return {}
+def _allowed(request: Request) -> dict[str, str]:
+    """Returns what an address takes instead."""
     methods = set[str]()
     for route in request.app.state.routes:
         match, _ = route.matches(request.scope)
         if match == Match.PARTIAL:
             methods |= route.methods
     return {"allow": ", ".join(sorted(methods))}
-
-
-async def _broken(request: Request, error: Exception) -> JSONResponse:
-    log.error("answering request %s failed", _id(request), exc_info=error)
-    return _response(request, 500, INSIDE, hint="The server's log says why, under this request's id.")

@@ -5,14 +5,12 @@ from __future__ import annotations
 from dataclasses import asdict
 
 from fastapi import APIRouter, Request
-from starlette.concurrency import run_in_threadpool
 from starlette.responses import PlainTextResponse, Response
 
 import chatbot
-from chatbot.api.caller import Reads, door_of, opened_store
+from chatbot.api.caller import Reads, TheChatbot, door_of
 from chatbot.api.host import READY, status_of
 from chatbot.api.metrics import CONTENT_TYPE
-from chatbot.api.problems import declared
 from chatbot.api.schemas import PartOut, PartsOut
 
 __all__ = ["ROUTER"]
@@ -21,7 +19,7 @@ ROUTER = APIRouter(tags=["status"])
 
 
 @ROUTER.get("/api/v1/", include_in_schema=False)
-@ROUTER.get("/api/v1", responses=declared())
+@ROUTER.get("/api/v1")
 async def index() -> dict[str, str]:
     """Names the addresses to begin with. Needs no key."""
     return {
@@ -34,7 +32,7 @@ async def index() -> dict[str, str]:
     }
 
 
-@ROUTER.get("/api/v1/health", responses=declared())
+@ROUTER.get("/api/v1/health")
 async def health(request: Request, response: Response) -> dict[str, str]:
     """Says whether questions can be asked. Needs no key."""
     status = _status(request)
@@ -55,22 +53,20 @@ def _status(request: Request) -> str:
     return status_of(door_of(request).host.opened())
 
 
-@ROUTER.get("/api/v1/health/parts", responses=declared())
-async def parts(request: Request, caller: Reads) -> PartsOut:
+@ROUTER.get("/api/v1/health/parts")
+def parts(caller: Reads, chatbot: TheChatbot) -> PartsOut:
     """Asks each part of the store whether it answers, for three seconds at most."""
-    opened = opened_store(request)
-    found = await run_in_threadpool(opened.chatbot.parts.all)
-    return PartsOut(parts=[PartOut(**asdict(part)) for part in found])
+    return PartsOut(parts=[PartOut(**asdict(part)) for part in chatbot.parts.all()])
 
 
 @ROUTER.get(
     "/metrics",
     response_class=Response,
-    responses=declared()
-    | {200: {"content": {"text/plain": {"schema": {"type": "string"}}}, "description": "The metrics."}},
+    responses={
+        200: {"content": {"text/plain": {"schema": {"type": "string"}}}, "description": "The metrics."}
+    },
 )
-async def metrics(request: Request, caller: Reads) -> Response:
+def metrics(request: Request, caller: Reads) -> Response:
     """Reports requests, documents and additions in Prometheus's text form."""
     door = door_of(request)
-    text = await run_in_threadpool(door.metrics.text, door.host.opened())
-    return Response(text, media_type=CONTENT_TYPE)
+    return Response(door.metrics.text(door.host.opened()), media_type=CONTENT_TYPE)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import json
 import re
 import threading
 from collections.abc import AsyncIterator, Callable
@@ -14,14 +15,17 @@ from fastapi import Request
 from starlette.concurrency import run_in_threadpool
 
 from chatbot.answer.citations.citation_keys import KEY
-from chatbot.api.host import Question
 from chatbot.api.problems import ProblemError
+from chatbot.app.running_questions import Asking
 from chatbot.records import Answer
 from chatbot.serialize import neutral_markdown
 
-__all__ = ["AnswerPiece", "answer_of", "finished", "news", "pieces", "run_stoppable"]
+__all__ = ["EVENTS", "AnswerPiece", "answer_of", "finished", "news", "pieces", "run_stoppable", "sse"]
 
 Found = TypeVar("Found")
+
+# How a stream of events is declared.
+EVENTS: dict[str, Any] = {"content": {"text/event-stream": {"schema": {}}}}
 
 # The end of a text that may go on as a citation key, which is sent whole and as the complete answer shows it.
 UNFINISHED = re.compile(r"\[[^\]\n]{0,60}$")
@@ -46,8 +50,14 @@ class AnswerPiece:
     complete: bool = False
 
 
+def sse(data: object, name: str = "") -> bytes:
+    """Returns a server-sent event."""
+    named = f"event: {name}\n" if name else ""
+    return f"{named}data: {json.dumps(data)}\n\n".encode()
+
+
 async def news(
-    question: Question, client: Request | None = None, *, at_end: bool = False
+    question: Asking, client: Request | None = None, *, at_end: bool = False
 ) -> AsyncIterator[None]:
     """Yields whenever there is news of an answer, and once it is finished; stops it if nobody reads on.
 
@@ -75,14 +85,14 @@ async def news(
             question.stop()
 
 
-async def finished(request: Request, question: Question) -> Answer:
+async def finished(request: Request, question: Asking) -> Answer:
     """Waits for the answer. A client that goes stops the work. Raises ProjectError and ProblemError."""
     async for _ in news(question, request, at_end=True):
         pass
     return answer_of(question)
 
 
-async def pieces(request: Request, question: Question) -> AsyncIterator[AnswerPiece]:
+async def pieces(request: Request, question: Asking) -> AsyncIterator[AnswerPiece]:
     """Yields what comes of an answer, until it is finished. A client that goes stops the work."""
     sent = ""
     stage = ("", "")
@@ -115,7 +125,7 @@ async def run_stoppable(request: Request, function: Callable[..., Found], *argum
         stop.set()
 
 
-def answer_of(question: Question) -> Answer:
+def answer_of(question: Asking) -> Answer:
     """Returns the answer of a finished question. Raises what it failed with."""
     if question.error is not None:
         raise question.error

@@ -1,33 +1,51 @@
-"""Runs comparisons in threads of their own and keeps them per owner, so that a page may come and go."""
+"""Fills tables in threads of their own and keeps them per owner, so that a page may come and go.
+
+A table is a comparison, or the key figures of some documents.
+"""
 
 from __future__ import annotations
 
 import logging
+import queue
 import threading
 import time
 from collections import OrderedDict
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import closing
+from dataclasses import dataclass
 from functools import partial
-from typing import Protocol
+from typing import Any, Protocol
 
 from chatbot.comparison import Comparison, Entry, EntryPlace
+from chatbot.comparison.key_figure_records import DocumentFigures
 from chatbot.errors import ProjectError
-from chatbot.records import Notice
+from chatbot.records import DocumentRow, Notice
 
-__all__ = ["Comparisons", "Running"]
+__all__ = ["AskedFigures", "Comparisons", "Running"]
 
 log = logging.getLogger(__name__)
 
-# Comparisons answered at the same time, each of which takes a core. More wait their turn.
+# Tables filled at the same time, each of which takes a core. More wait their turn.
 MOST_AT_ONCE = 2
-# Comparisons kept over all owners, and for one owner: those looked at last.
+# Tables kept over all owners, and for one owner: those looked at last.
 MOST_KEPT, MOST_OF_ONE = 100, 10
 CLOSE_SECONDS = 2.0
-TURN_SECONDS = 0.2
 
 
-class ComparisonSource(Protocol):
+@dataclass(frozen=True, slots=True)
+class AskedFigures:
+    """The key figures of documents. places: their names. rows: all documents as they are stored; the figures
+    are read anew when these change.
+    """
+
+    places: tuple[str, ...]
+    rows: tuple[DocumentRow, ...]
+
+
+Asked = Comparison | AskedFigures
+
+
+class TableSource(Protocol):
     """What answers; see chatbot.service.Chatbot."""
 
     def compare(
@@ -40,42 +58,59 @@ class ComparisonSource(Protocol):
         tell: Callable[[Notice], None],
     ) -> Iterator[Entry]: ...
 
+    def figures_of(self, names: Sequence[str]) -> Iterator[DocumentFigures]: ...
+
 
 class Running:
-    """One comparison. Its own thread writes it, whichever page shows it reads it.
+    """One table. Its own thread writes it, whichever page shows it reads it.
 
-    entries: what has come.
     notices: what its user should know of it, each once.
     asking: the place that is asked now, None for none.
     busy: whether it is on its way or waits its turn. Not once it was stopped, although a thread may still
         wait for a silent endpoint, whose answer is then ignored.
     """
 
-    def __init__(self, comparison: Comparison, owner: str) -> None:
-        self.comparison, self.owner = comparison, owner
-        self.entries: dict[EntryPlace, Entry] = {}
+    def __init__(self, asked: Asked, owner: str) -> None:
+        self.asked, self.owner = asked, owner
         self.notices: dict[Notice, None] = {}
-        self.asking: EntryPlace | None = None
-        self.busy = False
+        self.asking: EntryPlace | str | None = None
+        self._found: dict[EntryPlace | str, Any] = {}
         self._round = 0
         self._lock = threading.Lock()
+        self._over = threading.Event()
+        self._over.set()
 
     @property
-    def lacking(self) -> tuple[EntryPlace, ...]:
+    def busy(self) -> bool:
+        """See the class."""
+        return not self._over.is_set()
+
+    @property
+    def lacking(self) -> Sequence[EntryPlace | str]:
         """The places that were not asked yet, in order."""
         there = self.found()
-        return tuple(place for place in self.comparison.places if place not in there)
+        return [place for place in self.asked.places if place not in there]
 
-    def found(self) -> dict[EntryPlace, Entry]:
-        """Returns what has come so far."""
+    def found(self) -> Mapping[Any, Any]:
+        """Returns what has come so far: entries by place, or a document's figures by its name."""
         with self._lock:
-            return dict(self.entries)
+            return dict(self._found)
+
+    def told(self) -> list[Notice]:
+        """Returns the notices so far."""
+        with self._lock:
+            return list(self.notices)
+
+    def wait(self, seconds: float) -> None:
+        """Waits for its end, at most so long."""
+        self._over.wait(seconds)
 
     def stop(self) -> None:
         """Asks no further place. What has come stays."""
         with self._lock:
             self._round += 1
-            self.busy, self.asking = False, None
+            self.asking = None
+            self._over.set()
 
     def start(self) -> int:
         """Returns the number of a new round of asking, 0 if one is on its way."""
@@ -83,105 +118,109 @@ class Running:
             if self.busy:
                 return 0
             self._round += 1
-            self.busy = True
+            self._over.clear()
             return self._round
 
     def goes_on(self, number: int) -> bool:
         """Tells whether this round was not stopped."""
         return self._round == number
 
-    def run(self, chatbot: ComparisonSource, places: Sequence[EntryPlace], number: int) -> None:
+    def run(self, chatbot: TableSource, places: Sequence[EntryPlace | str], number: int) -> None:
         """Asks these places in a round. Returns when all are answered, or it was stopped."""
         left = list(places)
         try:
-            self._note(number, asking=left[0])
-            stop = partial(self._is_over, number)
-            with closing(
-                chatbot.compare(
-                    self.comparison, places=tuple(places), owner=self.owner, stop=stop, tell=self._hear
-                )
-            ) as entries:  # type: ignore[type-var]
-                for entry in entries:
-                    left.remove(entry.place)
-                    if not self._note(number, entry, asking=next(iter(left), None)):
+            if not self._note(number, {}, left):
+                return
+            with closing(self._answers(chatbot, places, number)) as answers:  # type: ignore[type-var]
+                for place, found in answers:
+                    left.remove(place)
+                    if not self._note(number, {place: found}, left):
                         return
         except Exception as error:
             if self.goes_on(number):  # else the chatbot may have been closed meanwhile
-                log.exception("comparing failed")
-            if isinstance(error, ProjectError):
-                reason = error.message
-            else:
-                reason = "Something went wrong."
-            for place in left:
-                self._note(number, Entry(place, "failed", reason=reason, hint="See the server's log."))
+                log.exception("filling a table failed")
+            reason = error.message if isinstance(error, ProjectError) else "Something went wrong."
+            self._note(number, {place: _failed(place, reason) for place in left}, ())
         finally:
             if self.goes_on(number):
                 self.stop()
+
+    def _answers(self, chatbot: TableSource, places: Sequence[Any], number: int) -> Iterator[tuple[Any, Any]]:
+        if isinstance(self.asked, Comparison):
+            for entry in chatbot.compare(
+                self.asked,
+                places=tuple(places),
+                owner=self.owner,
+                stop=lambda: not self.goes_on(number),
+                tell=self._hear,
+            ):
+                yield entry.place, entry
+        else:
+            for figures in chatbot.figures_of(places):
+                yield figures.document, figures
 
     def _hear(self, notice: Notice) -> None:
         with self._lock:
             self.notices[notice] = None
 
-    def told(self) -> list[Notice]:
-        """Returns the notices so far."""
-        with self._lock:
-            return list(self.notices)
-
-    def _is_over(self, number: int) -> bool:
-        return not self.goes_on(number)
-
-    def _note(self, number: int, entry: Entry | None = None, *, asking: EntryPlace | None = None) -> bool:
-        """Stores what came, and what is asked next.
+    def _note(self, number: int, found: Mapping[Any, Any], left: Sequence[EntryPlace | str]) -> bool:
+        """Stores what came, and what is asked next: the first that is left.
 
         Returns False, and stores nothing, if the round was stopped meanwhile.
         """
         with self._lock:
-            if self._round != number:
+            if not self.goes_on(number):
                 return False
-            if entry is not None:
-                self.entries[entry.place] = entry
-            self.asking = asking
+            self._found |= found
+            self.asking = next(iter(left), None)
             return True
 
 
+def _failed(place: EntryPlace | str, reason: str) -> Entry | DocumentFigures:
+    if isinstance(place, EntryPlace):
+        return Entry(place, "failed", reason=reason, hint="See the server's log.")
+    return DocumentFigures(place, 0, remark=reason.rstrip("."))
+
+
 class Comparisons:
-    """The comparisons of this process by owner. Each browser sees only its own."""
+    """The tables of this process by owner. Each browser sees only its own."""
 
-    def __init__(self, chatbot: ComparisonSource) -> None:
+    def __init__(self, chatbot: TableSource) -> None:
         self._chatbot = chatbot
-        self._turns = threading.BoundedSemaphore(MOST_AT_ONCE)
-        self._kept: OrderedDict[tuple[str, Comparison], Running] = OrderedDict()
-        self._threads: set[threading.Thread] = set()
+        self._kept: OrderedDict[tuple[str, Asked], Running] = OrderedDict()
         self._lock = threading.Lock()
+        self._waiting: queue.SimpleQueue[Callable[[], None] | None] = queue.SimpleQueue()
+        self._threads = [threading.Thread(target=self._work, daemon=True) for _ in range(MOST_AT_ONCE)]
+        for thread in self._threads:
+            thread.start()
 
-    def begin(self, comparison: Comparison, owner: str, *, anew: bool = False) -> Running:
-        """Returns the comparison, and starts it unless it is complete. anew: ask everything again."""
+    def begin(self, asked: Asked, owner: str, *, anew: bool = False) -> Running:
+        """Returns the table, and starts it unless it is complete. anew: ask everything again."""
         with self._lock:
-            running = self._kept.pop((owner, comparison), None)
+            running = self._kept.pop((owner, asked), None)
             if running is None or (anew and not running.busy):
-                running = Running(comparison, owner)
-            self._kept[owner, comparison] = running
+                running = Running(asked, owner)
+            self._kept[owner, asked] = running
             self._trim(owner)
         self.go_on(running)
         return running
 
-    def go_on(self, running: Running, places: Sequence[EntryPlace] = ()) -> None:
+    def go_on(self, running: Running, places: Sequence[EntryPlace | str] = ()) -> None:
         """Asks these places, or those that are lacking."""
         wanted = tuple(places) or running.lacking
-        number = running.start() if wanted else 0
-        if not number:
-            return
-        thread = threading.Thread(
-            target=self._run, args=(running, wanted, number), name="comparing", daemon=True
-        )
-        with self._lock:
-            self._threads.add(thread)
-        thread.start()
+        if wanted and (number := running.start()):
+            self._waiting.put(partial(running.run, self._chatbot, wanted, number))
 
-    def find(self, comparison: Comparison, owner: str) -> Running | None:
-        """Returns a kept comparison, None if it was not asked, or too long ago."""
+    def find(self, asked: Asked, owner: str) -> Running | None:
+        """Returns a kept table, None if it was not asked, or too long ago."""
         with self._lock:
-            return self._kept.get((owner, comparison))
+            return self._kept.get((owner, asked))
+
+    def drop(self, running: Running) -> None:
+        """Stops a table that nobody looks at any more, and drops it."""
+        running.stop()
+        with self._lock:
+            self._kept.pop((running.owner, running.asked), None)
 
     def forget(self) -> None:
         """Drops what has ended, as it may hold text of documents."""
@@ -190,14 +229,15 @@ class Comparisons:
                 del self._kept[key]
 
     def close(self) -> None:
-        """Stops what is on its way. A comparison that waits for a silent endpoint is left to itself."""
+        """Stops what is on its way. What waits for a silent endpoint is left to itself."""
         with self._lock:
             kept = list(self._kept.values())
-            threads = list(self._threads)
         for running in kept:
             running.stop()
+        for _ in self._threads:
+            self._waiting.put(None)
         end = time.monotonic() + CLOSE_SECONDS
-        for thread in threads:
+        for thread in self._threads:
             thread.join(max(0.0, end - time.monotonic()))
 
     def _trim(self, owner: str) -> None:
@@ -208,16 +248,6 @@ class Comparisons:
         for key in dict.fromkeys([*over, *idle[: max(0, len(self._kept) - MOST_KEPT)]]):
             del self._kept[key]
 
-    def _run(self, running: Running, places: Sequence[EntryPlace], number: int) -> None:
-        try:
-            while not self._turns.acquire(timeout=TURN_SECONDS):
-                if not running.goes_on(number):
-                    return
-            try:
-                if running.goes_on(number):
-                    running.run(self._chatbot, places, number)
-            finally:
-                self._turns.release()
-        finally:
-            with self._lock:
-                self._threads.discard(threading.current_thread())
+    def _work(self) -> None:
+        while (run := self._waiting.get()) is not None:
+            run()

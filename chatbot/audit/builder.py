@@ -14,7 +14,7 @@ from re import sub
 
 import chatbot
 from chatbot.audit.html_page import render
-from chatbot.audit.page_images import Marks, ReadPage, draw, places
+from chatbot.audit.page_images import Marks, draw, places
 from chatbot.audit.recheck import asked_of, checks_of, stated
 from chatbot.audit.record import (
     FORMAT,
@@ -55,8 +55,6 @@ PARTS = {
 
 # (document, SHA-256 of its file, physical page).
 Place = tuple[str, str, int]
-# (quotation, its offset in the page's text).
-Quoted = tuple[str, int]
 
 
 @dataclass(frozen=True, slots=True)
@@ -145,10 +143,11 @@ class _RecordBuilder:
     def record(self) -> Record:
         answer = self.answer
         asked_at = self.occasion.asked_at
-        quoted = self._quoted_pages()
-        leaves, marks = self._leaves(quoted)
+        cited = list(map(self._place_of, answer.citations))
+        nearest = self._nearest()
+        pages = list(dict.fromkeys([*filter(None, cited), *nearest]))
+        leaves, marks = self._leaves(pages, cited)
         documents = self._documents()
-        pages = list(quoted)
         fingerprint = scope_fingerprint(answer.fingerprint, (document.sha256 for document in documents))
         return Record(
             format=FORMAT,
@@ -163,10 +162,13 @@ class _RecordBuilder:
             answer=answer.text,
             refusal=answer.reason,
             notices=tuple(dict.fromkeys((*answer.notices, *answer.superseded))),
-            quotes=self._quotes(pages, marks),
+            quotes=tuple(
+                _quote(citation, pages.index(place) if place else None, marks.get(at, ()))
+                for at, (citation, place) in enumerate(zip(answer.citations, cited, strict=True))
+            ),
             checks=checks_of(answer.numbers),
             leaves=leaves,
-            nearest=tuple(pages.index(place) for place in self._nearest()),
+            nearest=tuple(map(pages.index, nearest)),
             sources=self._sources(),
             considered=tuple(_considered(hit) for hit in answer.considered),
             within=answer.names,
@@ -204,34 +206,28 @@ class _RecordBuilder:
                 places[hit.document, self._digest(hit.version), hit.page] = None
         return list(places)
 
-    def _quoted_pages(self) -> dict[Place, list[Quoted]]:
-        """Returns the pages to show, in the order of the answer, with the quotations on each."""
-        quoted: dict[Place, list[Quoted]] = {}
-        for citation in self.answer.citations:
-            place = self._place_of(citation)
-            if place is not None:
-                quoted.setdefault(place, []).append((citation.quote, citation.start))
-        for place in self._nearest():
-            quoted.setdefault(place, [])
-        return quoted
-
     def _place_of(self, citation: Citation) -> Place | None:
         if citation.document is None or citation.page is None:
             return None
         return (citation.document, self._digest(citation.version), citation.page)
 
     def _leaves(
-        self, quoted: Mapping[Place, Sequence[Quoted]]
-    ) -> tuple[tuple[PageImageRecord, ...], dict[Place, list[Marks]]]:
-        """Returns the pages, and the places of the quotations on each. Every file is opened once."""
+        self, pages: Sequence[Place], cited: Sequence[Place | None]
+    ) -> tuple[tuple[PageImageRecord, ...], dict[int, Marks]]:
+        """Returns the pages, and the marks of the quotations on them, by the number of the citation.
+
+        Every file is opened once. cited: the page of each citation.
+        """
         leaves: dict[Place, PageImageRecord] = {}
-        marks: dict[Place, list[Marks]] = {}
-        for digest in dict.fromkeys(place[1] for place in quoted):
-            of_file = {place: quotes for place, quotes in quoted.items() if place[1] == digest}
+        marks: dict[int, Marks] = {}
+        for digest in dict.fromkeys(place[1] for place in pages):
+            of_file = [place for place in pages if place[1] == digest]
             try:
                 with self._opened(digest) as reader:
-                    for place, quotes in of_file.items():
-                        leaves[place], marks[place] = self._leaf(reader, place, quotes)
+                    for place in of_file:
+                        here = [at for at, other in enumerate(cited) if other == place]
+                        leaves[place], found = self._leaf(reader, place, here)
+                        marks |= zip(here, found, strict=True)
             except EncryptedError:
                 missing = PROTECTED
             except NotFoundError:
@@ -240,10 +236,9 @@ class _RecordBuilder:
                 missing = error.message
             else:
                 continue
-            for place, quotes in of_file.items():
+            for place in of_file:
                 leaves.setdefault(place, self._unseen(place, missing))
-                marks.setdefault(place, [() for _ in quotes])
-        return tuple(leaves[place] for place in quoted), marks
+        return tuple(leaves[place] for place in pages), marks
 
     def _opened(self, digest: str) -> Reader:
         path = self.chatbot.library.copies.path(digest)
@@ -251,9 +246,8 @@ class _RecordBuilder:
             raise NotFoundError("The document's file is no longer kept.")
         return Reader(path, password=self.occasion.passwords.get(digest))
 
-    def _leaf(
-        self, reader: Reader, place: Place, quotes: Sequence[Quoted]
-    ) -> tuple[PageImageRecord, list[Marks]]:
+    def _leaf(self, reader: Reader, place: Place, here: Sequence[int]) -> tuple[PageImageRecord, list[Marks]]:
+        """Returns a page, and the places of the quotations of the citations here."""
         name, digest, number = place
         version = self.catalog.holding(digest)
         try:
@@ -263,8 +257,9 @@ class _RecordBuilder:
         drawn = draw(reader, number)
         self.images[drawn.sha256] = drawn.png
         leaf = PageImageRecord(name, digest, number, stored.label, stored.method, drawn.sha256, drawn.dpi, "")
-        page = ReadPage(number, stored.method, stored.words, stored.text)
-        return leaf, list(places(reader, page, quotes))
+        citations = [self.answer.citations[at] for at in here]
+        quotes = [(citation.quote, citation.start) for citation in citations]
+        return leaf, places(reader, number, stored, quotes)
 
     def _unseen(self, place: Place, missing: str) -> PageImageRecord:
         """A page without its image."""
@@ -273,17 +268,6 @@ class _RecordBuilder:
         hit = hits.get((name, number))
         label, method = (hit.page_label, hit.extraction_method) if hit else (None, "none")
         return PageImageRecord(name, digest, number, label, method, None, 0, missing)
-
-    def _quotes(self, pages: Sequence[Place], marks: Mapping[Place, list[Marks]]) -> tuple[Quote, ...]:
-        left = {place: iter(found) for place, found in marks.items()}
-        quotes = []
-        for citation in self.answer.citations:
-            place = self._place_of(citation)
-            if place is None:
-                quotes.append(_quote(citation, None, ()))
-            else:
-                quotes.append(_quote(citation, pages.index(place), next(left[place])))
-        return tuple(quotes)
 
     def _sources(self) -> tuple[Source, ...]:
         prompt = self.answer.prompt

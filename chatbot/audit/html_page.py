@@ -15,17 +15,9 @@ from pathlib import Path
 from chatbot.answer.citations.citation_keys import KEYS_IN_BRACKETS
 from chatbot.answer.markdown import formatted_html
 from chatbot.audit.html_text import joined, moment, page_name, pairs, paragraphs, plain, seen, table, tight
-from chatbot.audit.record import (
-    WITH_FORMATTING,
-    WITH_READING,
-    FigureCheckRecord,
-    PageImageRecord,
-    Quote,
-    Record,
-    dump,
-)
+from chatbot.audit.record import FigureCheckRecord, PageImageRecord, Quote, Record, dump
 from chatbot.mark_lines import UNREAD
-from chatbot.records import ADDED, MARKS, NOT_ON_CITED_PAGE, VERDICTS
+from chatbot.records import MARKS, NOT_ON_CITED_PAGE, VERDICTS
 from chatbot.settings import PROGRAM
 
 __all__ = ["IMAGE", "RECORD_END", "RECORD_START", "render"]
@@ -35,20 +27,14 @@ IMAGE = 'src="data:image/png;base64,'
 KEY = re.compile(r"S[0-9]{1,4}(?:-[0-9A-Za-z]{1,16})?")
 # Nothing is fetched or run. The policy names the only style sheet by its digest, and images are embedded.
 POLICY = "default-src 'none'; img-src data:; style-src 'sha256-{style}'; base-uri 'none'; form-action 'none'"
-VERIFIED = {
-    "located": "✓ verified: it stands on that page",
-    "figures": "✓ figures confirmed: they stand on that page, in other words",
-}
 FIGURES = {
     "supported": "✓ stands in the cited passage",
     "derived": "✓ worked out from figures that stand there",
     "present_elsewhere": "⚠ not so on the cited page",
     "contradicted": "⚠ the cited page gives another figure",
     "unsupported": "⚠ not found on the cited pages",
+    "not_checked": UNREAD,
 }
-# Of older formats: a statement without a citation, and what parts a model's text from the documents' words.
-NOT_FOUND = "Not found in the pages given to the model"
-MODEL_TEXT = "The chat model wrote this, and nothing of it was found in the pages given to it:"
 READ = {
     "text": "Text taken from the PDF",
     "text-pypdf": "Text taken from the PDF by its second reader",
@@ -59,10 +45,8 @@ NOT_SENT = "No chat model was asked, and nothing was sent to one: the answer is 
 WHAT_IT_PROVES = (
     "Verification reads the documents again: it tells whether the quotations and figures stand there, "
     "and whether anything in this file was changed by itself. "
-    "It cannot tell who made the file, nor that a model said these words."
-)
-NO_SIGNATURE = (
-    " Digests are no signature: whoever made the file could have written all of it, what the reader replied "
+    "It cannot tell who made the file, nor that a model said these words. "
+    "Digests are no signature: whoever made the file could have written all of it, what the reader replied "
     "and was asked included."
 )
 
@@ -141,28 +125,22 @@ def _answer(record: Record) -> str:
     notices = "".join(f'<p class="notice" dir="auto">{plain(notice)}</p>' for notice in record.notices)
     if record.answered:
         heading = "The answer"
-    elif record.by_model and MODEL_TEXT not in record.answer:
+    elif record.by_model:
         heading = "The chat model found no answer"
     else:
         heading = "Not in these documents"
-    text = _linked(record, _answer_html(record))
+    # A chat model's formatting is kept.
+    shown = formatted_html(seen(record.answer)) if record.by_model else paragraphs(record.answer)
+    text = _linked(record, shown)
     reason = ""
     if record.refusal:
         reason = f'<p class="quiet">Reason: {plain(record.refusal.replace("_", " "))}</p>'
     nearest = ""
     if record.nearest:
-        shown = [at for at in record.nearest if 0 <= at < len(record.leaves)]
-        links = "".join(f"<li>{_leaf_link(at, record.leaves[at])}</li>" for at in shown)
+        nearest_leaves = [at for at in record.nearest if 0 <= at < len(record.leaves)]
+        links = "".join(f"<li>{_leaf_link(at, record.leaves[at])}</li>" for at in nearest_leaves)
         nearest = f"<p>The nearest pages, shown below:</p><ul>{links}</ul>"
     return f'<section><h2>{heading}</h2>{notices}<div class="answer">{text}</div>{reason}{nearest}</section>'
-
-
-def _answer_html(record: Record) -> str:
-    """Renders the answer. A chat model's formatting is kept, except in the documents' own words before it."""
-    if record.format < WITH_FORMATTING or not record.by_model:
-        return paragraphs(record.answer)
-    begins = max(record.answer.find(MODEL_TEXT), 0)
-    return paragraphs(record.answer[:begins]) + formatted_html(seen(record.answer[begins:]))
 
 
 def _linked(record: Record, text: str) -> str:
@@ -176,10 +154,7 @@ def _linked(record: Record, text: str) -> str:
         at, quote = next(left, (-1, None))
         if quote is None:
             return f"[{key}]"
-        if quote.verified or _is_unread(record, quote):
-            doubt = ""
-        else:
-            doubt = " ≈" if _is_reworded(quote) else " ⚠"
+        doubt = "" if quote.verified or quote.basis == "unread" else " ⚠"
         return f'<a class="key" href="#citation-{at + 1}">[{key}]{doubt}</a>'
 
     return KEYS_IN_BRACKETS.sub(links, text)
@@ -200,22 +175,18 @@ def _quotes(record: Record) -> str:
         if quote.leaf is not None and 0 <= quote.leaf < len(record.leaves):
             where = _leaf_link(quote.leaf, record.leaves[quote.leaf])
         text = f"“{plain(joined(quote.quote))}”" if quote.quote else "–"
-        rows.append((tight(f"[{quote.key}]"), where, text, _located(record, quote)))
+        rows.append((tight(f"[{quote.key}]"), where, text, _located(quote)))
     ids = [f"citation-{at}" for at in range(1, len(rows) + 1)]
     head = ("Key", "Page", "Quotation", "Located")
     listed = table("What the answer cites, in its order", head, rows, ids=ids)
     return f"<section><h2>Citations</h2>{listed}</section>"
 
 
-def _located(record: Record, quote: Quote) -> str:
-    if record.format >= WITH_READING and (quote.verified or _is_unread(record, quote)):
+def _located(quote: Quote) -> str:
+    if quote.verified or quote.basis == "unread":
         remarks = [VERDICTS[quote.basis if quote.basis in VERDICTS else "unread"]]
         if quote.reason:
             remarks.append(plain(quote.reason))
-    elif quote.verified:
-        remarks = [VERIFIED.get(quote.basis, VERIFIED["located"])]
-    elif _is_reworded(quote):
-        remarks = [f"≈ {plain(quote.reason or '')}"]
     else:
         remarks = [f"⚠ not verified: {plain(quote.reason or 'not located')}"]
     if quote.confidence is not None:
@@ -227,14 +198,6 @@ def _located(record: Record, quote: Quote) -> str:
     return "; ".join(remarks)
 
 
-def _is_reworded(quote: Quote) -> bool:
-    return quote.basis == "reworded" and not quote.verified
-
-
-def _is_unread(record: Record, quote: Quote) -> bool:
-    return record.format >= WITH_READING and quote.basis == "unread"
-
-
 def _figures(record: Record) -> str:
     if not record.checks:
         if not record.answered:
@@ -243,8 +206,6 @@ def _figures(record: Record) -> str:
     rows = []
     for check in record.checks:
         verdict = FIGURES.get(check.status, plain(check.status))
-        if check.status == "not_checked" and record.format >= WITH_READING:
-            verdict = UNREAD
         if check.status == "present_elsewhere" and check.citation is None:
             verdict = NOT_ON_CITED_PAGE
         rows.append((plain(check.text), verdict, _meant(check), _how(check)))
@@ -254,23 +215,7 @@ def _figures(record: Record) -> str:
 
 
 def _statements(record: Record) -> str:
-    """Lists a model's statements with their marks; of older formats those without a citation, "" for none."""
-    if record.format >= WITH_READING:
-        return _marked_statements(record)
-    marks = {"unsupported": f"⚠ {NOT_FOUND}", "cited_by_check": ADDED}
-    rows = []
-    for statement in record.statements:
-        if statement.status in marks:
-            where = f"[{plain(statement.citation)}]" if statement.citation else "–"
-            rows.append((plain(joined(statement.text)), marks[statement.status], where))
-    if not rows:
-        return ""
-    head = ("Sentence", "Found", "Where")
-    listed = table("Sentences to which the model gave no citation", head, rows)
-    return f"<section><h2>Statements without a citation</h2>{listed}</section>"
-
-
-def _marked_statements(record: Record) -> str:
+    """Lists a model's statements with their marks, "" for none."""
     if not record.statements or not record.by_model:
         return ""
     rows = []
@@ -429,5 +374,4 @@ def _origin(record: Record) -> str:
         ("Index", plain(record.index) or "not noted"),
         ("Digest of this file", f"<code>{plain(record.digest)}</code>"),
     ]
-    warned = NO_SIGNATURE if record.format >= WITH_READING else ""
-    return pairs(rows) + f'<p class="quiet">{WHAT_IT_PROVES}{warned}</p>'
+    return pairs(rows) + f'<p class="quiet">{WHAT_IT_PROVES}</p>'

@@ -15,7 +15,7 @@ from ingestion.language.months import MONTHS
 __all__ = ["joined", "moment", "page_name", "pairs", "paragraphs", "plain", "seen", "table", "tight"]
 
 # Control and bidirectional characters must not rearrange what a reader sees. This set is part of the file
-# format: older files are rendered again with it.
+# format: files are rendered again with it.
 UNSEEN = re.compile(
     r"[\x00-\x08\x0b-\x1f\x7f-\x9f\u061c\u200b-\u200f\u2028-\u202e\u2060-\u206f\ufeff\ud800-\udfff]"
 )

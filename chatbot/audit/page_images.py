@@ -9,11 +9,11 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from chatbot.evidence.highlights import locate_quote
+from chatbot.evidence.highlights import ReadPage, locate_quotes
 from ingestion.reading.reader import Reader
-from ingestion.records import Rect, Word
+from ingestion.records import Rect
 
-__all__ = ["DrawnPage", "Marks", "ReadPage", "draw", "looks_alike", "places"]
+__all__ = ["DrawnPage", "Marks", "draw", "looks_alike", "places"]
 
 # Dots per inch, tried in this order until a page's image is small enough to be embedded.
 DPI = (110, 72, 36)
@@ -23,20 +23,6 @@ MOST_BYTES = 3 * 2**20
 # differs by 60 and more.
 BLOCK, MOST_DIFFERENCE = 8, 32
 Marks = tuple[tuple[float, float, float, float], ...]
-
-
-@dataclass(frozen=True, slots=True)
-class ReadPage:
-    """How a page was read.
-
-    number: physical page, 1-based.
-    words: the words read by OCR.
-    """
-
-    number: int
-    method: str
-    words: tuple[Word, ...]
-    text: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,25 +50,9 @@ def draw(reader: Reader, number: int, *, dpi: int = 0) -> DrawnPage:
     return drawn
 
 
-def places(reader: Reader, page: ReadPage, quotes: Sequence[tuple[str, int]]) -> list[Marks]:
-    """Returns the rectangles over each quotation, () where it is not found. Raises DocumentError.
-
-    quotes: (quotation, its offset in the page's text), -1 for an unknown offset.
-    """
-    if not any(quote for quote, _ in quotes):
-        return [() for _ in quotes]
-    if page.method == "ocr":
-        glyphs = [(word.text, word.box) for word in page.words]
-    else:
-        glyphs = reader.glyphs(page.number)
-    # Text read by OCR from a picture on a text page is not among the characters of the file.
-    if page.method == "text+ocr":
-        glyphs += [(word.text, word.box) for word in page.words]
-    marks = []
-    for quote, start in quotes:
-        boxes = locate_quote(glyphs, quote, page.text[: max(0, start)]) if quote else ()
-        marks.append(tuple(_rectangle(box) for box in boxes))
-    return marks
+def places(reader: Reader, number: int, page: ReadPage, quotes: Sequence[tuple[str, int]]) -> list[Marks]:
+    """Returns the marks over each quotation, see `locate_quotes`."""
+    return [tuple(map(_rectangle, boxes)) for boxes in locate_quotes(reader, number, page, quotes)]
 
 
 def _rectangle(box: Rect) -> tuple[float, float, float, float]:

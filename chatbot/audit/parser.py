@@ -12,7 +12,7 @@ from pathlib import Path
 from chatbot.audit.html_page import IMAGE, RECORD_END, RECORD_START
 from chatbot.audit.record import AuditFileError, Record, load
 
-__all__ = ["LARGEST_FILE", "AuditFile", "read_file"]
+__all__ = ["LARGEST_FILE", "AuditFile", "read_file", "record_in"]
 
 # Enough for sixty pages of 1.5 MB each; a usual file has one or two.
 LARGEST_FILE = 128 * 2**20
@@ -50,10 +50,11 @@ def read_file(path: Path) -> AuditFile:
             f"The file cannot be read: {error.strerror}.",
             hint="Check that it exists and that you can read it.",
         ) from error
-    return AuditFile(data, load(_record_in(data)), _images_in(data))
+    return AuditFile(data, load(record_in(data)), _images_in(data))
 
 
-def _record_in(data: bytes) -> str:
+def record_in(data: bytes) -> str:
+    """Returns the record as it is written in a file. Raises AuditFileError."""
     start = RECORD_START.encode()
     end = RECORD_END.encode()
     first = data.find(start)

@@ -9,7 +9,7 @@ import hashlib
 import math
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import astuple, dataclass, replace
+from dataclasses import dataclass, replace
 
 from chatbot.answer.citations.citation_keys import KEYS_IN_BRACKETS
 from chatbot.answer.citations.shown_keys import with_whole_keys, without_added
@@ -22,7 +22,6 @@ from chatbot.audit.record import (
     Quote,
     Record,
     Source,
-    StatementQuoteRecord,
     StatementRecord,
 )
 from chatbot.evidence.highlights import confidence_of
@@ -72,7 +71,7 @@ def check_again(
         if reading is None:
             continue
         hits[source.key] = _hit(source, reading, titles.get(source.sha256, ()))
-        words[source.key.partition("-")[0]] = _words(source, reading)
+        words[source.key.partition("-")[0]] = reading.pages[source.page - 1].words
     sent = record.sent
     prompt = Prompt(
         record.question,
@@ -126,7 +125,7 @@ def _statement_record(statement: Statement) -> StatementRecord:
         statement.citation,
         statement.verdict,
         statement.mark,
-        tuple(StatementQuoteRecord(*astuple(quote)) for quote in statement.quotes),
+        statement.quotes,
         worked_out.expression if worked_out else "",
         statement.difference,
         statement.read_by,
@@ -179,8 +178,7 @@ def with_keys(answer: str, quotes: Sequence[Quote], keys: Sequence[str]) -> str:
 
 
 def _hit(source: Source, reading: DocumentReading, titles: Sequence[str]) -> Hit:
-    pages = {page.number: page for page in reading.pages}
-    page = pages[source.page]
+    page = {page.number: page for page in reading.pages}[source.page]
     title = source.title if source.title in titles else ""
     text, context = page.text, ""
     for chunk in chunk_pages(reading.pages, title):
@@ -205,10 +203,6 @@ def _hit(source: Source, reading: DocumentReading, titles: Sequence[str]) -> Hit
         instructions=page.instructions,
         facts=reading.facts,
     )
-
-
-def _words(source: Source, reading: DocumentReading) -> tuple[Word, ...]:
-    return next((page.words for page in reading.pages if page.number == source.page), ())
 
 
 def _with_confidence(citation: Citation, words: Mapping[str, tuple[Word, ...]]) -> Citation:

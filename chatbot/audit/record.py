@@ -1,7 +1,7 @@
 """Defines the content of an audit file as plain values, with one way to write them.
 
 A file is verified by rendering it again, so the output must not change. To change these shapes, the page or
-its style, raise FORMAT and keep the previous code for verifying older files.
+its style, raise FORMAT: files of older formats are read, but not rendered again.
 """
 
 from __future__ import annotations
@@ -13,16 +13,13 @@ from functools import cache
 from typing import TYPE_CHECKING, Any
 
 from chatbot.errors import DocumentError
+from chatbot.records import StatementQuote
 
 if TYPE_CHECKING:
     from pydantic import TypeAdapter
 
 __all__ = [
     "FORMAT",
-    "WITH_BASIS",
-    "WITH_FORMATTING",
-    "WITH_READING",
-    "WITH_STATEMENTS",
     "AuditFileError",
     "Considered",
     "Document",
@@ -34,7 +31,6 @@ __all__ = [
     "Record",
     "Sent",
     "Source",
-    "StatementQuoteRecord",
     "StatementRecord",
     "digest_of",
     "dump",
@@ -42,16 +38,8 @@ __all__ = [
     "sealed",
 ]
 
+# What formats 1 to 4 say of figures and statements was judged by rules that this program no longer has.
 FORMAT = 5
-# The first format that says what each statement rests on. Older formats are written without it.
-WITH_STATEMENTS = 2
-# The first format that shows a chat model's formatting.
-WITH_FORMATTING = 3
-# The first format that says of each citation how it was found on its page.
-WITH_BASIS = 4
-# The first format that records how a chat model's statements were read back. What older ones say of them was
-# judged by rules that this program no longer has.
-WITH_READING = 5
 # Limits that keep the work for one file small. They are far beyond any real answer.
 MOST = {
     "leaves": 60,
@@ -147,18 +135,6 @@ class FigureCheckRecord:
 
 
 @dataclass(frozen=True, slots=True)
-class StatementQuoteRecord:
-    """A quotation of a statement, as records.StatementQuote."""
-
-    key: str
-    document: str
-    page: int
-    text: str
-    start: int
-    end: int
-
-
-@dataclass(frozen=True, slots=True)
 class StatementRecord:
     """A statement of the answer, as records.Statement. calculation: as it was worked out, "" for none."""
 
@@ -167,7 +143,7 @@ class StatementRecord:
     citation: str | None
     verdict: str = "not_checked"
     mark: str = ""
-    quotes: tuple[StatementQuoteRecord, ...] = ()
+    quotes: tuple[StatementQuote, ...] = ()
     calculation: str = ""
     difference: str = ""
     read_by: str = ""
@@ -305,22 +281,14 @@ def dump(record: Record) -> str:
     values = asdict(record)
     if record.sent and not record.sent.calculations:  # as files made before say it
         del values["sent"]["calculations"]
-    if record.format < WITH_STATEMENTS:
-        del values["statements"]
-    for quote in values["quotes"] if record.format < WITH_BASIS else ():
-        del quote["basis"]
-    if record.format < WITH_READING:
-        del values["reading"]
-        for statement in values.get("statements", ()):
-            for name in ("verdict", "mark", "quotes", "calculation", "difference", "read_by"):
-                del statement[name]
     text = json.dumps(values, ensure_ascii=True, allow_nan=False, indent=1)
     return text.replace("<", "\\u003c").replace(">", "\\u003e").replace("&", "\\u0026")
 
 
-def digest_of(record: Record) -> str:
-    """Returns the SHA-256 over all but the digest itself. Of images the record holds the digests."""
-    return hashlib.sha256(dump(replace(record, digest="")).encode("ascii")).hexdigest()
+def digest_of(text: str, digest: str = "") -> str:
+    """Returns the SHA-256 over a record as `dump` wrote it, without its digest. Of images it has digests."""
+    blank = text.replace(f'\n "digest": "{digest}"', '\n "digest": ""', 1)
+    return hashlib.sha256(blank.encode("ascii")).hexdigest()
 
 
 def sealed(record: Record) -> Record:
@@ -329,7 +297,7 @@ def sealed(record: Record) -> Record:
         raise DocumentError(
             f"The answer is too large for an audit file: {problem}.", hint="Export the conversation instead."
         )
-    return replace(record, digest=digest_of(record))
+    return replace(record, digest=digest_of(dump(replace(record, digest=""))))
 
 
 def load(text: str) -> Record:

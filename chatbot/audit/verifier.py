@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import html
 import re
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import closing
 from dataclasses import dataclass, field
 from itertools import chain, zip_longest
@@ -16,10 +16,10 @@ from pathlib import Path
 from chatbot.answer.citations.model_refusals import is_refusal
 from chatbot.audit.document_lookup import LocatedDocument, find_documents
 from chatbot.audit.html_page import render
-from chatbot.audit.page_images import ReadPage, draw, looks_alike, places
-from chatbot.audit.parser import AuditFile
+from chatbot.audit.page_images import draw, looks_alike, places
+from chatbot.audit.parser import AuditFile, record_in
 from chatbot.audit.recheck import RecheckedAnswer, check_again
-from chatbot.audit.record import WITH_READING, FigureCheckRecord, PageImageRecord, Quote, Record, digest_of
+from chatbot.audit.record import FORMAT, FigureCheckRecord, PageImageRecord, Quote, Record, digest_of
 from chatbot.errors import DocumentError, EncryptedError
 from chatbot.records import NOT_SO_FAR, Citation
 from chatbot.store.digests import is_digest
@@ -116,7 +116,7 @@ def verify(file: AuditFile, evidence: DocumentSources) -> Iterator[VerificationL
 
 def _whole(file: AuditFile) -> Iterator[VerificationLine]:
     record = file.record
-    if digest_of(record) == record.digest:
+    if digest_of(record_in(file.data), record.digest) == record.digest:
         yield VerificationLine("digest", CONFIRMED, record.digest)
     else:
         yield VerificationLine("digest", DIFFERS, "the record was changed after the file was made")
@@ -125,6 +125,9 @@ def _whole(file: AuditFile) -> Iterator[VerificationLine]:
             detail = f"the image of {_name(leaf)} is not the one in the record"
             yield VerificationLine("visible part", DIFFERS, detail)
             return
+    if record.format < FORMAT:
+        yield VerificationLine("visible part", UNKNOWN, f"it was drawn in format {record.format}")
+        return
     try:
         anew = render(record, file.images).encode("utf-8", "replace")
     except (ValueError, OverflowError):  # numbers that no page can show
@@ -258,7 +261,7 @@ def _marks(page: Page, quotes: Sequence[Quote], reader: Reader, *, shown: bool) 
     if not shown:
         return
     quoted = [(quote.quote, quote.start) for quote in quotes]
-    anew = places(reader, ReadPage(page.number, page.method, page.words, page.text), quoted)
+    anew = places(reader, page.number, page, quoted)
     for quote, found in zip(quotes, anew, strict=True):
         if not _is_close(quote.marks, found):
             detail = "the quotation is elsewhere on the page, or not on it"
@@ -281,7 +284,7 @@ def _checks(record: Record, opened: Gathered) -> Iterator[VerificationLine]:
         return
     if not record.answered and not is_refusal(record.answer):
         yield VerificationLine("refusal", DIFFERS, "it is an answer")
-    if record.format < WITH_READING:
+    if record.format < FORMAT:
         yield from _former_checks(record, opened)
         return
     missing = {source.sha256 for source in record.sources} - opened.keys()
@@ -293,21 +296,14 @@ def _checks(record: Record, opened: Gathered) -> Iterator[VerificationLine]:
         detail = "a page that the answer may use is not in its document"
         yield VerificationLine("sources", DIFFERS, detail)
         return
-    pages = _pages_of(record)
-    numbers = _numbers(record.quotes)
     keys, quotes = len(checked.citations), len(record.quotes)
     if keys != quotes:
         detail = f"the answer has {keys} citations, the file has {quotes}"
         yield VerificationLine("citations", DIFFERS, detail)
     else:
-        for quote, citation in zip(record.quotes, checked.citations, strict=True):
-            number = numbers.get((quote.key, quote.quote))
-            at = quote.leaf if quote.leaf is not None else -1
-            unread = 0 <= at < len(record.leaves) and record.leaves[at].sha256 in missing
-            line = _quote(record, quote, citation, number=number, missing=unread, pages=pages)
-            leaf, page = _led_to(record, quote, opened)
-            stands = leaf and page and _leads_to(leaf, pages.get(quote.key)) and _stands_on(quote, page)
-            if line.status == DIFFERS and missing and stands:
+        for cited, citation in zip(_all_cited(record, opened), checked.citations, strict=True):
+            line = _quote(cited, citation, unread=cited.leaf is not None and cited.leaf.sha256 in missing)
+            if line.status == DIFFERS and missing and cited.stands:
                 line = VerificationLine(line.what, UNKNOWN, "a page that its statement rests on was not read")
             yield line
     yield from _figures(record, checked, some_missing=bool(missing))
@@ -326,20 +322,17 @@ def _refusal(record: Record) -> VerificationLine:
 
 def _former_checks(record: Record, opened: Gathered) -> Iterator[VerificationLine]:
     """The quotations of an older file, and that what it says of figures and statements is not judged anew."""
-    numbers = _numbers(record.quotes)
-    pages = _pages_of(record)
-    for quote in record.quotes:
-        what = _quotation(quote, numbers.get((quote.key, quote.quote)))
-        leaf, page = _led_to(record, quote, opened)
-        if leaf is None or not quote.verified:
+    for cited in _all_cited(record, opened):
+        what, quote, leaf = cited.what, cited.quote, cited.leaf
+        if quote.leaf is None or not quote.verified:
             yield VerificationLine(what, UNKNOWN, FORMER)
         elif not quote.quote.strip():
             yield VerificationLine(what, DIFFERS, "it is empty, but the file says it was found")
-        elif not _leads_to(leaf, pages.get(quote.key)):
+        elif leaf is None:
             yield VerificationLine(what, DIFFERS, ANOTHER_PAGE)
-        elif page is None:
+        elif cited.page is None:
             yield VerificationLine(what, UNKNOWN, "its document was not read")
-        elif _stands_on(quote, page):
+        elif cited.stands:
             yield VerificationLine(what, CONFIRMED, f"found again on {_name(leaf)}")
         else:
             yield VerificationLine(what, DIFFERS, f"it is not on {_name(leaf)}")
@@ -347,49 +340,55 @@ def _former_checks(record: Record, opened: Gathered) -> Iterator[VerificationLin
         yield VerificationLine("figures and statements", UNKNOWN, FORMER)
 
 
-def _stands_on(quote: Quote, page: Page) -> bool:
-    """Whether a page has the words of a quotation, wherever their blanks are."""
-    return "".join(quote.quote.split()) in "".join(page.text.split())
+@dataclass(frozen=True, slots=True)
+class _LocatedQuote:
+    """A quotation with the page that it leads to, as recorded and as read.
+
+    leaf, page: None if there is none, or if its key is of another page.
+    what: what it is called in a verification.
+    """
+
+    quote: Quote
+    leaf: PageImageRecord | None
+    page: Page | None
+    what: str
+
+    @property
+    def stands(self) -> bool:
+        """Whether the page has its words, wherever their blanks are."""
+        words = "".join(self.quote.quote.split())
+        return self.page is not None and words in "".join(self.page.text.split())
 
 
-def _led_to(record: Record, quote: Quote, opened: Gathered) -> tuple[PageImageRecord | None, Page | None]:
-    """The page that a quotation leads to, as recorded and as read; None for none."""
-    at = quote.leaf if quote.leaf is not None else -1
-    leaf = record.leaves[at] if 0 <= at < len(record.leaves) else None
-    document = opened.get(leaf.sha256) if leaf else None
-    return leaf, document.page(leaf.page) if document and leaf else None
-
-
-def _quotation(quote: Quote, number: int | None) -> str:
-    what = f"quotation [{quote.key}], {number}" if number else f"quotation [{quote.key}]"
-    return f"{what} “{_beginning(quote.quote)}”" if quote.quote.strip() else what
-
-
-def _pages_of(record: Record) -> dict[str, tuple[str, str, int]]:
-    return {
+def _all_cited(record: Record, opened: Gathered) -> Iterator[_LocatedQuote]:
+    pages = {
         source.key.partition("-")[0]: (source.document, source.sha256, source.page)
         for source in record.sources
     }
+    numbers: dict[tuple[str, str], int] = {}  # of the passages as the answer was shown, each once
+    for quote in record.quotes:
+        at = quote.leaf if quote.leaf is not None else -1
+        leaf = record.leaves[at] if 0 <= at < len(record.leaves) else None
+        if leaf and pages.get(quote.key) != (leaf.document, leaf.sha256, leaf.page):
+            leaf = None
+        document = opened.get(leaf.sha256) if leaf else None
+        what = f"quotation [{quote.key}]"
+        if quote.leaf is not None:
+            what += f", {numbers.setdefault((quote.key, quote.quote), len(numbers) + 1)}"
+        if quote.quote.strip():
+            what += f" “{_beginning(quote.quote)}”"
+        yield _LocatedQuote(quote, leaf, document.page(leaf.page) if document and leaf else None, what)
 
 
-def _quote(
-    record: Record,
-    quote: Quote,
-    anew: Citation,
-    *,
-    number: int | None,
-    missing: bool,
-    pages: Mapping[str, tuple[str, str, int]],
-) -> VerificationLine:
-    what = _quotation(quote, number)
-    if missing:
+def _quote(cited: _LocatedQuote, anew: Citation, *, unread: bool) -> VerificationLine:
+    what, quote, leaf = cited.what, cited.quote, cited.leaf
+    if unread:
         return VerificationLine(what, UNKNOWN, "its document was not read")
     if quote.leaf is None:
         if anew.document is None and not quote.verified and anew.key == quote.key:
             return VerificationLine(what, CONFIRMED, "no such source, as the file says")
         return VerificationLine(what, DIFFERS, "the file says something else about an unknown source")
-    leaf = record.leaves[quote.leaf] if 0 <= quote.leaf < len(record.leaves) else None
-    if leaf is None or anew.document is None or not _leads_to(leaf, pages.get(quote.key)):
+    if leaf is None or anew.document is None:
         return VerificationLine(what, DIFFERS, ANOTHER_PAGE)
     difference = _quote_difference(quote, anew)
     if difference:
@@ -400,10 +399,6 @@ def _quote(
         return VerificationLine(what, CONFIRMED, detail)
     read = "" if quote.confidence is None else ", as OCR reads it"
     return VerificationLine(what, CONFIRMED, f"found again on {_name(leaf)}{read}")
-
-
-def _leads_to(leaf: PageImageRecord, page: tuple[str, str, int] | None) -> bool:
-    return page == (leaf.document, leaf.sha256, leaf.page)
 
 
 def _quote_difference(quote: Quote, anew: Citation) -> str:
@@ -426,12 +421,6 @@ def _is_equally_sure(anew: float | None, noted: float | None) -> bool:
     if anew is None or noted is None:
         return anew is noted
     return not abs(anew - noted) > CONFIDENCE_TOLERANCE
-
-
-def _numbers(quotes: Iterable[Quote]) -> dict[tuple[str, str], int]:
-    """Returns the number of each passage as the answer was shown: each passage once, in order."""
-    once = dict.fromkeys((quote.key, quote.quote) for quote in quotes if quote.leaf is not None)
-    return {passage: number for number, passage in enumerate(once, 1)}
 
 
 def _beginning(text: str) -> str:

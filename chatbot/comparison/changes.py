@@ -19,6 +19,7 @@ from chatbot.comparison.quantities import (
     kind_of,
     money_of,
     number_text,
+    operand_text,
 )
 from chatbot.comparison.records import Comparison, Entry, EntryPlace, Quantity
 from chatbot.records import FINE
@@ -89,7 +90,7 @@ def change_between(before: Entry, after: Entry) -> Change:
     unit = joined_unit(money_of(first, last), SCALE_NAMES.get(last.scale, ""))
     difference = now - was
     formula = (
-        f"{number_text(now, decimals)} {MINUS} {_operand(was, decimals)} = "
+        f"{number_text(now, decimals)} {MINUS} {operand_text(was, decimals)} = "
         f"{number_text(difference, decimals)}{f' {unit}' if unit else ''}"
     )
     relative = ""
@@ -97,7 +98,7 @@ def change_between(before: Entry, after: Entry) -> Change:
         share = 100 * difference / was
         relative = f"{_signed(share, 1)}%"
         formula += (
-            f"; 100 × {_operand(difference, decimals)} / {number_text(was, decimals)} = "
+            f"; 100 × {operand_text(difference, decimals)} / {number_text(was, decimals)} = "
             f"{number_text(share, 1)}%"
         )
     else:
@@ -118,7 +119,7 @@ def _points(since: EntryPlace, first: Quantity, last: Quantity) -> Change:
         max(quantity.decimals + 2 * (quantity.unit == "basis points") for quantity in (first, last)),
     )
     difference = number_text(now - was, decimals)
-    formula = f"{number_text(now, decimals)} {MINUS} {_operand(was, decimals)} = {difference} {POINTS}"
+    formula = f"{number_text(now, decimals)} {MINUS} {operand_text(was, decimals)} = {difference} {POINTS}"
     return Change(since, f"{_signed(now - was, decimals)} {POINTS}", "", formula)
 
 
@@ -152,14 +153,6 @@ def _signed(value: float, decimals: int) -> str:
     if number.startswith(MINUS) or not number.strip("0.,"):
         return number
     return f"+{number}"
-
-
-def _operand(value: float, decimals: int) -> str:
-    """Puts a negative number in brackets, so that no two signs meet in the formula."""
-    number = number_text(value, decimals)
-    if number.startswith(MINUS):
-        return f"({number})"
-    return number
 
 
 def series(entries: Sequence[Entry]) -> tuple[list[tuple[EntryPlace, float]], str]:

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import csv
 import io
 from collections.abc import Iterator
 from typing import Any
 
-from chatbot.comparison.comparison_table import BOM, safe_cell
 from chatbot.comparison.key_figure_records import KeyFigure
 from chatbot.comparison.key_figures import FigureColumn, KeyFigureSheet, SheetRow, sheet_parts
+from chatbot.comparison.table_files import csv_of
 from ingestion.invisible_characters import one_line
 
 __all__ = ["figure_lines", "figure_text", "gap_text", "original_text", "sheet_csv", "sheet_xlsx"]
@@ -35,6 +34,7 @@ COLUMNS = (
     "remark",
 )
 HEADS = {"value": "value in full", "figure": "figure in the unit of its row", "printed": "as printed"}
+HEAD = [HEADS.get(column, column) for column in COLUMNS]
 MEASURE_WIDTH, COLUMN_WIDTH = 30, 18
 # Names of the pages of a workbook; there are more grids where documents share no row.
 GRID, CELLS = "Key figures", "Cells"
@@ -123,26 +123,8 @@ def original_text(figure: KeyFigure) -> str:
 
 
 def sheet_csv(sheet: KeyFigureSheet) -> bytes:
-    """Returns one line for each cell, in UTF-8 with a byte-order mark.
-
-    Figures, values and pages are plain numbers. Everything else is text that is never taken for a formula.
-    """
-    written = io.StringIO()
-    rows = csv.writer(written, lineterminator="\r\n")
-    rows.writerow([HEADS.get(column, column) for column in COLUMNS])
-    for line in figure_lines(sheet):
-        rows.writerow([_csv_cell(line[column]) for column in COLUMNS])
-    return (BOM + written.getvalue()).encode("utf-8", "replace")
-
-
-def _csv_cell(value: object) -> object:
-    if isinstance(value, float | int):
-        return _plain(value)
-    return safe_cell(value)
-
-
-def _plain(value: float) -> float | int:
-    return int(value) if float(value).is_integer() else value
+    """Returns one line for each cell, see `csv_of`."""
+    return csv_of(HEAD, map(dict.values, figure_lines(sheet)))
 
 
 def sheet_xlsx(sheet: KeyFigureSheet) -> bytes:
@@ -156,33 +138,37 @@ def sheet_xlsx(sheet: KeyFigureSheet) -> bytes:
     written = io.BytesIO()
     options = {"in_memory": True, "strings_to_formulas": False, "strings_to_urls": False}
     with Workbook(written, options) as book:
+        bold = book.add_format({"bold": True, "text_wrap": True, "valign": "top"})
         parts = sheet_parts(sheet)[:MOST_GRIDS] or [sheet]
         for number, part in enumerate(parts, 1):
-            _write_grid(book, part, GRID if len(parts) == 1 else f"{GRID} {number}")
-        _write_cells(book, sheet)
+            page = book.add_worksheet(GRID if len(parts) == 1 else f"{GRID} {number}")
+            _write_grid(book, page, bold, part)
+        page = book.add_worksheet(CELLS)
+        page.freeze_panes(1, 0)
+        page.set_column(0, len(COLUMNS) - 1, COLUMN_WIDTH)
+        page.write_row(0, 0, HEAD, bold)
+        for number, line in enumerate(figure_lines(sheet), 1):
+            page.write_row(number, 0, map(_written, line.values()))
     return written.getvalue()
 
 
-def _write_grid(book: Any, sheet: KeyFigureSheet, name: str) -> None:
-    page = book.add_worksheet(name)
-    bold = book.add_format({"bold": True, "text_wrap": True, "valign": "top"})
+def _write_grid(book: Any, page: Any, bold: Any, sheet: KeyFigureSheet) -> None:
     page.freeze_panes(2, 2)
     page.set_column(0, 0, MEASURE_WIDTH)
     page.set_column(1, len(sheet.columns) + 1, COLUMN_WIDTH)
-    for at, column in enumerate(sheet.columns, 2):
-        page.write_string(0, at, _text(column.document), bold)
-        page.write_string(1, at, _text(column.shown), bold)
+    page.write_row(0, 2, [_written(column.document) for column in sheet.columns], bold)
+    page.write_row(1, 2, [_written(column.shown) for column in sheet.columns], bold)
     for number, row in enumerate(sheet.rows, 2):
-        page.write_string(number, 0, _text(row.shown), bold)
-        page.write_string(number, 1, _text(row.unit_text))
+        page.write(number, 0, _written(row.shown), bold)
+        page.write(number, 1, _written(row.unit_text))
         places = "#,##0" + ("." + "0" * row.decimals if row.decimals else "")
         for at, column in enumerate(sheet.columns, 2):
             figure = sheet.cell(row, column)
             if figure is None:
-                page.write_string(number, at, gap_text(row))
-                continue
-            shape = book.add_format({"num_format": places + _unit_format(row, figure)})
-            page.write_number(number, at, round(row.value_of(figure), row.decimals), shape)
+                page.write(number, at, gap_text(row))
+            else:
+                shape = book.add_format({"num_format": places + _unit_format(row, figure)})
+                page.write(number, at, round(row.value_of(figure), row.decimals), shape)
 
 
 def _unit_format(row: SheetRow, figure: KeyFigure) -> str:
@@ -193,21 +179,8 @@ def _unit_format(row: SheetRow, figure: KeyFigure) -> str:
     return f'"{unit}"' if unit == "%" else f'" {unit}"'
 
 
-def _write_cells(book: Any, sheet: KeyFigureSheet) -> None:
-    page = book.add_worksheet(CELLS)
-    bold = book.add_format({"bold": True})
-    page.freeze_panes(1, 0)
-    page.set_column(0, len(COLUMNS) - 1, COLUMN_WIDTH)
-    for at, column in enumerate(COLUMNS):
-        page.write_string(0, at, HEADS.get(column, column), bold)
-    for number, line in enumerate(figure_lines(sheet), 1):
-        for at, column in enumerate(COLUMNS):
-            value = line[column]
-            if isinstance(value, float | int):
-                page.write_number(number, at, value)
-            elif value:
-                page.write_string(number, at, _text(value))
-
-
-def _text(value: str) -> str:
-    return one_line(value).encode("utf-8", "replace").decode("utf-8")
+def _written(value: object) -> object:
+    """A text as a workbook can hold it; anything else as it is."""
+    if isinstance(value, str):
+        return one_line(value).encode("utf-8", "replace").decode("utf-8")
+    return value

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 
 from chatbot.comparison.key_figure_records import FigurePeriod, KeyFigure
+from chatbot.comparison.quantities import MINUS, number_text, operand_text
 from ingestion.language.measures import measure_named
 
 __all__ = ["with_ratios"]
@@ -12,7 +13,6 @@ __all__ = ["with_ratios"]
 RATIOS = ("gross margin", "operating margin", "net margin")
 FREE_CASH_FLOW = "free cash flow"
 PERCENT_DECIMALS = 1
-MINUS = "\u2212"
 
 
 def with_ratios(figures: Iterable[KeyFigure]) -> list[KeyFigure]:
@@ -32,37 +32,29 @@ def with_ratios(figures: Iterable[KeyFigure]) -> list[KeyFigure]:
 
 def _margin(
     name: str, period: FigurePeriod, part: KeyFigure | None, whole: KeyFigure | None
-) -> list[KeyFigure]:
+) -> Iterator[KeyFigure]:
     """A part in per cent of a whole, nothing where one is missing or they are in different money."""
     if part is None or whole is None or part.unit != whole.unit or whole.value <= 0:
-        return []
+        return
     value = 100 * part.magnitude / whole.magnitude
-    text = f"{_signed_text(value, PERCENT_DECIMALS)}%"
+    text = f"{number_text(value, PERCENT_DECIMALS)}%"
     formula = f"100 × {_operand_text(part)} / {_operand_text(whole)} = {text}"
-    return [
-        KeyFigure(
-            name,
-            period,
-            text,
-            value,
-            "%",
-            decimals=PERCENT_DECIMALS,
-            formula=formula,
-            operands=(part, whole),
-        )
-    ]
+    yield KeyFigure(
+        name, period, text, value, "%", decimals=PERCENT_DECIMALS, formula=formula, operands=(part, whole)
+    )
 
 
-def _free_cash_flow(period: FigurePeriod, cash: KeyFigure | None, spent: KeyFigure | None) -> list[KeyFigure]:
+def _free_cash_flow(
+    period: FigurePeriod, cash: KeyFigure | None, spent: KeyFigure | None
+) -> Iterator[KeyFigure]:
     """Operating cash flow less capital expenditure, which statements print in brackets or without."""
     if cash is None or spent is None or cash.unit != spent.unit or cash.scale != spent.scale:
-        return []
+        return
     value = cash.value - abs(spent.value)
     decimals = max(cash.decimals, spent.decimals)
-    text = _signed_text(value, decimals)
-    paid = f"{abs(spent.value):,.{spent.decimals}f}"
-    formula = f"{_operand_text(cash)} {MINUS} {paid} = {text}"
-    figure = KeyFigure(
+    text = number_text(value, decimals)
+    paid = number_text(abs(spent.value), spent.decimals)
+    yield KeyFigure(
         FREE_CASH_FLOW,
         period,
         text,
@@ -71,20 +63,10 @@ def _free_cash_flow(period: FigurePeriod, cash: KeyFigure | None, spent: KeyFigu
         cash.scale,
         decimals,
         unit_line=cash.unit_line,
-        formula=formula,
+        formula=f"{_operand_text(cash)} {MINUS} {paid} = {text}",
         operands=(cash, spent),
     )
-    return [figure]
-
-
-def _signed_text(value: float, decimals: int) -> str:
-    shown = f"{abs(value):,.{decimals}f}"
-    return f"{MINUS}{shown}" if value < 0 and shown.strip("0.,") else shown
 
 
 def _operand_text(figure: KeyFigure) -> str:
-    """A figure as it stands in a formula, a negative one in brackets, with its scale where it has one."""
-    shown = _signed_text(figure.value, figure.decimals)
-    if figure.value < 0:
-        shown = f"({shown})"
-    return shown
+    return operand_text(figure.value, figure.decimals)

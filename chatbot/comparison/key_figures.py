@@ -19,16 +19,14 @@ from chatbot.comparison.key_figure_records import (
     FigurePeriod,
     KeyFigure,
 )
+from chatbot.comparison.quantities import MOST_DECIMALS, common_scale, joined_unit, number_text
 from ingestion.language.scales import SCALE_NAMES
 
 __all__ = ["FigureColumn", "KeyFigureSheet", "SheetRow", "key_figure_sheet", "sheet_parts"]
 
-# Figures are never shown with more digits behind the point than this.
-MOST_DECIMALS = 3
 # Significant digits that the smallest figure of a row keeps in the row's unit.
 KEPT_DIGITS = 3
 PERCENT_DECIMALS = 1
-MINUS = "\u2212"
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,24 +65,16 @@ class SheetRow:
     @property
     def unit_text(self) -> str:
         """The unit of the whole row, such as "$ million" or "million crowns"."""
-        parts = [self.unit, SCALE_NAMES.get(self.scale, "")]
-        if self.unit.islower():
-            parts.reverse()
-        return " ".join(filter(None, parts))
+        return joined_unit(self.unit, SCALE_NAMES.get(self.scale, ""))
 
     def value_of(self, figure: KeyFigure) -> float:
         """A figure in the row's unit."""
         return figure.magnitude / self.scale
 
-    def _exact(self, figure: KeyFigure) -> int:
-        """The digits behind the point that a figure has in the row's unit."""
-        return _exact_decimals(figure, self.scale)
-
     def text_of(self, figure: KeyFigure) -> str:
         """A figure in the row's unit, as it is shown; with its currency where those of the row differ."""
-        shown = f"{abs(self.value_of(figure)):,.{min(self.decimals, self._exact(figure))}f}"
-        if self.value_of(figure) < 0 and shown.strip("0.,"):
-            shown = f"{MINUS}{shown}"
+        decimals = min(self.decimals, _exact_decimals(figure, self.scale))
+        shown = number_text(self.value_of(figure), decimals)
         if figure.unit == "%":
             return f"{shown}%"
         if not self.unit and figure.unit:
@@ -122,7 +112,10 @@ def key_figure_sheet(documents: Sequence[DocumentFigures]) -> KeyFigureSheet:
     for found in documents:
         periods = {figure.period for figure in found.figures}
         newest_first = sorted(periods, key=lambda period: period.order, reverse=True)
-        of_period = {period: _column(found, period) for period in newest_first}
+        of_period = {
+            period: FigureColumn(found.document, found.version, period, found.year_end)
+            for period in newest_first
+        }
         own = list(of_period.values())
         columns += own
         main += _main_column(own, found)
@@ -135,10 +128,6 @@ def key_figure_sheet(documents: Sequence[DocumentFigures]) -> KeyFigureSheet:
     lacking = [shown for measure, shown in names.items() if _is_lacking(measure, there)]
     remarks = {found.document: found.remark for found in documents if found.remark}
     return KeyFigureSheet(tuple(rows), tuple(columns), cells, tuple(main), tuple(lacking), remarks)
-
-
-def _column(found: DocumentFigures, period: FigurePeriod) -> FigureColumn:
-    return FigureColumn(found.document, found.version, period, found.year_end)
 
 
 def sheet_parts(sheet: KeyFigureSheet) -> list[KeyFigureSheet]:
@@ -201,15 +190,8 @@ def _row(measure: str, shown: str, cells: Mapping[tuple[str, FigureColumn], KeyF
     if "%" in units:
         decimals = max(PERCENT_DECIMALS, *(min(figure.decimals, 2) for figure in figures))
         return SheetRow(measure, shown, 1.0, "", decimals, is_worked_out)
-    scale = _row_scale(figures)
+    scale = common_scale((figure.value, figure.scale) for figure in figures)
     return SheetRow(measure, shown, scale, unit or "", _row_decimals(figures, scale), is_worked_out)
-
-
-def _row_scale(figures: Sequence[KeyFigure]) -> float:
-    """The largest scale of a row in which its smallest figure is still one or more."""
-    smallest = min((abs(figure.magnitude) for figure in figures if figure.value), default=0.0)
-    scales = sorted({figure.scale for figure in figures}, reverse=True)
-    return next((scale for scale in scales if smallest >= scale), scales[-1])
 
 
 def _row_decimals(figures: Sequence[KeyFigure], scale: float) -> int:

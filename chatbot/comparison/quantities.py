@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+
 from chatbot.comparison.records import Quantity
 from ingestion.language.currencies import MONEY
 from ingestion.language.numbers import find_figures
@@ -11,12 +13,14 @@ __all__ = [
     "MINUS",
     "MOST_DECIMALS",
     "POINTS",
+    "common_scale",
     "is_bare",
     "is_rate",
     "joined_unit",
     "kind_of",
     "money_of",
     "number_text",
+    "operand_text",
     "unit_text",
 ]
 
@@ -50,8 +54,8 @@ def unit_text(quantity: Quantity) -> str:
 
 
 def joined_unit(money: str, scale: str) -> str:
-    """Joins currency and scale: "USD million", but "million crowns"."""
-    return " ".join(filter(None, [money, scale] if money.isupper() else [scale, money]))
+    """Joins currency and scale: "USD million" or "$ million", but "million crowns"."""
+    return " ".join(filter(None, [scale, money] if money.islower() else [money, scale]))
 
 
 def is_rate(quantity: Quantity) -> bool:
@@ -73,10 +77,25 @@ def money_of(*quantities: Quantity) -> str:
 
 
 def number_text(value: float, decimals: int) -> str:
+    """Writes a number with separators of thousands, and a minus sign before one below zero."""
     shown = f"{abs(value):,.{decimals}f}"
     if value < 0 and shown.strip("0.,"):
         return f"{MINUS}{shown}"
     return shown
+
+
+def operand_text(value: float, decimals: int) -> str:
+    """Puts a negative number in brackets, so that no two signs meet in a formula."""
+    number = number_text(value, decimals)
+    return f"({number})" if number.startswith(MINUS) else number
+
+
+def common_scale(amounts: Iterable[tuple[float, float]]) -> float:
+    """Returns the largest scale in which the smallest amount is one or more. amounts: (value, its scale)."""
+    found = list(amounts)
+    scales = sorted({scale for _, scale in found}, reverse=True)
+    smallest = min((abs(value * scale) for value, scale in found if value), default=0.0)
+    return next((scale for scale in scales if smallest >= scale), scales[-1])
 
 
 def is_bare(quantity: Quantity) -> bool:

@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from chatbot.comparison.changes import series
 from chatbot.comparison.quantities import (
     MOST_DECIMALS,
+    common_scale,
     is_bare,
     joined_unit,
     kind_of,
@@ -82,12 +83,9 @@ def shown_figures(entries: Sequence[Entry]) -> dict[EntryPlace, ShownFigure]:
         and kind_of(entry.quantity) == "an amount"
         and not is_bare(entry.quantity)
     ]
-    scales = sorted({quantity.scale for _, quantity in found}, reverse=True)
-    if len(scales) < 2:
+    if len({quantity.scale for _, quantity in found}) < 2:
         return {}
-    sizes = [abs(quantity.value * quantity.scale) for _, quantity in found if quantity.value]
-    smallest = min(sizes, default=0.0)
-    scale = next((one for one in scales if smallest >= one), scales[-1])
+    scale = common_scale((quantity.value, quantity.scale) for _, quantity in found)
     return {place: _shown(quantity, scale) for place, quantity in found}
 
 

@@ -94,11 +94,6 @@ class Comparison:
         """Every entry of the table, document by document, each in order of time."""
         return tuple(EntryPlace(name, year) for name in self.names for year in self.years or ("",))
 
-    @property
-    def by_year(self) -> bool:
-        """Whether rows are years rather than documents: the shorter side goes across the page."""
-        return len(self.years) > len(self.names)
-
 
 @dataclass(frozen=True, slots=True)
 class EntryPlace:

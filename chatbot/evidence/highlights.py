@@ -4,14 +4,47 @@ from __future__ import annotations
 
 import re
 import unicodedata
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
+from typing import Protocol
 
+from ingestion.reading.reader import Reader
 from ingestion.records import Rect, Word, around
 
-__all__ = ["confidence_of", "locate_quote"]
+__all__ = ["ReadPage", "confidence_of", "locate_quote", "locate_quotes"]
 
 # Boxes stand on one line if their vertical middles differ by less than this share of the greater height.
 SAME_LINE = 0.6
+
+
+class ReadPage(Protocol):
+    """How a page was read. words: those that were read by OCR."""
+
+    @property
+    def method(self) -> str: ...
+
+    @property
+    def words(self) -> Sequence[Word]: ...
+
+    @property
+    def text(self) -> str: ...
+
+
+def locate_quotes(
+    reader: Reader, number: int, page: ReadPage, quotes: Iterable[tuple[str, int]]
+) -> list[tuple[Rect, ...]]:
+    """Returns the rectangles over each quotation on a page, none where it is not found. Raises DocumentError.
+
+    number: of the page, physical, 1-based.
+    quotes: (quotation, its offset in the page's text), -1 for an unknown offset.
+    """
+    wanted = list(quotes)
+    if not any(quote for quote, _ in wanted):
+        return [() for _ in wanted]
+    glyphs = [] if page.method == "ocr" else reader.glyphs(number)
+    # Text read by OCR from a picture on a text page is not among the characters of the file.
+    if page.method in {"ocr", "text+ocr"}:
+        glyphs += [(word.text, word.box) for word in page.words]
+    return [locate_quote(glyphs, quote, page.text[: max(0, start)]) for quote, start in wanted]
 
 
 def locate_quote(glyphs: Sequence[tuple[str, Rect]], quote: str, before: str = "") -> tuple[Rect, ...]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import threading
 from collections import OrderedDict
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 
 from chatbot.answer.compare.key_figure_lookup import document_figures
@@ -24,14 +24,6 @@ NO_TABLES = "no tables found"
 NO_FIGURES = "none of these figures in the tables"
 
 
-def _no_progress(document: str, done: int, total: int) -> None:
-    pass
-
-
-def _never() -> bool:
-    return False
-
-
 class KeyFigureSheets:
     """Key figures of a library's documents. Several threads may use it."""
 
@@ -40,29 +32,29 @@ class KeyFigureSheets:
         self._kept: OrderedDict[int, DocumentFigures] = OrderedDict()
         self._lock = threading.Lock()
 
-    def sheet(
+    def sheet(self, names: Sequence[str] = ()) -> KeyFigureSheet:
+        """The sheet of these documents in their order, of all by name where there are none.
+
+        Raises NotFoundError.
+        """
+        return key_figure_sheet(list(self.each(names)))
+
+    def each(
         self,
         names: Sequence[str] = (),
         *,
-        progress: Callable[[str, int, int], None] = _no_progress,
-        stop: Callable[[], bool] = _never,
-    ) -> KeyFigureSheet:
-        """The sheet of these documents in their order, of all by name where there are none.
-
-        What was found before `stop` says so is in it; the other documents are missing. Raises NotFoundError.
+        progress: Callable[[str, int, int], None] = lambda document, done, total: None,
+    ) -> Iterator[DocumentFigures]:
+        """Yields the figures of each of these documents, in the order of a sheet. Raises NotFoundError.
 
         progress(document, done, total): called before each document.
         """
         scope = self._library.scope(names)
         order = {name: at for at, name in enumerate(names)}
         wanted = sorted(scope.items(), key=lambda item: (order.get(item[1], len(order)), item[1]))
-        found = []
         for done, (version, name) in enumerate(wanted):
-            if stop():
-                break
             progress(name, done, len(wanted))
-            found.append(self._figures(version, name))
-        return key_figure_sheet(found)
+            yield self._figures(version, name)
 
     def forget(self) -> None:
         """Drops what is kept, as it holds text of documents."""

@@ -17,12 +17,12 @@ from chatbot.store.api_keys import SCOPES
 if TYPE_CHECKING:
     from mcp.server.context import ServerRequestContext
 
-    from chatbot.api.host import Opened
+    from chatbot.app.app_context import AppContext
 
 __all__ = ["run_stdio"]
 
 
-def run_stdio(store: Opened, read: TextIO | None = None, write: TextIO | None = None) -> None:
+def run_stdio(store: AppContext, read: TextIO | None = None, write: TextIO | None = None) -> None:
     """Serves until `read` ends. The client is a program of this machine, and may do everything.
 
     read, write: text streams in UTF-8, one message a line. By default they are those of this process, whose
@@ -31,8 +31,8 @@ def run_stdio(store: Opened, read: TextIO | None = None, write: TextIO | None = 
     asyncio.run(_serve(store, read, write))
 
 
-async def _serve(store: Opened, read: TextIO | None, write: TextIO | None) -> None:
-    visitor = Visitor(store, Caller(LOCAL, SCOPES[-1]), CallerTurns(), is_here=True)
+async def _serve(store: AppContext, read: TextIO | None, write: TextIO | None) -> None:
+    visitor = Visitor(store, Caller(LOCAL, SCOPES[-1]), is_here=True, turns=CallerTurns())
 
     def visitor_of(_: ServerRequestContext[Any]) -> Visitor:
         return visitor

@@ -14,16 +14,17 @@ from pathlib import Path
 from typing import Any, TypeVar, get_args, get_type_hints
 
 from pydantic import BaseModel
+from starlette.concurrency import run_in_threadpool
 
 from chatbot.api.answer_lines import shown_answer
 from chatbot.api.caller import Caller
 from chatbot.api.caller_turns import CallerTurns
 from chatbot.api.comparison_routes import compared_lines, key_figures_out
 from chatbot.api.document_routes import document_out, find_row, job_out
-from chatbot.api.host import Opened
 from chatbot.api.question_routes import started
 from chatbot.api.schemas import AskIn, JobOut, KeyFiguresOut
 from chatbot.api.streaming import answer_of, news
+from chatbot.app.app_context import AppContext
 from chatbot.comparison import Comparison
 from chatbot.errors import DocumentError, NotFoundError
 from chatbot.lookup import lookup_forms
@@ -75,7 +76,7 @@ class Visitor:
     progress: tells the client of a call which stage is reached.
     """
 
-    store: Opened
+    store: AppContext
     caller: Caller
     turns: CallerTurns
     is_here: bool = False
@@ -148,7 +149,7 @@ async def ask(call: Visitor, given: AskDocuments) -> CitedAnswer:
         conversation=given.conversation,
         model=given.model,
     )
-    question = await started(call.store, call.caller, body)
+    question = await run_in_threadpool(started, call.store, call.caller, body)
     stage = ""
     async for _ in news(question):
         if question.stage.name != stage and not question.finished:
@@ -287,7 +288,7 @@ def _job(call: Visitor, number: int) -> Job:
     raise DocumentError("The addition was cancelled.", hint="Add the file again.")
 
 
-def _page(store: Opened, given: GetDrawnPage) -> tuple[PageText, bytes]:
+def _page(store: AppContext, given: GetDrawnPage) -> tuple[PageText, bytes]:
     chatbot = store.chatbot
     version, name = chatbot.lookups.document(given.document)
     row = find_row(store, name)

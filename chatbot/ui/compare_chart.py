@@ -30,21 +30,10 @@ COLOURS = {
     "light": ["#1f5f8b", "#b3541e", "#3d7a3a", "#7a3e9d", "#806500", "#a3275b", "#2b7a78", "#555555"],
     "dark": ["#5aa0d6", "#f0a36b", "#8ccf88", "#c9a0e6", "#e0c341", "#f08fb4", "#6fd0cc", "#bbbbbb"],
 }
-DASHES = [[1, 0], [6, 3], [2, 2], [8, 3, 2, 3], [4, 2], [10, 4], [1, 3], [6, 2, 2, 2]]
 # Colours of labels, bars and lines with a contrast of 4.5:1 or better on the page, light and dark.
 INK = {"light": ("#3b4754", "#1f5f8b"), "dark": ("#c3ccd5", "#5aa0d6")}
 # Room for the figures beside the longest bar.
 ROOM = 1.14
-SHAPES = [
-    "circle",
-    "square",
-    "triangle-up",
-    "diamond",
-    "cross",
-    "triangle-down",
-    "triangle-right",
-    "triangle-left",
-]
 
 
 def draw_chart(comparison: Comparison, entries: Sequence[Entry], titles: Mapping[str, str]) -> None:
@@ -137,8 +126,8 @@ def chart_spec(
                 "x": _years_axis(years),
                 "y": {**value, "scale": {"zero": False}},
                 "color": colour,
-                "shape": {**document, "scale": {"range": SHAPES}},
-                "strokeDash": {**document, "scale": {"range": DASHES}, "legend": None},
+                "shape": document,
+                "strokeDash": {**document, "legend": None},
                 "tooltip": told,
             },
         }

@@ -4,37 +4,33 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 
 import streamlit as st
 
 from chatbot.app.app_context import AppContext
-from chatbot.app.downloads import Download
 from chatbot.app.running_comparisons import Running
 from chatbot.comparison import Comparison, Entry, EntryPlace, csv_bytes
 from chatbot.errors import QuestionError
 from chatbot.records import DocumentRow
 from chatbot.search.editions import Listed, series_of
-from chatbot.store.document_names import with_titles
 from chatbot.ui import compare_session, overlay, session
 from chatbot.ui.app_opening import opening
 from chatbot.ui.compare_chart import draw_chart
+from chatbot.ui.compare_entries import ComparisonView, begin_view, filled, grid_of
+from chatbot.ui.compare_grid import Drawing, draw_file, draw_grid, draw_plain, draw_table
 from chatbot.ui.compare_key_figures import draw_key_figures
 from chatbot.ui.compare_start import invite, teach
-from chatbot.ui.compare_table import draw_plain, draw_table
-from chatbot.ui.compare_view import ComparisonView, begin_view, filled, is_ranked_across_years
-from chatbot.ui.download_links import draw_download
 from chatbot.ui.model_comparison import draw_model_comparison
 from chatbot.ui.page_view import show_open_page
-from chatbot.ui.safe_text import NOTHING, counted, notice_html, plain_markdown, quiet_html, table_html
+from chatbot.ui.safe_text import counted, notice_html, plain_markdown, quiet_html, table_html
 from ingestion.language.periods import find_periods
 from ingestion.pages.document_facts import period_in
 from ingestion.records import DocumentFacts
 
 __all__ = ["suggested_years", "summary_text"]
 
-POLL_SECONDS = 0.5
 # The number of years that are suggested, the newest ones.
 MOST_SUGGESTED = 12
 # The number of years before its own for which a report usually has figures.
@@ -80,9 +76,12 @@ def show(context: AppContext) -> None:
     if running is None:
         st.html(notice_html(NOT_KEPT, "Press Compare to run it again."))
         return
-    polled = running.busy
     begun = begin_view(comparison, context)
-    st.fragment(_draw, run_every=POLL_SECONDS if polled else None)(running, begun, context, polled)
+
+    def named(place: EntryPlace) -> str:
+        return f"Asking {_named(place, begun)}"
+
+    draw_table(running, Drawing(named, summary_text, partial(_draw_found, begun, context)), context)
 
 
 # --- what is chosen
@@ -203,55 +202,23 @@ def _offer_series(rows: Sequence[DocumentRow], chosen: Sequence[str], titles: Ma
 # ------------------------------------------------------------------------------------------------------------
 
 
-def _draw(running: Running, view: ComparisonView, context: AppContext, polled: bool) -> None:
-    """Draws progress and table as they are now, again twice a second while entries come.
+def _draw_found(begun: ComparisonView, context: AppContext, running: Running) -> None:
+    """Draws what has come so far, and once all has, the chart and the file. begun: the view of nothing."""
+    view = filled(begun, running.found())
 
-    What is complete is drawn in another place than what is not, so that nothing of either stays in the other.
-    """
-    busy = running.busy
-    if not busy:
-        st.html(NOTHING)
-    with st.container():
-        _draw_found(running, view, context)
-    if busy:
-        st.html(NOTHING)
-    if polled != running.busy:
-        st.rerun()
+    def again(place: EntryPlace) -> Callable[[], None]:
+        return partial(context.comparisons.go_on, running, (place,))
 
-
-def _draw_found(running: Running, view: ComparisonView, context: AppContext) -> None:
-    """Draws what has come so far, and once all has, the chart and the file."""
-    comparison = running.comparison
-    view = filled(view, running.found())
-    _draw_progress(running, view, context)
-    titles = context.chatbot.titles()
-    for notice in running.told():
-        st.html(notice_html(with_titles(notice.text, titles), notice.hint))
-    draw_table(running, view, context)
-    if is_ranked_across_years(view):
+    grid = grid_of(view, running, None if running.busy else again)
+    draw_grid(grid)
+    if view.is_ranked_across_years:
         st.html(quiet_html(ACROSS_YEARS))
-    entries = [view.found[place] for place in comparison.places if place in view.found]
+    entries = [view.found[place] for place in view.comparison.places if place in view.found]
     if not running.busy and entries:
-        draw_chart(comparison, entries, view.titles)
+        draw_chart(view.comparison, entries, view.titles)
         _draw_formulas(entries, view)
-        draw_plain(view)
+        draw_plain(view.comparison.question, [grid])
         _draw_file(context, entries, view)
-
-
-def _draw_progress(running: Running, view: ComparisonView, context: AppContext) -> None:
-    found = view.found
-    total = len(running.comparison.places)
-    with st.container(horizontal=True, vertical_alignment="center", key="compare-progress"):
-        if running.busy:
-            label = f"Asking {_named(running.asking, view)}" if running.asking else "Waiting for its turn"
-            st.progress(
-                min(1.0, len(found) / total), text=plain_markdown(f"{label}: {len(found)} of {total} done")
-            )
-            st.button("Stop", key="compare-stop", icon=":material/stop_circle:", on_click=running.stop)
-            return
-        st.html(f'<p class="quiet" role="status">{summary_text(found, total)}</p>')
-        if running.lacking:
-            st.button("Continue", key="compare-on", on_click=context.comparisons.go_on, args=(running,))
 
 
 def summary_text(found: Mapping[EntryPlace, Entry], total: int) -> str:
@@ -291,15 +258,9 @@ def _draw_formulas(entries: Sequence[Entry], view: ComparisonView) -> None:
 def _draw_file(context: AppContext, entries: Sequence[Entry], view: ComparisonView) -> None:
     question = view.comparison.question
     words = re.findall(r"[a-z0-9]+", question.casefold())[:MOST_NAME_WORDS]
-    download = Download(
-        partial(csv_bytes, entries, view.changed, question, view.ranked),
-        f"{'-'.join(['comparison', *words])}.csv",
-        "text/csv",
-    )
+    made = partial(csv_bytes, entries, view.changed, question, view.ranked)
     said = "One line per answer, with document, page, quotation and figure as printed."
-    draw_download(
-        "Download as CSV", context.downloads, "compare-csv", download, icon=":material/download:", said=said
-    )
+    draw_file("csv", "-".join(["comparison", *words]), made, said, context)
     st.html(quiet_html("To come back to this comparison, bookmark this page."))
 
 

@@ -15,7 +15,7 @@ from chatbot.store.addition_opening import open_additions
 from chatbot.store.addition_queue import Additions
 
 if TYPE_CHECKING:
-    from chatbot.api.host import Opened
+    from chatbot.app.app_context import AppContext
     from chatbot.service import Chatbot
     from chatbot.settings import Settings
 
@@ -55,7 +55,7 @@ def serve_stdio(settings: Settings) -> None:
     for order in (signal.SIGINT, signal.SIGTERM):
         signal.signal(order, lambda *_: threading.Thread(target=_end, args=(host,)).start())
     try:
-        run_stdio(cast("Opened", host))
+        run_stdio(cast("AppContext", host))
     finally:
         host.close()
 
@@ -67,7 +67,7 @@ def serve_beside(_: argparse.Namespace, settings: Settings) -> int:
     command = served()
     assert command is not None, "only a command of another process comes here"
     read, write, _errors = command.streams
-    run_stdio(cast("Opened", command.store), read, write)
+    run_stdio(command.store, read, write)
     return 0
 
 

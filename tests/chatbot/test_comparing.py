@@ -101,12 +101,6 @@ def test_what_cannot_be_compared_says_why(said: str, question: str, names: str, 
         Comparison.of(question, listed(names), listed(years))
 
 
-def test_the_shorter_side_goes_across() -> None:
-    assert Comparison.of("What?", ["A"], ["2021", "2022"]).by_year
-    as_many = Comparison.of("What?", ["A", "B"], ["2021", "2022"])
-    assert not as_many.by_year
-
-
 WITH_YEAR = """
 What was revenue? | 2021 | What was revenue in 2021?
 Total revenue | 2021-22 | Total revenue in 2021-22?

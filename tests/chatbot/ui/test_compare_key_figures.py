@@ -5,14 +5,14 @@ gaps, what is chosen, files, and hostile labels.
 from __future__ import annotations
 
 import threading
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 import pytest
 from streamlit.testing.v1 import AppTest
 
 from chatbot.app.app_context import AppContext
-from chatbot.comparison.key_figures import KeyFigureSheet
+from chatbot.comparison.key_figure_records import DocumentFigures
 from chatbot.store.library import Upload
 from chatbot.ui import compare_key_figures
 from tests.pages import click, keys, open_context, shown, visit
@@ -54,7 +54,7 @@ def test_the_sheet_makes_itself_and_a_figure_opens_its_row(context: AppContext) 
     said = shown(page)
     assert '<p class="amount" title="$ 1,200 (in millions), row “Net sales”, column “2023”">1,200</p>' in said
     assert "100 × 150 / 1,200 = 12.5%" in said
-    click(page, "cite-figure-0-0-0")
+    click(page, "cite-compared-0-0-0")
     opened = page.session_state["open_page"]
     assert opened.document == ACCOUNTS
     assert opened.page == opened.quoted == 1
@@ -69,9 +69,9 @@ def test_gaps_and_documents_without_tables_are_said(context: AppContext) -> None
 
 def test_one_period_of_each_document_or_all(context: AppContext) -> None:
     page = open_figures(ACCOUNTS, BUDGET)
-    few = len(keys(page, "cite-figure-"))
+    few = len(keys(page, "cite-compared-"))
     page.radio(key="figures-periods").set_value("All periods").run()
-    assert len(keys(page, "cite-figure-")) > few
+    assert len(keys(page, "cite-compared-")) > few
 
 
 def test_markup_in_a_label_takes_no_effect(context: AppContext) -> None:
@@ -86,19 +86,17 @@ def test_both_files_are_offered(context: AppContext) -> None:
 
 
 class Slow:
-    """Key figures that wait until they are stopped."""
+    """Key figures whose second document waits until it may come."""
 
     def __init__(self) -> None:
-        self.begun = threading.Event()
+        self.begun, self.go = threading.Event(), threading.Event()
 
-    def key_figures(
-        self, names: tuple[str, ...], *, progress: Callable[..., None], stop: Callable[[], bool]
-    ) -> KeyFigureSheet:
-        progress(names[0], 0, len(names))
-        self.begun.set()
-        while not stop():
-            threading.Event().wait(0.01)
-        return KeyFigureSheet()
+    def figures_of(self, names: Sequence[str]) -> Iterator[DocumentFigures]:
+        for number, name in enumerate(names):
+            if number:
+                self.begun.set()
+                self.go.wait(60)
+            yield DocumentFigures(name, 1, remark="no tables found")
 
 
 def test_a_long_sheet_shows_how_far_it_is_and_can_be_stopped(
@@ -106,12 +104,15 @@ def test_a_long_sheet_shows_how_far_it_is_and_can_be_stopped(
 ) -> None:
     slow = Slow()
     monkeypatch.setattr(compare_key_figures, "WAIT_SECONDS", 0.0)
-    monkeypatch.setattr(context.chatbot, "key_figures", slow.key_figures)
-    page = open_figures(ACCOUNTS)
+    monkeypatch.setattr(context.chatbot, "figures_of", slow.figures_of)
+    page = open_figures(WORDS, BUDGET)
     assert slow.begun.wait(10)
     page.run()
-    said = click(page, "figures-stop")
+    assert page.button(key="compare-stop")
+    said = click(page, "compare-stop")
+    assert "You stopped it, so some documents are missing." in said
+    slow.go.set()
+    click(page, "compare-on")
     page.session_state["figures-run"].wait(10)
     page.run()
-    said = shown(page)
-    assert "You stopped it, so some documents are missing." in said
+    assert "You stopped it" not in shown(page)

@@ -12,17 +12,18 @@ from dataclasses import replace
 import pytest
 
 from chatbot.app.app_context import AppContext
-from chatbot.app.running_comparisons import MOST_OF_ONE, Comparisons, Running
+from chatbot.app.running_comparisons import MOST_OF_ONE, AskedFigures, Comparisons, Running
 from chatbot.asking.question import Ask
 from chatbot.comparison import Change, Comparison, Entry, EntryPlace, Quantity, question_without_years
+from chatbot.comparison.key_figure_records import DocumentFigures
 from chatbot.errors import StoreError
 from chatbot.records import Citation, DocumentRow, Notice
 from chatbot.store.library import Upload
 from chatbot.ui.compare_chart import chart_spec
+from chatbot.ui.compare_entries import ComparisonView, entry_html, filled, grid_of, overall
+from chatbot.ui.compare_grid import plain_rows
 from chatbot.ui.compare_page import suggested_years, summary_text
 from chatbot.ui.compare_start import examples
-from chatbot.ui.compare_table import entry_html
-from chatbot.ui.compare_view import ComparisonView, filled, is_ranked_across_years, overall, plain_rows
 from tests.chatbot.ui.visitor import write
 from tests.pages import ME, OTHER, click, open_context, shown, visit
 from tests.pdfs import make_pdf
@@ -71,7 +72,7 @@ def test_what_is_chosen_is_asked_and_stands_in_table_and_address(context: AppCon
     assert "2 answers: 2 figures." in said
     assert app.query_params["q"] == CEILING
     assert app.query_params["d"] == list(NAMES)
-    click(app, "cite-compared-0-all-0")
+    click(app, "cite-compared-0-0-0")
     assert app.session_state["open_page"].document == NAMES[0]
 
 
@@ -170,6 +171,13 @@ class Scripted:
                 raise StoreError("The store is gone.")
             yield Entry(place, "passage", passage="words")
 
+    def figures_of(self, names: Sequence[str]) -> Iterator[DocumentFigures]:
+        for name in names:
+            self.go.acquire()
+            if name == "bad":
+                raise StoreError("The store is gone.")
+            yield DocumentFigures(name, 1)
+
 
 ASKED = Comparison("What?", ("A", "B"), ("2021", "2022"))
 
@@ -232,6 +240,22 @@ def test_one_place_is_asked_again_and_a_failure_is_told_in_its_place() -> None:
     assert scripted.asked == [good, bad, good]
 
 
+def test_key_figures_are_filled_in_the_same_way() -> None:
+    scripted = Scripted()
+    kept = Comparisons(scripted)
+    running = kept.begin(AskedFigures(("A", "bad", "B"), ()), ME)
+    assert running.asking in {None, "A"}
+    for _ in range(3):
+        scripted.go.release()
+    running.wait(60)
+    found = settle(running).found()
+    assert [(name, figures.remark) for name, figures in found.items()] == [
+        ("A", ""),
+        ("bad", "The store is gone"),
+        ("B", "The store is gone"),
+    ]
+
+
 def test_each_owner_has_their_own_and_the_oldest_go() -> None:
     scripted = Scripted()
     kept = Comparisons(scripted)
@@ -286,15 +310,15 @@ def test_amounts_are_shown_in_one_unit_with_the_original_on_hover_and_a_rank() -
     found = {first: Entry(first, "figure", billions), second: Entry(second, "figure", millions)}
     view = filled(ComparisonView(asked), found)
     assert view.changed == {}
-    assert not is_ranked_across_years(view)
-    assert is_ranked_across_years(replace(view, years={"A": "FY 2018 (to May)", "B": "2017"}))
-    html = entry_html(found[first], None, rank=view.ranked[first], shown=view.shown[first])
+    assert not view.is_ranked_across_years
+    assert replace(view, years={"A": "FY 2018 (to May)", "B": "2017"}).is_ranked_across_years
+    html = entry_html(view, found[first])
     amount = (
         '<p class="amount" title="As printed: $5.2 billion">5,200 <span class="of">USD million</span></p>'
     )
     assert amount in html
     assert '<p class="moved">Highest of 2</p>' in html
-    assert plain_rows(view) == [
+    assert list(plain_rows(grid_of(view))) == [
         ["A", "5,200 USD million, as printed $5.2 billion; Highest of 2"],
         ["B", "640 USD million, as printed $ 640 million; Lowest of 2"],
     ]
@@ -308,13 +332,14 @@ def test_foreign_text_in_an_entry_takes_no_effect() -> None:
     passage = Entry(place, "passage", passage=HOSTILE)
     absent = Entry(place, "absent", reason=HOSTILE)
     failed = Entry(place, "failed", reason=HOSTILE, hint=HOSTILE)
-    changes = [None, Change(place, HOSTILE, HOSTILE, '"' + HOSTILE), Change(place, why_not=HOSTILE)]
+    view = ComparisonView(Comparison("What?", (HOSTILE,), ("2022",)))
+    changes = [{}, {place: Change(place, HOSTILE, HOSTILE, '"' + HOSTILE)}]
     for entry in (figure, passage, absent, failed):
-        for change in changes:
-            html = entry_html(entry, change)
+        for changed in [*changes, {place: Change(place, why_not=HOSTILE)}]:
+            html = entry_html(replace(view, changed=changed), entry)
             assert "<b>" not in html
             assert 'title=""' not in html
-    assert "⚠ the cited page gives another figure" in entry_html(figure, None)
+    assert "⚠ the cited page gives another figure" in entry_html(view, figure)
 
 
 def test_the_whole_span_is_told_of_three_years_or_more() -> None:
@@ -330,11 +355,9 @@ def test_the_whole_span_is_told_of_three_years_or_more() -> None:
     assert change.absolute == "+2"
     assert change.relative == "+200.0%"
     assert overall(asked, "B", found) is None
-    first, second, _ = plain_rows(ComparisonView(asked, found=found))
+    first, second, _ = plain_rows(grid_of(ComparisonView(asked, found=found)))
     assert first == ["A", "1", "2", "3"]
     assert second == ["B", "not asked", "not asked", "not asked"]
-    by_year = Comparison("What?", ("A",), asked.years)
-    assert plain_rows(ComparisonView(by_year, found=found)) == [["2020", "1"], ["2021", "2"], ["2022", "3"]]
 
 
 def test_what_came_is_counted_in_words() -> None:

@@ -1,0 +1,262 @@
+"""Says what the table of a comparison shows: documents as rows, years as columns, an entry in each cell."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+
+from chatbot.app.app_context import AppContext
+from chatbot.app.running_comparisons import Running
+from chatbot.comparison import (
+    Change,
+    Comparison,
+    Entry,
+    EntryPlace,
+    Quantity,
+    ShownFigure,
+    change_between,
+    changes,
+    ranks,
+    shown_figures,
+    unit_text,
+)
+from chatbot.records import FIGURE_VERDICTS, FINE, Citation, PageRef
+from chatbot.ui.compare_grid import LONGEST_NAME, FigureGrid, GridCell, GridHeading, PageLink
+from chatbot.ui.overlay import OpenPage
+from chatbot.ui.safe_text import page_text, plain_html, plain_markdown, short
+
+__all__ = ["ComparisonView", "begin_view", "entry_html", "filled", "grid_of", "overall"]
+
+# The pages that one entry offers: the operands of a ratio may be on two.
+MOST_PAGES = 3
+# The characters of a passage where there are so many columns, and of what a figure has changed from.
+NARROW, SHORT_PASSAGE, SHORT_NAME = 3, 130, 24
+
+
+@dataclass(frozen=True, slots=True)
+class ComparisonView:
+    """What a table shows of a comparison.
+
+    titles, years: titles and fiscal years of documents, by name. editions: as in `changes`.
+    found: the entries so far. changed, ranked: the change and the rank of those that have one.
+    shown: amounts in the one scale of the table, where documents print them in several.
+    """
+
+    comparison: Comparison
+    titles: Mapping[str, str] = field(default_factory=dict)
+    years: Mapping[str, str] = field(default_factory=dict)
+    editions: Sequence[Sequence[str]] = ()
+    found: Mapping[EntryPlace, Entry] = field(default_factory=dict)
+    changed: Mapping[EntryPlace, Change] = field(default_factory=dict)
+    ranked: Mapping[EntryPlace, str] = field(default_factory=dict)
+    shown: Mapping[EntryPlace, ShownFigure] = field(default_factory=dict)
+
+    def title(self, name: str) -> str:
+        """The title of a document."""
+        return self.titles.get(name, name)
+
+    @property
+    def is_ranked_across_years(self) -> bool:
+        """Whether figures of different fiscal years are ranked, as no year was asked for."""
+        years = {self.years.get(place.document) for place in self.ranked}
+        return not self.comparison.years and len(years) > 1
+
+
+def begin_view(comparison: Comparison, context: AppContext) -> ComparisonView:
+    """Returns the view of a comparison of which nothing has come yet."""
+    chatbot = context.chatbot
+    there = {row.name for row in chatbot.documents() if row.removed_at is None}
+    names = [name for name in comparison.names if name in there]
+    years = chatbot.fiscal_years(names) if names else {}
+    return ComparisonView(comparison, chatbot.titles(), years, chatbot.editions(names))
+
+
+def filled(view: ComparisonView, found: Mapping[EntryPlace, Entry]) -> ComparisonView:
+    """Returns the view with what has come."""
+    return replace(
+        view,
+        found=found,
+        changed=changes(view.comparison, found, view.editions),
+        ranked=ranks(view.comparison, found, view.editions),
+        shown=shown_figures(list(found.values())),
+    )
+
+
+def grid_of(
+    view: ComparisonView,
+    running: Running | None = None,
+    again: Callable[[EntryPlace], Callable[[], None]] | None = None,
+) -> FigureGrid:
+    """Returns the table. running: what fills it. again: returns what asks for a place again."""
+    names, years = view.comparison.names, view.comparison.years or ("",)
+
+    def cell(row: int, column: int) -> GridCell:
+        place = EntryPlace(names[row], years[column])
+        entry = view.found.get(place)
+        if entry is None:
+            return GridCell(f'<p class="stage">{_waiting(place, running)}</p>', "not asked")
+        retry = again(place) if again and entry.state == "failed" else None
+        html = entry_html(view, entry, SHORT_PASSAGE if len(years) >= NARROW else 0)
+        return GridCell(html, _cell_text(view, entry), _links(view, entry), retry)
+
+    return FigureGrid(
+        ("Document",),
+        [GridHeading(_name_html(view, name), (view.title(name),)) for name in names],
+        [GridHeading(f'<p class="named">{plain_html(year)}</p>' if year else "", (year,)) for year in years],
+        cell,
+    )
+
+
+def _waiting(place: EntryPlace, running: Running | None) -> str:
+    if running is None or not running.busy:
+        return "Not asked"
+    return "Asking …" if place == running.asking else "Waiting"
+
+
+def _name_html(view: ComparisonView, name: str) -> str:
+    """Renders the title of a document, its fiscal year, and the change over all the years."""
+    title = short(view.title(name), LONGEST_NAME)
+    text = f'<p class="named" title="{plain_html(name)}">{plain_html(title)}</p>'
+    year = view.years.get(name, "")
+    if year and year not in title:
+        text += f'<p class="quiet">{plain_html(year)}</p>'
+    last, moved = overall(view.comparison, name, view.found) or ("", None)
+    if moved is None or moved.why_not:
+        return text
+    over_all = plain_html(f"{moved.since.year} to {last}: {_moved_text(moved)}")
+    return f'{text}<p class="quiet" title="{plain_html(moved.formula)}">{over_all}</p>'
+
+
+def overall(
+    comparison: Comparison, document: str, found: Mapping[EntryPlace, Entry]
+) -> tuple[str, Change] | None:
+    """Returns (last year, the change to it from the first) of a document with figures of three years or more.
+
+    Returns None with fewer.
+    """
+    asked = (found.get(EntryPlace(document, year)) for year in comparison.years)
+    there = [entry for entry in asked if entry is not None and entry.quantity is not None]
+    if len(there) > 2:
+        return (there[-1].place.year, change_between(there[0], there[-1]))
+    return None
+
+
+def _change_at(view: ComparisonView, place: EntryPlace) -> tuple[Change | None, str]:
+    """Returns the change at a place, and the year or title of the document that it is a change from."""
+    change = view.changed.get(place)
+    if change is None:
+        return None, ""
+    since = change.since.document
+    year = view.years.get(since, "")
+    named = year if year != view.years.get(place.document) else ""
+    return change, change.since.year or named or view.title(since)
+
+
+def _moved_text(change: Change) -> str:
+    """Returns a text such as "+2,917 (+22.7%)", in the unit of the figure above, or points."""
+    number, _, unit = change.absolute.partition(" ")
+    points = " points" if unit == "percentage points" else ""
+    return f"{number}{points}{f' ({change.relative})' if change.relative else ''}"
+
+
+def _printed_text(quantity: Quantity) -> str:
+    """A figure as its document has it, such as "$ 5.2 billion"."""
+    return " ".join(filter(None, [quantity.text, unit_text(quantity)]))
+
+
+def _cell_text(view: ComparisonView, entry: Entry) -> str:
+    if entry.state == "failed":
+        return f"failed: {entry.reason}"
+    if entry.state == "absent":
+        return "not in this document"
+    shown = view.shown.get(entry.place)
+    if entry.quantity is None:
+        said = f"“{short(entry.passage, SHORT_PASSAGE)}”"
+    else:
+        said = _printed_text(entry.quantity)
+        said = f"{shown.text} {shown.unit}, as printed {said}" if shown else said
+    pages = ", ".join(map(_page_of, _page_citations(entry)))
+    parts = [f"{said} ({pages})" if pages else said]
+    change, since = _change_at(view, entry.place)
+    if change and not change.why_not:
+        parts.append(f"{_moved_text(change)} from {since}")
+    return "; ".join([*parts, *filter(None, [view.ranked.get(entry.place)])])
+
+
+def entry_html(view: ComparisonView, entry: Entry, longest: int = 0) -> str:
+    """Renders an entry without its pages. longest: the characters of its passage, 0 for all."""
+    if entry.state == "failed":
+        return f'<p class="strong" role="alert">⚠ {plain_html(entry.reason)}</p>{_remark(entry.hint)}'
+    if entry.state == "absent":
+        return f'<p class="absent">Not in this document</p>{_remark(entry.reason)}'
+    words = short(entry.passage, longest) if longest else entry.passage
+    said = f'<p class="words">{plain_html(words)}</p>' if words else ""
+    if entry.quantity is None:
+        return said + _remark(entry.reason)
+    # Where the passage is the figure's row, the figure says it all.
+    is_sentence = not entry.passage.endswith(")")
+    rank = view.ranked.get(entry.place)
+    return (
+        _figure_html(entry.quantity, view.shown.get(entry.place))
+        + _change_html(*_change_at(view, entry.place))
+        + (f'<p class="moved">{plain_html(rank)}</p>' if rank else "")
+        + _remark(entry.reason)
+        + (said if not entry.quantity.formula and is_sentence else "")
+    )
+
+
+def _remark(text: str, title: str = "") -> str:
+    titled = f' title="{plain_html(title)}"' if title else ""
+    return f'<p class="remark"{titled}>{plain_html(text)}</p>' if text else ""
+
+
+def _figure_html(quantity: Quantity, shown: ShownFigure | None) -> str:
+    figure = shown or ShownFigure(quantity.text, unit_text(quantity))
+    of = f' <span class="of">{plain_html(figure.unit)}</span>' if figure.unit else ""
+    printed = f' title="{plain_html(f"As printed: {_printed_text(quantity)}")}"' if shown else ""
+    verdict = FIGURE_VERDICTS.get(quantity.status, quantity.status)
+    doubt = f"⚠ {quantity.doubt}" if quantity.doubt else verdict
+    check = "" if quantity.status in FINE else _remark(doubt)
+    worked = _remark("worked out from its figures", quantity.formula) if quantity.formula else ""
+    return f'<p class="amount"{printed}>{plain_html(figure.text)}{of}</p>{check}{worked}'
+
+
+def _change_html(change: Change | None, since: str) -> str:
+    if change is None:
+        return ""
+    since = short(since, SHORT_NAME)
+    if change.why_not:
+        return _remark(f"Change from {since}: {change.why_not[0].lower()}{change.why_not[1:]}")
+    text = plain_html(f"{_moved_text(change)} from {since}")
+    return f'<p class="moved" title="{plain_html(change.formula)}">{text}</p>'
+
+
+def _page_citations(entry: Entry) -> list[Citation]:
+    """Returns one citation for each page, so that a cell stays small."""
+    pages = {
+        (citation.version, citation.page): citation
+        for citation in reversed(entry.citations)
+        if citation.document is not None and citation.version is not None
+    }
+    return list(reversed(pages.values()))[:MOST_PAGES]
+
+
+def _page_of(citation: Citation) -> str:
+    return page_text(PageRef("", citation.page or 1, citation.page_label))
+
+
+def _links(view: ComparisonView, entry: Entry) -> list[PageLink]:
+    """Returns the pages that an entry cites, and the nearest one where it has no answer."""
+    links = []
+    for citation in _page_citations(entry):
+        label = f"{plain_markdown(_page_of(citation))} **{citation.verdict}**"
+        document, page = citation.document or "", citation.page or 1
+        told = f"{document}: “{short(citation.quote, 240)}”" if citation.quote else "Opens the page."
+        opened = OpenPage(document, citation.version or 0, page, citation.quote, page, start=citation.start)
+        links.append(PageLink(label, plain_markdown(told), opened))
+    for near in entry.nearest[:1]:
+        where = page_text(PageRef(near.document, near.page, near.page_label))
+        told = plain_markdown(f"Opens the nearest page of {view.title(near.document)}.")
+        opened = OpenPage(near.document, near.version, near.page)
+        links.append(PageLink(plain_markdown(f"Nearest: {where}"), told, opened))
+    return links
