@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
 from typing import NamedTuple
 
 from ingestion.language.months import MONTH_WORDS
 from ingestion.prompt_injection.obfuscation import fold
 from ingestion.records import Page
 
-__all__ = ["PageFeatures", "count_found", "has_page_number", "look_at"]
+__all__ = ["PageFeatures", "has_page_number", "look_at"]
 
 # A title stands within this many lines of the top. Letterhead, item, company, unit and period may come first.
 HEAD_LINES = 14
@@ -70,11 +69,6 @@ def look_at(page: Page) -> PageFeatures:
     text = fold("\n".join(lines))
     figures = (bool(FIGURE_AT_END.search(line[-12:])) for line in lines)
     return PageFeatures(tuple(lines), tuple(text.splitlines()), tuple(edges), tuple(figures), text)
-
-
-def count_found(patterns: Iterable[re.Pattern[str]], text: str) -> int:
-    """Returns how many of the patterns are found in a text."""
-    return sum(bool(pattern.search(text)) for pattern in patterns)
 
 
 def has_page_number(folded: str) -> bool:

@@ -36,7 +36,6 @@ TITLE = re.compile(r"(?i)(table of )?contents\b|index$|list of (tables|figures|c
 # Page numbers rise down a list of contents. Figures of a table do so by chance, half of the time.
 LEADERS = ("...", ". . .", "…", "_____")
 LAST_NUMBER = re.compile(r"[ -](\d{1,4})$")
-FEWEST_RISING = 4
 SHARE_RISING = 0.8
 INDEX = re.compile(
     r"(?:\(?\w{1,2}\)\.? ?|item \d+\.? ?)?(?:index to|list of) (?:the )?(?:consolidated |basic "
@@ -124,7 +123,7 @@ def _is_contents(text: str, look: PageFeatures) -> bool:
     rows = (line for line, figure in zip(look.folded, look.figures, strict=True) if figure)
     numbers = [int(last[1]) for line in rows if (last := LAST_NUMBER.search(line[-6:]))]
     rising = sum(first <= second for first, second in pairwise(numbers))
-    return has_leader or (len(numbers) >= FEWEST_RISING and rising >= SHARE_RISING * (len(numbers) - 1))
+    return rising >= SHARE_RISING * (len(numbers) - 1)
 
 
 def _is_index(look: PageFeatures) -> bool:

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import re
 
-from ingestion.pages.features import PageFeatures, count_found, has_page_number
-from ingestion.pages.statement_terms import FORBIDDEN, INCOME, PERMITTED, STATEMENTS, STEM, PrimaryStatement
+from ingestion.pages.features import PageFeatures, has_page_number
+from ingestion.pages.statement_terms import FORBIDDEN, PERMITTED, STATEMENTS, STEM
 from ingestion.prompt_injection.obfuscation import fold
 
 __all__ = ["named_statements", "statements"]
@@ -13,9 +13,6 @@ __all__ = ["named_statements", "statements"]
 # Measured statements have figures at the end of .38 of their lines or more, the most crowded text of .30.
 LEAST_DENSITY = 0.3
 FEWEST_FIGURES = 4
-# Without a title a page must be almost only rows.
-DENSITY_ALONE = 0.5
-ALONE = 8
 LONGEST_TITLE = 130
 # A running head may stand before a page's own, and a heading before the title of what it heads.
 NOTES = re.compile(
@@ -59,33 +56,14 @@ def statements(look: PageFeatures) -> set[str]:
     if look.rows < FEWEST_FIGURES or look.density < LEAST_DENSITY:
         return set()
     titles = _titles(look)
-    head = look.folded[: look.head]
-    if _is_about_others(look, titles[0][0] if titles else look.head):
+    if not titles or _is_about_others(look, titles[0][0]):
         return set()
-    if not titles:
-        if look.density < DENSITY_ALONE or any(map(STEM.search, head)):
-            return set()
-        labels = _labels(look.text)
-        return {name for name, statement in STATEMENTS.items() if _shows_alone(statement, labels)}
-    labels = _labels(look.text)
     named = {name for number, name in titles if number < look.head}
-    if "comprehensive_income_statement" in named and count_found(INCOME.rows, labels) > INCOME.fewest:
+    if "comprehensive_income_statement" in named:
         named.add("income_statement")
-    found = {
-        name
-        for name in named
-        if look.rows >= STATEMENTS[name].figures and _has_rows(STATEMENTS[name], labels)
-    }
-    for number, name in titles if found else ():
-        if number >= look.head and _has_rows(STATEMENTS[name], _labels("\n".join(look.folded[number:]))):
-            found.add(name)
-    return found
-
-
-def _shows_alone(statement: PrimaryStatement, labels: str) -> bool:
-    """Whether the rows of a page show a statement without a title."""
-    closing = statement.closing and statement.closing.search(labels)
-    return bool(closing) and count_found(statement.rows, labels) >= ALONE
+    found = {name for name in named if _has_rows(name, look, 0)}
+    further = {name for number, name in titles if number >= look.head and _has_rows(name, look, number)}
+    return found and found | further
 
 
 def named_statements(look: PageFeatures) -> int:
@@ -115,8 +93,6 @@ def _named(line: str) -> list[str]:
     """Returns the statements that a line is the title of."""
     line = " ".join(PARENTHESES.sub(" ", line).split())
     folded = fold(line)
-    if len(folded) != len(line):
-        line = folded
     names = []
     for name, statement in STATEMENTS.items():
         found = statement.title.search(folded)
@@ -130,7 +106,7 @@ def _is_title(before: str, after: str) -> bool:
 
     There may be names and dates, but no sentence, no page number, and no word that makes it something else.
     """
-    if has_page_number("x " + fold(after)) or ". ." in after or after.rstrip().endswith((".", ";")):
+    if has_page_number("x " + fold(after)) or after.rstrip().endswith((".", ";")):
         return False
     # Two lines that extraction put together: what has figures is a row, or the heads of columns.
     row = FIGURE.search(after)
@@ -158,13 +134,11 @@ def _is_about_others(look: PageFeatures, title: int) -> bool:
     return bool(DISCUSSED.search(look.text))
 
 
-def _labels(text: str) -> str:
-    """Returns what rows begin with, one a line.
-
-    Rows that extraction put behind the figures of the row before count too.
-    """
-    return "\n".join(LABEL.findall(text))
-
-
-def _has_rows(statement: PrimaryStatement, labels: str) -> bool:
-    return bool(statement.bottom.search(labels)) and count_found(statement.rows, labels) >= statement.fewest
+def _has_rows(name: str, look: PageFeatures, first: int) -> bool:
+    """Whether a page has the rows of a statement from one of its lines on."""
+    statement = STATEMENTS[name]
+    # What rows begin with, one a line, also those that extraction put behind the figures of the row before.
+    labels = "\n".join(LABEL.findall("\n".join(look.folded[first:])))
+    found = sum(bool(row.search(labels)) for row in statement.rows)
+    is_whole = look.rows >= statement.figures and found >= statement.fewest
+    return is_whole and statement.bottom.search(labels) is not None
