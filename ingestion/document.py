@@ -243,8 +243,6 @@ class _OpenFile:
             return better
 
         def unread(page: Page) -> Page:
-            if page.number in pictures:
-                return pages[page.number]
             return better_reading(pages[page.number], page)
 
         only = self._how.ocr_pages

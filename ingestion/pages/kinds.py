@@ -9,8 +9,7 @@ from itertools import pairwise
 from ingestion.language.months import MONTH_NAME
 from ingestion.language.periods import YEAR
 from ingestion.language.vocabulary import parts
-from ingestion.pages.features import PageFeatures, look_at
-from ingestion.pages.statement_kinds import named_statements, statements
+from ingestion.pages.statement_kinds import PageFeatures, look_at, named_statements, statements
 from ingestion.pages.statement_terms import STATEMENTS
 from ingestion.records import Page
 

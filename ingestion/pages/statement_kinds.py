@@ -1,15 +1,25 @@
-"""Tells which primary statements a page is, by a title of its own, its rows and its figures."""
+"""Prepares a page for the rules of page kinds, and tells which primary statements it is.
+
+A title of its own, its rows and its figures tell. Running heads are set apart, lines folded, figures counted.
+"""
 
 from __future__ import annotations
 
 import re
+from typing import NamedTuple
 
-from ingestion.pages.features import PageFeatures, has_page_number
+from ingestion.language.months import MONTH_WORDS
 from ingestion.pages.statement_terms import FORBIDDEN, PERMITTED, STATEMENTS, STEM
 from ingestion.prompt_injection.obfuscation import fold
+from ingestion.records import Page
 
-__all__ = ["named_statements", "statements"]
+__all__ = ["PageFeatures", "look_at", "named_statements", "statements"]
 
+# A title stands within this many lines of the top. Letterhead, item, company, unit and period may come first.
+HEAD_LINES = 14
+# A row of figures ends in a figure: "1,234", "(5.6)%", "12 %", "$ 7", or in a dash that stands for none.
+FIGURE_AT_END = re.compile(r"(?:\d[.,\d]*\)?(?: ?[%*])?|(?<=[\d)\s$])[—–-])$")
+PAGE_NUMBER = re.compile(r"(?:f ?- ?)?\d{1,3}(?:-\d{1,3})?|[ivxl]{1,6}")
 # Measured statements have figures at the end of .38 of their lines or more, the most crowded text of .30.
 LEAST_DENSITY = 0.3
 FEWEST_FIGURES = 4
@@ -51,6 +61,61 @@ LABEL = re.compile(r"(?m)(?:^|(?<=[\d)%$-] ))[a-z(][^\n\d$]{2,79}")
 LINES_OF_A_TITLE = 4
 
 
+class PageFeatures(NamedTuple):
+    """A page prepared for the rules.
+
+    lines: those of the page's own text, one space between words.
+    folded: the same in lower case, without accents, curly quotes and long dashes.
+    edges: running heads and feet, folded.
+    figures: for each line whether it ends in a figure.
+    text: all folded lines.
+    """
+
+    lines: tuple[str, ...]
+    folded: tuple[str, ...]
+    edges: tuple[str, ...]
+    figures: tuple[bool, ...]
+    text: str
+
+    @property
+    def head(self) -> int:
+        """How many lines belong to the head of the page."""
+        return min(HEAD_LINES, len(self.lines))
+
+    @property
+    def density(self) -> float:
+        """The share of lines that end in a figure, in [0, 1]."""
+        return self.rows / max(1, len(self.figures))
+
+    @property
+    def rows(self) -> int:
+        """How many of the lines end in a figure."""
+        return sum(self.figures)
+
+
+def look_at(page: Page) -> PageFeatures:
+    """Returns a page prepared for the rules, in time linear in its text."""
+    lines = list[str]()
+    edges = list[str]()
+    start = 0
+    for line in page.text.split("\n"):
+        words = " ".join(line.split())
+        if words and any(first <= start < end for first, end in page.running):
+            edges.append(fold(words))
+        elif words:
+            lines.append(words)
+        start += len(line) + 1
+    text = fold("\n".join(lines))
+    figures = (bool(FIGURE_AT_END.search(line[-12:])) for line in lines)
+    return PageFeatures(tuple(lines), tuple(text.splitlines()), tuple(edges), tuple(figures), text)
+
+
+def _has_page_number(folded: str) -> bool:
+    """Whether a line ends in a page number, like an entry of a list of contents, and not in a date."""
+    *_, before, last = ["", "", *folded.rsplit(None, 2)]
+    return before.rstrip(".") not in {"", *MONTH_WORDS} and PAGE_NUMBER.fullmatch(last) is not None
+
+
 def statements(look: PageFeatures) -> set[str]:
     """Returns which of STATEMENTS the page is; none for notes, discussions, extracts and lists."""
     if look.rows < FEWEST_FIGURES or look.density < LEAST_DENSITY:
@@ -68,11 +133,9 @@ def statements(look: PageFeatures) -> set[str]:
 
 def named_statements(look: PageFeatures) -> int:
     """Counts the lines that name a statement and end in a page number, as those of an index do."""
-    count = 0
-    for line, figure in zip(look.folded, look.figures, strict=True):
-        if figure and has_page_number(line):
-            count += any(statement.title.search(line) for statement in STATEMENTS.values())
-    return count
+    rows = (line for line, figure in zip(look.folded, look.figures, strict=True) if figure)
+    entries = filter(_has_page_number, rows)
+    return sum(any(one.title.search(line) for one in STATEMENTS.values()) for line in entries)
 
 
 def _titles(look: PageFeatures) -> list[tuple[int, str]]:
@@ -106,7 +169,7 @@ def _is_title(before: str, after: str) -> bool:
 
     There may be names and dates, but no sentence, no page number, and no word that makes it something else.
     """
-    if has_page_number("x " + fold(after)) or after.rstrip().endswith((".", ";")):
+    if _has_page_number("x " + fold(after)) or after.rstrip().endswith((".", ";")):
         return False
     # Two lines that extraction put together: what has figures is a row, or the heads of columns.
     row = FIGURE.search(after)

