@@ -52,8 +52,6 @@ OTHERS = re.compile(
 BEFORE = re.compile(r"(?:as )?(?:previously |originally )?report(?:ed)?\b|as originally")
 CHANGE = re.compile(r"\bimpact|\beffects? of|adjustments?|reclassif")
 AFTER = re.compile(r"restated|as (?:adjusted|revised|corrected)|without adoption")
-# Rows of the comparison in a discussion of a government's statements.
-DISCUSSED = re.compile(r"(?m)^(?:current and other assets|long-term liabilities outstanding)")
 PARENTHESES = re.compile(r"\([^()]{0,80}\)?")
 FIGURE = re.compile(r"\d[\d,.]*\d\b|\(\d")
 LABEL = re.compile(r"(?m)(?:^|(?<=[\d)%$-] ))[a-z(][^\n\d$]{2,79}")
@@ -192,9 +190,7 @@ def _is_about_others(look: PageFeatures, title: int) -> bool:
     if any(len(line) < LONGEST_TITLE and OTHERS.search(line) for line in top):
         return True
     heads = "\n".join(look.folded[: title + look.head])
-    if BEFORE.search(heads) and CHANGE.search(heads) and AFTER.search(heads):
-        return True
-    return bool(DISCUSSED.search(look.text))
+    return all(pattern.search(heads) for pattern in (BEFORE, CHANGE, AFTER))
 
 
 def _has_rows(name: str, look: PageFeatures, first: int) -> bool:

@@ -451,11 +451,6 @@ def test_a_table_of_what_a_restatement_changed_is_no_statement() -> None:
     assert kinds_of(restated) == ("balance_sheet",)
 
 
-def test_the_table_of_a_governments_discussion_is_no_statement() -> None:
-    discussed = CITY_POSITION.replace("Cash and investments", "Current and other assets")
-    assert not kinds_of(discussed)
-
-
 def test_a_page_without_a_title_is_no_statement() -> None:
     assert not kinds_of(US_BALANCE.replace(TITLE_OF_BALANCE, ""))
     assert not kinds_of(US_INCOME.replace("CONSOLIDATED STATEMENTS OF OPERATIONS", ""))
