@@ -107,11 +107,9 @@ def caption_of(lines: Lines, top: int, floor: int) -> tuple[str, list[str], int]
     start = top
     while start > floor and top - start < MOST_CAPTION_LINES + 1:
         line = lines[start - 1]
-        below = lines[start] if start < len(lines) else line
         text = line.text
-        gap = below.y0 - line.y1
         widest = TITLE_GAP if texts else CAPTION_GAP
-        if gap > widest * line.height or NAVIGATION.fullmatch(text):
+        if lines[start].y0 - line.y1 > widest * line.height or NAVIGATION.fullmatch(text):
             break
         if row_values(line):
             break

@@ -58,11 +58,10 @@ def find_tables(text: str, words: Sequence[Word], rules: Callable[[], Rules] = R
 
     words: with boxes and offsets into `text`. rules: called only if there may be a table.
     """
-    placed = [word for word in words if 0 <= word.start < word.end <= len(text)]
-    if len(placed) > MOST_WORDS:
+    if len(words) > MOST_WORDS:
         return []
     tables = list[Table]()
-    for degrees, part in chain.from_iterable(map(partial(by_direction, text), sheet_pages(placed))):
+    for degrees, part in chain.from_iterable(map(partial(by_direction, text), sheet_pages(words))):
         level = [replace(word, box=turn_back(word.box, degrees)) for word in part] if degrees else part
         for table in _level_tables(level, rules, degrees):
             tables.append(replace(table, box=turn_back(table.box, (360 - degrees) % 360)))

@@ -70,12 +70,6 @@ def test_a_page_that_only_cites_is_none(text: str) -> None:
     assert not is_reference_list(look_at(Page(1, text.strip())))
 
 
-def test_a_title_asks_for_fewer_marks() -> None:
-    untitled = JOURNALS.replace("References\n", "") + "Some more lines of text\n" * 16
-    assert not is_reference_list(look_at(Page(1, untitled.strip())))
-    assert is_reference_list(look_at(Page(1, f"3. References\n{untitled.strip()}")))
-
-
 @pytest.mark.timed
 @pytest.mark.parametrize(
     "text",
