@@ -132,8 +132,10 @@ def statements(look: PageFeatures) -> set[str]:
 def named_statements(look: PageFeatures) -> int:
     """Counts the lines that name a statement and end in a page number, as those of an index do."""
     rows = (line for line, figure in zip(look.folded, look.figures, strict=True) if figure)
-    entries = filter(_has_page_number, rows)
-    return sum(any(one.title.search(line) for one in STATEMENTS.values()) for line in entries)
+    count = 0
+    for line in filter(_has_page_number, rows):
+        count += any(statement.title.search(line) for statement in STATEMENTS.values())
+    return count
 
 
 def _titles(look: PageFeatures) -> list[tuple[int, str]]:
