@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
-from functools import partial
+from functools import cache, partial
 from pathlib import Path
 from typing import NamedTuple, TypeVar
 
@@ -243,8 +243,6 @@ class _OpenFile:
             return better
 
         def unread(page: Page) -> Page:
-            if page.number in pictures:
-                return pages[page.number]
             return better_reading(pages[page.number], page)
 
         only = self._how.ocr_pages
@@ -340,13 +338,12 @@ def _reading(
     # A machine reads the invisible characters of the title and the labels too.
     names = [(1, info.title), *enumerate(info.labels, 1)]
     named = {number: (NAMED,) for number, name in names if name and find_instructions(name)}
-    texts = {page.text for page in pages}
-    found = {text: find_instructions(text) for text in giving_way(texts)}
+    instructions_in = cache(find_instructions)
     pages = [
         replace(
             page,
             kinds=page_kinds(page),
-            instructions=(*named.get(page.number, ()), *found[page.text]),
+            instructions=(*named.get(page.number, ()), *instructions_in(page.text)),
         )
         for page in giving_way(pages)
     ]

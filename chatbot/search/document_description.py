@@ -19,8 +19,7 @@ from ingestion.pages.issuers import (
     without_legal_form,
 )
 from ingestion.pages.kinds import CONTENTS
-from ingestion.pages.title_setting import TextPage, cover_lines
-from ingestion.pages.title_text import READ_PAGES, Written, is_sound
+from ingestion.pages.title_text import READ_PAGES, TextPage, Written, cover_lines, is_sound
 from ingestion.prompt_injection.injections import find_instructions
 
 __all__ = ["Description", "described", "issuer_of", "kind_in"]

@@ -15,7 +15,6 @@ from collections import Counter
 from collections.abc import Sequence
 from functools import cache, lru_cache
 from itertools import pairwise
-from operator import mul
 from pathlib import Path
 from typing import NamedTuple
 
@@ -75,7 +74,9 @@ LONGEST_REMEMBERED = 40
 # Signs of text that runs backwards are words that end in their capital or begin with a stop: at least so
 # many, and this share of all signs of direction. They count only for alphabets with capitals: in text that
 # runs to the left, stops stand where the file's maker put them.
-STOPS = frozenset(".,;:")
+_CAPITAL, _SMALL = "[A-ZÀ-ÞΑ-ΩЀ-Я]", "[a-zß-ÿά-ώа-џ]"
+FORWARDS = re.compile(rf"(?<!\S)(?:{_CAPITAL}{_SMALL}{{3,}}|{_CAPITAL}?{_SMALL}{{3,}}[.,;:])(?!\S)")
+BACKWARDS = re.compile(rf"(?<!\S)(?:{_SMALL}{{3,}}{_CAPITAL}|[.,;:]{_SMALL}{{3,}}{_CAPITAL}?)(?!\S)")
 FEWEST_BACKWARDS = 6
 MOST_BACKWARDS = 1 / 3
 # UTF-8 read as one-byte characters: a first byte of a two- or three-byte letter, then only bytes that
@@ -118,44 +119,24 @@ class Judgement(NamedTuple):
     disordered: bool
 
 
-class _Signs(NamedTuple):
-    """What one word shows.
-
-    right: letters in plausible runs.
-    wrong: letters in implausible runs.
-    forwards, backwards: how many of its ends show that it runs so.
-    """
-
-    right: int
-    wrong: int
-    forwards: int
-    backwards: int
-
-
 def judge(text: str) -> Judgement:
     """How much of `text` is language. Linear in its length."""
     words = text.split()
     seen = Counter(words)
-    signs = [_remembered(word) if len(word) <= LONGEST_REMEMBERED else _signs(word) for word in seen]
-    times = [min(count, MOST_TIMES) for count in seen.values()]
-    right = sum(map(mul, times, [sign.right for sign in signs]))
-    wrong = sum(map(mul, times, [sign.wrong for sign in signs]))
-    disordered = _is_backwards(signs) or _is_spaced_out(seen) or _is_broken(words)
-    # Whether UTF-8 was read as one-byte characters. words: how many the text has.
-    return Judgement(
-        right,
-        wrong,
-        disordered
-        or (
-            not text.isascii()
-            and len(MISREAD.findall(text)) >= max(FEWEST_MISREAD, MOST_MISREAD * len(words))
-        ),
-    )
+    right = wrong = 0
+    for word, count in seen.items():
+        plausible, implausible = (_remembered if len(word) <= LONGEST_REMEMBERED else _letters)(word)
+        right += min(count, MOST_TIMES) * plausible
+        wrong += min(count, MOST_TIMES) * implausible
+    # Whether UTF-8 was read as one-byte characters.
+    misread = 0 if text.isascii() else len(MISREAD.findall(text))
+    is_misread = misread >= max(FEWEST_MISREAD, MOST_MISREAD * len(words))
+    disordered = is_misread or _is_backwards(text) or _is_spaced_out(seen) or _is_broken(words)
+    return Judgement(right, wrong, disordered)
 
 
-def _is_backwards(signs: Sequence[_Signs]) -> bool:
-    backwards = sum(sign.backwards for sign in signs)
-    forwards = sum(sign.forwards for sign in signs)
+def _is_backwards(text: str) -> bool:
+    backwards, forwards = (len({*signs.findall(text)}) for signs in (BACKWARDS, FORWARDS))
     return backwards >= max(FEWEST_BACKWARDS, MOST_BACKWARDS * (forwards + backwards))
 
 
@@ -166,26 +147,12 @@ def fold(text: str) -> str:
     return text.lower().translate(_folding())
 
 
-def _signs(word: str) -> _Signs:
+def _letters(word: str) -> tuple[int, int]:
+    """(letters in plausible runs, letters in implausible runs) of a word."""
     folded = fold(word)
     right, wrong = (0, 0) if folded.isascii() else _foreign_letters(folded)
     if not word.isalpha() and _is_symbols(word):
-        wrong += len(word)
-    else:
-        plausible, implausible = _latin_letters(folded, word)
-        right += plausible
-        wrong += implausible
-    if len(word) < SHORTEST or not folded.isascii():
-        return _Signs(right, wrong, 0, 0)
-    turned = word[::-1]
-    forwards = _begins(word) + _begins_turned(turned)
-    backwards = _begins(turned) + _begins_turned(word)
-    return _Signs(right, wrong, forwards, backwards)
-
-
-def _latin_letters(folded: str, word: str) -> tuple[int, int]:
-    """(letters in plausible runs, letters in implausible runs) of a word. folded: the same word folded."""
-    right = wrong = 0
+        return right, wrong + len(word)
     digits = len(DIGIT.findall(word))
     is_code = word.isupper() and (digits > 0 or len(word) <= LONGEST_CODE)
     is_code |= digits * CHARACTERS_A_DIGIT >= len(word)
@@ -199,7 +166,7 @@ def _latin_letters(folded: str, word: str) -> tuple[int, int]:
 
 
 # The words of a document recur from page to page; so many results take 5 MB.
-_remembered = lru_cache(20_000)(_signs)
+_remembered = lru_cache(20_000)(_letters)
 
 
 def _is_symbols(word: str) -> bool:
@@ -261,16 +228,6 @@ def _is_broken(words: Sequence[str]) -> bool:
         and whole < WRITTEN_APART
     }
     return len(pairs) >= max(FEWEST_BROKEN, MOST_BROKEN * len(seen))
-
-
-def _begins(word: str) -> bool:
-    """Whether a capital stands before small letters."""
-    return word.istitle() and word.isalpha()
-
-
-def _begins_turned(word: str) -> bool:
-    """Whether a stop stands before letters."""
-    return word[0] in STOPS and word[1:].isalpha()
 
 
 @cache

@@ -21,8 +21,15 @@ from ingestion.pages.issuers import (
     registrant,
     without_legal_form,
 )
-from ingestion.pages.title_setting import CoverLine, TextPage, cover_lines
-from ingestion.pages.title_text import LONGEST_TITLE, Written, fit_title, is_sound
+from ingestion.pages.title_text import (
+    LONGEST_TITLE,
+    CoverLine,
+    TextPage,
+    Written,
+    cover_lines,
+    fit_title,
+    is_sound,
+)
 
 __all__ = ["TITLE_RULES", "TITLE_WORD", "document_title"]
 

@@ -9,8 +9,7 @@ from itertools import pairwise
 from ingestion.language.months import MONTH_NAME
 from ingestion.language.periods import YEAR
 from ingestion.language.vocabulary import parts
-from ingestion.pages.features import PageFeatures, look_at
-from ingestion.pages.statement_kinds import named_statements, statements
+from ingestion.pages.statement_kinds import PageFeatures, look_at, named_statements, statements
 from ingestion.pages.statement_terms import STATEMENTS
 from ingestion.records import Page
 
@@ -34,9 +33,7 @@ LEADER = re.compile(r"(?:\. ?){5}|\u2026{2}|_{5}")
 PAGE_NUMBER = re.compile(r"(?i)[\divxl]{1,5}")
 TITLE = re.compile(r"(?i)(table of )?contents\b|index$|list of (tables|figures|charts)")
 # Page numbers rise down a list of contents. Figures of a table do so by chance, half of the time.
-LEADERS = ("...", ". . .", "…", "_____")
 LAST_NUMBER = re.compile(r"[ -](\d{1,4})$")
-FEWEST_RISING = 4
 SHARE_RISING = 0.8
 INDEX = re.compile(
     r"(?:\(?\w{1,2}\)\.? ?|item \d+\.? ?)?(?:index to|list of) (?:the )?(?:consolidated |basic "
@@ -83,16 +80,9 @@ SIGNS_OF_WORKS = parts(
     "university press"
 )
 FEWEST_SIGNS = 6
-TITLE_OF_WORKS = re.compile(
-    r"(?:(?:[a-z]|\d{1,2}|[ivx]+|annex|appendix)[.:)]? )?(?:list of )?(?:references?(?: list| cited)?"
-    r"|bibliography|works cited|literature(?: cited)?|end ?notes|"
-    r"bibliographie|literaturverzeichnis|quellenverzeichnis|bibliografia|referencias(?: bibliograficas)?"
-    r"|references bibliographiques)"
-)
 # About one in two lines of a list of references has a mark, as entries run over two to four lines. On a page
 # with footnotes it is one in ten.
 SHARE_OF_LINES = 0.3
-SHARE_UNDER_TITLE = 0.15
 FEWEST_MARKED = 6
 
 
@@ -115,8 +105,7 @@ def _is_contents(text: str, look: PageFeatures) -> bool:
     figures do not.
     """
     lines = [line.strip() for line in text.split("\n") if line.strip()]
-    has_leader = any(leader in text for leader in LEADERS)
-    if has_leader and sum(map(bool, map(LEADER.search, lines))) >= max(FEWEST_ENTRIES, len(lines) / 3):
+    if sum(map(bool, map(LEADER.search, lines))) >= max(FEWEST_ENTRIES, len(lines) / 3):
         return True
     ending = (line for line in lines if " " in line and PAGE_NUMBER.fullmatch(line.rsplit(None, 1)[-1]))
     if not any(map(TITLE.match, lines[:5])) or len([*ending]) < max(FEWEST_ENTRIES, len(lines) / 2):
@@ -124,7 +113,7 @@ def _is_contents(text: str, look: PageFeatures) -> bool:
     rows = (line for line, figure in zip(look.folded, look.figures, strict=True) if figure)
     numbers = [int(last[1]) for line in rows if (last := LAST_NUMBER.search(line[-6:]))]
     rising = sum(first <= second for first, second in pairwise(numbers))
-    return has_leader or (len(numbers) >= FEWEST_RISING and rising >= SHARE_RISING * (len(numbers) - 1))
+    return rising >= SHARE_RISING * (len(numbers) - 1)
 
 
 def _is_index(look: PageFeatures) -> bool:
@@ -158,8 +147,4 @@ def _is_reference_list(look: PageFeatures) -> bool:
         number += look.text.count("\n", at, mark.start())
         at = mark.start()
         marked.add(number)
-    if len(marked) < FEWEST_MARKED:
-        return False
-    titled = any(map(TITLE_OF_WORKS.fullmatch, look.folded[: look.head]))
-    share = SHARE_UNDER_TITLE if titled else SHARE_OF_LINES
-    return len(marked) >= share * len(look.lines)
+    return len(marked) >= max(FEWEST_MARKED, SHARE_OF_LINES * len(look.lines))

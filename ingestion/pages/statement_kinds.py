@@ -1,21 +1,28 @@
-"""Tells which primary statements a page is, by a title of its own, its rows and its figures."""
+"""Prepares a page for the rules of page kinds, and tells which primary statements it is.
+
+A title of its own, its rows and its figures tell. Running heads are set apart, lines folded, figures counted.
+"""
 
 from __future__ import annotations
 
 import re
+from typing import NamedTuple
 
-from ingestion.pages.features import PageFeatures, count_found, has_page_number
-from ingestion.pages.statement_terms import FORBIDDEN, INCOME, PERMITTED, STATEMENTS, STEM, PrimaryStatement
+from ingestion.language.months import MONTH_WORDS
+from ingestion.pages.statement_terms import FORBIDDEN, PERMITTED, STATEMENTS, STEM
 from ingestion.prompt_injection.obfuscation import fold
+from ingestion.records import Page
 
-__all__ = ["named_statements", "statements"]
+__all__ = ["PageFeatures", "look_at", "named_statements", "statements"]
 
+# A title stands within this many lines of the top. Letterhead, item, company, unit and period may come first.
+HEAD_LINES = 14
+# A row of figures ends in a figure: "1,234", "(5.6)%", "12 %", "$ 7", or in a dash that stands for none.
+FIGURE_AT_END = re.compile(r"(?:\d[.,\d]*\)?(?: ?[%*])?|(?<=[\d)\s$])[—–-])$")
+PAGE_NUMBER = re.compile(r"(?:f ?- ?)?\d{1,3}(?:-\d{1,3})?|[ivxl]{1,6}")
 # Measured statements have figures at the end of .38 of their lines or more, the most crowded text of .30.
 LEAST_DENSITY = 0.3
 FEWEST_FIGURES = 4
-# Without a title a page must be almost only rows.
-DENSITY_ALONE = 0.5
-ALONE = 8
 LONGEST_TITLE = 130
 # A running head may stand before a page's own, and a heading before the title of what it heads.
 NOTES = re.compile(
@@ -45,8 +52,6 @@ OTHERS = re.compile(
 BEFORE = re.compile(r"(?:as )?(?:previously |originally )?report(?:ed)?\b|as originally")
 CHANGE = re.compile(r"\bimpact|\beffects? of|adjustments?|reclassif")
 AFTER = re.compile(r"restated|as (?:adjusted|revised|corrected)|without adoption")
-# Rows of the comparison in a discussion of a government's statements.
-DISCUSSED = re.compile(r"(?m)^(?:current and other assets|long-term liabilities outstanding)")
 PARENTHESES = re.compile(r"\([^()]{0,80}\)?")
 FIGURE = re.compile(r"\d[\d,.]*\d\b|\(\d")
 LABEL = re.compile(r"(?m)(?:^|(?<=[\d)%$-] ))[a-z(][^\n\d$]{2,79}")
@@ -54,46 +59,82 @@ LABEL = re.compile(r"(?m)(?:^|(?<=[\d)%$-] ))[a-z(][^\n\d$]{2,79}")
 LINES_OF_A_TITLE = 4
 
 
+class PageFeatures(NamedTuple):
+    """A page prepared for the rules.
+
+    lines: those of the page's own text, one space between words.
+    folded: the same in lower case, without accents, curly quotes and long dashes.
+    edges: running heads and feet, folded.
+    figures: for each line whether it ends in a figure.
+    text: all folded lines.
+    """
+
+    lines: tuple[str, ...]
+    folded: tuple[str, ...]
+    edges: tuple[str, ...]
+    figures: tuple[bool, ...]
+    text: str
+
+    @property
+    def head(self) -> int:
+        """How many lines belong to the head of the page."""
+        return min(HEAD_LINES, len(self.lines))
+
+    @property
+    def density(self) -> float:
+        """The share of lines that end in a figure, in [0, 1]."""
+        return self.rows / max(1, len(self.figures))
+
+    @property
+    def rows(self) -> int:
+        """How many of the lines end in a figure."""
+        return sum(self.figures)
+
+
+def look_at(page: Page) -> PageFeatures:
+    """Returns a page prepared for the rules, in time linear in its text."""
+    lines = list[str]()
+    edges = list[str]()
+    start = 0
+    for line in page.text.split("\n"):
+        words = " ".join(line.split())
+        if words and any(first <= start < end for first, end in page.running):
+            edges.append(fold(words))
+        elif words:
+            lines.append(words)
+        start += len(line) + 1
+    text = fold("\n".join(lines))
+    figures = (bool(FIGURE_AT_END.search(line[-12:])) for line in lines)
+    return PageFeatures(tuple(lines), tuple(text.splitlines()), tuple(edges), tuple(figures), text)
+
+
+def _has_page_number(folded: str) -> bool:
+    """Whether a line ends in a page number, like an entry of a list of contents, and not in a date."""
+    *_, before, last = ["", "", *folded.rsplit(None, 2)]
+    return before.rstrip(".") not in {"", *MONTH_WORDS} and PAGE_NUMBER.fullmatch(last) is not None
+
+
 def statements(look: PageFeatures) -> set[str]:
     """Returns which of STATEMENTS the page is; none for notes, discussions, extracts and lists."""
     if look.rows < FEWEST_FIGURES or look.density < LEAST_DENSITY:
         return set()
     titles = _titles(look)
-    head = look.folded[: look.head]
-    if _is_about_others(look, titles[0][0] if titles else look.head):
+    if not titles or _is_about_others(look, titles[0][0]):
         return set()
-    if not titles:
-        if look.density < DENSITY_ALONE or any(map(STEM.search, head)):
-            return set()
-        labels = _labels(look.text)
-        return {name for name, statement in STATEMENTS.items() if _shows_alone(statement, labels)}
-    labels = _labels(look.text)
     named = {name for number, name in titles if number < look.head}
-    if "comprehensive_income_statement" in named and count_found(INCOME.rows, labels) > INCOME.fewest:
+    if "comprehensive_income_statement" in named:
         named.add("income_statement")
-    found = {
-        name
-        for name in named
-        if look.rows >= STATEMENTS[name].figures and _has_rows(STATEMENTS[name], labels)
-    }
-    for number, name in titles if found else ():
-        if number >= look.head and _has_rows(STATEMENTS[name], _labels("\n".join(look.folded[number:]))):
-            found.add(name)
-    return found
-
-
-def _shows_alone(statement: PrimaryStatement, labels: str) -> bool:
-    """Whether the rows of a page show a statement without a title."""
-    closing = statement.closing and statement.closing.search(labels)
-    return bool(closing) and count_found(statement.rows, labels) >= ALONE
+    found = {name for name in named if _has_rows(name, look, 0)}
+    further = {name for number, name in titles if number >= look.head and _has_rows(name, look, number)}
+    return found and found | further
 
 
 def named_statements(look: PageFeatures) -> int:
     """Counts the lines that name a statement and end in a page number, as those of an index do."""
+    rows = (line for line, figure in zip(look.folded, look.figures, strict=True) if figure)
     count = 0
-    for line, figure in zip(look.folded, look.figures, strict=True):
-        if figure and has_page_number(line):
-            count += any(statement.title.search(line) for statement in STATEMENTS.values())
+    for line in filter(_has_page_number, rows):
+        count += any(statement.title.search(line) for statement in STATEMENTS.values())
     return count
 
 
@@ -115,8 +156,6 @@ def _named(line: str) -> list[str]:
     """Returns the statements that a line is the title of."""
     line = " ".join(PARENTHESES.sub(" ", line).split())
     folded = fold(line)
-    if len(folded) != len(line):
-        line = folded
     names = []
     for name, statement in STATEMENTS.items():
         found = statement.title.search(folded)
@@ -130,7 +169,7 @@ def _is_title(before: str, after: str) -> bool:
 
     There may be names and dates, but no sentence, no page number, and no word that makes it something else.
     """
-    if has_page_number("x " + fold(after)) or ". ." in after or after.rstrip().endswith((".", ";")):
+    if _has_page_number("x " + fold(after)) or after.rstrip().endswith((".", ";")):
         return False
     # Two lines that extraction put together: what has figures is a row, or the heads of columns.
     row = FIGURE.search(after)
@@ -153,18 +192,14 @@ def _is_about_others(look: PageFeatures, title: int) -> bool:
     if any(len(line) < LONGEST_TITLE and OTHERS.search(line) for line in top):
         return True
     heads = "\n".join(look.folded[: title + look.head])
-    if BEFORE.search(heads) and CHANGE.search(heads) and AFTER.search(heads):
-        return True
-    return bool(DISCUSSED.search(look.text))
+    return all(pattern.search(heads) for pattern in (BEFORE, CHANGE, AFTER))
 
 
-def _labels(text: str) -> str:
-    """Returns what rows begin with, one a line.
-
-    Rows that extraction put behind the figures of the row before count too.
-    """
-    return "\n".join(LABEL.findall(text))
-
-
-def _has_rows(statement: PrimaryStatement, labels: str) -> bool:
-    return bool(statement.bottom.search(labels)) and count_found(statement.rows, labels) >= statement.fewest
+def _has_rows(name: str, look: PageFeatures, first: int) -> bool:
+    """Whether a page has the rows of a statement from one of its lines on."""
+    statement = STATEMENTS[name]
+    # What rows begin with, one a line, also those that extraction put behind the figures of the row before.
+    labels = "\n".join(LABEL.findall("\n".join(look.folded[first:])))
+    found = sum(bool(row.search(labels)) for row in statement.rows)
+    is_whole = look.rows >= statement.figures and found >= statement.fewest
+    return is_whole and statement.bottom.search(labels) is not None

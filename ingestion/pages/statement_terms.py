@@ -9,7 +9,7 @@ from ingestion.language.currencies import CURRENCY_TERMS
 from ingestion.language.months import MONTH_NAME
 from ingestion.language.scales import SCALE_TERMS
 
-__all__ = ["FORBIDDEN", "INCOME", "PERMITTED", "STATEMENTS", "STEM", "PrimaryStatement"]
+__all__ = ["FORBIDDEN", "PERMITTED", "STATEMENTS", "STEM", "PrimaryStatement"]
 
 
 class PrimaryStatement(NamedTuple):
@@ -20,7 +20,6 @@ class PrimaryStatement(NamedTuple):
     bottom: the rows of which every such statement has at least one.
     fewest: the fewest rows of different kinds of a statement with a title.
     figures: the fewest lines that end in a figure. An extract has fewer.
-    closing: the row by which a statement without a title is recognised, None if others have such rows too.
     """
 
     title: re.Pattern[str]
@@ -28,7 +27,6 @@ class PrimaryStatement(NamedTuple):
     bottom: re.Pattern[str]
     fewest: int
     figures: int
-    closing: re.Pattern[str] | None = None
 
 
 def _title(*names: str) -> re.Pattern[str]:
@@ -254,10 +252,6 @@ BALANCE = PrimaryStatement(
     ),
     fewest=6,
     figures=8,
-    closing=_row(
-        r"total (?:liabilities|equity|deficit)[^\n]{0,60} and |total (?:du )?passif|total pasivo y"
-        r"|total do passivo e|summe (?:der )?passiva"
-    ),
 )
 CASH = PrimaryStatement(
     _title(
@@ -301,10 +295,6 @@ CASH = PrimaryStatement(
     ),
     fewest=5,
     figures=8,
-    closing=_row(
-        r"(?:total )?cash[^\n]{0,60}(?:end of|at end|ending)|(?:tresorerie|finanzmittel|efectivo"
-        r"|caixa)[^\n]{0,40} (?:cloture|ende|final)"
-    ),
 )
 EQUITY = PrimaryStatement(
     _title(

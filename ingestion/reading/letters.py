@@ -1,22 +1,29 @@
-"""Mends words that are drawn as such but not written so: ligatures that have no meaning in their font, and
-letters and digits that are set apart.
+"""Mends words that are drawn as such but not written so.
+
+These are ligatures that have no meaning in their font, letters and digits that are set apart, and marks of
+notes, raised and small.
+
+Without raised signs "45" with the mark 3 would be read as 453. Only marks that begin a line of the page are
+looked at.
 """
 
 from __future__ import annotations
 
 import ctypes
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from itertools import pairwise
 from typing import Any
 
 import pypdfium2.raw as raw
 
 from ingestion.language.currencies import DRAWN_SIGNS
+from ingestion.language.sentences import LEVEL, RAISED
 from ingestion.ocr.plausibility import LIGATURES, fold, plausibility
 from ingestion.reading.page_objects import loose_box
+from ingestion.records import Rect, Span
 
-__all__ = ["with_plain_words"]
+__all__ = ["AS_RAISED", "is_raised", "with_plain_words", "with_raised_marks"]
 
 # What PDFium gives for glyphs without a meaning, and a hyphen in front of a small letter.
 UNKNOWN = re.compile("[\x00-\x08\x0b\x0e-\x1f\ufffd\ufffe\ue000-\uf8ff]")
@@ -37,6 +44,14 @@ LETTER_GAP, FIGURE_GAP = 0.5, 0.8
 SHORTEST = 4
 LINE_END = re.compile(r"\s*[\r\n]|\s*\Z")
 FIGURE = re.compile(rf"[{DRAWN_SIGNS}]|\(?[{DRAWN_SIGNS}]?\d+(?:[.,]\d+)+%?\)?")
+
+# The number before a note, at the beginning of a line.
+NUMBERED = re.compile(r"(?m)^\s?([1-9]\d?(?=\s{1,3}\S|[A-Z])|[a-h](?=\s{0,3}[A-Z]))")
+# What may end in a mark: a word or figure, or one with a blank before its mark.
+MARKED = re.compile(r"(?<=\S)[ ]?([1-9]\d?|[a-h])(?=\s|[.,;:)]|$)")
+AS_RAISED = str.maketrans(LEVEL, RAISED)
+# The most of the text's height that a mark has, and how far its foot is above the text's, as a share of that.
+SMALL, ABOVE = 0.85, 0.1
 
 # (start, end) of a stretch, what is read in its place, and PDFium's indexes of that.
 Change = tuple[int, int, str, list[int]]
@@ -157,3 +172,29 @@ def _are_words(words: Sequence[str]) -> bool:
     long = [fold(word) for word in words if word.isalpha() and len(word) >= SHORTEST]
     # Letters in the order of the alphabet are marks.
     return bool(long) and all(plausibility(word) >= 0 and list(word) != sorted(word) for word in long)
+
+
+def with_raised_marks(plain: str, around: Callable[[Sequence[Span]], list[Rect]]) -> str:
+    """A page's text with raised signs for marks. around: the boxes of stretches of it."""
+    numbers = set(NUMBERED.findall(plain))
+    if not numbers:
+        return plain
+    pieces = list[str]()
+    done = first = 0
+    for found in MARKED.finditer(plain):
+        for start in range(found.start(1), found.end()):
+            mark = plain[start : found.end()]
+            if not done or plain[done:start] != ",":  # no further mark of the same word
+                first = start
+            before = first - 1 if plain[first - 1] != " " else first - 2
+            if mark in numbers and is_raised(*around([(first, start + 1), (before, before + 1)])):
+                pieces += [plain[done:start], mark.translate(AS_RAISED)]
+                done = found.end()
+                break
+    return "".join([*pieces, plain[done:]])
+
+
+def is_raised(mark: Rect, text: Rect) -> bool:
+    """Whether a mark is set smaller than the text before it, with its foot above."""
+    is_beside = mark.level(text) > 0 and abs(mark.x0 - text.x1) < text.height
+    return is_beside and mark.height < SMALL * text.height and mark.y1 < text.y1 - ABOVE * text.height

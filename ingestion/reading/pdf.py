@@ -30,9 +30,8 @@ from ingestion.reading.annotations import (
 )
 from ingestion.reading.hidden_layers import has_hidden_layers
 from ingestion.reading.image_areas import finest, picture_places
-from ingestion.reading.letters import with_plain_words
+from ingestion.reading.letters import with_plain_words, with_raised_marks
 from ingestion.reading.page_objects import PageObjects, around_spans, corners_of
-from ingestion.reading.raised_marks import with_raised_marks
 from ingestion.reading.reading_order import in_reading_order
 from ingestion.reading.seen import UNCHECKED, ShownPage, kept_of, told, unseen_of
 from ingestion.records import DocumentInfo, Place, Rect, Span, Word, turn_back

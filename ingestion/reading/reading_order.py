@@ -19,8 +19,8 @@ from typing import Any
 import pypdfium2.raw as raw
 
 from ingestion.reading.layout import sheet_pages
+from ingestion.reading.letters import AS_RAISED, is_raised
 from ingestion.reading.page_objects import Box, around_spans, loose_box, loose_boxes
-from ingestion.reading.raised_marks import AS_RAISED, is_raised
 from ingestion.reading.text_columns import in_columns
 from ingestion.records import Rect, Word, turn_back
 

@@ -107,19 +107,17 @@ def caption_of(lines: Lines, top: int, floor: int) -> tuple[str, list[str], int]
     start = top
     while start > floor and top - start < MOST_CAPTION_LINES + 1:
         line = lines[start - 1]
-        below = lines[start] if start < len(lines) else line
         text = line.text
-        gap = below.y0 - line.y1
         widest = TITLE_GAP if texts else CAPTION_GAP
-        if gap > widest * line.height or NAVIGATION.fullmatch(text):
+        if lines[start].y0 - line.y1 > widest * line.height or NAVIGATION.fullmatch(text):
             break
         if row_values(line):
             break
+        sentence, begun = _introduction(lines, start, floor) if text.endswith((":", ".")) else ("", start)
         if is_unit(text):
             units.insert(0, text)
-        elif not texts and _introduces(lines, start, floor):
-            sentence, start = _introduction(lines, start, floor)
-            return sentence, [*units, *bracketed_units(sentence)], start
+        elif not texts and (text.endswith(":") or INTRODUCTION.search(sentence)):
+            return sentence, [*units, *bracketed_units(sentence)], begun
         elif _is_prose(text) or (texts and text.endswith(":")) or len(texts) == MOST_CAPTION_LINES:
             break
         else:
@@ -135,13 +133,6 @@ def caption_of(lines: Lines, top: int, floor: int) -> tuple[str, list[str], int]
 def _is_prose(text: str) -> bool:
     is_sentence = text.endswith((".", ";")) and not CAPTION.match(text)
     return is_sentence or len(text.split()) > MOST_CAPTION_WORDS
-
-
-def _introduces(lines: Lines, start: int, floor: int) -> bool:
-    """Whether the line above lines[start] ends a sentence that introduces the table."""
-    text = lines[start - 1].text
-    introduces = text.endswith(".") and INTRODUCTION.search(_introduction(lines, start, floor)[0])
-    return text.endswith(":") or bool(introduces)
 
 
 def _introduction(lines: Lines, start: int, floor: int) -> tuple[str, int]:

@@ -8,11 +8,10 @@ from dataclasses import replace
 from functools import partial
 from itertools import chain
 
-from ingestion.reading.layout import sheet_pages
+from ingestion.reading.layout import by_direction, sheet_pages
 from ingestion.records import Page, Rect, Row, Table, Word, around_words, turn_back
 from ingestion.tables.captions import bracketed_units, caption_of
 from ingestion.tables.columns import Column, label_of
-from ingestion.tables.directions import by_direction
 from ingestion.tables.grids import grids_of
 from ingestion.tables.heads import head_of
 from ingestion.tables.lines import Lines, Piece, VisualLine, visual_lines
@@ -47,9 +46,6 @@ UNEVEN = 0.3
 SAME_SIDE = 0.03
 MOST_LINES_BETWEEN = 5
 CONTINUED = re.compile(r"(?i)\b(?:continued|cont['’.]?d?|concluded)\b")
-# Shades and underlines look like rules too. Real rules lose no column: they keep at least this share of the
-# cells that the words alone would make. The rest are stray lines of labels and notes.
-KEPT = 0.9
 NUMBERED = re.compile(r"(\d{1,3})[.)]?\s")
 # The share of a table's rows that have a label of their own.
 LABELLED = 0.5
@@ -62,11 +58,10 @@ def find_tables(text: str, words: Sequence[Word], rules: Callable[[], Rules] = R
 
     words: with boxes and offsets into `text`. rules: called only if there may be a table.
     """
-    placed = [word for word in words if 0 <= word.start < word.end <= len(text)]
-    if len(placed) > MOST_WORDS:
+    if len(words) > MOST_WORDS:
         return []
     tables = list[Table]()
-    for degrees, part in chain.from_iterable(map(partial(by_direction, text), sheet_pages(placed))):
+    for degrees, part in chain.from_iterable(map(partial(by_direction, text), sheet_pages(words))):
         level = [replace(word, box=turn_back(word.box, degrees)) for word in part] if degrees else part
         for table in _level_tables(level, rules, degrees):
             tables.append(replace(table, box=turn_back(table.box, (360 - degrees) % 360)))
@@ -85,8 +80,6 @@ def _level_tables(placed: Sequence[Word], rules: Callable[[], Rules], degrees: i
         return tables
     outside = [word for word in placed if not _is_within(word, ruled)]
     both = [*ruled, *_unruled(without_page_number(visual_lines(outside)))]
-    if _count_cells(both) < KEPT * _count_cells(tables):
-        return tables
     return sorted(both, key=lambda table: table.box.y0)
 
 
@@ -94,16 +87,6 @@ def _is_part_of_wider(table: Table, ruled: Sequence[Table], tables: Sequence[Tab
     """Whether a ruled table meets a table found from words alone that has at least as many columns."""
     met = [other for other in tables if table.box.meets(other.box)]
     return any(len(other.heads) >= _width(table, ruled) for other in met)
-
-
-def _count_cells(tables: Sequence[Table]) -> int:
-    """Counts the filled cells, labels included.
-
-    Labels count because the words alone may read two tables side by side as one, and the labels of the
-    second as cells of the first.
-    """
-    rows = chain.from_iterable(table.rows for table in tables)
-    return sum(len(row.cells) - row.cells.count(None) + bool(row.label) for row in rows)
 
 
 def _width(table: Table, ruled: Sequence[Table]) -> int:

@@ -469,8 +469,7 @@ class _WordJoiner:
             return False
         if after != ["v"]:
             return kind == "s" and self._kinds[index + 1 : index + 3] == ["c", "v"]  # "( ₦ 4,312 )"
-        apart = self._gap(index) >= SIGN_GAP or self._kinds[index - 1] == "c"
-        return kind == "s" or (apart and self._words[index].text in SIGNS)
+        return kind == "s" or self._gap(index) >= SIGN_GAP or self._kinds[index - 1] == "c"
 
     def _belongs(self, index: int, last: Piece) -> bool:
         """Whether a word continues the value before it.

@@ -247,7 +247,7 @@ def first_line(lines: Lines, block: Block, floor: int) -> int:
         over = _over_columns(line, columns, start=0)
         if over and index > floor and _heads(lines[index - 1], columns):
             return index + 1
-        if CAPTION.match(line.text) or columns_over(line.pieces[0], columns):
+        if columns_over(line.pieces[0], columns):
             break
     return block.first
 

@@ -205,7 +205,7 @@ class _Sheet:
         groups = [inside.text for inside in first[self._serials :]]
         made = []
         for words, values, above in _split(label, [row[column] for column in self._values]):
-            words = words if above else serial + words
+            words = serial + words
             cells = [text_piece(value) if value else None for value in values]
             made.append(row_of(text_of(words), words, cells, stacked([section, *groups, above])))
         return made

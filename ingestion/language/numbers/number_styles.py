@@ -277,8 +277,9 @@ def table_styles(table: Table, page_text: str) -> tuple[NumberStyle, ...]:
             decimal = decided or company or _usual(page_text, on_page)
             if company not in ("", decimal):
                 decimal = ""  # the page and the column contradict each other
-        otherwise = own["4"] + sum(own[f"?{mark}"] for mark in ".," if mark != decimal)
-        spaces = sum(_SPACED.search(text) is not None for text in column) > otherwise
+        grouped = sum(own[f"?{mark}"] for mark in ".," if mark != decimal)
+        spaced = sum(_SPACED.search(text) is not None for text in column)
+        spaces = spaced > own["4"] and spaced >= grouped
         styles.append(NumberStyle(decimal, spaces, sides, squares, arrows))
     return tuple(styles)
 

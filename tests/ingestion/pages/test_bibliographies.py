@@ -6,9 +6,9 @@ import time
 
 import pytest
 
-from ingestion.pages.features import look_at
 from ingestion.pages.kinds import RISK_FACTORS_OR_BOILERPLATE, page_kinds
 from ingestion.pages.kinds import _is_reference_list as is_reference_list
+from ingestion.pages.statement_kinds import look_at
 from ingestion.records import Page
 
 DATED = """
@@ -68,12 +68,6 @@ def test_lists_of_works_cited_count_as_boilerplate(text: str) -> None:
 @pytest.mark.parametrize("text", [FOOTNOTED, LAWS, ""])
 def test_a_page_that_only_cites_is_none(text: str) -> None:
     assert not is_reference_list(look_at(Page(1, text.strip())))
-
-
-def test_a_title_asks_for_fewer_marks() -> None:
-    untitled = JOURNALS.replace("References\n", "") + "Some more lines of text\n" * 16
-    assert not is_reference_list(look_at(Page(1, untitled.strip())))
-    assert is_reference_list(look_at(Page(1, f"3. References\n{untitled.strip()}")))
 
 
 @pytest.mark.timed
