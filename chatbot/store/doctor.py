@@ -18,7 +18,6 @@ from chatbot.store.index_errors import IndexDamagedError
 from chatbot.store.kept_copies import KeptName
 from chatbot.store.library import Library
 from chatbot.store.migration import migration_mark
-from chatbot.store.migration.index_comparison import compare_vectors
 from chatbot.store.plain_files import strange_in
 from chatbot.store.seals import LEXICON, TEXT
 
@@ -313,7 +312,7 @@ def _vectors(library: Library) -> list[str]:
     """Says whether the index has other vectors than the catalogue. It is asked only on this machine."""
     if not (library.indexes.on_this_machine and library.indexes.vectors.exists()):
         return []
-    before, after = compare_vectors(library.catalog, library.indexes, library.embedder, lambda done: None)
+    before, after = library.indexes.compare_vectors(lambda done: None)
     if before.count != after.count or before == after:  # a number is told by `differences`
         return []
     return ["the vector index has other vectors than the catalogue"]

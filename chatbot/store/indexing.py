@@ -9,6 +9,7 @@ import logging
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import cache, partial
 from hashlib import sha256
+from itertools import islice
 from typing import TypeVar
 
 import numpy as np
@@ -19,8 +20,9 @@ from chatbot.store.catalog import Catalog, rest_of
 from chatbot.store.contents import Refilled
 from chatbot.store.disk_reserve import DiskFullError
 from chatbot.store.engines import Engines
+from chatbot.store.migration.row_values import RowSum, TableSum, summary_of
 from chatbot.store.term_scores import lexicon_of, terms_of
-from chatbot.store.vector_index import ChromaIndex, IndexDamagedError, IndexedPassage
+from chatbot.store.vector_index import BATCH, ChromaIndex, IndexDamagedError, IndexedPassage
 from chatbot.store.word_index import WordIndex
 from ingestion.language.months import MONTH_WORDS
 from ingestion.language.terms import STOP_WORDS, terms
@@ -38,6 +40,8 @@ TERMS = "terms"
 REFILLED = "refilled"
 # The number of passages read from the catalogue at once.
 PASSAGES_READ = 1_000
+# Chroma makes unit rows of unit rows, which may change the last bits.
+TOLERANCE = 1e-5
 Result = TypeVar("Result")
 
 
@@ -280,9 +284,34 @@ class Indexes:
         """Notes that a comparison found the index of vectors as the catalogue says it should be."""
         self._catalog.set_meta(ALIGNED, self._aligned)
 
-    def passages(self, version: int) -> Iterator[IndexedPassage]:
-        """Yields what the index of vectors should have of a version; only some are in memory."""
-        return self._passages(version)
+    def compare_words(self) -> tuple[TableSum, TableSum]:
+        """Sums up (version, passages) of the catalogue and of the index. Both count all passages."""
+        expected = {version: count for version, count in self._catalog.chunk_counts().items() if count}
+        before, after = (
+            TableSum(sum(one.values()), summary_of(one.items()).digest)
+            for one in (expected, self.keywords.counts())
+        )
+        return before, after
+
+    def compare_vectors(self, told: Callable[[int], None]) -> tuple[TableSum, TableSum]:
+        """Sums up (id, vector) of the catalogue and of the index. Vectors that differ by rounding are equal.
+
+        told: of the vectors so far.
+        """
+        before, after = RowSum(), RowSum()
+        done = 0
+        for version in self._catalog.window_counts(self._embedder.fingerprint, self._embedder.dimension):
+            records = (record for passage in self._passages(version) for record in passage.records())
+            while batch := {key: vector for key, vector, _, _ in islice(records, BATCH)}:
+                held = self.vectors.held(list(batch))
+                for key, vector in batch.items():
+                    before.add((key, vector.tobytes()))
+                    if key in held:
+                        same = np.allclose(held[key], vector, rtol=0, atol=TOLERANCE)
+                        after.add((key, (vector if same else held[key]).tobytes()))
+                done += len(batch)
+                told(done)
+        return before.summary(), TableSum(self.vectors.count(), after.summary().digest)
 
     def differences(self) -> list[str]:
         """Describes how the indexes differ from the catalogue; nothing if they agree. Raises

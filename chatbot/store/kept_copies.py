@@ -7,17 +7,15 @@ import json
 import math
 import os
 import re
-import tempfile
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from io import RawIOBase
 from pathlib import Path
 from typing import Any, BinaryIO
 
 from chatbot.errors import DocumentError, StoreError
 from chatbot.settings import Settings
-from chatbot.store.copy_files import CopyFiles, FolderFiles
+from chatbot.store.copy_files import READ_BYTES, CopyFiles, FolderFiles, prepared
 from chatbot.store.corrections import correction_from, correction_to
 from chatbot.store.damage import json_in
 from chatbot.store.digests import digest_in
@@ -29,7 +27,6 @@ from ingestion.records import NO_FACTS, DocumentFacts
 
 __all__ = ["Copies", "KeptName", "copies_of", "copy_name", "files_of", "is_copy", "is_kept"]
 
-COPY_BYTES = 1 << 20
 COPY = re.compile(r"[0-9a-f]{64}\.pdf")
 NAMES = re.compile(r"[0-9a-f]{64}\.json")
 # Seconds that an upload may take.
@@ -112,43 +109,40 @@ class Copies:
         noted: called with the SHA-256 once the copy is there. If it fails, a copy that is new is dropped, or
             it would be taken for one that is still to be added.
         """
-        digest = hashlib.sha256()
-        size = 0
+        hashed = hashlib.sha256()
+
+        def parts() -> Iterator[bytes]:
+            size = 0
+            while part := _read(data):
+                hashed.update(part)
+                size += len(part)
+                self._check_size(size)
+                yield part
+            if not unchanged():
+                raise DocumentError(
+                    "The file changed while it was being read.",
+                    hint="Add it again when the copy is complete.",
+                    retryable=True,
+                )
+
         try:
-            handle, partial = tempfile.mkstemp(
-                dir=self._files.incoming, prefix="incoming-", suffix=".partial"
-            )
+            with prepared(self._files.incoming, parts()) as file:
+                digest = hashed.hexdigest()
+                is_new = self._files.size(copy_name(digest)) != file.stat().st_size
+                if is_new:
+                    self.write_names(digest, [KeptName(name, None)])
+                    self._files.put(file, copy_name(digest))
+        except StoreError as error:  # of an object store
+            raise DocumentError(error.message, hint=error.hint, retryable=error.retryable) from error
         except OSError as error:
             raise _not_kept(error, self._files.incoming) from error
         try:
-            with os.fdopen(
-                handle, "wb", buffering=0
-            ) as target:  # closing a buffer would fail once more on a full disk
-                while part := _read(data):
-                    digest.update(part)
-                    size += len(part)
-                    self._check_size(size)
-                    _write(target, part, self._files.incoming)
-                if not unchanged():
-                    raise DocumentError(
-                        "The file changed while it was being read.",
-                        hint="Add it again when the copy is complete.",
-                        retryable=True,
-                    )
-                is_new = not self._whole(digest.hexdigest(), size)
-                if is_new:
-                    self._settle(target, partial, digest.hexdigest(), name)
-        except StoreError as error:  # of an object store
-            raise DocumentError(error.message, hint=error.hint, retryable=error.retryable) from error
-        finally:
-            Path(partial).unlink(missing_ok=True)
-        try:
-            noted(digest.hexdigest())
+            noted(digest)
         except BaseException:
             if is_new:
-                self.drop(digest.hexdigest())
+                self.drop(digest)
             raise
-        return digest.hexdigest()
+        return digest
 
     def has(self, digest: str) -> bool:
         """Tells whether there is a copy of these bytes. Raises StoreError."""
@@ -228,7 +222,7 @@ class Copies:
     def drop_partials(self) -> int:
         """Deletes unfinished copies and the remains of dropped ones. Returns their number."""
         # Another server may be putting a copy just now, with its names before it.
-        latest = math.inf if self._files.alone() else time.time() - PUTTING_SECONDS
+        latest = math.inf if self._files.alone else time.time() - PUTTING_SECONDS
         partials = [path for path in self._files.incoming.glob("*.partial") if PARTIAL.fullmatch(path.name)]
         if self._files.incoming == self.folder:
             partials = [path for path in partials if _put_at(path) < latest]
@@ -285,17 +279,8 @@ class Copies:
             listed["said"] = correction_to(said)
         text = json.dumps({**listed, CHECK: _check(listed)})
         try:
-            handle, partial = tempfile.mkstemp(
-                dir=self._files.incoming, prefix="incoming-", suffix=".partial"
-            )
-            try:
-                with os.fdopen(handle, "w", encoding="utf-8") as file:
-                    file.write(text)
-                    file.flush()
-                    os.fsync(file.fileno())
-                self._files.put(Path(partial), _names(digest))
-            finally:
-                Path(partial).unlink(missing_ok=True)
+            with prepared(self._files.incoming, [text.encode()]) as file:
+                self._files.put(file, _names(digest))
         except OSError as error:
             raise _not_kept(error, self._files.incoming) from error
 
@@ -306,19 +291,6 @@ class Copies:
                 f"The file is {size / 2**20:.0f} MiB or more, over {limit}.",
                 hint="Split it, or raise FINPOLICY_MAX_UPLOAD_MB.",
             )
-
-    def _whole(self, digest: str, size: int) -> bool:
-        """Tells whether a complete copy exists already."""
-        return self._files.size(copy_name(digest)) == size
-
-    def _settle(self, target: RawIOBase, partial: str, digest: str, name: str) -> None:
-        """Makes a complete copy permanent and visible."""
-        try:
-            os.fsync(target.fileno())
-            self.write_names(digest, [KeptName(name, None)])
-            self._files.put(Path(partial), copy_name(digest))
-        except OSError as error:
-            raise _not_kept(error, self._files.incoming) from error
 
 
 def _check(beside: Mapping[str, Any]) -> str:
@@ -387,19 +359,9 @@ def _same(before: os.stat_result, after: os.stat_result) -> bool:
 
 def _read(data: BinaryIO) -> bytes:
     try:
-        return data.read(COPY_BYTES)
+        return data.read(READ_BYTES)
     except OSError as error:
         raise _not_read(error) from error
-
-
-def _write(target: RawIOBase, part: bytes, folder: Path) -> None:
-    """Writes everything: one call may write less if a disk is nearly full."""
-    left = memoryview(part)
-    try:
-        while left:
-            left = left[target.write(left) or 0 :]
-    except OSError as error:
-        raise _not_kept(error, folder) from error
 
 
 def _not_read(error: OSError) -> DocumentError:

@@ -1,16 +1,12 @@
-"""Makes the kept copies of one place equal to those of another, wherever an earlier attempt stopped."""
+"""Makes the kept copies of one place equal to those of another."""
 
 from __future__ import annotations
 
-import os
-import shutil
-import tempfile
 from collections.abc import Callable, Collection, Iterator
-from pathlib import Path
 
 from chatbot.errors import StoreError
 from chatbot.settings import PROGRAM
-from chatbot.store.copy_files import CopyFiles
+from chatbot.store.copy_files import CopyFiles, prepared
 from chatbot.store.kept_copies import copy_name, is_copy, is_kept
 from chatbot.store.migration.row_values import TableSum, summary_of
 
@@ -44,12 +40,9 @@ def move_copies(
         if name.partition(".")[0] in former:
             target.delete(name)
     for done, name in enumerate(names, 1):
-        if is_copy(name):
-            same = target.size(name) == source.size(name)
-        else:  # a small file that may have changed
-            same = target.size(name) is not None and target.read(name) == source.read(name)
-        if not same:
-            _copy(source, target, name)
+        if not (is_copy(name) and target.size(name) == source.size(name)):
+            with prepared(target.incoming, source.parts(name)) as file:
+                target.put(file, name)
         told(done)
 
 
@@ -73,19 +66,3 @@ def _hashes(files: CopyFiles, told: Told) -> Iterator[tuple[str, str]]:
 
 def _damaged(name: str, how: str) -> StoreError:
     return StoreError(f"The kept file {name} {how}.", hint=f"Run `{PROGRAM} doctor --repair` first.")
-
-
-def _copy(source: CopyFiles, target: CopyFiles, name: str) -> None:
-    handle, partial = tempfile.mkstemp(dir=target.incoming, prefix="incoming-", suffix=".partial")
-    try:
-        with os.fdopen(handle, "wb") as file:
-            if is_copy(name):
-                with source.open(name) as data:
-                    shutil.copyfileobj(data, file)
-            else:
-                file.write(source.read(name))
-            file.flush()
-            os.fsync(file.fileno())
-        target.put(Path(partial), name)
-    finally:
-        Path(partial).unlink(missing_ok=True)
