@@ -277,14 +277,14 @@ def _add_text(result: AddResult) -> str:
 
 
 def list_documents(options: argparse.Namespace, settings: Settings) -> int:
-    from chatbot.store.catalog import NAME, Catalog, Waiting
+    from chatbot.store.catalog import NAME, Catalog, Taken
     from chatbot.store.database import place_of
     from chatbot.store.migration.migration_mark import refuse_unfinished
 
     place = place_of(settings, NAME)
     rows: list[DocumentRow] = []
     titles: dict[str, str] = {}
-    waiting: list[Waiting] = []
+    waiting: list[Taken] = []
     if not isinstance(place, Path) or place.exists():
         # Works beside a running chat and waits for nobody.
         with closing(Catalog(place, read_only=True)) as catalog:

@@ -5,14 +5,13 @@ from __future__ import annotations
 import hashlib
 import os
 import tempfile
-from abc import ABC, abstractmethod
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
 
 from chatbot.store.plain_files import is_plain, open_plain
 
-__all__ = ["CopyFiles", "FolderFiles", "prepared"]
+__all__ = ["CopyFiles", "prepared"]
 
 READ_BYTES = 1 << 20
 
@@ -38,8 +37,10 @@ def prepared(folder: Path, parts: Iterable[bytes]) -> Iterator[Path]:
         path.unlink(missing_ok=True)
 
 
-class CopyFiles(ABC):
-    """Files by name, each visible only when it is complete.
+class CopyFiles:
+    """Files by name, each visible only when it is complete: those of one folder, or what a subclass has.
+
+    Other files may be in the folder. No link is followed.
 
     incoming: the folder of this machine in which a file is prepared; on the same disk as what holds it, if
         that is a folder.
@@ -48,59 +49,16 @@ class CopyFiles(ABC):
     Methods raise OSError, FileNotFoundError for a missing file, and StoreError for what a server refuses.
     """
 
-    incoming: Path
-    alone = False
-
-    @abstractmethod
-    def put(self, prepared: Path, name: str) -> None:
-        """Makes a prepared file permanent under a name, in place of a former one. It is moved."""
-
-    @abstractmethod
-    def parts(self, name: str) -> Iterator[bytes]:
-        """Yields the content of a file, wherever it is kept."""
-
-    @abstractmethod
-    def size(self, name: str) -> int | None:
-        """Returns the size in bytes, None for a missing file."""
-
-    @abstractmethod
-    def local(self, name: str) -> Path | None:
-        """Returns a path on this machine with the file's content, None for a missing file."""
-
-    @abstractmethod
-    def delete(self, name: str) -> None:
-        """Deletes a file. A missing one is ignored."""
-
-    @abstractmethod
-    def listed(self) -> Iterator[tuple[str, float, int]]:
-        """Yields (name, when it was put, size in bytes) of every file."""
-
-    def strange(self) -> list[str]:
-        """Returns the names of what is no plain file, such as a link or a pipe. It counts as missing."""
-        return []
-
-    def read(self, name: str) -> bytes:
-        """Returns the content of a small file."""
-        return b"".join(self.parts(name))
-
-    def sha256(self, name: str) -> str:
-        """Reads a whole file and returns its SHA-256."""
-        digest = hashlib.sha256()
-        for part in self.parts(name):
-            digest.update(part)
-        return digest.hexdigest()
-
-
-class FolderFiles(CopyFiles):
-    """The files of one folder; other files may be in it. No link is followed."""
-
     def __init__(self, folder: Path, *, alone: bool = True) -> None:
         """Raises OSError if the folder is missing and cannot be created."""
         self.incoming, self.alone = folder, alone
         folder.mkdir(parents=True, exist_ok=True)
 
     def put(self, prepared: Path, name: str) -> None:
-        """Puts a file in place so that a power cut leaves either the former one or this one."""
+        """Makes a prepared file permanent under a name; a power cut leaves either the former one or this one.
+
+        It is moved.
+        """
         os.replace(prepared, self.incoming / name)
         folder = os.open(self.incoming, os.O_RDONLY)
         try:
@@ -109,7 +67,7 @@ class FolderFiles(CopyFiles):
             os.close(folder)
 
     def parts(self, name: str) -> Iterator[bytes]:
-        """Yields the content of a file."""
+        """Yields the content of a file, wherever it is kept."""
         with open_plain(self.incoming / name) as file:
             while part := file.read(READ_BYTES):
                 yield part
@@ -122,7 +80,7 @@ class FolderFiles(CopyFiles):
         return None
 
     def local(self, name: str) -> Path | None:
-        """Returns the file's own path, None for a missing file."""
+        """Returns a path on this machine with the file's content, None for a missing file."""
         path = self.incoming / name
         return path if is_plain(path) else None
 
@@ -139,5 +97,16 @@ class FolderFiles(CopyFiles):
                     yield entry.name, found.st_mtime, found.st_size
 
     def strange(self) -> list[str]:
-        """Returns the names of what is no plain file."""
+        """Returns the names of what is no plain file, such as a link or a pipe. It counts as missing."""
         return [entry.name for entry in os.scandir(self.incoming) if not entry.is_file(follow_symlinks=False)]
+
+    def read(self, name: str) -> bytes:
+        """Returns the content of a small file."""
+        return b"".join(self.parts(name))
+
+    def sha256(self, name: str) -> str:
+        """Reads a whole file and returns its SHA-256."""
+        digest = hashlib.sha256()
+        for part in self.parts(name):
+            digest.update(part)
+        return digest.hexdigest()

@@ -9,13 +9,14 @@ import os
 import re
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, BinaryIO
 
 from chatbot.errors import DocumentError, StoreError
 from chatbot.settings import Settings
-from chatbot.store.copy_files import READ_BYTES, CopyFiles, FolderFiles, prepared
+from chatbot.store.copy_files import READ_BYTES, CopyFiles, prepared
 from chatbot.store.corrections import correction_from, correction_to
 from chatbot.store.damage import json_in
 from chatbot.store.digests import digest_in
@@ -45,10 +46,6 @@ class KeptName:
     removed_at: float | None
 
 
-def _note_nothing(_: str) -> None:
-    return
-
-
 class Copies:
     """Files <sha256>.pdf, each with a <sha256>.json of its names, in a folder or an object store.
 
@@ -63,16 +60,11 @@ class Copies:
         Raises StoreError if the folder cannot be created.
         """
         self.folder, self.most_megabytes = folder, most_megabytes
-        try:
+        with _creating(folder):
             folder.mkdir(parents=True, exist_ok=True)
-            self._files = files or FolderFiles(folder)
-        except OSError as error:
-            raise StoreError(
-                f"Cannot create the folder {folder}: {error.strerror}.",
-                hint="Set FINPOLICY_HOME to a folder you can write to.",
-            ) from error
+            self._files = files or CopyFiles(folder)
 
-    def take_file(self, path: Path, name: str, *, noted: Callable[[str], None] = _note_nothing) -> str:
+    def take_file(self, path: Path, name: str, *, noted: Callable[[str], None] = lambda digest: None) -> str:
         """Keeps a copy of a file that is to be added as `name`, and returns its SHA-256.
 
         noted: as for `take`.
@@ -87,10 +79,9 @@ class Copies:
             before = path.stat()
             self._check_size(before.st_size)
             with path.open("rb") as file:
-                digest = self.take(file, name, unchanged=lambda: _same(before, path.stat()), noted=noted)
+                return self.take(file, name, unchanged=lambda: _same(before, path.stat()), noted=noted)
         except OSError as error:
             raise _not_read(error) from error
-        return digest
 
     def take(
         self,
@@ -98,7 +89,7 @@ class Copies:
         name: str,
         *,
         unchanged: Callable[[], bool] = lambda: True,
-        noted: Callable[[str], None] = _note_nothing,
+        noted: Callable[[str], None] = lambda digest: None,
     ) -> str:
         """Keeps a copy of the content of `data`, to be added as `name`, and returns its SHA-256.
 
@@ -330,12 +321,19 @@ def files_of(settings: Settings) -> CopyFiles:
     folder = settings.store / "copies" if settings.objects else settings.documents
     if settings.files and not settings.objects and not folder.is_dir():
         raise StoreError(f"There is no folder {folder} for the kept copies.", hint="Make it, or mount it.")
-    try:
+    with _creating(folder):
         if not settings.objects:
-            return FolderFiles(folder, alone=not settings.database)
+            return CopyFiles(folder, alone=not settings.database)
         from chatbot.store.object_files import ObjectFiles
 
         return ObjectFiles(settings.objects, folder, endpoint=settings.files_endpoint)
+
+
+@contextmanager
+def _creating(folder: Path) -> Iterator[None]:
+    """Raises StoreError for a folder that cannot be created."""
+    try:
+        yield
     except OSError as error:
         raise StoreError(
             f"Cannot create the folder {folder}: {error.strerror}.",

@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 import importlib.util
 import os
+import re
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
@@ -15,13 +16,13 @@ from urllib.parse import urlsplit
 
 from chatbot.errors import SettingsError, StoreError
 from chatbot.store.copy_files import READ_BYTES, CopyFiles, prepared
-from chatbot.store.object_errors import explain_objects
 from chatbot.store.plain_files import is_plain
+from ingestion.invisible_characters import one_line
 
 if TYPE_CHECKING:
     from obstore.store import ClientConfig, ObjectStore, S3Config
 
-__all__ = ["CACHE_BYTES", "ObjectFiles", "shown_objects"]
+__all__ = ["CACHE_BYTES", "ObjectFiles", "explain_objects", "shown_objects"]
 
 # What of the copies is kept on this machine, in bytes. A file used less than so many seconds ago stays.
 CACHE_BYTES, IN_USE_SECONDS = 2 * 2**30, 3_600
@@ -42,9 +43,9 @@ class ObjectFiles(CopyFiles):
 
         Raises SettingsError for an impossible address, OSError if the cache cannot be created.
         """
-        self.incoming, self._room, self._shown = cache, room, shown_objects(address)
+        self._room, self._shown = room, shown_objects(address)
         self._store = _opened(address, endpoint)
-        cache.mkdir(parents=True, exist_ok=True)
+        super().__init__(cache, alone=False)
 
     def put(self, prepared: Path, name: str) -> None:
         """Uploads a prepared file. A copy is then used from the cache."""
@@ -123,6 +124,10 @@ class ObjectFiles(CopyFiles):
             if path.name not in names:
                 path.unlink(missing_ok=True)
 
+    def strange(self) -> list[str]:
+        """Returns nothing: an object store has plain objects only."""
+        return []
+
     def _fetch(self, name: str, kept: Path) -> None:
         """Fetches a copy into the cache, where it is visible when it is complete and has its bytes."""
         digest = hashlib.sha256()
@@ -197,3 +202,69 @@ def shown_objects(address: str) -> str:
     """Where the copies are, for display, without a user or a query."""
     parts = urlsplit(address)
     return f"{parts.scheme or '?'}://{parts.hostname or ''}{parts.path}"
+
+
+MOST_CHARACTERS = 200
+KEYS = "Check AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY, or the keys of your provider."
+# What a failure says, what happened, the fix, and whether it passes by itself. The first that fits counts.
+SIGNS = (
+    (
+        "NoSuchBucket|ContainerNotFound|bucket does not exist",
+        "does not exist",
+        "Create the bucket, or check FINPOLICY_FILES.",
+        False,
+    ),
+    ("169\\.254\\.169\\.254|NoCredentials|no credentials", "was given no keys", KEYS, False),
+    (
+        "InvalidAccessKeyId|SignatureDoesNotMatch|401 |Unauthenticated|ExpiredToken|invalid_grant",
+        "refused the keys",
+        KEYS,
+        False,
+    ),
+    (
+        "AccessDenied|403 Forbidden|Permission",
+        "does not allow that",
+        "Allow these keys to read, write, list and delete there.",
+        False,
+    ),
+    (
+        "507 |StorageFull|QuotaExceeded|No space left",
+        "is full",
+        "Free space there. Nothing stored is lost.",
+        True,
+    ),
+    (
+        "[Cc]ertificate",
+        "has a certificate that this machine does not trust",
+        "Check AWS_ENDPOINT_URL.",
+        False,
+    ),
+    (
+        "builder error",
+        "is not asked over plain http",
+        "Use https, or allow it by AWS_ALLOW_HTTP=true in a network of your own.",
+        False,
+    ),
+    ("timed out|TimedOut|timeout: true", "did not answer in time", "Check what keeps it busy.", True),
+    (
+        "error sending request|dns error|Connect|503 |502 |500 |SlowDown",
+        "cannot be reached",
+        "Start it, or check AWS_ENDPOINT_URL and FINPOLICY_FILES.",
+        True,
+    ),
+)
+
+
+def explain_objects(error: Exception, shown: str) -> Exception:
+    """Returns FileNotFoundError for a missing object, StoreError for all else.
+
+    shown: the store's address, for display.
+    """
+    text = f"{type(error).__name__} {error}"
+    for sign, happened, fix, passes in SIGNS:
+        if re.search(sign, text):
+            return StoreError(f"The object store {shown} {happened}.", hint=fix, retryable=passes)
+    if isinstance(error, FileNotFoundError):
+        return error
+    said = one_line(str(error).partition("\n")[0], MOST_CHARACTERS)
+    return StoreError(f"The object store {shown} failed: {said}", hint="See its log.", retryable=True)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import importlib.util
-import sys
 import threading
 from collections.abc import Callable, Collection, Iterator, Sequence
 from contextlib import contextmanager, suppress
@@ -11,17 +10,16 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 from chatbot.errors import StoreError
 from chatbot.store.database import (
+    Database,
     EarlierStoreError,
     NewerStoreError,
     Schema,
     Served,
     statements,
 )
-from chatbot.store.postgres_address import KEEPALIVES, parse_address, shown_address
-from chatbot.store.postgres_claims import Claims
-from chatbot.store.postgres_faults import SETTING, as_store_error
-from chatbot.store.postgres_pool import PostgresConnection, PostgresPool
-from chatbot.store.postgres_transaction import PostgresTransaction, run
+from chatbot.store.postgres_dialect import PostgresTransaction, run
+from chatbot.store.postgres_faults import KEEPALIVES, SETTING, as_store_error, parse_address, shown_address
+from chatbot.store.postgres_pool import Claims, PostgresConnection, PostgresPool
 
 if TYPE_CHECKING:
     import psycopg
@@ -47,7 +45,7 @@ MARK = "finpolicy_store"
 INSTALL_HINT = "Install it: make setup-served, or by pip the extra `served`."
 
 
-class PostgresDatabase:
+class PostgresDatabase(Database):
     """A schema that any thread may read, and any number of processes; see Database.
 
     One transaction at a time writes a store, whoever asks for it, so that each finds what the one before it
@@ -64,7 +62,7 @@ class PostgresDatabase:
         if importlib.util.find_spec("psycopg") is None:
             raise StoreError("The Postgres client (psycopg) is not installed.", hint=INSTALL_HINT)
         self._parts = CONNECTING | parse_address(place.address, SETTING)
-        self._address, self._name, self._read_only = place.address, f"finpolicy_{place.name}", read_only
+        self._address, self._name, self.read_only = place.address, f"finpolicy_{place.name}", read_only
         self._local, self._supported = threading.local(), schema.version
         self._pool = PostgresPool(self._connect, self._explain, SILENT_SECONDS)
         self._claims = Claims(self._name, self._pool)
@@ -73,11 +71,6 @@ class PostgresDatabase:
         except BaseException:
             self.close()
             raise
-
-    @property
-    def read_only(self) -> bool:
-        """As it was opened."""
-        return self._read_only
 
     def read(self, statement: str, arguments: Sequence[Any] = ()) -> list[tuple[Any, ...]]:
         """Returns all rows. Raises StoreError."""
@@ -130,13 +123,6 @@ class PostgresDatabase:
         """Returns the work that other processes have claimed."""
         return self._claims.elsewhere(works)
 
-    def compact(self) -> bool:
-        """Does nothing: Postgres gives the space of deleted rows to others, in its own time."""
-        return True
-
-    def shorten_log(self) -> None:
-        """Does nothing: Postgres looks after its own log."""
-
     def complaints(self) -> list[str]:
         """Returns what a look at every table finds wrong, at most ten lines."""
         found = []
@@ -163,10 +149,6 @@ class PostgresDatabase:
             changes.execute(
                 "select setval(pg_get_serial_sequence(?, ?)::regclass, ?)", (table, column, number)
             )
-
-    def free_bytes(self) -> int:
-        """Returns a number beyond every need: only the server knows its disk, and says when it is full."""
-        return sys.maxsize
 
     def used_bytes(self) -> int:
         """Returns the bytes of all tables and indexes."""

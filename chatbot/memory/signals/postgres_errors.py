@@ -7,9 +7,8 @@ from typing import TYPE_CHECKING
 from chatbot.errors import StoreError
 from chatbot.memory.signals.records import SignalsError
 from chatbot.settings import PROGRAM
-from chatbot.store import postgres_address
-from chatbot.store.postgres_address import shown_address
-from chatbot.store.postgres_faults import details_of, kind_of
+from chatbot.store import postgres_faults
+from chatbot.store.postgres_faults import details_of, kind_of, shown_address
 
 if TYPE_CHECKING:
     import psycopg
@@ -66,7 +65,7 @@ KINDS = {
 def parse_address(address: str) -> dict[str, str]:
     """The parts of a connection string. Raises SignalsError, which quotes none of it."""
     try:
-        return postgres_address.parse_address(address, SETTING)
+        return postgres_faults.parse_address(address, SETTING)
     except StoreError as error:
         raise SignalsError(error.message, kind="address", hint=error.hint) from None
 

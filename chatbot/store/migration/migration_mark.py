@@ -10,7 +10,7 @@ from typing import Any, TypeVar
 from chatbot.errors import StoreError
 from chatbot.settings import Settings
 from chatbot.store.database import Database, Schema, Stored, open_database, place_of
-from chatbot.store.postgres_claims import LOCKED, claim_key
+from chatbot.store.postgres_pool import LOCKED, claim_key
 
 __all__ = ["CLAIMING", "WORK", "MigrationMark", "refuse_unfinished", "shown_parts", "unless_unfinished"]
 
@@ -109,7 +109,7 @@ def unless_unfinished(settings: Settings, opened: Opened) -> Opened:
 def shown_parts(settings: Settings) -> tuple[str, str, str]:
     """Returns where (database, vectors, copies) of a store are, without a password."""
     from chatbot.store.object_files import shown_objects
-    from chatbot.store.postgres_address import shown_address
+    from chatbot.store.postgres_faults import shown_address
 
     folder = settings.store.resolve()
     return (

@@ -6,7 +6,7 @@ A migration that was broken off begins anew: what it had brought is replaced.
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator, Sequence
 from contextlib import ExitStack, closing, contextmanager
 from dataclasses import dataclass
 from functools import partial
@@ -14,16 +14,16 @@ from pathlib import Path
 
 from chatbot.errors import StoreError
 from chatbot.models.embedders import Embedder, make_embedder
-from chatbot.settings import Settings
+from chatbot.settings import PROGRAM, Settings
 from chatbot.store import api_keys
 from chatbot.store.catalog import NAME, SCHEMA, Catalog
 from chatbot.store.chroma_server import ChromaServer
+from chatbot.store.copy_files import CopyFiles, prepared
 from chatbot.store.database import Database, Served, open_database, place_of
 from chatbot.store.engines import engines_of
 from chatbot.store.indexing import Indexes
-from chatbot.store.kept_copies import copy_name, files_of
+from chatbot.store.kept_copies import copy_name, files_of, is_copy, is_kept
 from chatbot.store.lock import StoreLock, release
-from chatbot.store.migration.copy_moving import compare_copies, kept_names, move_copies
 from chatbot.store.migration.migration_mark import (
     CLAIMING,
     WORK,
@@ -31,11 +31,11 @@ from chatbot.store.migration.migration_mark import (
     refuse_unfinished,
     shown_parts,
 )
-from chatbot.store.migration.row_values import TableSum
+from chatbot.store.migration.row_values import TableSum, summary_of
 from chatbot.store.migration.table_copying import MovedPart, MovedTable, counted
-from chatbot.store.postgres_address import shown_address
+from chatbot.store.postgres_faults import shown_address
 
-__all__ = ["ComparedPart", "StoreMigration"]
+__all__ = ["ComparedPart", "StoreMigration", "compare_copies", "kept_names", "move_copies"]
 
 # (what, "moving" or "comparing", done, all).
 Progress = Callable[[str, str, int, int], None]
@@ -275,3 +275,59 @@ def _claim(database: Database, address: str) -> None:
         hint="Stop all that use it, then try again.",
         retryable=True,
     )
+
+
+Told = Callable[[int], None]
+
+
+def kept_names(files: CopyFiles) -> list[str]:
+    """Returns the names of all copies and of what is beside them, each copy after its names. Raises
+    StoreError.
+    """
+    return sorted(name for name, _, _ in files.listed() if is_kept(name))
+
+
+def move_copies(
+    source: CopyFiles, target: CopyFiles, told: Told, *, former: Collection[str] = frozenset()
+) -> None:
+    """Copies what the target lacks or has otherwise, and deletes what the source does not have any more.
+
+    former: the SHA-256 of what an earlier attempt may have brought. Other files of the target are somebody
+        else's.
+
+    A file becomes visible in the target when it is complete. told: of the files so far. Raises StoreError,
+    also for what is no plain file; OSError.
+    """
+    if strange := sorted(filter(is_kept, source.strange())):
+        raise _damaged(strange[0], "is a link, or no plain file")
+    names = kept_names(source)
+    for name in set(kept_names(target)) - set(names):
+        if name.partition(".")[0] in former:
+            target.delete(name)
+    for done, name in enumerate(names, 1):
+        if not (is_copy(name) and target.size(name) == source.size(name)):
+            with prepared(target.incoming, source.parts(name)) as file:
+                target.put(file, name)
+        told(done)
+
+
+def compare_copies(source: CopyFiles, target: CopyFiles, told: Told) -> tuple[TableSum, TableSum]:
+    """Reads all files of both, and sums up their names and SHA-256.
+
+    Raises StoreError, also for a copy with other bytes than those that it is named by; OSError.
+    """
+    return summary_of(_hashes(source, told)), summary_of(_hashes(target, told))
+
+
+def _hashes(files: CopyFiles, told: Told) -> Iterator[tuple[str, str]]:
+    """Yields (name, SHA-256) of every file."""
+    for done, name in enumerate(kept_names(files), 1):
+        digest = files.sha256(name)
+        if is_copy(name) and name != copy_name(digest):
+            raise _damaged(name, "has other bytes than those that it is named by")
+        yield name, digest
+        told(done)
+
+
+def _damaged(name: str, how: str) -> StoreError:
+    return StoreError(f"The kept file {name} {how}.", hint=f"Run `{PROGRAM} doctor --repair` first.")

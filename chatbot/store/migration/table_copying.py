@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from itertools import chain
 
 from chatbot.store.database import Database, Place, Schema
 from chatbot.store.migration.row_values import Row, TableSum, normalised, summary_of
@@ -14,10 +15,6 @@ __all__ = ["MovedPart", "MovedTable", "counted"]
 # Rows in one statement and one transaction.
 ROWS_AT_ONCE = 500
 Told = Callable[[int], None]
-
-
-def _prepare_nothing(place: Place, source: Database) -> None:
-    return
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,7 +30,7 @@ class MovedPart:
     name: str
     schema: Schema
     scripts: Callable[[Database], Sequence[str]]
-    prepare: Callable[[Place, Database], None] = _prepare_nothing
+    prepare: Callable[[Place, Database], None] = lambda place, source: None
     only: Mapping[str, str] = field(default_factory=dict)
 
     def shapes(self, database: Database) -> list[TableShape]:
@@ -88,8 +85,7 @@ class MovedTable:
         """Sums up the rows of the source and those of the target, with the highest number given."""
         databases = (self._source, self._target)
         before, after = (
-            summary_of(row for batch in self._batches(database, told) for row in batch)
-            for database in databases
+            summary_of(chain.from_iterable(self._batches(database, told))) for database in databases
         )
         numbers = [_highest_number(database, self._shape) for database in databases]
         if numbers[0] == numbers[1]:
