@@ -900,22 +900,20 @@ def add_files(
     """
     began = time.time() - (time.perf_counter() - started if started is not None else 0.0)
     files = [NewFile(upload.name or upload.path.name, upload.path, upload.password) for upload in uploads]
-    if through is not None:
-        jobs = through.enqueue(files, awaited=True)
-        try:
-            for number, job in enumerate(_awaited(through, jobs, progress)):
-                yield _outcome(job, 0.0 if number else max(0.0, job.added_at - began))
-        finally:
-            through.release(jobs)
-        return
-    additions = Additions(library, readers=readers, tell=progress)
+    additions = through or Additions(library, readers=readers, tell=progress)
+    jobs = list[int]()
     try:
-        jobs = additions.enqueue(files)
-        prepare()
-        for number, job in enumerate(map(additions.wait, jobs)):
+        jobs = additions.enqueue(files, awaited=True)
+        if through is None:
+            prepare()
+        ended = _awaited(through, jobs, progress) if through else map(additions.wait, jobs)
+        for number, job in enumerate(ended):
             yield _outcome(job, 0.0 if number else max(0.0, job.added_at - began))
     finally:
-        additions.abandon()
+        if through is None:
+            additions.abandon()
+        elif jobs:
+            through.release(jobs)
 
 
 def _awaited(additions: Additions, jobs: Sequence[int], progress: Telling) -> Iterator[Job]:

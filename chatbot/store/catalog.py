@@ -10,7 +10,6 @@ import time
 from collections.abc import Callable, Collection, Iterable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from itertools import islice
 from typing import Any, TypeAlias
 
 from chatbot.errors import StoreError
@@ -86,7 +85,6 @@ create table erased (sha256 text primary key) without rowid;
     + SEAL_SCHEMA
 )
 SCHEMA = Schema(TABLES, 9)
-VERSIONS_AT_ONCE = 1_000
 # A document goes back to what it had before, in removed state if it was removed.
 GO_BACK = (
     "update document set active_version = previous_version, removed_at = previous_removed_at, "
@@ -226,16 +224,12 @@ class Catalog(FoundTitles, RememberedDocuments, Corrections, Seals):
 
     def called(self, versions: Iterable[int]) -> dict[int, tuple[str, str]]:
         """Returns version id -> (document name, the file's own title or "") of those of these that exist."""
-        found = dict[int, tuple[str, str]]()
-        left = iter(sorted(versions))
-        while part := list(islice(left, VERSIONS_AT_ONCE)):
-            ids = ", ".join(str(int(version)) for version in part)
-            rows = self._read(
-                "select v.id, coalesce(d.name, ''), coalesce(v.title, '') from version v"
-                f" left join document d on d.id = v.document where v.id in ({ids})"
-            )
-            found.update((row[0], (row[1], row[2])) for row in rows)
-        return found
+        rows = self._read(
+            "select v.id, coalesce(d.name, ''), coalesce(v.title, '') from version v left join document d"
+            " on d.id = v.document where v.id in (select cast(value as integer) from json_each(?))",
+            (json.dumps(sorted(versions)),),
+        )
+        return {row[0]: (row[1], row[2]) for row in rows}
 
     def digest_of(self, version: int) -> str:
         """Returns the SHA-256 of a version's file, "" if the version is gone."""

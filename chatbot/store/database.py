@@ -210,10 +210,6 @@ class Stored:
         """Gives up the space of what was deleted; see Database."""
         return self._database.compact()
 
-    def check_version(self) -> None:
-        """Raises NewerStoreError if a later version of the program has changed the tables meanwhile."""
-        self._database.check_version()
-
     def claim(self, work: str) -> bool:
         """Keeps other processes from some work; False if another has claimed it. See Database."""
         return self._database.claim(work)
@@ -229,10 +225,6 @@ class Stored:
     def complaints(self) -> list[str]:
         """Returns what the database's own check finds wrong; see Database."""
         return self._database.complaints()
-
-    def used_bytes(self) -> int:
-        """Returns how much space everything takes."""
-        return self._database.used_bytes()
 
     def _read(self, statement: str, arguments: Sequence[Any] = ()) -> list[tuple[Any, ...]]:
         return self._database.read(statement, arguments)

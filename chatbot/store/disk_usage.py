@@ -43,7 +43,7 @@ def store_space(library: Library) -> Space:
     """
     free = shutil.disk_usage(library.copies.folder).free
     return Space(
-        library.copies.total_bytes(), library.catalog.used_bytes(), *_sizes_of_indexes(library), free
+        library.copies.total_bytes(), library.catalog.database.used_bytes(), *_sizes_of_indexes(library), free
     )
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import shlex
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import closing, suppress
 from dataclasses import dataclass, replace
 
@@ -16,7 +16,7 @@ from chatbot.store.database import open_database
 from chatbot.store.disk_reserve import MAKE_ROOM, RESERVE_BYTES, free_bytes, is_full
 from chatbot.store.index_errors import IndexDamagedError
 from chatbot.store.kept_copies import KeptName
-from chatbot.store.library import Library
+from chatbot.store.library import Library, Progress, no_progress
 from chatbot.store.migration import migration_mark
 from chatbot.store.plain_files import strange_in
 from chatbot.store.seals import LEXICON, TEXT
@@ -35,7 +35,6 @@ READ_ANEW = (
     f"The server reads it again when it has nothing else to do. To do it now, {REPAIR[0].lower()}{REPAIR[1:]}"
 )
 NO_FILE = ("its file is missing: it can be searched, but its pages cannot be shown", "Add the file again.")
-Progress = Callable[[str, str, int, int], None]
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,9 +56,7 @@ def _made_again(document: str | None, problem: str, done: str, repair: bool) -> 
     return Finding(document, problem, done if repair else REPAIR, repair)
 
 
-def examine(
-    library: Library, *, repair: bool = False, progress: Progress = lambda document, phase, done, total: None
-) -> Iterator[Finding]:
+def examine(library: Library, *, repair: bool = False, progress: Progress = no_progress) -> Iterator[Finding]:
     """Finishes interrupted work, then checks everything. A sound store yields nothing.
 
     With `repair`, what can be repaired is.

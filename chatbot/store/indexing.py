@@ -6,6 +6,8 @@ A damaged index is rebuilt from the catalogue.
 from __future__ import annotations
 
 import logging
+import socket
+import uuid
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import cache, partial
 from hashlib import sha256
@@ -17,14 +19,15 @@ import numpy as np
 
 from chatbot.errors import StoreError
 from chatbot.models.embedders import Embedder
+from chatbot.settings import Settings
 from chatbot.store.catalog import Catalog, rest_of
-from chatbot.store.discarding import discard, folder_beside, put_in_place
+from chatbot.store.database import Served, open_database
+from chatbot.store.discarding import discard, finish_discarding, folder_beside, put_in_place
 from chatbot.store.disk_reserve import DiskFullError
-from chatbot.store.engines import Engines
 from chatbot.store.index_errors import explaining
-from chatbot.store.migration.row_values import RowSum, TableSum, summary_of
+from chatbot.store.migration.table_shapes import RowSum, TableSum, summary_of
 from chatbot.store.term_scores import lexicon_of, terms_of
-from chatbot.store.vector_index import BATCH, ChromaIndex, IndexDamagedError, IndexedPassage
+from chatbot.store.vector_index import BATCH, ChromaIndex, IndexDamagedError, IndexedPassage, Place
 from chatbot.store.word_index import WordIndex
 from ingestion.language.months import MONTH_WORDS
 from ingestion.language.terms import STOP_WORDS, terms
@@ -44,6 +47,9 @@ REFILLED = "refilled"
 PASSAGES_READ = 1_000
 # Chroma makes unit rows of unit rows, which may change the last bits.
 TOLERANCE = 1e-5
+# Key of a value in the catalogue: the name of this store where several share a server.
+OWNER = "owner"
+OWNER_CHARACTERS = 16
 Result = TypeVar("Result")
 
 
@@ -68,35 +74,64 @@ def _terms_version() -> str:
     return sha256(" ".join(terms(probe)).encode()).hexdigest()[:16]
 
 
+def _place_of_vectors(settings: Settings) -> Place:
+    if settings.chroma_url:
+        from chatbot.store.chroma_server import ChromaServer
+
+        return ChromaServer(settings.chroma_url, settings.chroma_token)
+    from chatbot.store.chroma_folder import ChromaFolder
+
+    return ChromaFolder(settings.store / "vectors")
+
+
 class Indexes:
     """Keyword and vector index of one store.
 
     Changes happen one at a time, which the library ensures. Any thread may search.
     """
 
-    def __init__(self, catalog: Catalog, engines: Engines, embedder: Embedder) -> None:
-        """Raises StoreError if a folder is not writable or a server cannot be used."""
-        self._catalog, self._engines, self._embedder = catalog, engines, embedder
+    def __init__(self, catalog: Catalog, settings: Settings, embedder: Embedder) -> None:
+        """Opens them on the servers that the settings name, or else in folders of the store.
+
+        Raises StoreError if a folder is not writable or a server cannot be used.
+        """
+        self._catalog, self._settings, self._embedder = catalog, settings, embedder
+        self._folder = settings.store / "keywords"
         # What was found damaged, and rebuilt, until `doctor` has told it.
         self.rebuilt = list[str]()
+        if not settings.database:
+            finish_discarding(self._folder)
         try:
-            self.keywords = engines.words(engines.folder or Path())
+            self.keywords = self._open_words(self._folder)
         except IndexDamagedError as error:
             self._new_keywords(error)
+        fingerprint, dimension = embedder.fingerprint, embedder.dimension
+        # Whose collections there are this store's.
+        owner = ""
+        if settings.chroma_url:
+            owner = catalog.meta(OWNER) or catalog.first_meta(OWNER, uuid.uuid4().hex[:OWNER_CHARACTERS])
         self.vectors = ChromaIndex(
-            engines.place,
-            fingerprint=embedder.fingerprint,
-            dimension=embedder.dimension,
-            owner=engines.owner,
+            _place_of_vectors(settings), fingerprint=fingerprint, dimension=dimension, owner=owner
         )
         # Whether the index of words has all that the catalogue has; see `look_at_words`.
         self.words_whole = True
-        self._aligned = f"{self.vectors.name}{engines.mark}"
-        self.on_this_machine = not engines.owner  # and so in files
+        self._aligned = self.vectors.name
+        if settings.database and not settings.chroma_url:  # another server of the same store has its own
+            self._aligned += f" on {socket.gethostname()} in {settings.store}"
+        self.on_this_machine = not owner  # and so in files
         # Whether the nearest passages of Chroma are the nearest of all vectors in the catalogue.
-        self.complete = catalog.meta(ALIGNED) == self._aligned or not catalog.window_counts(
-            embedder.fingerprint, embedder.dimension
-        )
+        known = catalog.window_counts(fingerprint, dimension)
+        self.complete = catalog.meta(ALIGNED) == self._aligned or not known
+
+    def _open_words(self, folder: Path) -> WordIndex:
+        """Opens the index of words, in a folder if not in a Postgres. Raises StoreError."""
+        if self._settings.database:
+            from chatbot.store.postgres_words import WORDS, PostgresWords
+
+            return PostgresWords(open_database(Served(self._settings.database, "words"), WORDS))
+        from chatbot.store.keyword_index import KeywordIndex
+
+        return KeywordIndex(folder)
 
     def look_at_words(self) -> None:
         """Notes whether the index of words is whole, as it may not be after a crash or a loss of files."""
@@ -387,23 +422,26 @@ class Indexes:
             return step()
 
     def _new_keywords(self, error: StoreError | None) -> None:
-        """Builds the index beside the former one, which searches see until the new one is whole."""
+        """Builds the index beside the former one, which searches see until the new one is whole.
+
+        In a Postgres each version can be replaced while the index is used.
+        """
         self._warn_of("words", error)
-        words, folder = self._engines.words, self._engines.folder
-        if folder is None:
+        folder = self._folder
+        if self._settings.database:
             self._fill_keywords(self.keywords, anew=True)
         else:
             try:
-                self._fill_keywords(words(folder_beside(folder)), anew=True)
+                self._fill_keywords(self._open_words(folder_beside(folder)), anew=True)
                 with explaining("The keyword index", folder):
                     put_in_place(folder)
-                self.keywords = words(folder)
+                self.keywords = self._open_words(folder)
             except DiskFullError as problem:
                 log.warning("There is no room for two indexes of words: %s", problem)
                 self.words_whole = False
                 folder_beside(folder)
                 discard(folder)
-                self.keywords = words(folder)
+                self.keywords = self._open_words(folder)
                 self._fill_keywords(self.keywords, anew=True)
         self.words_whole = True
 

@@ -25,7 +25,6 @@ from chatbot.store.discarding import delete
 from chatbot.store.disk_reserve import Reserve, is_full
 from chatbot.store.document_names import known_as
 from chatbot.store.documents_folder import BROKEN_OFF, UnaddedFile, note_copies_of, unread
-from chatbot.store.engines import engines_of
 from chatbot.store.indexing import Indexes
 from chatbot.store.kept_copies import copies_of
 from chatbot.store.lock import StoreLock
@@ -40,7 +39,7 @@ from ingestion.invisible_characters import visible
 from ingestion.pages.document_facts import STATUSES, as_period
 from ingestion.records import NO_FACTS, DocumentFacts
 
-__all__ = ["UNDO_DAYS", "AddResult", "Library", "Upload"]
+__all__ = ["UNDO_DAYS", "AddResult", "Library", "Progress", "Upload", "no_progress"]
 
 log = logging.getLogger(__name__)
 # Days during which a removed document or replaced version can be restored.
@@ -61,7 +60,7 @@ MOST_CLAIMED = 200
 Progress = Callable[[str, str, int, int], None]
 
 
-def _no_progress(document: str, phase: str, done: int, total: int) -> None:
+def no_progress(document: str, phase: str, done: int, total: int) -> None:
     return
 
 
@@ -113,7 +112,7 @@ class Library:
         embedder = self.embedder
         self.copies = copies_of(settings)
         self.catalog = unless_unfinished(settings, Catalog(place_of(settings, NAME)))
-        self.indexes = Indexes(self.catalog, engines_of(settings, self.catalog), embedder)
+        self.indexes = Indexes(self.catalog, settings, embedder)
         self._early = EarlyVectors(self.catalog, embedder)
         self.adding = VersionBuilder(
             self.catalog, self.copies, self.indexes, self._changing, most_pages=settings.max_pages
@@ -298,7 +297,7 @@ class Library:
     # --------------------------------------------------------------------------------------------------------
 
     def resume(
-        self, *, progress: Progress = _no_progress, cancelled: Callable[[], bool] = _never
+        self, *, progress: Progress = no_progress, cancelled: Callable[[], bool] = _never
     ) -> list[AddResult]:
         """Finishes interrupted work: unread files, missing vectors, rows that nobody needs.
 
@@ -321,7 +320,7 @@ class Library:
         *,
         only: Container[int] | None = None,
         owner_of: Callable[[int], str] = lambda version: "",
-        progress: Progress = _no_progress,
+        progress: Progress = no_progress,
         cancelled: Callable[[], bool] = _never,
     ) -> None:
         """Makes the missing vectors of these versions, or of all.
@@ -506,7 +505,7 @@ class Library:
                 self._forget(version)
 
     def read_again(
-        self, name: str, password: str | None = None, *, progress: Progress = _no_progress
+        self, name: str, password: str | None = None, *, progress: Progress = no_progress
     ) -> AddResult:
         """Reads a document again from its kept copy.
 
@@ -591,7 +590,7 @@ class Library:
         return replace(known, seconds=seconds, searchable_seconds=searchable)
 
     def read_left(
-        self, taken: Taken, progress: Progress = _no_progress, cancelled: Callable[[], bool] = _never
+        self, taken: Taken, progress: Progress = no_progress, cancelled: Callable[[], bool] = _never
     ) -> AddResult:
         """Reads all of a file that an earlier process left.
 

@@ -4,13 +4,12 @@ from __future__ import annotations
 
 import importlib.util
 import threading
-from collections.abc import Callable, Collection, Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from chatbot.errors import StoreError
 from chatbot.store.database import (
-    Database,
     EarlierStoreError,
     NewerStoreError,
     Schema,
@@ -45,7 +44,7 @@ MARK = "finpolicy_store"
 INSTALL_HINT = "Install it: make setup-served, or by pip the extra `served`."
 
 
-class PostgresDatabase(Database):
+class PostgresDatabase(Claims):
     """A schema that any thread may read, and any number of processes; see Database.
 
     One transaction at a time writes a store, whoever asks for it, so that each finds what the one before it
@@ -62,10 +61,10 @@ class PostgresDatabase(Database):
         if importlib.util.find_spec("psycopg") is None:
             raise StoreError("The Postgres client (psycopg) is not installed.", hint=INSTALL_HINT)
         self._parts = CONNECTING | parse_address(place.address, SETTING)
-        self._address, self._name, self.read_only = place.address, f"finpolicy_{place.name}", read_only
+        self._address, self.read_only = place.address, read_only
         self._local, self._supported = threading.local(), schema.version
-        self._pool = PostgresPool(self._connect, self._explain, SILENT_SECONDS)
-        self._claims = Claims(self._name, self._pool)
+        pool = PostgresPool(self._connect, self._explain, SILENT_SECONDS)
+        super().__init__(f"finpolicy_{place.name}", pool)
         try:
             self._open(schema)
         except BaseException:
@@ -97,31 +96,11 @@ class PostgresDatabase(Database):
             finally:
                 del self._local.writing
 
-    def close(self) -> None:
-        """Closes all connections, after the longest running statement or transaction."""
-        self._claims.close()
-        self._pool.close()
-
     def check_version(self) -> None:
         """Raises NewerStoreError if a later version of the program has changed the tables meanwhile."""
         found = self._version()
         if found > self._supported:
             raise NewerStoreError("store", found, self._supported)
-
-    def claim(self, work: str) -> bool:
-        """Keeps other processes from some work until it is released, or this process ends.
-
-        Returns False if another has claimed it.
-        """
-        return self._claims.add(work)
-
-    def release(self, work: str) -> None:
-        """Lets others do some work."""
-        self._claims.drop(work)
-
-    def claimed_elsewhere(self, works: Collection[str]) -> set[str]:
-        """Returns the work that other processes have claimed."""
-        return self._claims.elsewhere(works)
 
     def complaints(self) -> list[str]:
         """Returns what a look at every table finds wrong, at most ten lines."""

@@ -17,7 +17,7 @@ from contextlib import closing, contextmanager, suppress
 from typing import TYPE_CHECKING, Any, TypeAlias, TypeVar
 
 from chatbot.errors import ProjectError, StoreError
-from chatbot.store.database import ClosedError
+from chatbot.store.database import ClosedError, Database
 
 if TYPE_CHECKING:
     import psycopg
@@ -204,7 +204,7 @@ def claim_key(schema: str, work: str) -> str:
     return f"{schema} {work}"
 
 
-class Claims:
+class Claims(Database):
     """The claims of one store in one process. Safe to use from several threads."""
 
     def __init__(self, name: str, pool: PostgresPool) -> None:
@@ -213,7 +213,7 @@ class Claims:
         self._connection: PostgresConnection | None = None
         self._lock, self._mine = threading.Lock(), set[str]()
 
-    def add(self, work: str) -> bool:
+    def claim(self, work: str) -> bool:
         """Claims some work. Returns False if another has. Raises StoreError."""
         key = self._key(work)
         with self._lock:
@@ -224,14 +224,14 @@ class Claims:
                 self._mine.add(key)
             return bool(claimed)
 
-    def drop(self, work: str) -> None:
+    def release(self, work: str) -> None:
         """Gives some work up, or has done it."""
         with self._lock:
             if self._key(work) in self._mine:
                 self._mine.discard(self._key(work))
                 self._ask(lambda connection: connection.execute(RELEASE, [self._key(work)]))
 
-    def elsewhere(self, works: Collection[str]) -> set[str]:
+    def claimed_elsewhere(self, works: Collection[str]) -> set[str]:
         """Returns the work that others have claimed. Raises StoreError.
 
         What was claimed here is claimed again if the connection broke meanwhile.
@@ -244,11 +244,15 @@ class Claims:
         return {keys[key] for (key,) in rows}
 
     def close(self) -> None:
-        """Gives up all work, at once: of a connection that is closed the server learns a moment later."""
+        """Gives up all work, and closes all connections after the longest running statement or transaction.
+
+        At once: of a connection that is closed the server learns a moment later.
+        """
         with self._lock, suppress(Exception):
             if self._connection is not None:
                 with self._pool.watched(self._connection), closing(self._connection):
                     self._connection.execute("select pg_advisory_unlock_all()")
+        self._pool.close()
 
     def _key(self, work: str) -> str:
         return claim_key(self._name, work)

@@ -236,7 +236,7 @@ class SharedAdditions(Additions):
         """Works at a job that the queue hands to this process. Raises what hands it back."""
         try:
             self._check()
-            self._rows.check_version()
+            self._rows.database.check_version()
         except (NewerStoreError, OtherEmbedderError) as error:
             if self.problem is None:
                 log.warning("Documents are not read here any more: %s", error)
@@ -250,7 +250,7 @@ class SharedAdditions(Additions):
 
     def _check(self) -> None:
         """Raises StoreError if this process must not work at this store."""
-        self._library.catalog.check_version()
+        self._library.catalog.database.check_version()
         wanted = self._library.catalog.meta(EMBEDDER)
         if wanted not in (None, self._library.embedder.fingerprint):
             raise OtherEmbedderError(

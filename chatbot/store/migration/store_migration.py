@@ -20,7 +20,6 @@ from chatbot.store.catalog import NAME, SCHEMA, Catalog
 from chatbot.store.chroma_server import ChromaServer
 from chatbot.store.copy_files import CopyFiles, prepared
 from chatbot.store.database import Database, Served, open_database, place_of
-from chatbot.store.engines import engines_of
 from chatbot.store.indexing import Indexes
 from chatbot.store.kept_copies import copy_name, files_of, is_copy, is_kept
 from chatbot.store.lock import StoreLock, release
@@ -31,8 +30,8 @@ from chatbot.store.migration.migration_mark import (
     refuse_unfinished,
     shown_parts,
 )
-from chatbot.store.migration.row_values import TableSum, summary_of
 from chatbot.store.migration.table_copying import MovedPart, MovedTable, counted
+from chatbot.store.migration.table_shapes import TableSum, summary_of
 from chatbot.store.postgres_faults import shown_address
 
 __all__ = ["ComparedPart", "StoreMigration", "compare_copies", "kept_names", "move_copies"]
@@ -117,8 +116,7 @@ class StoreMigration:
             if not mark.finished:
                 self._move(tables)
             catalog = opened.enter_context(closing(Catalog(place_of(self._target, NAME))))
-            engines = engines_of(self._target, catalog)
-            indexes = opened.enter_context(closing(Indexes(catalog, engines, self._embedder)))
+            indexes = opened.enter_context(closing(Indexes(catalog, self._target, self._embedder)))
             if not mark.finished:
                 self._fill(indexes)
             equal = True

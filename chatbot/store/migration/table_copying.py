@@ -7,8 +7,15 @@ from dataclasses import dataclass, field
 from itertools import chain
 
 from chatbot.store.database import Database, Place, Schema
-from chatbot.store.migration.row_values import Row, TableSum, normalised, summary_of
-from chatbot.store.migration.table_shapes import TableShape, quoted, shapes_of
+from chatbot.store.migration.table_shapes import (
+    Row,
+    TableShape,
+    TableSum,
+    normalised,
+    quoted,
+    shapes_of,
+    summary_of,
+)
 
 __all__ = ["MovedPart", "MovedTable", "counted"]
 

@@ -34,9 +34,8 @@ from chatbot.store.database import Served, open_database, place_of
 from chatbot.store.kept_copies import files_of
 from chatbot.store.library import Upload
 from chatbot.store.migration import table_copying
-from chatbot.store.migration.row_values import normalised, summary_of
 from chatbot.store.migration.store_migration import ComparedPart, StoreMigration
-from chatbot.store.migration.table_shapes import shapes_of
+from chatbot.store.migration.table_shapes import normalised, shapes_of, summary_of
 from tests.commands import run
 from tests.fakes import HashEmbedder
 from tests.pdfs import make_pdf
