@@ -19,7 +19,6 @@ from chatbot.errors import CancelledError, StoreError
 from chatbot.records import document_id
 from chatbot.settings import PROGRAM
 from chatbot.store.addition_queue import STORED, UNREAD, Additions, Job, QueuedFile, time_left
-from chatbot.store.catalog import Version
 from chatbot.store.database import NewerStoreError
 from chatbot.store.job_queue import JobQueue
 from chatbot.store.job_rows import JobRow, JobRows
@@ -215,19 +214,15 @@ class SharedAdditions(Additions):
         for taken, problem in added.stuck():
             job = replace(self._job(taken.name, "password"), problem=problem)
             self._rows.add_left(JobRow(job, taken, 0, awaited=False))
-        for version in incomplete:
-            self._add_version(version, "images", lacks=True)
-        for version in lacking:
-            self._add_version(version, "embedding", lacks=False)
+        for versions, phase in ((incomplete, "images"), (lacking, "embedding")):
+            for version in versions:
+                job = replace(self._job(version.document, phase), lacks=versions is incomplete)
+                taken = Taken(version.document, version.sha256, 0)
+                self._rows.add_left(JobRow(job, taken, version.id, awaited=False))
         for row in self._rows.unqueued():
             step = _step_of(row.job.phase)
             self._jobs.put(row.job.id, step, row.job.name if step == READ else None)
         self._begin_older(row.job for row in self._rows.all())
-
-    def _add_version(self, version: Version, phase: str, *, lacks: bool) -> None:
-        job = replace(self._job(version.document, phase), lacks=lacks)
-        taken = Taken(version.document, version.sha256, 0)
-        self._rows.add_left(JobRow(job, taken, version.id, awaited=False))
 
     # --- working at jobs
     # ----------------------------------------------------------------------------------------------------
