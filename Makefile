@@ -20,7 +20,7 @@ help: ## list the targets
 setup: ## make .venv/ with all that is needed to run, the embedded model built (PYTHON=... names Python 3.11)
 	@bash .ci/setup.sh
 
-setup-signals: ## the same, with what the memory of news signals needs: Postgres' client, an embedded server
+setup-signals: ## the same, with what news signals in a Postgres need: its client, pgvector
 	@bash .ci/setup.sh signals
 
 setup-signin: ## the same, with what signing in needs: Authlib

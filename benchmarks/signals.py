@@ -32,10 +32,9 @@ ROOT = Path(__file__).resolve().parent.parent
 sys.path.insert(0, str(ROOT))
 
 from benchmarks.tables import markdown_table
-from chatbot.memory.signals.embedded_postgres import EmbeddedServer
-from chatbot.memory.signals.events import vector_text
-from chatbot.memory.signals.schema import migrate
+from chatbot.memory.signals.news_postgres import make_tables, vector_text
 from chatbot.settings import MULTILINGUAL
+from tests.embedded_postgres import EmbeddedServer
 
 if TYPE_CHECKING:
     import psycopg
@@ -106,7 +105,7 @@ def fill(connection: Connection, events: int) -> float:
 
     started = time.perf_counter()
     with connection.transaction():
-        migrate(connection, "synthetic", DIMENSION)
+        make_tables(connection, "synthetic", DIMENSION)
         # Filled first and indexed after: an index that grows row by row takes four times as long.
         connection.execute("DROP INDEX news_events_embedding")
     register_vector(connection)
@@ -129,7 +128,7 @@ def fill(connection: Connection, events: int) -> float:
         )
     connection.execute("SET maintenance_work_mem = '512MB'")
     with connection.transaction():
-        migrate(connection, "synthetic", DIMENSION)
+        make_tables(connection, "synthetic", DIMENSION)
     connection.execute("ANALYZE")
     return time.perf_counter() - started
 

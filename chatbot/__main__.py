@@ -18,6 +18,8 @@ def _serve(options: argparse.Namespace, settings: Settings) -> int:
     # Taken for a moment, so that a store that another process has is said here, and not on the pages.
     lock = StoreLock(settings.store / "store.lock")
     lock.close(settled=not lock.left_behind)
+    # Commands of other processes print to their own terminal, which may be the one this was started from.
+    signal.signal(signal.SIGTTOU, signal.SIG_IGN)
     from chatbot.ui.server import run
 
     run(settings.home, port=options.port, address=options.address, pages=not options.no_pages)

@@ -14,7 +14,15 @@ if TYPE_CHECKING:
     from chatbot.comparison.model_answers import ComparedAnswer, ComparedFigure
     from chatbot.records import Answer, Citation, Hit, Statement
 
-__all__ = ["WEB", "answer_line", "answer_record", "compared_line", "hit_line", "neutral_markdown"]
+__all__ = [
+    "WEB",
+    "answer_line",
+    "answer_record",
+    "compared_line",
+    "fields_of",
+    "hit_line",
+    "neutral_markdown",
+]
 
 CITATION = (
     "key",
@@ -82,7 +90,7 @@ def hit_line(rank: int, hit: Hit) -> dict[str, Any]:
 
     "chunk_match" is present only if a single piece of a long query gave the score.
     """
-    fields = _fields(
+    fields = fields_of(
         hit, ("document", "page", "page_label", "score", "extraction_method", "chunk_id", "text")
     )
     if hit.chunk_match is None:
@@ -115,19 +123,19 @@ def answer_line(answer: Answer) -> dict[str, Any]:
         "numbers": _each(answer.numbers, NUMBER),
         "statements": list(map(_statement_line, answer.statements)),
         "not_checked": answer.unread,
-        "reading": answer.reading and _fields(answer.reading, READING),
+        "reading": answer.reading and fields_of(answer.reading, READING),
         "notes": _each(answer.notes, NOTE)
         + [{"layer": "notice", "source": "", "text": text} for text in answer.notices],
         "search_query": answer.search_query,
-        "understanding": answer.understanding and _fields(answer.understanding, UNDERSTANDING),
+        "understanding": answer.understanding and fields_of(answer.understanding, UNDERSTANDING),
         "superseded": list(answer.superseded),
         "model": answer.model,
         "conversation": answer.conversation,
         "exchange": answer.exchange,
         "compression": shortened
-        and {**_fields(shortened, COMPRESSION), "kept_exchanges": sorted(shortened.kept)},
+        and {**fields_of(shortened, COMPRESSION), "kept_exchanges": sorted(shortened.kept)},
         "seconds": answer.seconds,
-        "usage": answer.usage and _fields(answer.usage, USAGE),
+        "usage": answer.usage and fields_of(answer.usage, USAGE),
         "looked_up": [asdict(look) for look in answer.prompt.looks] if answer.prompt else [],
         **({"error": answer.error} if answer.error else {}),
         **({"model_error": asdict(answer.failure)} if answer.failure else {}),
@@ -136,7 +144,7 @@ def answer_line(answer: Answer) -> dict[str, Any]:
 
 def _statement_line(statement: Statement) -> dict[str, Any]:
     return {
-        **_fields(statement, STATEMENT),
+        **fields_of(statement, STATEMENT),
         "text": neutral_markdown(statement.text),
         "difference": neutral_markdown(statement.difference),
         "quotes": [asdict(quote) for quote in statement.quotes],
@@ -152,7 +160,7 @@ def compared_line(
         "question": question,
         "models": [
             {
-                **_fields(compared, COMPARED),
+                **fields_of(compared, COMPARED),
                 **({"answer": answer_line(compared.answer)} if compared.answer else {"answer": None}),
             }
             for compared in answers
@@ -176,8 +184,9 @@ def _without_page(hit: Hit) -> Hit:
 
 
 def _each(records: Sequence[object], names: Sequence[str]) -> list[dict[str, Any]]:
-    return [_fields(record, names) for record in records]
+    return [fields_of(record, names) for record in records]
 
 
-def _fields(record: object, names: Sequence[str]) -> dict[str, Any]:
+def fields_of(record: object, names: Sequence[str]) -> dict[str, Any]:
+    """Returns these attributes of a record by name."""
     return {name: getattr(record, name) for name in names}

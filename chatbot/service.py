@@ -234,7 +234,7 @@ class Chatbot:
                 "object store" if settings.objects else "folder",
                 lambda: library.copies.has("0" * 64),
             ),
-            StorePart("news", "Postgres", self.signals.ping),
+            StorePart("news", "Postgres" if self.signals.options.address else "SQLite", self.signals.ping),
         ]
 
     def __enter__(self) -> Chatbot:

@@ -321,38 +321,30 @@ def server_value(name: str, settings: Settings) -> Value:
 
 def check_value(name: str, value: object) -> Value:
     """Returns `value` in the preference's own type. Raises SettingsError for another type or out of range."""
-    preference = BY_NAME[name]
-    default = server_value(name, Settings())
-    if isinstance(default, bool):
+    preference, kind = BY_NAME[name], type(server_value(name, Settings()))
+    label, wrong = preference.label, f"{preference.label} cannot be {str(value)[:40]}."
+    if kind is bool:
         if not isinstance(value, bool):
-            raise SettingsError(f"{preference.label} must be on or off.")
+            raise SettingsError(f"{label} must be on or off.")
         return value
     if preference.choices:
         if value not in preference.choices:
-            known = ", ".join(preference.choices)
-            raise SettingsError(f"{preference.label} cannot be {str(value)[:40]}.", hint=f"Choose {known}.")
+            raise SettingsError(wrong, hint=f"Choose {', '.join(preference.choices)}.")
         return str(value)
-    if isinstance(default, str):
+    if kind is str:
         if not isinstance(value, str) or len(value) > LONGEST_WORDS or not value.isprintable():
-            raise SettingsError(
-                f"{preference.label} cannot be this text.",
-                hint=f"Type at most {LONGEST_WORDS} characters on one line.",
-            )
+            hint = f"Type at most {LONGEST_WORDS} characters on one line."
+            raise SettingsError(f"{label} cannot be this text.", hint=hint)
         return value
-    whole = isinstance(default, int)
     if (
         isinstance(value, bool)
-        or not isinstance(value, int if whole else int | float)
+        or not isinstance(value, int if kind is int else int | float)
         or not preference.least <= value <= preference.most
-    ):  # NaN is neither
-        kind = "a whole number" if whole else "a number"
-        raise SettingsError(
-            f"{preference.label} cannot be {str(value)[:40]}.",
-            hint=f"Choose {kind} from {preference.least:g} to {preference.most:g}.",
-        )
-    if whole:
-        return value
-    return float(value)
+    ):
+        number = "a whole number" if kind is int else "a number"  # NaN is neither
+        hint = f"Choose {number} from {preference.least:g} to {preference.most:g}."
+        raise SettingsError(wrong, hint=hint)
+    return kind(value)
 
 
 def check_model(model: str, url: str, settings: Settings, provider: str = "") -> tuple[str, str]:
@@ -399,10 +391,7 @@ def check_address(url: str, settings: Settings, provider: str = "") -> str:
             hint=f"It can have {LONGEST_URL} characters.",
         )
     try:
-        if url:
-            rule = user_rule(settings)
-        else:
-            rule = settings.endpoint_rule
+        rule = user_rule(settings) if url else settings.endpoint_rule
         own = replace(settings, provider=provider, base_url=url or settings.base_url, endpoint_rule=rule)
         address = address_of(own)
         check_endpoint(address.base, own)

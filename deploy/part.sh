@@ -18,13 +18,13 @@ fail() {
     exit 1
 }
 
-# Of the system, or else of the Python package for news signals; the newest.
+# Of the system, or else of the Python package for tests; the newest.
 postgres_programs() {
     local found
     found=$(ls -d /usr/lib/postgresql/*/bin 2>/dev/null | sort -V | tail -n 1)
-    [ -n "$found" ] || found=$("$python" -c 'from chatbot.memory.signals.embedded_postgres import postgres_programs
+    [ -n "$found" ] || found=$("$python" -c 'from tests.embedded_postgres import postgres_programs
 print(postgres_programs())' 2>/dev/null)
-    [ -n "$found" ] || fail "There is no Postgres. Install it: apt-get install postgresql, or make setup-signals"
+    [ -n "$found" ] || fail "There is no Postgres. Install it: apt-get install postgresql, or make setup-dev"
     echo "$found"
 }
 
@@ -85,9 +85,7 @@ postgres)
     ;;
 chroma)
     umask 077
-    # What the command `chroma` runs, without the import of the client, which takes half a second.
-    exec "$python" -c "import sys; from chromadb_rust_bindings import cli; cli(['chroma', *sys.argv[1:]])" \
-        run --path "$data/chroma" --host 127.0.0.1 --port "$chroma_port"
+    exec "$(dirname "$python")/chroma" run --path "$data/chroma" --host 127.0.0.1 --port "$chroma_port"
     ;;
 server1 | server2)
     prepare_home

@@ -11,10 +11,12 @@ from pathlib import Path
 import pytest
 from streamlit.testing.v1 import AppTest
 
-from chatbot.ui import app_context
-from chatbot.ui.app_context import AppContext
+from chatbot import ui
+from chatbot.app import app_context
+from chatbot.app.app_context import AppContext
+from chatbot.settings import load_settings
 
-MAIN = str(Path(app_context.__file__).with_name("main.py"))
+MAIN = str(Path(ui.__file__).with_name("main.py"))
 # The marks of two browsers.
 ME, OTHER = "m" * 22, "o" * 22
 
@@ -24,7 +26,7 @@ def open_context(home: Path) -> Iterator[AppContext]:
     """The chatbot that the pages show, over a store in `home`."""
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("FINPOLICY_HOME", str(home))
-        opening = app_context.opening()
+        opening = app_context.opening(load_settings)
         opening.wait(60)
         assert opening.context is not None, opening.error
         yield opening.context

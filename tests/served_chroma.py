@@ -13,7 +13,7 @@ from pathlib import Path
 __all__ = ["ServedChroma"]
 
 START_SECONDS = 30.0
-RUN = "import sys; from chromadb_rust_bindings import cli; cli(['chroma', 'run', *sys.argv[1:]])"
+CHROMA = Path(sys.executable).with_name("chroma")
 
 
 class ServedChroma:
@@ -31,7 +31,7 @@ class ServedChroma:
         """Start it and wait until it answers."""
         options = ["--path", str(self.folder), "--host", "127.0.0.1", "--port", str(self._port)]
         self._process = subprocess.Popen(
-            [sys.executable, "-c", RUN, *options], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL
+            [CHROMA, "run", *options], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL
         )
         end = time.monotonic() + START_SECONDS
         while not self._answers():

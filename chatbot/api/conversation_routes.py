@@ -146,7 +146,7 @@ async def export(
 
 def _stats(chatbot: Chatbot, conversation: str, owner: str) -> dict[str, Any]:
     kept_conversation(chatbot, conversation, owner)
-    answers, usage = chatbot.memory.spent(conversation, owner)
+    answers, usage = chatbot.conversations.spent(conversation, owner)
     return {
         **dataclasses.asdict(chatbot.memory.stats(conversation, owner)),
         "model_answers": answers,

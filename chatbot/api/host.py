@@ -33,7 +33,7 @@ ADDRESSES = (
 
 
 class Question(Protocol):
-    """A question on its way; see chatbot/ui/running_questions.py."""
+    """A question on its way; see chatbot/app/running_questions.py."""
 
     @property
     def text(self) -> str: ...

@@ -16,12 +16,12 @@ from chatbot.answer.citations.citation_keys import KEYS_IN_BRACKETS, escape_keys
 from chatbot.answer.citations.model_refusals import is_refusal
 from chatbot.answer.citations.named_pages import uncited_pages
 from chatbot.answer.citations.shown_keys import with_whole_keys, without_added
-from chatbot.answer.derive.arithmetic import work_out
 from chatbot.answer.extractive.amending_sentences import amending_sentences
 from chatbot.answer.extractive.main_points import main_points
 from chatbot.answer.extractive.passage_answers import Likeness, extract_answer, says_again
 from chatbot.answer.extractive.whole_quotations import whole_quotations
 from chatbot.answer.prompt import size_of, without_rules
+from chatbot.answer.stated_change import stated_change
 from chatbot.answer.tables.cell_lookup import by_year
 from chatbot.answer.tables.operations import by_operation
 from chatbot.answer.tables.table_answers import compute_answer, leaves_average_out
@@ -386,7 +386,7 @@ class Answering:
                 return ""
         return (
             compute_answer(prompt, understanding)
-            or work_out(prompt, understanding)
+            or stated_change(prompt, understanding)
             or by_operation(prompt, understanding)
         )
 

@@ -66,6 +66,12 @@ MOST_NAMED, MOST_OUTLINED = 12, 3
 BESIDE_SOURCES, SMALLEST_SOURCE = 400, 200
 
 
+def _considered(answer: Answer, hits: Sequence[Hit]) -> tuple[Hit, ...]:
+    """The pages found, with those that a model brought when it looked further."""
+    brought = answer.prompt.sources.values() if answer.prompt and answer.prompt.looks else ()
+    return (*hits, *(hit for hit in brought if hit not in hits))
+
+
 @dataclass(frozen=True, slots=True)
 class _Preparation:
     """A question with everything that is known before its pages are chosen.
@@ -175,14 +181,12 @@ class Asker:
         hits = list(request.hits)
         if ask.documents:
             yield from self._coming(ask.names, hits)
-        # A request for a whole document gets its pages: that no sentence of them is like the question means
-        # nothing.
-        reason = None if intent and intent.kind in WHOLE else asked.reason
         asked = replace(
             asked,
             in_part=ask.documents and is_in_part(self.library, ask.names),
             around=again is not None,
-            reason=reason,
+            # In a request for a whole document, that no sentence is like the question means nothing.
+            reason=None if intent and intent.kind in WHOLE else asked.reason,
             sums_up=sums_up_texts,
         )
         if again and model is None:
@@ -194,11 +198,10 @@ class Asker:
         if model is not None:
             asked, hits = self._prompted(ask, prepared.query, request, asked, whole, model)
         answer = yield from self.answering.answer(asked, model, stop)
-        brought = answer.prompt.sources.values() if answer.prompt and answer.prompt.looks else ()
         complete = replace(
             answer,
             citations=without_reports(answer.citations, ask.texts),
-            considered=(*hits, *(hit for hit in brought if hit not in hits)),
+            considered=_considered(answer, hits),
             conversation=ask.conversation,
             understanding=prepared.understanding,
             fingerprint=self.library.embedder.fingerprint,

@@ -18,6 +18,7 @@ from chatbot.memory.cases.case_layer import CaseLayer
 from chatbot.memory.cases.case_store import Cases
 from chatbot.memory.cases.feedback_rerank import FeedbackRerank
 from chatbot.memory.conversations.conversation_names import PRIVATE
+from chatbot.memory.conversations.topic_return import asks_again, goes_back
 from chatbot.memory.memory_service import Before, MemoryService
 from chatbot.memory.situations.advice import Advice, advice_of
 from chatbot.memory.situations.situation_layer import SituationLayer
@@ -28,6 +29,7 @@ from chatbot.search.editions import is_older
 from chatbot.search.follow_up.rules import standalone_query
 from chatbot.settings import Settings
 from chatbot.store.library import Library
+from ingestion.language.terms import content_terms, terms
 
 if TYPE_CHECKING:
     import numpy as np
@@ -90,6 +92,14 @@ class MemoryContext:
         """(what is asked, the exchange that it goes back to); the question itself and () if there is none."""
         if ask.conversation and ask.history is None:
             return self._memory.gone_back(question, ask.conversation, ask.owner)
+        back = goes_back(question)
+        topic = set(content_terms(back.topic)) if back else set[str]()
+        for exchange in reversed(self.said(ask)):
+            if topic and topic <= set(terms(exchange.user)) and goes_back(exchange.user) is None:
+                assert back is not None
+                searched = self.searched(exchange, ask)
+                again = asks_again(back, f"{exchange.user}\n{exchange.assistant}")
+                return searched if again else back.question, (Exchange(searched, exchange.assistant),)
         return (question, ())
 
     def before(self, ask: Ask, query: str, vector: NDArray[np.float32] | None) -> Before:

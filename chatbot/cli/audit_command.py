@@ -2,20 +2,18 @@
 
 from __future__ import annotations
 
-import argparse
-import sys
+from argparse import Namespace
 from collections import Counter
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from chatbot.cli.document_commands import read_passwords
 from chatbot.cli.exit_codes import DONE, FAILED, USAGE
-from chatbot.cli.output import emit
+from chatbot.cli.output import Lines, printed, say
 from chatbot.errors import UsageError
 from chatbot.models.tokens import encodable
 from chatbot.settings import Settings
 from chatbot.store.file_permissions import give_to_the_user
-from ingestion.invisible_characters import visible
 
 if TYPE_CHECKING:
     from chatbot.records import Answer
@@ -24,8 +22,9 @@ if TYPE_CHECKING:
 __all__ = ["verify", "write_audit"]
 
 
-def verify(options: argparse.Namespace, settings: Settings) -> int:
-    """Verifies files again and prints a line for each check.
+@printed
+def verify(options: Namespace, settings: Settings) -> Lines:
+    """Verifies files again and yields a line for each check.
 
     Returns 0 if all is confirmed, 1 if something does not hold or cannot be checked, and 2 if a file is not
     an audit file.
@@ -45,35 +44,20 @@ def verify(options: argparse.Namespace, settings: Settings) -> int:
         try:
             file = read_file(path)
         except AuditFileError as error:
-            print(visible(f"Error: {path}: {error}"), file=sys.stderr)
+            say(f"Error: {path}: {error}")
             code = USAGE
             continue
         counted: Counter[str] = Counter()
         for finding in findings_of(file, evidence):
-            counted[finding.status] += 1
-            line = {
-                "file": str(path),
-                "check": finding.what,
-                "status": finding.status,
-                "detail": finding.detail,
-            }
-            emit(
-                line,
-                f"{finding.status:<17}  {_line(finding.what)}: {_line(finding.detail)}",
-                as_json=options.json,
-            )
-        if counted.total() > counted[CONFIRMED]:
+            what, status, detail = finding.what, finding.status, finding.detail
+            counted[status] += 1
+            line = {"file": str(path), "check": what, "status": status, "detail": detail}
+            yield line, f"{status:<17}  {_line(what)}: {_line(detail)}"
+        total, confirmed = counted.total(), counted.pop(CONFIRMED, 0)
+        if counted:
             code = max(code, FAILED)
-        others = ", ".join(
-            f"{count} {status}" for status, count in sorted(counted.items()) if status != CONFIRMED
-        )
-        print(
-            visible(
-                f"{path.name}: {counted[CONFIRMED]} of {counted.total()} "
-                f"confirmed{f', {others}' if others else ''}."
-            ),
-            file=sys.stderr,
-        )
+        others = "".join(f", {count} {status}" for status, count in sorted(counted.items()))
+        say(f"{path.name}: {confirmed} of {total} confirmed{others}.")
     return code
 
 
@@ -98,4 +82,4 @@ def write_audit(chatbot: Chatbot, answer: Answer, path: Path, asked_at: float) -
         raise UsageError(
             f"{path} cannot be written: {error.strerror}.", hint="Name a file in an existing folder."
         ) from error
-    print(visible(f"Audit file: {path}"), file=sys.stderr)
+    say(f"Audit file: {path}")

@@ -2,139 +2,112 @@
 
 from __future__ import annotations
 
-import argparse
 import sys
 import time
-from contextlib import suppress
+from argparse import Namespace
+from contextlib import ExitStack, suppress
 from typing import TYPE_CHECKING, Any
 
-from chatbot.cli.exit_codes import DONE
-from chatbot.cli.output import emit
+from chatbot.cli.output import Lines, printed, say
 from chatbot.cli.served_command import served
 from chatbot.errors import NotFoundError, StoreError, UsageError
+from chatbot.memory.conversations.conversation_names import LOCAL
+from chatbot.serialize import fields_of
 from chatbot.settings import PROGRAM, Settings
 from ingestion.invisible_characters import visible
 
 if TYPE_CHECKING:
     from chatbot.memory.conversations.conversation_store import ConversationRow, Conversations
 
-__all__ = ["OWNER", "compress", "conversations"]
-
-# The owner is whoever uses the command line; conversations of the browser belong to the browser.
-OWNER = "local"
+__all__ = ["compress", "conversations"]
 
 
-def conversations(options: argparse.Namespace, settings: Settings) -> int:
+@printed
+def conversations(options: Namespace, settings: Settings) -> Lines:
     """Lists the conversations, or shows, exports or changes one."""
     from chatbot.memory.conversations.conversation_store import Conversations
     from chatbot.memory.memory_database import open_memories
     from chatbot.store.lock import StoreLock
 
-    if options.id is None and (
-        options.export or options.rename is not None or options.delete or options.restore
-    ):
+    changes = (options.export, options.rename is not None, options.delete, options.restore)
+    if options.id is None and any(changes):
         raise UsageError(
             "No conversation was named.", hint=f"Add its ID; `{PROGRAM} conversations` lists them."
         )
     if (command := served()) is not None:
-        return _run(options, command.store.chatbot.conversations)
-    lock = None if settings.database else StoreLock(settings.store / "store.lock")
-    try:
+        return (yield from _run(options, command.store.chatbot.conversations))
+    with ExitStack() as opened:
+        if not settings.database:
+            lock = StoreLock(settings.store / "store.lock")
+            opened.callback(lambda: lock.close(settled=not lock.left_behind))
         memories, _ = open_memories(settings)
-        try:
-            kept = Conversations(memories)
-            with suppress(StoreError):  # even on a full disk they can be read
-                kept.sweep(settings.retention_days)
-            return _run(options, kept)
-        finally:
-            memories.close()
-    finally:
-        if lock is not None:
-            lock.close(settled=not lock.left_behind)
+        opened.callback(memories.close)
+        kept = Conversations(memories)
+        with suppress(StoreError):  # even on a full disk they can be read
+            kept.sweep(settings.retention_days)
+        return (yield from _run(options, kept))
 
 
-def _run(options: argparse.Namespace, kept: Conversations) -> int:
+def _run(options: Namespace, kept: Conversations) -> Lines:
     if options.id is None:
-        rows = kept.listed(OWNER, search=options.search or "", deleted=options.deleted)
+        rows = kept.listed(LOCAL, search=options.search or "", deleted=options.deleted)
         for row in rows:
-            emit(
-                _line(row),
-                f"{row.id}  {_time(row.changed_at)}  {row.exchanges:>4} exchanges  {row.title}",
-                as_json=options.json,
-            )
+            at = time.strftime("%Y-%m-%d %H:%M", time.localtime(row.changed_at))
+            yield _line(row), f"{row.id}  {at}  {row.exchanges:>4} exchanges  {row.title}"
         if not rows:
-            print('No conversations yet. Start one with: ask --conversation NAME "QUESTION"', file=sys.stderr)
-        return DONE
-    if options.export:
-        _must_be_there(kept.get(options.id, OWNER))
-        text = _exported(kept, options.id, options.export)
-        sys.stdout.write(text if options.export == "json" else visible(text))
-        return DONE
-    done = _change(options, kept)
-    row = kept.get(options.id, OWNER)
-    if done:
-        again = f" Undo within 7 days: {PROGRAM} conversations --restore -- {options.id}"
-        undo = again if done == "deleted" else ""
-        emit({**_line(row), "status": done}, f"{done.capitalize()}.{undo}", as_json=options.json)
-        return DONE
-    _must_be_there(row)
-    for said in kept.said(options.id, OWNER):
-        line = {
-            "number": said.number,
-            "at": said.at,
-            "state": said.state,
-            "question": said.user,
-            "answer": said.assistant,
-        }
-        emit(line, f"{said.number}. {said.user}\n\n{said.assistant}\n", as_json=options.json)
-    return DONE
-
-
-def _must_be_there(row: ConversationRow) -> None:
-    if row.deleted_at is not None:
-        hint = f"{PROGRAM} conversations --restore -- {row.id}"
-        raise NotFoundError(f"The conversation {row.id!r} is deleted.", hint=hint)
-
-
-def _change(options: argparse.Namespace, kept: Conversations) -> str:
-    """Says what was changed, "" for nothing."""
+            say('No conversations yet. Start one with: ask --conversation NAME "QUESTION"')
+        return
+    again = f"{PROGRAM} conversations --restore -- {options.id}"
+    done, undo = "", ""
     if options.rename is not None:
-        kept.rename(options.id, OWNER, options.rename)
-        return "renamed"
-    if options.delete:
-        kept.delete(options.id, OWNER)
-        return "deleted"
-    if options.restore:
-        kept.restore(options.id, OWNER)
-        return "restored"
-    return ""
+        kept.rename(options.id, LOCAL, options.rename)
+        done = "renamed"
+    elif options.delete:
+        kept.delete(options.id, LOCAL)
+        done, undo = "deleted", f" Undo within 7 days: {again}"
+    elif options.restore:
+        kept.restore(options.id, LOCAL)
+        done = "restored"
+    row = kept.get(options.id, LOCAL)
+    if done:
+        yield {**_line(row), "status": done}, f"{done.capitalize()}.{undo}"
+    elif row.deleted_at is not None:
+        raise NotFoundError(f"The conversation {row.id!r} is deleted.", hint=again)
+    elif options.export:
+        text = _exported(kept, row, options.export)
+        sys.stdout.write(text if options.export == "json" else visible(text))
+    else:
+        for said in kept.said(row.id, LOCAL):
+            line = {
+                **fields_of(said, ("number", "at", "state")),
+                "question": said.user,
+                "answer": said.assistant,
+            }
+            yield line, f"{said.number}. {said.user}\n\n{said.assistant}\n"
 
 
-def _exported(kept: Conversations, conversation: str, form: str) -> str:
+def _exported(kept: Conversations, row: ConversationRow, form: str) -> str:
     from chatbot.memory.conversations.export import export_conversation
 
-    said = kept.said(conversation, OWNER)
+    said = kept.said(row.id, LOCAL)
     answers = []
     for one in said:
         try:
-            found = kept.answer(conversation, one.number, OWNER)
+            found = kept.answer(row.id, one.number, LOCAL)
         except StoreError as error:
-            print(visible(f"Note: {error}"), file=sys.stderr)
+            say(f"Note: {error}")
             found = None
         answers.append(found[0] if found else None)
-    return export_conversation(kept.get(conversation, OWNER), said, answers, form)
+    return export_conversation(row, said, answers, form)
 
 
 def _line(row: ConversationRow) -> dict[str, Any]:
     fields = ("title", "begun_at", "changed_at", "exchanges", "deleted_at")
-    return {"conversation": row.id, **{field: getattr(row, field) for field in fields}}
+    return {"conversation": row.id, **fields_of(row, fields)}
 
 
-def _time(at: float) -> str:
-    return time.strftime("%Y-%m-%d %H:%M", time.localtime(at))
-
-
-def compress(options: argparse.Namespace, settings: Settings) -> int:
+@printed
+def compress(options: Namespace, settings: Settings) -> Lines:
     """Cuts a conversation to a share of its tokens."""
     from chatbot.memory.compression.compress_file import (
         CompressRequest,
@@ -144,13 +117,7 @@ def compress(options: argparse.Namespace, settings: Settings) -> int:
     )
 
     asked = CompressRequest(options.file, options.query, options.queries, not options.no_vectors)
-    given = {
-        field: getattr(options, field) for field in ("max_tokens", "rho", "gamma", "keep_last", "scoring")
-    }
+    given = fields_of(options, ("max_tokens", "rho", "gamma", "keep_last", "scoring"))
+    options.json |= options.queries is not None
     for number, result in compress_file(asked, {**given, "compression_ratio": options.ratio}, settings):
-        emit(
-            result_line(number, result),
-            result_text(result),
-            as_json=options.json or options.queries is not None,
-        )
-    return DONE
+        yield result_line(number, result), result_text(result)

@@ -2,29 +2,28 @@
 
 from __future__ import annotations
 
-import argparse
 import dataclasses
 import shlex
-import sys
 import threading
 import time
+from argparse import Namespace
 from collections.abc import Callable, Iterator
-from contextlib import closing, contextmanager
+from contextlib import ExitStack, closing, contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from chatbot.cli.exit_codes import DONE, FAILED, open_chatbot
-from chatbot.cli.output import emit, note, progress_bars
+from chatbot.cli.output import Lines, note, printed, progress_bars, say
 from chatbot.cli.served_command import ask_password, go_on, is_interactive, refuse_beside_a_server, served
 from chatbot.errors import QuestionError, StoreError, UsageError
 from chatbot.models.tokens import encodable
+from chatbot.serialize import fields_of
 from chatbot.settings import PROGRAM, Settings
 from chatbot.store.database import NewerStoreError
 from chatbot.store.document_names import known_as, listed
 from ingestion.invisible_characters import one_line, visible
 
 if TYPE_CHECKING:
-    from chatbot.records import DocumentRow
     from chatbot.service import Chatbot
     from chatbot.store.addition_queue import Additions
     from chatbot.store.doctor import Finding
@@ -36,75 +35,54 @@ STARTED = time.perf_counter()
 PASSWORD_TRIES = 3
 # Between two looks at whether a server has erased a document.
 TICK_SECONDS = 0.05
-# What `list` shows of a document beside its name.
-LISTED = [
-    "id",
-    "state",
-    "pages",
-    "chunks",
-    "embedded",
-    "ocr_pages",
-    "failed_pages",
-    "lacks",
-    "to_come",
-]
-LISTED += ["added_at", "removed_at", "replaced_at", "same_as", "protected", "period", "status"]
+# What `add` shows of a document, and `list`.
+ADDED = ("document", "id", "status", "pages", "chunks", "ocr_pages")
+SECONDS = ("seconds", "searchable_seconds", "complete_seconds", "error")
+LISTED = ("id", "state", "pages", "chunks", "embedded", "ocr_pages", "failed_pages", "lacks", "to_come")
+LISTED_TIMES = ("added_at", "removed_at", "replaced_at", "same_as", "protected", "period", "status")
 
 
-def add(options: argparse.Namespace, settings: Settings) -> int:
+@printed
+def add(options: Namespace, settings: Settings) -> Lines:
     if options.dask:
         refuse_beside_a_server("add --dask")
     started = STARTED if (command := served()) is None else command.began
-    uploads = _uploads(options)
-    failed = False
+    passwords = read_passwords(options.passwords)
+    uploads = _uploads(options, passwords)
     left = [known_as(upload.name or upload.path.name) for upload in uploads]
+    locked: set[str] = set()
+    statuses = []
     with (
         _naming_what_to_add_again(left),
         open_chatbot(settings) as chatbot,
-        _cluster_reading(chatbot, options.dask) as readers,
-        _queue(chatbot, settings, here=bool(options.dask)) as queue,
+        _reading(chatbot, settings, options.dask) as (queue, readers),
         _telling_what_is_left(chatbot, left),
         progress_bars() as progress,
     ):
-        if not uploads:
-            return _add_unread(chatbot, options, progress, queue)
-        locked: set[str] = set()
-        for result in chatbot.add(
-            uploads, progress=progress, started=started, through=queue, readers=readers
-        ):
+        if uploads:
+            results = chatbot.add(uploads, progress=progress, started=started, through=queue, readers=readers)
+        else:
+            results = chatbot.add_unread(passwords, progress=progress, through=queue)
+        for result in results:
             if result.document in left:
                 left.remove(result.document)
-            if result.needs_password and is_interactive():
+            if uploads and result.needs_password and is_interactive():
                 locked.add(result.document)
                 continue
-            failed |= result.status == "failed"
-            emit(_add_line(result), _add_text(result), as_json=options.json)
+            statuses.append(result.status)
+            yield _added(result)
         for upload in uploads:
             name = known_as(upload.name or upload.path.name)
             if name in locked:
                 locked.remove(name)
-                failed |= not _add_locked(chatbot, upload, options, queue)
-        for result in chatbot.resume(progress=progress) if queue is None else ():
-            print(visible(f"From an earlier run: {_add_text(result)}"), file=sys.stderr)
-    return FAILED if failed else DONE
-
-
-def _add_unread(
-    chatbot: Chatbot,
-    options: argparse.Namespace,
-    progress: Callable[[str, str, int, int], None],
-    queue: Additions | None,
-) -> int:
-    """Adds what was copied into the folder of documents."""
-    results = []
-    for result in chatbot.add_unread(read_passwords(options.passwords), progress=progress, through=queue):
-        results.append(result)
-        emit(_add_line(result), _add_text(result), as_json=options.json)
-    if not results:
-        print(f"There is nothing new in {chatbot.library.copies.folder}.", file=sys.stderr)
-    if any(result.status == "failed" for result in results):
-        return FAILED
-    return DONE
+                result = _add_locked(chatbot, upload, queue)
+                statuses.append(result.status)
+                yield _added(result)
+        if not (uploads or statuses):
+            say(f"There is nothing new in {chatbot.library.copies.folder}.")
+        for result in chatbot.resume(progress=progress) if uploads and queue is None else ():
+            say(f"From an earlier run: {_add_text(result)}")
+    return FAILED if "failed" in statuses else DONE
 
 
 @contextmanager
@@ -117,7 +95,7 @@ def _naming_what_to_add_again(left: list[str]) -> Iterator[None]:
         yield
     except KeyboardInterrupt:
         if left:
-            print(visible(f"\nNot added yet, so add them again: {listed(left)}."), file=sys.stderr)
+            say(f"\nNot added yet, so add them again: {listed(left)}.")
         raise
 
 
@@ -130,77 +108,58 @@ def _telling_what_is_left(chatbot: Chatbot, left: list[str]) -> Iterator[None]:
     try:
         yield
     except KeyboardInterrupt:
-        searched = {
-            version.document
-            for version in [*chatbot.library.incomplete(), *chatbot.library.without_vectors()]
-        }
+        library = chatbot.library
+        searched = {version.document for version in [*library.incomplete(), *library.without_vectors()]}
         left[:] = [name for name in left if name not in searched]
         if searched:
             what = "Already searchable; completed by the next `add` or `doctor`, or while the server runs"
-            print(visible(f"\n{what}: {listed(sorted(searched))}."), file=sys.stderr)
+            say(f"\n{what}: {listed(sorted(searched))}.")
         raise
 
 
 @contextmanager
-def _cluster_reading(chatbot: Chatbot, scheduler: str | None) -> Iterator[int]:
-    """Has a Dask cluster read files meanwhile, if there is one.
+def _reading(
+    chatbot: Chatbot, settings: Settings, scheduler: str | None
+) -> Iterator[tuple[Additions | None, int]]:
+    """Yields what queue reads the files, None for one of their own, and how many at once, 0 for the usual.
 
-    Yields how many it reads at once, 0 for none.
+    It is the queue of the server that runs the command, or of all that share a Postgres. A Dask cluster
+    reads what is queued here.
     """
-    if scheduler is None:
-        yield 0
-        return
-    from chatbot.store.cluster_reading import Cluster
+    queue, places = None, 0
+    with ExitStack() as opened:
+        if (command := served()) is not None:
+            queue = command.store.additions
+        elif scheduler is not None:
+            from chatbot.store.cluster_reading import Cluster
 
-    with closing(Cluster(scheduler)) as cluster:
-        chatbot.library.adding.elsewhere = cluster.read
-        try:
-            yield cluster.places
-        finally:
-            chatbot.library.adding.elsewhere = None
+            cluster = opened.enter_context(closing(Cluster(scheduler)))
+            chatbot.library.adding.elsewhere, places = cluster.read, cluster.places
+        elif settings.database:
+            from chatbot.store.addition_opening import open_additions
 
-
-@contextmanager
-def _queue(chatbot: Chatbot, settings: Settings, *, here: bool) -> Iterator[Additions | None]:
-    """Yields the queue of the server that runs the command, or of all that share a Postgres.
-
-    None in a process of its own, or where all is to be read `here`.
-    """
-    if (command := served()) is not None:
-        yield command.store.additions
-    elif settings.database and not here:
-        from chatbot.store.addition_opening import open_additions
-
-        works = dataclasses.replace(settings, server_adds=True)
-        with closing(open_additions(chatbot.library, works, readers=settings.threads)) as queue:
-            yield queue
-    else:
-        yield None
+            works = dataclasses.replace(settings, server_adds=True)
+            additions = open_additions(chatbot.library, works, readers=settings.threads)
+            queue = opened.enter_context(closing(additions))
+        yield queue, places
 
 
-def _add_locked(
-    chatbot: Chatbot, upload: Upload, options: argparse.Namespace, queue: Additions | None
-) -> bool:
-    """Asks a few times for the password of a protected file; False if none was given."""
+def _add_locked(chatbot: Chatbot, upload: Upload, queue: Additions | None) -> AddResult:
+    """Asks a few times for the password of a protected file."""
     name = upload.name or upload.path.name
     for _ in range(PASSWORD_TRIES):
-        try:
-            password = ask_password(visible(f"Password for {name} (Enter to skip): "))
-        except EOFError:
-            password = ""
+        password = ask_password(visible(f"Password for {name} (Enter to skip): "))
         again = dataclasses.replace(upload, password=password or None)
         result = next(iter(chatbot.add([again], through=queue)))
         if not (result.needs_password and password):
             break
-        print("That password is wrong.", file=sys.stderr)
-    emit(_add_line(result), _add_text(result), as_json=options.json)
-    return result.status != "failed"
+        say("That password is wrong.")
+    return result
 
 
-def _uploads(options: argparse.Namespace) -> list[Upload]:
+def _uploads(options: Namespace, passwords: dict[str, str]) -> list[Upload]:
     from chatbot.store.library import Upload
 
-    passwords = read_passwords(options.passwords)
     paths = [inside for path in options.paths for inside in _walk(path)]
     if options.name is not None and len(paths) != 1:
         raise UsageError(
@@ -216,13 +175,8 @@ def _walk(path: Path) -> list[Path]:
     """
     from ingestion.reading.formats import is_named_like_a_document
 
-    if path.is_dir():
-        inside = sorted(
-            found for found in path.rglob("*") if is_named_like_a_document(found) and found.is_file()
-        )
-    else:
-        inside = []
-    return inside or [path]
+    inside = path.rglob("*") if path.is_dir() else ()
+    return sorted(found for found in inside if is_named_like_a_document(found) and found.is_file()) or [path]
 
 
 def read_passwords(path: Path | None) -> dict[str, str]:
@@ -236,37 +190,22 @@ def read_passwords(path: Path | None) -> dict[str, str]:
             f"Cannot read the passwords in {path}.",
             hint="Write one line per file: its name, a tab, the password.",
         ) from error
-    passwords = {}
-    for line in lines:
-        name, tab, password = line.partition("\t")
-        if tab:
-            passwords[known_as(name)] = password
-    return passwords
+    rows = [line.partition("\t") for line in lines]
+    return {known_as(name): password for name, tab, password in rows if tab}
 
 
-def _add_line(result: AddResult) -> dict[str, Any]:
-    return {
-        "document": result.document,
-        "id": result.id,
-        "status": result.status,
-        "pages": result.pages,
-        "chunks": result.chunks,
-        "ocr_pages": result.ocr_pages,
-        "failed_pages": [{"page": page, "reason": reason} for page, reason in result.failed_pages],
-        "seconds": result.seconds,
-        "searchable_seconds": result.searchable_seconds,
-        "complete_seconds": result.complete_seconds,
-        "error": result.error,
-        **({"warning": result.warning} if result.warning else {}),
-    }
+def _added(result: AddResult) -> tuple[dict[str, Any], str]:
+    line = fields_of(result, ADDED)
+    line["failed_pages"] = [{"page": page, "reason": reason} for page, reason in result.failed_pages]
+    line |= fields_of(result, (*SECONDS, "warning") if result.warning else SECONDS)
+    return line, _add_text(result)
 
 
 def _add_text(result: AddResult) -> str:
     if result.error:
+        how = ""
         if result.needs_password and not is_interactive():
             how = " Use --passwords FILE.tsv, with one line per file: file name, tab, password."
-        else:
-            how = ""
         return f"failed     {result.document}: {result.error}{how}"
     parts = [f"{result.pages} pages", f"{result.chunks} chunks"]
     parts += [f"{result.ocr_pages} read by OCR"] if result.ocr_pages else []
@@ -276,80 +215,52 @@ def _add_text(result: AddResult) -> str:
     return "\n".join([*lines, *([f"           {result.warning}"] if result.warning else [])])
 
 
-def list_documents(options: argparse.Namespace, settings: Settings) -> int:
-    from chatbot.store.catalog import NAME, Catalog, Taken
+@printed
+def list_documents(options: Namespace, settings: Settings) -> Lines:
+    from chatbot.store.catalog import NAME, Catalog
     from chatbot.store.database import place_of
     from chatbot.store.migration.migration_mark import refuse_unfinished
 
     place = place_of(settings, NAME)
-    rows: list[DocumentRow] = []
-    titles: dict[str, str] = {}
-    waiting: list[Taken] = []
+    rows, titles, waiting = [], {}, []
     if not isinstance(place, Path) or place.exists():
         # Works beside a running chat and waits for nobody.
         with closing(Catalog(place, read_only=True)) as catalog:
             refuse_unfinished(settings, catalog.database)
-            rows = catalog.documents()
-            titles = catalog.titles()
-            waiting = catalog.waiting()
+            rows, titles, waiting = catalog.documents(), catalog.titles(), catalog.waiting()
     for row in rows:
         title = titles.get(row.name, row.name)
-        fields = {field: getattr(row, field) for field in LISTED}
-        line = {"document": row.name, "title": title, **fields}
+        line = {"document": row.name, "title": title, **fields_of(row, LISTED + LISTED_TIMES)}
+        facts = ", ".join(filter(None, (row.period, row.status)))
+        same = f"the same file as {row.same_as}" if row.same_as else ""
+        facts, same, coming = (f" ({told})" if told else "" for told in (facts, same, row.coming))
         called = "" if title == row.name else f": {title}"
-        if said := [fact for fact in (row.period, row.status) if fact]:
-            facts = f" ({', '.join(said)})"
-        else:
-            facts = ""
-        same = f" (the same file as {row.same_as})" if row.same_as else ""
-        coming = f" ({row.coming})" if row.coming else ""
-        emit(
-            line,
-            (
-                f"{row.state:<9} {row.pages:>5} pages {row.embedded:>6}/{row.chunks} vectors  "
-                f"{row.name}{facts}{called}{same}{coming}"
-            ),
-            as_json=options.json,
-        )
+        size = f"{row.state:<9} {row.pages:>5} pages {row.embedded:>6}/{row.chunks} vectors"
+        yield line, f"{size}  {row.name}{facts}{called}{same}{coming}"
     for taken in waiting:
-        print(
-            visible(f"Not added yet: {taken.name}{f' ({taken.problem})' if taken.problem else ''}"),
-            file=sys.stderr,
-        )
-    if not rows and settings.documents.is_dir():
-        copies = len(list(settings.documents.glob("*.pdf")))
-    else:
-        copies = 0
+        problem = f" ({taken.problem})" if taken.problem else ""
+        say(f"Not added yet: {taken.name}{problem}")
+    copies = 0 if rows else len(list(settings.documents.glob("*.pdf")))
     if copies > len(waiting):
-        print(
-            f"The catalogue is empty, but there are {copies} copies. Run: {PROGRAM} doctor", file=sys.stderr
-        )
+        say(f"The catalogue is empty, but there are {copies} copies. Run: {PROGRAM} doctor")
     elif not rows and not waiting:
-        print(f"No documents yet. Add some: {PROGRAM} add FOLDER", file=sys.stderr)
-    return DONE
+        say(f"No documents yet. Add some: {PROGRAM} add FOLDER")
 
 
-def remove(options: argparse.Namespace, settings: Settings) -> int:
+@printed
+def remove(options: Namespace, settings: Settings) -> Lines:
     with open_chatbot(settings) as chatbot:
         if options.purge and served() is not None:
             left = _erase(options.name)
         else:
             left = chatbot.remove(options.name, purge=options.purge)
+    status = "purged" if options.purge else "removed"
     again = f"{PROGRAM} restore -- {shlex.quote(known_as(options.name))}"
     undo = "Erased." if options.purge else f"Removed. Undo within 7 days: {again}"
-    emit(
-        {"document": options.name, "status": "purged" if options.purge else "removed"},
-        undo,
-        as_json=options.json,
-    )
+    yield {"document": options.name, "status": status}, undo
     for path in left if options.purge else ():
-        print(
-            visible(
-                f"The file you copied into the documents folder is still there. Delete it yourself: {path}"
-            ),
-            file=sys.stderr,
-        )
-    return DONE
+        there = "The file you copied into the documents folder is still there. Delete it yourself"
+        say(f"{there}: {path}")
 
 
 def _erase(name: str) -> list[Path]:
@@ -364,27 +275,27 @@ def _erase(name: str) -> list[Path]:
     return left
 
 
-def restore(options: argparse.Namespace, settings: Settings) -> int:
+@printed
+def restore(options: Namespace, settings: Settings) -> Lines:
     with open_chatbot(settings) as chatbot:
-        if (command := served()) is None:
-            chatbot.restore(options.name)
-        else:
-            command.store.restore(known_as(encodable(options.name)))
-    emit({"document": options.name, "status": "restored"}, "Restored.", as_json=options.json)
-    return DONE
+        chatbot.restore(options.name)
+        if (command := served()) is not None:
+            command.store.additions.wake()
+    yield {"document": options.name, "status": "restored"}, "Restored."
 
 
-def rebuild_store(options: argparse.Namespace, settings: Settings) -> int:
+@printed
+def rebuild_store(options: Namespace, settings: Settings) -> Lines:
     from chatbot.store.rebuilding import rebuild
 
     refuse_beside_a_server("rebuild")
     passwords = read_passwords(options.passwords)
-    failed = False
+    code = DONE
     with progress_bars() as progress:
         for result in rebuild(settings, passwords, progress=progress):
-            failed |= result.status == "failed"
-            emit(_add_line(result), _add_text(result), as_json=options.json)
-    return FAILED if failed else DONE
+            code = FAILED if result.status == "failed" else code
+            yield _added(result)
+    return code
 
 
 _checking = threading.Lock()
@@ -396,7 +307,12 @@ def _alone() -> Iterator[None]:
     if (command := served()) is None:
         yield
         return
-    command.must_be_idle("doctor")
+    if command.store.check.running or any(job.busy for job in command.store.additions.jobs()):
+        raise StoreError(
+            "`doctor` has to wait: the server is adding documents, or checks the store.",
+            hint=f"Try again when {command.url} shows that it is done.",
+            retryable=True,
+        )
     if not _checking.acquire(blocking=False):
         raise StoreError("The store is being checked already.", hint="Try again later.", retryable=True)
     try:
@@ -406,38 +322,34 @@ def _alone() -> Iterator[None]:
 
 
 def _findings(
-    options: argparse.Namespace, settings: Settings, progress: Callable[[str, str, int, int], None]
+    options: Namespace, settings: Settings, progress: Callable[[str, str, int, int], None]
 ) -> Iterator[Finding]:
     """Yields what is wrong, also with a store that cannot be opened for it. Raises StoreError for one that
     another process or a later version of the program has.
     """
-    from chatbot.records import Notice
     from chatbot.store.doctor import Finding
 
     try:
         with _alone(), open_chatbot(settings, mend=options.repair) as chatbot:
             yield from chatbot.check(repair=options.repair, progress=progress)
             if missing := chatbot.signals.not_set_up():
-                note(Notice(missing.message, missing.hint))
+                note(str(missing))
     except StoreError as error:
         if error.retryable or isinstance(error, NewerStoreError):
             raise
         yield Finding(None, error.message.removesuffix("."), error.hint)
 
 
-def doctor(options: argparse.Namespace, settings: Settings) -> int:
-    found = False
+@printed
+def doctor(options: Namespace, settings: Settings) -> Lines:
+    code = DONE
     with progress_bars() as progress:
         for finding in _findings(options, settings, progress):
-            found |= not finding.mended
-            line = {
-                "document": finding.document,
-                "problem": finding.problem,
-                "fix": finding.fix,
-                **({"mended": True} if finding.mended else {}),
-            }
+            code = code if finding.mended else FAILED
+            line = fields_of(finding, ("document", "problem", "fix"))
             said = one_line(f"{finding.document or 'store'}: {finding.problem}. {finding.fix}")
-            emit(line, f"{'fixed' if finding.mended else 'problem'}    {said}", as_json=options.json)
-    if not found:
-        print("The store is in order.", file=sys.stderr)
-    return FAILED if found else DONE
+            text = f"{'fixed' if finding.mended else 'problem'}    {said}"
+            yield line | ({"mended": True} if finding.mended else {}), text
+    if code == DONE:
+        say("The store is in order.")
+    return code

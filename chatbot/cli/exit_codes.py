@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import argparse
 import contextlib
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from typing import TYPE_CHECKING
 
 from chatbot.cli.served_command import served
@@ -22,6 +22,7 @@ __all__ = [
     "is_page_count",
     "open_chatbot",
     "strategy_list",
+    "whole",
 ]
 
 DONE = 0
@@ -41,6 +42,24 @@ def strategy_list(text: str) -> list[str]:
             known = ", ".join(STRATEGIES)
             raise argparse.ArgumentTypeError(f"there is no strategy {name[:20]!r}: choose from {known}")
     return names
+
+
+def whole(told: str, least: int, most: int) -> Callable[[str], int]:
+    """Returns a parser of whole numbers in [least, most]. It raises ArgumentTypeError.
+
+    told: what is wrong with another text, which is put into it.
+    """
+
+    def parsed(text: str) -> int:
+        try:
+            number = int(text)
+        except ValueError:
+            number = least - 1
+        if not least <= number <= most:
+            raise argparse.ArgumentTypeError(told.format(text[:20]))
+        return number
+
+    return parsed
 
 
 def is_page_count(value: object) -> bool:

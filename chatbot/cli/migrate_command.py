@@ -2,21 +2,19 @@
 
 from __future__ import annotations
 
-import argparse
-import sys
+from argparse import Namespace
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from chatbot.cli.exit_codes import DONE, FAILED
-from chatbot.cli.output import emit, progress_bars
+from chatbot.cli.output import Lines, printed, progress_bars, say
 from chatbot.cli.served_command import refuse_beside_a_server
 from chatbot.errors import UsageError
 from chatbot.settings import PROGRAM, Settings
-from ingestion.invisible_characters import visible
 
 if TYPE_CHECKING:
-    from chatbot.store.migration.store_migration import ComparedPart, StoreMigration
+    from chatbot.store.migration.store_migration import StoreMigration
 
 __all__ = ["EMBEDDED", "migrate"]
 
@@ -25,7 +23,8 @@ EMBEDDED = "embedded"
 WIDTHS = (28, 9)
 
 
-def migrate(options: argparse.Namespace, settings: Settings) -> int:
+@printed
+def migrate(options: Namespace, settings: Settings) -> Lines:
     from chatbot.memory.memory_tables import memory_part
     from chatbot.store.migration.migration_mark import shown_parts
     from chatbot.store.migration.store_migration import StoreMigration
@@ -38,41 +37,52 @@ def migrate(options: argparse.Namespace, settings: Settings) -> int:
             hint=f"Name where it goes with --to, --chroma or --files: {PROGRAM} migrate --help",
         )
     equal = True
+    what, count = WIDTHS
     with progress_bars() as progress:
         migration = StoreMigration(settings, target, [memory_part()], progress)
         for number, compared in enumerate(migration.run()):
             if not (number or options.json):
-                print(f"  {'':<{WIDTHS[0]}} {'before':>{WIDTHS[1]}} {'after':>{WIDTHS[1]}}  hash", flush=True)
+                print(f"  {'':<{what}} {'before':>{count}} {'after':>{count}}  hash", flush=True)
             equal = equal and compared.equal
-            emit(_line(compared), _text(compared), as_json=options.json)
-    if not equal:
-        notes = _differences(was_finished=migration.was_finished)
+            before, after = compared.before, compared.after
+            line = {
+                "what": compared.what,
+                "before": before.count,
+                "after": after.count,
+                "hash_before": before.digest,
+                "hash_after": after.digest,
+                "equal": compared.equal,
+            }
+            mark, hashes = "✓", before.digest[:16]
+            if not compared.equal:
+                mark, hashes = "✗", f"{hashes} before, {after.digest[:16]} after"
+            numbers = f"{before.count:>{count},} {after.count:>{count},}"
+            yield line, f"{mark} {compared.what:<{what}} {numbers}  {hashes}"
+    if not equal and migration.was_finished:
+        notes = [
+            "The target was used after the migration had ended. Nothing was changed. Use the target only."
+        ]
+    elif not equal:
+        notes = ["Not everything is equal. Stop all that use the store, and run the same command again."]
     elif migration.without_copy:
         notes = [*_lacking(migration, target), *_next_steps(settings, target)]
     else:
         first, *others = _next_steps(settings, target)
         notes = [f"Everything is equal. {first}", *others]
     for note in notes:
-        print(visible(note), file=sys.stderr)
+        say(note)
     return DONE if equal and not migration.without_copy else FAILED
 
 
-def _target(options: argparse.Namespace, settings: Settings) -> Settings:
+def _target(options: Namespace, settings: Settings) -> Settings:
     """The settings with what is named in its new place."""
-    target = settings
-    if options.to == EMBEDDED:
-        target = replace(target, database="")
-    elif options.to and ("://" in options.to or "=" in options.to):
-        target = replace(target, database=options.to)
-    elif options.to:
-        target = replace(target, home=Path(options.to).absolute(), database="")
-    if options.chroma:
-        target = replace(target, chroma_url="" if options.chroma == EMBEDDED else options.chroma)
-    if options.files == EMBEDDED:
-        target = replace(target, files="")
-    elif options.files:
-        is_address = "://" in options.files
-        target = replace(target, files=options.files if is_address else str(Path(options.files).absolute()))
+    named = {"database": options.to, "chroma_url": options.chroma, "files": options.files}
+    new: dict[str, Any] = {name: "" if place == EMBEDDED else place for name, place in named.items() if place}
+    if new.get("database") and "://" not in options.to and "=" not in options.to:
+        new |= {"home": Path(options.to).absolute(), "database": ""}
+    if new.get("files") and "://" not in options.files:
+        new["files"] = str(Path(options.files).absolute())
+    target = replace(settings, **new)
     _check_addresses(settings, target)
     return target
 
@@ -86,34 +96,6 @@ def _check_addresses(settings: Settings, target: Settings) -> None:
         parse_address(target.database, "--to")
     if target.chroma_url:
         ChromaServer(target.chroma_url)
-
-
-def _line(compared: ComparedPart) -> dict[str, object]:
-    return {
-        "what": compared.what,
-        "before": compared.before.count,
-        "after": compared.after.count,
-        "hash_before": compared.before.digest,
-        "hash_after": compared.after.digest,
-        "equal": compared.equal,
-    }
-
-
-def _text(compared: ComparedPart) -> str:
-    what, count = WIDTHS
-    before, after = compared.before, compared.after
-    line = f"{compared.what:<{what}} {before.count:>{count},} {after.count:>{count},}"
-    if compared.equal:
-        return f"✓ {line}  {before.digest[:16]}"
-    return f"✗ {line}  {before.digest[:16]} before, {after.digest[:16]} after"
-
-
-def _differences(*, was_finished: bool) -> list[str]:
-    if was_finished:
-        return [
-            "The target was used after the migration had ended. Nothing was changed. Use the target only."
-        ]
-    return ["Not everything is equal. Stop all that use the store, and run the same command again."]
 
 
 def _lacking(migration: StoreMigration, target: Settings) -> list[str]:
@@ -152,6 +134,6 @@ def _next_steps(settings: Settings, target: Settings) -> list[str]:
         lines.append(f"The kept copies stay in {target.documents}. All servers and workers must see them:")
         lines.append("  move them with --files to a folder that all see, or to an object store.")
     lines.append(f"Not moved: mcp.json, .env, memories/ and other files of {settings.home}.")
-    if not settings.signals_database and (settings.database or (settings.store / "signals").exists()):
+    if not settings.signals_database:
         lines.append("News signals are not moved either: take them along with `export` and `import`.")
     return lines

@@ -6,10 +6,13 @@ import contextlib
 import json
 import sys
 import time
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from typing import TYPE_CHECKING, Any, TextIO
+from argparse import Namespace
+from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
+from itertools import zip_longest
+from typing import TYPE_CHECKING, Any, TextIO, TypeAlias, TypeVar
 
 from chatbot.answer.citations.citation_keys import escape_keys
+from chatbot.cli.exit_codes import DONE
 from chatbot.cli.served_command import errors, go_on
 from chatbot.errors import ProjectError
 from chatbot.mark_lines import mark_lines
@@ -19,42 +22,63 @@ from ingestion.invisible_characters import one_line, visible
 
 if TYPE_CHECKING:
     from chatbot.comparison.model_answers import ComparedAnswer, ComparedFigure
-    from chatbot.records import Answer, Hit, Notice
+    from chatbot.records import Answer, Citation, Hit, Notice, PageRef
 
 __all__ = [
+    "Lines",
     "answer_text",
     "compared_text",
-    "complain",
-    "emit",
     "hit_text",
     "holding_text",
     "note",
-    "place_text",
+    "printed",
     "progress_bars",
+    "say",
     "side_by_side_text",
 ]
 
+Given = TypeVar("Given")
+# Lines as objects and as text, and in the end the exit code, if it is not DONE.
+Lines: TypeAlias = Generator[tuple[dict[str, Any], str], None, Any]
 SECONDS_BETWEEN_LINES = 10
 # What a phase counts, if not pages.
 UNITS = {"embedding": "chunks", "moving": "rows", "comparing": "rows"}
 
 
-def emit(line: dict[str, Any], text: str, *, as_json: bool) -> None:
-    """Prints one of the two forms.
+def printed(tell: Callable[[Namespace, Given], Lines]) -> Callable[[Namespace, Given], int]:
+    """Makes a command that prints what `tell` yields, each line as an object or as text.
+
+    Returns the exit code. A KeyboardInterrupt while it prints is raised in `tell`, too.
+    """
+
+    def run(options: Namespace, given: Given) -> int:
+        lines = tell(options, given)
+        while True:
+            try:
+                line, text = next(lines)
+            except StopIteration as end:
+                return end.value or DONE
+            try:
+                print(json.dumps(line) if options.json else visible(text), flush=True)
+            except KeyboardInterrupt as stop:
+                lines.throw(stop)
+
+    return run
+
+
+def say(text: str) -> None:
+    """Prints what is no result.
 
     Documents and models must not send control codes to the terminal, so invisible characters are written out.
     """
-    print(json.dumps(line) if as_json else visible(text), flush=True)
+    print(visible(text), file=sys.stderr, flush=True)
 
 
-def note(notice: Notice) -> None:
-    hint = f"{notice.hint} {notice.command}".strip()
-    print(visible(f"Note: {ProjectError(notice.text, hint=hint)}"), file=sys.stderr)
-
-
-def complain(error: ProjectError, code: int) -> int:
-    print(visible(f"Error: {error}"), file=sys.stderr)
-    return code
+def note(notice: Notice | str) -> None:
+    """Prints what the user should know."""
+    if not isinstance(notice, str):
+        notice = str(ProjectError(notice.text, hint=f"{notice.hint} {notice.command}".strip()))
+    say(f"Note: {notice}")
 
 
 @contextlib.contextmanager
@@ -63,7 +87,7 @@ def progress_bars() -> Iterator[Callable[[str, str, int, int], None]]:
 
     Elsewhere, as in a log, prints a line every ten seconds.
     """
-    stream, columns = errors()
+    stream = errors()
     if not stream.isatty():
         yield _lines_of_progress(stream)
         return
@@ -83,7 +107,7 @@ def progress_bars() -> Iterator[Callable[[str, str, int, int], None]]:
                 unit=UNITS.get(phase, "pages"),
                 leave=False,
                 file=stream,
-                ncols=columns,
+                dynamic_ncols=True,
             )
         bar.update(done - bar.n)
         if done >= total:
@@ -111,7 +135,7 @@ def _lines_of_progress(stream: TextIO) -> Callable[[str, str, int, int], None]:
 
 def hit_text(rank: int, hit: Hit) -> str:
     words = " ".join(hit.text.split())
-    return f"{rank}. {place_text(hit.document, hit.page, hit.page_label)} ({hit.score:.2f})\n   {words[:300]}"
+    return f"{rank}. {_place(hit)} ({hit.score:.2f})\n   {words[:300]}"
 
 
 def side_by_side_text(found: Mapping[str, Sequence[Hit]]) -> str:
@@ -122,14 +146,11 @@ def side_by_side_text(found: Mapping[str, Sequence[Hit]]) -> str:
 
     def told(hit: Hit) -> str:
         piece = "" if hit.chunk_match is None else f", piece {hit.chunk_match + 1}"
-        return f"{place_text(hit.document, hit.page, hit.page_label)} ({hit.score:.2f}{piece})"
+        mark = "" if (hit.version, hit.page) in first else "+ "
+        return f"{mark}{_place(hit)} ({hit.score:.2f}{piece})"
 
     first = {(hit.version, hit.page) for hit in next(iter(found.values()))}
-
-    def marked(hit: Hit) -> str:
-        return told(hit) if (hit.version, hit.page) in first else f"+ {told(hit)}"
-
-    return columns_text({strategy: list(map(marked, hits)) for strategy, hits in found.items()})
+    return columns_text({strategy: list(map(told, hits)) for strategy, hits in found.items()})
 
 
 def columns_text(found: Mapping[str, Sequence[str]]) -> str:
@@ -137,28 +158,23 @@ def columns_text(found: Mapping[str, Sequence[str]]) -> str:
     columns = [[name, "-" * len(name), *cells] for name, cells in found.items()]
     widths = [max(map(len, cells)) for cells in columns]
     lines = []
-    for rank in range(max(map(len, columns))):
-        row = [cells[rank] if rank < len(cells) else "" for cells in columns]
+    for rank, row in enumerate(zip_longest(*columns, fillvalue="")):
         shown = "  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True))
         lines.append(f"{f'{rank - 1}.' if rank > 1 else '':<4}{shown}".rstrip())
     return "\n".join(lines)
 
 
-def place_text(document: str, page: int | None, label: str | None) -> str:
+def _place(found: Hit | Citation | PageRef) -> str:
     """Names a page by its document, on one line. Nothing in it looks like a citation key."""
-    if label and label != str(page):
-        printed = f" (printed {label})"
-    else:
-        printed = ""
-    return escape_keys(one_line(f"{document}, page {page}{printed}"))
+    label = found.page_label
+    on_it = f" (printed {label})" if label and label != str(found.page) else ""
+    return escape_keys(one_line(f"{found.document}, page {found.page}{on_it}"))
 
 
 def answer_text(answer: Answer) -> str:
-    lines = [
-        answer.first,
-        "",
-        *(("More from these pages:", "", answer.further, "") if answer.further else ()),
-    ]
+    lines = [answer.first, ""]
+    if answer.further:
+        lines += ["More from these pages:", "", answer.further, ""]
     if answer.error and answer.answered:
         lines.insert(0, "The chat model failed. In the documents' own words:")
     if answer.by_model and not answer.answered:
@@ -166,21 +182,13 @@ def answer_text(answer: Answer) -> str:
     for citation in {
         (c.key, c.page, c.verified, c.reason, c.instructs): c for c in answer.citations
     }.values():
-        if citation.document:
-            place = place_text(citation.document, citation.page, citation.page_label)
-        else:
-            place = "no such source"
-        read = (
-            ""
-            if citation.confidence is None
-            else f", read by OCR, confidence {citation.confidence:.0f} of 100"
-        )
-        if citation.doubted:
-            checked = f"NOT VERIFIED: {citation.reason}"
-        else:
-            checked = citation.verdict
-        orders = ", INSTRUCTIONS TO A MACHINE: shown as data" if citation.instructs else ""
-        lines.append(f"[{citation.key}] {place} - {checked}{read}{orders}")
+        place = _place(citation) if citation.document else "no such source"
+        checked = f"NOT VERIFIED: {citation.reason}" if citation.doubted else citation.verdict
+        if citation.confidence is not None:
+            checked += f", read by OCR, confidence {citation.confidence:.0f} of 100"
+        if citation.instructs:
+            checked += ", INSTRUCTIONS TO A MACHINE: shown as data"
+        lines.append(f"[{citation.key}] {place} - {checked}")
     lines += mark_lines(answer)
     lines += answer.superseded
     from chatbot.memory.layers import beside
@@ -197,17 +205,17 @@ def answer_text(answer: Answer) -> str:
     if answer.usage is not None:
         model = answer.sent_to[0] if answer.sent_to else answer.model
         lines.append(f"{model} used {usage_text(answer.usage)}.")
-    lines += [f"Nearest: {place_text(page.document, page.page, page.page_label)}" for page in answer.nearest]
+    lines += [f"Nearest: {_place(page)}" for page in answer.nearest]
     return "\n".join(lines).rstrip()
 
 
 def compared_text(compared: ComparedAnswer) -> str:
     """Writes one of several models' answers below its name."""
     host = f" at {compared.host}" if compared.host else ", the documents' own words"
-    head = f"=== {visible(compared.name)}{visible(host)}, {compared.seconds:.1f} s"
+    head = f"=== {compared.name}{host}, {compared.seconds:.1f} s"
     if compared.answer is None:
-        return f"{head}\n{visible(compared.problem)}"
-    notices = "".join(f"Note: {visible(notice)}\n" for notice in compared.notices)
+        return f"{head}\n{compared.problem}"
+    notices = "".join(f"Note: {notice}\n" for notice in compared.notices)
     return f"{head}\n{notices}{answer_text(compared.answer)}"
 
 
@@ -217,13 +225,12 @@ def holding_text(answers: Sequence[ComparedAnswer], figures: Sequence[ComparedFi
 
     lines = ["Confirmed:"]
     for compared in sorted(answers, key=lambda answer: -answer.share_holding):
-        lines.append(f"  {visible(compared.name)}: {holding_line(compared)}")
+        lines.append(f"  {compared.name}: {holding_line(compared)}")
     if figures:
         lines += ["", "Figures:"]
     for figure in figures:
         told = ", ".join(
-            f"{visible(name)} {FIGURE_VERDICTS.get(status, status)}"
-            for name, status in figure.statuses.items()
+            f"{name} {FIGURE_VERDICTS.get(status, status)}" for name, status in figure.statuses.items()
         )
         lines.append(f"  {figure.text}: {told}")
     return "\n".join(lines)

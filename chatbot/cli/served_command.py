@@ -1,28 +1,30 @@
-"""Knows whether a command runs in a server for another process, and lends it that one's streams."""
+"""Runs in a server as a command of another process: with its folder, its streams and its terminal."""
 
 from __future__ import annotations
 
 import getpass
+import io
+import json
+import os
+import select
+import socket
 import sys
 import time
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager, suppress
 from contextvars import ContextVar
-from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Protocol, TextIO
+from typing import TYPE_CHECKING, Any, TextIO
 
+import chatbot
 from chatbot.errors import StoreError
+from ingestion.invisible_characters import visible
 
 if TYPE_CHECKING:
-    from chatbot.service import Chatbot
-    from chatbot.settings import Settings
-    from chatbot.store.addition_queue import Additions
+    from chatbot.app.app_context import AppContext
 
 __all__ = [
     "ServedCommand",
-    "ServedStore",
-    "Terminal",
     "ask_password",
     "errors",
     "go_on",
@@ -30,96 +32,148 @@ __all__ = [
     "refuse_beside_a_server",
     "resolved",
     "routed_streams",
-    "running",
     "served",
     "stopped",
 ]
 
-STREAMS = ("stdin", "stdout", "stderr")
+# Longer than all arguments that Linux hands to a process.
+MOST_BYTES = 8 * 2**20
+AT_ONCE = 64 * 1024
+
+_current: ContextVar[ServedCommand | None] = ContextVar("served_command", default=None)
 
 
-class _Check(Protocol):
-    @property
-    def running(self) -> bool: ...
-
-
-class ServedStore(Protocol):
-    """The store that a server has open, with all that works on it."""
-
-    @property
-    def settings(self) -> Settings: ...
-
-    @property
-    def chatbot(self) -> Chatbot: ...
-
-    @property
-    def additions(self) -> Additions: ...
-
-    @property
-    def check(self) -> _Check: ...
-
-    def restore(self, name: str) -> None: ...
-
-    def erase(self, name: str) -> list[Path]: ...
-
-
-class Terminal(Protocol):
-    """The terminal, or the files, of the process that gave the command."""
-
-    @property
-    def streams(self) -> tuple[TextIO, TextIO, TextIO]: ...
-
-    @property
-    def stopped(self) -> bool: ...
-
-    def ask(self, prompt: str) -> str: ...
-
-    def go_on(self) -> None: ...
-
-
-@dataclass(frozen=True, slots=True)
 class ServedCommand:
-    """A command that a server runs for another process.
+    """A command that a server runs for another process, which is at the other end of a socket.
 
+    That process hands over its output and errors as open files, which are written without it. Its input, and
+    the answer to a prompt, it gives when it is asked: a server must not read the terminal that it was started
+    from. It stops the command by closing its side.
+
+    After a stop, the next thing that the command reads or writes raises KeyboardInterrupt, once; what it
+    writes then are its last words.
+
+    arguments: the words of the command.
     folder: where that process stands, to which its paths are relative.
     url: where the server's pages are, for messages.
-    columns: width of its terminal.
+    streams: its standard input, output and errors.
     began: when it was received, by time.perf_counter.
     """
 
-    store: ServedStore
-    terminal: Terminal
-    folder: Path
-    url: str
-    columns: int
-    began: float = field(default_factory=time.perf_counter)
+    def __init__(self, connection: socket.socket, store: AppContext, url: str) -> None:
+        """Takes the command, which this thread runs from now on.
 
-    def must_be_idle(self, command: str) -> None:
-        """Raises StoreError while the server changes the store."""
-        if self.store.check.running or any(job.busy for job in self.store.additions.jobs()):
+        Raises StoreError if it is of another version, and OSError, ValueError, LookupError, TypeError or
+        RecursionError if none comes.
+        """
+        self.store, self.url, self.began = store, url, time.perf_counter()
+        self._connection, self._told = connection, False
+        _, files, _, _ = socket.recv_fds(connection, 1, 2)
+        stdout, stderr = (_Output(self, file) for file in files)
+        self._answers = connection.makefile("rb")
+        given = json.loads(self._answers.readline(MOST_BYTES))
+        if given["version"] != chatbot.__version__:
             raise StoreError(
-                f"`{command}` has to wait: the server is adding documents, or checks the store.",
-                hint=f"Try again when {self.url} shows that it is done.",
-                retryable=True,
+                f"The server at {url} is version {chatbot.__version__}, and this command "
+                f"{visible(str(given['version'])[:40])}. Restart the server."
             )
+        self.arguments = [str(word) for word in given["arguments"]]
+        self.folder = Path(given["folder"])
+        stdin = io.BufferedReader(_Input(self, is_terminal=given["terminal"]), AT_ONCE)
+        buffers: tuple[Any, ...] = (stdin, io.BufferedWriter(stdout), io.BufferedWriter(stderr))
+        self.streams: list[TextIO] = [
+            io.TextIOWrapper(buffer, encoding, errors, line_buffering=True)
+            for buffer, (encoding, errors) in zip(buffers, given["encodings"], strict=True)
+        ]
+        _current.set(self)
+
+    @property
+    def stopped(self) -> bool:
+        """Whether whoever gave the command has stopped it, or is gone."""
+        return bool(self._state() & select.POLLRDHUP)
+
+    @property
+    def gone(self) -> bool:
+        """Whether nobody waits for the command any more."""
+        return bool(self._state() & select.POLLHUP)
+
+    def go_on(self) -> None:
+        """Raises KeyboardInterrupt once the command is stopped, in its threads alone."""
+        if not self._told and served() is not None and self.stopped:
+            self._told = True
+            raise KeyboardInterrupt
+
+    def end(self, code: int) -> None:
+        """Closes the streams and sends the exit code. Nothing stops the command any more."""
+        self._told = True
+        for stream in self.streams:
+            with suppress(OSError):  # said already by what was printed
+                stream.close()
+        with suppress(OSError), self._answers:
+            self._send({"exit": code})
+
+    def ask(self, **wanted: object) -> str | None:
+        """Has the process read for the command. Returns what it read, None at an end."""
+        self.go_on()
+        try:
+            self._send(wanted)
+            line = self._answers.readline(MOST_BYTES)
+        except OSError:
+            line = b""
+        self.go_on()
+        return json.loads(line) if line else None
+
+    def wait_to_write(self, file: io.FileIO) -> None:
+        """Waits until the file takes `select.PIPE_BUF` bytes, or the command is stopped."""
+        self._state(file)
+        self.go_on()
+
+    def _send(self, line: dict[str, object]) -> None:
+        self._connection.sendall(json.dumps(line).encode("ascii") + b"\n")
+
+    def _state(self, file: io.FileIO | None = None) -> int:
+        """Looks at the other end; with a file, waits until that can be written or the other end closes."""
+        looked = select.poll()
+        looked.register(self._connection, select.POLLRDHUP)
+        if file is not None:
+            looked.register(file, select.POLLOUT)
+        return dict(looked.poll(0 if file is None else None)).get(self._connection.fileno(), 0)
 
 
-_current: ContextVar[ServedCommand | None] = ContextVar("served_command", default=None)
+class _Input(io.RawIOBase):
+    """Standard input of the process, of which only the process itself reads."""
+
+    def __init__(self, command: ServedCommand, *, is_terminal: bool) -> None:
+        self._command, self._is_terminal = command, is_terminal
+
+    def readable(self) -> bool:
+        return True
+
+    def isatty(self) -> bool:
+        return self._is_terminal
+
+    def readinto(self, buffer: Any) -> int:
+        data = (self._command.ask(read=len(buffer)) or "").encode("latin-1")
+        buffer[: len(data)] = data
+        return len(data)
+
+
+class _Output(io.FileIO):
+    """Standard output of the process, or its errors."""
+
+    def __init__(self, command: ServedCommand, number: int) -> None:
+        super().__init__(number, "w")
+        os.set_inheritable(number, False)  # no process that the server starts may have it
+        self._command = command
+
+    def write(self, data: Any) -> int:
+        self._command.wait_to_write(self)
+        return len(data) if self._command.gone else super().write(data[: select.PIPE_BUF])
 
 
 def served() -> ServedCommand | None:
     """Returns the command that this thread runs for another process, None in a process of its own."""
     return _current.get()
-
-
-@contextmanager
-def running(command: ServedCommand) -> Iterator[None]:
-    """Makes this thread run `command` meanwhile."""
-    token = _current.set(command)
-    try:
-        yield
-    finally:
-        _current.reset(token)
 
 
 def stopped() -> bool:
@@ -128,13 +182,13 @@ def stopped() -> bool:
     In a process of its own, Ctrl+C raises KeyboardInterrupt by itself.
     """
     command = served()
-    return command is not None and command.terminal.stopped
+    return command is not None and command.stopped
 
 
 def go_on() -> None:
     """Raises KeyboardInterrupt if the command was stopped. To be called now and then in long work."""
     if (command := served()) is not None:
-        command.terminal.go_on()
+        command.go_on()
 
 
 def resolved(path: str | Path) -> Path:
@@ -152,16 +206,10 @@ def refuse_beside_a_server(command: str) -> None:
         )
 
 
-def errors() -> tuple[TextIO, int | None]:
-    """Returns the stream of errors, for threads that do not know the command, and the terminal's width.
-
-    The width is None where the stream's own terminal tells it.
-    """
+def errors() -> TextIO:
+    """Returns the stream of errors, for threads that do not know the command."""
     command = served()
-    if command is None:
-        return sys.stderr, None
-    _, _, stream = command.terminal.streams
-    return stream, command.columns
+    return sys.stderr if command is None else command.streams[-1]
 
 
 def is_interactive() -> bool:
@@ -170,9 +218,13 @@ def is_interactive() -> bool:
 
 
 def ask_password(prompt: str) -> str:
-    """Asks at the terminal, without an echo. Raises EOFError."""
+    """Asks at the terminal, without an echo. Returns "" at its end."""
     command = served()
-    return getpass.getpass(prompt, sys.stderr) if command is None else command.terminal.ask(prompt)
+    if command is not None:
+        return command.ask(password=prompt) or ""
+    with suppress(EOFError):
+        return getpass.getpass(prompt, sys.stderr)
+    return ""
 
 
 class _RoutedStream:
@@ -183,23 +235,18 @@ class _RoutedStream:
 
     def _stream(self) -> TextIO:
         command = served()
-        return self._own if command is None else command.terminal.streams[self._place]
+        return self._own if command is None else command.streams[self._place]
 
     def __getattr__(self, name: str) -> Any:
         return getattr(self._stream(), name)
-
-    def __iter__(self) -> Iterator[str]:
-        return iter(self._stream())
 
 
 @contextmanager
 def routed_streams() -> Iterator[None]:
     """Lets the commands that a server runs print and read as in a process of their own."""
-    own = [getattr(sys, name) for name in STREAMS]
-    for place, name in enumerate(STREAMS):
-        setattr(sys, name, _RoutedStream(place, own[place]))
-    try:
+    with ExitStack() as restored:
+        for place, name in enumerate(("stdin", "stdout", "stderr")):
+            own = getattr(sys, name)
+            restored.callback(setattr, sys, name, own)
+            setattr(sys, name, _RoutedStream(place, own))
         yield
-    finally:
-        for name, stream in zip(STREAMS, own, strict=True):
-            setattr(sys, name, stream)

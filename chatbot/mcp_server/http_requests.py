@@ -20,7 +20,7 @@ from starlette.types import Message, Receive, Scope, Send
 from chatbot.api.caller import Caller, door_of, opened_store
 from chatbot.api.problems import ProblemError
 from chatbot.mcp_server.protocol import build_mcp_server
-from chatbot.mcp_server.tool_list import Visitor
+from chatbot.mcp_server.tool_work import Visitor
 
 __all__ = ["McpRequests"]
 
@@ -112,4 +112,4 @@ def _visitor_of(context: ServerRequestContext[Any]) -> Visitor:
     request = context.request
     assert isinstance(request, Request)
     caller = request.scope["state"]["caller"]
-    return Visitor(opened_store(request), caller, is_here=False, turns=door_of(request).turns)
+    return Visitor(opened_store(request), caller, door_of(request).turns)

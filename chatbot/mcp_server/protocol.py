@@ -7,6 +7,7 @@ import json
 import logging
 import re
 from collections.abc import Callable
+from dataclasses import replace
 from typing import Any
 
 from mcp import types as mcp_types
@@ -21,7 +22,7 @@ from chatbot.api.problems import ProblemError, hint_of
 from chatbot.errors import NotFoundError, ProjectError
 from chatbot.mcp_server import tool_forms as forms
 from chatbot.mcp_server import tool_work as work
-from chatbot.mcp_server.tool_list import McpTool, Visitor, all_tools, may_use, tools_of
+from chatbot.mcp_server.tool_work import McpTool, Visitor, all_tools, tools_of
 from chatbot.settings import PROGRAM
 
 __all__ = ["build_mcp_server"]
@@ -72,8 +73,7 @@ class _Answers:
     ) -> mcp_types.ListToolsResult:
         """Lists what the caller may use."""
         visitor = self._visitor(context)
-        tools = [_described(name, tool) for name, tool in tools_of(visitor).items()]
-        return mcp_types.ListToolsResult(tools=tools)
+        return mcp_types.ListToolsResult(tools=[_described(tool) for tool in tools_of(visitor).values()])
 
     async def call_tool(
         self, context: ServerRequestContext[Any], asked: mcp_types.CallToolRequestParams
@@ -87,12 +87,8 @@ class _Answers:
         except ValidationError as error:
             wrong = ". ".join(plain_errors(error.errors()))
             return _failed(f"{wrong}. Fix these arguments and call {asked.name[:100]} again.")
-        except NotFoundError as error:
-            return _failed(f"{error.message} {LIST_HINT}")
-        except ProjectError as error:
-            return _failed(f"{error.message} {hint_of(error)}")
-        except ProblemError as error:
-            return _failed(f"{error.detail} {error.hint}")
+        except (ProjectError, ProblemError) as error:
+            return _failed(_told(error))
         except MCPError:
             raise
         except Exception as error:
@@ -102,17 +98,16 @@ class _Answers:
     async def _called(
         self, context: ServerRequestContext[Any], asked: mcp_types.CallToolRequestParams
     ) -> mcp_types.CallToolResult:
-        visitor = self._visitor_of(context)
+        visitor = replace(self._visitor_of(context), progress=_Progress(context).stage)
         tool = all_tools(visitor).get(asked.name)
         if tool is None:
             raise _refusal(f"There is no such tool. There are {', '.join(tools_of(visitor))}.")
-        if not may_use(visitor, tool):
+        if not visitor.may_use(tool):
             return _failed(
                 f"This key may {visitor.caller.scope}, and {asked.name} needs the scope {tool.scope}. "
                 f"Make another key: {PROGRAM} keys create NAME --scope {tool.scope}"
             )
-        call = work.McpCall(visitor.store, visitor.caller, _ProgressNote(context).stage, visitor.turns)
-        result = await tool.work(call, tool.takes.model_validate(asked.arguments or {}))
+        result = await tool.work(visitor, tool.takes.model_validate(asked.arguments or {}))
         result, png = result if isinstance(result, tuple) else (result, b"")
         shown = result.model_dump(mode="json", by_alias=True)
         content: list[mcp_types.ContentBlock] = [_text(json.dumps(shown, ensure_ascii=False))]
@@ -165,13 +160,10 @@ class _Answers:
         named = RESOURCE.fullmatch(str(asked.uri))
         if named is None:
             raise _refusal(f"Resources are pages: {work.ADDRESS}. {LIST_HINT}")
-        call = work.McpCall(visitor.store, visitor.caller, _ProgressNote(context).stage, visitor.turns)
         try:
-            page, _ = await work.get_page(call, forms.GetDrawnPage(document=named[1], page=int(named[2])))
-        except NotFoundError as error:
-            raise _refusal(f"{error.message} {LIST_HINT}") from None
+            page, _ = await work.get_page(visitor, forms.GetDrawnPage(document=named[1], page=int(named[2])))
         except ProjectError as error:
-            raise _refusal(str(error)) from None
+            raise _refusal(_told(error)) from None
         text = mcp_types.TextResourceContents(uri=asked.uri, text=page.text, mime_type="text/plain")
         return mcp_types.ReadResourceResult(contents=[text])
 
@@ -179,13 +171,11 @@ class _Answers:
         """Returns who asks for something that is no tool. Raises MCPError."""
         try:
             return self._visitor_of(context)
-        except ProblemError as error:
-            raise _refusal(f"{error.detail} {error.hint}") from None
-        except ProjectError as error:
-            raise _refusal(str(error)) from None
+        except (ProjectError, ProblemError) as error:
+            raise _refusal(_told(error)) from None
 
 
-class _ProgressNote:
+class _Progress:
     """Tells the client of one call how far it is."""
 
     def __init__(self, context: ServerRequestContext[Any]) -> None:
@@ -197,9 +187,9 @@ class _ProgressNote:
         await self._context.session.report_progress(self._stages, None, name)
 
 
-def _described(name: str, tool: McpTool) -> mcp_types.Tool:
+def _described(tool: McpTool) -> mcp_types.Tool:
     return mcp_types.Tool(
-        name=name,
+        name=tool.name,
         title=tool.title,
         description=tool.text,
         input_schema=tool.takes.model_json_schema(),
@@ -216,6 +206,13 @@ def _cursor(asked: mcp_types.PaginatedRequestParams | None) -> int:
     if not (text.isascii() and text.isdecimal() and len(text) < 10):
         raise _refusal("The cursor is none of this list's. List from the beginning.")
     return int(text)
+
+
+def _told(error: ProjectError | ProblemError) -> str:
+    """Returns what went wrong and the fix."""
+    if isinstance(error, ProblemError):
+        return f"{error.detail} {error.hint}"
+    return f"{error.message} {LIST_HINT if isinstance(error, NotFoundError) else hint_of(error)}"
 
 
 def _text(text: str) -> mcp_types.TextContent:

@@ -10,7 +10,7 @@ from mcp.server.stdio import stdio_server
 from chatbot.api.caller import Caller
 from chatbot.api.caller_turns import CallerTurns
 from chatbot.mcp_server.protocol import build_mcp_server
-from chatbot.mcp_server.tool_list import Visitor
+from chatbot.mcp_server.tool_work import Visitor
 from chatbot.memory.conversations.conversation_names import LOCAL
 from chatbot.store.api_keys import SCOPES
 
@@ -32,7 +32,7 @@ def run_stdio(store: Opened, read: TextIO | None = None, write: TextIO | None = 
 
 
 async def _serve(store: Opened, read: TextIO | None, write: TextIO | None) -> None:
-    visitor = Visitor(store, Caller(LOCAL, SCOPES[-1]), is_here=True, turns=CallerTurns())
+    visitor = Visitor(store, Caller(LOCAL, SCOPES[-1]), CallerTurns(), is_here=True)
 
     def visitor_of(_: ServerRequestContext[Any]) -> Visitor:
         return visitor

@@ -1,4 +1,4 @@
-"""Does the work of each tool: asks, searches, reads pages, compares and adds, for one caller."""
+"""Lists the tools of the MCP server, and does their work: asks, searches, reads pages, compares, adds."""
 
 from __future__ import annotations
 
@@ -11,7 +11,9 @@ from collections.abc import Awaitable, Callable
 from dataclasses import dataclass, replace
 from io import BytesIO
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Any, TypeVar, get_args, get_type_hints
+
+from pydantic import BaseModel
 
 from chatbot.api.answer_lines import shown_answer
 from chatbot.api.caller import Caller
@@ -25,6 +27,7 @@ from chatbot.api.streaming import answer_of, news
 from chatbot.comparison import Comparison
 from chatbot.errors import DocumentError, NotFoundError
 from chatbot.lookup import lookup_forms
+from chatbot.lookup.lookup_forms import LOOKUP_TOOLS
 from chatbot.lookup.lookups import FoundText, Outline
 from chatbot.mcp_server.tool_forms import (
     MOST_CONTENT,
@@ -45,48 +48,99 @@ from chatbot.records import DocumentRow, Hit
 from chatbot.serialize import hit_line
 from chatbot.settings import PROGRAM
 from chatbot.store.addition_queue import Job, NewFile
+from chatbot.store.api_keys import SCOPES
 
-__all__ = [
-    "McpCall",
-    "add_content",
-    "add_path",
-    "ask",
-    "calculate",
-    "compare",
-    "find_text",
-    "get_outline",
-    "get_page",
-    "key_figures",
-    "list_documents",
-    "search",
-]
+__all__ = ["ADDRESS", "McpTool", "Visitor", "all_tools", "get_page", "page_address", "tools_of"]
 
 ADDRESS = "finpolicy://documents/{id}/pages/{page}"
 # How long `add_document` waits until a file can be searched; what takes longer goes on by itself.
 ADD_SECONDS, TICK_SECONDS = 60.0, 0.1
 
 Found = TypeVar("Found")
-# Tells the client how far a call is: (stage).
-Progress = Callable[[str], Awaitable[None]]
+Work = Callable[["Visitor", Any], Awaitable[Any]]
+_ADDS = "Adds a file to the documents, and returns how far it is: it can be searched once it is read."
+
+
+async def _untold(stage: str) -> None:
+    """Tells nobody how far a call is."""
 
 
 @dataclass(frozen=True, slots=True)
-class McpCall:
-    """One call of a tool.
+class Visitor:
+    """Who uses the MCP server, and what they work on.
 
     store: the open store.
-    caller: who calls.
-    progress: tells the client which stage is reached.
     turns: whose long work waits.
+    is_here: whether it is a program of this machine, so that files are given by path.
+    progress: tells the client of a call which stage is reached.
     """
 
     store: Opened
     caller: Caller
-    progress: Progress
     turns: CallerTurns
+    is_here: bool = False
+    progress: Callable[[str], Awaitable[None]] = _untold
+
+    def may_use(self, tool: McpTool) -> bool:
+        return SCOPES.index(tool.scope) <= SCOPES.index(self.caller.scope)
 
 
-async def ask(call: McpCall, given: AskDocuments) -> CitedAnswer:
+@dataclass(frozen=True, slots=True)
+class McpTool:
+    """A tool: what it takes and returns, the scope it needs, and who does its work.
+
+    is_here: whether it is for programs of this machine, None if it is for all.
+    """
+
+    name: str
+    takes: type[BaseModel]
+    returns: type[BaseModel]
+    scope: str
+    work: Work
+    text: str
+    title: str
+    is_here: bool | None
+
+
+_TOOLS: list[McpTool] = []
+
+
+def all_tools(visitor: Visitor) -> dict[str, McpTool]:
+    """Returns all tools by name, whatever the caller may do."""
+    return {tool.name: tool for tool in _TOOLS if tool.is_here in (None, visitor.is_here)}
+
+
+def tools_of(visitor: Visitor) -> dict[str, McpTool]:
+    """Returns the tools that the caller may use."""
+    return {name: tool for name, tool in all_tools(visitor).items() if visitor.may_use(tool)}
+
+
+def _tool(scope: str, text: str, title: str, *, is_here: bool | None = None) -> Callable[[Work], Work]:
+    """Lists a function as a tool, with its annotations as the forms of what it takes and returns."""
+
+    def listed(work: Work) -> Work:
+        kinds = get_type_hints(work)
+        name = work.__name__ if is_here is None else "add_document"
+        returns = get_args(kinds["return"]) or (kinds["return"],)  # a page, and its picture
+        _TOOLS.append(McpTool(name, kinds["given"], returns[0], scope, work, text, title, is_here))
+        return work
+
+    return listed
+
+
+def _lookup(work: Work) -> Work:
+    """Lists a tool that chat models have too while they answer."""
+    tool = LOOKUP_TOOLS[work.__name__]
+    return _tool("read", tool.text, tool.title)(work)
+
+
+@_tool(
+    "ask",
+    "Answers a question from the documents. Each statement cites its page, each quotation and figure is "
+    "checked against it, and where the documents do not answer, `answered` is false.",
+    "Ask the documents",
+)
+async def ask(call: Visitor, given: AskDocuments) -> CitedAnswer:
     """Answers a question from the documents. If the call is cancelled, the work stops."""
     body = AskIn(
         question=given.question,
@@ -104,13 +158,14 @@ async def ask(call: McpCall, given: AskDocuments) -> CitedAnswer:
     return CitedAnswer.model_validate({**line, "citations": _with_pages(call, line["citations"])})
 
 
-async def _in_turn(call: McpCall, work: Callable[..., Found], *given: Any) -> Found:
+async def _in_turn(call: Visitor, work: Callable[..., Found], *given: Any) -> Found:
     """What work comes to, in a thread, once the caller's other work leaves a turn for it."""
     async with call.turns.of(call.caller.owner):
         return await asyncio.to_thread(work, *given)
 
 
-async def search(call: McpCall, given: SearchByStrategy) -> FoundPages:
+@_lookup
+async def search_documents(call: Visitor, given: SearchByStrategy) -> FoundPages:
     """Finds the pages for a query."""
     chatbot = call.store.chatbot
 
@@ -123,34 +178,40 @@ async def search(call: McpCall, given: SearchByStrategy) -> FoundPages:
     return FoundPages.model_validate({"hits": _with_pages(call, lines)})
 
 
-async def get_page(call: McpCall, given: GetDrawnPage) -> tuple[PageText, bytes]:
+@_lookup
+async def get_page(call: Visitor, given: GetDrawnPage) -> tuple[PageText, bytes]:
     """Returns a page and, if it is to be drawn, its PNG, else no bytes."""
     return await _in_turn(call, _page, call.store, given)
 
 
-async def get_outline(call: McpCall, given: lookup_forms.GetOutline) -> Outline:
+@_lookup
+async def get_outline(call: Visitor, given: lookup_forms.GetOutline) -> Outline:
     """Lists the headings of a document and the captions of its tables."""
     return await _in_turn(call, call.store.chatbot.lookups.outline, given)
 
 
-async def find_text(call: McpCall, given: lookup_forms.FindText) -> FoundText:
+@_lookup
+async def find_text(call: Visitor, given: lookup_forms.FindText) -> FoundText:
     """Finds words in a document."""
     return await _in_turn(call, call.store.chatbot.lookups.find_text, given)
 
 
-async def key_figures(call: McpCall, given: lookup_forms.KeyFigures) -> KeyFiguresOut:
+@_lookup
+async def key_figures(call: Visitor, given: lookup_forms.KeyFigures) -> KeyFiguresOut:
     """Lists the key figures of a document."""
     sheet = await _in_turn(call, call.store.chatbot.lookups.key_figures, given)
     return key_figures_out(sheet)
 
 
-async def calculate(call: McpCall, given: lookup_forms.Calculate) -> WorkedOut:
+@_lookup
+async def calculate(call: Visitor, given: lookup_forms.Calculate) -> WorkedOut:
     """Works out arithmetic."""
     worked_out = call.store.chatbot.lookups.calculate(given)
     return WorkedOut(expression=worked_out.expression, value=worked_out.value)
 
 
-async def list_documents(call: McpCall, given: lookup_forms.ListDocuments) -> ListedDocuments:
+@_lookup
+async def list_documents(call: Visitor, given: lookup_forms.ListDocuments) -> ListedDocuments:
     """Lists the documents that can be asked."""
     chatbot = call.store.chatbot
     titles = await asyncio.to_thread(chatbot.titles)
@@ -158,7 +219,12 @@ async def list_documents(call: McpCall, given: lookup_forms.ListDocuments) -> Li
     return ListedDocuments(documents=rows)
 
 
-async def compare(call: McpCall, given: CompareDocuments) -> ComparedEntries:
+@_tool(
+    "ask",
+    "Asks one question of several documents or years, and returns each figure with its page and change.",
+    "Compare documents or years",
+)
+async def compare(call: Visitor, given: CompareDocuments) -> ComparedEntries:
     """Asks one question of several documents or years. If the call is cancelled, the work stops."""
     comparison = Comparison.of(given.question, given.documents, given.years)
     stopped = threading.Event()
@@ -173,7 +239,8 @@ async def compare(call: McpCall, given: CompareDocuments) -> ComparedEntries:
         stopped.set()
 
 
-async def add_path(call: McpCall, given: AddPath) -> JobOut:
+@_tool("manage", _ADDS, "Add a document", is_here=True)
+async def add_path(call: Visitor, given: AddPath) -> JobOut:
     """Adds a file of this machine. Raises DocumentError for one that cannot be read."""
     path = Path(given.path).expanduser()
     if not await asyncio.to_thread(path.is_file):
@@ -181,7 +248,8 @@ async def add_path(call: McpCall, given: AddPath) -> JobOut:
     return await _added(call, NewFile(given.name or path.name, path))
 
 
-async def add_content(call: McpCall, given: AddContent) -> JobOut:
+@_tool("manage", _ADDS, "Add a document", is_here=False)
+async def add_content(call: Visitor, given: AddContent) -> JobOut:
     """Adds a file that was sent. Raises DocumentError for one that is too large, or no base64."""
     if len(given.content) > MOST_CONTENT * 4 // 3 + 4:
         raise DocumentError(
@@ -200,7 +268,7 @@ def page_address(row: DocumentRow, page: int) -> str:
     return ADDRESS.format(id=row.id, page=page)
 
 
-async def _added(call: McpCall, file: NewFile) -> JobOut:
+async def _added(call: Visitor, file: NewFile) -> JobOut:
     additions = call.store.additions
     (number,) = await asyncio.to_thread(additions.enqueue, [file])
     end = time.monotonic() + ADD_SECONDS
@@ -212,7 +280,7 @@ async def _added(call: McpCall, file: NewFile) -> JobOut:
     return shown
 
 
-def _job(call: McpCall, number: int) -> Job:
+def _job(call: Visitor, number: int) -> Job:
     for job in call.store.additions.jobs():
         if job.id == number:
             return job
@@ -241,7 +309,7 @@ def _page(store: Opened, given: GetDrawnPage) -> tuple[PageText, bytes]:
     return text, png
 
 
-def _with_pages(call: McpCall, lines: list[dict[str, Any]]) -> list[dict[str, Any]]:
+def _with_pages(call: Visitor, lines: list[dict[str, Any]]) -> list[dict[str, Any]]:
     """Returns the lines, each with the address of its page."""
     rows = {row.name: row for row in call.store.chatbot.documents()}
     return [{**line, "resource": _resource(rows, line)} for line in lines]

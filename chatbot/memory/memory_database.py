@@ -50,7 +50,7 @@ Value = TypeVar("Value")
 def _triggers() -> Sequence[str]:
     from chatbot.memory.cases.case_file import TABLES
 
-    return TABLES.scripts
+    return (TABLES.script,)
 
 
 NAME = "memory"
@@ -73,16 +73,17 @@ class DamagedError(StoreError):
 class Tables:
     r"""The tables of one memory.
 
-    name: of the memory.
-    scripts: of statements that each end in ";\n". All together make the tables; their number is the version
-        of these.
+    memory: its name.
+    script: statements that make them, each ending in ";\n".
+    version: of these.
     """
 
     memory: str
-    scripts: tuple[str, ...]
+    script: str
+    version: int = 1
 
 
-CLOCK = Tables("clock", ("create table meta (key text primary key, value text not null) without rowid;\n",))
+CLOCK = Tables("clock", "create table meta (key text primary key, value text not null) without rowid;\n")
 
 
 class MemoryDatabase(Stored):
@@ -116,16 +117,14 @@ class MemoryDatabase(Stored):
         with self.write() as connection:
             if self._has(tables):  # others have made them meanwhile
                 return
-            for statement in statements("".join(tables.scripts)):
+            for statement in statements(tables.script):
                 connection.execute(statement)
-            connection.execute(
-                "insert into memory_version values (?, ?)", (tables.memory, len(tables.scripts))
-            )
+            connection.execute("insert into memory_version values (?, ?)", (tables.memory, tables.version))
 
     def _has(self, tables: Tables) -> bool:
         found = self.read("select version from memory_version where memory = ?", (tables.memory,))
         if found:
-            check_version(tables.memory, int(found[0][0]), len(tables.scripts))
+            check_version(tables.memory, int(found[0][0]), tables.version)
         return bool(found)
 
     def read(self, statement: str, arguments: Sequence[Any] = ()) -> list[tuple[Any, ...]]:

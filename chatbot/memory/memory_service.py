@@ -32,7 +32,7 @@ from chatbot.memory.layers import MemoryLayer, label_of, most_notes
 from chatbot.models.chat import LLM
 from chatbot.models.embedders import Embedder
 from chatbot.models.tokens import count_tokens
-from chatbot.records import Answer, Citation, Compression, Event, Exchange, Note, Notice, Recall, Token, Usage
+from chatbot.records import Answer, Citation, Compression, Event, Exchange, Note, Notice, Recall, Token
 from chatbot.settings import Settings
 from chatbot.store.catalog import Catalog
 from chatbot.store.kept_copies import copies_of
@@ -107,15 +107,18 @@ class MemoryService:
 
     def said(self, conversation: str, owner: str) -> tuple[Exchange, ...]:
         """All exchanges that were answered, oldest first; none if they cannot be read."""
-        with suppress(StoreError, NotFoundError):
-            given = self._conversations.given(conversation, owner)
-            return tuple(said.exchange for said in given)
-        return ()
+        return tuple(said.exchange for said in self._given(conversation, owner))
+
+    def _given(self, conversation: str, owner: str) -> list[StoredExchange]:
+        """See Conversations.given; none if they cannot be read."""
+        with suppress(StoreError):
+            return self._conversations.given(conversation, owner)
+        return []
 
     def citations(self, conversation: str, owner: str) -> tuple[Citation, ...]:
         """The citations of the last answer that has any; none if it cannot be read."""
-        with suppress(StoreError, NotFoundError):
-            for said in reversed(self._conversations.given(conversation, owner)):
+        with suppress(StoreError):
+            for said in reversed(self._given(conversation, owner)):
                 kept = self._conversations.answer(conversation, said.number, owner)
                 if kept and kept[0].citations:
                     return kept[0].citations
@@ -123,10 +126,9 @@ class MemoryService:
 
     def searched(self, exchange: Exchange, conversation: str, owner: str) -> str:
         """What was searched for an exchange of a conversation; for the last one with that question."""
-        with suppress(StoreError, NotFoundError):
-            for said in reversed(self._conversations.given(conversation, owner)):
-                if said.user == exchange.user:
-                    return self._searched(said, owner)
+        for said in reversed(self._given(conversation, owner)):
+            if said.user == exchange.user:
+                return self._searched(said, owner)
         return exchange.user
 
     def gone_back(self, question: str, conversation: str, owner: str) -> tuple[str, tuple[Exchange, ...]]:
@@ -203,8 +205,9 @@ class MemoryService:
         sent = _tokens_of(exchanges, settings)
         recall = replace(recall, before=last_ones[0].number)
         long = Long(older, tokens[: len(older)], sum(tokens), target, sent, cut, self._embedder.fingerprint)
-        shortened = shorten(long, recall, self._history.vectors(recall, [recall.conversation]), settings)
-        return Before(exchanges, shortened.context, notes, shortened.compression, notices)
+        vectors = self._history.vectors(recall, [recall.conversation])
+        earlier, compression = shorten(long, recall, vectors, settings)
+        return Before(exchanges, earlier, notes, compression, notices)
 
     def _tokens(self, row: ConversationRow, said: Sequence[StoredExchange]) -> list[int]:
         """Tokens of each exchange. An id that was erased and used again is another conversation."""
@@ -242,7 +245,6 @@ class MemoryService:
             kept = self._conversations.answer(said.conversation, said.number, owner)
             if kept:
                 return kept[0].search_query
-            return said.user
         return said.user
 
     # --- while and after it is given
@@ -266,10 +268,6 @@ class MemoryService:
     def keep(self, conversation: str, number: int, answer: Answer, owner: str) -> None:
         """Store an answer in place of the one that an exchange has. Raises NotFoundError and StoreError."""
         self._conversations.finish(conversation, number, answer, self._files(answer), owner=owner)
-
-    def spent(self, conversation: str, owner: str) -> tuple[int, Usage | None]:
-        """What chat models used for a conversation, see Conversations.spent. Raises StoreError."""
-        return self._conversations.spent(conversation, owner)
 
     def stats(self, conversation: str, owner: str, settings: Settings | None = None) -> CompressionStats:
         """What compression has done in a conversation; empty for one that does not exist.

@@ -9,7 +9,7 @@ from chatbot.memory import session_texts, user_settings_store
 from chatbot.memory.cases import case_file
 from chatbot.memory.conversations import conversation_store
 from chatbot.memory.memory_database import CLOCK, NAME, SCHEMA, MemoryDatabase, Tables, check_version
-from chatbot.memory.signals import source_ratings, state
+from chatbot.memory.signals import news_places, signal_use
 from chatbot.memory.situations import situation_types
 from chatbot.store.database import Database, Place
 from chatbot.store.migration.table_copying import MovedPart
@@ -23,8 +23,9 @@ ALL = (
     session_texts.TABLES,
     situation_types.TABLES,
     user_settings_store.TABLES,
-    state.TABLES,
-    source_ratings.TABLES,
+    signal_use.TABLES,
+    signal_use.RATINGS,
+    news_places.TABLES,
 )
 
 
@@ -34,7 +35,7 @@ def memory_part() -> MovedPart:
 
 
 def _scripts(database: Database) -> Sequence[str]:
-    return ["".join(tables.scripts) for tables in _made(database)]
+    return [tables.script for tables in _made(database)]
 
 
 def _prepare(place: Place, source: Database) -> None:
@@ -48,5 +49,6 @@ def _made(database: Database) -> list[Tables]:
     versions = dict(database.read("select memory, version from memory_version"))
     known = {tables.memory: tables for tables in ALL}
     for memory, version in versions.items():
-        check_version(memory, version, len(known[memory].scripts) if memory in known else 0)
-    return [known[memory] for memory in sorted(versions)]
+        check_version(memory, version, known[memory].version if memory in known else 0)
+    # A Postgres has tables of its own for news, which goes there by an archive.
+    return [known[memory] for memory in sorted(versions) if memory != news_places.TABLES.memory]

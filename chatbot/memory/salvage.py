@@ -33,7 +33,7 @@ def damage_of(memories: MemoryDatabase) -> list[str]:
         return found
     try:
         made = {row[0] for row in memories.read("select memory from memory_version")}
-        return memories.database.lacking(["".join(one.scripts) for one in ALL if one.memory in made])
+        return memories.database.lacking([one.script for one in ALL if one.memory in made])
     except StoreError as error:
         return [error.message]
 
@@ -48,7 +48,7 @@ def save_rows(damaged: Path, memories: MemoryDatabase) -> int:
         source.text_factory = lambda raw: raw.decode("utf-8", "replace")
         for tables in ALL:
             memories.prepare(tables)
-            for shape in shapes_of(["".join(tables.scripts)]):
+            for shape in shapes_of([tables.script]):
                 saved += _save(source, shape, memories)
     return saved
 
@@ -118,7 +118,7 @@ def _readable(damaged: Path) -> sqlite3.Connection:
         copy.execute("pragma writable_schema = on")
         copy.execute("delete from sqlite_master where type = 'view'")
         for tables in ALL:
-            for statement in statements("".join(tables.scripts)):
+            for statement in statements(tables.script):
                 kind, name = statement.split()[1:3]
                 if kind == "table":
                     change = "update sqlite_master set sql = ? where type = 'table' and name = ?"

@@ -14,13 +14,11 @@ __all__ = ["MOST_OF_SESSION", "TABLES", "SessionTexts"]
 MOST_OF_SESSION = 3
 TABLES = Tables(
     "session texts",
-    (
-        """
+    """
 create table session_text (session text not null, address text not null, title text not null,
     text text not null, added_at real not null, used_at real not null, primary key (session, address))
     without rowid;
 """,
-    ),
 )
 KEEP = """insert into session_text values (?1, ?2, ?3, ?4, ?5, ?5) on conflict (session, address) do update
     set title = excluded.title, text = excluded.text, added_at = excluded.added_at"""

@@ -38,12 +38,8 @@ log = logging.getLogger(__name__)
 
 TABLES = Tables(
     "preferences",
-    (
-        (
-            "create table preference (owner text not null, name text not null, value text not null, primary "
-            "key (owner, name)) without rowid;\n"
-        ),
-    ),
+    "create table preference (owner text not null, name text not null, value text not null, primary "
+    "key (owner, name)) without rowid;\n",
 )
 KEEP = (
     "insert into preference values (?, ?, ?) on conflict (owner, name) do update set value = excluded.value"

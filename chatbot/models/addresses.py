@@ -8,7 +8,7 @@ from ipaddress import ip_address
 from urllib.parse import SplitResult, parse_qs, urlsplit
 
 from chatbot.errors import ModelError
-from chatbot.models.providers import PROVIDERS, provider_by_host
+from chatbot.models.providers import PROVIDERS, Provider, provider_by_host
 from chatbot.settings import Settings
 
 __all__ = [
@@ -22,6 +22,7 @@ __all__ = [
     "is_this_machine",
     "key_of",
     "key_variable",
+    "provider_of",
     "split_url",
     "tidied",
 ]
@@ -48,31 +49,28 @@ class Address:
     """An endpoint as a client needs it.
 
     base: the URL to which paths such as /chat/completions are added, without a query.
-    client: one of providers.CLIENTS.
+    has_version: whether the base names the API's version, as in /v1, or needs none.
     api_version: of Azure's older form of address, "" for none.
     """
 
     base: str
-    client: str
+    has_version: bool = True
     api_version: str = ""
-
-    @property
-    def has_version(self) -> bool:
-        """Whether the base names the API's version, as in /v1, or needs none."""
-        return self.client != "openai" or _VERSION.search(urlsplit(self.base).path) is not None
 
 
 def endpoint_url(settings: Settings) -> str:
     """Returns the configured base URL, or the provider's. It is not checked."""
-    if settings.base_url:
-        return settings.base_url
-    provider = PROVIDERS.get(settings.provider, PROVIDERS["openai"])
-    return provider.address
+    return settings.base_url or PROVIDERS.get(settings.provider, PROVIDERS["openai"]).address
+
+
+def provider_of(settings: Settings) -> Provider | None:
+    """Returns the provider that is named, or whose address it is; None for another endpoint."""
+    return PROVIDERS.get(settings.provider) or provider_by_host(tidied(endpoint_url(settings)))
 
 
 def client_of(settings: Settings) -> str:
     """Returns the client that the endpoint needs, one of providers.CLIENTS."""
-    provider = PROVIDERS.get(settings.provider) or provider_by_host(tidied(endpoint_url(settings)))
+    provider = provider_of(settings)
     return provider.client if provider else "openai"
 
 
@@ -83,7 +81,7 @@ def address_variable(settings: Settings) -> str:
 
 def key_variable(settings: Settings) -> str:
     """Returns the environment variable of the endpoint's key, for messages."""
-    provider = PROVIDERS.get(settings.provider) or provider_by_host(endpoint_url(settings))
+    provider = provider_of(settings)
     return (provider.key_variable if provider else "") or "OPENAI_API_KEY"
 
 
@@ -93,18 +91,11 @@ def key_of(settings: Settings) -> str:
     That is the provider's own. OPENAI_API_KEY goes to OpenAI and to what OPENAI_BASE_URL names, never to a
     provider that is named alone.
     """
-    provider = PROVIDERS.get(settings.provider) or provider_by_host(endpoint_url(settings))
+    provider = provider_of(settings)
     if provider is None or provider.id == "openai":
         return settings.api_key
-    own = {
-        "anthropic": settings.anthropic_key,
-        "azure": settings.azure_key,
-        "deepseek": settings.deepseek_key,
-        "openrouter": settings.openrouter_key,
-    }.get(provider.id, "")
-    if own or not settings.base_url:
-        return own
-    return settings.api_key
+    own: str = getattr(settings, f"{provider.id}_key", "")
+    return own or (settings.api_key if settings.base_url else "")
 
 
 def is_this_machine(host: str) -> bool:
@@ -142,11 +133,11 @@ def address_of(settings: Settings) -> Address:
         return _azure_address(root, path, parts.query)
     path = _PATH_OF_A_CALL.sub("", path).rstrip("/")
     if client == "anthropic":  # whose client adds the version itself
-        return Address(root + path.removesuffix("/v1"), client)
+        return Address(root + path.removesuffix("/v1"))
     known = provider_by_host(url)
     if known is not None and path in {"", "/v1"}:
         path = urlsplit(known.address).path
-    return Address(root + path, client)
+    return Address(root + path, _VERSION.search(path) is not None)
 
 
 def tidied(url: str) -> str:
@@ -164,10 +155,10 @@ def tidied(url: str) -> str:
 def _azure_address(root: str, path: str, query: str) -> Address:
     deployment = _AZURE_DEPLOYMENT.search(path)
     if deployment is None:
-        return Address(f"{root}/openai/v1", "azure")
+        return Address(f"{root}/openai/v1")
     given = parse_qs(query).get("api-version", [""])[0]
     version = given if re.fullmatch(r"[\w.-]{1,40}", given) else _AZURE_VERSION
-    return Address(f"{root}/openai{deployment[1]}", "azure", version)
+    return Address(f"{root}/openai{deployment[1]}", api_version=version)
 
 
 def split_url(url: str) -> SplitResult:

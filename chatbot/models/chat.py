@@ -10,11 +10,13 @@ from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
 from contextlib import closing, suppress
 from dataclasses import dataclass, field, replace
 from functools import lru_cache
-from typing import Protocol, TypeGuard, runtime_checkable
+from itertools import count
+from typing import Any, Protocol, TypeGuard, runtime_checkable
 
 from chatbot.errors import ModelError
 from chatbot.models.addresses import address_variable, client_of, endpoint_host, endpoint_url
-from chatbot.models.endpoint_errors import EndpointError, endpoint_failures, explain_failure
+from chatbot.models.endpoint_errors import EndpointError, endpoint_failures, explaining, words_of_body
+from chatbot.models.endpoints import open_client
 from chatbot.models.model_text import CleanText
 from chatbot.models.timeouts import Timeouts
 from chatbot.models.tokens import encodable
@@ -22,7 +24,10 @@ from chatbot.models.tool_calls import CallPiece, CallPieces, OfferedTool, ToolCa
 from chatbot.settings import Settings
 
 __all__ = [
+    "COUNTS",
+    "LIMIT",
     "LLM",
+    "STREAM",
     "TOOLS",
     "Anew",
     "Delta",
@@ -31,9 +36,12 @@ __all__ = [
     "Reply",
     "SpentError",
     "ToolUser",
+    "content_type",
     "is_count",
     "make_model",
     "named_model",
+    "status_of",
+    "words_of_error",
 ]
 
 log = logging.getLogger(__name__)
@@ -54,10 +62,19 @@ _CHANNEL, _MESSAGE, _CONSTRAIN, _START = "<|channel|>", "<|message|>", "<|constr
 _TAGS = [f"<{end}{name}>" for end in ("", "/") for name in ("think", "thinking", "thought", "reasoning")]
 _MARKS = (*_TAGS, _CHANNEL, _MESSAGE, _CONSTRAIN, _START, "<|end|>", "<|return|>", "<|call|>")
 _MARK = re.compile("|".join(map(re.escape, _MARKS)))
+_BEGUN = re.compile(r"<[/|a-z]{0,11}$")  # what may become one
 _NO_BEGIN = "thoughts without a begin"
 _MOST_MODELS = 1_000
-# What a request calls the tools that are offered, and what is remembered of an endpoint that refuses them.
-TOOLS = "tools"
+# What a request calls the tools that are offered, streaming, the counts of tokens and their limit. It is what
+# is remembered of an endpoint that refuses them.
+TOOLS, STREAM, COUNTS, LIMIT = "tools", "stream", "stream_options", "max_tokens"
+_OPTION_REFUSED = re.compile(
+    r"unsupported|not? support|unrecogni[sz]ed|unknown|not permitted|extra inputs|unexpected|instead"
+    r"|must be verified|deprecated|cannot be",
+    re.IGNORECASE,
+)
+# What a refusal calls an option, where that is not its name.
+_CALLED = {"output_config": "effort|output_config"}
 
 
 def _never() -> bool:
@@ -176,6 +193,20 @@ class Delta:
     calls: Sequence[CallPiece] = ()
 
 
+@dataclass(frozen=True, slots=True)
+class _Asked:
+    """A request, what limits it, and what is told of its answer.
+
+    cites: the numbers of its sources. usage: receives the counts. calls: receives what the model calls.
+    """
+
+    body: dict[str, Any]
+    cites: Sequence[int]
+    patience: Timeouts
+    usage: dict[str, int] = field(default_factory=dict)
+    calls: CallPieces = field(default_factory=CallPieces)
+
+
 class LLM(Protocol):
     """A chat model.
 
@@ -250,12 +281,14 @@ class EndpointModel(ABC):
 
     Busy, failing and unreachable endpoints are tried three times, but never after the first piece; a silent
     endpoint only once. For the time limits see `Timeouts`: a word of the model's thinking counts as a word.
+    Options that the endpoint refuses, such as a temperature, are left out from then on.
     """
 
     def __init__(self, settings: Settings) -> None:
         self.name = settings.chat_model
         self.host = endpoint_host(settings)
         self._settings = settings
+        self._options: dict[str, object] = {"temperature": settings.temperature}
         self._found = _found_of(endpoint_url(settings), self.name)
 
     def stream(
@@ -271,24 +304,28 @@ class EndpointModel(ABC):
     ) -> Reply:
         """See LLM.stream and ToolUser.stream."""
         encoded = [(role, encodable(content)) for role, content in messages]
-        body = self._body(encoded, schema, sources)
+        body = self._body(encoded, schema, sources) | {LIMIT: max_tokens}
         if tools and self.calls_tools:
-            body[TOOLS] = self._tools(tools)
-            turns = body["messages"]
-            assert isinstance(turns, list)
+            body[TOOLS] = [self._tool(tool) for tool in tools]
             for called in rounds:
-                turns += self._turns_of(called)
-        usage, calls = dict[str, int](), CallPieces()
-        return Reply(self._answer(body, max_tokens, stop, usage, calls), usage, calls)
+                body["messages"] += self._turns_of(called)
+        cites = [source.number for source in sources]
+        asked = _Asked(body, cites, Timeouts.for_words(self._settings, stop))
+        return Reply(self._answer(asked), asked.usage, asked.calls)
 
     @property
     def calls_tools(self) -> bool:
         """See ToolUser."""
         return TOOLS not in self._found
 
+    @property
     @abstractmethod
-    def _tools(self, offered: Sequence[OfferedTool]) -> list[dict[str, object]]:
-        """Returns the tools as the endpoint takes them."""
+    def _path(self) -> str:
+        """Where requests go, below the client's base."""
+
+    @abstractmethod
+    def _tool(self, offered: OfferedTool) -> dict[str, object]:
+        """Returns a tool as the endpoint takes it."""
 
     @abstractmethod
     def _turns_of(self, called: ToolRound) -> list[dict[str, object]]:
@@ -300,68 +337,46 @@ class EndpointModel(ABC):
         messages: Sequence[tuple[str, str]],
         schema: Mapping[str, object] | None,
         sources: Sequence[PromptSource],
-    ) -> dict[str, object]:
+    ) -> dict[str, Any]:
         """Returns the request, without what may have to be left out."""
 
     @abstractmethod
-    def _deltas(
-        self, body: dict[str, object], max_tokens: int, patience: Timeouts
-    ) -> Generator[Delta, None, None]:
-        """Yields what the events of one request bring. Closed with the iterator.
+    def _read(self, stream: Any, cites: Sequence[int]) -> Iterator[Delta]:
+        """Yields what each event of a reply brings, whatever its shape. cites: the numbers of the sources."""
 
-        Raises one of `endpoint_failures`.
-        """
-
-    def _answer(
-        self,
-        body: dict[str, object],
-        max_tokens: int,
-        stop: Callable[[], bool],
-        usage: dict[str, int],
-        calls: CallPieces,
-    ) -> Generator[str, None, str]:
-        tries = 0
+    def _answer(self, asked: _Asked) -> Generator[str, None, str]:
+        stop = asked.patience.stop
         pause = FIRST_PAUSE_SECONDS
-        patience = Timeouts.for_words(self._settings, stop)
-        while True:
-            tries = tries + 1
+        for tries in count(1):
             said = list[str]()
             try:
-                return (yield from self._attempt(body, max_tokens, patience, said, usage, calls))
+                return (yield from self._attempt(asked, said))
             except EndpointError as error:
                 failure = error
             if stop():
-                return "stopped"
+                break
             if said:
                 raise ModelError(f"The answer was cut off: {failure.message}", hint=failure.hint) from None
             if failure.wait is None or tries == MOST_TRIES:
                 raise failure
             log.info("trying again: %s", failure.message)
             if not _pause(failure.wait or pause, stop):
-                return "stopped"
+                break
             pause *= 2
+        return "stopped"
 
-    def _attempt(
-        self,
-        body: dict[str, object],
-        max_tokens: int,
-        patience: Timeouts,
-        said: list[str],
-        usage: dict[str, int],
-        calls: CallPieces,
-    ) -> Generator[str, None, str]:
+    def _attempt(self, asked: _Asked, said: list[str]) -> Generator[str, None, str]:
         """Makes one request.
 
         Its pieces are also kept in `said`, so that after an error the caller knows whether anything was
         shown.
-
-        usage: receives the counts. calls: receives what the model calls.
         """
+        patience, usage, calls = asked.patience, asked.usage, asked.calls
         stop = patience.stop
         if stop():
             return "stopped"
-        finish, characters_left = "", max_tokens * MOST_CHARACTERS_PER_TOKEN
-        with closing(self._explained(body, max_tokens, patience)) as deltas:
+        finish, characters_left = "", asked.body[LIMIT] * MOST_CHARACTERS_PER_TOKEN
+        with closing(self._deltas(asked)) as deltas:
             thinking = _Thinking(begun=_NO_BEGIN in self._found)
             for delta in deltas:
                 finish = delta.finish
@@ -385,31 +400,64 @@ class EndpointModel(ABC):
                 usage.update(delta.usage)
                 if finish:
                     break
-            if finish and characters_left >= 0 and not usage and self._counts_tokens:
+            if finish and characters_left >= 0 and not usage and COUNTS in self._options.keys() - self._found:
                 usage.update(_counted(deltas, patience))
             if thinking.perhaps:
                 self._found.discard(_NO_BEGIN)
         self._check_end(finish, "".join(said), calls=bool(calls.calls()))
         return "length" if finish == "length" else "stop"
 
-    @property
-    def _counts_tokens(self) -> bool:
-        """Whether counts may come after the last word."""
-        return False
-
-    def _explained(
-        self, body: dict[str, object], max_tokens: int, patience: Timeouts
-    ) -> Generator[Delta, None, None]:
-        """Yields the deltas with their text made clean, and the endpoint's failures in our words."""
-        failures, clean = endpoint_failures(self._settings), CleanText()
-        try:
-            with closing(self._deltas(body, max_tokens, patience)) as deltas:
-                for delta in deltas:
+    def _deltas(self, asked: _Asked) -> Generator[Delta, None, None]:
+        """Yields what the events of one request bring, with clean text. Raises EndpointError."""
+        clean = CleanText()
+        with explaining(self._settings), open_client(self._settings, asked.patience) as client:
+            stream = self._request(client, asked.body)
+            with closing(stream.response):
+                for delta in self._read(stream, asked.cites):
                     yield replace(delta, text=clean.take(delta.text, last=bool(delta.finish)))
-        except ModelError:
-            raise
-        except failures as error:
-            raise explain_failure(error, self._settings, model_setting="FINPOLICY_CHAT_MODEL") from None
+
+    def _request(self, client: Any, body: dict[str, Any]) -> Any:
+        """Returns the stream. Repeats the request without what the endpoint refuses.
+
+        Later requests begin with what was found.
+        """
+        calls_tools = self.calls_tools
+        failures: tuple[type[Exception], ...] = (EndpointError, *endpoint_failures(self._settings))
+        while True:
+            sent = self._sent(body)
+            try:
+                # Raw JSON rather than the client's own types, which accept any shape and fail later, at the
+                # missing attribute.
+                stream = client.post(self._path, body=sent, cast_to=object, stream=True)
+                if content_type(stream) == "text/html":
+                    raise EndpointError(
+                        f"{self.host} sent a web page, not an answer.",
+                        hint=f"Check {address_variable(self._settings)}. Addresses usually end in /v1.",
+                        kind="path",
+                    )
+                return stream
+            except failures as error:
+                if not self._adapts(error, sent):
+                    if calls_tools:  # it was not for the tools, whatever it said of them
+                        self._found.discard(TOOLS)
+                    raise
+
+    def _sent(self, body: dict[str, Any]) -> dict[str, Any]:
+        """Returns the request without what the endpoint has refused."""
+        whole = {STREAM: True} | self._options | body
+        return {name: value for name, value in whole.items() if name not in self._found}
+
+    def _adapts(self, error: Exception, sent: Mapping[str, Any]) -> bool:
+        """Whether a request that failed is worth repeating. Notes which of its options was refused."""
+        words = words_of_error(error)
+        if status_of(error) not in {400, 403, 404, 422} or not _OPTION_REFUSED.search(words):
+            return False
+        # "stream_options" before "stream", which is a part of it.
+        for name in sorted(self._options.keys() & sent.keys() - self._found, key=len, reverse=True):
+            if re.search(rf"\b(?:{_CALLED.get(name, name)})\b", words):
+                self._found.add(name)
+                return True
+        return False
 
     def _check_end(self, finish: str, text: str, *, calls: bool) -> None:
         if finish == "content_filter":
@@ -417,7 +465,8 @@ class EndpointModel(ABC):
                 f"{self.host} withheld the answer (content filter).", hint="Rephrase your question."
             )
         if finish in {"", "error"} and (text or calls):
-            raise EndpointError(f"{self.host} stopped before the answer was complete.", hint="Ask again.")
+            said = f"{self.host} stopped before the answer was complete."
+            raise EndpointError(said, hint="Ask again.", retryable=True)
         if calls:
             return
         if not text.strip() and finish == "length":
@@ -429,6 +478,22 @@ class EndpointModel(ABC):
                 f"{self.host} sent an empty answer.",
                 hint=f"Check FINPOLICY_CHAT_MODEL and {address_variable(self._settings)}.",
             )
+
+
+def status_of(error: Exception) -> int:
+    """Returns the status of an endpoint's refusal, 0 for another failure."""
+    return int(getattr(error, "status_code", 0))
+
+
+def words_of_error(error: Exception) -> str:
+    """Returns what an endpoint's refusal says."""
+    return f"{getattr(error, 'message', '')} {words_of_body(getattr(error, 'body', None))}"
+
+
+def content_type(stream: Any) -> str:
+    """Returns the kind of a reply, such as text/event-stream."""
+    kind = stream.response.headers.get("content-type", "")
+    return str(kind).partition(";")[0].strip().casefold()
 
 
 def make_model(settings: Settings) -> LLM | None:
@@ -486,8 +551,9 @@ class _Thinking:
             self._pass(found[0], before)
         if self._inside and not last and (self.perhaps or self._mark == _CHANNEL):
             return answer
-        begun = 0 if last else max(_begun(self._held, mark) for mark in _MARKS)
-        text, self._held = self._held[: len(self._held) - begun], self._held[len(self._held) - begun :]
+        begun = None if last else _BEGUN.search(self._held)
+        end = begun.start() if begun else len(self._held)
+        text, self._held = self._held[:end], self._held[end:]
         if not self._inside or self.perhaps:
             answer += self._from_its_first_word(text)
         return Anew(answer) if anew else answer
@@ -509,13 +575,6 @@ class _Thinking:
         said = text.lstrip() if self._begins else text
         self._begins = self._begins and not said
         return said
-
-
-def _begun(text: str, mark: str) -> int:
-    """Returns how many characters of a mark the text ends in."""
-    return next(
-        (count for count in range(min(len(mark) - 1, len(text)), 0, -1) if text.endswith(mark[:count])), 0
-    )
 
 
 def _counted(deltas: Iterator[Delta], patience: Timeouts) -> Mapping[str, int]:

@@ -17,23 +17,20 @@ from dataclasses import replace
 from functools import lru_cache, partial
 from itertools import accumulate, pairwise
 from pathlib import Path
-from typing import TYPE_CHECKING, Protocol
+from typing import Any, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
 
 from chatbot.errors import ModelError
 from chatbot.models.addresses import address_of, endpoint_host
-from chatbot.models.endpoint_errors import endpoint_failures, explain_failure
+from chatbot.models.endpoint_errors import EndpointError, explaining
 from chatbot.models.endpoints import check_endpoint, open_client
 from chatbot.models.minilm import MINILM
 from chatbot.models.multilingual_e5 import MULTILINGUAL_E5
 from chatbot.models.onnx_encoder import DIMENSION, Encoder, EncoderSpec, graph_path
 from chatbot.models.tokens import count_tokens, cut_to_tokens, encodable
 from chatbot.settings import MULTILINGUAL, Settings
-
-if TYPE_CHECKING:
-    from openai import OpenAI
 
 __all__ = [
     "CONTEXT_TOKENS",
@@ -150,10 +147,10 @@ def passage_windows(embedder: Embedder, context: str, text: str) -> list[str]:
 @lru_cache(HEADS_KEPT)
 def _head(embedder: Embedder, context: str) -> str:
     """Returns the context as it stands before a passage. Consecutive chunks share it."""
+    if not context.strip():
+        return ""
     spare = max(embedder.max_tokens - CONTEXT_TOKENS, 0)
-    if context.strip():
-        return embedder.split(context, reserve=spare)[0].rstrip() + "\n"
-    return ""
+    return embedder.split(context, reserve=spare)[0].rstrip() + "\n"
 
 
 def split_text(text: str, limit: int, tokens: Callable[[int, int], int]) -> list[str]:
@@ -167,14 +164,12 @@ def split_text(text: str, limit: int, tokens: Callable[[int, int], int]) -> list
     if limit < 1:
         raise ValueError(f"{limit} tokens are too few for a text")
     if tokens(0, len(text)) <= limit:
-        if text:
-            return [text]
-        return []
+        return [text] if text else []
     words = [word.end() for word in _WORD.finditer(text)]
     cuts = [0]
     while cuts[-1] < len(text):
         start = cuts[-1]
-        first = bisect_right(words, cuts[-1])
+        first = bisect_right(words, start)
 
         def exceeds(end: int, start: int = start) -> bool:
             return tokens(start, end) > limit
@@ -313,8 +308,7 @@ class RemoteEmbedder:
             if not self._dimension:
                 with suppress(OSError, ValueError):
                     self._dimension = int(self._memory.read_text())
-            if not self._dimension:
-                self._dimension = self._ask_dimension()
+            self._dimension = self._dimension or self._ask_dimension()
             return self._dimension
 
     def embed(self, texts: Sequence[str], *, query: bool = False) -> NDArray[np.float32]:
@@ -354,7 +348,7 @@ class RemoteEmbedder:
                 f"{self._host} sent vectors of {found} dimensions instead of {self._dimension}.", hint=hint
             )
 
-    def _vectors(self, client: OpenAI, texts: Sequence[str]) -> NDArray[np.float32]:
+    def _vectors(self, client: Any, texts: Sequence[str]) -> NDArray[np.float32]:
         """Returns unit rows in the order of the texts, in whatever dimension came."""
         reply = self._reply(client, texts)
         try:
@@ -363,44 +357,34 @@ class RemoteEmbedder:
             message = f"{self._host} did not send a usable vector for each of {len(texts)} texts."
             raise ModelError(message, hint="Check FINPOLICY_EMBEDDING_MODEL and OPENAI_BASE_URL.") from None
 
-    def _reply(self, client: OpenAI, texts: Sequence[str]) -> object:
-        from openai import APITimeoutError
-
+    def _reply(self, client: Any, texts: Sequence[str]) -> object:
+        body: dict[str, Any] = {"model": self._name, "input": list(texts), "encoding_format": "float"}
         if self._settings.embedding_dimension:
-            wanted = {"dimensions": self._settings.embedding_dimension}
-        else:
-            wanted = {}
-        body = {"model": self._name, "input": list(texts), "encoding_format": "float", **wanted}
-        failures = endpoint_failures(self._settings)
-        tries = 0
-        pause = self._pause
+            body["dimensions"] = self._settings.embedding_dimension
+        tries, pause = 0, self._pause
         while True:
             tries += 1
             try:
                 # Raw JSON: the client's own types accept any shape and fail later.
-                return client.post("/embeddings", body=body, cast_to=object)
-            except failures as error:
-                failure = explain_failure(error, self._settings, model_setting="FINPOLICY_EMBEDDING_MODEL")
-                if isinstance(error, APITimeoutError):
-                    most = MOST_SILENT_TRIES
-                else:
-                    if failure.wait is not None:
-                        most = MOST_TRIES
-                    else:
-                        most = 1
-                if tries >= most:
-                    raise failure from None
-            time.sleep(failure.wait or pause)
+                with explaining(self._settings, "FINPOLICY_EMBEDDING_MODEL"):
+                    return client.post("/embeddings", body=body, cast_to=object)
+            except EndpointError as failure:
+                most = MOST_TRIES if failure.wait is not None else 1
+                if tries >= (MOST_SILENT_TRIES if failure.kind == "silent" else most):
+                    raise
+                time.sleep(failure.wait or pause)
             pause *= 2
 
 
 class SentenceVectors:
-    """Makes vectors of single sentences on demand, and keeps those of the last pages."""
+    """Makes vectors of single sentences on demand, and keeps those of the last pages.
+
+    Several threads may call it.
+    """
 
     def __init__(self, embedder: Embedder) -> None:
-        self._embedder, self._lock = embedder, threading.Lock()
+        self._embedder = embedder
         self._kept: dict[str, NDArray[np.float32]] = {}
-        self._forgotten = 0
 
     def asked(self, text: str) -> NDArray[np.float32]:
         """Returns the unit vector of a query, (dimension,). Raises ModelError."""
@@ -409,26 +393,18 @@ class SentenceVectors:
 
     def vectors(self, texts: Sequence[str]) -> NDArray[np.float32]:
         """Returns unit rows of shape (len(texts), dimension), made as for passages. Raises ModelError."""
-        with self._lock:
-            known = {text: self._kept[text] for text in texts if text in self._kept}
-            at = self._forgotten
-        missing = [text for text in dict.fromkeys(texts) if text not in known]
+        if len(self._kept) > MOST_SENTENCES:
+            self.forget()
+        kept = self._kept  # which is another one once a document was erased meanwhile
+        missing = [text for text in dict.fromkeys(texts) if text not in kept]
         if missing:
-            known.update(zip(missing, self._embedder.embed(missing), strict=True))
-        with self._lock:
-            if len(self._kept) > MOST_SENTENCES:
-                self._kept.clear()
-            if at == self._forgotten:  # else a document was erased meanwhile
-                self._kept.update((text, known[text]) for text in missing)
-        return np.array([known[text] for text in texts], np.float32).reshape(
-            len(texts), self._embedder.dimension
-        )
+            kept.update(zip(missing, self._embedder.embed(missing), strict=True))
+        rows = np.array([kept[text] for text in texts], np.float32)
+        return rows.reshape(len(texts), self._embedder.dimension)
 
     def forget(self) -> None:
         """Drops all that was kept, after a document was erased."""
-        with self._lock:
-            self._kept.clear()
-            self._forgotten += 1
+        self._kept = {}
 
 
 def step_back() -> None:
@@ -470,10 +446,7 @@ def _rows(reply: object, count: int) -> NDArray[np.float32]:
 
     Raises LookupError, TypeError or ValueError if the reply is not of that form.
     """
-    if isinstance(reply, dict):
-        data = reply["data"]
-    else:
-        data = []
+    data = reply["data"] if isinstance(reply, dict) else []
     vectors = {item["index"]: item["embedding"] for item in data}
     rows = np.array([vectors[index] for index in range(count)], np.float64)
     with np.errstate(over="ignore"):

@@ -12,6 +12,7 @@ from chatbot.models.addresses import (
     Address,
     address_of,
     address_variable,
+    client_of,
     key_of,
     key_variable,
     split_url,
@@ -22,14 +23,14 @@ from chatbot.settings import Settings
 from ingestion.precedence import giving_way
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Iterator
 
     from anthropic import Anthropic
     from httpcore2 import NetworkBackend
-    from httpx2 import BaseTransport, Request
+    from httpx2 import BaseTransport
     from openai import OpenAI
 
-__all__ = ["check_endpoint", "checked_addresses", "open_anthropic", "open_client", "web_transport"]
+__all__ = ["check_endpoint", "checked_addresses", "connect_by", "open_client", "web_transport"]
 
 # 2,048 vectors of 3,072 numbers, the largest possible answer, take 100 MB as text.
 MOST_ANSWER_BYTES = 128 * 2**20
@@ -67,46 +68,40 @@ def check_endpoint(url: str, settings: Settings) -> None:
             hint="Unset FINPOLICY_OFFLINE, or unset the model's own setting.",
         )
     parts = split_url(url)
-    host = str(parts.hostname).rstrip(".")
-    addresses = _addresses(host)
-    if host in _METADATA_NAMES or any(map(_is_forbidden, addresses)):
+    checked_addresses(str(parts.hostname), scheme=parts.scheme, rule=settings.endpoint_rule)
+
+
+def checked_addresses(host: str, *, scheme: str = "https", rule: str = "") -> list[str]:
+    """Returns the addresses behind a name, each once. Raises ModelError if one must not be contacted.
+
+    rule: as `Settings.endpoint_rule`.
+    """
+    host = host.strip("[]").rstrip(".")
+    addresses = list(dict.fromkeys(_addresses(host)))
+    meant = list(map(_plain, addresses))
+    if host in _METADATA_NAMES or any(one.is_link_local or one in _METADATA_ADDRESSES for one in meant):
         raise ModelError(
             f"OPENAI_BASE_URL points to {host}, a link-local or cloud metadata address.",
             hint="Set it to the address of a model endpoint.",
         )
-    _check_rule(parts.scheme, host, addresses, settings.endpoint_rule)
-
-
-def checked_addresses(host: str) -> list[str]:
-    """Returns the addresses behind a name, each once. Raises ModelError if one must not be contacted."""
-    found = _addresses(host.strip("[]").rstrip("."))
-    if any(map(_is_forbidden, found)):
-        raise ModelError(f"{host} is a link-local or cloud metadata address.")
-    return [str(address) for address in dict.fromkeys(found)]
-
-
-def _check_rule(scheme: str, host: str, addresses: Sequence[IPv4Address | IPv6Address], rule: str) -> None:
-    """Raises ModelError if an endpoint that a user chose violates `settings.endpoint_rule`."""
-    if rule in {"public", "web"} and not all(_is_public(_plain(address)) for address in addresses):
+    if rule in {"public", "web"} and not all(map(_is_public, meant)):
         raise ModelError(
             f"OPENAI_BASE_URL points to {host}, on this machine or its network.",
             hint=(
                 "Use an endpoint on the internet, or ask your administrator to set one inside the network."
             ),
         )
-    if (
-        rule not in {"", "web"}
-        and scheme == "http"
-        and not (addresses and all(_plain(address).is_loopback for address in addresses))
-    ):
+    is_here = bool(meant) and all(one.is_loopback for one in meant)
+    if rule not in {"", "web"} and scheme == "http" and not is_here:
         raise ModelError(
             f"Others can read what you send to {host} over http://, including the key.",
             hint="Start the address with https://.",
         )
+    return list(map(str, addresses))
 
 
-def open_client(settings: Settings, patience: Timeouts | None = None) -> OpenAI:
-    """Returns a client for the checked endpoint, as a context manager that the caller closes.
+def open_client(settings: Settings, patience: Timeouts | None = None) -> OpenAI | Anthropic:
+    """Returns the client for the checked endpoint, as a context manager that the caller closes.
 
     Raises ModelError without connecting.
 
@@ -116,23 +111,31 @@ def open_client(settings: Settings, patience: Timeouts | None = None) -> OpenAI:
     `patience` allows (by default an answer in one piece), is broken off, including its headers and anything
     else that fills the line. The client takes no key from the environment, but proxies and certificates.
     """
+    import httpx2
+
+    address = address_of(settings)
+    check_endpoint(address.base, settings)
+    _check_key(address, settings)
+    # The connection itself knows how long it may be read.
+    timeout = httpx2.Timeout(None, connect=settings.timeout)
+    transport = _bounded_transport(settings, patience or Timeouts.for_one_piece(settings))
+    http = httpx2.Client(timeout=timeout, follow_redirects=False, transport=transport)
+    # Local servers ignore the placeholder for a key. Empty strings keep the client from looking in the
+    # environment.
+    key = key_of(settings) or "none"
+    options: dict[str, Any] = {"timeout": timeout, "max_retries": 0, "http_client": http}
+    client = client_of(settings)
+    if client == "anthropic":
+        from anthropic import Anthropic
+
+        return Anthropic(api_key=key, base_url=address.base, **options)
     from openai import OpenAI
 
-    address, options = _for_client(settings, patience)
-    headers = {}
-    if address.client == "azure":  # which takes the key in a header of its own
-        headers = {"api-key": key_of(settings)}
-        options["http_client"].event_hooks = {"request": [_without_authorization]}
-    # Empty strings keep the client from looking in the environment. Local servers ignore the placeholder for
-    # a key.
-    return OpenAI(
-        api_key=key_of(settings) or "none",
-        admin_api_key="",
-        base_url=address.base,
-        default_query={"api-version": address.api_version} if address.api_version else None,
-        default_headers=headers,
-        **options,
-    )
+    if client == "azure":  # which takes the key in a header of its own
+        options["default_headers"] = {"api-key": key_of(settings)}
+    if address.api_version:
+        options["default_query"] = {"api-version": address.api_version}
+    return OpenAI(api_key=key, admin_api_key="", base_url=address.base, **options)
 
 
 def web_transport(settings: Settings) -> BaseTransport:
@@ -141,34 +144,6 @@ def web_transport(settings: Settings) -> BaseTransport:
     `settings.timeout` limits the whole answer.
     """
     return _bounded_transport(settings, Timeouts.for_one_piece(settings))
-
-
-def _without_authorization(request: Request) -> None:
-    request.headers.pop("Authorization", None)
-
-
-def open_anthropic(settings: Settings, patience: Timeouts | None = None) -> Anthropic:
-    """Returns Anthropic's own client for the checked endpoint, as `open_client` does its one."""
-    from anthropic import Anthropic
-
-    address, options = _for_client(settings, patience)
-    return Anthropic(api_key=key_of(settings) or "none", base_url=address.base, **options)
-
-
-def _for_client(settings: Settings, patience: Timeouts | None) -> tuple[Address, dict[str, Any]]:
-    """Returns the checked address, and what every client is made with. Raises ModelError."""
-    address = address_of(settings)
-    check_endpoint(address.base, settings)
-    _check_key(address, settings)
-    import httpx2
-
-    patience = patience or Timeouts.for_one_piece(settings)
-    # The connection itself knows how long it may be read.
-    timeout = httpx2.Timeout(None, connect=settings.timeout)
-    transport = httpx2.Client(
-        timeout=timeout, follow_redirects=False, transport=_bounded_transport(settings, patience)
-    )
-    return address, {"timeout": timeout, "max_retries": 0, "http_client": transport}
 
 
 def _check_key(address: Address, settings: Settings) -> None:
@@ -221,15 +196,14 @@ def _bounded_transport(settings: Settings, patience: Timeouts) -> BaseTransport:
     class Transport(httpx2.HTTPTransport):
         def __init__(self) -> None:
             super().__init__()
-            assert hasattr(
-                self._pool, "_network_backend"
-            )  # a test connects to refused addresses, should this move
-            self._pool._network_backend = _checked_backend(settings, patience)
+            connect_by(self, _checked_backend(settings, patience))
 
         def handle_request(self, request: httpx2.Request) -> httpx2.Response:
             patience.begin()
             for name in set(request.headers) - SENT_HEADERS:
                 del request.headers[name]
+            if "api-key" in request.headers:  # Azure's, instead of the usual header
+                request.headers.pop("authorization", None)
             request.headers["Accept-Encoding"] = "identity"
             answer = super().handle_request(request)
             if answer.headers.get("Content-Encoding", "identity").casefold() != "identity":
@@ -240,6 +214,12 @@ def _bounded_transport(settings: Settings, patience: Timeouts) -> BaseTransport:
             return answer
 
     return Transport()
+
+
+def connect_by(transport: Any, backend: Any) -> None:
+    """Has a transport open its connections by a backend, for which httpx2 has no public way (as of 2.16)."""
+    assert hasattr(transport._pool, "_network_backend")  # a test connects to refused addresses
+    transport._pool._network_backend = backend
 
 
 def _checked_backend(settings: Settings, patience: Timeouts) -> NetworkBackend:
@@ -257,18 +237,14 @@ def _checked_backend(settings: Settings, patience: Timeouts) -> NetworkBackend:
 
     class CheckedEndpoint(httpcore2.SyncBackend):
         def connect_tcp(self, host: str, *given: Any, **options: Any) -> httpcore2.NetworkStream:
-            name = host.strip("[]").rstrip(".")
-            addresses = list(dict.fromkeys(_addresses(name)))
             try:
-                if any(map(_is_forbidden, addresses)):
-                    raise ModelError("a link-local or cloud metadata address")
-                _check_rule(scheme, name, addresses, settings.endpoint_rule)
+                addresses = checked_addresses(host, scheme=scheme, rule=settings.endpoint_rule)
             except ModelError as error:
                 raise RefusedAddress(error.message) from None
             failure: Exception = httpcore2.ConnectError("the name is not known")
             for address in addresses:
                 try:
-                    return patient(super().connect_tcp(str(address), *given, **options), patience)
+                    return patient(super().connect_tcp(address, *given, **options), patience)
                 except (httpcore2.ConnectError, httpcore2.ConnectTimeout) as error:
                     failure = error
             raise failure
@@ -290,11 +266,6 @@ def _addresses(host: str) -> list[IPv4Address | IPv6Address]:
     except (OSError, UnicodeError):
         return []
     return [ip_address(str(entry[4][0])) for entry in found]
-
-
-def _is_forbidden(address: IPv4Address | IPv6Address) -> bool:
-    address = _plain(address)
-    return address.is_link_local or address in _METADATA_ADDRESSES
 
 
 def _is_public(address: IPv4Address | IPv6Address) -> bool:

@@ -2,21 +2,24 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Mapping
-from contextlib import suppress
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeAlias
 
 from chatbot.errors import ModelError
-from chatbot.models.addresses import address_of, client_of
-from chatbot.models.endpoint_errors import EndpointError, clean_text, endpoint_failures, explain_failure
-from chatbot.models.endpoints import open_anthropic, open_client
-from chatbot.models.providers import PROVIDERS, provider_by_host
+from chatbot.models.addresses import address_of, client_of, provider_of
+from chatbot.models.endpoint_errors import EndpointError, clean_text, explaining
+from chatbot.models.endpoints import open_client
+from chatbot.models.providers import provider_by_host
 from chatbot.settings import Settings
 
 if TYPE_CHECKING:
     from anthropic import Anthropic
     from openai import OpenAI
+
+Row: TypeAlias = Mapping[str, object]
 
 __all__ = ["LONGEST_NAME", "ListedModel", "context_of", "list_models", "suggested"]
 
@@ -28,8 +31,15 @@ FEWEST_TOKENS, MOST_TOKENS = 512, 10**9
 # Of a list that has no end.
 MOST_LISTED = 10_000
 LONGEST_NAME = 200
-# Names of the field in the lists of vLLM, OpenRouter and Together, Groq, llama.cpp, Anthropic.
-_CONTEXT_FIELDS = ("max_model_len", "context_length", "context_window", "n_ctx", "max_input_tokens")
+# Names of the field at vLLM, OpenRouter and Together, Groq, llama.cpp, Anthropic, LM Studio.
+_CONTEXT_FIELDS = (
+    "max_model_len",
+    "context_length",
+    "context_window",
+    "n_ctx",
+    "max_input_tokens",
+    "loaded_context_length",
+)
 # Models that write no answers, by what their names have.
 _NO_CHAT = (
     "embed",
@@ -76,16 +86,14 @@ def list_models(settings: Settings) -> list[ListedModel]:
     """
     if settings.endpoint_rule == "public" and provider_by_host(address_of(settings).base) is None:
         return []
-    failures = endpoint_failures(settings)
-    hurried = settings.hurried(LIST_SECONDS)
-    try:
-        with _open(hurried) as client:
-            rows = _rows(client, settings)
-            found = [_listed(row, settings) for row in rows]
-            with_details = _with_details(client, found, rows, settings)
-    except failures as error:
-        raise explain_failure(error, settings, model_setting="FINPOLICY_CHAT_MODEL") from None
-    by_name = {model.name: model for model in with_details if model.name}
+    with _opened(settings, LIST_SECONDS) as endpoint:
+        rows = endpoint.models()
+        others = set[object]()
+        if any(row.get("owned_by") == "organization_owner" for row in rows):  # of LM Studio
+            kinds = endpoint.rows("/api/v0/models")
+            others = {row.get("id") for row in kinds if row.get("type") not in {"llm", "vlm"}}
+    found = (_listed(row, settings) for row in rows)
+    by_name = {model.name: model for model in found if model.name and model.name not in others}
     return sorted(by_name.values(), key=lambda model: model.name.casefold())
 
 
@@ -94,7 +102,7 @@ def suggested(models: list[ListedModel], settings: Settings) -> str:
 
     That is the provider's usual one, in its newest version, which is the last by name; else the first.
     """
-    provider = PROVIDERS.get(settings.provider) or provider_by_host(settings.base_url)
+    provider = provider_of(settings) if settings.provider or settings.base_url else None
     names = [model.name for model in models]
     for beginning in provider.suggested if provider else ():
         fitting = [name for name in names if name.startswith(beginning)]
@@ -113,44 +121,66 @@ def context_of(settings: Settings) -> int | None:
     """
     if client_of(settings) == "openai" and not settings.base_url and not settings.provider:
         return 0  # OpenAI's own list tells none
-    expected: tuple[type[Exception], ...] = (ModelError, *endpoint_failures(settings))
-    with suppress(*expected), _open(settings.hurried(CONTEXT_SECONDS)) as client:
-        row = _entry(_rows(client, settings), settings.chat_model, "id")
-        if told := _context(row) or _context(row.get("meta")):
+    model = settings.chat_model
+    with suppress(ModelError), _opened(settings, CONTEXT_SECONDS) as endpoint:
+        row = _entry(endpoint.models(), model, "id")
+        if told := _context(row):
             return told
-        return _context_of_program(client, row.get("owned_by"), settings)
+        match row.get("owned_by"):
+            case "llamacpp":
+                return _context(endpoint.told("/props"))
+            case "library":  # of Ollama
+                return _of_ollama(endpoint, model)
+            case "organization_owner":
+                return _context(_entry(endpoint.rows("/api/v0/models"), model, "id")) or None
     return 0
 
 
-def _open(settings: Settings) -> OpenAI | Anthropic:
-    if client_of(settings) == "anthropic":
-        return open_anthropic(settings)
-    return open_client(settings)
+class _Endpoint:
+    """Asks an endpoint what it has."""
+
+    def __init__(self, client: OpenAI | Anthropic, settings: Settings) -> None:
+        self._client, self._settings = client, settings
+
+    def models(self) -> list[Row]:
+        """Returns the entries of its list. Raises EndpointError if there is none."""
+        if client_of(self._settings) == "anthropic":
+            paths = ["/v1/models?limit=1000"]
+        else:
+            paths = ["/models", "/v1/models"][: 1 if address_of(self._settings).has_version else 2]
+        failure = EndpointError("The list of models cannot be read.", kind="path")
+        for path in paths:
+            try:
+                with explaining(self._settings):
+                    rows = _list_in(self._client.get(path, cast_to=object))
+            except EndpointError as error:
+                failure = error
+            else:
+                if rows is not None:
+                    return rows[:MOST_LISTED]
+        raise failure
+
+    def told(self, path: str, body: Row | None = None) -> object:
+        """Returns the JSON at a path of a program's own interface, None if it fails. Posts a body."""
+        address = address_of(self._settings).base.removesuffix("/v1") + path
+        with suppress(EndpointError), explaining(self._settings):
+            if body is None:
+                return self._client.get(address, cast_to=object)
+            return self._client.post(address, body=body, cast_to=object)
+        return None
+
+    def rows(self, path: str) -> list[Row]:
+        """Returns the entries of a list there."""
+        return _list_in(self.told(path)) or []
 
 
-def _rows(client: OpenAI | Anthropic, settings: Settings) -> list[Mapping[str, object]]:
-    """Returns the entries of the endpoint's list. Raises EndpointError if there is none."""
-    if client_of(settings) == "anthropic":
-        paths = ["/v1/models?limit=1000"]
-    elif address_of(settings).has_version:
-        paths = ["/models"]
-    else:
-        paths = ["/models", "/v1/models"]
-    failures = endpoint_failures(settings)
-    failure: Exception = EndpointError("The list of models cannot be read.", kind="path")
-    for path in paths:
-        try:
-            listed = client.get(path, cast_to=object)
-        except failures as error:
-            failure = error
-            continue
-        rows = _list_in(listed)
-        if rows is not None:
-            return rows[:MOST_LISTED]
-    raise failure
+@contextmanager
+def _opened(settings: Settings, seconds: float) -> Iterator[_Endpoint]:
+    with open_client(settings.hurried(seconds)) as client:
+        yield _Endpoint(client, settings)
 
 
-def _list_in(listed: object) -> list[Mapping[str, object]] | None:
+def _list_in(listed: object) -> list[Row] | None:
     """Returns the entries of a list, also of one that stands bare or under another name; None for no list."""
     if isinstance(listed, dict):
         listed = listed.get("data", listed.get("models"))
@@ -159,7 +189,7 @@ def _list_in(listed: object) -> list[Mapping[str, object]] | None:
     return [entry for entry in listed if isinstance(entry, dict)]
 
 
-def _listed(row: Mapping[str, object], settings: Settings) -> ListedModel:
+def _listed(row: Row, settings: Settings) -> ListedModel:
     """Returns a model by its entry, without a name where it writes no answers."""
     name = row.get("id") or row.get("name")
     shown = clean_text(name, settings) if isinstance(name, str) else ""
@@ -169,25 +199,10 @@ def _listed(row: Mapping[str, object], settings: Settings) -> ListedModel:
     if any(part in shown.casefold() for part in _NO_CHAT):
         return ListedModel("")
     price_in, price_out = _prices(row.get("pricing"))
-    return ListedModel(shown, _context(row) or _context(row.get("meta")), _thinks(row), price_in, price_out)
+    return ListedModel(shown, _context(row), _thinks(row), price_in, price_out)
 
 
-def _with_details(
-    client: OpenAI | Anthropic,
-    models: list[ListedModel],
-    rows: list[Mapping[str, object]],
-    settings: Settings,
-) -> Iterator[ListedModel]:
-    """Yields the models; of LM Studio without those of other kinds."""
-    is_lm_studio = any(row.get("owned_by") == "organization_owner" for row in rows)
-    others = set[object]()
-    if is_lm_studio:
-        told = _list_in(_get(client, settings, f"{_root(settings)}/api/v0/models")) or []
-        others = {row.get("id") for row in told if row.get("type") not in {"llm", "vlm"}}
-    yield from (model for model in models if model.name not in others)
-
-
-def _thinks(row: Mapping[str, object]) -> bool | None:
+def _thinks(row: Row) -> bool | None:
     """Whether a model thinks before it answers, as OpenRouter, Anthropic and Ollama tell."""
     match row:
         case {"supported_parameters": list(parameters)}:
@@ -213,84 +228,31 @@ def _prices(pricing: object) -> tuple[float | None, float | None]:
     return found[0], found[1]
 
 
-def _context_of_program(client: OpenAI | Anthropic, owner: object, settings: Settings) -> int | None:
-    """The context of a model that a program on some machine has loaded, by the program's own interface."""
-    root = _root(settings)
-    if owner == "llamacpp":
-        return _context(_get(client, settings, f"{root}/props").get("default_generation_settings"))
-    if owner == "library":
-        return _of_ollama(client, root, settings)
-    if owner == "organization_owner":
-        rows = _list_in(_get(client, settings, f"{root}/api/v0/models")) or []
-        return _number(_entry(rows, settings.chat_model, "id").get("loaded_context_length")) or None
-    return 0
-
-
-def _root(settings: Settings) -> str:
-    """The address without the version."""
-    return address_of(settings).base.removesuffix("/v1")
-
-
-def _of_ollama(client: OpenAI | Anthropic, root: str, settings: Settings) -> int | None:
+def _of_ollama(endpoint: _Endpoint, model: str) -> int | None:
     """The context of the model as it is loaded, or else as its file asks for."""
-    model = settings.chat_model
-    running = _entry(_list_in(_get(client, settings, f"{root}/api/ps")) or [], model, "name")
-    loaded = _context(running)
-    if loaded:
+    if loaded := _context(_entry(endpoint.rows("/api/ps"), model, "name")):
         return loaded
-    parameters = _get(client, settings, f"{root}/api/show", {"model": model}).get("parameters")
-    if not isinstance(parameters, str):
-        return None
-    for line in parameters.splitlines():
-        words = line.split()
-        if words[:1] == ["num_ctx"] and words[1:]:
-            value = words[1]
-            is_number = value.isascii() and value.isdigit() and len(value) < 9
-            if not is_number:
-                return None
-            return _number(int(value)) or None
+    match endpoint.told("/api/show", {"model": model}):
+        case {"parameters": str(parameters)}:
+            named = re.search(r"^num_ctx\s+(\d{1,8})\s*$", parameters, re.ASCII | re.MULTILINE)
+            return (_context({"n_ctx": int(named[1])}) or None) if named else None
     return None
 
 
-def _get(
-    client: OpenAI | Anthropic,
-    settings: Settings,
-    address: str,
-    body: Mapping[str, object] | None = None,
-) -> Mapping[str, object]:
-    """The JSON object that is answered, {} for anything else. It posts where there is a body."""
-    with suppress(*endpoint_failures(settings)):
-        if body is None:
-            answer = client.get(address, cast_to=object)
-        else:
-            answer = client.post(address, body=body, cast_to=object)
-        if isinstance(answer, dict):
-            return answer
-    return {}
-
-
-def _entry(entries: list[Mapping[str, object]], model: str, name: str) -> Mapping[str, object]:
+def _entry(entries: list[Row], model: str, name: str) -> Row:
     """The model's own entry of a list, or the only one: some servers name a model by its file."""
     for entry in entries:
         if entry.get(name) in (model, f"{model}:latest"):
             return entry
-    if len(entries) == 1:
-        return entries[0]
-    return {}
+    return entries[0] if len(entries) == 1 else {}
 
 
 def _context(entry: object) -> int:
-    """The first of the fields that gives a context, 0 if none does."""
+    """The first of the fields that gives a context, in what may hold such a field, 0 if none does."""
     if not isinstance(entry, dict):
         return 0
     for name in _CONTEXT_FIELDS:
-        number = _number(entry.get(name))
-        if number:
+        number = entry.get(name)
+        if type(number) is int and FEWEST_TOKENS <= number <= MOST_TOKENS:
             return number
-    return 0
-
-
-def _number(value: object) -> int:
-    if isinstance(value, int) and not isinstance(value, bool) and FEWEST_TOKENS <= value <= MOST_TOKENS:
-        return value
-    return 0
+    return _context(entry.get("meta")) or _context(entry.get("default_generation_settings"))

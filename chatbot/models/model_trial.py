@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable
+from contextlib import closing
 from dataclasses import dataclass
 
 from chatbot.errors import ModelError
@@ -42,26 +43,25 @@ def try_model(settings: Settings, stopped: Callable[[], bool] = lambda: False) -
     host = endpoint_host(settings)
     started = time.monotonic()
     model = named_model(settings.hurried(MOST_SECONDS))
+    reply = model.stream(
+        MESSAGES,
+        max_tokens=REPLY_TOKENS,
+        stop=lambda: stopped() or time.monotonic() - started > MOST_SECONDS,
+    )
     try:
-        reply = model.stream(
-            MESSAGES,
-            max_tokens=REPLY_TOKENS,
-            stop=lambda: stopped() or time.monotonic() - started > MOST_SECONDS,
-        )
-        try:
+        with closing(reply):
             reply.whole()
-        finally:
-            reply.close()
     except SpentError:
-        hint = "Set FINPOLICY_REASONING to low, or choose a model that does not think first."
         return Trial(
             False,
-            (f"{host} answered, but {settings.chat_model} used all {REPLY_TOKENS} tokens for thinking."),
-            hint,
+            f"{host} answered, but {settings.chat_model} used all {REPLY_TOKENS} tokens for thinking.",
+            "Set FINPOLICY_REASONING to low, or choose a model that does not think first.",
         )
-    except EndpointError as error:
-        return _explain(error, host, settings)
     except ModelError as error:
+        if isinstance(error, EndpointError) and error.kind == "model":
+            return _without_model(host, settings)
+        if isinstance(error, EndpointError) and error.kind == "key":
+            return _without_key(host, settings)
         return Trial(False, error.message, error.hint)
     seconds = time.monotonic() - started
     if seconds > MOST_SECONDS:
@@ -73,21 +73,14 @@ def try_model(settings: Settings, stopped: Callable[[], bool] = lambda: False) -
     return Trial(True, f"{host} answered in {seconds:.1f} s with model {settings.chat_model}.")
 
 
-def _explain(error: EndpointError, host: str, settings: Settings) -> Trial:
-    match error.kind:
-        case "key" if not key_of(settings):
-            return Trial(False, f"{host} asks for a key, and none is set.", "Give the key for it.")
-        case "key":
-            return Trial(
-                False,
-                f"{host} refused the key.",
-                "Copy the whole key again, and check that it is for this provider.",
-            )
-        case "unreachable":
-            return Trial(False, error.message, error.hint)
-        case "model":
-            return _without_model(host, settings)
-    return Trial(False, error.message, error.hint)
+def _without_key(host: str, settings: Settings) -> Trial:
+    if not key_of(settings):
+        return Trial(False, f"{host} asks for a key, and none is set.", "Give the key for it.")
+    return Trial(
+        False,
+        f"{host} refused the key.",
+        "Copy the whole key again, and check that it is for this provider.",
+    )
 
 
 def _without_model(host: str, settings: Settings) -> Trial:

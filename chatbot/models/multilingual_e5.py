@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import struct
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
 from itertools import pairwise
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -26,8 +25,8 @@ __all__ = ["MULTILINGUAL_E5"]
 
 LAYERS = 12
 BLOCK = 32
-# The sorts of tensors in the file.
-FLOATS, BLOCKS = 0, 1
+# The sort of tensors in the file that are plain numbers.
+FLOATS = 0
 _BLOCK = np.dtype([("scale", "<f2"), ("halves", "u1", BLOCK // 2)])
 # The names of the tensors in BERT's checkpoint.
 EMBEDDINGS = {
@@ -54,84 +53,63 @@ DROPPED = r"[\x01-\x08\x0b\x0e-\x1f\x7f\x8f\x9f]"
 BLANK = r"[\t\n\x0c\r \u1680\u200b-\u200f\u2028\u2029\u2581\ufeff\ufffd]+"
 
 
-@dataclass(frozen=True, slots=True)
-class _Vocabulary:
-    pieces: list[tuple[str, float]]
-    begin: int
-    end: int
-    unknown: int
+class _File:
+    """The file, read up to its tensors.
 
+    pieces: of the vocabulary, each with its score. begin, end, unknown: places of the special ones.
+    """
 
-class _Reader:
-    """Reads a file's numbers in order."""
+    def __init__(self, path: Path) -> None:
+        self.data = np.memmap(path, np.uint8, "r")
+        self._at = 0
+        self._numbers("4sI9I")
+        count, self.begin, self.end, _, self.unknown, length = self._numbers("5IQ")
+        bounds = self._numbers(f"{count + 1}I")
+        scores = self._numbers(f"{count}f")
+        text = self._bytes(length)
+        self.pieces = [
+            (text[start:stop].decode(), score)
+            for (start, stop), score in zip(pairwise(bounds), scores, strict=True)
+        ]
+        self._numbers("I")
+        # Its own table of characters, which is NFKC but for DROPPED and BLANK.
+        self._bytes(*self._numbers("I"))
 
-    def __init__(self, data: NDArray[np.uint8]) -> None:
-        self._data, self._at = data.data, 0
+    def tensors(self) -> Iterator[tuple[str, int, NDArray[np.uint8]]]:
+        """Yields name, sort and bytes of each tensor. To be read once."""
+        (count,) = self._numbers("I")
+        for _ in range(count):
+            name = self._bytes(*self._numbers("H")).decode()
+            sort, _, start, length = self._numbers("BIQQ")
+            yield name, sort, self.data[start : start + length]
 
-    def numbers(self, form: str) -> tuple[Any, ...]:
+    def _numbers(self, form: str) -> tuple[Any, ...]:
         """Reads numbers in the format of struct, little-endian."""
-        found = struct.unpack_from(f"<{form}", self._data, self._at)
-        self._at += struct.calcsize(f"<{form}")
-        return found
+        form = f"<{form}"
+        return struct.unpack(form, self._bytes(struct.calcsize(form)))
 
-    def number(self, form: str) -> int:
-        (found,) = self.numbers(form)
-        return int(found)
-
-    def bytes(self, count: int) -> bytes:
+    def _bytes(self, count: int) -> bytes:
         self._at += count
-        return bytes(self._data[self._at - count : self._at])
-
-
-def _vocabulary(reader: _Reader) -> _Vocabulary:
-    """Reads the head of the file, up to the tensors."""
-    reader.numbers("4sI9I")
-    count, begin, end, _, unknown, length = reader.numbers("5IQ")
-    bounds = reader.numbers(f"{count + 1}I")
-    scores = reader.numbers(f"{count}f")
-    text = reader.bytes(length)
-    pieces = [
-        (text[start:stop].decode(), score)
-        for (start, stop), score in zip(pairwise(bounds), scores, strict=True)
-    ]
-    reader.numbers("I")
-    reader.bytes(reader.number("I"))  # its own table of characters, which is NFKC but for DROPPED and BLANK
-    return _Vocabulary(pieces, begin, end, unknown)
-
-
-def _tensors(reader: _Reader) -> Iterator[tuple[str, int, int, int]]:
-    """Returns name, sort, start and end of each tensor."""
-    for _ in range(reader.number("I")):
-        name = reader.bytes(reader.number("H")).decode()
-        sort, _, start, length = reader.numbers("BIQQ")
-        yield name, sort, start, start + length
+        return self.data[self._at - count : self._at].tobytes()
 
 
 def _weights(path: Path) -> Mapping[str, Any]:
-    data = np.memmap(path, np.uint8, "r")
-    reader = _Reader(data)
-    rows = len(_vocabulary(reader).pieces)
+    file = _File(path)
     found: dict[str, Any] = {}
-    for name, sort, start, end in _tensors(reader):
+    for name, sort, data in file.tensors():
         if sort == FLOATS:
-            numbers: Any = np.frombuffer(data[start:end], "<f4")
-            if name.startswith("emb.") and not name.startswith("emb.ln"):
-                found[_checkpoint_name(name)] = numbers.reshape(-1, DIMENSION)
-            else:
-                found[_checkpoint_name(name)] = numbers
+            is_table = name in ("emb.pos", "emb.type")
+            numbers = np.frombuffer(data, "<f4")
+            found[_checkpoint_name(name)] = numbers.reshape(-1, DIMENSION) if is_table else numbers
             continue
-        blocks = np.frombuffer(data[start:end], _BLOCK)
         # The only matrix wider than the model is the one back from the feed-forward part.
-        if name.endswith("fo.w"):
-            width = 4 * DIMENSION
-        else:
-            width = DIMENSION
-        blocks = blocks.reshape(-1, width // BLOCK)
+        width = 4 * DIMENSION if name.endswith("fo.w") else DIMENSION
+        blocks = np.frombuffer(data, _BLOCK).reshape(-1, width // BLOCK)
+        is_words = name == "emb.word"
+        if is_words:
+            blocks = blocks[: len(file.pieces)]
         packed = Packed(blocks["halves"], blocks["scale"][..., np.newaxis])
-        if name == "emb.word":
-            found[_checkpoint_name(name)] = Packed(packed.halves[:rows], packed.scales[:rows])
-        else:
-            found[_checkpoint_name(name)] = packed.numbers()
+        found[_checkpoint_name(name)] = packed if is_words else packed.numbers()
     return found
 
 
@@ -151,13 +129,13 @@ def _tokenizer(path: Path) -> Tokenizer:
     from tokenizers.pre_tokenizers import Sequence as Steps
     from tokenizers.processors import TemplateProcessing
 
-    read = _vocabulary(_Reader(np.memmap(path, np.uint8, "r")))
+    read = _File(path)
     tokenizer = Tokenizer(Unigram(read.pieces, read.unknown))
     tokenizer.normalizer = Sequence([Replace(Regex(DROPPED), ""), Replace(Regex(BLANK), " "), NFKC()])
     tokenizer.pre_tokenizer = Steps([WhitespaceSplit(), Metaspace()])
-    special = [(read.pieces[place][0], place) for place in (read.begin, read.end)]
+    begin, end = read.pieces[read.begin][0], read.pieces[read.end][0]
     tokenizer.post_processor = TemplateProcessing(
-        single=f"{special[0][0]} $A {special[1][0]}", special_tokens=special
+        single=f"{begin} $A {end}", special_tokens=[(begin, read.begin), (end, read.end)]
     )
     return tokenizer
 

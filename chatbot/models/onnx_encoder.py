@@ -18,17 +18,16 @@ Measured with MiniLM on two cores and real passages of 1,000 characters: 150 a s
 
 from __future__ import annotations
 
-import fcntl
 import hashlib
 import importlib.util
 import os
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from functools import lru_cache
 from itertools import chain
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
@@ -46,7 +45,6 @@ __all__ = [
     "Encoder",
     "EncoderSpec",
     "Packed",
-    "built_graph",
     "checked_file",
     "graph_path",
     "kept_folder",
@@ -66,7 +64,9 @@ WEIGHT_LEVELS = 95
 TABLE_LEVELS = 127  # the word table is only looked up, never multiplied
 
 _CONTRIB = "com.microsoft"
+_CONTRIB_KINDS = frozenset({"Gelu", "QAttention", "DynamicQuantizeMatMul"})
 Array = NDArray[Any]
+Input: TypeAlias = str | Array | list[int]
 
 
 @dataclass(frozen=True, slots=True)
@@ -165,7 +165,7 @@ class Encoder:
         folder = folder or model_folder(spec, cache)
         self._spec = spec
         self._tokenizer = spec.tokenizer(checked_file(spec, folder, spec.tokenizer_file))
-        self._session = _open_graph(spec, cache, folder)
+        self._session = _session(spec, cache, folder)
         # A text is usually measured just before it is embedded.
         self._encoded = lru_cache(ENCODED_KEPT)(lambda text: self._tokenizer.encode(encodable(text)))
         # A prefix ends with a blank, so its tokens are the same before any text.
@@ -178,13 +178,11 @@ class Encoder:
 
         A text with too many tokens is cut to its first ones.
         """
-        prefix = self._prefixes[query]
         most = self._spec.max_tokens
         seen = []
         for text in texts:
-            first, *others = self._encoded(text).ids
-            tokens = [first, *prefix, *others]
-            seen.append(tokens if len(tokens) <= most else [*tokens[: most - 1], tokens[-1]])
+            first, *others, last = self._encoded(text).ids
+            seen.append([*[first, *self._prefixes[query], *others][: most - 1], last])
         bounds = np.cumsum([0, *map(len, seen)], dtype=np.int64)
         (vectors,) = self._session.run(
             None, {"tokens": np.array(list(chain(*seen)), np.int64), "bounds": bounds}
@@ -246,86 +244,72 @@ def graph_path(spec: EncoderSpec, cache: Path) -> Path:
     return cache / f"{spec.name}-{spec.file_key}.onnx"
 
 
-def built_graph(spec: EncoderSpec, cache: Path, folder: Path, *, again: bool = False) -> Path:
-    """Returns the graph's file in `cache`, built from `folder` if it is missing or `again` is set.
-
-    Building takes about a second, later calls a few milliseconds. Any number of processes may call this at
-    once: one builds, the others wait. The graph's metadata hold the spec's file_key as `key`. Raises
-    ModelError if the model's files are wrong or `cache` cannot be written.
-    """
-    path = graph_path(spec, cache)
-    if again or not path.is_file():
-        with _alone_in(cache):
-            if again or not path.is_file():
-                _replace(path, _build(spec, folder))
-    return path
-
-
-def _open_graph(spec: EncoderSpec, cache: Path, folder: Path) -> InferenceSession:
-    try:
-        return _session(spec, built_graph(spec, cache, folder))
-    except _UnusableGraphError:
-        return _session(spec, built_graph(spec, cache, folder, again=True))
-
-
-class _UnusableGraphError(ModelError):
-    """The built graph is damaged, or was made by another builder."""
-
-
-def _session(spec: EncoderSpec, path: Path) -> InferenceSession:
+def _session(spec: EncoderSpec, cache: Path, folder: Path) -> InferenceSession:
+    """Opens the graph in `cache`. It is built from `folder` if it is missing or damaged."""
     from onnxruntime import GraphOptimizationLevel, InferenceSession, SessionOptions
 
     options = SessionOptions()
     options.intra_op_num_threads = 1
     options.graph_optimization_level = GraphOptimizationLevel.ORT_DISABLE_ALL  # see the module's docstring
     options.log_severity_level = 4  # a damaged file is built again, not reported
-    unusable = _UnusableGraphError(
+    path = graph_path(spec, cache)
+    for again in (False, True):
+        if again or not path.is_file():
+            _keep(path, _build(spec, folder))
+        try:
+            return InferenceSession(str(path), options, providers=["CPUExecutionProvider"])
+        except Exception as error:  # onnxruntime has a dozen error types without a common base
+            failure = error
+    raise ModelError(
         f"The embedded model's graph {str(path)!r} cannot be used.",
         hint=f"Remove that file. {spec.setup_hint}",
-    )
-    try:
-        session = InferenceSession(str(path), options, providers=["CPUExecutionProvider"])
-    except Exception as error:  # onnxruntime has a dozen error types without a common base
-        raise unusable from error
-    if session.get_modelmeta().custom_metadata_map.get("key") != spec.file_key:
-        raise unusable
-    return session
+    ) from failure
 
 
-@contextmanager
-def _alone_in(cache: Path) -> Iterator[None]:
-    try:
-        cache.mkdir(parents=True, exist_ok=True)
-        with (cache / "build.lock").open("w") as lock:
-            fcntl.flock(lock, fcntl.LOCK_EX)
-            yield
-    except OSError as error:
-        message = f"The folder for the embedded model, {str(cache)!r}, cannot be written: {error.strerror}."
-        raise ModelError(message, hint="Set FINPOLICY_MODEL_CACHE to a folder you can write to.") from error
-
-
-def _replace(path: Path, data: bytes) -> None:
-    """Puts the file in place at once: a reader sees the old file, none, or this one."""
+def _keep(path: Path, data: bytes) -> None:
+    """Puts the file in place at once: whoever reads it sees the old file, none, or this one."""
     temporary = path.with_suffix(f".{os.getpid()}.tmp")
     try:
+        path.parent.mkdir(parents=True, exist_ok=True)
         temporary.write_bytes(data)
         os.replace(temporary, path)
-    finally:
-        temporary.unlink(missing_ok=True)
+    except OSError as error:
+        with suppress(OSError):
+            temporary.unlink()
+        message = (
+            f"The folder for the embedded model, {str(path.parent)!r}, cannot be written: {error.strerror}."
+        )
+        raise ModelError(message, hint="Set FINPOLICY_MODEL_CACHE to a folder you can write to.") from error
 
 
 def _build(spec: EncoderSpec, folder: Path) -> bytes:
     """Returns the whole graph, serialised: 22 MB for MiniLM."""
     from onnx import TensorProto, helper
 
-    model = _Builder(spec, spec.weights(checked_file(spec, folder, spec.weights_file)))
-    model.all_vectors()
-    inputs = [helper.make_tensor_value_info(name, TensorProto.INT64, [name]) for name in ("tokens", "bounds")]
-    vectors = helper.make_tensor_value_info("vectors", TensorProto.FLOAT, ["texts", 1, DIMENSION])
-    graph = helper.make_graph(model.nodes, spec.name, inputs, [vectors], model.initializers())
+    graph = _Graph(spec, spec.weights(checked_file(spec, folder, spec.weights_file)))
+    place = graph.add("Reshape", "text", [1])
+    ends = [graph.add("Gather", "bounds", at) for at in (place, graph.add("Add", place, [1]))]
+    graph.vector(graph.add("Unsqueeze", graph.add("Slice", "tokens", *ends), [0]))
+    graph.add("Identity", "going", outputs=["going on"])
+    value = helper.make_tensor_value_info
+    one_text = helper.make_graph(
+        graph.nodes,
+        "text",
+        [value("text", TensorProto.INT64, []), value("going", TensorProto.BOOL, [])],
+        [value("going on", TensorProto.BOOL, []), value("vector", TensorProto.FLOAT, [1, DIMENSION])],
+    )
+    graph.nodes = []
+    count = graph.add("Sub", graph.add("Size", "bounds"), [1])
+    graph.add("Loop", count, "", outputs=["vectors"], body=one_text)
+    whole = helper.make_graph(
+        graph.nodes,
+        spec.name,
+        [value(name, TensorProto.INT64, [name]) for name in ("tokens", "bounds")],
+        [value("vectors", TensorProto.FLOAT, ["texts", 1, DIMENSION])],
+        graph.initializers(),
+    )
     versions = [helper.make_opsetid("", 18), helper.make_opsetid(_CONTRIB, 1)]
-    made = helper.make_model(graph, opset_imports=versions, ir_version=9, producer_name=__name__)
-    helper.set_model_props(made, {"key": spec.file_key})
+    made = helper.make_model(whole, opset_imports=versions, ir_version=9, producer_name=__name__)
     data: bytes = made.SerializeToString()
     return data
 
@@ -341,17 +325,30 @@ def _quantised(table: Array, *, levels: int, axis: int) -> tuple[Array, Array]:
     return np.rint(table / scales).astype(np.int8), scales.astype(np.float32)
 
 
-class _Builder:
-    """Writes the graph node by node. Each method returns the name of the value it makes.
+class _Graph:
+    """The nodes of a graph, and its constants. Its methods return the name of the value they make.
 
     weights: as in EncoderSpec.
     """
 
     def __init__(self, spec: EncoderSpec, weights: Mapping[str, Any]) -> None:
+        self._spec, self._weights = spec, weights
         self.nodes: list[NodeProto] = []
-        self._spec = spec
-        self._weights = weights
-        self._constants: dict[str, Array] = {}
+        self._constants: dict[int, tuple[str, Array]] = {}
+
+    def add(self, kind: str, *inputs: Input, outputs: Sequence[str] = (), **attributes: Any) -> str:
+        """Adds a node and returns the name of its first output.
+
+        inputs: names of values, or constants: arrays, or lists of whole numbers. An array that is given twice
+            is kept once.
+        """
+        from onnx import helper
+
+        names = [given if isinstance(given, str) else self._constant(given) for given in inputs]
+        outputs = outputs or [f"{kind} {len(self.nodes)}"]
+        domain = _CONTRIB if kind in _CONTRIB_KINDS else ""
+        self.nodes.append(helper.make_node(kind, names, outputs, domain=domain, **attributes))
+        return outputs[0]
 
     def initializers(self) -> list[Any]:
         """Returns the constants as ONNX tensors."""
@@ -359,110 +356,64 @@ class _Builder:
 
         return [
             numpy_helper.from_array(np.ascontiguousarray(array), name)
-            for name, array in self._constants.items()
+            for name, array in self._constants.values()
         ]
 
-    def all_vectors(self) -> None:
-        """Writes the whole graph, from `tokens` and `bounds` to `vectors`."""
-        from onnx import TensorProto, helper
+    def _constant(self, given: Array | list[int]) -> str:
+        array = np.array(given, np.int64) if isinstance(given, list) else given
+        name, _ = self._constants.setdefault(id(array), (f"constant {len(self._constants)}", array))
+        return name
 
-        zero = self._number(0)
-        one = self._number(1)
-        place = self._node("Unsqueeze", "text", zero)
-        ends = [self._node("Gather", "bounds", at) for at in (place, self._node("Add", place, one))]
-        self._sentence_vector(self._node("Unsqueeze", self._node("Slice", "tokens", *ends), zero))
-        self._nodes("Identity", ("going",), ("going on",))
-        inputs = [
-            helper.make_tensor_value_info("text", TensorProto.INT64, []),
-            helper.make_tensor_value_info("going", TensorProto.BOOL, []),
-        ]
-        outputs = [
-            helper.make_tensor_value_info("going on", TensorProto.BOOL, []),
-            helper.make_tensor_value_info("vector", TensorProto.FLOAT, [1, DIMENSION]),
-        ]
-        one_text = helper.make_graph(self.nodes, "text", inputs, outputs)
-        self.nodes = []
-        self._nodes(
-            "Loop", (self._node("Sub", self._node("Size", "bounds"), one), ""), ("vectors",), body=one_text
-        )
-
-    def _sentence_vector(self, ids: str) -> None:
-        """Writes the graph of one text, from its tokens to `vector`."""
+    def vector(self, ids: str) -> None:
+        """Adds all layers, from the tokens of a text to `vector`."""
         x = self._embedded(ids)
         for layer in range(self._spec.layers):
             prefix = f"encoder.layer.{layer}"
-            attended = self._linear(
-                self._attention(x, f"{prefix}.attention.self"), f"{prefix}.attention.output.dense"
+            dense = self._matrix(f"{prefix}.attention.output.dense")
+            attended = self.add(
+                "DynamicQuantizeMatMul", self._attention(x, f"{prefix}.attention.self"), *dense
             )
-            x = self._normalised(self._node("Add", attended, x), f"{prefix}.attention.output.LayerNorm")
+            x = self._normalised(self.add("Add", attended, x), f"{prefix}.attention.output.LayerNorm")
             x = self._normalised(
-                self._node("Add", self._feed_forward(x, prefix), x), f"{prefix}.output.LayerNorm"
+                self.add("Add", self._feed_forward(x, prefix), x), f"{prefix}.output.LayerNorm"
             )
-        mean = self._node("ReduceMean", x, self._number(1), keepdims=0)
-        self._nodes("LpNormalization", (mean,), ("vector",), axis=-1, p=2)
+        self.add(
+            "LpNormalization", self.add("ReduceMean", x, [1], keepdims=0), outputs=["vector"], axis=-1, p=2
+        )
 
     def _embedded(self, ids: str) -> str:
-        table = self._weights["embeddings.word_embeddings.weight"]
+        table, places, segments = (
+            self._weights[f"embeddings.{name}_embeddings.weight"]
+            for name in ("word", "position", "token_type")
+        )
         if isinstance(table, Packed):
             found = self._unpacked(table, ids)
         else:
-            found = self._looked_up(table, ids)
+            words, scales = _quantised(table, levels=TABLE_LEVELS, axis=1)
+            numbers = self.add("Cast", self.add("Gather", words, ids), to=1)
+            found = self.add("Mul", numbers, self.add("Gather", scales, ids))
         # A text is one segment, so the first row of the segment table belongs to every position.
-        places, segments = (
-            self._weights[f"embeddings.{name}_embeddings.weight"] for name in ("position", "token_type")
-        )
-        placing = self._constant("places", places[: self._spec.max_tokens] + segments[:1])
-        length = self._node("Shape", ids, start=1, end=2)
-        placed = self._node("Slice", placing, self._number(0), length, self._number(0))
-        return self._normalised(self._node("Add", found, placed), "embeddings.LayerNorm")
-
-    def _looked_up(self, table: Array, ids: str) -> str:
-        words, scales = _quantised(table, levels=TABLE_LEVELS, axis=1)
-        numbers = self._node("Cast", self._node("Gather", self._constant("words", words), ids), to=1)
-        return self._node("Mul", numbers, self._node("Gather", self._constant("word scales", scales), ids))
+        length = self.add("Shape", ids, start=1, end=2)
+        placed = self.add("Slice", places[: self._spec.max_tokens] + segments[:1], [0], length, [0])
+        return self._normalised(self.add("Add", found, placed), "embeddings.LayerNorm")
 
     def _unpacked(self, table: Packed, ids: str) -> str:
         """Keeps a table in four bits, which is exact and half as large as in eight."""
-        halves = self._node("Gather", self._constant("words", table.halves), ids)
-        lower = self._node("BitwiseAnd", halves, self._constant("lower half", np.array([15], np.uint8)))
-        upper = self._node(
-            "BitShift", halves, self._constant("upper half", np.array([4], np.uint8)), direction="RIGHT"
-        )
-        whole = self._node("Cast", self._node("Concat", lower, upper, axis=-1), to=1)
-        centred = self._node("Sub", whole, self._constant("centre", np.array([8], np.float32)))
-        scales = self._node(
-            "Cast", self._node("Gather", self._constant("word scales", table.scales), ids), to=1
-        )
-        return self._node(
-            "Reshape",
-            self._node("Mul", centred, scales),
-            self._constant("rows", np.array([0, 0, -1], np.int64)),
-        )
+        halves = self.add("Gather", table.halves, ids)
+        lower = self.add("BitwiseAnd", halves, np.array([15], np.uint8))
+        upper = self.add("BitShift", halves, np.array([4], np.uint8), direction="RIGHT")
+        whole = self.add("Cast", self.add("Concat", lower, upper, axis=-1), to=1)
+        centred = self.add("Sub", whole, np.array([8], np.float32))
+        scales = self.add("Cast", self.add("Gather", table.scales, ids), to=1)
+        return self.add("Reshape", self.add("Mul", centred, scales), [0, 0, -1])
 
     def _attention(self, x: str, prefix: str) -> str:
-        parts = [f"{prefix}.{part}" for part in ("query", "key", "value")]
-        numbers, scales, zeros = self._quantised_matrix(
-            prefix, np.concatenate([self._weights[f"{part}.weight"] for part in parts])
+        numbers, scales, zeros, bias = self._matrix(
+            *(f"{prefix}.{part}" for part in ("query", "key", "value"))
         )
-        bias = self._constant(
-            f"{prefix}.bias", np.concatenate([self._weights[f"{part}.bias"] for part in parts])
-        )
-        steps, step, zero = self._nodes(
-            "DynamicQuantizeLinear", (x,), [f"{prefix}.{output}" for output in ("steps", "step", "zero")]
-        )
-        return self._node(
-            "QAttention",
-            steps,
-            numbers,
-            bias,
-            step,
-            scales,
-            "",
-            zero,
-            zeros,
-            domain=_CONTRIB,
-            num_heads=HEADS,
-        )
+        steps, step, zero = outputs = [f"{prefix}.{output}" for output in ("steps", "step", "zero")]
+        self.add("DynamicQuantizeLinear", x, outputs=outputs)
+        return self.add("QAttention", steps, numbers, bias, step, scales, "", zero, zeros, num_heads=HEADS)
 
     def _feed_forward(self, x: str, prefix: str) -> str:
         """Writes the feed-forward part, where the first token goes through alone.
@@ -470,61 +421,24 @@ class _Builder:
         MiniLM has its largest activations there, four to ten times those of any word. One scale for all rows
         would leave the words few levels (mean cosine to float32 .994, lowest .980; separately .997 and .995).
         """
-        first = self._node("Slice", x, self._number(0), self._number(1), self._number(1))
-        rest = self._node("Slice", x, self._number(1), self._number(self._spec.max_tokens), self._number(1))
+        widen, narrow = self._matrix(f"{prefix}.intermediate.dense"), self._matrix(f"{prefix}.output.dense")
         through = []
-        for rows in (first, rest):
-            wide = self._node("Gelu", self._linear(rows, f"{prefix}.intermediate.dense"), domain=_CONTRIB)
-            through.append(self._linear(wide, f"{prefix}.output.dense"))
-        return self._node("Concat", *through, axis=1)
+        for start, end in ((0, 1), (1, self._spec.max_tokens)):
+            rows = self.add("Slice", x, [start], [end], [1])
+            wide = self.add("Gelu", self.add("DynamicQuantizeMatMul", rows, *widen))
+            through.append(self.add("DynamicQuantizeMatMul", wide, *narrow))
+        return self.add("Concat", *through, axis=1)
 
-    def _linear(self, x: str, prefix: str) -> str:
-        matrix = self._quantised_matrix(prefix, self._weights[f"{prefix}.weight"])
-        return self._node(
-            "DynamicQuantizeMatMul", x, *matrix, self._weight(f"{prefix}.bias"), domain=_CONTRIB
-        )
-
-    def _quantised_matrix(self, prefix: str, matrix: Array) -> tuple[str, str, str]:
-        """Returns numbers, scales and zero points, one of each for every output.
+    def _matrix(self, *names: str) -> tuple[Array, Array, Array, Array]:
+        """Returns the numbers of matrices side by side, and the scale, zero point and bias of each output.
 
         One scale for the whole matrix would cost cosine .05.
         """
+        matrix = np.concatenate([self._weights[f"{name}.weight"] for name in names])
+        bias = np.concatenate([self._weights[f"{name}.bias"] for name in names])
         numbers, scales = _quantised(matrix.T, levels=WEIGHT_LEVELS, axis=0)
-        zeros = np.zeros(len(matrix), np.int8)
-        named = ((f"{prefix}.numbers", numbers), (f"{prefix}.scales", scales[0]), (f"{prefix}.zeros", zeros))
-        one, two, three = (self._constant(name, array) for name, array in named)
-        return one, two, three
+        return numbers, scales[0], np.zeros(len(matrix), np.int8), bias
 
     def _normalised(self, x: str, prefix: str) -> str:
-        return self._node(
-            "LayerNormalization",
-            x,
-            self._weight(f"{prefix}.weight"),
-            self._weight(f"{prefix}.bias"),
-            axis=-1,
-            epsilon=EPSILON,
-        )
-
-    def _weight(self, name: str) -> str:
-        return self._constant(name, self._weights[name])
-
-    def _number(self, number: int) -> str:
-        return self._constant(f"number {number}", np.array([number], np.int64))
-
-    def _constant(self, name: str, array: Array) -> str:
-        self._constants[name] = array
-        return name
-
-    def _node(self, kind: str, *inputs: str, domain: str = "", **attributes: Any) -> str:
-        (output,) = self._nodes(kind, inputs, [f"{kind} {len(self.nodes)}"], domain=domain, **attributes)
-        return output
-
-    def _nodes(
-        self, kind: str, inputs: Sequence[str], outputs: Sequence[str], *, domain: str = "", **attributes: Any
-    ) -> Sequence[str]:
-        from onnx import helper
-
-        node = helper.make_node(kind, inputs, outputs, domain=domain)
-        node.attribute.extend(helper.make_attribute(name, value) for name, value in attributes.items())
-        self.nodes.append(node)
-        return outputs
+        weight, bias = (self._weights[f"{prefix}.{kind}"] for kind in ("weight", "bias"))
+        return self.add("LayerNormalization", x, weight, bias, axis=-1, epsilon=EPSILON)

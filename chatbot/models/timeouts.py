@@ -8,7 +8,6 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
-from chatbot.models.addresses import address_variable
 from chatbot.settings import Settings
 
 if TYPE_CHECKING:
@@ -16,29 +15,14 @@ if TYPE_CHECKING:
 
     from httpcore2 import NetworkStream
 
-__all__ = ["Timeouts", "explain_limit", "patient"]
+__all__ = ["Timeouts", "patient"]
 
 # How long a pressed stop button may go unnoticed while an endpoint is silent.
 NAP_SECONDS = 0.25
 # Sending is checked between pieces of this size, in case the endpoint reads slowly.
 WRITE_BYTES = 2**16
-_SAID = {
-    "first": "sent nothing within {seconds:g} s",
-    "between": "sent nothing more for {seconds:g} s",
-    "whole": "did not finish within {seconds:g} s",
-    "piece": "did not complete its answer within {seconds:g} s",
-}
-# What mends each. Whoever sent a word is at the right address; a model that reads a prompt has sent none yet.
-_MENDED = {
-    "first": (
-        "A model on a CPU may need minutes to read the prompt: lower FINPOLICY_CONTEXT_TOKENS, or raise "
-        "FINPOLICY_FIRST_WORD_TIMEOUT (unset, it is five times FINPOLICY_TIMEOUT). If that does not help, "
-        "check {address}."
-    ),
-    "between": "Check that it is running, or raise FINPOLICY_TIMEOUT.",
-    "whole": "Choose a faster model, or raise FINPOLICY_ANSWER_TIMEOUT.",
-    "piece": "Check that it is running and {address} is right, or raise FINPOLICY_TIMEOUT.",
-}
+# The limits that an answer can meet.
+LIMITS = frozenset({"first", "between", "whole", "piece"})
 
 
 def _never() -> bool:
@@ -92,7 +76,7 @@ class Timeouts:
         self._word = time.monotonic()
 
     def left(self) -> tuple[float, str]:
-        """Returns the seconds to the nearest limit, and its name: "first", "between", "whole" or "piece".
+        """Returns the seconds to the nearest limit, and its name, one of LIMITS.
 
         The seconds are 0 or less once the limit is met.
         """
@@ -102,22 +86,6 @@ class Timeouts:
             word = ("piece" if self.in_one_piece else "first", self._try + self.first)
         limit, end = min(word, ("whole", self._begun + self.whole), key=lambda one: one[1])
         return end - time.monotonic(), limit
-
-
-def explain_limit(limit: str, settings: Settings) -> tuple[str, str] | None:
-    """Explains that an endpoint met a limit, in words that follow its name, and gives the fix.
-
-    Returns None for what is not a limit of `Timeouts.left`.
-    """
-    if limit not in _SAID:
-        return None
-    seconds = {"first": settings.first_word_seconds, "whole": settings.answer_timeout}.get(
-        limit, settings.timeout
-    )
-    return (
-        _SAID[limit].format(seconds=seconds),
-        _MENDED[limit].format(address=address_variable(settings)),
-    )
 
 
 def patient(stream: NetworkStream, patience: Timeouts) -> NetworkStream:
@@ -134,7 +102,7 @@ def patient(stream: NetworkStream, patience: Timeouts) -> NetworkStream:
                 try:
                     return stream.read(max_bytes, min(_wait(patience), NAP_SECONDS))
                 except httpcore2.ReadTimeout as error:
-                    if str(error) in _SAID:
+                    if str(error) in LIMITS:
                         raise
 
         def write(self, buffer: bytes, timeout: float | None = None) -> None:

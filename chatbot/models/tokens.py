@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import re
+from bisect import bisect_left
 from collections.abc import Sequence
 from functools import cache
-from importlib import import_module
 from importlib.machinery import PathFinder
 from importlib.util import find_spec, module_from_spec
 from types import ModuleType
@@ -49,24 +49,17 @@ def cut_to_tokens(text: str, limit: int, model: str = "") -> str:
     tokenizer = _tokenizer(_encoding_name(model))
     countable = encodable(text)
 
-    def fits(end: int) -> bool:
-        return tokenizer.count_till_limit(countable[:end], limit) is not None
+    def exceeds(end: int) -> bool:
+        return tokenizer.count_till_limit(countable[:end], limit) is None
 
-    if fits(len(text)):  # a prefix may have a token more than the whole: "Disconnec" of "Disconnect"
+    if not exceeds(len(text)):  # a prefix may have a token more than the whole: "Disconnec" of "Disconnect"
         return text
-    kept, beyond = 0, limit * _LIKELY_CHARACTERS_PER_TOKEN
-    while beyond < len(text) and fits(beyond):
-        kept, beyond = beyond, beyond * 2
-    beyond = min(beyond, len(text))
+    beyond = limit * _LIKELY_CHARACTERS_PER_TOKEN
+    while beyond < len(text) and not exceeds(beyond):
+        beyond *= 2
     # Counts grow with the length apart from a token here and there, so the search may end a token short, but
-    # never one over: `kept` has fitted.
-    while beyond - kept > 1:
-        middle = (kept + beyond) // 2
-        if fits(middle):
-            kept, beyond = (middle, beyond)
-        else:
-            kept, beyond = (kept, middle)
-    return text[:kept]
+    # never one over: what is kept has fitted.
+    return text[: bisect_left(range(1, min(beyond, len(text))), True, key=exceeds)]
 
 
 def text_of_tokens(tokens: Sequence[int]) -> str:
@@ -104,18 +97,15 @@ def _tokenizer(encoding: str) -> Any:
 
 @cache
 def _bindings() -> ModuleType:
-    """Returns the compiled part of bpe-openai alone.
+    """Returns the compiled part of bpe-openai alone, which has no public name (as of 0.1.4).
 
     Its package parses three vocabularies in Python on import (0.9 s and 60 MB that nothing here needs), and
     its public `encode` refuses texts of a million characters or 200,000 tokens.
     """
     package = find_spec("bpe_openai")
-    if package:
-        compiled = PathFinder.find_spec("_bindings", package.submodule_search_locations)
-    else:
-        compiled = None
-    if compiled is None or compiled.loader is None:
-        return import_module("bpe_openai._bindings")
+    assert package is not None
+    compiled = PathFinder.find_spec("_bindings", package.submodule_search_locations)
+    assert compiled is not None and compiled.loader is not None
     module = module_from_spec(compiled)
     compiled.loader.exec_module(module)
     return module

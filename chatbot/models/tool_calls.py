@@ -83,21 +83,16 @@ class CallPieces:
         self._calls: dict[int, list[str]] = {}
 
     def take(self, pieces: Iterable[CallPiece]) -> int:
-        """Adds the pieces of an event and returns their characters."""
+        """Adds the pieces of an event and returns their characters. What is too much is dropped."""
         size = 0
         for piece in pieces:
-            self._take(piece)
             size += len(piece.id) + len(piece.name) + len(piece.arguments)
+            if piece.index in self._calls or len(self._calls) < MOST_AT_ONCE:
+                call = self._calls.setdefault(piece.index, ["", "", ""])
+                call[0] = call[0] or piece.id[:LONGEST_NAME]
+                call[1] = call[1] or piece.name[:LONGEST_NAME]
+                call[2] = (call[2] + piece.arguments)[:LONGEST_ARGUMENTS]
         return size
-
-    def _take(self, piece: CallPiece) -> None:
-        """Adds a piece. What is too much is dropped."""
-        if piece.index not in self._calls and len(self._calls) == MOST_AT_ONCE:
-            return
-        call = self._calls.setdefault(piece.index, ["", "", ""])
-        call[0] = call[0] or piece.id[:LONGEST_NAME]
-        call[1] = call[1] or piece.name[:LONGEST_NAME]
-        call[2] = (call[2] + piece.arguments)[:LONGEST_ARGUMENTS]
 
     def calls(self) -> tuple[ToolCall, ...]:
         """Returns the calls in order. Those without a name are none."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
-from urllib.parse import urljoin, urlsplit
+from urllib.parse import urlsplit
 
 from chatbot.errors import ModelError, ProjectError, UsageError
 from chatbot.models.endpoints import check_endpoint, web_transport
@@ -15,7 +15,6 @@ __all__ = ["FetchedPage", "WebError", "fetch_page", "host_of"]
 FETCH_SECONDS = 20.0
 MOST_REDIRECTS = 3
 MOST_BYTES = 5 * 2**20
-REDIRECTS = frozenset({301, 302, 303, 307, 308})
 NOT_CHANGED = 304
 WEB_ADDRESSES = "Name an https:// address on the internet, not one of this machine or its network."
 OWN_ADDRESSES = "Name an https:// address, or an http:// one of this machine or its network."
@@ -57,9 +56,9 @@ def fetch_page(
         found = _fetched(url, settings, rule, known or {})
         if isinstance(found, FetchedPage):
             return found
-        url, before = urljoin(url, found), url
-        if not rule and _place(url) != _place(before):
+        if not rule and _place(found) != _place(url):
             rule = "web"
+        url = found
     raise WebError(f"{host_of(url)} redirects again and again.", hint="Name the page's final address.")
 
 
@@ -84,46 +83,40 @@ def _fetched(url: str, settings: Settings, rule: str, known: Mapping[str, str]) 
             httpx2.Client(transport=web_transport(limits), follow_redirects=False) as client,
             client.stream("GET", url, headers=dict(known)) as answer,
         ):
-            if answer.status_code in REDIRECTS and "location" in answer.headers:
-                return str(answer.headers["location"])
+            if answer.next_request is not None:
+                return str(answer.next_request.url)
             if answer.status_code == NOT_CHANGED:
                 return FetchedPage(url, changed=False, mark=known)
             if answer.status_code != 200:
                 raise WebError(
                     f"{host_of(url)} answered with status {answer.status_code}.", hint="Try later."
                 )
-            body = _limited(answer, url)
+            body = bytearray()
+            for piece in answer.iter_bytes():
+                body += piece
+                if len(body) > MOST_BYTES:
+                    raise WebError(
+                        f"The page of {host_of(url)} is larger than {MOST_BYTES:,} bytes.",
+                        hint="Name a smaller one.",
+                    )
             mark = {
                 name: answer.headers[header]
                 for name, header in (("if-none-match", "etag"), ("if-modified-since", "last-modified"))
                 if header in answer.headers
             }
-            return FetchedPage(url, body, str(answer.headers.get("content-type", "")), mark=mark)
+            return FetchedPage(url, bytes(body), str(answer.headers.get("content-type", "")), mark=mark)
     except (httpx2.HTTPError, httpx2.InvalidURL, OSError) as error:
         raise WebError(
             f"{host_of(url)} cannot be reached.", hint="Check the address and the network.", retryable=True
         ) from error
 
 
-def _limited(answer: object, url: str) -> bytes:
-    body = bytearray()
-    for piece in answer.iter_bytes():  # type: ignore[attr-defined]
-        body += piece
-        if len(body) > MOST_BYTES:
-            raise WebError(
-                f"The page of {host_of(url)} is larger than {MOST_BYTES:,} bytes.", hint="Name a smaller one."
-            )
-    return bytes(body)
-
-
-def _place(url: str) -> tuple[str | None, int | None]:
+def _place(url: str) -> tuple[str, int | None]:
     """The host and port of an address; a scheme's usual port is none."""
-    try:
-        parts = urlsplit(url)
-        usual = {"http": 80, "https": 443}.get(parts.scheme)
-        return parts.hostname, None if parts.port == usual else parts.port
-    except ValueError:
-        return None, None
+    import httpx2
+
+    parts = httpx2.URL(url)
+    return parts.host, parts.port
 
 
 def host_of(url: str) -> str:

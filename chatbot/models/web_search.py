@@ -8,11 +8,9 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from chatbot.errors import ModelError
-from chatbot.models.addresses import client_of, endpoint_url
-from chatbot.models.endpoint_errors import endpoint_failures, explain_failure
-from chatbot.models.endpoints import open_anthropic, open_client
-from chatbot.models.providers import PROVIDERS, provider_by_host
+from chatbot.models.addresses import client_of, provider_of
+from chatbot.models.endpoint_errors import explaining
+from chatbot.models.endpoints import open_client
 from chatbot.settings import Settings
 
 __all__ = ["MOST_RESULTS", "can_search", "search_web"]
@@ -27,7 +25,7 @@ TASK = "Search the web for what answers this question, and report what the pages
 
 def can_search(settings: Settings) -> bool:
     """Whether the provider of the chat model has a search tool that is known here."""
-    provider = PROVIDERS.get(settings.provider) or provider_by_host(endpoint_url(settings))
+    provider = provider_of(settings)
     return bool(settings.chat_model) and provider is not None and provider.id in {"openai", "anthropic"}
 
 
@@ -37,14 +35,17 @@ def search_web(question: str, settings: Settings) -> list[tuple[str, str, str]]:
     Raises ModelError.
     """
     settings = settings.hurried(SECONDS)
-    by_anthropic = client_of(settings) == "anthropic"
-    try:
-        answer = _asked_anthropic(question, settings) if by_anthropic else _asked_openai(question, settings)
-        found = list(_of_anthropic(answer) if by_anthropic else _of_openai(answer))
-    except ModelError:
-        raise
-    except endpoint_failures(settings) as error:
-        raise explain_failure(error, settings, model_setting="FINPOLICY_CHAT_MODEL") from None
+    asked = f"{TASK}{question}"
+    body: dict[str, Any] = {"model": settings.chat_model}
+    if client_of(settings) == "anthropic":
+        path, read = "/v1/messages", _of_anthropic
+        tool = {"type": "web_search_20250305", "name": "web_search", "max_uses": MOST_SEARCHES}
+        body |= {"max_tokens": MOST_TOKENS, "messages": [{"role": "user", "content": asked}], "tools": [tool]}
+    else:
+        path, read = "/responses", _of_openai
+        body |= {"max_output_tokens": MOST_TOKENS, "input": asked, "tools": [{"type": "web_search"}]}
+    with explaining(settings), open_client(settings) as client:
+        found = list(read(client.post(path, body=body, cast_to=object)))
     reported: dict[str, tuple[str, str]] = {}
     for address, title, text in found:
         before = reported.get(address, (title, ""))[1]
@@ -53,38 +54,15 @@ def search_web(question: str, settings: Settings) -> list[tuple[str, str, str]]:
     return [(address, *report) for address, report in reported.items()][:MOST_RESULTS]
 
 
-def _asked_openai(question: str, settings: Settings) -> Any:
-    body = {
-        "model": settings.chat_model,
-        "input": f"{TASK}{question}",
-        "tools": [{"type": "web_search"}],
-        "max_output_tokens": MOST_TOKENS,
-    }
-    with open_client(settings) as client:
-        return client.post("/responses", body=body, cast_to=object)
-
-
-def _asked_anthropic(question: str, settings: Settings) -> Any:
-    tool = {"type": "web_search_20250305", "name": "web_search", "max_uses": MOST_SEARCHES}
-    body = {
-        "model": settings.chat_model,
-        "max_tokens": MOST_TOKENS,
-        "messages": [{"role": "user", "content": f"{TASK}{question}"}],
-        "tools": [tool],
-    }
-    with open_anthropic(settings) as client:
-        return client.post("/v1/messages", body=body, cast_to=object)
-
-
 def _of_openai(answer: Any) -> Iterator[tuple[str, str, str]]:
     for item in _objects(answer, "output"):
         for part in _objects(item, "content"):
-            text = _text(part, "text")
             for cited in _objects(part, "annotations"):
-                start = cited.get("start_index")
-                if cited.get("type") == "url_citation" and isinstance(start, int):
-                    line = text[: max(0, start)].rpartition("\n")[2] or text[max(0, start) :]
-                    yield _text(cited, "url"), _text(cited, "title"), line.partition("\n")[0].strip(" (")
+                match cited:
+                    case {"type": "url_citation", "start_index": int(place)}:
+                        text, start = _text(part, "text"), max(0, place)
+                        line = text[:start].rpartition("\n")[2] or text[start:]
+                        yield _text(cited, "url"), _text(cited, "title"), line.partition("\n")[0].strip(" (")
 
 
 def _of_anthropic(answer: Any) -> Iterator[tuple[str, str, str]]:

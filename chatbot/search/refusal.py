@@ -18,7 +18,7 @@ from chatbot.search.abbreviations import other_spellings
 from chatbot.search.entities import name_words, named_together, names_of
 from chatbot.search.question_terms import measures_of, operands_of
 from chatbot.search.routing import document_parts, named_share
-from ingestion.language.measures import Measure, words_for
+from ingestion.language.measures import Measure, related_words, words_for
 from ingestion.language.periods import find_periods, without_periods
 from ingestion.language.terms import content_terms, initials_behind, terms
 
@@ -375,18 +375,21 @@ def _names_a_row(
 
 
 def _says_it_whole(asked: Understanding, said: Sequence[str]) -> bool:
-    """Whether one sentence has all words of the question except those of money and change, all its years,
-    and a figure beside them.
+    """Whether one sentence has all words of the question except those of money and change, or such as may
+    stand for them, all its years, and a figure beside them. A few words are enough for "How much debt?".
     """
     words = {word for word in content_terms(asked.subject) if not word.isdecimal()}
     wanted = words - OF_MONEY - OF_CHANGE
     years = {str(year) for year in _years_said(asked)}
-    if len(wanted) < FEWEST_SAID or asked.form not in {"figure", "passage"}:
+    if len(wanted) < (1 if asked.form == "figure" else FEWEST_SAID) or asked.form not in {
+        "figure",
+        "passage",
+    }:
         return False
-    wanted |= years
+    groups = [{word, *related_words(word)} for word in wanted] + [{year} for year in years]
     for text in said:
         found = frozenset(terms(text))
-        if wanted <= found and any(word[0].isdigit() for word in found - years):
+        if any(word[0].isdigit() for word in found - years) and not any(map(found.isdisjoint, groups)):
             return True
     return False
 

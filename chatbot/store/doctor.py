@@ -28,7 +28,7 @@ __all__ = ["DAMAGED", "LITTLE_SPACE", "Finding", "examine", "glance"]
 LITTLE_SPACE = 500 * 2**20
 # What the name of a file ends in that could not be read whole and was set aside, before the time.
 DAMAGED = "damaged"
-# What other programs have in the folder of the store: the embedded Postgres.
+# What is left in the folder of the store of the server that kept news up to version 0.9.
 FOREIGN = frozenset({"signals"})
 REPAIR = f"Run `{PROGRAM} doctor --repair`."
 READ_ANEW = (

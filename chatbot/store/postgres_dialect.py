@@ -98,19 +98,22 @@ ROWS_AT_ONCE = 500
 class PostgresTransaction:
     """A transaction under way; see Transaction."""
 
-    def __init__(self, connection: PostgresConnection, pool: PostgresPool) -> None:
-        self._connection, self._pool = connection, pool
+    def __init__(
+        self, connection: PostgresConnection, pool: PostgresPool, seconds: float | None = None
+    ) -> None:
+        """seconds: after which a silent server is given up, instead of the pool's."""
+        self._connection, self._pool, self._seconds = connection, pool, seconds
 
     def execute(self, statement: str, arguments: Sequence[Any] = (), /) -> Outcome:
         """Runs one statement."""
-        self._pool.renew(self._connection)
+        self._pool.renew(self._connection, self._seconds)
         return run(self._connection, statement, arguments)
 
     def executemany(self, statement: str, rows: Iterable[Sequence[Any]], /) -> Changed:
         """Runs one statement for each of these rows of arguments."""
         taken, left, changed = translated(statement), iter(rows), 0
         while some := [taken.arguments(row) or () for row in islice(left, ROWS_AT_ONCE)]:
-            self._pool.renew(self._connection)
+            self._pool.renew(self._connection, self._seconds)
             with self._connection.cursor() as cursor:
                 cursor.executemany(taken.query, some)
                 changed += cursor.rowcount

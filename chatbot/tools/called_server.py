@@ -10,12 +10,11 @@ from typing import Any
 
 import httpcore2
 import httpx2
-from mcp.client._transport import TransportStreams
 from mcp.client.streamable_http import streamable_http_client
 
 from chatbot.errors import ModelError
 from chatbot.models.addresses import tidied
-from chatbot.models.endpoints import check_endpoint, checked_addresses
+from chatbot.models.endpoints import check_endpoint, checked_addresses, connect_by
 from chatbot.settings import Settings
 from chatbot.tools.server_file import ServerEntry
 from chatbot.tools.started_server import MOST_BYTES
@@ -26,7 +25,7 @@ CONNECT_SECONDS = 10.0
 
 
 @asynccontextmanager
-async def called_server(entry: ServerEntry, settings: Settings) -> AsyncIterator[TransportStreams]:
+async def called_server(entry: ServerEntry, settings: Settings) -> AsyncIterator[Any]:
     """Yields the streams to a server at a url. Raises ModelError if that must not be contacted."""
     url = tidied(entry.url)
     # The rules of model endpoints hold, as this is an address that somebody wrote too.
@@ -46,7 +45,7 @@ class _Checked(httpx2.AsyncHTTPTransport):
 
     def __init__(self) -> None:
         super().__init__(trust_env=False)
-        self._pool._network_backend = _AllowedAddresses()
+        connect_by(self, _AllowedAddresses())
 
     async def handle_async_request(self, request: httpx2.Request) -> httpx2.Response:
         answer = await super().handle_async_request(request)

@@ -17,7 +17,6 @@ from ingestion.invisible_characters import one_line
 
 if TYPE_CHECKING:
     from mcp import Client
-    from mcp.client._transport import TransportStreams
     from mcp.types import Tool
 
 __all__ = ["ServerConnection", "ToolError"]
@@ -155,7 +154,7 @@ class ServerConnection:
             if not ready.done():
                 ready.cancel()
 
-    def _streams(self) -> AbstractAsyncContextManager[TransportStreams]:
+    def _streams(self) -> AbstractAsyncContextManager[Any]:
         from chatbot.tools.called_server import called_server
         from chatbot.tools.started_server import started_server
 

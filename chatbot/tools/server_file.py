@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from pathlib import Path
 from typing import Any
+
+from pydantic import ConfigDict, ValidationError
+from pydantic.dataclasses import dataclass
 
 from chatbot.errors import SettingsError
 from ingestion.invisible_characters import one_line
@@ -18,7 +20,7 @@ MOST_SERVERS, LONGEST_NAME, MOST_BYTES = 20, 60, 100_000
 FORM = 'Write {"mcpServers": {"NAME": {"command": "…", "args": []}}} or {"url": "…"} for a server over HTTP.'
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, config=ConfigDict(strict=True))
 class ServerEntry:
     """A server as the file names it.
 
@@ -28,10 +30,10 @@ class ServerEntry:
 
     name: str
     command: str = ""
-    args: tuple[str, ...] = ()
-    env: Mapping[str, str] = field(default_factory=dict, repr=False)
+    args: list[str] = field(default_factory=list)
+    env: dict[str, str] = field(default_factory=dict, repr=False)
     url: str = ""
-    headers: Mapping[str, str] = field(default_factory=dict, repr=False)
+    headers: dict[str, str] = field(default_factory=dict, repr=False)
 
 
 def read_servers(home: Path) -> tuple[ServerEntry, ...]:
@@ -61,17 +63,8 @@ def _entry(name: str, given: Any) -> ServerEntry:
     shown = one_line(name, LONGEST_NAME)
     if not shown or not isinstance(given, dict) or bool(given.get("command")) == bool(given.get("url")):
         raise SettingsError(f"In {FILE}, {shown or 'a server'} is neither started nor at a url.", hint=FORM)
-    command, url, args = given.get("command", ""), given.get("url", ""), given.get("args", [])
-    env, headers = given.get("env", {}), given.get("headers", {})
-    right = isinstance(command, str) and isinstance(url, str) and _are_texts(args)
-    if not (right and _is_table(env) and _is_table(headers)):
-        raise SettingsError(f"In {FILE}, {shown} has a value of the wrong kind.", hint=FORM)
-    return ServerEntry(shown, command, tuple(args), env, url, headers)
-
-
-def _are_texts(values: object) -> bool:
-    return isinstance(values, list) and all(isinstance(value, str) for value in values)
-
-
-def _is_table(values: object) -> bool:
-    return isinstance(values, dict) and _are_texts(list(values.values()))
+    told = {key: given[key] for key in ("command", "args", "env", "url", "headers") if key in given}
+    try:
+        return ServerEntry(shown, **told)
+    except ValidationError:
+        raise SettingsError(f"In {FILE}, {shown} has a value of the wrong kind.", hint=FORM) from None

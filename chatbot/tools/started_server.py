@@ -14,9 +14,8 @@ from contextlib import asynccontextmanager, suppress
 from pathlib import Path
 from typing import Any
 
-from mcp.client._transport import TransportStreams
+import anyio
 from mcp.client.stdio import get_default_environment
-from mcp.shared._context_streams import create_context_streams
 from mcp.shared.message import SessionMessage
 from mcp.types import jsonrpc_message_adapter
 
@@ -31,26 +30,36 @@ END_SECONDS = 2.0
 
 
 @asynccontextmanager
-async def started_server(entry: ServerEntry, folder: Path) -> AsyncIterator[TransportStreams]:
+async def started_server(entry: ServerEntry, folder: Path) -> AsyncIterator[Any]:
     """Starts a server in `folder` and yields its streams; ends it and what it started afterwards.
 
     It gets none of our settings and keys, only the variables that any program needs and those of its entry.
     Raises OSError if it cannot be started.
     """
-    process = await asyncio.create_subprocess_exec(
-        entry.command,
-        *entry.args,
-        stdin=PIPE,
-        stdout=PIPE,
-        stderr=DEVNULL,
-        env={**get_default_environment(), **entry.env},
-        cwd=folder,
-        limit=MOST_BYTES,
-        start_new_session=True,
+    read_end, write_end = os.pipe()
+    lines = asyncio.StreamReader(MOST_BYTES)
+    pipe, _ = await asyncio.get_running_loop().connect_read_pipe(
+        lambda: asyncio.StreamReaderProtocol(lines), os.fdopen(read_end, "rb")
     )
-    to_us, incoming = create_context_streams[SessionMessage | Exception](0)
-    outgoing, from_us = create_context_streams[SessionMessage](0)
-    tasks = [asyncio.create_task(_read(process, to_us)), asyncio.create_task(_write(process, from_us))]
+    try:
+        process = await asyncio.create_subprocess_exec(
+            entry.command,
+            *entry.args,
+            stdin=PIPE,
+            stdout=write_end,
+            stderr=DEVNULL,
+            env={**get_default_environment(), **entry.env},
+            cwd=folder,
+            start_new_session=True,
+        )
+    except BaseException:
+        pipe.close()
+        raise
+    finally:
+        os.close(write_end)
+    to_us, incoming = anyio.create_memory_object_stream[SessionMessage | Exception]()
+    outgoing, from_us = anyio.create_memory_object_stream[SessionMessage]()
+    tasks = [asyncio.create_task(_read(lines, to_us)), asyncio.create_task(_write(process, from_us))]
     try:
         yield incoming, outgoing
     finally:
@@ -60,14 +69,14 @@ async def started_server(entry: ServerEntry, folder: Path) -> AsyncIterator[Tran
         for stream in (to_us, incoming, outgoing, from_us):
             await stream.aclose()
         await asyncio.shield(_end(process))
+        pipe.close()  # another process may hold the other end
 
 
-async def _read(process: Process, to_us: Any) -> None:
+async def _read(lines: asyncio.StreamReader, to_us: Any) -> None:
     """Passes the server's messages on until it ends, or sends a line that is too long."""
-    assert process.stdout is not None
     async with to_us:
         with suppress(ValueError):  # a line above the limit
-            while line := await process.stdout.readline():
+            while line := await lines.readline():
                 await to_us.send(_message(line))
 
 
@@ -96,6 +105,4 @@ async def _end(process: Process) -> None:
         await asyncio.wait_for(process.wait(), END_SECONDS)
     with suppress(ProcessLookupError):  # it, and what it left behind
         os.killpg(process.pid, signal.SIGKILL)
-    # Unread output, or another process at the other end of the pipes, would keep them open.
-    process._transport.close()  # type: ignore[attr-defined]
     await process.wait()

@@ -7,6 +7,8 @@ from itertools import groupby
 
 import streamlit as st
 
+from chatbot.app.app_context import AppContext
+from chatbot.app.running_questions import Given
 from chatbot.errors import StoreError
 from chatbot.memory.layers import label_of
 from chatbot.models.addresses import endpoint_host
@@ -15,8 +17,6 @@ from chatbot.settings import Settings
 from chatbot.store.document_names import with_titles
 from chatbot.ui import overlay, session
 from chatbot.ui.answer_text import NO_TITLES
-from chatbot.ui.app_context import AppContext
-from chatbot.ui.running_questions import Given
 from chatbot.ui.safe_text import (
     notice_html,
     page_text,

@@ -9,6 +9,8 @@ from itertools import chain
 import streamlit as st
 
 from chatbot.answer.citations.model_refusals import without_refusal
+from chatbot.app.app_context import AppContext
+from chatbot.app.running_questions import Given
 from chatbot.asking.answering import HAD_SAID
 from chatbot.asking.multi_document import with_titled_parts
 from chatbot.mark_lines import UNREAD, doubt_lines, proven_line, said_plainly, unread_line
@@ -39,13 +41,11 @@ from chatbot.ui.answer_text import (
     press_key,
     shown_figures,
 )
-from chatbot.ui.app_context import AppContext
 from chatbot.ui.compare_session import draw_compare_action
 from chatbot.ui.example_questions import draw_examples, suggested
 from chatbot.ui.model_choice import draw_invitation
 from chatbot.ui.overlay import OpenPage
 from chatbot.ui.page_view import show_open_page
-from chatbot.ui.running_questions import Given
 from chatbot.ui.safe_text import (
     counted,
     notice_html,

@@ -10,8 +10,9 @@ from starlette.routing import BaseRoute, Match
 from starlette.types import Receive, Scope, Send
 
 from chatbot.api.host import ADDRESSES, Host
+from chatbot.app.app_context import AppContext
 from chatbot.settings import load_settings
-from chatbot.ui.app_context import AppContext, opening
+from chatbot.ui.app_opening import opening
 from chatbot.ui.guard import OWNER_COOKIE, is_owner
 from chatbot.ui.network_exposure import is_open_to_others, signs_in
 from chatbot.ui.sign_in import owner_of_cookies

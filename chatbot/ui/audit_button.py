@@ -5,14 +5,15 @@ from __future__ import annotations
 from collections.abc import Callable
 from functools import partial
 
+from chatbot.app.app_context import AppContext
+from chatbot.app.downloads import Download
+from chatbot.app.running_questions import Given
 from chatbot.audit.builder import Occasion, audit_file, audit_kept, file_name
 from chatbot.records import Answer
 from chatbot.service import Chatbot
 from chatbot.settings import PROGRAM
 from chatbot.ui import overlay, session
-from chatbot.ui.app_context import AppContext
-from chatbot.ui.downloads import Download, draw_download
-from chatbot.ui.running_questions import Given
+from chatbot.ui.download_links import draw_download
 
 __all__ = ["draw_audit"]
 

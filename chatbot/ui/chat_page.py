@@ -7,9 +7,11 @@ from collections.abc import Mapping, Sequence
 from functools import partial
 
 import streamlit as st
-from streamlit.runtime.scriptrunner import StopException
 from streamlit.typing import UploadedFile
 
+from chatbot.app.app_context import AppContext
+from chatbot.app.attachments import Attached, attach
+from chatbot.app.running_questions import Asking
 from chatbot.asking.question import LONGEST_QUESTION, Ask
 from chatbot.errors import BusyError, NotFoundError, QuestionError, StoreError
 from chatbot.memory.conversations.conversation_store import ConversationRow
@@ -19,8 +21,7 @@ from chatbot.ui import document_session, session, uploads
 from chatbot.ui.answer_details import show_prompt
 from chatbot.ui.answer_text import NO_TITLES, answer_html
 from chatbot.ui.answers import draw_notices
-from chatbot.ui.app_context import AppContext, opening
-from chatbot.ui.attachments import Attached, attach
+from chatbot.ui.app_opening import opening
 from chatbot.ui.browser_scripts import scroll_to_answer, scroll_to_end
 from chatbot.ui.click_order import taken
 from chatbot.ui.conversation_list import draw_beginnings, draw_conversations, show_erase_dialog
@@ -37,9 +38,9 @@ from chatbot.ui.exchanges import (
     stopped_html,
 )
 from chatbot.ui.first_page import draw_first_page
-from chatbot.ui.running_questions import Asking
 from chatbot.ui.safe_text import counted, notice_html, plain_html, plain_markdown, short
 from chatbot.ui.shortened_view import show_shortened
+from chatbot.ui.streamlit_internals import StopException
 from ingestion.reading.formats import SUFFIXES
 
 # Seconds after which a waiting page checks whether it was stopped.

@@ -9,14 +9,15 @@ from dataclasses import dataclass
 
 import streamlit as st
 
+from chatbot.app.app_context import AppContext
+from chatbot.app.downloads import Download
 from chatbot.comparison.key_figure_files import gap_text, original_text, sheet_csv, sheet_xlsx
 from chatbot.comparison.key_figure_records import KeyFigure
 from chatbot.comparison.key_figures import FigureColumn, KeyFigureSheet, SheetRow, sheet_parts
 from chatbot.errors import ProjectError
 from chatbot.records import DocumentRow, PageRef
 from chatbot.ui import overlay
-from chatbot.ui.app_context import AppContext
-from chatbot.ui.downloads import Download, draw_download
+from chatbot.ui.download_links import draw_download
 from chatbot.ui.list_controls import page_of
 from chatbot.ui.overlay import OpenPage
 from chatbot.ui.safe_text import (

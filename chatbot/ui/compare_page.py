@@ -9,22 +9,24 @@ from functools import partial
 
 import streamlit as st
 
+from chatbot.app.app_context import AppContext
+from chatbot.app.downloads import Download
+from chatbot.app.running_comparisons import Running
 from chatbot.comparison import Comparison, Entry, EntryPlace, csv_bytes
 from chatbot.errors import QuestionError
 from chatbot.records import DocumentRow
 from chatbot.search.editions import Listed, series_of
 from chatbot.store.document_names import with_titles
 from chatbot.ui import compare_session, overlay, session
-from chatbot.ui.app_context import AppContext, opening
+from chatbot.ui.app_opening import opening
 from chatbot.ui.compare_chart import draw_chart
 from chatbot.ui.compare_key_figures import draw_key_figures
 from chatbot.ui.compare_start import invite, teach
 from chatbot.ui.compare_table import draw_plain, draw_table
 from chatbot.ui.compare_view import ComparisonView, begin_view, filled, is_ranked_across_years
-from chatbot.ui.downloads import Download, draw_download
+from chatbot.ui.download_links import draw_download
 from chatbot.ui.model_comparison import draw_model_comparison
 from chatbot.ui.page_view import show_open_page
-from chatbot.ui.running_comparisons import Running
 from chatbot.ui.safe_text import NOTHING, counted, notice_html, plain_markdown, quiet_html, table_html
 from ingestion.language.periods import find_periods
 from ingestion.pages.document_facts import period_in

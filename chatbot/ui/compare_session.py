@@ -6,11 +6,11 @@ from collections.abc import Sequence
 
 import streamlit as st
 
+from chatbot.app.app_context import AppContext
 from chatbot.comparison import Comparison, question_without_years
 from chatbot.errors import NotFoundError, QuestionError, StoreError
 from chatbot.records import Answer
 from chatbot.ui import session
-from chatbot.ui.app_context import AppContext
 
 __all__ = [
     "DOCUMENTS",

@@ -6,10 +6,10 @@ from collections.abc import Mapping, Sequence
 
 import streamlit as st
 
+from chatbot.app.app_context import AppContext
 from chatbot.records import DocumentRow
 from chatbot.search.editions import Listed, series_of
 from chatbot.ui import compare_session
-from chatbot.ui.app_context import AppContext
 from chatbot.ui.example_questions import only_samples
 from chatbot.ui.safe_text import counted, paragraphs_html, plain_markdown, quiet_html
 from ingestion.records import DocumentFacts

@@ -7,6 +7,8 @@ from collections.abc import Sequence
 import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
+from chatbot.app.app_context import AppContext
+from chatbot.app.running_comparisons import Running
 from chatbot.comparison import (
     Change,
     Comparison,
@@ -19,7 +21,6 @@ from chatbot.comparison import (
 )
 from chatbot.records import FIGURE_VERDICTS, FINE, Citation, PageRef
 from chatbot.ui import overlay
-from chatbot.ui.app_context import AppContext
 from chatbot.ui.compare_view import (
     SHORT_PASSAGE,
     ComparisonView,
@@ -33,7 +34,6 @@ from chatbot.ui.compare_view import (
     sides,
 )
 from chatbot.ui.overlay import OpenPage
-from chatbot.ui.running_comparisons import Running
 from chatbot.ui.safe_text import page_text, plain_html, plain_markdown, short, table_html
 
 __all__ = ["draw_plain", "draw_table", "entry_html"]

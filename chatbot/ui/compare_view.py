@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
+from chatbot.app.app_context import AppContext
 from chatbot.comparison import (
     Change,
     Comparison,
@@ -19,7 +20,6 @@ from chatbot.comparison import (
     unit_text,
 )
 from chatbot.records import Citation, PageRef
-from chatbot.ui.app_context import AppContext
 from chatbot.ui.safe_text import page_text, short
 
 __all__ = [

@@ -8,9 +8,9 @@ from itertools import groupby
 
 import streamlit as st
 
+from chatbot.app.app_context import AppContext
 from chatbot.memory.conversations.conversation_store import KEPT_DAYS, ConversationRow
 from chatbot.ui import overlay, session
-from chatbot.ui.app_context import AppContext
 from chatbot.ui.conversation_menu import draw_menu, title_text
 from chatbot.ui.list_controls import search_box
 from chatbot.ui.safe_text import paragraphs_html, plain_html, plain_markdown, quiet_html, short

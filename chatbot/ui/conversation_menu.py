@@ -8,6 +8,8 @@ from functools import partial
 
 import streamlit as st
 
+from chatbot.app.app_context import AppContext
+from chatbot.app.downloads import Download
 from chatbot.errors import NotFoundError, StoreError
 from chatbot.memory.conversations.conversation_store import ConversationRow
 from chatbot.memory.conversations.export import export_conversation, file_name
@@ -15,8 +17,7 @@ from chatbot.memory.layers import layers_with
 from chatbot.records import Answer
 from chatbot.store.document_names import listed
 from chatbot.ui import session
-from chatbot.ui.app_context import AppContext
-from chatbot.ui.downloads import Download, draw_download
+from chatbot.ui.download_links import draw_download
 from chatbot.ui.exchanges import has_model
 from chatbot.ui.safe_text import plain_markdown, quiet_html, short
 from chatbot.usage_text import usage_text
@@ -59,7 +60,7 @@ def _draw_inside(row: ConversationRow, context: AppContext, place: str) -> None:
     named = f"title-{end}"
     st.text_input("Title", row.title, key=named, max_chars=120, on_change=_rename, args=(row, context, named))
     _draw_switches(row, context, end)
-    count, used = context.chatbot.memory.spent(row.id, session.owner())
+    count, used = context.chatbot.conversations.spent(row.id, session.owner())
     if used is not None:
         answers = f"{count} answer{'s' if count > 1 else ''} by chat models"
         st.html(quiet_html(f"{answers}: {usage_text(replace(used, first_seconds=0.0))}"))

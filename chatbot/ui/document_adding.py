@@ -11,14 +11,14 @@ from collections.abc import Sequence
 import streamlit as st
 from streamlit.typing import UploadedFile
 
+from chatbot.app.app_context import AppContext
+from chatbot.app.upload_plan import ChosenFile, plan
 from chatbot.store.addition_queue import NewFile
 from chatbot.store.document_names import free_name
 from chatbot.ui import document_session, session, uploads
-from chatbot.ui.app_context import AppContext
 from chatbot.ui.document_jobs import own_jobs
 from chatbot.ui.document_session import AskedFile
 from chatbot.ui.safe_text import plain_html, quiet_html, short
-from chatbot.ui.upload_plan import ChosenFile, plan
 from ingestion.reading.formats import SUFFIXES
 
 __all__ = ["draw_adding", "take_files"]

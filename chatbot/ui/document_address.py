@@ -7,9 +7,9 @@ from __future__ import annotations
 
 import streamlit as st
 
+from chatbot.app.app_context import AppContext
 from chatbot.errors import NotFoundError
 from chatbot.ui import document_session, overlay
-from chatbot.ui.app_context import AppContext
 from chatbot.ui.overlay import OpenPage
 
 __all__ = ["follow_address", "open_document", "page_number", "write_open"]

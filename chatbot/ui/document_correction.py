@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import streamlit as st
 
+from chatbot.app.app_context import AppContext
 from chatbot.errors import NotFoundError, ProjectError
 from chatbot.store.catalog import Version
 from chatbot.ui import document_session
-from chatbot.ui.app_context import AppContext
 from chatbot.ui.safe_text import notice_html, plain_html
 from ingestion.pages.document_facts import STATUSES, as_period
 from ingestion.records import NO_FACTS, DocumentFacts

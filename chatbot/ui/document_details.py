@@ -7,11 +7,11 @@ from __future__ import annotations
 
 import streamlit as st
 
+from chatbot.app.app_context import AppContext
 from chatbot.errors import ProjectError
 from chatbot.store.catalog import Version
 from chatbot.store.disk_usage import document_space
 from chatbot.ui import document_session, overlay
-from chatbot.ui.app_context import AppContext
 from chatbot.ui.document_address import open_document
 from chatbot.ui.document_health import bytes_text
 from chatbot.ui.list_controls import page_of

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import streamlit as st
 
+from chatbot.app.app_context import AppContext
 from chatbot.store.library import UNDO_DAYS
 from chatbot.ui import document_session
-from chatbot.ui.app_context import AppContext
 from chatbot.ui.document_details import draw_details
 from chatbot.ui.safe_text import paragraphs_html, plain_markdown, quiet_html, short
 

@@ -14,6 +14,7 @@ from functools import partial
 
 import streamlit as st
 
+from chatbot.app.app_context import AppContext
 from chatbot.comparison.key_figure_records import OF_GDP, KeyFigure
 from chatbot.comparison.key_figures import FigureColumn, KeyFigureSheet, SheetRow
 from chatbot.errors import ProjectError
@@ -21,7 +22,6 @@ from chatbot.records import DocumentRow, PageRef
 from chatbot.search.document_description import Description, described
 from chatbot.search.sections import Section
 from chatbot.ui import document_session, overlay, session
-from chatbot.ui.app_context import AppContext
 from chatbot.ui.document_correction import draw_correction
 from chatbot.ui.example_questions import ANY_QUESTIONS, about_parts
 from chatbot.ui.overlay import OpenPage

@@ -6,13 +6,13 @@ from collections.abc import Sequence
 
 import streamlit as st
 
+from chatbot.app.app_context import AppContext
 from chatbot.errors import ProjectError
 from chatbot.records import DocumentRow
 from chatbot.store.disk_usage import Space, store_space
 from chatbot.store.doctor import LITTLE_SPACE, REPAIR, glance
-from chatbot.ui.app_context import AppContext
 from chatbot.ui.safe_text import plain_html, quiet_html
-from chatbot.ui.store_check import findings_html
+from chatbot.ui.store_findings import findings_html
 
 __all__ = ["bytes_text", "draw_health", "draw_space", "health_text", "space_text"]
 

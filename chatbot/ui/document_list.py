@@ -8,11 +8,11 @@ from typing import Any
 
 import streamlit as st
 
+from chatbot.app.app_context import AppContext
 from chatbot.records import DocumentRow
 from chatbot.settings import PROGRAM, is_installed
 from chatbot.store.library import UNDO_DAYS
 from chatbot.ui import document_session
-from chatbot.ui.app_context import AppContext
 from chatbot.ui.document_address import open_document
 from chatbot.ui.document_guide import draw_guide
 from chatbot.ui.document_jobs import new_names

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import streamlit as st
 
+from chatbot.app.app_context import AppContext
 from chatbot.ui import document_session, overlay
-from chatbot.ui.app_context import AppContext, opening
+from chatbot.ui.app_opening import opening
 from chatbot.ui.document_adding import draw_adding
 from chatbot.ui.document_address import follow_address, write_open
 from chatbot.ui.document_dialogs import show_dialog
@@ -15,7 +16,7 @@ from chatbot.ui.document_jobs import draw_jobs
 from chatbot.ui.document_list import draw_documents
 from chatbot.ui.page_view import show_open_page
 from chatbot.ui.safe_text import notice_html
-from chatbot.ui.store_check import show_check
+from chatbot.ui.store_findings import show_check
 
 POLL_SECONDS = 0.5
 

@@ -7,6 +7,8 @@ from collections.abc import Callable, Sequence
 import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
+from chatbot.app.app_context import AppContext
+from chatbot.app.running_questions import Asking, Given
 from chatbot.asking.question import LONGEST_QUESTION
 from chatbot.errors import ProjectError, StoreError
 from chatbot.memory.conversations.conversation_store import ConversationRow, StoredExchange
@@ -15,11 +17,9 @@ from chatbot.records import Answer, Notice
 from chatbot.ui import session
 from chatbot.ui.answer_text import answer_html
 from chatbot.ui.answers import draw_given
-from chatbot.ui.app_context import AppContext
 from chatbot.ui.browser_scripts import keep_place
 from chatbot.ui.ratings import draw_under
 from chatbot.ui.routes import stop_address
-from chatbot.ui.running_questions import Asking, Given
 from chatbot.ui.safe_text import counted, notice_html, paragraphs_html, plain_html, quiet_html
 
 __all__ = [

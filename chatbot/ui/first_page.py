@@ -9,10 +9,10 @@ from pathlib import Path
 import streamlit as st
 from streamlit.typing import UploadedFile
 
+from chatbot.app.app_context import AppContext
 from chatbot.records import DocumentRow
 from chatbot.settings import is_installed
 from chatbot.ui import compare_session, document_session, overlay
-from chatbot.ui.app_context import AppContext
 from chatbot.ui.document_jobs import draw_added
 from chatbot.ui.example_questions import draw_examples, example_questions
 from chatbot.ui.model_choice import draw_invitation

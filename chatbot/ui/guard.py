@@ -11,9 +11,9 @@ from typing import Any
 from urllib.parse import urlsplit
 
 from starlette.requests import HTTPConnection
-from streamlit.path_security import is_unsafe_path_pattern
 
 from chatbot.api.host import ADDRESSES
+from chatbot.ui.streamlit_internals import is_unsafe_path_pattern
 
 __all__ = ["OWNER_COOKIE", "Guard", "is_owner"]
 

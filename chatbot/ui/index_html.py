@@ -8,7 +8,8 @@ from pathlib import Path
 from starlette.requests import Request
 from starlette.responses import HTMLResponse, Response
 from starlette.routing import Route
-from streamlit.file_util import get_static_dir
+
+from chatbot.ui.streamlit_internals import FIRST_PAGE
 
 __all__ = ["ADDRESSES", "PAGES", "ROUTES", "SCRIPTS", "served_index"]
 
@@ -32,7 +33,7 @@ def served_index(html: str) -> str:
     return html.replace("<head>", f"<head>{names}<script>{SERVER_ADDRESS}</script>", 1)
 
 
-_PAGE = served_index(Path(get_static_dir(), "index.html").read_text("utf-8"))
+_PAGE = served_index(FIRST_PAGE.read_text("utf-8"))
 # The inline scripts of the page, for the server's policy.
 SCRIPTS = tuple(INLINE.findall(_PAGE))
 

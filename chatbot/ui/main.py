@@ -6,15 +6,17 @@ from pathlib import Path
 
 import streamlit as st
 
+from chatbot.app.app_context import AppContext, AppOpening
 from chatbot.models.addresses import endpoint_host
 from chatbot.settings import Settings
 from chatbot.ui import address, overlay, session, uploads
-from chatbot.ui.app_context import AppContext, AppOpening, opening
+from chatbot.ui.app_opening import opening
 from chatbot.ui.browser_scripts import add_scripts
 from chatbot.ui.index_html import PAGES
 from chatbot.ui.network_exposure import OPEN_WARNING, lacks_sign_in
 from chatbot.ui.safe_text import notice_html, paragraphs_html, plain_html
 from chatbot.ui.sign_in import draw_sign_in, draw_signed_in, may_enter
+from chatbot.ui.streamlit_internals import begin_at_top
 
 STATIC = Path(__file__).with_name("static")
 # An opening that takes less time is not worth a page of its own.
@@ -23,7 +25,7 @@ PATIENCE_SECONDS = 1.0
 
 def show() -> None:
     """Draws the frame and the page in it."""
-    session.begin_run()
+    begin_at_top()
     st.set_page_config(
         page_title="Financial policy chatbot", page_icon=str(STATIC / "icon.png"), layout="centered"
     )

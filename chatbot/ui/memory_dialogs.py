@@ -8,9 +8,9 @@ from typing import Any
 
 import streamlit as st
 
+from chatbot.app.app_context import AppContext
 from chatbot.errors import NotFoundError, ProjectError
 from chatbot.ui import session
-from chatbot.ui.app_context import AppContext
 
 __all__ = [
     "Dialog",

@@ -9,11 +9,12 @@ from typing import Protocol
 
 import streamlit as st
 
+from chatbot.app.app_context import AppContext
+from chatbot.app.downloads import Download
+from chatbot.app.file_import import FileImport, Wording, outcome_lines
 from chatbot.memory.import_files import ImportedLines, Progress
 from chatbot.ui import session, uploads
-from chatbot.ui.app_context import AppContext
-from chatbot.ui.downloads import Download, draw_download
-from chatbot.ui.file_import import FileImport, Wording, outcome_lines
+from chatbot.ui.download_links import draw_download
 from chatbot.ui.safe_text import notice_html, plain_html, plain_markdown, short
 
 __all__ = ["Files", "draw_files", "lines_html"]

@@ -6,10 +6,11 @@ from collections.abc import Callable
 
 import streamlit as st
 
+from chatbot.app.app_context import AppContext
 from chatbot.errors import ProjectError
 from chatbot.memory.layers import layers_with
 from chatbot.ui import session
-from chatbot.ui.app_context import AppContext, opening
+from chatbot.ui.app_opening import opening
 from chatbot.ui.memory_dialogs import show_dialog
 from chatbot.ui.safe_text import notice_html, quiet_html
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import streamlit as st
 
+from chatbot.app.app_context import AppContext
 from chatbot.errors import ModelError, ProjectError
 from chatbot.models.addresses import endpoint_host
 from chatbot.models.connecting import Connection, RunningTrial
@@ -11,7 +12,6 @@ from chatbot.models.model_catalog import ListedModel
 from chatbot.models.providers import Provider
 from chatbot.settings import Settings
 from chatbot.ui import session
-from chatbot.ui.app_context import AppContext
 from chatbot.ui.model_trials import POLL_SECONDS, draw_trial, worded
 from chatbot.ui.safe_text import notice_html, plain_html, quiet_html
 from chatbot.user_settings import LONGEST_MODEL, check_model_name

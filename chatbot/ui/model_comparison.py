@@ -9,6 +9,7 @@ from dataclasses import replace
 
 import streamlit as st
 
+from chatbot.app.app_context import AppContext
 from chatbot.asking.named_models import OWN_WORDS
 from chatbot.asking.question import Ask
 from chatbot.asking.side_by_side import MOST_MODELS, ComparedModel, compared_models
@@ -19,7 +20,6 @@ from chatbot.models.addresses import endpoint_url
 from chatbot.records import FIGURE_VERDICTS, PageRef
 from chatbot.ui import session
 from chatbot.ui.answer_text import answer_html
-from chatbot.ui.app_context import AppContext
 from chatbot.ui.safe_text import notice_html, page_text, plain_html, quiet_html, table_html
 from chatbot.usage_text import usage_text
 from chatbot.user_settings import reworded, user_rule, without_keys

@@ -7,16 +7,17 @@ from html import escape
 
 import streamlit as st
 
+from chatbot.app.app_context import AppContext
+from chatbot.app.marked_pages import PageImage
 from chatbot.errors import EncryptedError, ProjectError
 from chatbot.records import PageRef
 from chatbot.store.catalog import StoredPage
-from chatbot.ui import overlay, session
-from chatbot.ui.app_context import AppContext
+from chatbot.ui import overlay
 from chatbot.ui.browser_scripts import scroll_to_mark
-from chatbot.ui.images import PageImage
 from chatbot.ui.overlay import OpenPage
 from chatbot.ui.routes import image_address, original_address
 from chatbot.ui.safe_text import notice_html, page_text, paragraphs_html, plain_html, plain_markdown, short
+from chatbot.ui.streamlit_internals import is_part_run
 from ingestion.invisible_characters import visible
 
 __all__ = ["show_open_page"]
@@ -42,7 +43,7 @@ def show_open_page(
     """
     if overlay.lying_open() is None or overlay.opened_from() != place:
         return
-    if overlay.moved(place) and session.is_part_run():
+    if overlay.moved(place) and is_part_run():
         st.rerun()  # or the pane of another part would stay beside this one
     st.fragment(_pane)(context, place, shown)
 

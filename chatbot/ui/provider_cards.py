@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import streamlit as st
 
+from chatbot.app.app_context import AppContext
 from chatbot.errors import ProjectError, SettingsError
 from chatbot.models.addresses import endpoint_host
 from chatbot.models.connecting import Connection
@@ -11,7 +12,6 @@ from chatbot.models.local_models import LocalModels, RunningProgram
 from chatbot.models.providers import PROVIDERS, Provider
 from chatbot.settings import Settings
 from chatbot.ui import session
-from chatbot.ui.app_context import AppContext
 from chatbot.ui.model_choice import draw_connection, forget_connection
 from chatbot.ui.model_trials import POLL_SECONDS, is_in_the_open, is_on_this_machine
 from chatbot.ui.safe_text import notice_html, plain_html, plain_markdown, quiet_html

@@ -9,15 +9,15 @@ from dataclasses import replace
 
 import streamlit as st
 
+from chatbot.app.app_context import AppContext
+from chatbot.app.running_questions import Given
 from chatbot.errors import NotFoundError, ProjectError, StoreError
 from chatbot.mark_lines import doubt_lines, statement_spans, unread_line
 from chatbot.memory.cases.records import Case
 from chatbot.memory.conversations.answer_records import cited_text
 from chatbot.records import DOUBTFUL, Answer
 from chatbot.ui import session
-from chatbot.ui.app_context import AppContext
 from chatbot.ui.audit_button import draw_audit
-from chatbot.ui.running_questions import Given
 from chatbot.ui.safe_text import VERDICTS, notice_html, plain_html, short
 
 __all__ = ["LONGEST_WORD", "REASONS", "copied_text", "draw_under", "is_ratable"]

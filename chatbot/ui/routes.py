@@ -16,10 +16,12 @@ from starlette.responses import FileResponse, PlainTextResponse, Response
 from starlette.routing import Route
 
 from chatbot.api.host import READY, status_of
+from chatbot.app.app_context import AppContext
+from chatbot.app.marked_pages import PageImage
 from chatbot.errors import NotFoundError, ProjectError
-from chatbot.ui.app_context import AppContext, opening
+from chatbot.ui.app_opening import opening
+from chatbot.ui.download_links import is_session
 from chatbot.ui.guard import OWNER_COOKIE
-from chatbot.ui.images import PageImage
 from ingestion.reading.formats import format_of
 
 __all__ = ["ROUTES", "cover_address", "image_address", "original_address", "stop_address"]
@@ -110,7 +112,7 @@ async def _download(request: Request) -> Response:
     if context is None:
         download = None
     else:
-        download = context.downloads.offered(request.path_params["mark"])
+        download = context.downloads.offered(request.path_params["mark"], is_there=is_session)
     if download is None or not hmac.compare_digest(download.browser.encode(), _browser(request).encode()):
         return PlainTextResponse(GONE, 404)
     try:

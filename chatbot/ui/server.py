@@ -15,14 +15,15 @@ from typing import Any
 import streamlit as st
 from starlette.middleware import Middleware
 from streamlit.errors import StreamlitAPIException
-from streamlit.web.server.server_util import get_url
 
+from chatbot.app import app_context
 from chatbot.cli.command_server import CommandServer
 from chatbot.cli.served_command import routed_streams
 from chatbot.errors import UsageError
 from chatbot.settings import PROGRAM, ROOT, Settings, base_path, is_installed
-from chatbot.ui import api_host, app_context, browser_scripts, index_html, routes
+from chatbot.ui import api_host, browser_scripts, index_html, routes
 from chatbot.ui.api_host import ApiRoute
+from chatbot.ui.app_opening import opening
 from chatbot.ui.click_order import ClickOrder
 from chatbot.ui.guard import Guard
 from chatbot.ui.network_exposure import warn_if_open
@@ -30,6 +31,7 @@ from chatbot.ui.request_heads import bound_heads
 from chatbot.ui.sign_in import may_fetch
 from chatbot.ui.sign_in_failures import SignInFailures
 from chatbot.ui.stdio_host import serve_beside
+from chatbot.ui.streamlit_internals import server_address
 from chatbot.ui.uploads import Uploads
 
 __all__ = ["PARTS", "SCRIPT", "options", "run"]
@@ -55,8 +57,8 @@ async def _store_open() -> AsyncIterator[None]:
 
     Meanwhile commands of other processes are run here too. All MCP calls end with it.
     """
-    app_context.opening()
-    commands = CommandServer(lambda: app_context.opening().context, _address(), mcp=serve_beside)
+    opening()
+    commands = CommandServer(lambda: opening().context, _address(), mcp=serve_beside)
     try:
         with routed_streams():
             yield
@@ -88,12 +90,12 @@ def _address() -> str:
         host = "localhost"
     else:
         host = f"[{address}]" if ":" in address else address
-    return get_url(host)
+    return server_address(host)
 
 
 def _settings() -> Settings | None:
     """Returns what applies to everybody, once the store is open."""
-    context = app_context.opening().context
+    context = opening().context
     if context is not None:
         return context.settings
     return None

@@ -8,20 +8,18 @@ import time
 from collections.abc import Callable, Collection, Iterable
 
 import streamlit as st
-from streamlit import runtime
-from streamlit.delta_generator_singletons import context_dg_stack, get_default_dg_stack_value
-from streamlit.runtime.scriptrunner import add_script_run_ctx, get_script_run_ctx
 
+from chatbot.app.app_context import AppContext
 from chatbot.errors import NotFoundError, ProjectError, StoreError
 from chatbot.memory.conversations.conversation_names import PRIVATE
 from chatbot.memory.conversations.conversation_store import ConversationRow
 from chatbot.models.chat import LLM
 from chatbot.settings import Settings
 from chatbot.ui.address import conversation, go_to
-from chatbot.ui.app_context import AppContext
 from chatbot.ui.guard import OWNER_COOKIE, is_owner
 from chatbot.ui.network_exposure import signs_in
 from chatbot.ui.sign_in import signed_in_owner
+from chatbot.ui.streamlit_internals import draw_from, is_open, this_session
 
 __all__ = [
     "allowed_calls",
@@ -31,7 +29,6 @@ __all__ = [
     "begin_conversation",
     "begin_edit",
     "begin_private",
-    "begin_run",
     "browser",
     "connected",
     "conversation",
@@ -39,7 +36,6 @@ __all__ = [
     "end_edit",
     "first_shown",
     "is_edited",
-    "is_part_run",
     "is_private",
     "last_words",
     "leave_conversation",
@@ -118,33 +114,13 @@ def connected() -> bool:
     counts as gone.
     """
     time.sleep(GOING_SECONDS)
-    context = get_script_run_ctx()
-    return (
-        context is not None
-        and runtime.exists()
-        and runtime.get_instance().is_active_session(context.session_id)
-    )
-
-
-def is_part_run() -> bool:
-    """Tells whether this run draws a fragment alone, not the whole page."""
-    context = get_script_run_ctx()
-    return context is not None and bool(context.fragment_ids_this_run)
-
-
-def begin_run() -> None:
-    """Makes a run of the whole page draw at its top, at the start of the run.
-
-    A run right after that of a fragment inherits the container in which the fragment was drawn (Streamlit
-    1.67), and the page would be drawn inside one of its own messages.
-    """
-    context_dg_stack.set(get_default_dg_stack_value())
+    return is_open(this_session())
 
 
 def last_words(draw: Callable[[], object]) -> None:
     """Draws something from a script that is being stopped, which is possible only in another thread."""
     thread = threading.Thread(target=draw, name="last words")
-    add_script_run_ctx(thread)
+    draw_from(thread)
     thread.start()
     thread.join()
 

@@ -10,13 +10,13 @@ from dataclasses import replace
 
 import streamlit as st
 
+from chatbot.app.app_context import AppContext
 from chatbot.errors import ProjectError
 from chatbot.models.addresses import endpoint_host
 from chatbot.models.connecting import RunningTrial
 from chatbot.models.providers import PROVIDERS
 from chatbot.settings import Settings
 from chatbot.ui import session
-from chatbot.ui.app_context import AppContext
 from chatbot.ui.model_trials import draw_trial, is_in_the_open
 from chatbot.ui.provider_cards import draw_cards, draw_open_card, forget_cards, open_card
 from chatbot.ui.safe_text import notice_html, plain_html, plain_markdown, quiet_html

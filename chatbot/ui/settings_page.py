@@ -7,10 +7,11 @@ from functools import partial
 
 import streamlit as st
 
+from chatbot.app.app_context import AppContext
 from chatbot.errors import ProjectError
 from chatbot.settings import Settings
 from chatbot.ui import session
-from chatbot.ui.app_context import AppContext, opening
+from chatbot.ui.app_opening import opening
 from chatbot.ui.model_trials import worded
 from chatbot.ui.safe_text import notice_html, plain_html, plain_markdown, quiet_html
 from chatbot.ui.settings_model import draw_model, forget_form

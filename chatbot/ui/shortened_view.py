@@ -7,13 +7,13 @@ from collections.abc import Sequence
 
 import streamlit as st
 
+from chatbot.app.app_context import AppContext
 from chatbot.errors import StoreError
 from chatbot.memory.compression.messages import Spans, pieces
 from chatbot.memory.compression.sessions import CompressionStats
 from chatbot.memory.conversations.conversation_store import StoredExchange
 from chatbot.records import Compression
 from chatbot.ui import overlay, session
-from chatbot.ui.app_context import AppContext
 from chatbot.ui.list_controls import page_of
 from chatbot.ui.safe_text import notice_html, plain_html, quiet_html, table_html
 

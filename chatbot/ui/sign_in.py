@@ -13,6 +13,7 @@ import streamlit as st
 from chatbot.ui.network_exposure import signs_in
 from chatbot.ui.safe_text import notice_html, paragraphs_html, plain_markdown, quiet_html, short
 from chatbot.ui.sign_in_failures import failure_texts
+from chatbot.ui.streamlit_internals import signed_claims
 
 __all__ = [
     "draw_sign_in",
@@ -82,26 +83,7 @@ def may_fetch(cookies: Mapping[str, str]) -> bool:
 
 def owner_of_cookies(cookies: Mapping[str, str]) -> str:
     """Returns the owner whom these cookies sign in, "" for nobody."""
-    return _owner_named(_claims(cookies))
-
-
-def _claims(cookies: Mapping[str, str]) -> Mapping[str, object]:
-    """Returns the claims of Streamlit's cookie, read as Streamlit 1.67 does for a page's connection.
-
-    Returns {} if there is none, or if this server did not sign it.
-    """
-    from streamlit.auth_util import get_origin_from_redirect_uri
-    from streamlit.web.server.starlette.starlette_server_config import USER_COOKIE_NAME
-    from streamlit.web.server.starlette.starlette_websocket import (
-        _get_signed_cookie_with_chunks,
-        _parse_decoded_user_cookie,
-    )
-
-    signed = _get_signed_cookie_with_chunks(dict(cookies), USER_COOKIE_NAME)
-    origin = get_origin_from_redirect_uri()
-    if signed and origin:
-        return _parse_decoded_user_cookie(signed, origin)
-    return {}
+    return _owner_named(signed_claims(cookies))
 
 
 def draw_sign_in() -> None:

@@ -9,10 +9,10 @@ import threading
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, cast
 
+from chatbot.app.running_questions import RunningQuestions
 from chatbot.cli.served_command import served
 from chatbot.store.addition_opening import open_additions
 from chatbot.store.addition_queue import Additions
-from chatbot.ui.running_questions import RunningQuestions
 
 if TYPE_CHECKING:
     from chatbot.api.host import Opened
@@ -66,7 +66,7 @@ def serve_beside(_: argparse.Namespace, settings: Settings) -> int:
 
     command = served()
     assert command is not None, "only a command of another process comes here"
-    read, write, _errors = command.terminal.streams
+    read, write, _errors = command.streams
     run_stdio(cast("Opened", command.store), read, write)
     return 0
 

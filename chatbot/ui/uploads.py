@@ -14,20 +14,17 @@ from contextlib import suppress
 from dataclasses import dataclass
 from functools import partial
 from itertools import chain
-from typing import cast
 
 import streamlit as st
 from starlette.datastructures import Headers
 from starlette.exceptions import HTTPException
 from starlette.requests import ClientDisconnect
 from starlette.responses import PlainTextResponse
-from streamlit import runtime
-from streamlit.runtime.memory_uploaded_file_manager import MemoryUploadedFileManager
-from streamlit.runtime.scriptrunner import get_script_run_ctx
 from streamlit.typing import UploadedFile
 
 from chatbot.settings import Settings
 from chatbot.ui.guard import App, Message, Receive, Scope, Send
+from chatbot.ui.streamlit_internals import end_session, is_open, runs, this_session, uploaded_files
 
 __all__ = ["Uploads", "admit", "let_go", "turn_away"]
 
@@ -67,18 +64,17 @@ def turn_away() -> None:
 
 
 def _note(change: Callable[[str], None]) -> None:
-    context = get_script_run_ctx()
-    if context is not None:
+    if session := this_session():
         with _lock:
-            change(context.session_id)
+            change(session)
 
 
 def let_go(files: Iterable[UploadedFile]) -> None:
     """Releases what the session sent and what was taken from it, or is not wanted."""
-    context = get_script_run_ctx()
-    if context is not None and runtime.exists():
+    session = this_session()
+    if session and runs():
         for file in files:
-            _store().remove_file(context.session_id, file.file_id)
+            uploaded_files().remove_file(session, file.file_id)
 
 
 @dataclass(slots=True)
@@ -121,7 +117,7 @@ class Uploads:
     # ------------------------------------------------------------------------------------------------------
 
     async def _take(self, session: str, scope: Scope, receive: Receive, send: Send) -> None:
-        if session not in _admitted or not _is_active(session):
+        if session not in _admitted or not is_open(session):
             await PlainTextResponse(NOT_ADMITTED, 403)(scope, receive, send)
             return
         if scope["method"] != "PUT":
@@ -152,8 +148,8 @@ class Uploads:
             pass  # interrupted by the sender
         finally:
             self._coming.remove(coming)
-            if not _is_active(session):  # closed meanwhile
-                _store().remove_session_files(session)
+            if not is_open(session):  # closed meanwhile
+                uploaded_files().remove_session_files(session)
 
     def _check(self, coming: _Coming, size: int) -> None:
         """Raises HTTPException if there is no room for a file of this size beside the others."""
@@ -161,7 +157,7 @@ class Uploads:
         if settings is None:
             raise HTTPException(503, NOT_READY)
         held: dict[str, list[int]] = {}
-        for session, files in list(_store().file_storage.items()):
+        for session, files in list(uploaded_files().file_storage.items()):
             held[session] = [len(file.data) for file in list(files.values())]
         others = [other for other in self._coming if other is not coming]
         own = [
@@ -201,7 +197,7 @@ class Uploads:
         closed: its page will not come back.
         """
         with _lock:
-            absent = {session for session in _admitted if not _is_active(session)}
+            absent = {session for session in _admitted if not is_open(session)}
         self._away = {session: until for session, until in self._away.items() if session in absent}
         if closed:
             patience = 0
@@ -217,13 +213,12 @@ class Uploads:
     def _end(self, session: str) -> None:
         """Ends a session that has not come back in time, with all that it holds."""
         until = self._away.get(session)
-        if until is None or until > time.monotonic() or _is_active(session):
+        if until is None or until > time.monotonic() or is_open(session):
             return
         del self._away[session]
         with _lock:
             _admitted.discard(session)
-        runtime.get_instance().close_session(session)
-        _store().remove_session_files(session)  # also if Streamlit had already forgotten the session
+        end_session(session)
 
 
 async def _soon(receive: Receive, session: str) -> Message:
@@ -235,14 +230,6 @@ async def _soon(receive: Receive, session: str) -> Message:
     while time.monotonic() < end:
         with suppress(TimeoutError):
             return await asyncio.wait_for(receive(), LOOK_SECONDS)
-        if not _is_active(session):
+        if not is_open(session):
             raise HTTPException(403, NOT_ADMITTED)
     raise HTTPException(408, TOO_SLOW)
-
-
-def _is_active(session: str) -> bool:
-    return runtime.exists() and runtime.get_instance().is_active_session(session)
-
-
-def _store() -> MemoryUploadedFileManager:
-    return cast(MemoryUploadedFileManager, runtime.get_instance().uploaded_file_mgr)

@@ -14,10 +14,10 @@ from pathlib import Path
 import psycopg
 import pytest
 
-from chatbot.memory.signals.embedded_postgres import PACKAGE, SETTINGS, EmbeddedServer
 from chatbot.models.chat import LLM
 from chatbot.service import Chatbot
 from chatbot.settings import Settings
+from tests.embedded_postgres import PACKAGE, SETTINGS, EmbeddedServer
 from tests.engines import ENGINES, FILES, StoresDatabase, using
 from tests.served_chroma import ServedChroma
 from tests.served_objects import KEYS, ServedObjects

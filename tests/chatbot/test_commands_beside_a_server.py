@@ -14,13 +14,14 @@ import time
 import urllib.request
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import suppress
 from pathlib import Path
 from typing import Any, TypeAlias
 
 import pytest
 
 import chatbot
-from chatbot.cli.frames import END, ERRORS, RUN, Frames, socket_path
+from chatbot.cli.command_client import socket_path
 from tests.browser import PORTS, Server, answered_by, is_free
 from tests.commands import run, run_in
 from tests.pdfs import make_pdf
@@ -227,40 +228,41 @@ def test_the_socket_is_only_for_its_owner(home: Path) -> None:
     assert "belongs to another account" in told.stdout
 
 
-def connected(home: Path) -> Frames:
+def connected(home: Path) -> socket.socket:
     connection = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
     connection.settimeout(20)
     with socket_path(home / "chroma_db") as path:
         connection.connect(path)
-    return Frames(connection)
+    return connection
 
 
 def test_a_command_of_another_version_is_told(home: Path) -> None:
-    frames = connected(home)
-    frames.send_json(RUN, {"version": "0.0.1", "arguments": ["search", "x"]})
-    kind, told = frames.wait()
-    assert kind == ERRORS
-    assert f"is version {chatbot.__version__}, and this command 0.0.1. Restart the server." in told.decode()
-    assert frames.wait() == (END, b"3")
-    frames.close()
+    with connected(home) as connection:
+        socket.send_fds(connection, [b"\n"], [1, 2])
+        connection.sendall(b'{"version": "0.0.1", "arguments": ["search", "x"]}\n')
+        told = json.loads(connection.recv(1_000))["refused"]
+        assert not connection.recv(1_000)
+    assert f"is version {chatbot.__version__}, and this command 0.0.1. Restart the server." in told
 
 
 @pytest.mark.parametrize(
-    "data",
+    ("data", "files"),
     [
-        b"R\xff\xff\xff\xff",
-        b"R\0\0\0\2no",
-        b"R\0\0\0\2[]",
-        b"R\0\3\r\x40" + b"[" * 200_000,
-        b"GET / HTTP/1.1\r\n\r\n",
+        (b"\n", 1),
+        (b"\nno\n", 2),
+        (b"\n[]\n", 2),
+        (b"\n" + b"[" * 200_000 + b"\n", 2),
+        (b"GET / HTTP/1.1\r\n\r\n", 0),
     ],
 )
-def test_nonsense_ends_its_own_connection_alone(home: Path, data: bytes) -> None:
-    frames = connected(home)
-    frames.socket.sendall(data)
-    with pytest.raises(ConnectionError):
-        frames.wait()
-    frames.close()
+def test_nonsense_ends_its_own_connection_alone(home: Path, data: bytes, files: int) -> None:
+    with connected(home) as connection:
+        if files:
+            socket.send_fds(connection, [data[:1]], range(files))
+            data = data[1:]
+        with suppress(ConnectionError):  # it may hang up before it has all
+            connection.sendall(data)
+            assert not connection.recv(1_000)
     assert run(home, "search", "debt", "--json").returncode == 0
 
 
@@ -286,6 +288,24 @@ def test_input_is_answered_line_by_line(home: Path) -> None:
         assert process.wait(10) == 130
         assert time.monotonic() - begun < 1.5
         assert "Stopped." in process.communicate()[1]
+
+
+@pytest.mark.timed
+def test_a_command_is_stopped_while_nobody_reads_what_it_prints(home: Path) -> None:
+    command = ("search", "--batch", "--mode", "keyword")
+    row = json.dumps({"id": 1, "query": "debt anchor"}) + "\n"
+    whole = 1_000 * len(run(home, *command, stdin=row).stdout)
+    with started(home, *command) as process:
+        assert process.stdin
+        assert process.stdout
+        process.stdin.write(1_000 * row)
+        process.stdin.flush()
+        assert process.stdout.readline()
+        time.sleep(1)
+        process.kill()
+        process.wait(10)
+        printed = len(process.stdout.read())  # up to the end, which the server lets go of
+    assert printed < whole / 2
 
 
 def test_a_password_is_asked_for_at_the_commands_own_terminal(home: Path, tmp_path: Path) -> None:

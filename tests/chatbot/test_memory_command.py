@@ -16,8 +16,7 @@ from chatbot.cli import main
 from chatbot.memory.signals.news_sources import News
 from chatbot.memory.signals.records import AssetRow, EventRow, Health, Imported, RecalledEvent, SourceRow
 from chatbot.memory.signals.signal_store import Signals
-from chatbot.memory.signals.source_ratings import SourceRatings
-from chatbot.memory.signals.state import State
+from chatbot.memory.signals.signal_use import SourceRatings, State
 from tests.case_rows import case_lines, case_rows
 from tests.fakes import HashEmbedder
 
@@ -325,8 +324,6 @@ def test_an_empty_memory_says_what_to_do_next_and_is_no_failure(
     assert code == 1
     assert not output
     assert errors.startswith("Error: ")
-    server = tmp_path / "home" / "chroma_db" / "signals" / "data"
-    assert not server.exists(), "no server is started for that"
 
 
 SWITCHED_OFF = "News signals are off. Turn them on: python -m chatbot memory signals on\n"

@@ -123,9 +123,9 @@ def test_a_setting_is_read_or_refused_by_its_name(name: str, value: str) -> None
         assert name in refusal or "FINPOLICY_PROMPT_EXCHANGES" in refusal
         return
     defaults = load_settings({})
-    field, _ = ENVIRONMENT[name]
+    field = ENVIRONMENT[name]
     assert value.strip() or getattr(settings, field) == getattr(defaults, field)
-    others = [called for called, _ in ENVIRONMENT.values() if called != field]
+    others = [called for called in ENVIRONMENT.values() if called != field]
     assert all(getattr(settings, called) == getattr(defaults, called) for called in others)
 
 

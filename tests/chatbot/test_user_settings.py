@@ -9,13 +9,14 @@ from dataclasses import fields, replace
 from ipaddress import ip_address
 from pathlib import Path
 
+import httpx2
 import pytest
 
 from chatbot.errors import ModelError, ProjectError, SettingsError
 from chatbot.models import endpoints
+from chatbot.models.endpoint_errors import explain_failure
 from chatbot.models.endpoints import check_endpoint
 from chatbot.models.openai_chat import OpenAIModel
-from chatbot.models.timeouts import explain_limit
 from chatbot.settings import Settings, load_settings
 from chatbot.user_settings import (
     BY_NAME,
@@ -262,9 +263,8 @@ def test_messages_speak_of_the_page_and_not_of_variables() -> None:
 
 def test_who_waits_too_long_is_told_what_a_user_can_do() -> None:
     for limit in ("first", "between", "whole"):
-        explained = explain_limit(limit, Settings())
-        assert explained is not None
-        told = in_own_words(ModelError(explained[0], hint=explained[1]))
+        failure = explain_failure(httpx2.ReadTimeout(limit), Settings(), model_setting="")
+        told = in_own_words(failure)
         assert "hoose a faster model" in told.hint
         assert "FINPOLICY" not in told.hint and "OPENAI" not in told.hint
 

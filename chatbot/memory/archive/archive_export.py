@@ -6,7 +6,7 @@ import time
 from collections import Counter
 from collections.abc import Callable, Iterator
 from contextlib import closing, suppress
-from dataclasses import dataclass, field
+from dataclasses import asdict, dataclass, field
 from pathlib import Path
 
 import chatbot
@@ -17,10 +17,14 @@ from chatbot.memory.archive.archive_records import (
     ArchivedRecord,
     NewsRecord,
     Read,
+    Reading,
     RemovedNewsRecord,
     SkippedError,
+    Telling,
 )
-from chatbot.memory.signals import events
+from chatbot.memory.signals.news_places import moment
+from chatbot.memory.signals.news_postgres import NewsPlace
+from chatbot.memory.signals.news_tables import every_event
 from chatbot.memory.signals.signal_store import Signals
 from chatbot.store.database import Database
 from chatbot.store.document_names import MOST_NAMED
@@ -72,11 +76,10 @@ def export_store(store: OpenedStore, path: Path, progress: Progress) -> Iterator
                 lines = _lines(record, getattr(store, part).read, tally, progress)
                 tally.done = writer.add(f"{record.kind}.jsonl", lines)
                 yield tally
-        with store.signals.archived() as connection:
-            for news, of in ((NewsRecord, events.every_event), (RemovedNewsRecord, events.removed_news)):
-                found = of(connection) if connection else ()
-                lines = (news.model_validate_json(text).line() for text in found)
-                yield Tally(news.kind, writer.add(f"{news.kind}.jsonl", lines))
+        news = store.signals.archived()
+        for record, of in ((NewsRecord, _news), (RemovedNewsRecord, _removed_news)):
+            lines = of(news) if news else iter(())
+            yield Tally(record.kind, writer.add(f"{record.kind}.jsonl", lines))
         given = store.keys.highest_number("api_key", "id")
         writer.finish(
             Manifest(format=FORMAT, program=chatbot.__version__, made_at=time.time(), keys_given=given)
@@ -95,3 +98,18 @@ def _lines(record: type[ArchivedRecord], read: Read, tally: Tally, progress: Pro
         else:
             yield found.line()
         progress(record.kind, "exporting", done, max(done, total))
+
+
+def _news(place: NewsPlace) -> Iterator[bytes]:
+    for row in every_event(place):
+        told = [
+            Telling(source=one.source, number=one.number, link=one.link, at=one.at.timestamp())
+            for one in row.tellings
+        ]
+        readings = [Reading(**asdict(one)) for one in row.readings]
+        yield NewsRecord(text=row.text, tellings=tuple(told), readings=tuple(readings)).line()
+
+
+def _removed_news(place: NewsPlace) -> Iterator[bytes]:
+    for digest, at in place.read("select content_hash, removed_at from removed_news order by content_hash"):
+        yield RemovedNewsRecord(sha256=digest, removed_at=moment(at).timestamp()).line()

@@ -21,9 +21,8 @@ from chatbot.memory.archive.archive_records import (
     SkippedError,
 )
 from chatbot.memory.cases.case_store import hidden
-from chatbot.memory.signals import events
+from chatbot.memory.signals import news_tables
 from chatbot.memory.signals.news_sources import news_hash
-from chatbot.memory.signals.postgres import Connection
 from chatbot.memory.signals.records import NewsItem, NewsReading
 from chatbot.store.database import Database, Transaction
 from ingestion.precedence import giving_way
@@ -37,6 +36,9 @@ NOT_HERE = "its conversation is not in the archive, or belongs to somebody else 
 UNKNOWN = "this version of the program does not know it"
 # How many more API keys an archive's store may have given than this one: numbers must be left for new ones.
 MOST_KEYS = 1_000_000
+# News that is there stays there.
+KEEP_REMOVED = """insert into removed_news select ?1, ?2 where not exists
+    (select 1 from news_events where content_hash = ?1) on conflict do nothing"""
 TOO_HIGH = f"no store has given more than {MOST_KEYS:,} API keys"
 
 
@@ -76,8 +78,8 @@ class StoreImport:
             if (kind := name.removesuffix(".jsonl")) not in KINDS:
                 yield Tally(kind, skipped=Counter({UNKNOWN: member.lines}))
         if any(self._lines(record.kind) for record in (NewsRecord, RemovedNewsRecord)):
-            with self._store.signals.importing() as connection:
-                tallies = [self._import_news(connection), self._import_removed(connection)]
+            with self._store.signals.importing() as changes:
+                tallies = [self._import_news(changes), self._import_removed(changes)]
             yield from tallies
 
     # --- reading
@@ -166,8 +168,8 @@ class StoreImport:
         if owners & self._others:
             raise SkippedError(OF_OTHER_KEY)
 
-    def _import_news(self, connection: Connection) -> Tally:
-        tally = Tally("news")
+    def _import_news(self, changes: Transaction) -> Tally:
+        tally, place = Tally("news"), self._store.signals.place
         for _, record in self._records("news"):
             items = [
                 NewsItem(
@@ -176,11 +178,11 @@ class StoreImport:
                 for told in record.tellings
             ]
             readings = [NewsReading(**reading.model_dump()) for reading in record.readings]
-            counts = events.keep_items(connection, items)
-            event, there = events.event_of(connection, record.text)
+            counts = news_tables.keep_items(place, changes, items)
+            event, there = news_tables.event_of(changes, record.text)
             is_new = bool(counts["events"] or counts["tellings"])
             if event and readings and not there:
-                events.keep_readings(connection, [(event, reading) for reading in readings])
+                news_tables.keep_readings(place, changes, event, readings)
                 is_new = True
             if is_new:
                 tally.done += 1
@@ -190,10 +192,11 @@ class StoreImport:
                 tally.skip(record.other if event else "it was removed here", news_hash(record.text)[:16])
         return tally
 
-    def _import_removed(self, connection: Connection) -> Tally:
-        tally = Tally("removed_news")
+    def _import_removed(self, changes: Transaction) -> Tally:
+        tally, place = Tally("removed_news"), self._store.signals.place
         for _, record in self._records("removed_news"):
-            is_new = events.keep_removed(connection, record.sha256, record.removed_at)
+            at = place.time(datetime.fromtimestamp(record.removed_at, UTC))
+            is_new = changes.execute(KEEP_REMOVED, (record.sha256, at)).rowcount
             tally.done, tally.there = tally.done + is_new, tally.there + (not is_new)
         return tally
 

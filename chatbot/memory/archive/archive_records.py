@@ -40,8 +40,10 @@ __all__ = [
     "KeyRecord",
     "NewsRecord",
     "Read",
+    "Reading",
     "RemovedNewsRecord",
     "SkippedError",
+    "Telling",
 ]
 
 Row: TypeAlias = tuple[Any, ...]

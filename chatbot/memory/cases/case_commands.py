@@ -10,13 +10,12 @@ import sys
 from argparse import Namespace
 from typing import TYPE_CHECKING, Any
 
-from chatbot.cli.conversation_commands import OWNER
 from chatbot.cli.exit_codes import DONE, FAILED
-from chatbot.cli.memory_actions import FEW, Action, Commands, Lines, Option, file_actions, told
-from chatbot.cli.output import emit, note
+from chatbot.cli.memory_command import FEW, Action, Commands, Option, file_actions
+from chatbot.cli.output import Lines, note, printed
 from chatbot.memory.cases.records import Case, case_fields
+from chatbot.memory.conversations.conversation_names import LOCAL
 from chatbot.memory.layers import counted
-from chatbot.records import Notice
 from chatbot.settings import PROGRAM
 
 if TYPE_CHECKING:
@@ -29,9 +28,9 @@ FORM = (
     'A line is a JSON object such as {"question": "…", "plan": "the answer", "reward": 1}; `memory cases '
     "export` writes them."
 )
-NONE_RATED = Notice(
-    "No answers have been rated yet.",
-    f'Rate one on the Chat page, or add one with: {PROGRAM} memory cases add "QUESTION" "ANSWER"',
+NONE_RATED = (
+    "No answers have been rated yet. Rate one on the Chat page, or add one with: "
+    f'{PROGRAM} memory cases add "QUESTION" "ANSWER"'
 )
 
 
@@ -44,9 +43,9 @@ def _case_text(case: Case) -> str:
     return f"{case.id}  {verdict}  {case.question}\n    {' '.join(case.plan.split())[:300]}"
 
 
-@told
-def _list_cases(chatbot: Chatbot, options: Namespace) -> Lines:
-    rows = chatbot.cases.listed(OWNER)
+@printed
+def _list_cases(options: Namespace, chatbot: Chatbot) -> Lines:
+    rows = chatbot.cases.listed(LOCAL)
     if not rows:
         note(NONE_RATED)
     for row in rows[: options.k]:
@@ -54,68 +53,68 @@ def _list_cases(chatbot: Chatbot, options: Namespace) -> Lines:
         yield {**_case_line(row.case), "stale": row.stale}, _case_text(row.case) + mark
 
 
-@told
-def _add_case(chatbot: Chatbot, options: Namespace) -> Lines:
+@printed
+def _add_case(options: Namespace, chatbot: Chatbot) -> Lines:
     question, answer = options.texts[0], options.texts[1]
     reward = 0 if options.not_helpful else 1
-    case = chatbot.cases.add(OWNER, Case(question, answer, reward))
+    case = chatbot.cases.add(LOCAL, Case(question, answer, reward))
     yield _case_line(case), f"Added {case.id}."
 
 
-@told
-def _search_cases(chatbot: Chatbot, options: Namespace) -> Lines:
+@printed
+def _search_cases(options: Namespace, chatbot: Chatbot) -> Lines:
     from chatbot.memory.cases.case_store import CaseQuery
 
-    results = chatbot.cases.find(OWNER, options.texts[0], CaseQuery(options.k))
+    results = chatbot.cases.find(LOCAL, options.texts[0], CaseQuery(options.k))
     if not results:
-        note(_none_found(chatbot.cases.health(OWNER)))
+        note(_none_found(chatbot.cases.health(LOCAL)))
     for found in results:
         line = {"rank": found.rank, "score": found.score, **_case_line(found.case)}
         yield line, f"{found.score:.2f}  {_case_text(found.case)}"
 
 
-def _none_found(health: CaseHealth) -> Notice:
+def _none_found(health: CaseHealth) -> str:
     """What to print if no case is to a question like the one searched for."""
     if not health.cases:
         return NONE_RATED
     stale = f"; {health.stale} skipped, as a document was changed or removed" if health.stale else ""
     waiting = f"; {health.waiting} not indexed yet (`memory cases reembed`)" if health.waiting else ""
     count = counted(health.cases, "rated answer")
-    return Notice(
-        f"None of {count} answers a similar question{stale}{waiting}.", "`memory cases list` shows all."
-    )
+    return f"None of {count} answers a similar question{stale}{waiting}. `memory cases list` shows all."
 
 
-@told
-def _remove_case(chatbot: Chatbot, options: Namespace) -> Lines:
+@printed
+def _remove_case(options: Namespace, chatbot: Chatbot) -> Lines:
     from chatbot.memory.cases.case_store import KEPT_DAYS
 
     key = options.texts[0]
-    chatbot.cases.delete(OWNER, key)
+    chatbot.cases.delete(LOCAL, key)
     undo = f"Removed. Undo within {KEPT_DAYS} days: {PROGRAM} memory cases restore {key}"
     yield {"key": key, "status": "removed"}, undo
 
 
-@told
-def _restore_case(chatbot: Chatbot, options: Namespace) -> Lines:
-    yield _case_line(chatbot.cases.restore(OWNER, options.texts[0])), "Restored."
+@printed
+def _restore_case(options: Namespace, chatbot: Chatbot) -> Lines:
+    yield _case_line(chatbot.cases.restore(LOCAL, options.texts[0])), "Restored."
 
 
-def _reembed_cases(chatbot: Chatbot, options: Namespace) -> int:
-    waiting = chatbot.cases.catch_up(OWNER, most=None)
-    emit({"waiting": waiting}, f"{counted(waiting, 'rated answer')} without a vector.", as_json=options.json)
+@printed
+def _reembed_cases(options: Namespace, chatbot: Chatbot) -> Lines:
+    waiting = chatbot.cases.catch_up(LOCAL, most=None)
+    yield {"waiting": waiting}, f"{counted(waiting, 'rated answer')} without a vector."
     return FAILED if waiting else DONE
 
 
-def _health_of_cases(chatbot: Chatbot, options: Namespace) -> int:
-    health = chatbot.cases.health(OWNER)
+@printed
+def _health_of_cases(options: Namespace, chatbot: Chatbot) -> Lines:
+    health = chatbot.cases.health(LOCAL)
     text = (
         f"{counted(health.cases, 'rated answer')} ({health.positive} helpful, {health.negative} not), "
         f"{health.stale} stale, {health.waiting} without a vector yet."
     )
     unread = [f"Rated answer {problem.line}: {problem.reason}" for problem in health.problems]
     unread += [f"Shared answer {problem.line}: {problem.reason}" for problem in health.shared_problems]
-    emit(dataclasses.asdict(health), "\n".join([text, *unread]), as_json=options.json)
+    yield dataclasses.asdict(health), "\n".join([text, *unread])
     return FAILED if unread else DONE
 
 

@@ -30,19 +30,17 @@ __all__ = ["TABLES", "CaseFile", "CaseFileView", "own_case", "question_vectors",
 # count of changes. Both tell what has been read already.
 TABLES = Tables(
     "cases",
-    (
-        """create table rated_answer (number integer primary key autoincrement, shelf text not null,
+    """create table rated_answer (number integer primary key autoincrement, shelf text not null,
             id text not null, line blob not null,
     revision integer not null default 0, fingerprint text, vector blob, unique (shelf, id));
 create index rated_answer_of on rated_answer(shelf, number, revision);
 create table rated_shelf (shelf text primary key, changes integer not null) without rowid;
 """
-        + "".join(
-            f"create trigger rated_{event} after {event} on rated_answer begin insert into rated_shelf "
-            f"values ({row}.shelf, 1)"
-            " on conflict (shelf) do update set changes = rated_shelf.changes + 1; end;\n"
-            for event, row in (("insert", "new"), ("update", "new"), ("delete", "old"))
-        ),
+    + "".join(
+        f"create trigger rated_{event} after {event} on rated_answer begin insert into rated_shelf "
+        f"values ({row}.shelf, 1)"
+        " on conflict (shelf) do update set changes = rated_shelf.changes + 1; end;\n"
+        for event, row in (("insert", "new"), ("update", "new"), ("delete", "old"))
     ),
 )
 # The cast makes a value that a damaged disk turned into text an unreadable line like any other.

@@ -5,22 +5,15 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from typing import Any
-
-import numpy as np
-from numpy.typing import NDArray
 
 from chatbot.memory.cases.records import Case
 from chatbot.models.cosine_scale import by_embedder
-from chatbot.store.vector_index import Vectors
 
 __all__ = [
     "PAGE_BOUND",
     "PageWeight",
     "Recalled",
     "Thresholds",
-    "cosines_of",
-    "nearest",
     "share_notes",
     "thresholds_of",
     "weigh_pages",
@@ -73,39 +66,6 @@ class Recalled:
     rank: int
     score: float
     case: Case
-
-    @property
-    def fields(self) -> dict[str, Any]:
-        """{rank, score, question, plan, reward, line_index}."""
-        case = self.case
-        return {
-            "rank": self.rank,
-            "score": self.score,
-            "question": case.question,
-            "plan": case.plan,
-            "reward": case.reward,
-            "line_index": case.line_index,
-        }
-
-
-def cosines_of(rows: Vectors, vector: Vectors) -> Vectors:
-    """Cosines, in [-1, 1], of unit rows (n, dimension) to a unit vector (dimension,).
-
-    They are computed on this thread alone. BLAS, which `@` calls, splits the product over all cores and waits
-    for each. Beside other work, that takes ten times as long as one core does.
-    """
-    found: Vectors = np.einsum("ij,j->i", rows, vector)
-    return np.clip(found, -1, 1, out=found)
-
-
-def nearest(scores: Vectors, wanted: NDArray[np.bool_], least: float) -> Sequence[int]:
-    """Places of the scores that are wanted and at least `least`, the highest first.
-
-    Of equals, the later comes first. NaN is never among them.
-    """
-    places = np.flatnonzero(wanted & (scores >= least))[::-1]
-    found: list[int] = places[np.argsort(-scores[places], kind="stable")].tolist()
-    return found
 
 
 def share_notes(

@@ -32,8 +32,6 @@ from chatbot.memory.cases.case_import import read_cases
 from chatbot.memory.cases.case_recall import (
     PageWeight,
     Recalled,
-    cosines_of,
-    nearest,
     thresholds_of,
     weigh_pages,
 )
@@ -53,6 +51,7 @@ from chatbot.memory.cases.records import (
 from chatbot.memory.conversations.answer_records import cited_text
 from chatbot.memory.import_files import ImportedLines, LineProblem, Progress, holds_words, no_progress
 from chatbot.memory.memory_database import MemoryDatabase
+from chatbot.memory.nearest import cosines_of, nearest
 from chatbot.models.embedders import Embedder
 from chatbot.records import DOUBTFUL, Answer
 from chatbot.store.vector_index import Vectors

@@ -13,11 +13,11 @@ from typing import TypeVar
 
 import streamlit as st
 
+from chatbot.app.app_context import AppContext
+from chatbot.app.file_import import Wording
 from chatbot.memory.cases.case_store import DAY, KEPT_DAYS, CaseHealth, CaseRow, hidden
 from chatbot.memory.cases.records import Case, case_id
 from chatbot.ui import session
-from chatbot.ui.app_context import AppContext
-from chatbot.ui.file_import import Wording
 from chatbot.ui.list_controls import page_of, search_box
 from chatbot.ui.memory_dialogs import Dialog, ask_for, attempt, draw_button, draw_choice, finish
 from chatbot.ui.memory_files import Files, draw_files, lines_html

@@ -15,10 +15,11 @@ import numpy as np
 from chatbot.errors import NotFoundError, UsageError
 from chatbot.memory.cases.case_file import question_vectors
 from chatbot.memory.cases.case_import import cut_lines
-from chatbot.memory.cases.case_recall import MOST_NEGATIVE, MOST_POSITIVE, cosines_of, nearest
+from chatbot.memory.cases.case_recall import MOST_NEGATIVE, MOST_POSITIVE
 from chatbot.memory.cases.case_store import NEIGHBOURS
 from chatbot.memory.cases.records import DEFAULT_FIELDS, LONGEST_LINE, read_reward
 from chatbot.memory.import_files import open_file
+from chatbot.memory.nearest import cosines_of, nearest
 from chatbot.models.embedders import Embedder, local_embedder
 from chatbot.settings import load_settings
 from chatbot.store.vector_index import Vectors

@@ -10,6 +10,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import chain, islice, pairwise
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -349,27 +350,20 @@ class Conversation:
 def compress(
     messages: Sequence[Message],
     *,
-    max_tokens: int = 20_000,
-    compression_ratio: float = 0.5,
-    rho: float = 0.5,
-    gamma: float = 1.0,
-    keep_last: int = 2,
-    scoring: str = "query",
-    protect_figures: bool = True,
     query: str = "",
     model: str = "",
     vectors: Vector | None = None,
     query_vector: Vector | None = None,
+    **options: Any,
 ) -> Compressed:
     """Compress a conversation once.
 
-    See Conversation, CompressionFocus and CompressionOptions, whose errors it raises.
+    options: max_tokens=20_000, compression_ratio=0.5, rho=0.5, gamma=1.0, keep_last=2, scoring="query",
+    protect_figures=True; see CompressionOptions. See also Conversation and CompressionFocus, whose errors it
+    raises.
     """
-    options = CompressionOptions(
-        max_tokens, compression_ratio, rho, gamma, keep_last, scoring, protect_figures
-    )
     conversation = Conversation(messages, model=model, vectors=vectors)
-    return conversation.compress(CompressionFocus(query, query_vector), options)
+    return conversation.compress(CompressionFocus(query, query_vector), CompressionOptions(**options))
 
 
 def _require(condition: bool, problem: str) -> None:

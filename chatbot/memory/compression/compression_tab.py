@@ -10,9 +10,9 @@ from collections.abc import Sequence
 
 import streamlit as st
 
+from chatbot.app.app_context import AppContext
 from chatbot.memory.compression.sessions import CompressionStats
 from chatbot.ui import overlay, session
-from chatbot.ui.app_context import AppContext
 from chatbot.ui.list_controls import page_of
 from chatbot.ui.safe_text import paragraphs_html, quiet_html, short, table_html
 from chatbot.ui.shortened_view import show_shortened, stats_rows

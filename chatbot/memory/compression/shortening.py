@@ -20,7 +20,7 @@ from chatbot.records import Compression, Exchange, Recall
 from chatbot.settings import Settings
 from chatbot.store.vector_index import Vectors
 
-__all__ = ["Long", "Shortened", "fit_exchanges", "room_of", "shorten", "threshold_of"]
+__all__ = ["Long", "fit_exchanges", "room_of", "shorten", "threshold_of"]
 
 # Tokens that the rules, the example and each page of a prompt need. Most pages have fewer.
 RULES_TOKENS, PAGE_TOKENS = 800, 800
@@ -37,18 +37,6 @@ LEAST_RATIO = 1e-6
 
 # Which characters of an exchange's question and answer were kept.
 Kept = tuple[Spans, Spans]
-
-
-@dataclass(frozen=True, slots=True)
-class Shortened:
-    """The older part of a conversation, shortened.
-
-    context: (role, text) pairs, in order of time.
-    compression: what was kept and dropped.
-    """
-
-    context: tuple[tuple[str, str], ...]
-    compression: Compression
 
 
 @dataclass(frozen=True, slots=True)
@@ -130,10 +118,10 @@ def _cut(messages: Sequence[Message], ratio: float, question: str, model: str, *
 
 def shorten(
     long: Long, recall: Recall, vectors: Mapping[tuple[str, int], Vectors], settings: Settings
-) -> Shortened:
-    """Shorten the older exchanges to what the last ones leave of the target.
+) -> tuple[tuple[tuple[str, str], ...], Compression]:
+    """(the older exchanges, shortened to what the last ones leave of the target; what was kept and dropped).
 
-    vectors: of exchanges, by conversation and number.
+    The former are (role, text) pairs, in order of time. vectors: of exchanges, by conversation and number.
     """
     older, before = _likeliest(long, recall, vectors)
     messages = [message for exchange in older for message in _messages_of(exchange)]
@@ -165,8 +153,7 @@ def shorten(
         recall.before,
     )
     filled = [message for message in result.context if message.content.strip()]
-    context = tuple((message.role, message.content) for message in filled)
-    return Shortened(context, compression)
+    return tuple((message.role, message.content) for message in filled), compression
 
 
 def _messages_of(exchange: StoredExchange) -> tuple[Message, Message]:

@@ -41,8 +41,7 @@ __all__ = [
 
 TABLES = Tables(
     "conversations",
-    (
-        """
+    """
 create table conversation (id text primary key, owner text not null, begun_at real not null,
 changed_at real not null, title text,
     deleted_at real, compresses integer not null default 1, recalls_others integer not null default 0,
@@ -64,15 +63,13 @@ primary key (sha256, conversation, number),
 create table summary (conversation text not null references conversation(id) on delete cascade,
 first integer not null, last integer not null,
     text text not null, model text not null, primary key (conversation, last)) without rowid;
-""",
-        """
 create table spent (conversation text not null, number integer not null, prompt_tokens integer not null,
     answer_tokens integer not null, estimated integer not null, seconds real not null,
     first_seconds real not null, cost real, primary key (conversation, number),
     foreign key (conversation, number) references exchange(conversation, number) on delete cascade)
     without rowid;
 """,
-    ),
+    version=2,
 )
 # Exchanges in a conversation's sliding window.
 WINDOW = 10

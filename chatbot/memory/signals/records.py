@@ -30,9 +30,8 @@ ACTIONS = ("buy", "sell", "observe")
 class SignalsError(StoreError):
     """The signal store cannot be used, or not for this.
 
-    kind: "missing" (a package) | "address" | "down" | "starting" (the embedded one, after it ended) | "slow"
-    | "busy" | "login" | "read-only" | "denied" | "full" | "no-vector" | "schema" | "newer-schema" |
-    "embedder" | "vector" | "off" | "other".
+    kind: "missing" (a package) | "address" | "down" | "slow" | "busy" | "login" | "read-only" | "denied" |
+    "full" | "no-vector" | "schema" | "newer-schema" | "embedder" | "vector" | "off" | "other".
     """
 
     def __init__(
@@ -46,7 +45,7 @@ class SignalsError(StoreError):
 class SignalOptions:
     """How signals are kept and recalled.
 
-    address: a Postgres connection string, "" for the embedded server.
+    address: a Postgres connection string, "" for the file of all memories.
     threshold: least cosine similarity, 0 for the embedder's own.
     confidence: least of a signal, 0 to 1.
     hours: how old news may be.
@@ -139,8 +138,8 @@ class RecalledEvent:
 class EventRow:
     """An event as listed.
 
-    sources: (source, number, link) of every telling, the first one first.
     state: "vector" | "keywords" | "pending" | "nothing" (it has no words).
+    tellings: where it was told, the first one first, without its text.
     readings: the most confident first.
     """
 
@@ -148,8 +147,13 @@ class EventRow:
     text: str
     at: datetime
     state: str
-    sources: tuple[tuple[str, str, str], ...] = ()
+    tellings: tuple[NewsItem, ...] = ()
     readings: tuple[NewsReading, ...] = ()
+
+    @property
+    def sources(self) -> tuple[tuple[str, str, str], ...]:
+        """(source, number, link) of every telling."""
+        return tuple((told.source, told.number, told.link) for told in self.tellings)
 
 
 @dataclass(frozen=True, slots=True)

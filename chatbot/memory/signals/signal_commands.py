@@ -11,17 +11,17 @@ from argparse import Namespace
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING
 
-from chatbot.cli.conversation_commands import OWNER
 from chatbot.cli.exit_codes import DONE, FAILED
-from chatbot.cli.memory_actions import FEW, Action, Commands, Lines, Option, told
-from chatbot.cli.output import emit, note
+from chatbot.cli.memory_command import FEW, Action, Commands, Option
+from chatbot.cli.output import Lines, note, printed, say
 from chatbot.cli.served_command import resolved
 from chatbot.errors import NotFoundError, UsageError
+from chatbot.memory.conversations.conversation_names import LOCAL
+from chatbot.memory.layers import counted
 from chatbot.memory.signals.records import Imported, SignalsError
 from chatbot.memory.signals.status_text import health_text, imported_text, recallable_text
-from chatbot.records import Notice
+from chatbot.serialize import fields_of
 from chatbot.settings import PROGRAM
-from ingestion.invisible_characters import visible
 
 if TYPE_CHECKING:
     from chatbot.service import Chatbot
@@ -35,24 +35,17 @@ def _off(chatbot: Chatbot) -> bool:
     """Whether there is nothing to ask, after a note on what to do next. This is no failure."""
     health = chatbot.signals.health()
     if health.state == "off":
-        note(Notice(health.message, health.hint))
+        note(f"{health.message} {health.hint}")
     return health.state == "off"
 
 
-@told
-def _list_signals(chatbot: Chatbot, options: Namespace) -> Lines:
+@printed
+def _list_signals(options: Namespace, chatbot: Chatbot) -> Lines:
     if _off(chatbot):
         return
     for row in chatbot.signals.listed(options.k, asset=options.asset):
-        readings = [dataclasses.asdict(reading) for reading in row.readings]
-        line = {
-            "event": row.event,
-            "at": row.at.isoformat(),
-            "state": row.state,
-            "text": row.text,
-            "sources": row.sources,
-            "signals": readings,
-        }
+        line = fields_of(row, ("event", "at", "state", "text", "sources"))
+        line |= {"at": row.at.isoformat(), "signals": list(map(dataclasses.asdict, row.readings))}
         best = ""
         if row.readings:
             reading = row.readings[0]
@@ -62,14 +55,16 @@ def _list_signals(chatbot: Chatbot, options: Namespace) -> Lines:
         yield line, f"{row.event}  {row.at:%Y-%m-%d %H:%M}{early}{best}  {text}"
 
 
-def _add_signal(chatbot: Chatbot, options: Namespace) -> int:
+@printed
+def _add_signal(options: Namespace, chatbot: Chatbot) -> Lines:
     from chatbot.memory.signals.news_sources import one_news
 
     news = one_news(options.texts[0], source=options.source, at=options.date, link=options.link)
-    return _told(chatbot, chatbot.signals.add(news, chatbot.models.answering(), again=True), options)
+    return _told(chatbot, chatbot.signals.add(news, chatbot.models.answering(), again=True))
 
 
-def _import_signals(chatbot: Chatbot, options: Namespace) -> int:
+@printed
+def _import_signals(options: Namespace, chatbot: Chatbot) -> Lines:
     from chatbot.memory.signals.news_sources import read_news
 
     name = options.texts[0]
@@ -77,39 +72,34 @@ def _import_signals(chatbot: Chatbot, options: Namespace) -> int:
         news = read_news(sys.stdin.buffer, "standard input")
     else:
         news = read_news(resolved(name))
-    return _told(chatbot, chatbot.signals.add(news, chatbot.models.answering()), options)
+    return _told(chatbot, chatbot.signals.add(news, chatbot.models.answering()))
 
 
-def _told(chatbot: Chatbot, done: Imported, options: Namespace) -> int:
-    """Print what an import did. Returns the exit code."""
+def _told(chatbot: Chatbot, done: Imported) -> Lines:
+    """Says what an import did."""
     for reason in done.refused:
-        print(visible(f"Not read: {reason}"), file=sys.stderr)
-    record = {**dataclasses.asdict(done), "repeated": done.repeated}
-    emit(record, imported_text(done), as_json=options.json)
+        say(f"Not read: {reason}")
+    yield {**dataclasses.asdict(done), "repeated": done.repeated}, imported_text(done)
     if not chatbot.signals.state.on:
         note(
-            Notice(
-                "News signals are off. Imported news is kept but not recalled.",
-                f"Turn them on: {PROGRAM} memory signals on",
-            )
+            "News signals are off. Imported news is kept but not recalled. "
+            f"Turn them on: {PROGRAM} memory signals on"
         )
     elif done.events:
-        health = chatbot.signals.health(chatbot.signal_options(OWNER))
+        health = chatbot.signals.health(chatbot.signal_options(LOCAL))
         if health.recallable < health.read:
-            note(Notice(recallable_text(health), MORE_RECALLED))
-    if done.problem or done.refused:
-        return FAILED
-    return DONE
+            note(f"{recallable_text(health)} {MORE_RECALLED}")
+    return FAILED if done.problem or done.refused else DONE
 
 
-@told
-def _search_signals(chatbot: Chatbot, options: Namespace) -> Lines:
+@printed
+def _search_signals(options: Namespace, chatbot: Chatbot) -> Lines:
     from chatbot.memory.signals.news_sources import time_told
 
     if _off(chatbot):
         return
     query = options.texts[0]
-    limits = chatbot.signal_options(OWNER)
+    limits = chatbot.signal_options(LOCAL)
     as_of = time_told(options.date) if options.date else None
     vector = chatbot.library.embedder.embed([query], query=True)[0]
     if options.asset:
@@ -120,11 +110,10 @@ def _search_signals(chatbot: Chatbot, options: Namespace) -> Lines:
             f"in the {limits.hours:,} hours before {as_of:%Y-%m-%d %H:%M} and is as sure as "
             f"{limits.confidence:.2f}"
         )
-        note(Notice(f"No similar news was published {before}.", MORE_RECALLED))
+        note(f"No similar news was published {before}. {MORE_RECALLED}")
     elif not results:
         recallable = recallable_text(chatbot.signals.health(limits))
-        text = f"No similar news can be recalled. {recallable}"
-        note(Notice(text.strip(), MORE_RECALLED))
+        note(" ".join(filter(None, ("No similar news can be recalled.", recallable, MORE_RECALLED))))
     for found in results:
         line = {**dataclasses.asdict(found), "at": found.at.isoformat()}
         text = (
@@ -134,8 +123,8 @@ def _search_signals(chatbot: Chatbot, options: Namespace) -> Lines:
         yield line, text
 
 
-@told
-def _remove_signal(chatbot: Chatbot, options: Namespace) -> Lines:
+@printed
+def _remove_signal(options: Namespace, chatbot: Chatbot) -> Lines:
     number = options.texts[0]
     if not (number.isascii() and number.isdecimal() and len(number) < 19):
         raise UsageError(
@@ -152,8 +141,9 @@ def _remove_signal(chatbot: Chatbot, options: Namespace) -> Lines:
     yield {"event": int(number), "status": "removed"}, "Removed."
 
 
-def _health_of_signals(chatbot: Chatbot, options: Namespace) -> int:
-    health = chatbot.signals.health(chatbot.signal_options(OWNER))
+@printed
+def _health_of_signals(options: Namespace, chatbot: Chatbot) -> Lines:
+    health = chatbot.signals.health(chatbot.signal_options(LOCAL))
     why = ""
     if health.state != "normal":
         why = f"{health.message} {health.hint}"
@@ -164,13 +154,12 @@ def _health_of_signals(chatbot: Chatbot, options: Namespace) -> int:
     else:
         state = health_text(health)
     text = " ".join(filter(None, [state, recallable_text(health), why.strip()]))
-    emit(dataclasses.asdict(health), text, as_json=options.json)
-    if health.state in {"failed", "fallback"}:
-        return FAILED
-    return DONE
+    yield dataclasses.asdict(health), text
+    return FAILED if health.state in {"failed", "fallback"} else DONE
 
 
-def _reembed(chatbot: Chatbot, options: Namespace) -> int:
+@printed
+def _reembed(options: Namespace, chatbot: Chatbot) -> Lines:
     if _off(chatbot):
         return DONE
     done = chatbot.signals.reembed()
@@ -178,17 +167,17 @@ def _reembed(chatbot: Chatbot, options: Namespace) -> int:
         f"{done.embedded:,} embedded, {done.by_keywords:,} found by keywords only, as the embedding "
         f"model does not read their script. {done.problem}"
     ).strip()
-    emit(dataclasses.asdict(done), text, as_json=options.json)
+    yield dataclasses.asdict(done), text
     return FAILED if done.problem else DONE
 
 
-def _switch(chatbot: Chatbot, options: Namespace) -> int:
+def _switch(options: Namespace, chatbot: Chatbot) -> int:
     chatbot.signals.switch(on=options.action == "on")
-    return _health_of_signals(chatbot, options)
+    return _health_of_signals(options, chatbot)
 
 
-@told
-def _assets(chatbot: Chatbot, options: Namespace) -> Lines:
+@printed
+def _assets(options: Namespace, chatbot: Chatbot) -> Lines:
     if _off(chatbot):
         return
     for row in chatbot.signals.assets()[: options.k]:
@@ -199,23 +188,23 @@ def _assets(chatbot: Chatbot, options: Namespace) -> Lines:
         yield line, text
 
 
-@told
-def _sources(chatbot: Chatbot, options: Namespace) -> Lines:
+@printed
+def _sources(options: Namespace, chatbot: Chatbot) -> Lines:
     rows = chatbot.signals.ratings.listed()
     if not rows:
-        note(Notice("No answer with news in it is rated yet."))
+        note("No answer with news in it is rated yet.")
     for row in rows[: options.k]:
         line = {**dataclasses.asdict(row), "helpful_rate": row.helpful_rate}
         times = row.helpful + row.unhelpful
         yield line, f"{row.source}: helpful {row.helpful} of {times} time{'s' if times != 1 else ''}"
 
 
-@told
-def _clean(chatbot: Chatbot, options: Namespace) -> Lines:
+@printed
+def _clean(options: Namespace, chatbot: Chatbot) -> Lines:
     if not chatbot.signals.options.days:
-        note(Notice("News is kept for ever.", "Set MEMORY_RETENTION_DAYS, for example to 30."))
+        note("News is kept for ever. Set MEMORY_RETENTION_DAYS, for example to 30.")
     erased = chatbot.signals.clean()
-    yield {"erased": erased}, f"Erased {erased:,} event{'s' if erased != 1 else ''}."
+    yield {"erased": erased}, f"Erased {counted(erased, 'event')}."
 
 
 COMMANDS = Commands(

@@ -10,6 +10,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import replace
 from datetime import UTC, datetime
 
+from chatbot.errors import StoreError
 from chatbot.memory.layers import LayerOpening
 from chatbot.memory.signals.records import RecalledEvent, SignalOptions, SignalsError
 from chatbot.memory.signals.signal_store import Signals
@@ -25,19 +26,13 @@ NOT_ADVICE = "machine-made, not advice"
 # What a note may take of a signal's summary.
 MOST_CHARACTERS = 400
 LONGEST_LINK = 120
-# Kinds of failure that are no fault of the database's: it is in use as it should, is being started, or its
-# owner has to act; asking again costs nothing.
-HARMLESS = frozenset({"off", "vector", "embedder", "starting"})
+# Kinds of failure that are no fault of the database's: its owner has to act, and asking again costs nothing.
+HARMLESS = frozenset({"vector", "embedder"})
 
 
 def open_layer(opening: LayerOpening) -> SignalLayer:
     """The layer over the signals of a store; opens no database."""
-    signals = Signals(
-        opening.settings.store / "signals",
-        opening.embedder,
-        options_in(opening.settings),
-        database=opening.database,
-    )
+    signals = Signals(opening.embedder, options_in(opening.settings), database=opening.database)
     return SignalLayer(signals, options_of=lambda owner: options_in(opening.settings_of(owner)))
 
 
@@ -88,10 +83,11 @@ class SignalLayer:
             found = self.signals.find(
                 recall.question, recall.vector, options.most_notes, as_of=at, options=options
             )
-        except SignalsError as error:
-            if error.kind == "off":
+        except StoreError as error:
+            kind = error.kind if isinstance(error, SignalsError) else "other"
+            if kind == "off":
                 return []
-            if error.kind not in HARMLESS:
+            if kind not in HARMLESS:
                 self.signals.breaker.failed()
             return self._without(recall, options, error)
         self.signals.breaker.succeeded()
@@ -100,7 +96,7 @@ class SignalLayer:
             return [self._note(event, in_chinese=in_chinese) for event in found]
         return self._local(recall, options, "no recent signal is similar to the question")
 
-    def _without(self, recall: Recall, options: SignalOptions, error: SignalsError) -> list[Note]:
+    def _without(self, recall: Recall, options: SignalOptions, error: StoreError) -> list[Note]:
         notes = self._local(recall, options, "the signal database is not available")
         instead = "local templates are used" if notes else "no local template fits the question"
         recall.tell(

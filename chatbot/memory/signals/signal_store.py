@@ -6,23 +6,33 @@ It writes no notes.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import replace
-from datetime import UTC, datetime
-from pathlib import Path
+from datetime import UTC, datetime, timedelta
 from typing import Any
 
 import numpy as np
 
-from chatbot.errors import ModelError, NotFoundError, UsageError
+from chatbot.errors import ModelError, NotFoundError, StoreError, UsageError
 from chatbot.memory.memory_database import MemoryDatabase
-from chatbot.memory.signals import events
+from chatbot.memory.signals import news_tables
 from chatbot.memory.signals.analysis import RULES, read_by_model, read_by_rules
-from chatbot.memory.signals.circuit_breaker import CircuitBreaker
-from chatbot.memory.signals.embedded_postgres import EmbeddedServer
+from chatbot.memory.signals.news_places import (
+    NewsFile,
+    Search,
+    StoreState,
+    moment,
+    nothing_imported,
+)
+from chatbot.memory.signals.news_postgres import (
+    INSTALL_HINT,
+    NewsPlace,
+    NewsPostgres,
+    client_is_installed,
+    no_vectors,
+)
 from chatbot.memory.signals.news_sources import News
-from chatbot.memory.signals.postgres import INSTALL_HINT, Connection, Postgres, client_is_installed
 from chatbot.memory.signals.records import (
     ACTIONS,
     AssetRow,
@@ -36,22 +46,12 @@ from chatbot.memory.signals.records import (
     SignalsError,
     TimelinePoint,
 )
-from chatbot.memory.signals.schema import (
-    StoreState,
-    check_tables,
-    embedder_differs,
-    migrate,
-    nothing_imported,
-    store_state,
-    take_turn,
-    use_embedder,
-)
-from chatbot.memory.signals.source_ratings import SourceRatings
-from chatbot.memory.signals.state import State, Switch
+from chatbot.memory.signals.signal_use import CircuitBreaker, SourceRatings, State, Switch
 from chatbot.memory.signals.writing_scripts import is_foreign, own_threshold, reads_english_only
 from chatbot.models.chat import LLM
 from chatbot.models.embedders import Embedder
 from chatbot.settings import PROGRAM
+from chatbot.store.database import Transaction
 from chatbot.store.vector_index import Vectors
 
 __all__ = ["Signals"]
@@ -60,8 +60,6 @@ __all__ = ["Signals"]
 BATCH = 500
 EMBEDDED_AT_ONCE = 64
 READ_AT_ONCE = 50
-# An import may wait for others' locks, and re-indexing takes what it takes.
-IMPORT_SECONDS, REBUILD_SECONDS = 60.0, 3_600.0
 # A model that failed this often in a row is not asked again in an import.
 MOST_MODEL_FAILURES = 3
 WAITING = "Some news could not be embedded. It is found by keywords until the next import."
@@ -69,34 +67,36 @@ WAITING = "Some news could not be embedded. It is found by keywords until the ne
 Stages = Callable[[str, int], None]
 # The least share of a question's keywords that news must hold.
 KEYWORD_SHARE = 0.5
+PENDING = "select id, content_text from news_events where found_by = 'pending' order by id limit ?"
+UNREAD = """select id, source, source_message_id, content_text, published_at from news_events e
+    where found_by <> 'nothing' and id > ?
+    and not exists (select 1 from ai_signals s where s.news_event_id = e.id) order by id limit ?"""
 
 
 class Signals:
-    """News and their signals in one Postgres. Safe to use from several threads.
+    """News and their signals, in the file of all memories or in a Postgres. Safe to use from several threads.
 
-    It connects to nothing and starts nothing until it is used.
+    It connects to nothing until it is used.
     """
 
     def __init__(
         self,
-        folder: Path,
         embedder: Embedder,
         options: SignalOptions | None = None,
         *,
         database: MemoryDatabase | None = None,
     ) -> None:
-        """folder: of the embedded server's data. embedder: whose vectors are used.
+        """embedder: whose vectors are used.
 
-        database: keeps whether signals are in use; None to keep it in this object alone. Raises StoreError.
+        database: of all memories; None to keep everything in this object alone. Raises StoreError.
         """
         self.options, self.breaker = options or SignalOptions(), CircuitBreaker()
         kept = database or MemoryDatabase(None)
         self._switch, self._embedder = Switch(kept), embedder
         self.ratings = SourceRatings(kept)
-        self._database = Postgres(self.options.address or EmbeddedServer(folder))
-        # What the tables said when they were last asked. They are asked again after a failure and after any
-        # change.
-        self._known: StoreState | None = None
+        self.place: NewsPlace = NewsFile(kept)
+        if self.options.address:
+            self.place = NewsPostgres(self.options.address, self.options.seconds)
 
     # --- whether it is in use
     # -----------------------------------------------------------------------------------------------
@@ -147,8 +147,8 @@ class Signals:
         self._switch.change(on=on)
 
     def close(self) -> None:
-        """Close its connections, and stop the embedded server."""
-        self._database.close()
+        """Close its connections."""
+        self.place.close()
 
     @property
     def threshold(self) -> float:
@@ -172,24 +172,24 @@ class Signals:
         again: also store what somebody removed. progress: called with "kept", "embedded" or "analysed" and
         how many. Raises SignalsError; what was stored until then stays.
         """
-        with self._writing() as connection:
-            state = migrate(connection, self._embedder.fingerprint, self._embedder.dimension)
-        self._known = None
-        if embedder_differs(state, self._embedder.fingerprint):
-            message = (
-                f"The signals were embedded with {state.embedder}, but {self._embedder.fingerprint} is "
-                "configured."
+        self.place.make(self._embedder.fingerprint, self._embedder.dimension)
+        embedder = self.place.state().embedder
+        if embedder != self._embedder.fingerprint:
+            raise SignalsError(
+                f"The signals were embedded with {embedder}, but {self._embedder.fingerprint} is configured.",
+                kind="embedder",
+                hint=f"Configure that model again, or embed them again: {PROGRAM} memory signals reembed",
             )
-            hint = f"Configure that model again, or embed them again: {PROGRAM} memory signals reembed"
-            raise SignalsError(message, kind="embedder", hint=hint)
         kept = Counter[str](
             read=len(news.items) + news.unread,
             unread=news.unread,
             without_text=sum(not item.text for item in news.items),
         )
         for start in range(0, len(news.items), BATCH):
-            with self._writing() as connection:
-                kept += events.keep_items(connection, news.items[start : start + BATCH], again=again)
+            with self.place.write() as changes:
+                kept += news_tables.keep_items(
+                    self.place, changes, news.items[start : start + BATCH], again=again
+                )
             progress("kept", min(start + BATCH, len(news.items)))
         if not self._switch.read().imported:
             self._switch.change(imported=True)
@@ -205,42 +205,41 @@ class Signals:
         """
         if not self.options.days or not self.state.imported:
             return 0
-        with self._writing() as connection:
-            check_tables(store_state(connection))
-            return events.remove_older(connection, self.options.days)
+        self.place.state()
+        before = self.place.time(datetime.now(UTC) - timedelta(days=self.options.days))
+        with self.place.write() as changes:
+            erased = changes.execute("delete from news_events where published_at < ?", [before]).rowcount
+        if erased:
+            self.place.erased()
+        return erased
 
     def reembed(self) -> Imported:
         """Drop the vectors and make them anew with this embedder.
 
         Signals stay, and are found by keywords until each has its vector. Raises SignalsError.
         """
-        if not self.state.imported:
-            raise nothing_imported()
-        with self._writing(REBUILD_SECONDS) as connection:
-            migrate(connection, self._embedder.fingerprint, self._embedder.dimension)
-            use_embedder(connection, self._embedder.fingerprint, self._embedder.dimension)
-        self._known = None
+        self.place.state()
+        self.place.renew(self._embedder.fingerprint, self._embedder.dimension)
         return self._embed(Imported(), lambda stage, done: None)
 
-    @contextmanager
-    def archived(self) -> Iterator[Connection | None]:
-        """A transaction to read all that is stored; None if there is nothing. Raises SignalsError."""
-        if not self.state.imported:
-            yield None
-            return
-        with self._database.transaction(seconds=IMPORT_SECONDS) as connection:
-            state = store_state(connection)
-            if state.version:
-                check_tables(state)
-            yield connection if state.version else None
+    def archived(self) -> NewsPlace | None:
+        """Where to read all that is stored; None if there is nothing. Raises SignalsError."""
+        if self.state.imported:
+            try:
+                self.place.state()
+            except SignalsError as error:
+                if error.kind != "off":
+                    raise
+            else:
+                return self.place
+        return None
 
     @contextmanager
-    def importing(self) -> Iterator[Connection]:
+    def importing(self) -> Iterator[Transaction]:
         """A transaction to store news of an archive, which the next import embeds. Raises SignalsError."""
-        with self._writing() as connection:
-            migrate(connection, self._embedder.fingerprint, self._embedder.dimension)
-            yield connection
-        self._known = None
+        self.place.make(self._embedder.fingerprint, self._embedder.dimension)
+        with self.place.write() as changes:
+            yield changes
         self._switch.change(imported=True)
 
     # --- signals out
@@ -253,7 +252,6 @@ class Signals:
         n: int,
         *,
         as_of: datetime | None = None,
-        assets: tuple[str, ...] = (),
         options: SignalOptions | None = None,
     ) -> list[RecalledEvent]:
         """At most n events that are like the question, by meaning first, then by keywords.
@@ -263,41 +261,40 @@ class Signals:
         store's own. Raises SignalsError.
         """
         wanted = options or self.options
-        search = events.Search(
-            n, wanted.confidence, wanted.hours, as_of or datetime.now(UTC), assets or wanted.assets
-        )
-        if not self.state.imported:  # and start no server for that
-            raise nothing_imported()
+        search = Search(n, wanted.confidence, wanted.hours, as_of or datetime.now(UTC), wanted.assets)
+        state = self._searchable()
         # An English embedder makes meaningless vectors of other scripts.
         unread = reads_english_only(self._embedder.fingerprint) and is_foreign(text)
         found: list[RecalledEvent] = []
-        try:
-            with self._database.transaction(seconds=self.options.seconds) as connection:
-                state = self._known or store_state(connection)
-                check_tables(state, vectors=True)
-                self._known = state
-                comparable = None if unread else self._comparable(vector, state)
-                if comparable is not None:
-                    threshold = wanted.threshold or self.threshold
-                    found = events.search_by_vector(connection, comparable, threshold, search)
-                if len(found) < n:
-                    rest = replace(search, count=n - len(found))
-                    found += events.search_by_keywords(
-                        connection, text, KEYWORD_SHARE, rest, all_events=comparable is None
-                    )
-        except SignalsError:
-            self._known = None
-            raise
+        comparable = None if unread else self._comparable(vector, state)
+        if comparable is not None:
+            least = wanted.threshold or self.threshold
+            found = news_tables.search_memory_events(
+                self.place, comparable, least, n, search.confidence, search.hours, search.assets, search.as_of
+            )
+        if len(found) < n:
+            found += news_tables.search_by_keywords(
+                self.place,
+                text,
+                KEYWORD_SHARE,
+                replace(search, count=n - len(found)),
+                all_events=comparable is None,
+            )
         return found
+
+    def _searchable(self) -> StoreState:
+        """The state of the tables. Raises SignalsError if their vectors were dropped."""
+        state = self.place.state()
+        if not state.vectors:
+            raise no_vectors()
+        return state
 
     def _comparable(self, vector: Vectors | None, state: StoreState) -> Vectors | None:
         """The question's vector if it can be compared with those of the store, else None."""
         if vector is None or vector.shape != (state.dimension,):
             return None
-        if embedder_differs(state, self._embedder.fingerprint):
-            return None
         is_usable = np.isfinite(vector).all() and vector.any()
-        return vector if is_usable else None
+        return vector if is_usable and state.embedder == self._embedder.fingerprint else None
 
     def listed(self, most: int = 50, *, search: str = "", asset: str = "") -> list[EventRow]:
         """Events with their tellings and readings, latest first.
@@ -305,21 +302,18 @@ class Signals:
         search: only those with each of its words. asset: only those with a signal that names it. Raises
         SignalsError.
         """
-        with self._reading() as connection:
-            return events.list_events(connection, most, search=search, asset=asset)
+        return news_tables.list_events(self._reading(), most, search=search, asset=asset)
 
     def assets(self, confidence: float = 0.0) -> list[AssetRow]:
         """What the news says of each asset, most news first; of each event its best signal counts.
 
         confidence: the least confidence. Raises SignalsError.
         """
-        with self._reading() as connection:
-            return events.list_assets(connection, confidence)
+        return news_tables.list_assets(self._reading(), confidence)
 
     def timeline(self, confidence: float = 0.0) -> list[TimelinePoint]:
         """Signals by day and asset, of at least that confidence. Raises SignalsError."""
-        with self._reading() as connection:
-            return events.timeline(connection, confidence)
+        return news_tables.timeline(self._reading(), confidence)
 
     def correct(self, event: int, reading: NewsReading) -> None:
         """Replace all readings of an event by a person's.
@@ -331,14 +325,18 @@ class Signals:
                 f"The signal is {reading.action!r} at {reading.confidence}.",
                 hint="Use buy, sell or observe, with a confidence from 0 to 1.",
             )
-        self._change(event, lambda connection: events.change_signal(connection, event, reading))
+        with self._changing(event) as changes:
+            changes.execute("delete from ai_signals where news_event_id = ?", [event])
+            news_tables.keep_readings(self.place, changes, event, [reading])
 
     def remove(self, event: int) -> None:
         """Erase an event with its tellings and signals; no import brings it back.
 
         Raises NotFoundError and SignalsError.
         """
-        self._change(event, lambda connection: events.remove_event(connection, event))
+        with self._changing(event) as changes:
+            news_tables.remove_event(self.place, changes, event)
+        self.place.erased()
 
     def health(self, options: SignalOptions | None = None) -> Health:
         """The state of the store, asked now; a database that is back closes the breaker.
@@ -349,7 +347,7 @@ class Signals:
         limits, breaker = options or self.options, self.breaker
         health = Health(
             "off",
-            database=self._database.shown,
+            database=self.place.shown,
             embedder=self._embedder.fingerprint,
             threshold=limits.threshold or self.threshold,
             confidence=limits.confidence,
@@ -359,13 +357,11 @@ class Signals:
             why = self._off()
             if why:
                 raise why
-            with self._database.transaction(seconds=self.options.seconds) as connection:
-                state = store_state(connection)
-                check_tables(state, vectors=True)
-                counts = events.count_events(connection, limits.confidence, limits.hours)
-        except SignalsError as error:
+            state = self._searchable()
+            counts = news_tables.count_events(self.place, limits.confidence, limits.hours)
+        except StoreError as error:
             health = replace(health, message=error.message, hint=error.hint)
-            if error.kind == "off":
+            if isinstance(error, SignalsError) and error.kind == "off":
                 return health
             return replace(
                 health,
@@ -375,8 +371,8 @@ class Signals:
                 last_success=breaker.last_success,
             )
         breaker.succeeded()
-        health = replace(health, **counts, last_success=breaker.last_success)
-        if embedder_differs(state, self._embedder.fingerprint):
+        health = replace(health, **dict[str, Any](counts), last_success=breaker.last_success)
+        if state.embedder != self._embedder.fingerprint:
             message = (
                 f"The vectors come from another model ({state.embedder}), so news is found by keywords only."
             )
@@ -390,8 +386,7 @@ class Signals:
     def ping(self) -> None:
         """Raises SignalsError unless the database answers, or the store is off."""
         if not self._off():
-            with self._database.transaction(seconds=self.options.seconds) as connection:
-                connection.execute("select 1")
+            self.place.read("select 1")
 
     # --- inside
     # --------------------------------------------------------------------------------------------------------
@@ -403,8 +398,7 @@ class Signals:
         """
         english = reads_english_only(self._embedder.fingerprint)
         while True:
-            with self._writing() as connection:
-                waiting = events.pending_events(connection, EMBEDDED_AT_ONCE)
+            waiting = self.place.read(PENDING, [EMBEDDED_AT_ONCE])
             if not waiting:
                 return done
             readable = [(event, text) for event, text in waiting if not (english and is_foreign(text))]
@@ -415,8 +409,7 @@ class Signals:
                     rows = self._embedder.embed([text for _, text in readable])
                     for (event, _), row in zip(readable, rows, strict=True):
                         vectors[event] = row
-                with self._writing() as connection:
-                    events.keep_vectors(connection, vectors)
+                self._keep_vectors(vectors)
             except (ModelError, SignalsError) as error:
                 if isinstance(error, SignalsError) and error.kind != "vector":
                     raise
@@ -431,13 +424,13 @@ class Signals:
         failures = 0
         analysed = Counter[str]()
         while True:
-            with self._writing() as connection:
-                waiting = events.unread_events(connection, READ_AT_ONCE, after=after)
+            waiting = self.place.read(UNREAD, [after, READ_AT_ONCE])
             if not waiting:
                 return replace(done, analysed=dict(analysed))
             # No transaction is held while a model thinks.
             readings = list[tuple[int, NewsReading]]()
-            for event, item in waiting:
+            for event, source, number, text, at in waiting:
+                item = NewsItem(source, number, text, moment(at))
                 reading, failure = _read(item, model if failures < MOST_MODEL_FAILURES else None)
                 if failure:
                     failures = failures + 1
@@ -446,39 +439,38 @@ class Signals:
                     failures = 0
                 readings.append((event, reading))
                 analysed[reading.analyser] += 1
-            with self._writing() as connection:
-                events.keep_readings(connection, readings)
+            with self.place.write() as changes:
+                for event, reading in readings:
+                    news_tables.keep_readings(self.place, changes, event, [reading])
             after = waiting[-1][0]
             progress("analysed", analysed.total())
 
+    def _keep_vectors(self, vectors: Mapping[int, Vectors | None]) -> None:
+        """Store the vectors of events; None for those that are found by keywords."""
+        rows = [
+            (None, "keywords", event) if vector is None else (self.place.vector(vector), "vector", event)
+            for event, vector in vectors.items()
+        ]
+        with self.place.write() as changes:
+            changes.executemany("update news_events set embedding = ?, found_by = ? where id = ?", rows)
+
     @contextmanager
-    def _writing(self, seconds: float = IMPORT_SECONDS) -> Iterator[Connection]:
-        with self._database.transaction(seconds=seconds) as connection:
-            take_turn(connection)
-            yield connection
-
-    def _change(self, event: int, change: Callable[[Connection], bool]) -> None:
-        """Change one event of an existing store of this version.
-
-        Raises NotFoundError if there is no such event.
-        """
-        if not self.state.imported:
-            raise nothing_imported()
-        with self._writing() as connection:
-            check_tables(store_state(connection))
-            if not change(connection):
+    def _changing(self, event: int) -> Iterator[Transaction]:
+        """A transaction to change one event. Raises NotFoundError if there is no such event."""
+        self.place.state()
+        with self.place.write() as changes:
+            if not changes.execute("select 1 from news_events where id = ?", [event]).fetchone():
                 hint = f"List them: {PROGRAM} memory signals list"
                 raise NotFoundError(f"There is no news event {event}.", hint=hint)
+            yield changes
 
-    @contextmanager
-    def _reading(self) -> Iterator[Connection]:
-        """A transaction for pages and commands. Raises SignalsError if nothing was imported."""
+    def _reading(self) -> NewsPlace:
+        """The place for pages and commands. Raises SignalsError if nothing was imported."""
         why = self._off()
         if why:
             raise why
-        with self._database.transaction(seconds=IMPORT_SECONDS) as connection:
-            check_tables(store_state(connection))
-            yield connection
+        self.place.state()
+        return self.place
 
 
 def _read(item: NewsItem, model: LLM | None) -> tuple[NewsReading, str]:

@@ -13,12 +13,12 @@ from datetime import UTC, date, datetime
 import streamlit as st
 from streamlit.typing import UploadedFile
 
+from chatbot.app.app_context import AppContext
 from chatbot.errors import ProjectError
 from chatbot.memory.signals.news_sources import read_news
 from chatbot.memory.signals.records import ACTIONS, EventRow, Health, Imported, NewsReading, TimelinePoint
 from chatbot.memory.signals.status_text import health_text, imported_text, recallable_text
 from chatbot.ui import session, uploads
-from chatbot.ui.app_context import AppContext
 from chatbot.ui.list_controls import search_box
 from chatbot.ui.memory_dialogs import Dialog, attempt, draw_changes, draw_choice, finish
 from chatbot.ui.memory_files import lines_html

@@ -11,12 +11,12 @@ from argparse import Namespace
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
-from chatbot.cli.conversation_commands import OWNER
 from chatbot.cli.exit_codes import strategy_list
-from chatbot.cli.memory_actions import FEW, Action, Commands, Lines, Option, file_actions, told
-from chatbot.cli.output import columns_text, note
+from chatbot.cli.memory_command import FEW, Action, Commands, Option, file_actions
+from chatbot.cli.output import Lines, columns_text, note, printed
+from chatbot.memory.conversations.conversation_names import LOCAL
 from chatbot.memory.layers import counted
-from chatbot.records import Notice
+from chatbot.serialize import fields_of
 from chatbot.settings import PROGRAM, STRATEGIES
 from ingestion.invisible_characters import one_line
 
@@ -31,52 +31,46 @@ FORM = (
     'A line is a JSON object such as {"situation": "…", "recommendations": ["…"]}; `memory situations '
     "export` writes them."
 )
-NONE_ADVISED = Notice(
-    "No advice has been added yet.",
-    f'Add some: {PROGRAM} memory situations add "inflation rises" "shorten duration"',
+NONE_ADVISED = (
+    "No advice has been added yet. Add some: "
+    f'{PROGRAM} memory situations add "inflation rises" "shorten duration"'
 )
 
 
-@told
-def _list_situations(chatbot: Chatbot, options: Namespace) -> Lines:
-    every = chatbot.situations.listed(OWNER)
+@printed
+def _list_situations(options: Namespace, chatbot: Chatbot) -> Lines:
+    every = chatbot.situations.listed(LOCAL)
     rows = every
     if options.scope:
         scope = options.scope.casefold()
         rows = [situation for situation in every if situation.scope.casefold() == scope]
     if not rows:
-        note(Notice(f"No advice has been added for {options.scope}.") if every else NONE_ADVISED)
+        note(f"No advice has been added for {options.scope}." if every else NONE_ADVISED)
     for situation in rows[: options.k]:
-        line = {
-            "key": situation.key,
-            "scope": situation.scope,
-            "situation": situation.situation,
-            "recommendations": list(situation.recommendations),
-            "at": situation.at,
-        }
+        line = fields_of(situation, ("key", "scope", "situation", "recommendations", "at"))
         subject = f" [{situation.scope}]" if situation.scope else ""
         advice = "; ".join(situation.recommendations)
         yield line, f"{situation.key}{subject}  {situation.situation} → {advice}"
 
 
-@told
-def _add_situation(chatbot: Chatbot, options: Namespace) -> Lines:
+@printed
+def _add_situation(options: Namespace, chatbot: Chatbot) -> Lines:
     pair = (options.texts[0], options.texts[1])
-    for key in chatbot.situations.add(OWNER, [pair], scope=options.scope):
+    for key in chatbot.situations.add(LOCAL, [pair], scope=options.scope):
         yield {"key": key, "status": "added"}, f"Added {key}."
 
 
-@told
-def _search_situations(chatbot: Chatbot, options: Namespace) -> Lines:
+@printed
+def _search_situations(options: Namespace, chatbot: Chatbot) -> Lines:
     from chatbot.memory.situations.situation_store import SituationMemory
 
-    memory = SituationMemory(chatbot.situations, scope=options.scope, owner=OWNER)
+    memory = SituationMemory(chatbot.situations, scope=options.scope, owner=LOCAL)
     found = {
         strategy: memory.get_memories(options.texts[0], options.k, strategy=strategy)
         for strategy in options.strategy
     }
     if not any(found.values()):
-        note(_none_found(chatbot.situations.scopes(OWNER), options.scope))
+        note(_none_found(chatbot.situations.scopes(LOCAL), options.scope))
     if len(found) > 1 and not options.json:
         columns = {strategy: list(map(_cell, results)) for strategy, results in found.items()}
         yield {}, columns_text(columns)
@@ -97,25 +91,25 @@ def _cell(found: Mapping[str, Any]) -> str:
     return f"{one_line(found['matched_situation'], CELL_CHARACTERS)} ({_score(found)})"
 
 
-def _none_found(scopes: Sequence[str], scope: str) -> Notice:
+def _none_found(scopes: Sequence[str], scope: str) -> str:
     """What to print if a search of a scope finds nothing. scopes: those of the owner."""
     subjects = [subject for subject in scopes if subject]
     if not subjects:
         return NONE_ADVISED
     where = f"on {scope}" if scope else "without a subject"
     others = ", ".join(subjects[:FEW])
-    return Notice(f"No advice has been added {where}. There is some for {others}: use --scope.")
+    return f"No advice has been added {where}. There is some for {others}: use --scope."
 
 
-@told
-def _remove_situation(chatbot: Chatbot, options: Namespace) -> Lines:
-    chatbot.situations.remove(OWNER, options.texts[0])
+@printed
+def _remove_situation(options: Namespace, chatbot: Chatbot) -> Lines:
+    chatbot.situations.remove(LOCAL, options.texts[0])
     yield {"key": options.texts[0], "status": "removed"}, "Removed."
 
 
-@told
-def _health_of_situations(chatbot: Chatbot, options: Namespace) -> Lines:
-    health = chatbot.situations.health(OWNER)
+@printed
+def _health_of_situations(options: Namespace, chatbot: Chatbot) -> Lines:
+    health = chatbot.situations.health(LOCAL)
     text = f"{counted(health.situations, 'situation')}, {health.waiting} still being indexed."
     yield dataclasses.asdict(health), text
 

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import json
 import time
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from itertools import accumulate, pairwise
@@ -33,8 +33,9 @@ __all__ = ["RecalledSituation", "SituationHealth", "SituationMemory", "Situation
 
 # Situations embedded and stored at a time.
 BATCH = 100
-SELECT = "select key, owner, scope, situation, recommendation, at from situation join advice using (key)"
-ORDER = "order by key, at desc, recommendation"
+# The newest recommendation of each situation first.
+ADVISED = """select key, scope, situation, recommendation, at from situation join advice using (key)
+    where owner = ? order by key, at desc, recommendation"""
 ADVISE = (
     "insert into advice values (?, ?, ?) on conflict (key, recommendation) do update set at = excluded.at"
     " where excluded.at > advice.at"
@@ -103,14 +104,9 @@ class Situations:
         """
         read, problems = read_situations(path, owner)
         keys = {situation.key for situation in read}
-        known: set[tuple[str, ...]] = set()
-        for key, stored in self._get(keys).items():
-            known.update((key, recommendation) for recommendation in stored.recommendations)
+        known = {key: stored.recommendations for key, stored in self._of(owner).items()}
         self._store(read, progress)
-        new = set()
-        for situation in read:
-            if (situation.key, *situation.recommendations) not in known:
-                new.add(situation.key)
+        new = {one.key for one in read if not {*one.recommendations} <= {*known.get(one.key, ())}}
         return ImportedLines(len(new), len(keys) - len(new), problems)
 
     def edit(
@@ -201,7 +197,7 @@ class Situations:
             highest = np.max(scored, axis=0).tolist()
             keys = [key for key, _ in stored]
             best_cosines = dict(zip(keys, highest, strict=True))
-        found = self._get([hit.key for hit in fused])
+        found = self._of(owner)
         recalled = []
         for hit in fused:
             if hit.key in found:
@@ -231,16 +227,12 @@ class Situations:
         """
         waiting = self._waiting()
         for start in range(0, len(waiting), BATCH):
-            batch = self._get(waiting[start : start + BATCH])
-            self._embed(batch)
+            self._embed(waiting[start : start + BATCH])
             progress(min(start + BATCH, len(waiting)), len(waiting))
 
-    def _embed(self, situations: Mapping[str, Situation]) -> None:
-        """Make and store the vectors of some situations, given by key."""
-        windows_of: dict[str, Sequence[str]] = {}
-        for key, situation in situations.items():
-            text = situation.situation
-            windows_of[key] = self.embedder.split(text) or [text]
+    def _embed(self, situations: Iterable[tuple[str, str]]) -> None:
+        """Make and store the vectors of some situations: (key, text)."""
+        windows_of = {key: self.embedder.split(text) or [text] for key, text in situations}
         windows = [window for windows in windows_of.values() for window in windows]
         vectors = self.embedder.embed(windows).astype(np.float32)
         bounds = pairwise(accumulate(map(len, windows_of.values()), initial=0))
@@ -250,18 +242,21 @@ class Situations:
             updates.append((self.embedder.fingerprint, rows.tobytes(), key))
         self._database.change_each("update situation set fingerprint = ?, windows = ? where key = ?", updates)
 
-    def _waiting(self) -> list[str]:
-        """Keys of the situations, of all owners, that have no vectors of this embedder."""
-        rows = self._database.read(
-            "select key from situation where coalesce(fingerprint, '') != ? order by key",
+    def _waiting(self) -> list[tuple[Any, ...]]:
+        """(key, text) of the situations, of all owners, that have no vectors of this embedder."""
+        return self._database.read(
+            "select key, situation from situation where coalesce(fingerprint, '') != ? order by key",
             (self.embedder.fingerprint,),
         )
-        return [key for (key,) in rows]
 
-    def _get(self, keys: Collection[str]) -> dict[str, Situation]:
-        """The situations with these keys, as far as they exist."""
-        statement = f"{SELECT} where key in (select value from json_each(?)) {ORDER}"
-        return _grouped(self._database.read(statement, (json.dumps(list(keys)),)))
+    def _of(self, owner: str) -> dict[str, Situation]:
+        """All situations of an owner, by key."""
+        found: dict[str, Situation] = {}
+        for key, scope, text, recommendation, at in self._database.read(ADVISED, (owner,)):
+            situation = found.get(key) or Situation(key, owner, scope, text, (), at)
+            recommendations = (*situation.recommendations, recommendation)
+            found[key] = replace(situation, recommendations=recommendations)
+        return found
 
     def remove(self, owner: str, key: str) -> None:
         """Erase a situation and its recommendations. Raises NotFoundError, StoreError."""
@@ -271,10 +266,9 @@ class Situations:
 
     def listed(self, owner: str, *, search: str = "") -> list[Situation]:
         """An owner's situations, the latest first. search: only those that hold each of its words."""
-        found = _grouped(self._database.read(f"{SELECT} where owner = ? {ORDER}", (owner,))).values()
         matching = [
             one
-            for one in found
+            for one in self._of(owner).values()
             if holds_words("\n".join((one.scope, one.situation, *one.recommendations)), search)
         ]
         return sorted(matching, key=lambda situation: (-situation.at, situation.key))
@@ -371,16 +365,3 @@ def insert_situation(
     values = (situation.key, situation.owner, situation.scope, situation.situation)
     connection.execute(statement, values)
     connection.executemany(ADVISE, advice)
-
-
-def _grouped(rows: Iterable[tuple[Any, ...]]) -> dict[str, Situation]:
-    """Situations by key, from rows of (key, owner, scope, situation, recommendation, at).
-
-    The rows give the newest recommendation of each situation first.
-    """
-    found: dict[str, Situation] = {}
-    for key, owner, scope, text, recommendation, at in rows:
-        situation = found.get(key) or Situation(key, owner, scope, text, (), at)
-        recommendations = (*situation.recommendations, recommendation)
-        found[key] = replace(situation, recommendations=recommendations)
-    return found

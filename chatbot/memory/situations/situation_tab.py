@@ -6,13 +6,13 @@ from functools import partial
 
 import streamlit as st
 
+from chatbot.app.app_context import AppContext
+from chatbot.app.file_import import Wording
 from chatbot.errors import ProjectError
 from chatbot.memory.situations import situation_types
 from chatbot.memory.situations.situation_store import SituationHealth
 from chatbot.memory.situations.situation_types import Situation
 from chatbot.ui import session
-from chatbot.ui.app_context import AppContext
-from chatbot.ui.file_import import Wording
 from chatbot.ui.list_controls import page_of, search_box
 from chatbot.ui.memory_dialogs import Dialog, draw_changes, draw_choice, finish
 from chatbot.ui.memory_files import Files, draw_files

@@ -22,8 +22,7 @@ __all__ = [
 
 TABLES = Tables(
     "situations",
-    (
-        """create table situation (key text primary key, owner text not null, scope text not null,
+    """create table situation (key text primary key, owner text not null, scope text not null,
             situation text not null,
     fingerprint text, windows blob) without rowid;
 create index situation_of on situation(owner, scope);
@@ -31,7 +30,6 @@ create table advice (key text not null references situation(key) on delete casca
 recommendation text not null, at real not null,
     primary key (key, recommendation)) without rowid;
 """,
-    ),
 )
 # Characters of a situation, and of a recommendation: a report of forty pages. A longer text is a document.
 LONGEST_SITUATION, LONGEST_RECOMMENDATION = 100_000, 10_000

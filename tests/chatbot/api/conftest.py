@@ -17,10 +17,10 @@ import uvicorn
 
 from chatbot.api.application import build_api
 from chatbot.api.host import Host
+from chatbot.app.app_context import AppContext
 from chatbot.mcp_server.http_door import add_mcp
 from chatbot.store.api_keys import open_api_keys
 from chatbot.store.library import Upload
-from chatbot.ui.app_context import AppContext
 from tests.browser import PORTS, is_free
 from tests.pages import open_context
 from tests.pdfs import make_pdf

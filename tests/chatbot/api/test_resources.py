@@ -109,7 +109,7 @@ def test_each_part_says_whether_it_answers(api: Api, monkeypatch: pytest.MonkeyP
             ("words", "tantivy", ""),
             ("vectors", "Chroma", ""),
             ("copies", "folder", ""),
-            ("news", "Postgres", ""),
+            ("news", "SQLite", ""),
         ]
         assert 'finpolicy_part_up{part="copies",place="folder"} 1.0' in client.get("/metrics").text
 

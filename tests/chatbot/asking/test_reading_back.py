@@ -174,7 +174,7 @@ def test_a_silent_reader_is_given_up_in_time(make: Make) -> None:
     began = time.monotonic()
     with Provider([saying(f"{REWORDED} KEY.")], reads=Mute()) as provider:
         for reason in ("It took too long", "m was too slow in its test"):
-            chatbot = make(chat_model="m", base_url=provider.url, verify_timeout=0.5)
+            chatbot = make(chat_model="m", base_url=provider.url, verify_timeout=1.5)
             answer = last(events_of(chatbot))
             chatbot.close()
             assert answer.reading is not None and answer.reading.reason.startswith(reason)

@@ -22,8 +22,8 @@ from tests.engines import memories_at
 pytestmark = pytest.mark.usefixtures("engine")
 
 PAGE_BYTES = 4096
-FIRST = Tables("notes", ("create table note (text text) strict;\ncreate index of_note on note(text);\n",))
-SECOND = Tables("notes", (*FIRST.scripts, "create table other (text text);\n"))
+FIRST = Tables("notes", "create table note (text text) strict;\ncreate index of_note on note(text);\n")
+SECOND = Tables("notes", f"{FIRST.script}create table other (text text);\n", version=2)
 
 
 @pytest.fixture
@@ -56,7 +56,7 @@ def test_tables_of_another_version_are_refused_with_what_to_do(path: Path) -> No
 def test_a_step_that_fails_changes_nothing(path: Path) -> None:
     database = memories_at(path)
     with pytest.raises(StoreError):
-        database.prepare(Tables("notes", ("create table note (text text);\ncreate nonsense;\n",)))
+        database.prepare(Tables("notes", "create table note (text text);\ncreate nonsense;\n"))
     with pytest.raises(StoreError):
         database.read("select * from note")
     database.prepare(FIRST)

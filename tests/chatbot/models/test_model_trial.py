@@ -172,7 +172,7 @@ def test_an_address_that_changes_after_its_check_is_refused_when_it_is_connected
     settings = Settings(chat_model="m", base_url="http://169.254.169.254/v1")
     with web_transport(settings) as transport, pytest.raises(httpx2.ConnectError) as raised:
         transport.handle_request(httpx2.Request("GET", settings.base_url))
-    assert refusal_of(raised.value) == "a link-local or cloud metadata address"
+    assert "a link-local or cloud metadata address" in refusal_of(raised.value)
 
 
 @pytest.mark.parametrize(

@@ -13,7 +13,6 @@ import psycopg
 import pytest
 
 from chatbot.asking.question import Ask
-from chatbot.memory.signals import embedded_postgres
 from chatbot.records import Answer
 from chatbot.service import Chatbot
 from chatbot.settings import Settings
@@ -22,6 +21,7 @@ from chatbot.store.doctor import examine
 from chatbot.store.kept_copies import files_of
 from chatbot.store.library import Upload
 from chatbot.store.migration.store_migration import move_copies
+from tests import embedded_postgres
 from tests.fakes import HashEmbedder
 from tests.pdfs import make_pdf
 from tests.served_chroma import ServedChroma

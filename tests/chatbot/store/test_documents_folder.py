@@ -14,12 +14,12 @@ from pathlib import Path
 import pytest
 
 from chatbot import service
+from chatbot.app.app_context import pick_up
 from chatbot.cli import main
 from chatbot.service import Chatbot
 from chatbot.settings import Settings
 from chatbot.store.addition_queue import Additions
 from chatbot.store.documents_folder import unadded_files
-from chatbot.ui.app_context import pick_up
 from tests.disks import small_disk
 from tests.fakes import HashEmbedder
 from tests.pdfs import lock_pdf, make_pdf

@@ -24,8 +24,6 @@ from chatbot.errors import StoreError
 from chatbot.memory.cases import case_file
 from chatbot.memory.conversations import conversation_store
 from chatbot.memory.memory_database import MemoryDatabase
-from chatbot.memory.signals import embedded_postgres
-from chatbot.memory.signals.embedded_postgres import EmbeddedServer
 from chatbot.memory.signals.signal_layer import options_in
 from chatbot.settings import Settings
 from chatbot.store import postgres_database
@@ -33,7 +31,9 @@ from chatbot.store.catalog import Catalog
 from chatbot.store.database import NewerStoreError, Schema, Served
 from chatbot.store.postgres_database import PostgresDatabase
 from chatbot.store.postgres_faults import as_store_error
+from tests import embedded_postgres
 from tests.certificates import expired_certificate
+from tests.embedded_postgres import EmbeddedServer
 
 SCHEMA = Schema("create table item (id integer primary key autoincrement, name text not null);\n", 1)
 PASSWORD = "Sesame-4711-open"
@@ -369,8 +369,8 @@ def encrypting(reachable: Path) -> Iterator[int]:
         pytest.skip("the Postgres of the package has no TLS, and there is no other")
     folder, port = reachable / "encrypting", free_port()
     folder.mkdir()
-    as_user = embedded_postgres._as_user(embedded_postgres._user())
-    embedded_postgres._give(folder, embedded_postgres._user())
+    as_user = embedded_postgres.as_user(embedded_postgres.server_user())
+    embedded_postgres.give(folder, embedded_postgres.server_user())
     subprocess.run(
         ["initdb", "-D", folder / "data", "-U", "owner", "-A", "trust", "-E", "UTF8", "--locale=C", "-N"],
         check=True,
@@ -379,7 +379,7 @@ def encrypting(reachable: Path) -> Iterator[int]:
         **{**as_user, "env": {**as_user["env"], "PATH": os.environ["PATH"]}},
     )
     for path in expired_certificate(folder / "data"):
-        embedded_postgres._give(path, embedded_postgres._user())
+        embedded_postgres.give(path, embedded_postgres.server_user())
     command = [
         "postgres",
         "-D",

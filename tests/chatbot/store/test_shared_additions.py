@@ -11,10 +11,10 @@ from pathlib import Path
 import psycopg
 import pytest
 
-from chatbot.memory.signals.embedded_postgres import EmbeddedServer
 from chatbot.store.addition_queue import NewFile
 from chatbot.store.job_queue import JobQueue
 from chatbot.store.job_rows import QUEUE
+from tests.embedded_postgres import EmbeddedServer
 from tests.pdfs import make_pdf
 from tests.shared_servers import machine, until
 from tests.stores import RULES

@@ -6,8 +6,8 @@ from collections.abc import Iterator
 
 import pytest
 
+from chatbot.app.app_context import AppContext
 from chatbot.store.library import Upload
-from chatbot.ui.app_context import AppContext
 from tests.pages import open_context
 from tests.pdfs import make_pdf
 

@@ -7,13 +7,13 @@ from pathlib import Path
 
 import pytest
 
+from chatbot.app.running_questions import Given
 from chatbot.asking.question import Ask
 from chatbot.records import Answer
 from chatbot.service import Chatbot
 from chatbot.settings import Settings
 from chatbot.store.library import Upload
 from chatbot.ui import audit_button, overlay, session
-from chatbot.ui.running_questions import Given
 from tests.pdfs import make_pdf
 from tests.stores import hashing
 

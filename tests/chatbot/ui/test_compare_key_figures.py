@@ -11,10 +11,10 @@ from pathlib import Path
 import pytest
 from streamlit.testing.v1 import AppTest
 
+from chatbot.app.app_context import AppContext
 from chatbot.comparison.key_figures import KeyFigureSheet
 from chatbot.store.library import Upload
 from chatbot.ui import compare_key_figures
-from chatbot.ui.app_context import AppContext
 from tests.pages import click, keys, open_context, shown, visit
 from tests.pdfs import draw_revenue, make_pdf
 from tests.statements import HOSTILE, draw_accounts

@@ -11,18 +11,18 @@ from dataclasses import replace
 
 import pytest
 
+from chatbot.app.app_context import AppContext
+from chatbot.app.running_comparisons import MOST_OF_ONE, Comparisons, Running
 from chatbot.asking.question import Ask
 from chatbot.comparison import Change, Comparison, Entry, EntryPlace, Quantity, question_without_years
 from chatbot.errors import StoreError
 from chatbot.records import Citation, DocumentRow, Notice
 from chatbot.store.library import Upload
-from chatbot.ui.app_context import AppContext
 from chatbot.ui.compare_chart import chart_spec
 from chatbot.ui.compare_page import suggested_years, summary_text
 from chatbot.ui.compare_start import examples
 from chatbot.ui.compare_table import entry_html
 from chatbot.ui.compare_view import ComparisonView, filled, is_ranked_across_years, overall, plain_rows
-from chatbot.ui.running_comparisons import MOST_OF_ONE, Comparisons, Running
 from tests.chatbot.ui.visitor import write
 from tests.pages import ME, OTHER, click, open_context, shown, visit
 from tests.pdfs import make_pdf

@@ -14,6 +14,7 @@ from pathlib import Path
 import pytest
 from streamlit.testing.v1 import AppTest
 
+from chatbot.app.app_context import AppContext
 from chatbot.asking.question import Ask
 from chatbot.errors import StoreError
 from chatbot.memory.compression.sessions import CompressionStats
@@ -21,7 +22,6 @@ from chatbot.memory.conversations.conversation_names import PRIVATE
 from chatbot.memory.conversations.conversation_store import Conversations, StoredExchange
 from chatbot.records import Answer, Citation, Compression, Note
 from chatbot.store.library import Upload
-from chatbot.ui.app_context import AppContext
 from chatbot.ui.conversation_list import day_heading
 from chatbot.ui.conversation_menu import export
 from chatbot.ui.shortened_view import kept_html, stats_rows

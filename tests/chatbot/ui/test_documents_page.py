@@ -15,17 +15,18 @@ from typing import Any
 import pytest
 from streamlit.testing.v1 import AppTest
 
+from chatbot.app import app_context
+from chatbot.app.app_context import AppContext
+from chatbot.app.upload_plan import ChosenFile, plan
 from chatbot.records import DocumentRow
+from chatbot.settings import load_settings
 from chatbot.store.addition_queue import Job, NewFile
 from chatbot.store.disk_usage import Space
-from chatbot.ui import app_context
-from chatbot.ui.app_context import AppContext
 from chatbot.ui.document_address import page_number
 from chatbot.ui.document_correction import said_of
 from chatbot.ui.document_health import bytes_text, health_text, space_text
 from chatbot.ui.document_jobs import ended_text, phase_text, progress_text, share_of_all
 from chatbot.ui.document_list import NAME, NEWEST, PAGES, arranged
-from chatbot.ui.upload_plan import ChosenFile, plan
 from ingestion.records import DocumentFacts
 from tests.pages import ME, OTHER, click, keys, open_context, shown, visit
 from tests.pdfs import make_pdf
@@ -346,7 +347,7 @@ def test_others_do_not_see_what_a_user_adds_on_a_server_for_several(
     context: AppContext, tmp_path: Path
 ) -> None:
     shared = replace(context, settings=replace(context.settings, open_to_others=True))
-    app_context.opening().context = shared
+    app_context.opening(load_settings).context = shared
     locked = make_pdf(tmp_path / "Locked.pdf", [TEXT], user_password="sesame")
     for path in (locked, make_pdf(tmp_path / "Mine.pdf", ["Mine."])):
         shared.additions.enqueue([NewFile(path.name, io.BytesIO(path.read_bytes()), owner=ME)])
@@ -416,7 +417,7 @@ def test_damage_seen_at_a_glance_is_repaired_by_one_click(context: AppContext) -
 def test_an_empty_store_teaches_and_can_be_checked(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("FINPOLICY_HOME", str(tmp_path / "home"))
     try:
-        opening = app_context.opening()
+        opening = app_context.opening(load_settings)
         opening.wait(60)
         app = visit("documents_page.py")
         assert "There are no documents yet. Drop PDFs above" in shown(app)

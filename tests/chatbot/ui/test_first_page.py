@@ -13,9 +13,10 @@ from starlette.applications import Starlette
 from starlette.testclient import TestClient
 from streamlit import delta_generator
 
+from chatbot.app import app_context
 from chatbot.search.sections import Section
 from chatbot.store.addition_queue import NewFile
-from chatbot.ui import app_context, routes, session
+from chatbot.ui import routes, session
 from chatbot.ui.example_questions import ASKED_SAMPLES, SAMPLE_QUESTIONS, about_parts, example_questions
 from tests.pages import click, keys, open_context, shown, visit
 from tests.pdfs import make_pdf

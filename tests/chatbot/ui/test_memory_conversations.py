@@ -10,11 +10,11 @@ from dataclasses import replace
 
 from streamlit.testing.v1 import AppTest
 
+from chatbot.app.app_context import AppContext
 from chatbot.memory.compression.compression_tab import shares_of
 from chatbot.memory.compression.sessions import CompressionStats
 from chatbot.memory.conversations.conversation_store import Conversations
 from chatbot.records import Answer, Compression
-from chatbot.ui.app_context import AppContext
 from tests.pages import ME, OTHER, click, keys, shown, visit
 
 __all__ = ["store"]

@@ -14,6 +14,9 @@ from pathlib import Path
 import pytest
 from streamlit.testing.v1 import AppTest
 
+from chatbot.app.app_context import AppContext
+from chatbot.app.file_import import FileImport, outcome_lines
+from chatbot.app.running_questions import Given
 from chatbot.asking.question import Ask
 from chatbot.errors import StoreError
 from chatbot.memory.cases import case_tab as memory_cases
@@ -26,10 +29,7 @@ from chatbot.memory.situations import situation_tab as memory_advice
 from chatbot.memory.situations.situation_store import SituationHealth, Situations
 from chatbot.memory.situations.situation_types import Situation
 from chatbot.records import MEMORY, Answer
-from chatbot.ui.app_context import AppContext
-from chatbot.ui.file_import import FileImport, outcome_lines
 from chatbot.ui.ratings import REASONS, is_ratable
-from chatbot.ui.running_questions import Given
 from chatbot.ui.safe_text import case_html, situation_html
 from tests.chatbot.ui.visitor import ask, enter, switch, write
 from tests.pages import ME, OTHER, click, keys, shown, visit
@@ -454,7 +454,7 @@ def test_an_import_that_fails_says_so(
 
 def test_an_import_that_finds_no_room_says_so(cases: Cases, monkeypatch: pytest.MonkeyPatch) -> None:
     full = fail_with(OSError(28, "No space left on device"))
-    monkeypatch.setattr("chatbot.ui.file_import.shutil.copyfileobj", full)
+    monkeypatch.setattr("chatbot.app.file_import.shutil.copyfileobj", full)
     error = import_error(cases, b"{}", seconds=1)
     assert error.startswith("The disk is full")
 

@@ -11,30 +11,32 @@ from datetime import UTC, date, datetime
 import pytest
 from streamlit.testing.v1 import AppTest
 
+from chatbot.app import app_context
+from chatbot.app.app_context import AppContext
 from chatbot.memory.signals.news_sources import News
 from chatbot.memory.signals.records import (
     AssetRow,
     EventRow,
     Health,
     Imported,
+    NewsItem,
     NewsReading,
     SignalsError,
     TimelinePoint,
 )
 from chatbot.memory.signals.signal_store import Signals
 from chatbot.memory.signals.signal_tab import NOTHING_FOUND, chart_rows, health_line
-from chatbot.memory.signals.state import State
+from chatbot.memory.signals.signal_use import State
 from chatbot.memory.signals.status_text import health_text, imported_text, recallable_text
-from chatbot.ui import app_context
-from chatbot.ui.app_context import AppContext
+from chatbot.settings import load_settings
 from chatbot.ui.safe_text import signal_html
 from tests.chatbot.ui.visitor import enter, switch, write
 from tests.pages import click, shown, visit
 
 AT = datetime(2026, 1, 2, 9, 30, tzinfo=UTC)
-SOURCES = (("channel", "1", ""), ("channel", "2", ""), ("other", "3", ""))
+TELLINGS = tuple(NewsItem(source, "1", "", AT) for source in ("channel", "channel", "other"))
 READING = NewsReading("X is <i>listed</i>", ("X",), "buy", 0.65, "rules-1")
-ROW = EventRow(7, "<b>Exchange</b> lists $X$", AT, "vector", SOURCES, (READING,))
+ROW = EventRow(7, "<b>Exchange</b> lists $X$", AT, "vector", TELLINGS, (READING,))
 
 
 @pytest.fixture(scope="module")
@@ -108,7 +110,7 @@ def test_until_something_is_imported_the_page_teaches_and_starts_nothing(page: A
 
 def test_what_is_switched_off_can_be_switched_on_again(page: AppTest, fake: FakeSignals) -> None:
     """The health of what is off is that of an empty store: nothing of it is asked."""
-    opened = app_context.opening().context
+    opened = app_context.opening(load_settings).context
     assert opened is not None
     signals = opened.chatbot.signals
     fake.put_state(lambda self: State(imported=True, on=self._switch.read().on))

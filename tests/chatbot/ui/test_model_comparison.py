@@ -7,9 +7,10 @@ from dataclasses import replace
 import pytest
 from streamlit.testing.v1 import AppTest
 
+from chatbot.app import app_context
 from chatbot.asking.side_by_side import compared_models
 from chatbot.store.library import Upload
-from chatbot.ui import app_context, model_comparison
+from chatbot.ui import model_comparison
 from tests.pages import open_context, shown, visit
 from tests.pdfs import make_pdf
 from tests.provider import Mute, Provider, Say, first_key

@@ -14,14 +14,15 @@ from pathlib import Path
 import pytest
 from streamlit.testing.v1 import AppTest
 
+from chatbot import ui
+from chatbot.app import app_context
+from chatbot.app.app_context import AppContext
 from chatbot.records import Citation, Stage
-from chatbot.settings import Settings
+from chatbot.settings import Settings, load_settings
 from chatbot.store.addition_queue import NewFile
 from chatbot.store.document_names import free_name
 from chatbot.store.lock import StoreLock
-from chatbot.ui import app_context
 from chatbot.ui.answers import ocr_remarks
-from chatbot.ui.app_context import AppContext
 from chatbot.ui.chat_page import stage_html
 from chatbot.ui.document_list import line_of, remarks, state_text, undo_until
 from chatbot.ui.documents_page import moving
@@ -29,7 +30,7 @@ from tests.chatbot.ui.visitor import ask
 from tests.pages import click, keys, shown, visit
 from tests.pdfs import make_pdf
 
-MAIN = str(Path(app_context.__file__).with_name("main.py"))
+MAIN = str(Path(ui.__file__).with_name("main.py"))
 RULES = (
     "The deficit ceiling is three per cent of output, and the debt anchor is sixty per cent of it.\nIt was "
     "amended in 2019."
@@ -46,7 +47,7 @@ def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
 
 @pytest.fixture
 def context(home: Path) -> AppContext:
-    opening = app_context.opening()
+    opening = app_context.opening(load_settings)
     opening.wait(60)
     assert opening.context is not None, opening.error
     return opening.context
@@ -123,9 +124,9 @@ def long_search() -> None:
     """A page of its own that shows a question on its way."""
     import streamlit as st
 
+    from chatbot.app.running_questions import Asking
     from chatbot.records import Stage
     from chatbot.ui.chat_page import _draw_progress
-    from chatbot.ui.running_questions import Asking
 
     asking = Asking("?", 1)
     asking.stage = Stage("searching", 3, 120)
@@ -286,7 +287,7 @@ def test_a_store_that_takes_its_time_is_waited_for(home: Path, monkeypatch: pyte
     app = visit()
     assert app.title[0].value == "Starting …"
     go.set()
-    app_context.opening().wait(60)
+    app_context.opening(load_settings).wait(60)
     app.run()
     assert app.title[0].value == "Chat"
 

@@ -7,11 +7,11 @@ from pathlib import Path
 
 import pytest
 
+from chatbot.app.app_context import AppContext
 from chatbot.memory.conversations.conversation_store import Conversations
 from chatbot.memory.memory_database import MemoryDatabase
 from chatbot.records import Answer
 from chatbot.store.database import Served
-from chatbot.ui.app_context import AppContext
 from tests.pages import ME, click, keys, open_context, shown, visit
 
 WRITING = "Another server is writing this answer"

@@ -8,10 +8,10 @@ import pytest
 from streamlit.testing.v1 import AppTest
 from streamlit.testing.v1.element_tree import Selectbox, TextInput
 
+from chatbot.app import app_context
 from chatbot.models.local_models import LocalModels
 from chatbot.models.providers import PROVIDERS
 from chatbot.settings import Settings
-from chatbot.ui import app_context
 from chatbot.ui.provider_cards import CARDS
 from tests.pages import open_context, shown, visit
 from tests.provider import Drip, Provider, Refuse

@@ -9,12 +9,12 @@ from pathlib import Path
 
 import pytest
 
+from chatbot.app.app_context import AppContext
 from chatbot.asking.question import Ask
 from chatbot.cli import main
 from chatbot.memory import layers
 from chatbot.memory.layers import REGISTERED, Registered
 from chatbot.records import Answer
-from chatbot.ui.app_context import AppContext
 from tests.fakes import ScriptedModel
 from tests.pages import ME, shown, visit
 from tests.stores import Make
@@ -26,7 +26,7 @@ FILES = {
 from chatbot.memory.memory_database import Tables
 from chatbot.records import Note
 
-TABLES = Tables("birthdays", ("create table birthday (whose text primary key, day text not null);\\n",))
+TABLES = Tables("birthdays", "create table birthday (whose text primary key, day text not null);\\n")
 
 class BirthdayLayer:
     name = "birthdays"
@@ -49,20 +49,20 @@ def draw(context):
     st.html("Whose birthday it is")
 """,
     "commands": """
-from chatbot.cli.exit_codes import DONE
-from chatbot.cli.memory_actions import Action, Commands, Option
-from chatbot.cli.output import emit
+from chatbot.cli.memory_command import Action, Commands, Option
+from chatbot.cli.output import printed
 
-def _add(chatbot, options):
+@printed
+def _add(options, chatbot):
     with chatbot.conversations._disk.write() as connection:
         connection.execute("insert into birthday values (?, ?)", (options.texts[0], options.when))
-    return _list(chatbot, options)
+    return _lines(options, chatbot)
 
-def _list(chatbot, options):
+def _lines(options, chatbot):
     for whose, day in chatbot.conversations._disk.read("select * from birthday limit ?", (options.k or 9,)):
-        emit({"whose": whose, "day": day}, f"{whose}: {day}", as_json=options.json)
-    return DONE
+        yield {"whose": whose, "day": day}, f"{whose}: {day}"
 
+_list = printed(_lines)
 COMMANDS = Commands({"list": Action(_list, rows=5), "add": Action(_add, "NAME")}, {"when": Option("today",
 ("add",), {"metavar": "DAY"})})
 """,

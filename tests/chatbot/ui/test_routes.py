@@ -8,10 +8,11 @@ import pytest
 from starlette.applications import Starlette
 from starlette.testclient import TestClient
 
+from chatbot.app import downloads
+from chatbot.app.app_context import AppContext
+from chatbot.app.downloads import Download, Downloads
 from chatbot.errors import StoreError
-from chatbot.ui import downloads
-from chatbot.ui.app_context import AppContext
-from chatbot.ui.downloads import Download, Downloads
+from chatbot.ui.download_links import is_session
 from chatbot.ui.guard import OWNER_COOKIE
 from chatbot.ui.routes import ROUTES, image_address, original_address, stop_address
 
@@ -25,7 +26,7 @@ def client() -> Iterator[TestClient]:
 
 def offer(context: AppContext, page: str, kind: str, download: Download) -> str:
     """The address at which a page offers it."""
-    mark = context.downloads.offer(page, kind, download)
+    mark = context.downloads.offer(page, kind, download, is_there=is_session)
     return f"download/{mark}"
 
 
@@ -117,10 +118,12 @@ def test_a_file_that_cannot_be_made_says_why(context: AppContext, client: TestCl
 def test_few_files_are_offered_at_a_time(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(downloads, "MOST_OFFERS", 2)
     offers, download = Downloads(), Download(bytes, "x", "text/csv")
-    first, second, third = (offers.offer("mine", key, download) for key in ("one", "two", "three"))
-    assert offers.offered(first) is None
-    assert offers.offered(second) is not None
-    assert offers.offered(third) is not None
+    first, second, third = (
+        offers.offer("mine", key, download, is_there=is_session) for key in ("one", "two", "three")
+    )
+    assert offers.offered(first, is_there=is_session) is None
+    assert offers.offered(second, is_there=is_session) is not None
+    assert offers.offered(third, is_there=is_session) is not None
 
 
 def test_no_question_is_stopped_by_a_guess(context: AppContext, client: TestClient) -> None:

@@ -15,9 +15,10 @@ from streamlit import config
 from streamlit.runtime.secrets import Secrets
 from streamlit.testing.v1 import AppTest
 
+from chatbot.app import app_context
 from chatbot.memory.user_settings_store import UserSettingsStore
 from chatbot.settings import Settings
-from chatbot.ui import app_context, network_exposure, sign_in
+from chatbot.ui import network_exposure, sign_in
 from chatbot.ui.guard import is_owner
 from chatbot.ui.main import sent_lines
 from chatbot.ui.model_trials import is_in_the_open, is_on_this_machine

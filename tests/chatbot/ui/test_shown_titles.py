@@ -6,9 +6,9 @@ from collections.abc import Iterator
 
 import pytest
 
+from chatbot.app.app_context import AppContext
 from chatbot.comparison import Comparison, EntryPlace
 from chatbot.store.library import Upload
-from chatbot.ui.app_context import AppContext
 from chatbot.ui.compare_chart import chart_spec
 from chatbot.ui.safe_text import plain_markdown
 from tests.chatbot.ui.visitor import ask

@@ -7,12 +7,12 @@ from collections.abc import Callable, Iterator
 from contextlib import closing
 from itertools import count
 from pathlib import Path
+from typing import Any
 
 import psycopg
 import pytest
 
 from chatbot.errors import NotFoundError
-from chatbot.memory.signals.embedded_postgres import EmbeddedServer
 from chatbot.settings import Settings
 from chatbot.store.api_keys import open_api_keys
 from chatbot.store.library import Upload
@@ -26,6 +26,7 @@ from tests.chatbot.memory.archive.filled_store import (
     lines_of,
     opened,
 )
+from tests.embedded_postgres import EmbeddedServer
 from tests.stores import add_now
 
 FIXTURE = Path(__file__).parent / "format-1.zip"
@@ -71,9 +72,12 @@ def test_everything_is_the_same_in_the_other_engine(
     source: str, target: str, tmp_path: Path, news_at: Callable[[], str], request: pytest.FixtureRequest
 ) -> None:
     served = request.getfixturevalue("served") if "postgres" in (source, target) else ""
-    at = {"files": "", "postgres": served}
-    first = Settings(home=tmp_path / "first", database=at[source], signals_database=news_at())
-    second = Settings(home=tmp_path / "second", database=at[target], signals_database=news_at())
+    at: dict[str, dict[str, Any]] = {
+        "files": {},
+        "postgres": {"database": served, "signals_database": news_at()},
+    }
+    first = Settings(home=tmp_path / "first", **at[source])
+    second = Settings(home=tmp_path / "second", **at[target])
     text, *_ = given_keys(first, "one", "two", "gone", revoked=1)
     fill(first, tmp_path / "pdfs")
     made = export(first, tmp_path / "first.zip")

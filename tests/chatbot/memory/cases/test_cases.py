@@ -14,11 +14,12 @@ import pytest
 from chatbot.errors import ModelError, NotFoundError, UsageError
 from chatbot.memory.cases.case_file import Key, question_vectors
 from chatbot.memory.cases.case_layer import CaseLayer
-from chatbot.memory.cases.case_recall import PAGE_BOUND, UNKNOWN, cosines_of
+from chatbot.memory.cases.case_recall import PAGE_BOUND, UNKNOWN
 from chatbot.memory.cases.case_store import CaseQuery, Cases, Documents
 from chatbot.memory.cases.records import Case
 from chatbot.memory.layers import MemoryLayer
 from chatbot.memory.memory_database import MemoryDatabase
+from chatbot.memory.nearest import cosines_of
 from chatbot.records import Answer, Citation, NumberCheck, Recall
 from chatbot.store.vector_index import Vectors
 from tests.chatbot.memory.cases.kept_cases import ANY, edit, kept, shared
@@ -96,16 +97,12 @@ def keys_of(cases: Cases) -> tuple[Key, ...]:
 def test_a_verdict_becomes_a_case_with_its_pages(cases: Cases) -> None:
     rated = cases.rate("me", answer(), 1, word=" right ")
     (found,) = cases.find("me", QUESTION)
-    assert found.fields == {
-        "rank": 1,
-        "score": pytest.approx(1.0),
-        "question": QUESTION,
-        "plan": "It is 3.0 per cent (Rules.pdf, p. 7).",
-        "reward": 1,
-        "line_index": 0,
-    }
+    assert found.rank == 1
+    assert found.score == pytest.approx(1.0)
     case = found.case
     assert case == replace(rated, line_index=0)
+    assert (case.question, case.reward) == (QUESTION, 1)
+    assert case.plan == "It is 3.0 per cent (Rules.pdf, p. 7)."
     assert case.word == "right"
     assert case.verified
     assert case.document_ids == (RULES,)

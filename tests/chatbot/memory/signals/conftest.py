@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from itertools import count
+from pathlib import Path
 
 import psycopg
 import pytest
 
-from chatbot.memory.signals.embedded_postgres import EmbeddedServer
 from tests.chatbot.memory.signals.postgres import OPENED
+from tests.embedded_postgres import EmbeddedServer
 
 NUMBERS = count(1)
 
@@ -20,6 +21,15 @@ def closed_after_each_test() -> Iterator[None]:
     yield
     while OPENED:
         OPENED.pop().close()
+
+
+@pytest.fixture(params=["file", "postgres"])
+def place(request: pytest.FixtureRequest, tmp_path: Path) -> str:
+    """Where news is kept, for what holds in both engines; see `store`."""
+    if request.param == "file":
+        return str(tmp_path / "memory.sqlite3")
+    address: str = request.getfixturevalue("database")
+    return address
 
 
 @pytest.fixture

@@ -13,9 +13,10 @@ import numpy as np
 import psycopg
 from numpy.typing import NDArray
 
+from chatbot.memory.memory_database import MemoryDatabase
+from chatbot.memory.signals.news_postgres import make_tables
 from chatbot.memory.signals.news_sources import News, news_hash
 from chatbot.memory.signals.records import NewsItem, SignalOptions
-from chatbot.memory.signals.schema import migrate
 from chatbot.memory.signals.signal_store import Signals
 from chatbot.records import Recall
 from tests.fakes import HashEmbedder
@@ -38,7 +39,7 @@ __all__ = [
 
 NOW = datetime(2025, 3, 1, 12, tzinfo=UTC)
 EMBEDDER = HashEmbedder(dimension=64)
-OPENED: list[Signals] = []
+OPENED: list[Signals | MemoryDatabase] = []
 Connection = psycopg.Connection[tuple[Any, ...]]
 
 
@@ -61,11 +62,17 @@ def news(*texts: str) -> News:
     return News(tuple(items))
 
 
-def store(folder: Path, address: str, embedder: HashEmbedder = EMBEDDER, **options: Any) -> Signals:
-    """A store on that database that takes every signal, however unsure; closed after the test."""
+def store(place: str, embedder: HashEmbedder = EMBEDDER, **options: Any) -> Signals:
+    """A store that takes every signal, however unsure; closed after the test.
+
+    place: the path of a file of memories, or the address of a database.
+    """
     options.setdefault("confidence", 0.0)
-    opened = Signals(folder, embedder, SignalOptions(address=address, **options))
+    memories = MemoryDatabase(Path(place) if place.startswith("/") else None)
+    address = "" if place.startswith("/") else place
+    opened = Signals(embedder, SignalOptions(address=address, **options), database=memories)
     OPENED.append(opened)
+    OPENED.append(memories)
     return opened
 
 
@@ -89,7 +96,7 @@ def tables(address: str, dimension: int = 4, fingerprint: str = "by hand") -> Co
     """A database with the tables, for rows written by hand."""
     connection = connect(address)
     with connection.transaction():
-        migrate(connection, fingerprint, dimension)
+        make_tables(connection, fingerprint, dimension)
     return connection
 
 

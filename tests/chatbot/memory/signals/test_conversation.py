@@ -4,21 +4,18 @@ server, without it, and with it again.
 
 from __future__ import annotations
 
-import os
-import signal
-import time
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
 from chatbot.asking.question import Ask
-from chatbot.memory.signals.embedded_postgres import EmbeddedServer
 from chatbot.memory.signals.news_sources import one_news
 from chatbot.records import Answer, Notice
 from chatbot.service import Chatbot
 from chatbot.settings import Settings
 from chatbot.store.library import Upload
+from tests.chatbot.memory.signals.postgres import connect
 from tests.fakes import HashEmbedder, ScriptedModel
 from tests.pdfs import make_pdf
 
@@ -29,14 +26,12 @@ ATTACK = "Hackers took bitcoin from an exchange in Ankara."
 
 
 @pytest.fixture
-def chatbot(reachable: Path, tmp_path: Path) -> Iterator[Chatbot]:
-    home = reachable / "talk"
-    settings = Settings(home=home, signals_confidence=0.0)
+def chatbot(place: str, tmp_path: Path) -> Iterator[Chatbot]:
+    address = "" if place.startswith("/") else place
+    settings = Settings(home=tmp_path / "talk", signals_confidence=0.0, signals_database=address)
     embedder = HashEmbedder(dimension=256)
     rules = Upload(make_pdf(tmp_path / "Rules.pdf", [PAGE]))
     with Chatbot(settings, embedder=embedder, model=ScriptedModel([RULE])) as opened:
-        for folder in (home, settings.store):
-            folder.chmod(0o755)  # for the user that Postgres runs as where the tests run as root
         list(opened.add([rules]))
         opened.signals.switch(on=True)
         opened.signals.add(one_news(ATTACK, source="agency"))
@@ -56,34 +51,30 @@ def signals_of(answer: Answer) -> list[str]:
     return [note.source[:14] for note in answer.notes if note.layer == "signals"]
 
 
-@pytest.mark.alone
-def test_the_server_killed_in_the_middle_of_a_conversation_and_back_without_a_restart(
-    chatbot: Chatbot,
+@pytest.mark.parametrize("place", ["postgres"], indirect=True)
+def test_the_database_goes_away_in_the_middle_of_a_conversation_and_comes_back(
+    chatbot: Chatbot, place: str, database: str
 ) -> None:
-    server = chatbot.signals._database._place
-    assert isinstance(server, EmbeddedServer)
     talk = chatbot.conversations.begin("me")
     answer, notices = ask(chatbot, talk)
     assert signals_of(answer) == ["news, agency; "]
     assert notices == []
-    os.kill(server.pid(), signal.SIGKILL)
-    while server.pid():
-        time.sleep(0.01)
-    waits = list[float]()
-    for _ in range(100):
-        started = time.monotonic()
+    with connect(database) as administrator:
+        name = administrator.info.dbname
+    elsewhere = database.replace(f"dbname={name}", "dbname=postgres")
+    with connect(elsewhere) as administrator:
+        administrator.execute(f"ALTER DATABASE {name} ALLOW_CONNECTIONS false".encode())
+        administrator.execute(
+            "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE datname = %s", [name]
+        )
         answer, notices = ask(chatbot, talk)
-        if not notices:
-            break
-        waits.append(time.monotonic() - started)
         assert signals_of(answer) == ["undated local "]
         assert answer.notices == tuple(notices)
         assert "Answered without news signals" in notices[0]
-        assert "is starting again" in notices[0]
         assert "local templates are used" in notices[0]
-        time.sleep(0.05)
-    assert waits
-    assert max(waits) < 2
+        administrator.execute(f"ALTER DATABASE {name} ALLOW_CONNECTIONS true".encode())
+    answer, notices = ask(chatbot, talk)
+    assert notices == []
     assert signals_of(answer) == ["news, agency; "]
     assert chatbot.signals.health().state == "normal"
     kept = chatbot.memory.answer(talk, 2, "me")

@@ -5,8 +5,10 @@ and analyser.
 from __future__ import annotations
 
 import json
+import sqlite3
 import threading
 from collections.abc import Callable, Sequence
+from contextlib import closing
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from functools import partial
@@ -18,11 +20,10 @@ import pytest
 from numpy.typing import NDArray
 
 from chatbot.errors import ModelError, NotFoundError, UsageError
-from chatbot.memory.signals import schema as table_module
 from chatbot.memory.signals.analysis import CAP, RULES, SCHEMA
+from chatbot.memory.signals.news_postgres import VERSION, make_tables
 from chatbot.memory.signals.news_sources import News, one_news, read_news
 from chatbot.memory.signals.records import Imported, NewsItem, NewsReading, SignalsError
-from chatbot.memory.signals.schema import MIGRATIONS, VERSION, migrate, store_state
 from chatbot.memory.signals.signal_store import Signals
 from chatbot.memory.signals.writing_scripts import own_threshold
 from tests.case_rows import case_rows
@@ -70,11 +71,11 @@ def row(connection: Connection, query: str) -> tuple[Any, ...]:
 
 @pytest.mark.long
 def test_the_development_export_twice_is_662_events_once_with_all_699_tellings(
-    shared: Path, database: str, tmp_path: Path
+    shared: Path, database: str
 ) -> None:
     told = read_news(shared / "news" / "telegram_messages_nasonov.json")
     embedder = EnglishEmbedder()
-    signals = store(tmp_path, database, embedder)
+    signals = store(database, embedder)
     first = signals.add(told)
     second = signals.add(told)
     assert first.read == 699
@@ -100,8 +101,8 @@ def test_the_development_export_twice_is_662_events_once_with_all_699_tellings(
         assert one.at.year == 2024
 
 
-def test_one_text_told_twice_is_one_event_as_old_as_its_first_telling(database: str, tmp_path: Path) -> None:
-    signals = store(tmp_path, database)
+def test_one_text_told_twice_is_one_event_as_old_as_its_first_telling(place: str) -> None:
+    signals = store(place)
     late = item("Rates rose.", 1, source="late", hours=1)
     early = item("Rates\n rose.", 7, source="early", hours=9)
     signals.add(News((late,)))
@@ -113,10 +114,8 @@ def test_one_text_told_twice_is_one_event_as_old_as_its_first_telling(database: 
     assert [source[:2] for source in event.sources] == [("early", "7"), ("late", "1")]
 
 
-def test_a_post_whose_text_was_changed_later_stays_as_first_told_and_is_counted(
-    database: str, tmp_path: Path
-) -> None:
-    signals = store(tmp_path, database)
+def test_a_post_whose_text_was_changed_later_stays_as_first_told_and_is_counted(place: str) -> None:
+    signals = store(place)
     signals.add(news("Rates rose."))
     done = signals.add(news("Rates fell."))
     assert done.events == 0
@@ -125,8 +124,8 @@ def test_a_post_whose_text_was_changed_later_stays_as_first_told_and_is_counted(
     assert texts_of(signals) == ["Rates rose."]
 
 
-def test_a_post_without_words_is_kept_and_never_recalled(database: str, tmp_path: Path) -> None:
-    signals = store(tmp_path, database)
+def test_a_post_without_words_is_kept_and_never_recalled(place: str) -> None:
+    signals = store(place)
     done = signals.add(news("", "Rates rose."))
     assert done.events == 2
     assert done.embedded == 1
@@ -139,9 +138,9 @@ def test_a_post_without_words_is_kept_and_never_recalled(database: str, tmp_path
     assert empty.state == "nothing"
 
 
-def test_two_imports_at_once_keep_everything_once(database: str, tmp_path: Path) -> None:
+def test_two_imports_at_once_keep_everything_once(place: str) -> None:
     told = news(*(f"News number {number} on rates." for number in range(60)))
-    first, second = store(tmp_path, database), store(tmp_path, database)
+    first, second = store(place), store(place)
     done = list[Imported]()
     all_at_once(lambda: done.append(first.add(told)), lambda: done.append(second.add(told)))
     assert sum(one.events for one in done) == 60
@@ -149,11 +148,9 @@ def test_two_imports_at_once_keep_everything_once(database: str, tmp_path: Path)
 
 
 @pytest.mark.long
-def test_imports_of_the_same_news_in_opposite_orders_do_not_stop_each_other(
-    database: str, tmp_path: Path
-) -> None:
-    first = store(tmp_path / "0", database)
-    second = store(tmp_path / "1", database)
+def test_imports_of_the_same_news_in_opposite_orders_do_not_stop_each_other(place: str) -> None:
+    first = store(place)
+    second = store(place)
     first.add(news())
     failed = list[BaseException]()
 
@@ -172,13 +169,13 @@ def test_imports_of_the_same_news_in_opposite_orders_do_not_stop_each_other(
     assert first.health().events == 4 * 480
 
 
-def test_one_import_writes_at_a_time(database: str, tmp_path: Path) -> None:
+def test_one_import_writes_at_a_time(place: str) -> None:
     """Two that write rows of each other's in another order would each wait for the other."""
-    first = store(tmp_path / "0", database)
-    second = store(tmp_path / "1", database)
+    first = store(place)
+    second = store(place)
     first.add(news())
     thread = threading.Thread(target=second.add, args=(news("Rates rose."),))
-    with first._writing():
+    with first.place.write():
         thread.start()
         thread.join(0.7)
         assert thread.is_alive()
@@ -187,8 +184,8 @@ def test_one_import_writes_at_a_time(database: str, tmp_path: Path) -> None:
     assert first.health().events == 1
 
 
-def test_two_files_of_one_name_are_both_kept(database: str, tmp_path: Path) -> None:
-    signals = store(tmp_path, database)
+def test_two_files_of_one_name_are_both_kept(place: str, tmp_path: Path) -> None:
+    signals = store(place)
     file = tmp_path / "news.csv"
     for month in ("January", "February"):
         file.write_text(
@@ -211,10 +208,8 @@ def event_of(signals: Signals, text: str) -> int:
     return event
 
 
-def test_news_that_were_removed_stay_away_until_somebody_adds_them_again(
-    database: str, tmp_path: Path
-) -> None:
-    signals = store(tmp_path, database)
+def test_news_that_were_removed_stay_away_until_somebody_adds_them_again(place: str) -> None:
+    signals = store(place)
     told = news("Rates rose.", "Wheat fell.")
     signals.add(told)
     signals.remove(event_of(signals, "Rates rose."))
@@ -245,11 +240,9 @@ class FailingEmbedder(HashEmbedder):
         return super().embed(texts)
 
 
-def test_an_embedder_that_fails_loses_nothing_and_the_next_import_goes_on(
-    database: str, tmp_path: Path
-) -> None:
+def test_an_embedder_that_fails_loses_nothing_and_the_next_import_goes_on(place: str) -> None:
     embedder = FailingEmbedder()
-    signals = store(tmp_path, database, embedder)
+    signals = store(place, embedder)
     done = signals.add(news(KEY_RATE))
     assert done.events == 1
     assert "the embedder is down" in done.problem
@@ -267,10 +260,8 @@ class ZeroEmbedder(HashEmbedder):
         return np.zeros((len(texts), self.dimension), np.float32)
 
 
-def test_zero_vectors_of_an_embedder_are_refused_and_the_news_found_by_keywords(
-    database: str, tmp_path: Path
-) -> None:
-    signals = store(tmp_path, database, ZeroEmbedder())
+def test_zero_vectors_of_an_embedder_are_refused_and_the_news_found_by_keywords(place: str) -> None:
+    signals = store(place, ZeroEmbedder())
     done = signals.add(news(KEY_RATE))
     assert "unusable vectors" in done.problem
     assert done.embedded == 0
@@ -292,10 +283,10 @@ def test_zero_vectors_of_an_embedder_are_refused_and_the_news_found_by_keywords(
     """),
 )
 def test_text_in_another_script_is_found_by_keywords_where_the_embedder_is_english(
-    text: str, question: str, database: str, tmp_path: Path
+    text: str, question: str, place: str
 ) -> None:
     embedder = EnglishEmbedder()
-    signals = store(tmp_path, database, embedder)
+    signals = store(place, embedder)
     done = signals.add(news(text, "Wheat prices fell in Chicago."))
     assert done.embedded == 1
     assert done.by_keywords == 1
@@ -304,11 +295,9 @@ def test_text_in_another_script_is_found_by_keywords_where_the_embedder_is_engli
     assert found.by == "keywords"
 
 
-def test_a_question_in_another_script_matches_nothing_by_an_english_vector(
-    database: str, tmp_path: Path
-) -> None:
+def test_a_question_in_another_script_matches_nothing_by_an_english_vector(place: str) -> None:
     embedder = EnglishEmbedder()
-    signals = store(tmp_path, database, embedder)
+    signals = store(place, embedder)
     wheat = "Wheat prices fell in Chicago."
     signals.add(news(wheat))
     alike = vector_of(wheat, embedder)
@@ -316,8 +305,8 @@ def test_a_question_in_another_script_matches_nothing_by_an_english_vector(
     assert found_by(signals, "Кто такой Пушкин?", alike) == []
 
 
-def test_another_embedder_gives_text_of_any_script_its_vector(database: str, tmp_path: Path) -> None:
-    signals = store(tmp_path, database)
+def test_another_embedder_gives_text_of_any_script_its_vector(place: str) -> None:
+    signals = store(place)
     done = signals.add(news("Банк России повысил ключевую ставку"))
     assert done.embedded == 1
 
@@ -326,12 +315,10 @@ def test_another_embedder_gives_text_of_any_script_its_vector(database: str, tmp
 # ------------------------------------------------------------------------------------------------------------
 
 
-def test_another_embedder_is_refused_at_import_and_found_by_keywords_until_embedded_anew(
-    database: str, tmp_path: Path
-) -> None:
+def test_another_embedder_is_refused_at_import_and_found_by_keywords_until_embedded_anew(place: str) -> None:
     small = HashEmbedder(dimension=32)
-    first = store(tmp_path, database)
-    other = store(tmp_path, database, small)
+    first = store(place)
+    other = store(place, small)
     first.add(news(KEY_RATE))
     with pytest.raises(SignalsError, match="hash-64.*hash-32") as refused:
         other.add(news("More."))
@@ -349,24 +336,22 @@ def test_another_embedder_is_refused_at_import_and_found_by_keywords_until_embed
     assert len(event.readings) == 1
 
 
-def test_vectors_of_more_than_two_thousand_numbers_are_indexed_in_half_precision(
-    database: str, tmp_path: Path
-) -> None:
-    small = store(tmp_path, database)
+def test_vectors_of_more_than_two_thousand_numbers_are_indexed_in_half_precision(place: str) -> None:
+    small = store(place)
     small.add(news(KEY_RATE))
     of_3072 = HashEmbedder(dimension=3_072)
-    large = store(tmp_path, database, of_3072)
+    large = store(place, of_3072)
     large.reembed()
     assert found_by(large, QUESTION, vector_of(QUESTION, of_3072)) == ["vector"]
-    back = store(tmp_path, database)
+    back = store(place)
     back.reembed()
     assert found_by(back, QUESTION, vector_of(QUESTION)) == ["vector"]
 
 
-def test_the_threshold_is_the_embedders_unless_it_is_set(tmp_path: Path) -> None:
+def test_the_threshold_is_the_embedders_unless_it_is_set() -> None:
     assert own_threshold("minilm-53aa-b1-384-t1") == 0.37
     assert own_threshold("text-embedding-3-small-1536-t1") == 0.40
-    signals = store(tmp_path, "host=nowhere", threshold=0.7)
+    signals = store("host=nowhere", threshold=0.7)
     assert signals.threshold == 0.7
 
 
@@ -374,58 +359,48 @@ def test_the_threshold_is_the_embedders_unless_it_is_set(tmp_path: Path) -> None
 # ------------------------------------------------------------------------------------------------------------
 
 
-def test_migrations_can_be_run_again_and_change_nothing(database: str) -> None:
+def test_tables_can_be_made_again_and_nothing_changes(database: str) -> None:
     shape = (
         "SELECT table_name, column_name, data_type FROM information_schema.columns WHERE table_schema = "
         "'public' ORDER BY 1, 2"
     )
+    stored = "SELECT version, embedder, dimension FROM signal_store"
     with connect(database) as connection:
         for _ in range(2):
             with connection.transaction():
-                migrate(connection, "by hand", 4)
+                make_tables(connection, "by hand", 4)
         before = connection.execute(shape).fetchall()
         put(connection, [1, 0, 0, 0], (0.9, ["BTC"]))
         with connection.transaction():
-            migrated = migrate(connection, "another", 8)
-            state = store_state(connection)
-            assert migrated == state
+            make_tables(connection, "another", 8)
         assert connection.execute(shape).fetchall() == before
-        assert store_state(connection) == state
-        assert state.embedder == "by hand"
-        assert state.dimension == 4
+        assert row(connection, stored) == (VERSION, "by hand", 4)
         assert row(connection, "SELECT count(*) FROM ai_signals") == (1,)
 
 
-def test_an_older_schema_is_named_and_the_next_import_updates_it_losing_nothing(
-    database: str, tmp_path: Path
-) -> None:
-    old_row = (
-        "INSERT INTO news_events (source, source_message_id, content_text, content_hash, "
-        "published_at) VALUES ('old', '1', 'Key rate rose.', 'h', %s)"
-    )
+def test_an_older_schema_is_named_and_left_alone(database: str) -> None:
     with connect(database) as connection:
         with connection.transaction():
-            migrate(connection, EMBEDDER.fingerprint, EMBEDDER.dimension, migrations=MIGRATIONS[:1])
-        connection.execute(old_row, [NOW])
-    signals = store(tmp_path, database)
-    with pytest.raises(SignalsError, match=f"have version 1, older than {VERSION}") as named:
-        signals.find("key rate", None, 3)
-    assert named.value.kind == "schema"
+            make_tables(connection, EMBEDDER.fingerprint, EMBEDDER.dimension)
+        connection.execute("UPDATE signal_store SET version = 1")
+    signals = store(database)
+    for call in (lambda: signals.find("key rate", None, 3), lambda: signals.add(news("More."))):
+        with pytest.raises(SignalsError, match=f"have version 1, older than {VERSION}") as named:
+            call()
+        assert named.value.kind == "schema"
+        assert "export" in named.value.hint
     assert signals.health().state == "failed"
-    done = signals.add(news("More."))
-    assert done.embedded == 2
-    assert set(texts_of(signals)) == {"Key rate rose.", "More."}
 
 
-def test_a_newer_schema_is_left_alone(database: str, tmp_path: Path) -> None:
+def test_a_newer_schema_is_left_alone(database: str) -> None:
     with connect(database) as connection, connection.transaction():
-        migrate(connection, EMBEDDER.fingerprint, EMBEDDER.dimension)
-    signals = store(tmp_path, database)
+        make_tables(connection, EMBEDDER.fingerprint, EMBEDDER.dimension)
+    signals = store(database)
     signals.add(news("Rates rose."))
     event = event_of(signals, "Rates rose.")
     with connect(database) as connection:
         connection.execute("UPDATE signal_store SET version = 99")
-    signals = store(tmp_path, database)
+    signals = store(database)
     reading = NewsReading("x", (), "observe", 0.5, "a person")
     calls: list[Callable[[], object]] = [
         lambda: signals.add(news("More.")),
@@ -444,9 +419,9 @@ def test_a_newer_schema_is_left_alone(database: str, tmp_path: Path) -> None:
 
 
 @pytest.fixture
-def of_all_ages(database: str, tmp_path: Path) -> Signals:
+def of_all_ages(place: str) -> Signals:
     """News of the last hour, of last week, of the next hour, and one without words; two are unsure."""
-    signals = store(tmp_path, database)
+    signals = store(place)
     now = datetime.now(UTC)
     ages = {
         "The key rate rose.": 1,
@@ -489,9 +464,8 @@ def test_health_counts_by_the_options_that_are_asked_for(of_all_ages: Signals) -
     assert health.hours == 300
 
 
-def test_what_was_never_imported_is_said_and_starts_no_server(tmp_path: Path) -> None:
-    folder = tmp_path / "signals"
-    signals = Signals(folder, EMBEDDER)
+def test_what_was_never_imported_is_said() -> None:
+    signals = Signals(EMBEDDER)
     calls: list[Callable[[], object]] = [
         lambda: signals.find("rates", None, 3),
         signals.listed,
@@ -503,12 +477,6 @@ def test_what_was_never_imported_is_said_and_starts_no_server(tmp_path: Path) ->
             call()
         assert named.value.kind == "off"
         assert "signals import FILE" in named.value.hint
-    assert not folder.exists()
-
-
-def test_the_migrations_are_counted_by_their_names() -> None:
-    numbers = [path.name[:3] for path in table_module.MIGRATIONS]
-    assert numbers == [f"{number:03}" for number in range(1, VERSION + 1)]
 
 
 # --- analysis in the store
@@ -523,8 +491,8 @@ REPLY = {
 }
 
 
-def test_a_model_reads_each_news_once_with_a_structured_reply(database: str, tmp_path: Path) -> None:
-    signals = store(tmp_path, database)
+def test_a_model_reads_each_news_once_with_a_structured_reply(place: str) -> None:
+    signals = store(place)
     model = ScriptedModel([json.dumps(REPLY)])
     first = signals.add(news("Rates rose."), model)
     assert first.analysed == {"scripted": 1}
@@ -536,10 +504,8 @@ def test_a_model_reads_each_news_once_with_a_structured_reply(database: str, tmp
     assert schema == SCHEMA
 
 
-def test_a_model_that_fails_is_left_alone_after_three_and_rules_read_the_rest(
-    database: str, tmp_path: Path
-) -> None:
-    signals = store(tmp_path, database)
+def test_a_model_that_fails_is_left_alone_after_three_and_rules_read_the_rest(place: str) -> None:
+    signals = store(place)
     model = ScriptedModel([ModelError("it is down")])
     told = news(*(f"News {number} on the key rate." for number in range(6)))
     done = signals.add(told, model)
@@ -558,9 +524,9 @@ RATES, WHEAT, RUSSIAN = "Rates ROSE in Riga.", "Wheat fell 5%_.", "Ставка 
 
 
 @pytest.fixture
-def searchable(database: str, tmp_path: Path) -> Signals:
+def searchable(place: str) -> Signals:
     """News of three sources, one of them corrected by a person."""
-    signals = store(tmp_path, database)
+    signals = store(place)
     rates = item(RATES, 1, source="agency")
     wheat = item(WHEAT, 2, source="bulletin")
     signals.add(News((rates, wheat, item(RUSSIAN, 3))))
@@ -589,8 +555,8 @@ def test_a_search_finds_only_what_holds_each_word_as_it_stands(searchable: Signa
     assert texts_of(searchable, search=words) == []
 
 
-def test_a_signal_is_corrected_and_an_event_removed(database: str, tmp_path: Path) -> None:
-    signals = store(tmp_path, database)
+def test_a_signal_is_corrected_and_an_event_removed(place: str) -> None:
+    signals = store(place)
     signals.add(news("Rates rose."))
     event = event_of(signals, "Rates rose.")
     mine = NewsReading("It was a rumour.", ("RUB",), "observe", 0.2, "a person")
@@ -608,8 +574,8 @@ def test_a_signal_is_corrected_and_an_event_removed(database: str, tmp_path: Pat
         signals.correct(event, mine)
 
 
-def test_the_timeline_counts_each_event_once_by_day_and_asset(database: str, tmp_path: Path) -> None:
-    signals = store(tmp_path, database)
+def test_the_timeline_counts_each_event_once_by_day_and_asset(place: str) -> None:
+    signals = store(place)
     rose = item("Bitcoin rose.", 1)
     fell = item("Bitcoin fell against the dollar.", 2)
     sown = item("Wheat was sown.", 3, hours=30)
@@ -623,18 +589,44 @@ def test_the_timeline_counts_each_event_once_by_day_and_asset(database: str, tmp
     assert signals.timeline(0.99) == []
 
 
-def test_a_search_by_asset_knows_no_case(database: str, tmp_path: Path) -> None:
-    signals = store(tmp_path, database)
+def test_a_search_by_asset_knows_no_case(place: str) -> None:
+    signals = store(place)
     signals.add(news("Bitcoin prices rose.", "Wheat prices rose."))
-    (found,) = signals.find("prices rose", vector_of("prices rose"), 9, as_of=NOW, assets=("btc",))
+    about = replace(signals.options, assets=("btc",))
+    (found,) = signals.find("prices rose", vector_of("prices rose"), 9, as_of=NOW, options=about)
     assert found.text == "Bitcoin prices rose."
 
 
-def test_rows_of_another_writer_without_tellings_are_found(database: str, tmp_path: Path) -> None:
-    signals = store(tmp_path, database)
+def test_rows_of_another_writer_without_tellings_are_found(database: str) -> None:
+    signals = store(database)
     signals.add(news())
     vector = vector_of("key rate")
     with connect(database) as connection:
         put(connection, vector.tolist(), (0.9, []), text="key rate")
     (found,) = signals.find("key rate", vector, 3, as_of=NOW)
     assert found.source == "hand"
+
+
+@pytest.mark.parametrize("value", ["'{'", "x'ff'", "7", "1e300"])
+def test_damaged_rows_in_a_file_harm_nothing_else(value: str, tmp_path: Path) -> None:
+    path = tmp_path / "memory.sqlite3"
+    signals = store(str(path))
+    signals.add(news("Wheat prices rose.", "Rates rose in Riga."))
+    with closing(sqlite3.connect(path)) as connection:
+        for table, column in (
+            ("news_events", "published_at"),
+            ("news_events", "embedding"),
+            ("news_events", "keywords"),
+            ("ai_signals", "assets"),
+            ("ai_signals", "confidence"),
+            ("ai_signals", "summary"),
+        ):
+            key = "id" if table == "news_events" else "news_event_id"
+            connection.execute(f"update {table} set {column} = {value} where {key} = 1")
+        connection.commit()
+    assert {"Wheat prices rose.", "Rates rose in Riga."} == set(texts_of(signals))
+    assert signals.health().events == 2
+    assert signals.assets()
+    assert signals.timeline()
+    (found, *_) = signals.find("Rates rose in Riga.", vector_of("Rates rose in Riga."), 3, as_of=NOW)
+    assert found.text == "Rates rose in Riga."

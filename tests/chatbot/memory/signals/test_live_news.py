@@ -17,7 +17,7 @@ from chatbot.memory.memory_database import MemoryDatabase
 from chatbot.memory.signals.live_news import LiveNews, feed_news
 from chatbot.memory.signals.news_sources import News
 from chatbot.memory.signals.records import NewsItem
-from chatbot.memory.signals.source_ratings import SourceRatings
+from chatbot.memory.signals.signal_use import SourceRatings
 from chatbot.models.web_pages import WebError, fetch_page
 from chatbot.settings import Settings
 from tests.chatbot.memory.signals.postgres import news, store
@@ -128,9 +128,9 @@ def test_a_feed_made_to_be_slow_costs_the_server_nothing_and_is_named() -> None:
     assert len(feed_news(FEED.encode(), "https://news.example/feed", 10.0).items) == 2
 
 
-def test_feeds_are_visited_and_their_news_is_kept_once(web: str, database: str, tmp_path: Path) -> None:
+def test_feeds_are_visited_and_their_news_is_kept_once(web: str, place: str, tmp_path: Path) -> None:
     Feeds.visits.clear()
-    signals = store(tmp_path, database)
+    signals = store(place)
     feeds = f"{web}/feed {web}/nothing"
     live = LiveNews(signals, lambda: None, Settings(home=tmp_path, feeds=feeds))
     try:
@@ -179,22 +179,22 @@ def test_pages_are_fetched_from_the_internet_alone_where_the_rule_says_so(web: s
         fetch_page(f"{web}/feed", Settings(home=tmp_path, offline=True), rule="")
 
 
-def test_old_news_is_erased_where_the_settings_say_so(database: str, tmp_path: Path) -> None:
+def test_old_news_is_erased_where_the_settings_say_so(place: str) -> None:
     fresh = NewsItem("desk", "2", "Wheat prices fell today.", datetime.now(UTC))
     old = NewsItem("desk", "1", "Wheat prices rose.", datetime.now(UTC) - timedelta(days=31))
-    keeping = store(tmp_path, database)
+    keeping = store(place)
     keeping.add(News((old, fresh)))
     assert keeping.clean() == 0
     assert len(keeping.listed()) == 2
-    erasing = store(tmp_path, database, days=30)
+    erasing = store(place, days=30)
     assert erasing.clean() == 1
     assert [row.text for row in erasing.listed()] == [fresh.text]
     erasing.add(News((old,)))
     assert len(erasing.listed()) == 1, "what is too old already does not stay"
 
 
-def test_news_is_listed_by_asset(database: str, tmp_path: Path) -> None:
-    signals = store(tmp_path, database)
+def test_news_is_listed_by_asset(place: str) -> None:
+    signals = store(place)
     signals.add(news("BTC was stolen from an exchange.", "The exchange lists BTC and ETH.", "Rain falls."))
     by_asset = {row.asset: row for row in signals.assets()}
     assert by_asset["BTC"].events == 2
@@ -228,7 +228,7 @@ def test_own_templates_stand_before_the_products(tmp_path: Path) -> None:
     assert [one.title for one in templates_with(folder) if one.id == replaced.id] == ["Mine"]
 
 
-def test_a_source_is_known_by_the_ratings_of_answers_with_its_news(tmp_path: Path) -> None:
+def test_a_source_is_known_by_the_ratings_of_answers_with_its_news() -> None:
     ratings = SourceRatings(MemoryDatabase(None))
     ratings.rate("me", "talk", 1, ["desk", "wire"], helpful=True)
     ratings.rate("me", "talk", 2, ["desk"], helpful=True)

@@ -14,9 +14,8 @@ import psycopg
 import pytest
 from numpy.typing import NDArray
 
-from chatbot.memory.signals.events import vector_text
+from chatbot.memory.signals.news_postgres import make_tables, vector_text
 from chatbot.memory.signals.records import SignalsError
-from chatbot.memory.signals.schema import migrate
 from tests.chatbot.memory.signals.postgres import NOW, Connection, put, searched, tables
 
 FIRST = [1, 0, 0, 0]
@@ -177,7 +176,7 @@ def fill(
     )
     # Made at once, the index takes a fraction of the time that it takes to grow.
     with connection.transaction():
-        migrate(connection, "by hand", vectors.shape[1])
+        make_tables(connection, "by hand", vectors.shape[1])
     connection.execute("ANALYZE")
 
 

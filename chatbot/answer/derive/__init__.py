@@ -1,1 +1,0 @@
-"""Sums of figures that stand in sentences; reads no tables."""

@@ -1,0 +1,117 @@
+"""Holds each room to a number of tokens, so that the product stays as small as three people can carry.
+
+A budget may fall at any time. Raising one needs a line of reason beside it. Nothing counts as saved that
+moved into strings, data files or generated code.
+"""
+
+from __future__ import annotations
+
+import ast
+import tokenize
+from collections import Counter
+from pathlib import Path
+
+import pytest
+
+from tests.test_architecture import house, module_of, name, room_of, tree
+
+# Tokens of Python, without line ends, indents and comments.
+BUDGETS = {
+    "answer": 65_000,
+    "api": 26_200,
+    "app": 9_000,
+    "asking": 29_300,
+    "audit": 14_000,
+    "cli": 19_200,
+    "comparison": 9_500,
+    "entry": 250,
+    "evidence": 12_800,
+    "ingestion": 97_000,
+    "lookup": 3_200,
+    "mcp_server": 5_600,
+    "memory": 77_000,
+    "models": 27_900,
+    "search": 38_100,
+    "service": 4_400,
+    "single modules": 9_600,
+    "store": 78_300,
+    "tools": 5_200,
+    "ui": 63_600,
+}
+WHOLE = 595_000
+LONGEST_FUNCTION = 60
+# They write one thing after another down: a chart, the arguments of all commands, the parts of the service.
+MAY_BE_LONGER = {
+    "chatbot/cli/arguments.py:_parser",
+    "chatbot/service.py:__init__",
+    "chatbot/ui/compare_chart.py:chart_spec",
+}
+# A budget that is this much too large has been earned: lower it.
+SLACK = 0.03
+NO_TOKENS = {
+    tokenize.NL,
+    tokenize.NEWLINE,
+    tokenize.INDENT,
+    tokenize.DEDENT,
+    tokenize.COMMENT,
+    tokenize.ENDMARKER,
+    tokenize.ENCODING,
+}
+
+
+def tokens(path: Path) -> int:
+    with tokenize.open(path) as file:
+        return sum(token.type not in NO_TOKENS for token in tokenize.generate_tokens(file.readline))
+
+
+def budget_of(path: Path) -> str:
+    """The line of the table that a file counts in: its room, or its package of the ground."""
+    module = module_of(path)
+    room = room_of(module)
+    if room in BUDGETS:
+        return room
+    parts = module.split(".")
+    if room == "__main__":
+        return "entry"
+    return parts[1] if len(parts) > 1 and parts[1] in BUDGETS else "single modules"
+
+
+@pytest.fixture(scope="module")
+def counted() -> Counter[str]:
+    found = Counter[str]()
+    for path in house():
+        found[budget_of(path)] += tokens(path)
+    return found
+
+
+@pytest.mark.parametrize("room", sorted(BUDGETS))
+def test_a_room_keeps_its_budget(counted: Counter[str], room: str) -> None:
+    assert counted[room] <= BUDGETS[room], f"{room} has {counted[room]:,} tokens"
+
+
+def test_every_room_has_a_budget(counted: Counter[str]) -> None:
+    assert set(counted) == set(BUDGETS)
+    assert sum(counted.values()) <= WHOLE
+
+
+def test_budgets_follow_what_was_taken_away(counted: Counter[str]) -> None:
+    loose = {
+        room: counted[room] for room, most in BUDGETS.items() if counted[room] < (1 - SLACK) * most - 100
+    }
+    assert not loose, f"Lower these budgets: {loose}"
+
+
+def lines_of(node: ast.FunctionDef | ast.AsyncFunctionDef) -> int:
+    """The lines of a function behind its signature and docstring."""
+    body = node.body[1:] if ast.get_docstring(node) else node.body
+    return (node.end_lineno or 0) - body[0].lineno + 1 if body else 0
+
+
+def test_no_function_is_longer_than_a_screen() -> None:
+    long = {
+        f"{name(path)}:{node.name}"
+        for path in house()
+        for node in ast.walk(tree(path))
+        if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef) and lines_of(node) > LONGEST_FUNCTION
+    }
+    assert long == MAY_BE_LONGER
