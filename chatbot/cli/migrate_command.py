@@ -90,7 +90,7 @@ def _target(options: Namespace, settings: Settings) -> Settings:
 def _check_addresses(settings: Settings, target: Settings) -> None:
     """Raises StoreError, SettingsError for what is no address, before any is shown."""
     from chatbot.store.chroma_server import ChromaServer
-    from chatbot.store.postgres_address import parse_address
+    from chatbot.store.postgres_faults import parse_address
 
     if target.database and target.database != settings.database:
         parse_address(target.database, "--to")
@@ -112,7 +112,7 @@ def _lacking(migration: StoreMigration, target: Settings) -> list[str]:
 def _next_steps(settings: Settings, target: Settings) -> list[str]:
     """What to do next. No password is shown."""
     from chatbot.store.migration.migration_mark import shown_parts
-    from chatbot.store.postgres_address import shown_address
+    from chatbot.store.postgres_faults import shown_address
 
     shown = [
         ("FINPOLICY_HOME", str(settings.home), str(target.home)),

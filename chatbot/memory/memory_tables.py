@@ -12,7 +12,7 @@ from chatbot.memory.memory_database import CLOCK, NAME, SCHEMA, MemoryDatabase, 
 from chatbot.memory.signals import news_places, signal_use
 from chatbot.memory.situations import situation_types
 from chatbot.store.database import Database, Place
-from chatbot.store.migration.moved_parts import MovedPart
+from chatbot.store.migration.table_copying import MovedPart
 
 __all__ = ["ALL", "memory_part"]
 

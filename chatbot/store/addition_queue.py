@@ -202,9 +202,7 @@ class QueuedFile:
         """The name and the bytes of the file, neither of which another file may have that is read at the same
         time.
         """
-        if self.taken:
-            return (self.job.name, self.taken.digest)
-        return (self.job.name,)
+        return (self.job.name, self.taken.digest) if self.taken else (self.job.name,)
 
     def become(self, **changes: object) -> None:
         self.job = replace(self.job, **changes)  # type: ignore[arg-type]
@@ -216,17 +214,9 @@ class QueuedFile:
             self.phase_started, self.phase_from = now, done
         spent = now - self.phase_started
         made = done - self.phase_from
-        if made > 0 and spent >= TELLING_SECONDS:
-            speed = made / spent
-        else:
-            speed = None
-        self.become(
-            phase=phase,
-            done=done,
-            total=total,
-            per_second=speed,
-            seconds_left=(total - done) / speed if speed else None,
-        )
+        speed = made / spent if made > 0 and spent >= TELLING_SECONDS else None
+        left = (total - done) / speed if speed else None
+        self.become(phase=phase, done=done, total=total, per_second=speed, seconds_left=left)
 
 
 class Additions:
@@ -297,41 +287,32 @@ class Additions:
     # ----------------------------------------------------------------------------------------------------
 
     def enqueue(self, files: Sequence[NewFile], *, awaited: bool = False) -> list[int]:
-        """Keeps the bytes and queues the files. Returns a job id for each.
+        """Keeps the bytes and queues the files. Returns a job id for each. Raises StoreError.
 
         A file that cannot be added becomes a failed job; the others go on.
 
         awaited: whether the caller waits for the jobs, and calls `release`. Until then they are not
             forgotten, and a file that needs a password fails.
         """
-        tasks = []
+        numbers = list[int]()
         digests = dict[str, tuple[str, BinaryIO | Path]]()
         for file in files:
-            tasks.append(self._take(file, digests))
-            tasks[-1].awaited = awaited or self._tell is not None
-            self._queue(tasks[-1])
-        with self._changed:
-            finished = [task for task in self._tasks if task.job.finished and not task.awaited]
-            for task in finished[:-MOST_FINISHED]:
-                self._tasks.remove(task)
-        return [task.job.id for task in tasks]
+            task = self._take(file, digests)
+            task.awaited = awaited or self._tell is not None
+            numbers.append(self._queue(task))
+        return numbers
 
     def read_again(self, name: str) -> int:
         """Queues a document to be read again from its kept copy. Returns a job id.
 
         Until then the previous reading is searched. Raises NotFoundError, StoreError.
         """
-        with self._changed:
-            if any(task.job.name == name and not task.job.finished for task in self._tasks):
-                raise StoreError(
-                    f"{name[:200]} is already being read.",
-                    hint="Wait until that is finished.",
-                    retryable=True,
-                )
+        if any(job.name == name and not job.finished for job in self.jobs()):
+            raise StoreError(
+                f"{name[:200]} is already being read.", hint="Wait until that is finished.", retryable=True
+            )
         taken = self._library.take_again(name)
-        task = QueuedFile(replace(self._job(taken.name, "waiting"), again=True), taken)
-        self._queue(task)
-        return task.job.id
+        return self._queue(QueuedFile(replace(self._job(taken.name, "waiting"), again=True), taken))
 
     def seconds_left(self) -> float | None:
         """Estimates the seconds until everything queued is done; None if unknown."""
@@ -347,12 +328,12 @@ class Additions:
 
     def wait(self, job: int) -> Job:
         """Waits for a job until it is finished, or has a problem and nothing else left to do."""
-        with self._changed:
-            while True:
-                for task in self._tasks:
-                    if task.job.id == job and task.job.settled:
-                        return task.job
-                self._changed.wait()
+        while True:
+            for found in self.jobs():
+                if found.id == job and found.settled:
+                    return found
+            with self._changed:
+                self._changed.wait(LOOK_SECONDS)
 
     def unlock(self, job: int, password: str) -> None:
         """Tries a file again that waits for its password."""
@@ -459,15 +440,19 @@ class Additions:
     def _job(self, name: str, phase: str) -> Job:
         return Job(next(self._ids), name, phase, added_at=time.time())
 
-    def _queue(self, task: QueuedFile) -> None:
+    def _queue(self, task: QueuedFile) -> int:
+        """Queues a file and returns the id of its job. Forgets the oldest finished ones."""
         with self._changed:
+            finished = [other for other in self._tasks if other.job.finished and not other.awaited]
+            for other in finished[:-MOST_FINISHED]:
+                self._tasks.remove(other)
             if not any(other.job.busy for other in self._tasks):
                 self._batch, self._batch_started = task.job.id, time.monotonic()
             self._tasks.append(task)
             self._changed.notify_all()
+        return task.job.id
 
     def _take(self, file: NewFile, digests: dict[str, tuple[str, BinaryIO | Path]]) -> QueuedFile:
-        size = _size(file.data)
         try:
             taken = self._library.adding.take(file.data, file.name, file.password)
             digest, first = digests.setdefault(taken.name, (taken.digest, file.data))
@@ -475,15 +460,14 @@ class Additions:
                 self._library.adding.give_up(taken)
                 raise different_files(taken.name, first, file.data)
         except ProjectError as error:
-            if "--name" in error.hint and not isinstance(file.data, Path):
+            hint = error.hint
+            if "--name" in hint and not isinstance(file.data, Path):
                 hint = "Rename the file and add it again."
-            else:
-                hint = error.hint
-            result = failed_upload(
-                file.name, ProjectError(error.message, hint=hint, retryable=error.retryable)
-            )
+            failure = ProjectError(error.message, hint=hint, retryable=error.retryable)
+            result = failed_upload(file.name, failure)
             return QueuedFile(replace(self._job(result.document, "failed"), result=result, owner=file.owner))
-        return QueuedFile(replace(self._job(taken.name, "waiting"), size=size, owner=file.owner), taken)
+        job = replace(self._job(taken.name, "waiting"), size=_size(file.data), owner=file.owner)
+        return QueuedFile(job, taken)
 
     def _read_all(self) -> None:
         while (task := self._next_waiting()) is not None:
@@ -664,25 +648,24 @@ class Additions:
         """
         with self._changed:
             made = [task for task in self._embedding() if 0 < task.job.total <= task.job.done]
-            if unknown := [task for task in self._embedding_now if self._lacks_unknown(task)]:
+            # Some may lack no vectors at all, as after their images were read.
+            unknown = {
+                task
+                for task in self._embedding_now
+                if task.job.phase == "embedding" and not task.job.total and task.version
+            }
+            if unknown:
                 lacking = {version.id for version in self._library.without_vectors()}
                 made += [task for task in unknown if task.version not in lacking]
             self._embedded_all([task for task in made if not task.cancelled])
-            return self._pressing()
-
-    def _lacks_unknown(self, task: QueuedFile) -> bool:
-        """Tells whether it may lack no vectors at all, as after its images were read."""
-        return task.job.phase == "embedding" and not task.job.total and task.version > 0
-
-    def _pressing(self) -> bool:
-        return (
-            self._closing
-            or bool(self._erasing)
-            or self._cancelled_embedding()
-            or self._text_waits()
-            # What has just been read may lack fewer vectors than what gets them.
-            or not self._embedding_now.issuperset(self._embedding())
-        )
+            return (
+                self._closing
+                or bool(self._erasing)
+                or self._cancelled_embedding()
+                or self._text_waits()
+                # What has just been read may lack fewer vectors than what gets them.
+                or not self._embedding_now.issuperset(self._embedding())
+            )
 
     def _text_waits(self) -> bool:
         """Tells whether a file waits that could soon be searchable. Neither long reading or OCR nor what is
@@ -743,16 +726,12 @@ class Additions:
 
     def _finish(self, tasks: Iterable[QueuedFile], phase: str = "done") -> None:
         for task in tasks:
-            if (
-                task.version and task.job.result is None and task.version not in self._given_up
-            ):  # what an earlier process left is now complete
+            if task.version and task.job.result is None and task.version not in self._given_up:
+                # What an earlier process left is now complete.
                 self._tell_result(task, AddResult(task.job.name, "completed"))
             if task.job.result is not None and task.started:
-                task.become(
-                    result=replace(
-                        task.job.result, complete_seconds=round(time.monotonic() - task.started, 3)
-                    )
-                )
+                seconds = round(time.monotonic() - task.started, 3)
+                task.become(result=replace(task.job.result, complete_seconds=seconds))
             task.become(phase=phase, problem=None, seconds_left=None, cancelling=False, lacks=False)
         self._changed.notify_all()
 
@@ -814,15 +793,9 @@ class Additions:
         due = self._embedding_due and self._not_before <= time.monotonic()
         turns = sorted(self._lacking, key=lambda version: version.chunks)
         if turns and (self._making or due):
-            embedding = {
-                version.id: version.chunks - version.embedded for version in self._library.without_vectors()
-            }
-            least = min(embedding.values(), default=0)
-            turns = [
-                version
-                for version in turns
-                if version.id not in embedding and FIRST_BEFORE * version.chunks < least
-            ]
+            without = {one.id: one.chunks - one.embedded for one in self._library.without_vectors()}
+            most = min(without.values(), default=0) / FIRST_BEFORE
+            turns = [version for version in turns if version.id not in without and version.chunks < most]
         tasks = {self._task_of(version): version for version in turns}
         working = [task for task in self._stored() if task.begun]
         for task in _in_turn([task for task in tasks if not task.begun], working, 1):
@@ -927,22 +900,20 @@ def add_files(
     """
     began = time.time() - (time.perf_counter() - started if started is not None else 0.0)
     files = [NewFile(upload.name or upload.path.name, upload.path, upload.password) for upload in uploads]
-    if through is not None:
-        jobs = through.enqueue(files, awaited=True)
-        try:
-            for number, job in enumerate(_awaited(through, jobs, progress)):
-                yield _outcome(job, 0.0 if number else max(0.0, job.added_at - began))
-        finally:
-            through.release(jobs)
-        return
-    additions = Additions(library, readers=readers, tell=progress)
+    additions = through or Additions(library, readers=readers, tell=progress)
+    jobs = list[int]()
     try:
-        jobs = additions.enqueue(files)
-        prepare()
-        for number, job in enumerate(map(additions.wait, jobs)):
+        jobs = additions.enqueue(files, awaited=True)
+        if through is None:
+            prepare()
+        ended = _awaited(through, jobs, progress) if through else map(additions.wait, jobs)
+        for number, job in enumerate(ended):
             yield _outcome(job, 0.0 if number else max(0.0, job.added_at - began))
     finally:
-        additions.abandon()
+        if through is None:
+            additions.abandon()
+        elif jobs:
+            through.release(jobs)
 
 
 def _awaited(additions: Additions, jobs: Sequence[int], progress: Telling) -> Iterator[Job]:
@@ -971,11 +942,9 @@ def _outcome(job: Job, before: float) -> AddResult:
     result = job.result or AddResult(job.name, "failed", error="Cancelled.")
     if job.problem:
         result = replace(result, warning=NO_VECTORS.format(job.problem))
-    if result.searchable_seconds is None:
-        searchable = None
-    else:
-        searchable = round(result.searchable_seconds + before, 3)
-    return replace(result, seconds=round(result.seconds + before, 3), searchable_seconds=searchable)
+    if result.searchable_seconds is not None:
+        result = replace(result, searchable_seconds=round(result.searchable_seconds + before, 3))
+    return replace(result, seconds=round(result.seconds + before, 3))
 
 
 def _size(data: BinaryIO | Path) -> int:

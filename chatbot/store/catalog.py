@@ -10,7 +10,6 @@ import time
 from collections.abc import Callable, Collection, Iterable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from itertools import islice
 from typing import Any, TypeAlias
 
 from chatbot.errors import StoreError
@@ -19,13 +18,9 @@ from chatbot.settings import PROGRAM
 from chatbot.store.contents import (
     CONTENTS_SCHEMA,
     FORGET_DRAFTS,
-    INCOMPLETE_SCHEMA,
-    KEY_SCHEMA,
     LACKS,
     OF_A_VERSION,
     READ_BY_OCR,
-    READER_SCHEMA,
-    REMARK_SCHEMA,
     WITH_PROBLEM,
     StoredChunk,
     StoredPage,
@@ -50,8 +45,8 @@ __all__ = [
     "Stamps",
     "StoredChunk",
     "StoredPage",
+    "Taken",
     "Version",
-    "Waiting",
     "bytes_of",
     "rest_of",
     "vectors_of",
@@ -85,20 +80,19 @@ create table erased (sha256 text primary key) without rowid;
 """
     + CONTENTS_SCHEMA
     + CORRECTION_SCHEMA
-    + KEY_SCHEMA
-    + INCOMPLETE_SCHEMA
     + TITLE_SCHEMA
     + REMEMBERED_SCHEMA
-    + READER_SCHEMA
-    + REMARK_SCHEMA
     + SEAL_SCHEMA
 )
 SCHEMA = Schema(TABLES, 9)
-VERSIONS_AT_ONCE = 1_000
+# A document goes back to what it had before, in removed state if it was removed.
+GO_BACK = (
+    "update document set active_version = previous_version, removed_at = previous_removed_at, "
+    "previous_version = null, replaced_at = null, previous_removed_at = null"
+)
 Stamps: TypeAlias = list[tuple[Any, ...]]
 # Comes before the SHA-256 of a file in the keys of `meta`.
 SEEN, QUOTED = "seen:", "quoted:"
-BELOW = "where key > ? and key < ?"
 COLUMNS = (
     f"v.id, d.name, v.sha256, v.state, v.title, v.pages, v.chunks, v.embedded_upto, v.fingerprint, "
     f"v.protected, {PERIOD}, {STATUS}, {LACKS}"
@@ -137,20 +131,26 @@ class Version:
 
 
 @dataclass(frozen=True, slots=True)
-class Waiting:
-    """A file whose copy is kept and that is not added yet.
+class Taken:
+    """A file whose copy is kept and that waits to be read.
 
-    problem: why it could not be added, None while it only waits its turn.
+    waiting: its id in the catalogue.
+    password: for this reading only, never stored.
+    again: whether to read it although its bytes are known.
     recovered: whether its copy was found without a document. As the only trace of a document it is not given
         up.
+    left: whether an earlier process took it, so that its user may have no other copy at hand.
+    problem: why it could not be added, None while it only waits its turn.
     """
 
-    id: int
     name: str
-    sha256: str
-    added_at: float
-    problem: str | None
-    recovered: bool
+    digest: str
+    waiting: int
+    password: str | None = None
+    again: bool = False
+    recovered: bool = False
+    left: bool = False
+    problem: str | None = None
 
 
 class Catalog(FoundTitles, RememberedDocuments, Corrections, Seals):
@@ -160,22 +160,22 @@ class Catalog(FoundTitles, RememberedDocuments, Corrections, Seals):
     """
 
     def __init__(self, place: Place, *, read_only: bool = False) -> None:
-        """Opens it. Raises StoreError if it is damaged, not writable or of another version."""
+        """Opens it.
+
+        Raises StoreError if it is damaged, not writable or of another version, or has a name that no document
+        may have, such as one that ends a line of a log.
+        """
         super().__init__(open_database(place, SCHEMA, read_only=read_only))
         try:
-            self._refuse_strange_names()
+            for name in self._column("select name from document union select name from waiting"):
+                if not (isinstance(name, str) and is_name(name)):
+                    raise StoreError(
+                        f"The catalogue is damaged: {str(name)[:80]!r} is no name of a document.",
+                        hint=f"`{PROGRAM} rebuild` rebuilds it from the kept copies.",
+                    )
         except BaseException:
             self.close()
             raise
-
-    def _refuse_strange_names(self) -> None:
-        """Raises StoreError for a name that no document may have, such as one that ends a line of a log."""
-        for (name,) in self._read("select name from document union select name from waiting"):
-            if not (isinstance(name, str) and is_name(name)):
-                raise StoreError(
-                    f"The catalogue is damaged: {str(name)[:80]!r} is no name of a document.",
-                    hint=f"`{PROGRAM} rebuild` rebuilds it from the kept copies.",
-                )
 
     @cached_property
     def clock(self) -> StoreClock:
@@ -208,13 +208,9 @@ class Catalog(FoundTitles, RememberedDocuments, Corrections, Seals):
 
     def names(self) -> list[str]:
         """Returns the names of all live documents in the order they were added."""
-        return [
-            row[0]
-            for row in self._read(
-                "select name from document where removed_at is null and active_version is not null "
-                "order by id"
-            )
-        ]
+        return self._column(
+            "select name from document where removed_at is null and active_version is not null order by id"
+        )
 
     def is_there(self, name: str) -> bool:
         """Tells whether there is a document of this name, removed or not."""
@@ -224,24 +220,16 @@ class Catalog(FoundTitles, RememberedDocuments, Corrections, Seals):
 
     def version(self, version: int) -> Version | None:
         """Returns one version, whatever its state."""
-        rows = self._read(
-            f"select {COLUMNS} from version v left join document d on d.id = v.document where v.id = ?",
-            (version,),
-        )
-        return next((_version(row) for row in rows), None)
+        return next(iter(self._all("v.id = ?", (version,))), None)
 
     def called(self, versions: Iterable[int]) -> dict[int, tuple[str, str]]:
         """Returns version id -> (document name, the file's own title or "") of those of these that exist."""
-        found = dict[int, tuple[str, str]]()
-        left = iter(sorted(versions))
-        while part := list(islice(left, VERSIONS_AT_ONCE)):
-            ids = ", ".join(str(int(version)) for version in part)
-            rows = self._read(
-                "select v.id, coalesce(d.name, ''), coalesce(v.title, '') from version v"
-                f" left join document d on d.id = v.document where v.id in ({ids})"
-            )
-            found.update((row[0], (row[1], row[2])) for row in rows)
-        return found
+        rows = self._read(
+            "select v.id, coalesce(d.name, ''), coalesce(v.title, '') from version v left join document d"
+            " on d.id = v.document where v.id in (select cast(value as integer) from json_each(?))",
+            (json.dumps(sorted(versions)),),
+        )
+        return {row[0]: (row[1], row[2]) for row in rows}
 
     def digest_of(self, version: int) -> str:
         """Returns the SHA-256 of a version's file, "" if the version is gone."""
@@ -250,42 +238,32 @@ class Catalog(FoundTitles, RememberedDocuments, Corrections, Seals):
 
     def find(self, name: str) -> Version | None:
         """Returns the live version of the document `name`."""
-        return next(
-            iter(self._versions("d.name = ? and d.removed_at is null and v.id = d.active_version", (name,))),
-            None,
-        )
+        live = "d.name = ? and d.removed_at is null and v.id = d.active_version"
+        return next(iter(self._versions(live, (name,))), None)
 
     def newest(self, name: str) -> Version | None:
         """Returns the version that the document `name` has, or will have when its vectors are made."""
-        return next(
-            reversed(self._versions(f"d.name = ? and {WANTED} order by v.coming, v.id", (name,))), None
-        )
+        found = self._versions(f"d.name = ? and {WANTED} order by v.coming desc, v.id desc", (name,))
+        return next(iter(found), None)
 
     def holding(self, sha256: str) -> Version | None:
         """Returns the newest version of these bytes whose words are or could be searchable, or None."""
-        rows = self._read(
-            (
-                f"select {COLUMNS} from version v left join document d on d.id = v.document where v.sha256 "
-                f"= ? and v.state != 'reading' order by v.id desc"
-            ),
-            (sha256,),
-        )
-        return next((_version(row) for row in rows), None)
+        return next(reversed(self._all("v.sha256 = ? and v.state != 'reading'", (sha256,))), None)
 
     def unfinished(self, fingerprint: str) -> list[Version]:
         """Returns the versions that still need vectors of `fingerprint`, oldest first."""
         condition = f"{WANTED} and (v.state != 'ready' or coalesce(v.fingerprint, '') != ?)"
-        return _once_each(self._versions(condition, (fingerprint,)))
+        return self._versions(condition, (fingerprint,))
 
     def incomplete(self) -> list[Version]:
         """Returns the versions that are not fully read, oldest first."""
-        return _once_each(self._versions(f"{WANTED} and v.id in (select version from incomplete)", ()))
+        return self._versions(f"{WANTED} and v.id in (select version from incomplete)", ())
 
     def read_by_older(self) -> list[Version]:
         """Returns the complete live versions that an earlier reader has read, oldest first."""
         reader = "coalesce((select r.reader from read_by r where r.version = v.id), 1)"
         condition = f"d.active_version = v.id and d.removed_at is null and v.state = 'ready' and {LACKS} = ''"
-        return _once_each(self._versions(f"{condition} and {reader} < ?", (READER_VERSION,)))
+        return self._versions(f"{condition} and {reader} < ?", (READER_VERSION,))
 
     def to_come(self) -> dict[int, int]:
         """Returns version id -> number of pages whose images are still to be read, of incomplete versions."""
@@ -293,21 +271,12 @@ class Catalog(FoundTitles, RememberedDocuments, Corrections, Seals):
 
     def stored(self) -> list[Version]:
         """Returns every version whose words are or can again be found, oldest first."""
-        rows = self._read(
-            f"select {COLUMNS} from version v left join document d on d.id = v.document where v.state "
-            f"!= 'reading' order by v.id"
-        )
-        return [_version(row) for row in rows]
+        return self._all("v.state != 'reading'", ())
 
     def holders(self, version: int) -> list[str]:
         """Returns the names of the live documents that have this version."""
-        return [
-            row[0]
-            for row in self._read(
-                "select name from document where active_version = ? and removed_at is null order by id",
-                (version,),
-            )
-        ]
+        live = "select name from document where active_version = ? and removed_at is null order by id"
+        return self._column(live, (version,))
 
     def name_of(self, version: int) -> str:
         """Returns the name of the first live document with this version, else of the document it was made
@@ -320,7 +289,7 @@ class Catalog(FoundTitles, RememberedDocuments, Corrections, Seals):
 
     def chunk_counts(self) -> dict[int, int]:
         """Returns version id -> number of chunks, for all versions whose words are or can again be found."""
-        return dict(self._pairs("select id, chunks from version where state != 'reading'"))
+        return dict(self._read("select id, chunks from version where state != 'reading'"))
 
     def left_over(self, before: float) -> list[int]:
         """Returns the ids of versions that nothing needs any more.
@@ -353,19 +322,18 @@ class Catalog(FoundTitles, RememberedDocuments, Corrections, Seals):
 
     def only_of(self, versions: Collection[int]) -> set[str]:
         """Returns the SHA-256 of these versions' files that no other version or waiting entry has."""
-        gone = set(versions)
         rows = self._read("select id, sha256 from version union all select 0, sha256 from waiting")
-        return digests_in((digest,) for version, digest in rows if version in gone) - digests_in(
-            (digest,) for version, digest in rows if version not in gone
-        )
+        gone = {digest_in(digest) for version, digest in rows if version in versions}
+        return gone - {digest_in(digest) for version, digest in rows if version not in versions}
 
     def live_hashes(self) -> set[str]:
         """Returns the SHA-256 of the files of all live documents."""
-        rows = self._read(
-            "select v.sha256 from document d join version v on v.id = d.active_version where "
-            "d.removed_at is null"
+        return digests_in(
+            self._read(
+                "select v.sha256 from document d join version v on v.id = d.active_version"
+                " where d.removed_at is null"
+            )
         )
-        return digests_in(rows)
 
     def changed_at(self, name: str) -> float:
         """Returns when a document last got a version, was replaced or removed, in seconds since the epoch; 0
@@ -388,63 +356,46 @@ class Catalog(FoundTitles, RememberedDocuments, Corrections, Seals):
         )
         return digests_in(rows)
 
-    def names_of(self, sha256: str) -> list[tuple[str, float, float | None]]:
-        """Returns (name, added at, removed at or None) of documents with these bytes, in seconds since the
-        epoch.
+    def names_of(self, sha256: str) -> list[tuple[str, float | None]]:
+        """Returns (name, removed at or None) of documents with these bytes, in seconds since the epoch.
 
         The bytes are those of the document's active or coming version.
         """
         rows = self._read(
-            "select d.name, v.added_at, d.removed_at from document d join version v on v.id = "
+            "select d.name, d.removed_at from document d join version v on v.id = "
             "d.active_version or (v.coming = 1 and v.document = d.id)"
             " where v.sha256 = ? and v.state != 'reading' order by d.id",
             (sha256,),
         )
-        return [(row[0], row[1], row[2]) for row in rows]
+        return [(row[0], row[1]) for row in rows]
 
     def hashes_beside(self, name: str) -> set[str]:
         """Returns the SHA-256 of files of documents with other names (current, former or coming) or that
         wait.
         """
-        others = [row[0] for row in self._read("select name from document where name != ?", (name,))]
-        return {row.sha256 for row in self.waiting() if row.name != name}.union(*map(self.hashes_of, others))
+        others = self._column("select name from document where name != ?", (name,))
+        return {row.digest for row in self.waiting() if row.name != name}.union(*map(self.hashes_of, others))
 
     def documents(self) -> list[DocumentRow]:
         """Returns all documents in the order they were added, including removed ones."""
         rows = self._read(
-            f"""select d.name, v.sha256, v.title, v.state, v.pages, v.chunks, v.embedded_upto, v.added_at,
-                d.removed_at,
+            f"""select d.name, v.sha256, v.title, v.state, v.pages, v.chunks, v.embedded_upto,
                       (select count(*) from page where version = v.id and {READ_BY_OCR}),
-                      (select count(*) from page where version = v.id and {WITH_PROBLEM}), d.replaced_at,
+                      (select count(*) from page where version = v.id and {WITH_PROBLEM}),
+                      v.added_at, d.removed_at, d.replaced_at,
                       (select name from document where active_version = v.id and id < d.id and removed_at is
-                      null order by id limit 1), v.protected,
-                      {PERIOD}, {STATUS}, {LACKS},
+                      null order by id limit 1), v.protected, {PERIOD}, {STATUS}, {LACKS},
                       coalesce((select i.to_come from incomplete i where i.version = v.id), 0)
                from document d join version v on v.id = d.active_version order by d.id"""
         )
-        return [
-            DocumentRow(
-                name=row[0],
-                digest=digest_in(row[1]),
-                title=title_line(row[2]),
-                state="removed" if row[8] else row[3],
-                pages=row[4],
-                chunks=row[5],
-                embedded=row[6],
-                ocr_pages=row[9],
-                failed_pages=row[10],
-                added_at=row[7],
-                removed_at=row[8],
-                replaced_at=row[11],
-                same_as=row[12],
-                protected=bool(row[13]),
-                period=row[14],
-                status=row[15],
-                lacks=row[16],
-                to_come=row[17],
-            )
-            for row in rows
-        ]
+        found = []
+        for row in rows:
+            name, digest, title, state, *counts, protected, period, status, lacks, to_come = row
+            removed_at = counts[6]
+            shown = (name, digest_in(digest), title_line(title), "removed" if removed_at else state)
+            whole = (*shown, *counts, bool(protected), period, status, lacks, to_come)
+            found.append(DocumentRow(*whole))
+        return found
 
     def described(self) -> list[tuple[str, str | None, DocumentFacts]]:
         """Returns (name, title, facts) of all live documents in the order they were added."""
@@ -473,10 +424,8 @@ class Catalog(FoundTitles, RememberedDocuments, Corrections, Seals):
         with self._write() as connection:
             document = _document(connection, name)
             made = connection.execute(
-                (
-                    "insert into version(document, sha256, state, title, protected, period, status, "
-                    "added_at) values (?, ?, 'reading', ?, ?, ?, ?, ?) returning id"
-                ),
+                "insert into version(document, sha256, state, title, protected, period, status, "
+                "added_at) values (?, ?, 'reading', ?, ?, ?, ?, ?) returning id",
                 (document, sha256, title, protected, facts.period, facts.status, time.time()),
             )
             number = int(made.fetchone()[0])
@@ -491,10 +440,8 @@ class Catalog(FoundTitles, RememberedDocuments, Corrections, Seals):
         with self._write() as connection:
             connection.execute("update version set state = 'keyword' where id = ?", (version,))
             found = connection.execute(
-                (
-                    "select d.id, d.active_version is null or d.removed_at is not null from version v join "
-                    "document d on d.id = v.document where v.id = ?"
-                ),
+                "select d.id, d.active_version is null or d.removed_at is not null from version v join "
+                "document d on d.id = v.document where v.id = ?",
                 (version,),
             )
             for document, at_once in found.fetchall():
@@ -513,28 +460,19 @@ class Catalog(FoundTitles, RememberedDocuments, Corrections, Seals):
         Returns the ordinals that were kept. Vectors are not kept if the version is gone or now has another
         chunk there.
         """
+        first, last = (rows[0][0], rows[-1][0]) if rows else (0, -1)
         with self._write() as connection:
-            if rows:
-                between = (version, rows[0][0], rows[-1][0])
-            else:
-                between = (version, 0, -1)
-            keys = dict(
-                connection.execute(
-                    "select ordinal, key from chunk_key where version = ? and ordinal between ? and ?",
-                    between,
-                ).fetchall()
-            )
-            # A version from before there were keys does not change.
-            older = (
-                not keys
-                and not connection.execute("select 1 from chunk_key where version = ?", (version,)).fetchone()
-            )
-            kept = [(ordinal, data) for ordinal, key, data in rows if older or keys.get(ordinal) == key]
             found = connection.execute(
                 "update version set state = 'embedding', fingerprint = ? where id = ?", (fingerprint, version)
             )
             if not found.rowcount:
                 return []
+            asked = connection.execute(
+                "select ordinal, key from chunk_key where version = ? and ordinal between ? and ?",
+                (version, first, last),
+            )
+            keys = dict(asked.fetchall())
+            kept = [(ordinal, data) for ordinal, key, data in rows if keys.get(ordinal) == key]
             made = connection.executemany(
                 "insert into vector values (?, ?, ?, ?) on conflict do nothing",
                 [(version, fingerprint, *row) for row in kept],
@@ -553,25 +491,24 @@ class Catalog(FoundTitles, RememberedDocuments, Corrections, Seals):
         gone or lacks vectors.
         """
         with self._write() as connection:
-            there = "(select count(*) from vector w where w.version = version.id and w.fingerprint = ?1)"
             found = connection.execute(
-                (
-                    f"update version set state = 'ready', fingerprint = ?1 where id = ?2 and chunks = "
-                    f"{there} returning document, coming"
-                ),
+                "update version set state = 'ready', fingerprint = ?1 where id = ?2 and chunks = (select "
+                "count(*) from vector w where w.version = version.id and w.fingerprint = ?1) "
+                "returning document, coming",
                 (fingerprint, version),
+            ).fetchone()
+            if found is None:
+                return False
+            document, coming = found
+            connection.execute(
+                "delete from vector where version = ? and fingerprint not in "
+                "(select value from json_each(?))",
+                (version, json.dumps([fingerprint, *keep])),
             )
-            documents = found.fetchall()
-            for document, coming in documents:
-                others = (
-                    "delete from vector where version = ? and fingerprint not in (select value from "
-                    "json_each(?))"
-                )
-                connection.execute(others, (version, json.dumps([fingerprint, *keep])))
-                seal_vectors(connection, version, fingerprint)
-                if coming and not _read_anew(connection, document, version):
-                    _flip(connection, document, version, self.clock.now())
-            return bool(documents)
+            seal_vectors(connection, version, fingerprint)
+            if coming and not _read_anew(connection, document, version):
+                _flip(connection, document, version, self.clock.now())
+            return True
 
     def restart_vectors(self, version: int, fingerprint: str, *, anew: bool = False) -> None:
         """Marks the missing vectors of this version as to be made, whatever its state says.
@@ -584,12 +521,9 @@ class Catalog(FoundTitles, RememberedDocuments, Corrections, Seals):
                 connection.execute(
                     "delete from vector where version = ? and fingerprint = ?", (version, fingerprint)
                 )
-            there = "(select count(*) from vector where version = ?2 and fingerprint = ?1)"
             connection.execute(
-                (
-                    f"update version set embedded_upto = {there}, fingerprint = ?1, state = 'keyword' where "
-                    f"id = ?2"
-                ),
+                "update version set embedded_upto = (select count(*) from vector where version = ?2 and "
+                "fingerprint = ?1), fingerprint = ?1, state = 'keyword' where id = ?2",
                 (fingerprint, version),
             )
 
@@ -633,14 +567,10 @@ class Catalog(FoundTitles, RememberedDocuments, Corrections, Seals):
 
     def remove(self, name: str) -> bool:
         """Hides the document. Returns False without such a live document."""
-        with self._write() as connection:
-            condition = "name = ? and removed_at is null and active_version is not null"
-            return (
-                connection.execute(
-                    f"update document set removed_at = ? where {condition}", (self.clock.now(), name)
-                ).rowcount
-                > 0
-            )
+        live = "name = ? and removed_at is null and active_version is not null"
+        return bool(
+            self._change(f"update document set removed_at = ? where {live}", (self.clock.now(), name))
+        )
 
     def restore(self, name: str) -> bool:
         """Restores a removed document; for a live one, the version before the last replacement.
@@ -702,12 +632,7 @@ class Catalog(FoundTitles, RememberedDocuments, Corrections, Seals):
                 f"update document set previous_version = null, replaced_at = null where "
                 f"previous_version {gone}"
             )
-            # Taking an addition back restores what it had replaced, in removed state if it was removed.
-            connection.execute(
-                "update document set active_version = previous_version, removed_at = "
-                "previous_removed_at, previous_version = null, replaced_at = null,"
-                f" previous_removed_at = null where active_version {gone}"
-            )
+            connection.execute(f"{GO_BACK} where active_version {gone}")
             connection.execute(
                 "delete from document where active_version is null and id not in (select document from "
                 "version where coming = 1)"
@@ -730,12 +655,7 @@ class Catalog(FoundTitles, RememberedDocuments, Corrections, Seals):
             connection.execute(
                 "update version set document = ?, coming = 0 where id = ?", (found[0], version)
             )
-            connection.execute(
-                "update document set active_version = previous_version, removed_at = "
-                "previous_removed_at, previous_version = null, replaced_at = null,"
-                " previous_removed_at = null where name = ? and active_version = ?",
-                (name, version),
-            )
+            connection.execute(f"{GO_BACK} where name = ? and active_version = ?", (name, version))
             connection.execute("delete from document where name = ? and active_version is null", (name,))
             return True
 
@@ -769,40 +689,35 @@ class Catalog(FoundTitles, RememberedDocuments, Corrections, Seals):
         Each addition has its own, so that giving one up leaves the others.
         """
         with self._write() as connection:
-            statement = (
-                "insert into waiting(name, sha256, added_at, recovered) values (?, ?, ?, ?) returning id"
+            made = connection.execute(
+                "insert into waiting(name, sha256, added_at, recovered) values (?, ?, ?, ?) returning id",
+                (name, sha256, time.time(), recovered),
             )
-            made = connection.execute(statement, (name, sha256, time.time(), recovered))
             number = int(made.fetchone()[0])
-            self.claim(_waiting(number))
+            self.take_waiting(number)
             return number
 
-    def waiting(self) -> list[Waiting]:
-        """Returns what waits to be added, in the order it came."""
-        rows = self._read("select id, name, sha256, added_at, problem, recovered from waiting order by id")
+    def waiting(self) -> list[Taken]:
+        """Returns what waits to be added, in the order it came, as a later process finds it."""
+        rows = self._read("select name, sha256, id, problem, recovered from waiting order by id")
         return [
-            Waiting(identity, name, digest_in(sha256), at, problem, bool(recovered))
-            for identity, name, sha256, at, problem, recovered in rows
+            Taken(name, digest_in(sha256), number, recovered=bool(recovered), left=True, problem=problem)
+            for name, sha256, number, problem, recovered in rows
         ]
 
-    def left(self) -> list[Waiting]:
+    def left(self) -> list[Taken]:
         """Returns what waits for nobody: neither for the user nor for another process that is at it."""
-        rows = [row for row in self.waiting() if row.problem is None]
-        others = self.claimed_elsewhere([_waiting(row.id) for row in rows])
-        return [row for row in rows if _waiting(row.id) not in others]
+        rows = {_waiting(row.waiting): row for row in self.waiting() if row.problem is None}
+        others = self.claimed_elsewhere(rows)
+        return [row for work, row in rows.items() if work not in others]
 
     def leave_waiting(self, waiting: int) -> None:
         """Lets another process add a file that waits."""
-        self._database.release(_waiting(waiting))
+        self.give_way(_waiting(waiting))
 
     def take_waiting(self, waiting: int) -> None:
         """Says that this process adds a file that waits."""
-        self._database.claim(_waiting(waiting))
-
-    def busy_elsewhere(self, versions: Collection[int]) -> set[int]:
-        """Returns those of these versions that other processes make vectors of, or read further."""
-        works = {work: version for version in versions for work in (vectors_of(version), rest_of(version))}
-        return {works[work] for work in self._database.claimed_elsewhere(works)}
+        self.claim(_waiting(waiting))
 
     def stop_waiting(self, waiting: int, problem: str | None = None) -> None:
         """Notes that a waiting file was added or given up.
@@ -818,7 +733,7 @@ class Catalog(FoundTitles, RememberedDocuments, Corrections, Seals):
                     (waiting,),
                 )
                 connection.execute("delete from waiting where id = ?", (waiting,))
-        self.give_way(_waiting(waiting))
+        self.leave_waiting(waiting)
 
     # --- what lies in the folder of documents
     # -----------------------------------------------------------------------------------
@@ -828,28 +743,20 @@ class Catalog(FoundTitles, RememberedDocuments, Corrections, Seals):
 
         These are files that users copied there; they are not tried again.
         """
-        return {
-            row[0].removeprefix(SEEN): row[1]
-            for row in self._read(f"select key, value from meta {BELOW} order by key", _below(SEEN))
-        }
+        return self._noted(SEEN)
 
     def note_quoted(self, digests: Iterable[str]) -> None:
         """Notes that these files are erased and that whatever quotes them must follow."""
         with self._write() as connection:
-            connection.executemany(KEEP, [(QUOTED + digest, "") for digest in digests])
+            connection.executemany(KEEP, ((QUOTED + digest, "") for digest in digests))
 
     def quoted(self) -> frozenset[str]:
         """Returns the SHA-256 of erased files that something may still quote."""
-        return frozenset(
-            row[0].removeprefix(QUOTED) for row in self._read(f"select key from meta {BELOW}", _below(QUOTED))
-        )
+        return frozenset(self._noted(QUOTED))
 
     def forgotten(self, digests: Iterable[str]) -> None:
         """Notes that nothing quotes these files any more."""
-        with self._write() as connection:
-            connection.executemany(
-                "delete from meta where key = ?", [(QUOTED + digest,) for digest in digests]
-            )
+        self._drop_meta(QUOTED + digest for digest in digests)
 
     def see(self, sha256: str, problem: str = "") -> None:
         """Notes such a file."""
@@ -867,33 +774,34 @@ class Catalog(FoundTitles, RememberedDocuments, Corrections, Seals):
 
     def see_only(self, hashes: Collection[str]) -> None:
         """Forgets the files that are no longer there."""
-        gone = self.seen().keys() - set(hashes)
-        if gone:
-            with self._write() as connection:
-                connection.executemany(
-                    "delete from meta where key = ?", ((SEEN + sha256,) for sha256 in gone)
-                )
+        if gone := self.seen().keys() - set(hashes):
+            self._drop_meta(SEEN + sha256 for sha256 in gone)
+
+    def _noted(self, prefix: str) -> dict[str, str]:
+        """The values of the store itself whose keys begin so, by the rest of the key."""
+        between = "select key, value from meta where key > ? and key < ? order by key"
+        rows = self._read(between, (prefix, f"{prefix}\U0010ffff"))
+        return {key.removeprefix(prefix): value for key, value in rows}
+
+    def _drop_meta(self, keys: Iterable[str]) -> None:
+        with self._write() as connection:
+            connection.executemany("delete from meta where key = ?", ((key,) for key in keys))
 
     # --- the store itself
     # --------------------------------------------------------------------------------------------------------
 
     def meta(self, key: str) -> str | None:
         """Returns a remembered value of the store itself."""
-        return next((row[0] for row in self._read("select value from meta where key = ?", (key,))), None)
+        return next(iter(self._column("select value from meta where key = ?", (key,))), None)
 
     def set_meta(self, key: str, value: str) -> None:
         """Stores a value of the store itself."""
-        with self._write() as connection:
-            connection.execute(KEEP, (key, value))
+        self._change(KEEP, (key, value))
 
     def first_meta(self, key: str, value: str) -> str:
         """Stores a value of the store itself unless there is one, and returns the one that there is."""
-        with self._write() as connection:
-            connection.execute(
-                "insert into meta(key, value) values (?, ?) on conflict do nothing", (key, value)
-            )
-            found = connection.execute("select value from meta where key = ?", (key,)).fetchone()
-            return str(found[0])
+        self._change("insert into meta values (?, ?) on conflict do nothing", (key, value))
+        return self.meta(key) or ""
 
     def change_meta(self, key: str, change: Callable[[str], str]) -> None:
         """Changes a value of the store itself, "" at first, in one step."""
@@ -902,21 +810,26 @@ class Catalog(FoundTitles, RememberedDocuments, Corrections, Seals):
             connection.execute(KEEP, (key, change(found[0] if found else "")))
 
     def _versions(self, condition: str, arguments: Sequence[Any]) -> list[Version]:
-        """Returns versions with the documents that have, or will have, them."""
+        """Returns versions with the documents that have, or will have, them; each under the first name."""
         order = "" if "order by" in condition else " order by v.id, d.id"
         rows = self._read(
-            (
-                f"select {COLUMNS} from document d join version v on v.id = d.active_version or v.document "
-                f"= d.id where {condition}{order}"
-            ),
+            f"select {COLUMNS} from document d join version v on v.id = d.active_version or v.document = d.id"
+            f" where {condition}{order}",
             arguments,
         )
-        return [_version(row) for row in rows]
+        found: dict[int, Version] = {}
+        for row in rows:
+            found.setdefault(row[0], _version(row))
+        return list(found.values())
 
-
-def _below(prefix: str) -> tuple[str, str]:
-    """Returns the bounds of the keys that begin with a prefix."""
-    return prefix, f"{prefix}\U0010ffff"
+    def _all(self, condition: str, arguments: Sequence[Any]) -> list[Version]:
+        """Returns versions with the document that each was made for, oldest first."""
+        rows = self._read(
+            f"select {COLUMNS} from version v left join document d on d.id = v.document where {condition}"
+            " order by v.id",
+            arguments,
+        )
+        return list(map(_version, rows))
 
 
 def _named(newest_first: Sequence[Sequence[Any]], names: Sequence[str]) -> dict[int, str]:
@@ -928,35 +841,11 @@ def _named(newest_first: Sequence[Sequence[Any]], names: Sequence[str]) -> dict[
 
 
 def _version(row: Sequence[Any]) -> Version:
-    (
-        identity,
-        name,
-        sha256,
-        state,
-        title,
-        pages,
-        chunks,
-        upto,
-        fingerprint,
-        protected,
-        period,
-        status,
-        lacks,
-    ) = row
-    return Version(
-        identity,
-        name or "",
-        digest_in(sha256),
-        state,
-        title_line(title),
-        pages,
-        chunks,
-        upto,
-        fingerprint,
-        bool(protected),
-        DocumentFacts(period, status),
-        lacks,
-    )
+    identity, name, sha256, state, title, *counts, protected, period, status, lacks = row
+    facts = DocumentFacts(period, status)
+    pages, chunks, embedded, fingerprint = counts
+    found = (identity, name or "", digest_in(sha256), state, title_line(title), pages, chunks, embedded)
+    return Version(*found, fingerprint, bool(protected), facts, lacks)
 
 
 def _reading(version: int) -> str:
@@ -982,14 +871,6 @@ def vectors_of(version: int) -> str:
 def rest_of(version: int) -> str:
     """Returns the name of the work of reading what a version lacks."""
     return f"rest {version}"
-
-
-def _once_each(versions: Iterable[Version]) -> list[Version]:
-    """Returns each version once, under the name that comes first."""
-    found: dict[int, Version] = {}
-    for version in versions:
-        found.setdefault(version.id, version)
-    return list(found.values())
 
 
 def _document(connection: Transaction, name: str) -> int:

@@ -13,7 +13,7 @@ from types import ModuleType, SimpleNamespace
 from typing import Any
 
 from chatbot.store.index_errors import check_metadata
-from chatbot.store.vector_place import Wanted
+from chatbot.store.vector_index import Wanted
 
 __all__ = ["collection_of", "kept_open", "open_folder", "open_server"]
 

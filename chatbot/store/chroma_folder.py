@@ -12,7 +12,7 @@ from chatbot.store.chroma_client import collection_of, kept_open, open_folder
 from chatbot.store.chroma_files import blank, check_files, faults_in, scrub, written_at
 from chatbot.store.discarding import discard, finish_discarding
 from chatbot.store.index_errors import explaining
-from chatbot.store.vector_place import Wanted
+from chatbot.store.vector_index import Wanted
 
 __all__ = ["ChromaFolder"]
 

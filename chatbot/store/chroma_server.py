@@ -14,7 +14,7 @@ from urllib.parse import urlsplit
 from chatbot.errors import SettingsError, StoreError
 from chatbot.store.chroma_client import collection_of, kept_open, open_server
 from chatbot.store.index_errors import REPAIR, IndexDamagedError
-from chatbot.store.vector_place import Wanted
+from chatbot.store.vector_index import Wanted
 from ingestion.invisible_characters import one_line
 
 if TYPE_CHECKING:

@@ -25,15 +25,10 @@ from ingestion.records import Chunk, Line, Page, Table, Word
 __all__ = [
     "CONTENTS_SCHEMA",
     "FORGET_DRAFTS",
-    "INCOMPLETE_SCHEMA",
-    "KEY_SCHEMA",
     "LACKS",
-    "READER_SCHEMA",
     "READ_BY_OCR",
-    "REMARK_SCHEMA",
     "WITH_PROBLEM",
     "Contents",
-    "Refilled",
     "StoredChunk",
     "StoredPage",
     "chunk_key",
@@ -43,6 +38,9 @@ __all__ = [
 CHUNKS_AT_ONCE = 1_000
 READ_BY_OCR = "method in ('ocr', 'text+ocr')"
 WITH_PROBLEM = "problem is not null"
+# chunk_key: the chunks by what is embedded of them. incomplete: versions not yet fully read, and what each
+# still lacks, see Reading. read_by: the reader that has read a version. remark: what is in the files and not
+# in the texts of their pages; of pages with none there is no row.
 # The indexes are for pages that are counted whenever documents are listed: without them, all pages are read.
 CONTENTS_SCHEMA = f"""
 create table page (version integer not null references version(id), number integer not null,
@@ -59,30 +57,18 @@ ordinal integer not null, data blob not null,
 create table lexicon (version integer primary key references version(id), data blob not null);
 create table draft (sha256 text not null, number integer not null, data blob not null, primary key (sha256,
 number)) without rowid;
-create index page_read_by_ocr on page(version, method) where {READ_BY_OCR};
-create index page_with_problem on page(version, problem) where {WITH_PROBLEM};
-"""
-# The chunks by what is embedded of them.
-KEY_SCHEMA = """
 create table chunk_key (key blob not null, version integer not null references version(id),
 ordinal integer not null,
     primary key (key, version, ordinal)) without rowid;
 create index chunk_key_version on chunk_key(version, ordinal);
-"""
-# Versions not yet fully read: what each still lacks, see Reading.
-INCOMPLETE_SCHEMA = """
 create table incomplete (version integer primary key references version(id), lacks text not null,
 to_come integer not null);
-"""
-# The reader that has read a version; 1 where none is noted.
-READER_SCHEMA = """
 create table read_by (version integer primary key references version(id), reader integer not null);
-"""
-# What is in the files and not in the texts of their pages; of pages with none there is no row.
-REMARK_SCHEMA = """
 create table remark (version integer not null references version(id), number integer not null,
 remarks text not null,
     primary key (version, number)) without rowid;
+create index page_read_by_ocr on page(version, method) where {READ_BY_OCR};
+create index page_with_problem on page(version, problem) where {WITH_PROBLEM};
 """
 # What a version v still lacks, "" for nothing.
 LACKS = "coalesce((select i.lacks from incomplete i where i.version = v.id), '')"
@@ -107,12 +93,6 @@ THINNED_ROWS = 20
 CHUNK_COLUMNS = (
     'c.version, c.ordinal, c.page, c.start, c."end", '
     'substr(p.text, c.start + 1, c."end" - c.start), c.context'
-)
-# Of a version's chunks: ordinal, key, and what else an index needs.
-KEYS = (
-    "select k.ordinal, k.key, coalesce(p.label, '') || '\n' || p.method from chunk_key k join chunk "
-    "c on c.version = k.version and c.ordinal = k.ordinal"
-    " join page p on p.version = c.version and p.number = c.page where k.version = ? order by k.ordinal"
 )
 PAGE_COLUMNS = "number, text, label, label_source, method, confidence, running, instructions"
 
@@ -157,18 +137,6 @@ class StoredChunk:
     context: str
 
 
-@dataclass(frozen=True, slots=True)
-class Refilled:
-    """What became of a version's vectors.
-
-    gone: (ordinal, bytes of its windows) where other vectors, or none, stand now.
-    moved: the ordinals with new vectors or another page label.
-    """
-
-    gone: list[tuple[int, int]]
-    moved: list[int]
-
-
 def chunk_key(context: str, text: str) -> bytes:
     """Returns 16 bytes that identify what is embedded of a chunk.
 
@@ -186,67 +154,43 @@ class Contents(Stored):
             self._fill(connection, version, reading, chunks, lexicon)
             seal(connection, version)
 
-    def refill(
-        self, version: int, reading: DocumentReading, chunks: Sequence[Chunk], lexicon: bytes
-    ) -> Refilled:
+    def refill(self, version: int, reading: DocumentReading, chunks: Sequence[Chunk], lexicon: bytes) -> None:
         """Replaces a stored version's content by a fuller reading.
 
         A chunk that stays keeps its vectors, whatever its ordinal is now.
         """
         with self._write() as connection:
-            before = {ordinal: (key, told) for ordinal, key, told in connection.execute(KEYS, (version,))}
             vectors = connection.execute(
-                "select ordinal, fingerprint, data from vector where version = ? order by ordinal", (version,)
+                "select k.key, v.fingerprint, v.data from vector v join chunk_key k on k.version = v.version"
+                " and k.ordinal = v.ordinal where v.version = ?",
+                (version,),
             ).fetchall()
             for table in OF_A_VERSION:
                 connection.execute(f"delete from {table} where version = ?", (version,))
             self._fill(connection, version, reading, chunks, lexicon)
-            kept: dict[bytes, dict[str, bytes]] = defaultdict(dict)
-            for ordinal, fingerprint, data in vectors:
-                if ordinal in before:  # not if the file is damaged
-                    kept[before[ordinal][0]][fingerprint] = data
-            after = {ordinal: (key, told) for ordinal, key, told in connection.execute(KEYS, (version,))}
-            rows = [
-                (version, fingerprint, ordinal, data)
-                for ordinal, (key, _) in after.items()
-                for fingerprint, data in kept.get(key, {}).items()
-            ]
+            places: dict[bytes, list[int]] = defaultdict(list)
+            for chunk in chunks:
+                places[chunk_key(chunk.context, chunk.text)].append(chunk.ordinal)
+            kept = {
+                (version, fingerprint, ordinal): data
+                for key, fingerprint, data in vectors
+                for ordinal in places[bytes(key)]
+            }
+            rows = [(*place, data) for place, data in kept.items()]
             connection.executemany("insert into vector values (?, ?, ?, ?)", rows)
-            facts = (reading.info.title, reading.facts.period, reading.facts.status)
-            connection.execute(
-                "update version set title = ?, period = ?, status = ? where id = ?", (*facts, version)
-            )
             there = (
                 "(select count(*) from vector w where w.version = ?1 and w.fingerprint = version.fingerprint)"
             )
-            connection.execute(
-                f"update version set embedded_upto = {there}, state = case when state = 'ready' and "
-                f"{there} < chunks then 'embedding' else state end"
-                " where id = ?1",
-                (version,),
-            )
-            seal(connection, version)
             made = connection.execute(
-                "select fingerprint from version where id = ? and state = 'ready'", (version,)
+                f"update version set title = ?2, period = ?3, status = ?4, embedded_upto = {there}, state = "
+                f"case when state = 'ready' and {there} < chunks then 'embedding' else state end"
+                " where id = ?1 returning state, fingerprint",
+                (version, reading.info.title, reading.facts.period, reading.facts.status),
             ).fetchall()
-            for (fingerprint,) in made:
-                seal_vectors(connection, version, fingerprint)
-        gone = [
-            (ordinal, len(data))
-            for ordinal, _, data in vectors
-            if ordinal not in after or after[ordinal][0] != before.get(ordinal, after[ordinal])[0]
-        ]
-        had = {ordinal for ordinal, _, _ in vectors}
-        return Refilled(
-            gone,
-            sorted(
-                {
-                    ordinal
-                    for _, _, ordinal, _ in rows
-                    if ordinal not in had or after[ordinal] != before.get(ordinal)
-                }
-            ),
-        )
+            seal(connection, version)
+            for state, fingerprint in made:
+                if state == "ready":
+                    seal_vectors(connection, version, fingerprint)
 
     def _fill(
         self,
@@ -301,18 +245,15 @@ class Contents(Stored):
 
         Pages of a file that was given up are not kept.
         """
-        with self._write() as connection:
-            row = (sha256, page.number, _packed(page_to(page)))
-            connection.execute(
-                f"insert into draft select ?1, ?2, ?3 where ?1 in ({READ})"
-                " on conflict (sha256, number) do update set data = excluded.data",
-                row,
-            )
+        self._change(
+            f"insert into draft select ?1, ?2, ?3 where ?1 in ({READ})"
+            " on conflict (sha256, number) do update set data = excluded.data",
+            (sha256, page.number, _packed(page_to(page))),
+        )
 
     def forget_drafts(self) -> None:
         """Drops the drafts once everything is read."""
-        with self._write() as connection:
-            connection.execute(FORGET_DRAFTS)
+        self._change(FORGET_DRAFTS)
 
     def drafts(self, sha256: str) -> dict[int, Page]:
         """Returns the pages kept by keep_draft, by number."""
@@ -347,10 +288,7 @@ class Contents(Stored):
 
     def page_texts(self, version: int) -> list[str]:
         """Returns the texts of a version's pages, in order."""
-        return [
-            row[0]
-            for row in self._read("select text from page where version = ? order by number", (version,))
-        ]
+        return self._column("select text from page where version = ? order by number", (version,))
 
     def tables(self, version: int, number: int | None = None) -> dict[int, tuple[Table, ...]]:
         """Returns page number -> its tables, for all pages with tables, or for page `number`."""
@@ -421,7 +359,7 @@ class Contents(Stored):
             f" where k.key in ({marks}) and v.fingerprint = ?",
             (*keys, fingerprint),
         )
-        return {row[0]: row[1] for row in rows}
+        return dict(rows)
 
     def chunk(self, version: int, ordinal: int) -> StoredChunk:
         """Returns one chunk. Raises IndexError if it does not exist."""
@@ -429,10 +367,7 @@ class Contents(Stored):
 
     def chunk_pages(self, version: int) -> list[int]:
         """Returns the page of each chunk, by ordinal."""
-        return [
-            row[0]
-            for row in self._read("select page from chunk where version = ? order by ordinal", (version,))
-        ]
+        return self._column("select page from chunk where version = ? order by ordinal", (version,))
 
     def page_kinds(self, version: int) -> dict[int, tuple[str, ...]]:
         """Returns page number -> the kinds of the page, for pages of some kind."""
@@ -444,10 +379,8 @@ class Contents(Stored):
     def vectors(self, version: int, fingerprint: str, *, start: int = 0) -> list[tuple[int, bytes]]:
         """Returns (ordinal, float32 bytes of its windows) by ordinal, from `start`."""
         rows = self._read(
-            (
-                "select ordinal, data from vector where version = ? and fingerprint = ? and ordinal >= ? "
-                "order by ordinal"
-            ),
+            "select ordinal, data from vector where version = ? and fingerprint = ? and ordinal >= ? "
+            "order by ordinal",
             (version, fingerprint, start),
         )
         return [(row[0], row[1]) for row in rows]
@@ -493,19 +426,13 @@ class Contents(Stored):
 
     def window_counts(self, fingerprint: str, dimension: int) -> dict[int, int]:
         """Returns version id -> number of its vectors of `fingerprint`."""
-        rows = self._read(
-            "select version, sum(length(data)) / ? from vector where fingerprint = ? group by version",
-            (4 * dimension, fingerprint),
-        )
-        return {row[0]: row[1] for row in rows}
+        count = "select version, sum(length(data)) / ? from vector where fingerprint = ? group by version"
+        return dict(self._read(count, (4 * dimension, fingerprint)))
 
     def vector_counts(self, fingerprint: str) -> dict[int, int]:
         """Returns version id -> number of its chunks with vectors of `fingerprint`."""
-        return dict(
-            self._pairs(
-                "select version, count(*) from vector where fingerprint = ? group by version", (fingerprint,)
-            )
-        )
+        count = "select version, count(*) from vector where fingerprint = ? group by version"
+        return dict(self._read(count, (fingerprint,)))
 
     def bytes_of(self, version: int) -> int:
         """Returns the bytes of a version's content, without SQLite's overhead."""
@@ -524,9 +451,10 @@ class Contents(Stored):
 
     def lexicon(self, version: int) -> bytes:
         """Returns the version's packed lexicon. Raises KeyError if there is none."""
-        for row in self._read("select data from lexicon where version = ?", (version,)):
-            return bytes(row[0])
-        raise KeyError(version)
+        found = self._column("select data from lexicon where version = ?", (version,))
+        if not found:
+            raise KeyError(version)
+        return bytes(found[0])
 
     def held(self) -> dict[int, tuple[int, int, bool]]:
         """Returns version id -> (pages, chunks, whether it has a lexicon) that really exist."""
@@ -537,15 +465,10 @@ class Contents(Stored):
         )
         return {row[0]: (row[1], row[2], bool(row[3])) for row in rows}
 
-    def _pairs(self, statement: str, arguments: Sequence[Any] = ()) -> Iterable[tuple[Any, Any]]:
-        return ((row[0], row[1]) for row in self._read(statement, arguments))
-
     def _chunks(self, condition: str, arguments: Sequence[Any]) -> list[StoredChunk]:
         rows = self._read(
-            (
-                f"select {CHUNK_COLUMNS} from chunk c join page p on p.version = c.version and p.number = "
-                f"c.page where {condition}"
-            ),
+            f"select {CHUNK_COLUMNS} from chunk c join page p on p.version = c.version and p.number = "
+            f"c.page where {condition}",
             arguments,
         )
         return [StoredChunk(*row) for row in rows]

@@ -6,6 +6,8 @@ code points in both.
 
 from __future__ import annotations
 
+import sys
+from abc import ABC, abstractmethod
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass, field
@@ -24,7 +26,6 @@ __all__ = [
     "Place",
     "Schema",
     "Served",
-    "SoleOwner",
     "Stored",
     "Transaction",
     "open_database",
@@ -122,91 +123,71 @@ class Transaction(Protocol):
     def executemany(self, statement: str, rows: Iterable[Sequence[Any]], /) -> Counted: ...
 
 
-class Database(Protocol):
+class Database(ABC):
     """One store's tables. Any thread may read; writes happen one at a time, each one transaction.
 
-    Every method raises StoreError for what the engine refuses.
+    read_only: whether nothing can be written, as on a full disk.
+
+    Every method raises StoreError for what the engine refuses. Claims are for processes that share a store: a
+    file has one owner, who has nobody to keep from anything.
     """
 
-    @property
-    def read_only(self) -> bool:
-        """Whether nothing can be written, as on a full disk."""
-        ...
+    read_only = False
 
+    @abstractmethod
     def read(self, statement: str, arguments: Sequence[Any] = ()) -> list[tuple[Any, ...]]:
         """Returns all rows. In this thread's transaction it finds what that has written."""
-        ...
 
+    @abstractmethod
     def write(self) -> AbstractContextManager[Transaction]:
         """Opens a transaction, committed at the end; what fails in it changes nothing."""
-        ...
 
+    @abstractmethod
     def close(self) -> None:
         """Ends all use, after the longest running statement or transaction."""
-        ...
 
-    def check_version(self) -> None:
+    @abstractmethod
+    def complaints(self) -> list[str]:
+        """Returns what the engine's own check finds wrong, at most ten lines; none if all is sound."""
+
+    @abstractmethod
+    def highest_number(self, table: str, column: str) -> int:
+        """Returns the highest number that a column that counts up by itself was ever given; 0 for none."""
+
+    @abstractmethod
+    def number_from(self, table: str, column: str, number: int) -> None:
+        """Lets such a column go on after a number."""
+
+    @abstractmethod
+    def used_bytes(self) -> int:
+        """Returns how much space everything takes."""
+
+    def free_bytes(self) -> int:
+        """Returns how much more can be written, as far as that is known here."""
+        return sys.maxsize
+
+    def compact(self) -> bool:
+        """Gives up the space of what was deleted. Returns False if a part of it still has to stay."""
+        return True
+
+    def shorten_log(self) -> None:  # noqa: B027
+        """Keeps what is noted of finished transactions short, where that takes space beside the tables."""
+
+    def check_version(self) -> None:  # noqa: B027
         """Raises NewerStoreError if a later version of the program has changed the tables meanwhile."""
-        ...
 
     def claim(self, work: str) -> bool:
         """Keeps other processes that share the store from some work, until it is released.
 
         That also happens when the process ends, however it does. Returns False if another has claimed it.
         """
-        ...
-
-    def release(self, work: str) -> None:
-        """Lets others do some work."""
-        ...
-
-    def claimed_elsewhere(self, works: Collection[str]) -> set[str]:
-        """Returns the work that other processes have claimed; none of a file, which has one owner."""
-        ...
-
-    def compact(self) -> bool:
-        """Gives up the space of what was deleted. Returns False if a part of it still has to stay."""
-        ...
-
-    def shorten_log(self) -> None:
-        """Keeps what is noted of finished transactions short, where that takes space beside the tables."""
-        ...
-
-    def complaints(self) -> list[str]:
-        """Returns what the engine's own check finds wrong, at most ten lines; none if all is sound."""
-        ...
-
-    def highest_number(self, table: str, column: str) -> int:
-        """Returns the highest number that a column that counts up by itself was ever given; 0 for none."""
-        ...
-
-    def number_from(self, table: str, column: str, number: int) -> None:
-        """Lets such a column go on after a number."""
-
-    def free_bytes(self) -> int:
-        """Returns how much more can be written, as far as that is known here."""
-        ...
-
-    def used_bytes(self) -> int:
-        """Returns how much space everything takes."""
-        ...
-
-
-class SoleOwner:
-    """The claims of a store that has one owner: there is nobody to keep from anything."""
-
-    def check_version(self) -> None:
-        """Does nothing: only the owner changes the tables."""
-
-    def claim(self, work: str) -> bool:
-        """Returns True."""
         return True
 
-    def release(self, work: str) -> None:
-        """Does nothing."""
+    def release(self, work: str) -> None:  # noqa: B027
+        """Lets others do some work."""
 
     def claimed_elsewhere(self, works: Collection[str]) -> set[str]:
-        """Returns nothing."""
+        """Returns the work that other processes have claimed."""
         return set()
 
 
@@ -229,10 +210,6 @@ class Stored:
         """Gives up the space of what was deleted; see Database."""
         return self._database.compact()
 
-    def check_version(self) -> None:
-        """Raises NewerStoreError if a later version of the program has changed the tables meanwhile."""
-        self._database.check_version()
-
     def claim(self, work: str) -> bool:
         """Keeps other processes from some work; False if another has claimed it. See Database."""
         return self._database.claim(work)
@@ -249,15 +226,20 @@ class Stored:
         """Returns what the database's own check finds wrong; see Database."""
         return self._database.complaints()
 
-    def used_bytes(self) -> int:
-        """Returns how much space everything takes."""
-        return self._database.used_bytes()
-
     def _read(self, statement: str, arguments: Sequence[Any] = ()) -> list[tuple[Any, ...]]:
         return self._database.read(statement, arguments)
 
     def _write(self) -> AbstractContextManager[Transaction]:
         return self._database.write()
+
+    def _column(self, statement: str, arguments: Sequence[Any] = ()) -> list[Any]:
+        """Returns the first value of each row."""
+        return [row[0] for row in self._database.read(statement, arguments)]
+
+    def _change(self, statement: str, arguments: Sequence[Any] = ()) -> int:
+        """Runs one statement as a transaction of its own. Returns the number of changed rows."""
+        with self._database.write() as connection:
+            return connection.execute(statement, arguments).rowcount
 
 
 def place_of(settings: Settings, name: str) -> Place:

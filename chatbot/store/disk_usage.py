@@ -3,10 +3,8 @@
 from __future__ import annotations
 
 import shutil
-from collections.abc import Iterable
 from contextlib import suppress
 from dataclasses import dataclass
-from pathlib import Path
 
 from chatbot.store.library import Library
 
@@ -43,13 +41,9 @@ def store_space(library: Library) -> Space:
 
     Removed documents and earlier versions that can be restored are included.
     """
-    folder = library.folder
+    free = shutil.disk_usage(library.copies.folder).free
     return Space(
-        library.copies.total_bytes(),
-        library.catalog.used_bytes(),
-        _sizes((folder / VECTORS).rglob("*")),
-        _sizes((folder / WORDS).rglob("*")),
-        shutil.disk_usage(library.copies.folder).free,
+        library.copies.total_bytes(), library.catalog.database.used_bytes(), *_sizes_of_indexes(library), free
     )
 
 
@@ -63,18 +57,15 @@ def document_space(library: Library, version: int) -> Space:
         return Space(0, 0, 0, 0)
     counts = library.catalog.chunk_counts()
     share = counts.get(version, 0) / max(1, sum(counts.values()))
-    vectors, words = (_sizes((library.folder / name).rglob("*")) for name in (VECTORS, WORDS))
-    return Space(
-        library.copies.size(stored.sha256),
-        library.catalog.bytes_of(version),
-        round(share * vectors),
-        round(share * words),
-    )
+    vectors, words = (round(share * size) for size in _sizes_of_indexes(library))
+    return Space(library.copies.size(stored.sha256), library.catalog.bytes_of(version), vectors, words)
 
 
-def _sizes(paths: Iterable[Path]) -> int:
-    total = 0
-    for path in paths:
-        with suppress(OSError):  # an index replaces its files while they are counted
-            total += path.stat().st_size if path.is_file() else 0
-    return total
+def _sizes_of_indexes(library: Library) -> tuple[int, int]:
+    """The bytes of both indexes, of vectors and of words."""
+    sizes = [0, 0]
+    for at, name in enumerate((VECTORS, WORDS)):
+        for path in (library.folder / name).rglob("*"):
+            with suppress(OSError):  # an index replaces its files while they are counted
+                sizes[at] += path.stat().st_size if path.is_file() else 0
+    return sizes[0], sizes[1]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import shlex
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import closing, suppress
 from dataclasses import dataclass, replace
 
@@ -16,9 +16,8 @@ from chatbot.store.database import open_database
 from chatbot.store.disk_reserve import MAKE_ROOM, RESERVE_BYTES, free_bytes, is_full
 from chatbot.store.index_errors import IndexDamagedError
 from chatbot.store.kept_copies import KeptName
-from chatbot.store.library import Library
+from chatbot.store.library import Library, Progress, no_progress
 from chatbot.store.migration import migration_mark
-from chatbot.store.migration.index_comparison import compare_vectors
 from chatbot.store.plain_files import strange_in
 from chatbot.store.seals import LEXICON, TEXT
 
@@ -35,7 +34,7 @@ REPAIR = f"Run `{PROGRAM} doctor --repair`."
 READ_ANEW = (
     f"The server reads it again when it has nothing else to do. To do it now, {REPAIR[0].lower()}{REPAIR[1:]}"
 )
-Progress = Callable[[str, str, int, int], None]
+NO_FILE = ("its file is missing: it can be searched, but its pages cannot be shown", "Add the file again.")
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,9 +51,12 @@ class Finding:
     mended: bool = False
 
 
-def examine(
-    library: Library, *, repair: bool = False, progress: Progress = lambda document, phase, done, total: None
-) -> Iterator[Finding]:
+def _made_again(document: str | None, problem: str, done: str, repair: bool) -> Finding:
+    """Returns a fault that was mended if that was asked for. done: what was done then."""
+    return Finding(document, problem, done if repair else REPAIR, repair)
+
+
+def examine(library: Library, *, repair: bool = False, progress: Progress = no_progress) -> Iterator[Finding]:
     """Finishes interrupted work, then checks everything. A sound store yields nothing.
 
     With `repair`, what can be repaired is.
@@ -77,13 +79,12 @@ def glance(library: Library) -> list[Finding]:
 
     Not to be called while anything is being added.
     """
+    live = library.scope(())
+    kept = set(library.copies.all())
     found = [
-        Finding(
-            name,
-            "its file is missing: it can be searched, but its pages cannot be shown",
-            "Add the file again.",
-        )
-        for name in _without_copy(library)
+        Finding(live[row.id], *NO_FILE)
+        for row in library.catalog.stored()
+        if row.id in live and row.sha256 not in kept
     ]
     with suppress(ProjectError):  # `examine` says what is wrong with it
         there = library.indexes.keywords.count()
@@ -91,13 +92,6 @@ def glance(library: Library) -> list[Finding]:
         if there != expected:
             found.append(Finding(None, f"the keyword index has {there:,} of {expected:,} passages", REPAIR))
     return found
-
-
-def _without_copy(library: Library) -> list[str]:
-    """Returns the names of live documents whose kept copy is missing."""
-    live = library.scope(())
-    kept = set(library.copies.all())
-    return [live[row.id] for row in library.catalog.stored() if row.id in live and row.sha256 not in kept]
 
 
 def _files(library: Library) -> Iterator[Finding]:
@@ -183,12 +177,8 @@ def _versions(library: Library, repair: bool) -> Iterator[Finding]:
         elif row.state == "ready" and row.fingerprint == fingerprint and vectors.get(row.id, 0) != row.chunks:
             if repair:
                 library.catalog.restart_vectors(row.id, fingerprint)
-            yield Finding(
-                row.document,
-                f"{vectors.get(row.id, 0)} of {row.chunks} vectors are there",
-                "They were created again." if repair else REPAIR,
-                repair,
-            )
+            problem = f"{vectors.get(row.id, 0)} of {row.chunks} vectors are there"
+            yield _made_again(row.document, problem, "They were created again.", repair)
         else:
             yield from _changed(library, row, repair)
 
@@ -204,12 +194,8 @@ def _changed(library: Library, row: Version, repair: bool) -> Iterator[Finding]:
         if repair:
             library.catalog.restart_vectors(row.id, fingerprint, anew=True)
             library.indexes.unaligned()
-        yield Finding(
-            row.document,
-            "its vectors have changed in the catalogue",
-            "They were created again." if repair else REPAIR,
-            repair,
-        )
+        problem = "its vectors have changed in the catalogue"
+        yield _made_again(row.document, problem, "They were created again.", repair)
 
 
 def _read_again(library: Library, finding: Finding, version: int) -> Finding:
@@ -234,11 +220,7 @@ def _copies(library: Library, repair: bool) -> Iterator[Finding]:
     needed = {row.sha256: row.document for row in library.catalog.stored()}
     for digest, name in needed.items():
         if not library.copies.has(digest):
-            yield Finding(
-                name,
-                "its file is missing: it can be searched, but its pages cannot be shown",
-                "Add the file again.",
-            )
+            yield Finding(name, *NO_FILE)
         elif not library.copies.sound(digest):
             if repair:
                 library.copies.drop_damaged(digest)
@@ -261,19 +243,15 @@ def _copies(library: Library, repair: bool) -> Iterator[Finding]:
 def _names(library: Library, digest: str, name: str, repair: bool) -> Iterator[Finding]:
     """Finds names and corrections beside a copy that are damaged, or not those of the catalogue."""
     catalog, copies = library.catalog, library.copies
-    wanted = tuple(KeptName(kept, removed_at) for kept, _, removed_at in catalog.names_of(digest))
+    wanted = tuple(KeptName(*name) for name in catalog.names_of(digest))
     said = catalog.correction(digest)
     names = copies.names(digest)
     if names and (names == wanted or not wanted) and copies.correction(digest) == said:
         return
     if repair:
         copies.write_beside(digest, wanted or names or (KeptName(name, time.time()),), said)
-    yield Finding(
-        name,
-        "the names beside its copy are damaged or not those of the catalogue",
-        "They were written again." if repair else REPAIR,
-        repair,
-    )
+    problem = "the names beside its copy are damaged or not those of the catalogue"
+    yield _made_again(name, problem, "They were written again.", repair)
 
 
 def _readings(library: Library, repair: bool) -> Iterator[Finding]:
@@ -304,16 +282,14 @@ def _indexes(library: Library, repair: bool) -> Iterator[Finding]:
     if found and repair:
         library.indexes.rebuild()
     for line in found:
-        yield Finding(
-            None, line, "Both indexes were rebuilt from the catalogue." if repair else REPAIR, repair
-        )
+        yield _made_again(None, line, "Both indexes were rebuilt from the catalogue.", repair)
 
 
 def _vectors(library: Library) -> list[str]:
     """Says whether the index has other vectors than the catalogue. It is asked only on this machine."""
     if not (library.indexes.on_this_machine and library.indexes.vectors.exists()):
         return []
-    before, after = compare_vectors(library.catalog, library.indexes, library.embedder, lambda done: None)
+    before, after = library.indexes.compare_vectors(lambda done: None)
     if before.count != after.count or before == after:  # a number is told by `differences`
         return []
     return ["the vector index has other vectors than the catalogue"]

@@ -6,21 +6,28 @@ A damaged index is rebuilt from the catalogue.
 from __future__ import annotations
 
 import logging
-from collections.abc import Callable, Iterable, Iterator, Sequence
+import socket
+import uuid
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import cache, partial
 from hashlib import sha256
+from itertools import islice
+from pathlib import Path
 from typing import TypeVar
 
 import numpy as np
 
 from chatbot.errors import StoreError
 from chatbot.models.embedders import Embedder
+from chatbot.settings import Settings
 from chatbot.store.catalog import Catalog, rest_of
-from chatbot.store.contents import Refilled
+from chatbot.store.database import Served, open_database
+from chatbot.store.discarding import discard, finish_discarding, folder_beside, put_in_place
 from chatbot.store.disk_reserve import DiskFullError
-from chatbot.store.engines import Engines
+from chatbot.store.index_errors import explaining
+from chatbot.store.migration.table_shapes import RowSum, TableSum, summary_of
 from chatbot.store.term_scores import lexicon_of, terms_of
-from chatbot.store.vector_index import ChromaIndex, IndexDamagedError, IndexedPassage
+from chatbot.store.vector_index import BATCH, ChromaIndex, IndexDamagedError, IndexedPassage, Place
 from chatbot.store.word_index import WordIndex
 from ingestion.language.months import MONTH_WORDS
 from ingestion.language.terms import STOP_WORDS, terms
@@ -38,6 +45,11 @@ TERMS = "terms"
 REFILLED = "refilled"
 # The number of passages read from the catalogue at once.
 PASSAGES_READ = 1_000
+# Chroma makes unit rows of unit rows, which may change the last bits.
+TOLERANCE = 1e-5
+# Key of a value in the catalogue: the name of this store where several share a server.
+OWNER = "owner"
+OWNER_CHARACTERS = 16
 Result = TypeVar("Result")
 
 
@@ -62,35 +74,64 @@ def _terms_version() -> str:
     return sha256(" ".join(terms(probe)).encode()).hexdigest()[:16]
 
 
+def _place_of_vectors(settings: Settings) -> Place:
+    if settings.chroma_url:
+        from chatbot.store.chroma_server import ChromaServer
+
+        return ChromaServer(settings.chroma_url, settings.chroma_token)
+    from chatbot.store.chroma_folder import ChromaFolder
+
+    return ChromaFolder(settings.store / "vectors")
+
+
 class Indexes:
     """Keyword and vector index of one store.
 
     Changes happen one at a time, which the library ensures. Any thread may search.
     """
 
-    def __init__(self, catalog: Catalog, engines: Engines, embedder: Embedder) -> None:
-        """Raises StoreError if a folder is not writable or a server cannot be used."""
-        self._catalog, self._engines, self._embedder = catalog, engines, embedder
+    def __init__(self, catalog: Catalog, settings: Settings, embedder: Embedder) -> None:
+        """Opens them on the servers that the settings name, or else in folders of the store.
+
+        Raises StoreError if a folder is not writable or a server cannot be used.
+        """
+        self._catalog, self._settings, self._embedder = catalog, settings, embedder
+        self._folder = settings.store / "keywords"
         # What was found damaged, and rebuilt, until `doctor` has told it.
         self.rebuilt = list[str]()
+        if not settings.database:
+            finish_discarding(self._folder)
         try:
-            self.keywords = engines.words.open()
+            self.keywords = self._open_words(self._folder)
         except IndexDamagedError as error:
             self._new_keywords(error)
+        fingerprint, dimension = embedder.fingerprint, embedder.dimension
+        # Whose collections there are this store's.
+        owner = ""
+        if settings.chroma_url:
+            owner = catalog.meta(OWNER) or catalog.first_meta(OWNER, uuid.uuid4().hex[:OWNER_CHARACTERS])
         self.vectors = ChromaIndex(
-            engines.place,
-            fingerprint=embedder.fingerprint,
-            dimension=embedder.dimension,
-            owner=engines.owner,
+            _place_of_vectors(settings), fingerprint=fingerprint, dimension=dimension, owner=owner
         )
         # Whether the index of words has all that the catalogue has; see `look_at_words`.
         self.words_whole = True
-        self._aligned = f"{self.vectors.name}{engines.mark}"
-        self.on_this_machine = not engines.owner  # and so in files
+        self._aligned = self.vectors.name
+        if settings.database and not settings.chroma_url:  # another server of the same store has its own
+            self._aligned += f" on {socket.gethostname()} in {settings.store}"
+        self.on_this_machine = not owner  # and so in files
         # Whether the nearest passages of Chroma are the nearest of all vectors in the catalogue.
-        self.complete = catalog.meta(ALIGNED) == self._aligned or not catalog.window_counts(
-            embedder.fingerprint, embedder.dimension
-        )
+        known = catalog.window_counts(fingerprint, dimension)
+        self.complete = catalog.meta(ALIGNED) == self._aligned or not known
+
+    def _open_words(self, folder: Path) -> WordIndex:
+        """Opens the index of words, in a folder if not in a Postgres. Raises StoreError."""
+        if self._settings.database:
+            from chatbot.store.postgres_words import WORDS, PostgresWords
+
+            return PostgresWords(open_database(Served(self._settings.database, "words"), WORDS))
+        from chatbot.store.keyword_index import KeywordIndex
+
+        return KeywordIndex(folder)
 
     def look_at_words(self) -> None:
         """Notes whether the index of words is whole, as it may not be after a crash or a loss of files."""
@@ -99,7 +140,7 @@ class Indexes:
 
     def align_words(self) -> None:
         """Adds missing words and deletes surplus ones, from the catalogue alone."""
-        self._mending_keywords(self._align_keywords)
+        self.fill_words(_tell_nobody)
         self.words_whole = True
 
     def close(self) -> None:
@@ -118,23 +159,18 @@ class Indexes:
         """Indexes passages whose vectors are already in the catalogue. ordinals: ascending."""
         self._mending_vectors(lambda: self.vectors.upsert(self._passages(version, ordinals)))
 
-    def refilled(self, version: int, words: Sequence[Sequence[str]], change: Refilled) -> None:
-        """Updates both indexes after a fuller reading of a version, but for the vectors that moved.
+    def follow(self, version: int, words: Sequence[Sequence[str]]) -> None:
+        """Replaces the words of a version that was refilled, and takes its vectors out.
 
         Whoever adds those calls `settled`. words: the terms of its chunks, by ordinal from 0.
         """
         self._mending_keywords(lambda: self.keywords.add(version, words))
         if self.vectors.exists():
-            bytes_a_window = 4 * self._embedder.dimension
-            self._mending_vectors(
-                lambda: self.vectors.discard(
-                    version, [(ordinal, size // bytes_a_window) for ordinal, size in change.gone]
-                )
-            )
+            self._mending_vectors(lambda: self.vectors.remove([version]))
 
     def settled(self, version: int) -> None:
         """Notes that the indexes have all of a version that was refilled."""
-        self._catalog.change_meta(REFILLED, partial(_without, version))
+        self._note_refilled({version}, set())
 
     def refilling(self, version: int) -> None:
         """Notes that a version is about to be refilled.
@@ -142,27 +178,30 @@ class Indexes:
         Until `settled` the indexes may hold its former state; they are then updated when the store is
         opened.
         """
-        self._catalog.change_meta(REFILLED, partial(_with, version))
+        self._note_refilled(set(), {version})
         self.unaligned()
+
+    def _note_refilled(self, gone: set[int], new: set[int]) -> None:
+        def change(noted: str) -> str:
+            return " ".join(map(str, sorted({*map(int, noted.split()), *new} - gone)))
+
+        self._catalog.change_meta(REFILLED, change)
 
     def mend_refilled(self) -> None:
         """Updates the indexes for refills during which the process ended or the indexes failed."""
-        noted = self._being_refilled()
+        noted = sorted(map(int, (self._catalog.meta(REFILLED) or "").split()))
         others = self._catalog.claimed_elsewhere([rest_of(version) for version in noted])
-        for version in sorted(version for version in noted if rest_of(version) not in others):
-            if version in self._catalog.chunk_counts():
-                words = [terms_of(chunk) for chunk in self._catalog.chunks(version)]
-                self._mending_keywords(partial(self.keywords.add, version, words))
-            if self.vectors.exists():
-                self._mending_vectors(partial(self.vectors.remove, [version]))
-                self._mending_vectors(partial(self._upsert_all, version))
-            self._catalog.change_meta(REFILLED, partial(_without, version))
+        for version in noted:
+            if rest_of(version) not in others:
+                if version in self._catalog.chunk_counts():
+                    self.follow(version, [terms_of(chunk) for chunk in self._catalog.chunks(version)])
+                if self.vectors.exists():
+                    self._mending_vectors(partial(self._replace_vectors, version))
+                self.settled(version)
 
-    def _upsert_all(self, version: int) -> None:
+    def _replace_vectors(self, version: int) -> None:
+        self.vectors.remove([version])
         self.vectors.upsert(self._passages(version))
-
-    def _being_refilled(self) -> set[int]:
-        return set(map(int, (self._catalog.meta(REFILLED) or "").split()))
 
     def unaligned(self) -> None:
         """Notes that vectors are about to change. Until `align`, Chroma may differ from the catalogue."""
@@ -184,25 +223,21 @@ class Indexes:
             changed.
         """
         self.mend_refilled()
-        learnt = self._catalog.meta(TERMS) != _terms_version()
-        if learnt:
+        if self._catalog.meta(TERMS) != _terms_version():
             versions = sorted(self._catalog.chunk_counts())
-        else:
-            versions = []
-        if versions:
-            log.warning(
-                (
-                    "The word lists changed since these %s documents were indexed. They are being "
-                    "indexed again."
-                ),
-                len(versions),
-            )
-        for version in versions:
-            self._new_terms(version)
-            renewed(version)
-        if learnt and self.keywords.count():
-            self._new_keywords(None)
-        if learnt:
+            if versions:
+                log.warning(
+                    "The word lists changed since these %s documents were indexed. They are being indexed "
+                    "again.",
+                    len(versions),
+                )
+            for version in versions:
+                words = [terms_of(chunk) for chunk in self._catalog.chunks(version)]
+                texts, tables = self._catalog.page_texts(version), self._catalog.tables(version)
+                self._catalog.new_lexicon(version, lexicon_of(words, texts, tables))
+                renewed(version)
+            if self.keywords.count():
+                self._new_keywords(None)
             self._catalog.set_meta(TERMS, _terms_version())
         self.align_words()
         if self._catalog.meta(RENAMED) and self.vectors.exists():
@@ -212,7 +247,7 @@ class Indexes:
             self.complete = True
             if not self._catalog.unfinished(self._embedder.fingerprint):
                 self._mending_vectors(lambda: self.vectors.drop_others())
-                self._catalog.set_meta(ALIGNED, self._aligned)
+                self.found_equal()
 
     def renamed(self) -> None:
         """Notes that documents were renamed. Until `align`, Chroma's passages may have the former names."""
@@ -254,7 +289,7 @@ class Indexes:
         """Rebuilds both indexes from the catalogue."""
         self._new_keywords(None)
         self._new_vectors(None)
-        self._catalog.set_meta(ALIGNED, self._aligned)
+        self.found_equal()
 
     def give_up_vectors(self) -> None:
         """Deletes the index of vectors to free its disk space; `align` rebuilds it.
@@ -280,9 +315,34 @@ class Indexes:
         """Notes that a comparison found the index of vectors as the catalogue says it should be."""
         self._catalog.set_meta(ALIGNED, self._aligned)
 
-    def passages(self, version: int) -> Iterator[IndexedPassage]:
-        """Yields what the index of vectors should have of a version; only some are in memory."""
-        return self._passages(version)
+    def compare_words(self) -> tuple[TableSum, TableSum]:
+        """Sums up (version, passages) of the catalogue and of the index. Both count all passages."""
+        expected = {version: count for version, count in self._catalog.chunk_counts().items() if count}
+        before, after = (
+            TableSum(sum(one.values()), summary_of(one.items()).digest)
+            for one in (expected, self.keywords.counts())
+        )
+        return before, after
+
+    def compare_vectors(self, told: Callable[[int], None]) -> tuple[TableSum, TableSum]:
+        """Sums up (id, vector) of the catalogue and of the index. Vectors that differ by rounding are equal.
+
+        told: of the vectors so far.
+        """
+        before, after = RowSum(), RowSum()
+        done = 0
+        for version in self._catalog.window_counts(self._embedder.fingerprint, self._embedder.dimension):
+            records = (record for passage in self._passages(version) for record in passage.records())
+            while batch := {key: vector for key, vector, _, _ in islice(records, BATCH)}:
+                held = self.vectors.held(list(batch))
+                for key, vector in batch.items():
+                    before.add((key, vector.tobytes()))
+                    if key in held:
+                        same = np.allclose(held[key], vector, rtol=0, atol=TOLERANCE)
+                        after.add((key, (vector if same else held[key]).tobytes()))
+                done += len(batch)
+                told(done)
+        return before.summary(), TableSum(self.vectors.count(), after.summary().digest)
 
     def differences(self) -> list[str]:
         """Describes how the indexes differ from the catalogue; nothing if they agree. Raises
@@ -290,42 +350,12 @@ class Indexes:
         """
         if found := [*self.keywords.faults(), *self.vectors.faults()]:
             return found
-        words = self.keywords.counts()
-        expected = self._catalog.chunk_counts()
-        found = [
-            f"the keyword index has {words.get(version, 0)} of {count} chunks of version {version}"
-            for version, count in expected.items()
-            if words.get(version, 0) != count
+        windows = self._catalog.window_counts(self._embedder.fingerprint, self._embedder.dimension)
+        held = self.vectors.counts() if self.vectors.exists() else {}
+        return [
+            *_differing("keyword", "chunks", self._catalog.chunk_counts(), self.keywords.counts()),
+            *_differing("vector", "vectors", windows, held),
         ]
-        found += [
-            f"the keyword index has chunks of version {version}, which does not exist"
-            for version in words
-            if version not in expected
-        ]
-        known = self._catalog.window_counts(self._embedder.fingerprint, self._embedder.dimension)
-        if self.vectors.exists():
-            held = self.vectors.counts()
-        else:
-            held = {}
-        found += [
-            f"the vector index has {held.get(version, 0)} of {count} vectors of version {version}"
-            for version, count in known.items()
-            if held.get(version, 0) != count
-        ]
-        return found + [
-            f"the vector index has vectors of version {version}, which does not exist"
-            for version in held
-            if version not in known
-        ]
-
-    def _new_terms(self, version: int) -> None:
-        words = [terms_of(chunk) for chunk in self._catalog.chunks(version)]
-        self._catalog.new_lexicon(
-            version, lexicon_of(words, self._catalog.page_texts(version), self._catalog.tables(version))
-        )
-
-    def _align_keywords(self) -> None:
-        self._fill_keywords(self.keywords)
 
     def _fill_keywords(
         self, keywords: WordIndex, *, anew: bool = False, told: Callable[[int, int], None] = _tell_nobody
@@ -350,8 +380,7 @@ class Indexes:
         self.vectors.remove(sorted(set(held) - set(known)))
         for done, (version, windows) in enumerate(known.items(), 1):
             if held.get(version, 0) != windows:
-                self.vectors.remove([version])
-                self.vectors.upsert(self._passages(version))
+                self._replace_vectors(version)
             told(done, len(known))
 
     def _align_names(self) -> None:
@@ -393,19 +422,27 @@ class Indexes:
             return step()
 
     def _new_keywords(self, error: StoreError | None) -> None:
-        """Builds the index beside the former one, which searches see until the new one is whole."""
+        """Builds the index beside the former one, which searches see until the new one is whole.
+
+        In a Postgres each version can be replaced while the index is used.
+        """
         self._warn_of("words", error)
-        words = self._engines.words
-        try:
-            self._fill_keywords(words.new(), anew=True)
-            self.keywords = words.take()
-        except DiskFullError as problem:
-            if words.give_up is None:
-                raise
-            log.warning("There is no room for two indexes of words: %s", problem)
-            self.words_whole = False
-            self.keywords = words.give_up()
+        folder = self._folder
+        if self._settings.database:
             self._fill_keywords(self.keywords, anew=True)
+        else:
+            try:
+                self._fill_keywords(self._open_words(folder_beside(folder)), anew=True)
+                with explaining("The keyword index", folder):
+                    put_in_place(folder)
+                self.keywords = self._open_words(folder)
+            except DiskFullError as problem:
+                log.warning("There is no room for two indexes of words: %s", problem)
+                self.words_whole = False
+                folder_beside(folder)
+                discard(folder)
+                self.keywords = self._open_words(folder)
+                self._fill_keywords(self.keywords, anew=True)
         self.words_whole = True
 
     def _new_vectors(self, error: StoreError | None) -> None:
@@ -422,11 +459,11 @@ class Indexes:
             log.warning("The index of %s is being rebuilt from the catalogue: %s", what, error.message)
 
 
-def _with(version: int, noted: str) -> str:
-    """Returns a list of versions, as it is noted, with one more."""
-    return " ".join(map(str, sorted({*map(int, noted.split()), version})))
-
-
-def _without(version: int, noted: str) -> str:
-    """Returns such a list without one of them."""
-    return " ".join(map(str, sorted({*map(int, noted.split())} - {version})))
+def _differing(index: str, rows: str, expected: Mapping[int, int], held: Mapping[int, int]) -> Iterator[str]:
+    """Describes what an index holds otherwise than expected, by version."""
+    for version, count in expected.items():
+        if held.get(version, 0) != count:
+            yield f"the {index} index has {held.get(version, 0)} of {count} {rows} of version {version}"
+    for version in held:
+        if version not in expected:
+            yield f"the {index} index has {rows} of version {version}, which does not exist"

@@ -21,9 +21,8 @@ from procrastinate.schema import SchemaManager
 
 from chatbot.errors import StoreError
 from chatbot.store.job_rows import QUEUE, SILENT_SECONDS
-from chatbot.store.postgres_address import KEEPALIVES, parse_address, without_secrets
 from chatbot.store.postgres_database import CONNECTING
-from chatbot.store.postgres_faults import SETTING, as_store_error
+from chatbot.store.postgres_faults import KEEPALIVES, SETTING, as_store_error, parse_address, without_secrets
 
 __all__ = ["JobQueue"]
 

@@ -37,6 +37,7 @@ COLUMNS = (
     "id, name, sha256, waiting, version, owner, phase, done, total, seconds_left, per_second, problem, "
     "cancelling, again, size, lacks, result, awaited, abandoned, added_at"
 )
+OF_THESE = "id = any(?::bigint[])"
 FINISHED = "phase in ('done', 'failed', 'cancelled')"
 # Seconds after which a worker that says nothing is taken for dead; and a finished job is nobody's any more
 # who waited for it.
@@ -96,13 +97,14 @@ class JobRows(Stored):
 
     def get(self, number: int) -> JobRow | None:
         """Returns one job, None if it was forgotten."""
-        return next(
-            (_row(row) for row in self._read(f"select {COLUMNS} from job where id = ?", (number,))), None
-        )
+        return next(iter(self._rows("where id = ?", (number,))), None)
 
     def all(self) -> list[JobRow]:
         """Returns all jobs in the order they were queued."""
-        return [_row(row) for row in self._read(f"select {COLUMNS} from job order by id")]
+        return self._rows("")
+
+    def _rows(self, which: str, arguments: Sequence[Any] = ()) -> list[JobRow]:
+        return list(map(_row, self._read(f"select {COLUMNS} from job {which} order by id", arguments)))
 
     def workers(self) -> bool:
         """Tells whether any worker is alive."""
@@ -129,43 +131,33 @@ class JobRows(Stored):
 
     def cancel(self, numbers: Collection[int]) -> None:
         """Asks whoever works at these jobs to stop, and undo what was done."""
-        with self._write() as connection:
-            connection.execute(
-                f"update job set cancelling = 1 where id = any(?::bigint[]) and not {FINISHED}",
-                (list(numbers),),
-            )
+        self._change(f"update job set cancelling = 1 where {OF_THESE} and not {FINISHED}", (list(numbers),))
 
     def settle(self, number: int, phase: str) -> bool:
         """Gives a job that nobody works at this phase. Returns False if it is finished."""
-        with self._write() as connection:
-            done = connection.execute(
+        return bool(
+            self._change(
                 f"update job set phase = ?, problem = null, cancelling = 0, changed_at = {NOW} where id = ? "
                 f"and not {FINISHED}",
                 (phase, number),
             )
-            return bool(done.rowcount)
+        )
 
     def release(self, numbers: Collection[int]) -> None:
         """Says that nobody waits for these jobs any more."""
-        with self._write() as connection:
-            connection.execute("update job set awaited = 0 where id = any(?::bigint[])", (list(numbers),))
+        self._change(f"update job set awaited = 0 where {OF_THESE}", (list(numbers),))
 
     def clear(self, numbers: Collection[int]) -> None:
         """Forgets those of these jobs that are finished and not awaited."""
-        with self._write() as connection:
-            connection.execute(
-                f"delete from job where id = any(?::bigint[]) and awaited = 0 and {FINISHED}",
-                (list(numbers),),
-            )
+        self._change(f"delete from job where {OF_THESE} and awaited = 0 and {FINISHED}", (list(numbers),))
 
     def unqueued(self) -> list[JobRow]:
         """Returns the jobs that go on by themselves, but that the queue does not have."""
-        rows = self._read(
-            f"select {COLUMNS} from job where not {FINISHED} and phase != 'password' and not exists "
-            f"(select 1 from {QUEUE}.procrastinate_jobs q where q.status in ('todo', 'doing') "
-            "and (q.args->>'number')::bigint = job.id) order by id"
+        return self._rows(
+            f"where not {FINISHED} and phase != 'password' and not exists (select 1 from "
+            f"{QUEUE}.procrastinate_jobs q where q.status in ('todo', 'doing') "
+            "and (q.args->>'number')::bigint = job.id)"
         )
-        return [_row(row) for row in rows]
 
     # --- answers that are stopped
     # ----------------------------------------------------------------------------------------
@@ -221,23 +213,10 @@ def _result(text: str | None) -> AddResult | None:
 
 def _row(row: Sequence[Any]) -> JobRow:
     number, name, digest, waiting, version, owner, phase, done, total, seconds, speed, problem, *rest = row
-    cancelling, again, size, lacks, result, awaited, abandoned, added_at = rest
-    job = Job(
-        number,
-        name,
-        phase,
-        done=done,
-        total=total,
-        seconds_left=seconds,
-        per_second=speed,
-        problem=problem,
-        cancelling=bool(cancelling),
-        again=bool(again),
-        size=size,
-        lacks=bool(lacks),
-        result=_result(result),
-        owner=owner,
-        added_at=added_at,
-    )
-    taken = Taken(name, digest_in(digest), waiting, again=bool(again), left=bool(abandoned))
+    *flags, size, lacks, result, awaited, abandoned, added_at = rest
+    cancelling, again = map(bool, flags)
+    found = _result(result)
+    state = (number, name, phase, done, total, seconds, found, added_at, problem, cancelling, speed, again)
+    job = Job(*state, size, bool(lacks), owner)
+    taken = Taken(name, digest_in(digest), waiting, again=again, left=bool(abandoned))
     return JobRow(job, taken, version, bool(awaited))

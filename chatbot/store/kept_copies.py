@@ -7,17 +7,16 @@ import json
 import math
 import os
 import re
-import tempfile
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
-from io import RawIOBase
 from pathlib import Path
 from typing import Any, BinaryIO
 
 from chatbot.errors import DocumentError, StoreError
 from chatbot.settings import Settings
-from chatbot.store.copy_files import CopyFiles, FolderFiles
+from chatbot.store.copy_files import READ_BYTES, CopyFiles, prepared
 from chatbot.store.corrections import correction_from, correction_to
 from chatbot.store.damage import json_in
 from chatbot.store.digests import digest_in
@@ -29,7 +28,6 @@ from ingestion.records import NO_FACTS, DocumentFacts
 
 __all__ = ["Copies", "KeptName", "copies_of", "copy_name", "files_of", "is_copy", "is_kept"]
 
-COPY_BYTES = 1 << 20
 COPY = re.compile(r"[0-9a-f]{64}\.pdf")
 NAMES = re.compile(r"[0-9a-f]{64}\.json")
 # Seconds that an upload may take.
@@ -48,10 +46,6 @@ class KeptName:
     removed_at: float | None
 
 
-def _note_nothing(_: str) -> None:
-    return
-
-
 class Copies:
     """Files <sha256>.pdf, each with a <sha256>.json of its names, in a folder or an object store.
 
@@ -66,16 +60,11 @@ class Copies:
         Raises StoreError if the folder cannot be created.
         """
         self.folder, self.most_megabytes = folder, most_megabytes
-        try:
+        with _creating(folder):
             folder.mkdir(parents=True, exist_ok=True)
-            self._files = files or FolderFiles(folder)
-        except OSError as error:
-            raise StoreError(
-                f"Cannot create the folder {folder}: {error.strerror}.",
-                hint="Set FINPOLICY_HOME to a folder you can write to.",
-            ) from error
+            self._files = files or CopyFiles(folder)
 
-    def take_file(self, path: Path, name: str, *, noted: Callable[[str], None] = _note_nothing) -> str:
+    def take_file(self, path: Path, name: str, *, noted: Callable[[str], None] = lambda digest: None) -> str:
         """Keeps a copy of a file that is to be added as `name`, and returns its SHA-256.
 
         noted: as for `take`.
@@ -90,10 +79,9 @@ class Copies:
             before = path.stat()
             self._check_size(before.st_size)
             with path.open("rb") as file:
-                digest = self.take(file, name, unchanged=lambda: _same(before, path.stat()), noted=noted)
+                return self.take(file, name, unchanged=lambda: _same(before, path.stat()), noted=noted)
         except OSError as error:
             raise _not_read(error) from error
-        return digest
 
     def take(
         self,
@@ -101,7 +89,7 @@ class Copies:
         name: str,
         *,
         unchanged: Callable[[], bool] = lambda: True,
-        noted: Callable[[str], None] = _note_nothing,
+        noted: Callable[[str], None] = lambda digest: None,
     ) -> str:
         """Keeps a copy of the content of `data`, to be added as `name`, and returns its SHA-256.
 
@@ -112,43 +100,40 @@ class Copies:
         noted: called with the SHA-256 once the copy is there. If it fails, a copy that is new is dropped, or
             it would be taken for one that is still to be added.
         """
-        digest = hashlib.sha256()
-        size = 0
+        hashed = hashlib.sha256()
+
+        def parts() -> Iterator[bytes]:
+            size = 0
+            while part := _read(data):
+                hashed.update(part)
+                size += len(part)
+                self._check_size(size)
+                yield part
+            if not unchanged():
+                raise DocumentError(
+                    "The file changed while it was being read.",
+                    hint="Add it again when the copy is complete.",
+                    retryable=True,
+                )
+
         try:
-            handle, partial = tempfile.mkstemp(
-                dir=self._files.incoming, prefix="incoming-", suffix=".partial"
-            )
+            with prepared(self._files.incoming, parts()) as file:
+                digest = hashed.hexdigest()
+                is_new = self._files.size(copy_name(digest)) != file.stat().st_size
+                if is_new:
+                    self.write_names(digest, [KeptName(name, None)])
+                    self._files.put(file, copy_name(digest))
+        except StoreError as error:  # of an object store
+            raise DocumentError(error.message, hint=error.hint, retryable=error.retryable) from error
         except OSError as error:
             raise _not_kept(error, self._files.incoming) from error
         try:
-            with os.fdopen(
-                handle, "wb", buffering=0
-            ) as target:  # closing a buffer would fail once more on a full disk
-                while part := _read(data):
-                    digest.update(part)
-                    size += len(part)
-                    self._check_size(size)
-                    _write(target, part, self._files.incoming)
-                if not unchanged():
-                    raise DocumentError(
-                        "The file changed while it was being read.",
-                        hint="Add it again when the copy is complete.",
-                        retryable=True,
-                    )
-                is_new = not self._whole(digest.hexdigest(), size)
-                if is_new:
-                    self._settle(target, partial, digest.hexdigest(), name)
-        except StoreError as error:  # of an object store
-            raise DocumentError(error.message, hint=error.hint, retryable=error.retryable) from error
-        finally:
-            Path(partial).unlink(missing_ok=True)
-        try:
-            noted(digest.hexdigest())
+            noted(digest)
         except BaseException:
             if is_new:
-                self.drop(digest.hexdigest())
+                self.drop(digest)
             raise
-        return digest.hexdigest()
+        return digest
 
     def has(self, digest: str) -> bool:
         """Tells whether there is a copy of these bytes. Raises StoreError."""
@@ -228,7 +213,7 @@ class Copies:
     def drop_partials(self) -> int:
         """Deletes unfinished copies and the remains of dropped ones. Returns their number."""
         # Another server may be putting a copy just now, with its names before it.
-        latest = math.inf if self._files.alone() else time.time() - PUTTING_SECONDS
+        latest = math.inf if self._files.alone else time.time() - PUTTING_SECONDS
         partials = [path for path in self._files.incoming.glob("*.partial") if PARTIAL.fullmatch(path.name)]
         if self._files.incoming == self.folder:
             partials = [path for path in partials if _put_at(path) < latest]
@@ -285,17 +270,8 @@ class Copies:
             listed["said"] = correction_to(said)
         text = json.dumps({**listed, CHECK: _check(listed)})
         try:
-            handle, partial = tempfile.mkstemp(
-                dir=self._files.incoming, prefix="incoming-", suffix=".partial"
-            )
-            try:
-                with os.fdopen(handle, "w", encoding="utf-8") as file:
-                    file.write(text)
-                    file.flush()
-                    os.fsync(file.fileno())
-                self._files.put(Path(partial), _names(digest))
-            finally:
-                Path(partial).unlink(missing_ok=True)
+            with prepared(self._files.incoming, [text.encode()]) as file:
+                self._files.put(file, _names(digest))
         except OSError as error:
             raise _not_kept(error, self._files.incoming) from error
 
@@ -306,19 +282,6 @@ class Copies:
                 f"The file is {size / 2**20:.0f} MiB or more, over {limit}.",
                 hint="Split it, or raise FINPOLICY_MAX_UPLOAD_MB.",
             )
-
-    def _whole(self, digest: str, size: int) -> bool:
-        """Tells whether a complete copy exists already."""
-        return self._files.size(copy_name(digest)) == size
-
-    def _settle(self, target: RawIOBase, partial: str, digest: str, name: str) -> None:
-        """Makes a complete copy permanent and visible."""
-        try:
-            os.fsync(target.fileno())
-            self.write_names(digest, [KeptName(name, None)])
-            self._files.put(Path(partial), copy_name(digest))
-        except OSError as error:
-            raise _not_kept(error, self._files.incoming) from error
 
 
 def _check(beside: Mapping[str, Any]) -> str:
@@ -358,12 +321,19 @@ def files_of(settings: Settings) -> CopyFiles:
     folder = settings.store / "copies" if settings.objects else settings.documents
     if settings.files and not settings.objects and not folder.is_dir():
         raise StoreError(f"There is no folder {folder} for the kept copies.", hint="Make it, or mount it.")
-    try:
+    with _creating(folder):
         if not settings.objects:
-            return FolderFiles(folder, alone=not settings.database)
+            return CopyFiles(folder, alone=not settings.database)
         from chatbot.store.object_files import ObjectFiles
 
         return ObjectFiles(settings.objects, folder, endpoint=settings.files_endpoint)
+
+
+@contextmanager
+def _creating(folder: Path) -> Iterator[None]:
+    """Raises StoreError for a folder that cannot be created."""
+    try:
+        yield
     except OSError as error:
         raise StoreError(
             f"Cannot create the folder {folder}: {error.strerror}.",
@@ -387,19 +357,9 @@ def _same(before: os.stat_result, after: os.stat_result) -> bool:
 
 def _read(data: BinaryIO) -> bytes:
     try:
-        return data.read(COPY_BYTES)
+        return data.read(READ_BYTES)
     except OSError as error:
         raise _not_read(error) from error
-
-
-def _write(target: RawIOBase, part: bytes, folder: Path) -> None:
-    """Writes everything: one call may write less if a disk is nearly full."""
-    left = memoryview(part)
-    try:
-        while left:
-            left = left[target.write(left) or 0 :]
-    except OSError as error:
-        raise _not_kept(error, folder) from error
 
 
 def _not_read(error: OSError) -> DocumentError:

@@ -5,10 +5,11 @@ from __future__ import annotations
 import logging
 import threading
 import time
-from collections.abc import Callable, Container, Iterator, Mapping, Sequence, Set
-from contextlib import closing, contextmanager, suppress
+from collections.abc import Callable, Container, Mapping, Sequence, Set
+from contextlib import closing, suppress
 from dataclasses import replace
 from functools import partial
+from operator import attrgetter
 from pathlib import Path
 
 import numpy as np
@@ -24,7 +25,6 @@ from chatbot.store.discarding import delete
 from chatbot.store.disk_reserve import Reserve, is_full
 from chatbot.store.document_names import known_as
 from chatbot.store.documents_folder import BROKEN_OFF, UnaddedFile, note_copies_of, unread
-from chatbot.store.engines import engines_of
 from chatbot.store.indexing import Indexes
 from chatbot.store.kept_copies import copies_of
 from chatbot.store.lock import StoreLock
@@ -37,9 +37,9 @@ from chatbot.store.vector_index import LeastRecentlyUsed, Matrix, matrix_of
 from chatbot.store.version_building import NO_VECTORS, AddResult, Taken, Upload, VersionBuilder, cut_up
 from ingestion.invisible_characters import visible
 from ingestion.pages.document_facts import STATUSES, as_period
-from ingestion.records import NO_FACTS, Chunk, DocumentFacts
+from ingestion.records import NO_FACTS, DocumentFacts
 
-__all__ = ["UNDO_DAYS", "AddResult", "Library", "Upload"]
+__all__ = ["UNDO_DAYS", "AddResult", "Library", "Progress", "Upload", "no_progress"]
 
 log = logging.getLogger(__name__)
 # Days during which a removed document or replaced version can be restored.
@@ -60,7 +60,7 @@ MOST_CLAIMED = 200
 Progress = Callable[[str, str, int, int], None]
 
 
-def _no_progress(document: str, phase: str, done: int, total: int) -> None:
+def no_progress(document: str, phase: str, done: int, total: int) -> None:
     return
 
 
@@ -68,19 +68,15 @@ def _never() -> bool:
     return False
 
 
-def _tell_nobody() -> None:
-    return
-
-
-def _ignore(chunks: Sequence[Chunk]) -> None:
-    return
+def _no_document(name: str, hint: str = f"See `{PROGRAM} list`.") -> NotFoundError:
+    return NotFoundError(f"There is no document named {name[:200]!r}.", hint=hint)
 
 
 class Library:
     """The store, opened by its only owner. Any thread may read; changes happen one at a time."""
 
     def __init__(
-        self, settings: Settings, embedder: Embedder, *, erasing: Callable[[], None] = _tell_nobody
+        self, settings: Settings, embedder: Embedder, *, erasing: Callable[[], None] = lambda: None
     ) -> None:
         """Opens the store.
 
@@ -116,13 +112,13 @@ class Library:
         embedder = self.embedder
         self.copies = copies_of(settings)
         self.catalog = unless_unfinished(settings, Catalog(place_of(settings, NAME)))
-        self.indexes = Indexes(self.catalog, engines_of(settings, self.catalog), embedder)
+        self.indexes = Indexes(self.catalog, settings, embedder)
         self._early = EarlyVectors(self.catalog, embedder)
         self.adding = VersionBuilder(
             self.catalog, self.copies, self.indexes, self._changing, most_pages=settings.max_pages
         )
         self._matrices: LeastRecentlyUsed[Matrix] = LeastRecentlyUsed(
-            CACHE_BYTES // 2, size=lambda matrix: matrix.size
+            CACHE_BYTES // 2, size=attrgetter("size")
         )
         self._terms: LeastRecentlyUsed[DocumentTerms] = LeastRecentlyUsed(
             DISK_BYTES if self._shared else CACHE_BYTES // 2,
@@ -135,7 +131,7 @@ class Library:
             CACHE_BYTES // 64, size=lambda facts: 200
         )
         self._chunk_pages: LeastRecentlyUsed[NDArray[np.int64]] = LeastRecentlyUsed(
-            CACHE_BYTES // 8, size=lambda pages: pages.nbytes
+            CACHE_BYTES // 8, size=attrgetter("nbytes")
         )
         try:
             self._recover()
@@ -171,24 +167,18 @@ class Library:
 
         Raises NotFoundError naming an unknown one.
         """
-        if names:
-            there_are = set(self.catalog.names())
-        else:
-            there_are = set[str]()
-        names = [name if name in there_are else known_as(name) for name in names]
+        there = sorted(self.catalog.names()) if names else []
+        names = [name if name in there else known_as(name) for name in names]
         if self._settings.database:
             active, stamps = self.catalog.active_stamps(names)
             self._follow_others(stamps)
         else:
             active = self.catalog.active(names)
-        there = sorted(there_are)
-        missing = [name for name in names if name not in there]
-        if missing:
-            known = (", ".join(there[:5]) or "none yet") + (
-                f" and {len(there) - 5} more" if len(there) > 5 else ""
-            )
-            hint = f"Documents: {known}. See `{PROGRAM} list`."
-            raise NotFoundError(f"There is no document named {missing[0][:200]!r}.", hint=hint)
+        for name in names:
+            if name not in there:
+                more = f" and {len(there) - 5} more" if len(there) > 5 else ""
+                known = (", ".join(there[:5]) or "none yet") + more
+                raise _no_document(name, f"Documents: {known}. See `{PROGRAM} list`.")
         return active
 
     def matrix(self, version: int) -> Matrix:
@@ -226,12 +216,13 @@ class Library:
 
     def terms(self, version: int) -> DocumentTerms:
         """Returns the terms of a version, cached."""
-        with as_damage("The list of a document's words"):
-            return self._terms.get(version, lambda: self._read_terms(version))
 
-    def _read_terms(self, version: int) -> DocumentTerms:
-        terms = unpack_terms(self.catalog.lexicon(version))
-        return mapped(terms, self.folder) if self._shared else terms
+        def read() -> DocumentTerms:
+            terms = unpack_terms(self.catalog.lexicon(version))
+            return mapped(terms, self.folder) if self._shared else terms
+
+        with as_damage("The list of a document's words"):
+            return self._terms.get(version, read)
 
     def chunk_pages(self, version: int) -> NDArray[np.int64]:
         """Returns the physical page of each chunk of a version, (chunks,), cached."""
@@ -255,14 +246,14 @@ class Library:
 
         Raises NotFoundError, and UsageError for an invalid period or status.
         """
-        checked = replace(said, period=said.period and as_period(said.period), status=said.status)
+        checked = replace(said, period=said.period and as_period(said.period))
         if (said.period and not checked.period) or (said.status and said.status not in STATUSES):
             raise UsageError(
                 "That is not a period.", hint="Write a year, such as 2025, or a span, such as 2025-26."
             )
         found = self.catalog.find(name)
         if found is None:
-            raise NotFoundError(f"There is no document named {name[:200]!r}.", hint="It has been removed.")
+            raise _no_document(name, "It has been removed.")
         with self._changing:
             self.catalog.correct(found.sha256, checked)
             for version in self.catalog.stored():
@@ -270,9 +261,8 @@ class Library:
                     self._facts.drop(version.id)
             try:
                 self.copies.write_correction(found.sha256, checked)
-            except (
-                DocumentError
-            ) as error:  # it counts already; only a store rebuilt from the copies would not know it
+            except DocumentError as error:
+                # It counts already; only a store rebuilt from the copies would not know it.
                 log.warning("A document's details could not be saved next to its copy: %s", error)
 
     def without_vectors(self) -> list[Version]:
@@ -307,7 +297,7 @@ class Library:
     # --------------------------------------------------------------------------------------------------------
 
     def resume(
-        self, *, progress: Progress = _no_progress, cancelled: Callable[[], bool] = _never
+        self, *, progress: Progress = no_progress, cancelled: Callable[[], bool] = _never
     ) -> list[AddResult]:
         """Finishes interrupted work: unread files, missing vectors, rows that nobody needs.
 
@@ -330,7 +320,7 @@ class Library:
         *,
         only: Container[int] | None = None,
         owner_of: Callable[[int], str] = lambda version: "",
-        progress: Progress = _no_progress,
+        progress: Progress = no_progress,
         cancelled: Callable[[], bool] = _never,
     ) -> None:
         """Makes the missing vectors of these versions, or of all.
@@ -345,7 +335,9 @@ class Library:
             lacking = in_turns(wanted, owner_of)
             if not lacking:
                 return
-            claimed = {version.id for version in lacking[:MOST_CLAIMED] if self._claims_vectors(version.id)}
+            claimed = {
+                version.id for version in lacking[:MOST_CLAIMED] if self.catalog.claim(vectors_of(version.id))
+            }
             try:
                 # Another process may have made some until just now.
                 versions = [version for version in self.without_vectors() if version.id in claimed]
@@ -363,9 +355,6 @@ class Library:
                 return
             if not versions:
                 time.sleep(LOOK_ELSEWHERE_SECONDS)
-
-    def _claims_vectors(self, version: int) -> bool:
-        return self.catalog.claim(vectors_of(version))
 
     def _make_vectors(
         self,
@@ -516,7 +505,7 @@ class Library:
                 self._forget(version)
 
     def read_again(
-        self, name: str, password: str | None = None, *, progress: Progress = _no_progress
+        self, name: str, password: str | None = None, *, progress: Progress = no_progress
     ) -> AddResult:
         """Reads a document again from its kept copy.
 
@@ -524,23 +513,10 @@ class Library:
         NotFoundError, DocumentError and its subclasses.
         """
         self.resume_vectors(progress=progress)
-        found = self.catalog.find(name)
-        newest = self.catalog.newest(name)
-        if found is None or newest is None:
-            raise NotFoundError(f"There is no document named {name[:200]!r}.", hint=f"See `{PROGRAM} list`.")
-        if newest.id != found.id:
-            raise StoreError(
-                f"A new version of {name[:200]!r} is being prepared.",
-                hint="Try again when it is ready.",
-                retryable=True,
-            )
-        taken = Taken(name, found.sha256, self.catalog.wait(name, found.sha256), password, again=True)
+        taken = replace(self.take_again(name), password=password)
+        before = self.catalog.find(name)
         try:
-            result = self.read_taken(
-                taken,
-                progress=lambda phase, done, total: progress(name, phase, done, total),
-                cancelled=_never,
-            )
+            result = self.read_taken(taken, progress=partial(progress, name), cancelled=_never)
         except ProjectError as error:
             self.adding.give_up(taken, error)
             raise
@@ -552,8 +528,8 @@ class Library:
         result = replace(result, seconds=round(result.seconds + time.perf_counter() - start, 3))
         with self._changing:
             stored = self.catalog.version(result.version)
-            if stored is not None and stored.state == "ready":
-                self.catalog.repoint(found.id, stored.id)
+            if before is not None and stored is not None and stored.state == "ready":
+                self.catalog.repoint(before.id, stored.id)
         return result
 
     # The steps of a queue, with those of VersionBuilder.
@@ -566,7 +542,7 @@ class Library:
         found = self.catalog.find(name)
         newest = self.catalog.newest(name)
         if found is None or newest is None:
-            raise NotFoundError(f"There is no document named {name[:200]!r}.", hint="It has been removed.")
+            raise _no_document(name, "It has been removed.")
         if newest.id != found.id or found.state != "ready":
             raise StoreError(
                 f"{name[:200]!r} is still being indexed for search by meaning.",
@@ -592,39 +568,29 @@ class Library:
             while it is stored.
         """
         start = time.perf_counter()
-        with self._bytes_claimed(taken.digest, cancelled):
+        # Other processes do not read these bytes meanwhile.
+        self._claim(bytes_of(taken.digest), cancelled)
+        try:
             known = self.adding.known(taken)
             if known is None:
                 reading = self.adding.read(
                     taken, processes=self._settings.threads, progress=progress, cancelled=cancelled
                 )
-                if alone():
-                    chunked = self._early.begin
-                else:
-                    chunked = _ignore
                 try:
-                    cut = cut_up(taken.name, reading, chunked)
+                    cut = cut_up(taken.name, reading, *([self._early.begin] if alone() else []))
                     with self._changing:  # the same file may be stored just now, under this or another name
                         known = self.adding.known(taken) or self.adding.store(taken, cut)
                 finally:
                     self._early.end()
-        seconds = round(time.perf_counter() - start, 3)
-        return replace(
-            known, seconds=seconds, searchable_seconds=seconds if known.status != "unchanged" else None
-        )
-
-    @contextmanager
-    def _bytes_claimed(self, digest: str, cancelled: Callable[[], bool]) -> Iterator[None]:
-        """Keeps other processes from reading a file, and waits while one of them does."""
-        self._claim(bytes_of(digest), cancelled)
-        try:
-            yield
         finally:
             with suppress(StoreError):  # a database that is gone has no claims
-                self.catalog.give_way(bytes_of(digest))
+                self.catalog.give_way(bytes_of(taken.digest))
+        seconds = round(time.perf_counter() - start, 3)
+        searchable = seconds if known.status != "unchanged" else None
+        return replace(known, seconds=seconds, searchable_seconds=searchable)
 
     def read_left(
-        self, taken: Taken, progress: Progress = _no_progress, cancelled: Callable[[], bool] = _never
+        self, taken: Taken, progress: Progress = no_progress, cancelled: Callable[[], bool] = _never
     ) -> AddResult:
         """Reads all of a file that an earlier process left.
 
@@ -667,9 +633,7 @@ class Library:
                 return left
             found = self.catalog.find(name)
             if found is None or not self.catalog.remove(name):
-                raise NotFoundError(
-                    f"There is no document named {name[:200]!r}.", hint=f"See `{PROGRAM} list`."
-                )
+                raise _no_document(name)
             with self._changing:
                 self.adding.write_names({found.sha256})
                 return self._keep_away({found.sha256})
@@ -694,9 +658,7 @@ class Library:
             if is_full(self.folder):
                 self.indexes.give_up_vectors()
             if not self.catalog.retire(name) and not kept:
-                raise NotFoundError(
-                    f"There is no document named {name[:200]!r}.", hint=f"See `{PROGRAM} list`."
-                )
+                raise _no_document(name)
             with self._changing:
                 self.adding.write_names(hashes)
         return left
@@ -780,7 +742,12 @@ class Library:
         if left or self.catalog.to_erase():
             self._erase(left)
         self.indexes.mend_refilled()
-        self._recall_names()
+        # Documents that are here get the names that an imported archive has for them.
+        self.catalog.forget_removed(self.catalog.clock.agreed() - UNDO_DAYS * DAY)
+        for digest in self.catalog.remembered():
+            held = self.catalog.holding(digest)
+            if held is not None and self.catalog.recall_names(held):
+                self.adding.write_names({digest})
         unlisted = self._unlisted()
         times = self.copies.times() if unlisted else {}
         for digest in unlisted:
@@ -788,14 +755,6 @@ class Library:
                 # What came before the document's latest change was refused, or is no longer wanted.
                 if name.removed_at is None and self.catalog.changed_at(name.name) < times.get(digest, 0.0):
                     self.catalog.wait(name.name, digest, recovered=True)
-
-    def _recall_names(self) -> None:
-        """Gives documents that are here the names that an imported archive has for them."""
-        self.catalog.forget_removed(self.catalog.clock.agreed() - UNDO_DAYS * DAY)
-        for digest in self.catalog.remembered():
-            held = self.catalog.holding(digest)
-            if held is not None and self.catalog.recall_names(held):
-                self.adding.write_names({digest})
 
     def _unlisted(self) -> list[str]:
         """Returns the kept copies that the catalogue does not know, in the order in which they were taken.
@@ -807,11 +766,11 @@ class Library:
 
     def _unlisted_named(self, name: str) -> list[str]:
         """Returns the kept copies under this name that the catalogue does not know."""
-        found = []
-        for digest in self._unlisted():
-            if any(kept.name == name for kept in self.copies.names(digest)):
-                found.append(digest)
-        return found
+        return [
+            digest
+            for digest in self._unlisted()
+            if name in map(attrgetter("name"), self.copies.names(digest))
+        ]
 
     def _erase(self, versions: Sequence[int]) -> bool:
         """Erases versions. Returns whether there was anything to erase."""

@@ -5,34 +5,33 @@ from __future__ import annotations
 import hashlib
 import importlib.util
 import os
-import tempfile
+import re
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from datetime import timedelta
-from io import BufferedReader
 from pathlib import Path
 from typing import TYPE_CHECKING
 from urllib.parse import urlsplit
 
 from chatbot.errors import SettingsError, StoreError
-from chatbot.store.object_errors import explain_objects
-from chatbot.store.plain_files import is_plain, open_plain
+from chatbot.store.copy_files import READ_BYTES, CopyFiles, prepared
+from chatbot.store.plain_files import is_plain
+from ingestion.invisible_characters import one_line
 
 if TYPE_CHECKING:
     from obstore.store import ClientConfig, ObjectStore, S3Config
 
-__all__ = ["CACHE_BYTES", "ObjectFiles", "shown_objects"]
+__all__ = ["CACHE_BYTES", "ObjectFiles", "explain_objects", "shown_objects"]
 
 # What of the copies is kept on this machine, in bytes. A file used less than so many seconds ago stays.
 CACHE_BYTES, IN_USE_SECONDS = 2 * 2**30, 3_600
-READ_BYTES = 1 << 20
 CONNECT_SECONDS, SILENT_SECONDS, RETRY_SECONDS, RETRIES = "5s", "60s", 20, 2
 INSTALL_HINT = "Install it: make setup-served, or by pip the extra `served`."
 HERE = ("localhost", "127.0.0.1", "::1")
 
 
-class ObjectFiles:
+class ObjectFiles(CopyFiles):
     """The objects under one address; see CopyFiles. Any number of processes may use them.
 
     An upload becomes visible when it is complete. What is read is checked: a copy is named by its SHA-256.
@@ -44,13 +43,9 @@ class ObjectFiles:
 
         Raises SettingsError for an impossible address, OSError if the cache cannot be created.
         """
-        self.incoming, self._room, self._shown = cache, room, shown_objects(address)
+        self._room, self._shown = room, shown_objects(address)
         self._store = _opened(address, endpoint)
-        cache.mkdir(parents=True, exist_ok=True)
-
-    def alone(self) -> bool:
-        """False: other servers may use them."""
-        return False
+        super().__init__(cache, alone=False)
 
     def put(self, prepared: Path, name: str) -> None:
         """Uploads a prepared file. A copy is then used from the cache."""
@@ -64,13 +59,6 @@ class ObjectFiles:
         else:
             prepared.unlink()
 
-    def read(self, name: str) -> bytes:
-        """Returns the content of a small file."""
-        import obstore
-
-        with self._explained():
-            return bytes(obstore.get(self._store, name).bytes())
-
     def size(self, name: str) -> int | None:
         """Returns the size in bytes, None for a missing file."""
         import obstore
@@ -81,19 +69,13 @@ class ObjectFiles:
         except FileNotFoundError:
             return None
 
-    def open(self, name: str) -> BufferedReader:
-        """Opens a copy to be read, from the cache."""
-        kept = self.local(name)
-        if kept is None:
-            raise FileNotFoundError(name)
-        return open_plain(kept)
+    def parts(self, name: str) -> Iterator[bytes]:
+        """Yields the content of a file. It does not look in the cache."""
+        import obstore
 
-    def sha256(self, name: str) -> str:
-        """Reads a whole file and returns its SHA-256. It does not look in the cache."""
-        digest = hashlib.sha256()
-        for part in self._parts(name):
-            digest.update(part)
-        return digest.hexdigest()
+        with self._explained():
+            for part in obstore.get(self._store, name).stream(min_chunk_size=READ_BYTES):
+                yield bytes(part)
 
     def local(self, name: str) -> Path | None:
         """Returns the file in the cache, fetched if it is not there; None for a missing file.
@@ -146,43 +128,33 @@ class ObjectFiles:
         """Returns nothing: an object store has plain objects only."""
         return []
 
-    def _parts(self, name: str) -> Iterator[bytes]:
-        import obstore
-
-        with self._explained():
-            for part in obstore.get(self._store, name).stream(min_chunk_size=READ_BYTES):
-                yield bytes(part)
-
     def _fetch(self, name: str, kept: Path) -> None:
         """Fetches a copy into the cache, where it is visible when it is complete and has its bytes."""
         digest = hashlib.sha256()
-        handle, partial = tempfile.mkstemp(dir=self.incoming, prefix="incoming-", suffix=".partial")
-        try:
-            with os.fdopen(handle, "wb") as file:
-                for part in self._parts(name):
-                    digest.update(part)
-                    file.write(part)
+
+        def parts() -> Iterator[bytes]:
+            for part in self.parts(name):
+                digest.update(part)
+                yield part
+
+        with prepared(self.incoming, parts()) as fetched:
             if digest.hexdigest() != kept.stem:
                 raise StoreError(
                     f"A kept copy in {self._shown} is damaged: {name}.",
                     hint="Add its document again, or restore the copy from a backup.",
                 )
-            os.replace(partial, kept)
-        finally:
-            Path(partial).unlink(missing_ok=True)
+            os.replace(fetched, kept)
 
     def _make_room(self, size: int) -> None:
         """Deletes from the cache what was not used for longest, until so many bytes have room."""
-        found = sorted((path.stat().st_mtime, path.stat().st_size, path) for path in self._cached())
+        cached = self.incoming.glob("*.pdf")
+        found = sorted((path.stat().st_mtime, path.stat().st_size, path) for path in cached)
         used = sum(bytes_ for _, bytes_, _ in found)
         for at, bytes_, path in found:
             if used + size <= self._room or at > time.time() - IN_USE_SECONDS:
                 return
             path.unlink(missing_ok=True)
             used -= bytes_
-
-    def _cached(self) -> list[Path]:
-        return list(self.incoming.glob("*.pdf"))
 
     @contextmanager
     def _explained(self) -> Iterator[None]:
@@ -230,3 +202,69 @@ def shown_objects(address: str) -> str:
     """Where the copies are, for display, without a user or a query."""
     parts = urlsplit(address)
     return f"{parts.scheme or '?'}://{parts.hostname or ''}{parts.path}"
+
+
+MOST_CHARACTERS = 200
+KEYS = "Check AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY, or the keys of your provider."
+# What a failure says, what happened, the fix, and whether it passes by itself. The first that fits counts.
+SIGNS = (
+    (
+        "NoSuchBucket|ContainerNotFound|bucket does not exist",
+        "does not exist",
+        "Create the bucket, or check FINPOLICY_FILES.",
+        False,
+    ),
+    ("169\\.254\\.169\\.254|NoCredentials|no credentials", "was given no keys", KEYS, False),
+    (
+        "InvalidAccessKeyId|SignatureDoesNotMatch|401 |Unauthenticated|ExpiredToken|invalid_grant",
+        "refused the keys",
+        KEYS,
+        False,
+    ),
+    (
+        "AccessDenied|403 Forbidden|Permission",
+        "does not allow that",
+        "Allow these keys to read, write, list and delete there.",
+        False,
+    ),
+    (
+        "507 |StorageFull|QuotaExceeded|No space left",
+        "is full",
+        "Free space there. Nothing stored is lost.",
+        True,
+    ),
+    (
+        "[Cc]ertificate",
+        "has a certificate that this machine does not trust",
+        "Check AWS_ENDPOINT_URL.",
+        False,
+    ),
+    (
+        "builder error",
+        "is not asked over plain http",
+        "Use https, or allow it by AWS_ALLOW_HTTP=true in a network of your own.",
+        False,
+    ),
+    ("timed out|TimedOut|timeout: true", "did not answer in time", "Check what keeps it busy.", True),
+    (
+        "error sending request|dns error|Connect|503 |502 |500 |SlowDown",
+        "cannot be reached",
+        "Start it, or check AWS_ENDPOINT_URL and FINPOLICY_FILES.",
+        True,
+    ),
+)
+
+
+def explain_objects(error: Exception, shown: str) -> Exception:
+    """Returns FileNotFoundError for a missing object, StoreError for all else.
+
+    shown: the store's address, for display.
+    """
+    text = f"{type(error).__name__} {error}"
+    for sign, happened, fix, passes in SIGNS:
+        if re.search(sign, text):
+            return StoreError(f"The object store {shown} {happened}.", hint=fix, retryable=passes)
+    if isinstance(error, FileNotFoundError):
+        return error
+    said = one_line(str(error).partition("\n")[0], MOST_CHARACTERS)
+    return StoreError(f"The object store {shown} failed: {said}", hint="See its log.", retryable=True)

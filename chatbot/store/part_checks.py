@@ -58,19 +58,15 @@ class PartChecks:
             for part in parts:
                 if part.name not in self._asked:
                     self._asked[part.name] = self._threads.submit(_ping, part)
-            asked = dict(self._asked)
-        wait(asked.values(), self._seconds)
-        found = list[PartCheck]()
-        for part in parts:
-            if asked[part.name].done():
-                found.append(asked[part.name].result())
-                with self._lock:
-                    if self._asked.get(part.name) is asked[part.name]:
-                        del self._asked[part.name]
-            else:
-                problem = f"There was no answer within {self._seconds:g} seconds."
-                found.append(PartCheck(part.name, part.place, self._seconds, problem))
-        return found
+            asked = [self._asked[part.name] for part in parts]
+        answered, _ = wait(asked, self._seconds)
+        with self._lock:
+            self._asked = {name: one for name, one in self._asked.items() if one not in answered}
+        problem = f"There was no answer within {self._seconds:g} seconds."
+        return [
+            one.result() if one in answered else PartCheck(part.name, part.place, self._seconds, problem)
+            for part, one in zip(parts, asked, strict=True)
+        ]
 
     def close(self) -> None:
         """Ends the threads, without waiting for a part that does not answer."""

@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 import importlib.util
-import sys
 import threading
-from collections.abc import Callable, Collection, Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from typing import TYPE_CHECKING, Any, TypeVar
 
@@ -17,11 +16,9 @@ from chatbot.store.database import (
     Served,
     statements,
 )
-from chatbot.store.postgres_address import KEEPALIVES, parse_address, shown_address
-from chatbot.store.postgres_claims import Claims
-from chatbot.store.postgres_faults import SETTING, as_store_error
-from chatbot.store.postgres_pool import PostgresConnection, PostgresPool
-from chatbot.store.postgres_transaction import PostgresTransaction, run
+from chatbot.store.postgres_dialect import PostgresTransaction, run
+from chatbot.store.postgres_faults import KEEPALIVES, SETTING, as_store_error, parse_address, shown_address
+from chatbot.store.postgres_pool import Claims, PostgresConnection, PostgresPool
 
 if TYPE_CHECKING:
     import psycopg
@@ -47,7 +44,7 @@ MARK = "finpolicy_store"
 INSTALL_HINT = "Install it: make setup-served, or by pip the extra `served`."
 
 
-class PostgresDatabase:
+class PostgresDatabase(Claims):
     """A schema that any thread may read, and any number of processes; see Database.
 
     One transaction at a time writes a store, whoever asks for it, so that each finds what the one before it
@@ -64,20 +61,15 @@ class PostgresDatabase:
         if importlib.util.find_spec("psycopg") is None:
             raise StoreError("The Postgres client (psycopg) is not installed.", hint=INSTALL_HINT)
         self._parts = CONNECTING | parse_address(place.address, SETTING)
-        self._address, self._name, self._read_only = place.address, f"finpolicy_{place.name}", read_only
+        self._address, self.read_only = place.address, read_only
         self._local, self._supported = threading.local(), schema.version
-        self._pool = PostgresPool(self._connect, self._explain, SILENT_SECONDS)
-        self._claims = Claims(self._name, self._pool)
+        pool = PostgresPool(self._connect, self._explain, SILENT_SECONDS)
+        super().__init__(f"finpolicy_{place.name}", pool)
         try:
             self._open(schema)
         except BaseException:
             self.close()
             raise
-
-    @property
-    def read_only(self) -> bool:
-        """As it was opened."""
-        return self._read_only
 
     def read(self, statement: str, arguments: Sequence[Any] = ()) -> list[tuple[Any, ...]]:
         """Returns all rows. Raises StoreError."""
@@ -104,38 +96,11 @@ class PostgresDatabase:
             finally:
                 del self._local.writing
 
-    def close(self) -> None:
-        """Closes all connections, after the longest running statement or transaction."""
-        self._claims.close()
-        self._pool.close()
-
     def check_version(self) -> None:
         """Raises NewerStoreError if a later version of the program has changed the tables meanwhile."""
         found = self._version()
         if found > self._supported:
             raise NewerStoreError("store", found, self._supported)
-
-    def claim(self, work: str) -> bool:
-        """Keeps other processes from some work until it is released, or this process ends.
-
-        Returns False if another has claimed it.
-        """
-        return self._claims.add(work)
-
-    def release(self, work: str) -> None:
-        """Lets others do some work."""
-        self._claims.drop(work)
-
-    def claimed_elsewhere(self, works: Collection[str]) -> set[str]:
-        """Returns the work that other processes have claimed."""
-        return self._claims.elsewhere(works)
-
-    def compact(self) -> bool:
-        """Does nothing: Postgres gives the space of deleted rows to others, in its own time."""
-        return True
-
-    def shorten_log(self) -> None:
-        """Does nothing: Postgres looks after its own log."""
 
     def complaints(self) -> list[str]:
         """Returns what a look at every table finds wrong, at most ten lines."""
@@ -163,10 +128,6 @@ class PostgresDatabase:
             changes.execute(
                 "select setval(pg_get_serial_sequence(?, ?)::regclass, ?)", (table, column, number)
             )
-
-    def free_bytes(self) -> int:
-        """Returns a number beyond every need: only the server knows its disk, and says when it is full."""
-        return sys.maxsize
 
     def used_bytes(self) -> int:
         """Returns the bytes of all tables and indexes."""

@@ -1,7 +1,8 @@
 """Keeps connections to a Postgres for the next statement, and hangs up on a server that falls silent.
 
 psycopg's own pool waits for a connection in the background and cannot say why none comes; here whoever needs
-one connects, so that a wrong password or an expired certificate is told at once.
+one connects, so that a wrong password or an expired certificate is told at once. A claim is a lock of a
+connection of its own: it ends with that, and so with the process, however that ends.
 """
 
 from __future__ import annotations
@@ -11,17 +12,17 @@ import os
 import socket
 import threading
 import time
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager, suppress
-from typing import TYPE_CHECKING, Any, TypeAlias
+from collections.abc import Callable, Collection, Iterator
+from contextlib import closing, contextmanager, suppress
+from typing import TYPE_CHECKING, Any, TypeAlias, TypeVar
 
 from chatbot.errors import ProjectError, StoreError
-from chatbot.store.database import ClosedError
+from chatbot.store.database import ClosedError, Database
 
 if TYPE_CHECKING:
     import psycopg
 
-__all__ = ["Explain", "PostgresConnection", "PostgresPool"]
+__all__ = ["LOCKED", "Claims", "Explain", "PostgresConnection", "PostgresPool", "claim_key"]
 
 log = logging.getLogger(__name__)
 PostgresConnection: TypeAlias = "psycopg.Connection[tuple[Any, ...]]"
@@ -186,3 +187,87 @@ class PostgresPool:
 def _end(connection: PostgresConnection) -> None:
     with suppress(Exception):
         connection.close()
+
+
+T = TypeVar("T")
+CLAIM_EACH = "select pg_try_advisory_lock(hashtextextended(work, 0)) from unnest(%s::text[]) work"
+RELEASE = "select pg_advisory_unlock(hashtextextended(%s, 0))"
+LOCKED = """select 1 from pg_locks
+    where locktype = 'advisory' and objsubid = 1 and granted and pid != pg_backend_pid()
+    and database = (select oid from pg_database where datname = current_database())
+    and (classid::bigint << 32) | objid::bigint = hashtextextended({}, 0)"""
+CLAIMED = f"select work from unnest(%s::text[]) work where exists ({LOCKED.format('work')})"
+
+
+def claim_key(schema: str, work: str) -> str:
+    """Returns what is locked for some work."""
+    return f"{schema} {work}"
+
+
+class Claims(Database):
+    """The claims of one store in one process. Safe to use from several threads."""
+
+    def __init__(self, name: str, pool: PostgresPool) -> None:
+        """name: of the store's schema, which is part of every lock."""
+        self._name, self._pool = name, pool
+        self._connection: PostgresConnection | None = None
+        self._lock, self._mine = threading.Lock(), set[str]()
+
+    def claim(self, work: str) -> bool:
+        """Claims some work. Returns False if another has. Raises StoreError."""
+        key = self._key(work)
+        with self._lock:
+            if key in self._mine:
+                return True
+            ((claimed,),) = self._ask(lambda connection: connection.execute(CLAIM_EACH, [[key]]).fetchall())
+            if claimed:
+                self._mine.add(key)
+            return bool(claimed)
+
+    def release(self, work: str) -> None:
+        """Gives some work up, or has done it."""
+        with self._lock:
+            if self._key(work) in self._mine:
+                self._mine.discard(self._key(work))
+                self._ask(lambda connection: connection.execute(RELEASE, [self._key(work)]))
+
+    def claimed_elsewhere(self, works: Collection[str]) -> set[str]:
+        """Returns the work that others have claimed. Raises StoreError.
+
+        What was claimed here is claimed again if the connection broke meanwhile.
+        """
+        if not works and not self._mine:
+            return set()
+        keys = {self._key(work): work for work in works}
+        with self._lock:
+            rows = self._ask(lambda connection: connection.execute(CLAIMED, [list(keys)]).fetchall())
+        return {keys[key] for (key,) in rows}
+
+    def close(self) -> None:
+        """Gives up all work, and closes all connections after the longest running statement or transaction.
+
+        At once: of a connection that is closed the server learns a moment later.
+        """
+        with self._lock, suppress(Exception):
+            if self._connection is not None:
+                with self._pool.watched(self._connection), closing(self._connection):
+                    self._connection.execute("select pg_advisory_unlock_all()")
+        self._pool.close()
+
+    def _key(self, work: str) -> str:
+        return claim_key(self._name, work)
+
+    def _ask(self, ask: Callable[[PostgresConnection], T]) -> T:
+        """Asks, over a new connection if the old one broke; what was claimed before is then claimed again."""
+        with self._pool.explained():
+            if self._connection is not None:
+                try:
+                    with self._pool.watched(self._connection):
+                        return ask(self._connection)
+                except Exception:
+                    if not self._connection.closed:
+                        raise
+            self._connection = self._pool.connect()
+            with self._pool.watched(self._connection):
+                self._connection.execute(CLAIM_EACH, [sorted(self._mine)])
+                return ask(self._connection)

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import shlex
 import time
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from pathlib import Path
 
@@ -17,13 +17,11 @@ from chatbot.settings import PROGRAM, Settings
 from chatbot.store.catalog import NAME, Catalog
 from chatbot.store.database import NewerStoreError, place_of
 from chatbot.store.kept_copies import copy_name
-from chatbot.store.library import Library
+from chatbot.store.library import Library, Progress, no_progress
 from chatbot.store.lock import StoreLock
 from chatbot.store.version_building import AddResult
 
 __all__ = ["rebuild"]
-
-Progress = Callable[[str, str, int, int], None]
 
 
 def rebuild(
@@ -31,7 +29,7 @@ def rebuild(
     passwords: Mapping[str, str],
     *,
     embedder: Embedder | None = None,
-    progress: Progress = lambda document, phase, done, total: None,
+    progress: Progress = no_progress,
 ) -> Iterator[AddResult]:
     """Reads every document again and rebuilds vectors and indexes. Yields a result for each document.
 

@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable, Sequence
 from typing import Any, TypeAlias
 
 from chatbot.store.database import Stored, Transaction
-from chatbot.store.migration.row_values import summary_of
+from chatbot.store.migration.table_shapes import summary_of
 
 __all__ = ["LEXICON", "SEAL_SCHEMA", "TEXT", "Seals", "forget_vectors", "seal", "seal_vectors"]
 

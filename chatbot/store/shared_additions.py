@@ -10,17 +10,15 @@ import logging
 import threading
 import time
 from collections import Counter
-from collections.abc import Collection, Container, Iterator, Sequence
+from collections.abc import Collection, Container, Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import replace
 from pathlib import Path
-from typing import BinaryIO
 
 from chatbot.errors import CancelledError, StoreError
 from chatbot.records import document_id
 from chatbot.settings import PROGRAM
-from chatbot.store.addition_queue import STORED, UNREAD, Additions, Job, NewFile, QueuedFile, time_left
-from chatbot.store.catalog import Version
+from chatbot.store.addition_queue import STORED, UNREAD, Additions, Job, QueuedFile, time_left
 from chatbot.store.database import NewerStoreError
 from chatbot.store.job_queue import JobQueue
 from chatbot.store.job_rows import JobRow, JobRows
@@ -87,33 +85,6 @@ class SharedAdditions(Additions):
     # --- what the pages call
     # ----------------------------------------------------------------------------------------------------
 
-    def enqueue(self, files: Sequence[NewFile], *, awaited: bool = False) -> list[int]:
-        """Keeps the bytes and queues the files; see Additions. Raises StoreError.
-
-        A file that comes with a password is read by this process: nothing that is stored has the password.
-        """
-        numbers = []
-        digests = dict[str, tuple[str, BinaryIO | Path]]()
-        for file in files:
-            task = self._take(file, digests)
-            taken = task.taken or Taken(task.job.name, "", 0)
-            numbers.append(self._rows.add(JobRow(task.job, taken, 0, awaited)))
-            if task.taken is not None:
-                self._hand_out(numbers[-1], taken)
-        return numbers
-
-    def read_again(self, name: str) -> int:
-        """Queues a document to be read again; see Additions."""
-        if any(job.name == name and not job.finished for job in self.jobs()):
-            raise StoreError(
-                f"{name[:200]} is already being read.", hint="Wait until that is finished.", retryable=True
-            )
-        taken = self._library.take_again(name)
-        job = replace(self._job(taken.name, "waiting"), again=True)
-        number = self._rows.add(JobRow(job, taken, 0, awaited=False))
-        self._hand_out(number, taken)
-        return number
-
     def seconds_left(self) -> float | None:
         """Estimates the seconds until everything queued is done; None if unknown."""
         jobs = self.jobs()
@@ -146,14 +117,6 @@ class SharedAdditions(Additions):
                 )
         self._shown = (time.monotonic(), jobs)
         return jobs
-
-    def wait(self, job: int) -> Job:
-        """Waits for a job until it is finished, or has a problem and nothing else left to do."""
-        while True:
-            for found in self.jobs():
-                if found.id == job and found.settled:
-                    return found
-            time.sleep(NOTE_SECONDS)
 
     def unlock(self, job: int, password: str) -> None:
         """Tries a file again that waits for its password, in this process."""
@@ -203,14 +166,21 @@ class SharedAdditions(Additions):
     # --- handing jobs out
     # ----------------------------------------------------------------------------------------------------
 
-    def _hand_out(self, number: int, taken: Taken) -> None:
-        """Gives a file that was taken here to whoever reads it."""
-        self._library.catalog.leave_waiting(taken.waiting)
+    def _queue(self, task: QueuedFile) -> int:
+        """Stores the job of a file that was taken here, and gives it to whoever reads it.
+
+        A file that comes with a password is read by this process: nothing that is stored has the password.
+        """
+        taken = task.taken or Taken(task.job.name, "", 0)
+        number = self._rows.add(JobRow(task.job, taken, 0, task.awaited))
         self._forget_shown()
-        if taken.password is not None:
-            self._attend_aside(number, taken.password)
-        else:
-            self._jobs.put(number, READ, taken.name)
+        if task.taken is not None:
+            self._library.catalog.leave_waiting(taken.waiting)
+            if taken.password is not None:
+                self._attend_aside(number, taken.password)
+            else:
+                self._jobs.put(number, READ, taken.name)
+        return number
 
     def _cancel_all(self, numbers: Collection[int]) -> None:
         if not numbers:
@@ -235,7 +205,7 @@ class SharedAdditions(Additions):
             self._left.clear()
 
     def _find_left(self) -> None:
-        catalog, added = self._library.catalog, self._library.adding
+        added = self._library.adding
         # Asked first: what is stored meanwhile has a job already.
         lacking = self._library.without_vectors()
         incomplete = self._library.incomplete()
@@ -244,22 +214,15 @@ class SharedAdditions(Additions):
         for taken, problem in added.stuck():
             job = replace(self._job(taken.name, "password"), problem=problem)
             self._rows.add_left(JobRow(job, taken, 0, awaited=False))
-        others = catalog.busy_elsewhere([version.id for version in (*lacking, *incomplete)])
-        for version in incomplete:
-            if version.id not in others:
-                self._add_version(version, "images", lacks=True)
-        for version in lacking:
-            if version.id not in others:
-                self._add_version(version, "embedding", lacks=False)
+        for versions, phase in ((incomplete, "images"), (lacking, "embedding")):
+            for version in versions:
+                job = replace(self._job(version.document, phase), lacks=versions is incomplete)
+                taken = Taken(version.document, version.sha256, 0)
+                self._rows.add_left(JobRow(job, taken, version.id, awaited=False))
         for row in self._rows.unqueued():
             step = _step_of(row.job.phase)
             self._jobs.put(row.job.id, step, row.job.name if step == READ else None)
         self._begin_older(row.job for row in self._rows.all())
-
-    def _add_version(self, version: Version, phase: str, *, lacks: bool) -> None:
-        job = replace(self._job(version.document, phase), lacks=lacks)
-        taken = Taken(version.document, version.sha256, 0)
-        self._rows.add_left(JobRow(job, taken, version.id, awaited=False))
 
     # --- working at jobs
     # ----------------------------------------------------------------------------------------------------
@@ -268,7 +231,7 @@ class SharedAdditions(Additions):
         """Works at a job that the queue hands to this process. Raises what hands it back."""
         try:
             self._check()
-            self._rows.check_version()
+            self._rows.database.check_version()
         except (NewerStoreError, OtherEmbedderError) as error:
             if self.problem is None:
                 log.warning("Documents are not read here any more: %s", error)
@@ -282,7 +245,7 @@ class SharedAdditions(Additions):
 
     def _check(self) -> None:
         """Raises StoreError if this process must not work at this store."""
-        self._library.catalog.check_version()
+        self._library.catalog.database.check_version()
         wanted = self._library.catalog.meta(EMBEDDER)
         if wanted not in (None, self._library.embedder.fingerprint):
             raise OtherEmbedderError(
@@ -337,7 +300,8 @@ class SharedAdditions(Additions):
         """Keeps a job from other threads and processes. Yields False if one of them has it and need not be
         waited for.
         """
-        while not self._takes(number):
+        work = f"job {number}"
+        while not self._takes(number, work):
             if not wait:
                 yield False
                 return
@@ -348,24 +312,23 @@ class SharedAdditions(Additions):
             yield True
         finally:
             with suppress(StoreError):  # a database that is gone has no claims
-                self._rows.give_way(f"job {number}")
+                self._rows.give_way(work)
             with self._attendance:
                 self._attending.discard(number)
 
-    def _takes(self, number: int) -> bool:
+    def _takes(self, number: int, work: str) -> bool:
         with self._attendance:
-            if number in self._attending or not self._rows.claim(f"job {number}"):
+            if number in self._attending or not self._rows.claim(work):
                 return False
             self._attending.add(number)
             return True
 
     def _stored_before(self, row: JobRow) -> Job | None:
         """Returns a job as it goes on whose worker ended just when it had stored the text."""
-        catalog, waiting = self._library.catalog, row.taken.waiting
-        if any(one.id == waiting for one in catalog.waiting()):
-            return None
+        catalog = self._library.catalog
         newest = catalog.newest(row.job.name)
-        if newest is None or newest.sha256 != row.taken.digest:
+        waits = row.taken.waiting in {one.waiting for one in catalog.waiting()}
+        if waits or newest is None or newest.sha256 != row.taken.digest:
             return None
         result = AddResult(row.job.name, "completed", document_id(row.job.name), version=newest.id)
         result = self._library.adding.result_of(newest.id, result)

@@ -17,10 +17,10 @@ from chatbot.errors import StoreError
 from chatbot.settings import PROGRAM
 from chatbot.store.database import (
     ClosedError,
+    Database,
     EarlierStoreError,
     NewerStoreError,
     Schema,
-    SoleOwner,
     statements,
 )
 from chatbot.store.disk_reserve import disk_is_full, free_bytes, is_full
@@ -59,7 +59,7 @@ class _Held:
         self.connection.close()
 
 
-class SqliteFile(SoleOwner):
+class SqliteFile(Database):
     """A file that any thread may read; see Database.
 
     If the disk is too full to open the file for writing, it is only read until a write finds room. Subclasses
@@ -68,8 +68,6 @@ class SqliteFile(SoleOwner):
 
     # Whether each thread has a connection of its own. A single one is for threads that take turns.
     _connection_each = True
-    # How durable a commit is before it returns.
-    _synchronous = "full"
 
     def __init__(self, path: Path, schema: Schema, *, read_only: bool = False) -> None:
         """Opens the file.
@@ -78,7 +76,7 @@ class SqliteFile(SoleOwner):
 
         Raises StoreError if the file is damaged, not writable or of another version.
         """
-        self._path, self._schema, self._read_only, self._no_room = path, schema, read_only, False
+        self._path, self._schema, self.read_only, self._no_room = path, schema, read_only, False
         is_new = not read_only and not path.exists()
         # Such a file is taken for a new one, and nothing is known of what was in it.
         self.was_empty = is_plain(path) and not path.stat().st_size
@@ -92,7 +90,7 @@ class SqliteFile(SoleOwner):
             except StoreError:
                 if read_only or not is_full(path.parent) or not path.exists():
                     raise
-                self._read_only = self._no_room = True
+                self.read_only = self._no_room = True
                 if self._version() == 0:  # nothing is in it yet
                     raise
                 self._check_version()
@@ -159,11 +157,6 @@ class SqliteFile(SoleOwner):
                 total += path.stat().st_size
         return total
 
-    @property
-    def read_only(self) -> bool:
-        """Whether the file is only read."""
-        return self._read_only
-
     def complaints(self) -> list[str]:
         """Returns what SQLite's own check finds wrong, at most ten lines, and tables that are not as this
         program made them; none if the file is sound.
@@ -178,11 +171,8 @@ class SqliteFile(SoleOwner):
             if error.retryable:
                 raise
             return [error.message.removesuffix(".")]
-        return [
-            *(line for line in found if line != "ok"),
-            *(f"{row[0]} refers to a missing {row[2]}" for row in broken[:10]),
-            *lacking,
-        ]
+        refers = [f"{row[0]} refers to a missing {row[2]}" for row in broken[:10]]
+        return [line for line in found if line != "ok"] + refers + lacking
 
     def lacking(self, scripts: Sequence[str]) -> list[str]:
         """Returns which of the tables that these scripts make are missing, or lack columns."""
@@ -213,22 +203,21 @@ class SqliteFile(SoleOwner):
             raise self._damaged(f"it says that it has version {found}")
         if 0 < found < schema.version:
             raise EarlierStoreError("store", found, schema.version)
-        if found == 0 and not self._read_only:
+        if found == 0 and not self.read_only:
             with self.write() as connection:
-                if _version_of(connection) == 0:
+                if connection.execute("pragma user_version").fetchone() == (0,):
                     for statement in statements(schema.tables):
                         connection.execute(statement)
                     connection.execute(f"pragma user_version = {schema.version}")
 
     def _version(self) -> int:
-        ((found,),) = self.read("pragma user_version")
-        return int(found)
+        return int(self.read("pragma user_version")[0][0])
 
     @contextmanager
     def _connection(self) -> Iterator[sqlite3.Connection]:
         """Provides this thread's connection, which is not closed meanwhile."""
         held: _Held | None = getattr(self._local, "held", None)
-        if held is None or held.read_only != self._read_only:
+        if held is None or held.read_only != self.read_only:
             held = self._open()
             with held.in_use:
                 if self._closed:
@@ -254,13 +243,13 @@ class SqliteFile(SoleOwner):
                 isolation_level=None,
                 check_same_thread=False,
             )
-            held = _Held(connection, read_only=self._read_only)
+            held = _Held(connection, read_only=self.read_only)
             self._held.add(held)
         return held
 
     def _address(self) -> str:
         """Returns the file's address for SQLite."""
-        return f"{self._path.absolute().as_uri()}?mode={self._read_mode() if self._read_only else 'rwc'}"
+        return f"{self._path.absolute().as_uri()}?mode={self._read_mode() if self.read_only else 'rwc'}"
 
     def _busy_seconds(self) -> float:
         return BUSY_SECONDS
@@ -268,13 +257,12 @@ class SqliteFile(SoleOwner):
     def _prepare(self, connection: sqlite3.Connection) -> None:
         """Sets up a new connection."""
         connection.execute("pragma temp_store = memory")
-        if not self._read_only:
+        if not self.read_only:
             # This holds for a new file, before its first write.
             connection.execute("pragma auto_vacuum = incremental")
             self._keep_log(connection)
             connection.executescript(
-                "pragma foreign_keys = on; pragma secure_delete = on;"
-                f" pragma synchronous = {self._synchronous};"
+                "pragma foreign_keys = on; pragma secure_delete = on; pragma synchronous = full;"
             )
 
     def _keep_log(self, connection: sqlite3.Connection) -> None:
@@ -332,12 +320,12 @@ class SqliteFile(SoleOwner):
         """Switches to writing, even if there was no room for it when the file was opened."""
         if not self._no_room:
             return
-        self._read_only = False
+        self.read_only = False
         try:
             with self._connection() as connection:
                 connection.execute("pragma user_version").fetchall()
         except UNUSABLE as error:
-            self._read_only = True
+            self.read_only = True
             raise disk_is_full(self._path.parent) from error
         self._no_room = False
 
@@ -363,7 +351,3 @@ class SqliteFile(SoleOwner):
             if self._path.stem == REBUILT
             else f"Put a backup in its place, or move {self._path} away.",
         )
-
-
-def _version_of(connection: sqlite3.Connection) -> int:
-    return int(connection.execute("pragma user_version").fetchone()[0])

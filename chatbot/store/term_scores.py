@@ -4,11 +4,9 @@ from __future__ import annotations
 
 import struct
 import zlib
-from array import array
-from bisect import bisect_left
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from typing import Any
 
 import numpy as np
@@ -36,7 +34,6 @@ __all__ = [
 # Usual values from Robertson and Zaragoza, "The Probabilistic Relevance Framework: BM25 and Beyond" (2009),
 # section 3.2.
 K1 = 1.2
-HASH_BYTES = 8
 B = 0.75
 # The weight of a term by its place in a row: a label says what a row is, headings and sections narrow it, a
 # caption belongs to all rows.
@@ -49,8 +46,8 @@ CAPTION = 0.5
 class Lexicon:
     """Counts of terms over units: chunks, pages or rows.
 
-    hashes: of the terms, ascending, as this process hashes strings, which takes an eighth of the space of the
-        terms.
+    hashes: (terms,) of the terms, ascending, as this process hashes strings, which takes an eighth of the
+        space of the terms.
     rows: (terms,) index of each term in starts.
     starts: (terms + 1,).
     units, counts: (postings,).
@@ -58,7 +55,7 @@ class Lexicon:
     norms: (units,) BM25's norms, from the lengths.
     """
 
-    hashes: Sequence[int] | NDArray[np.int64]
+    hashes: NDArray[np.int64]
     rows: NDArray[np.int32]
     starts: NDArray[np.int64]
     units: NDArray[np.int32]
@@ -82,11 +79,10 @@ class Lexicon:
 
         keys: hashes of terms, see `hashes`.
         """
-        hashes = np.asarray(self.hashes, np.int64)
-        if not len(hashes):
+        if not len(self.hashes):
             return
-        at = np.minimum(hashes.searchsorted(keys), len(hashes) - 1)
-        (there,) = (hashes[at] == keys).nonzero()
+        at = np.minimum(self.hashes.searchsorted(keys), len(self.hashes) - 1)
+        (there,) = (self.hashes[at] == keys).nonzero()
         rows = self.rows[at[there]]
         yield from zip(
             there.tolist(), self.starts[rows].tolist(), self.starts[rows + 1].tolist(), strict=True
@@ -95,13 +91,12 @@ class Lexicon:
     @property
     def size(self) -> int:
         """The size in bytes."""
-        arrays = (self.rows, self.starts, self.units, self.counts, self.lengths, self.norms)
-        return HASH_BYTES * len(self.hashes) + sum(part.nbytes for part in arrays)
+        return sum(getattr(self, field.name).nbytes for field in fields(self))
 
     def _at(self, term: str) -> slice:
         """Returns the slice of the postings of `term`, empty if there are none."""
         key = hash(term)
-        at = bisect_left(self.hashes, key)
+        at = int(self.hashes.searchsorted(key))
         if at == len(self.hashes) or self.hashes[at] != key:
             return slice(0, 0)
         row = self.rows[at]
@@ -199,7 +194,7 @@ def pack_terms(
         _pack(counted),
         zlib.compress(numbers.tobytes(), 1),
     ]
-    return struct.pack(">4I", *map(len, parts)) + b"".join(parts)
+    return _joined(parts)
 
 
 def lexicon_of(
@@ -216,14 +211,23 @@ def lexicon_of(
 
 def unpack_terms(data: bytes) -> DocumentTerms:
     """Unpacks the bytes of pack_terms."""
-    sizes = struct.unpack(">4I", data[:16])
-    parts, at = [], 16
-    for size in sizes:
-        parts.append(data[at : at + size])
+    chunks, pages, rows, packed = _parts(data, 4)
+    numbers = np.frombuffer(zlib.decompress(packed), np.int32).reshape(-1, 3)
+    row_pages, labels, dated = np.ascontiguousarray(numbers.T)
+    return DocumentTerms(_unpack(chunks), _unpack(pages), Rows(_unpack(rows), row_pages, labels, dated > 0))
+
+
+def _joined(parts: Sequence[bytes]) -> bytes:
+    """Puts parts behind each other, after their sizes."""
+    return struct.pack(f">{len(parts)}I", *map(len, parts)) + b"".join(parts)
+
+
+def _parts(data: bytes, count: int) -> Iterator[bytes]:
+    """Takes them apart again."""
+    at = 4 * count
+    for size in struct.unpack_from(f">{count}I", data):
+        yield data[at : at + size]
         at += size
-    numbers = np.frombuffer(zlib.decompress(parts[3]), np.int32).reshape(-1, 3)
-    rows = Rows(_unpack(parts[2]), numbers[:, 0], numbers[:, 1], numbers[:, 2] > 0)
-    return DocumentTerms(_unpack(parts[0]), _unpack(parts[1]), rows)
 
 
 def _counts(row: RowTerms) -> dict[str, float]:
@@ -251,27 +255,22 @@ def _pack(units: Sequence[Mapping[str, float]]) -> bytes:
         flat[:, 1].astype(np.float32).tobytes(),
         lengths.tobytes(),
     ]
-    return zlib.compress(struct.pack(">5I", *map(len, parts)) + b"".join(parts), 1)
+    return zlib.compress(_joined(parts), 1)
 
 
 def _unpack(data: bytes) -> Lexicon:
-    raw = zlib.decompress(data)
-    sizes = struct.unpack(">5I", raw[:20])
-    parts, at = [], 20
-    for size in sizes:
-        parts.append(raw[at : at + size])
-        at += size
-    if parts[0]:
-        words = parts[0].decode().split("\n")
-    else:
-        words = []
-    starts = np.frombuffer(parts[1], np.int64)
-    lengths = np.frombuffer(parts[4], np.float32)
-    units = np.frombuffer(parts[2], np.int32)
-    counts = np.frombuffer(parts[3], np.float32)
+    joined, starts, units, counts, packed = _parts(zlib.decompress(data), 5)
+    words = joined.decode().split("\n") if joined else []
+    lengths = np.frombuffer(packed, np.float32)
     norms = K1 * (1 - B + B * lengths / np.float32(max(1.0, lengths.mean() if len(lengths) else 1.0)))
     hashes = np.fromiter(map(hash, words), np.int64, len(words))
     order = np.argsort(hashes)
     return Lexicon(
-        array("q", hashes[order].tobytes()), order.astype(np.int32), starts, units, counts, lengths, norms
+        hashes[order],
+        order.astype(np.int32),
+        np.frombuffer(starts, np.int64),
+        np.frombuffer(units, np.int32),
+        np.frombuffer(counts, np.float32),
+        lengths,
+        norms,
     )

@@ -9,15 +9,18 @@ from collections import Counter, OrderedDict
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import islice
-from typing import Any, Generic, TypeVar
+from typing import TYPE_CHECKING, Any, Generic, TypeAlias, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
 
 from chatbot.errors import StoreError
 from chatbot.store.index_errors import REPAIR, IndexDamagedError
-from chatbot.store.vector_place import Place, Vectors, Wanted
 from ingestion.precedence import giving_way
+
+if TYPE_CHECKING:
+    from chatbot.store.chroma_folder import ChromaFolder
+    from chatbot.store.chroma_server import ChromaServer
 
 __all__ = [
     "NOBODYS",
@@ -26,10 +29,28 @@ __all__ = [
     "IndexedPassage",
     "LeastRecentlyUsed",
     "Matrix",
+    "Place",
     "Vectors",
+    "Wanted",
     "matrix_of",
 ]
 
+Vectors = NDArray[np.float32]
+
+
+@dataclass(frozen=True, slots=True)
+class Wanted:
+    """The collection that an index wants to use.
+
+    metadata: what it is created with, and what one that exists must have.
+    """
+
+    name: str
+    metadata: dict[str, str | int]
+
+
+# Where an index keeps its collection. Opened at first use; several threads may use it.
+Place: TypeAlias = "ChromaFolder | ChromaServer"
 Value = TypeVar("Value")
 # (id, vector, text, metadata).
 Record = tuple[str, Vectors, str, dict[str, str | int]]
@@ -143,13 +164,6 @@ class ChromaIndex:
             with self._place.using(self._wanted) as (_, collection):
                 collection.delete(where={"version": version})
 
-    def discard(self, version: int, chunks: Iterable[tuple[int, int]]) -> None:
-        """Deletes the rows of some chunks of a version, as (ordinal, windows)."""
-        keys = (f"{version}:{ordinal}:{window}" for ordinal, windows in chunks for window in range(windows))
-        while batch := list(islice(keys, BATCH)):
-            with self._place.using(self._wanted) as (_, collection):
-                collection.delete(ids=batch)
-
     def ping(self) -> None:
         """Asks for one record, to learn whether the index answers. Raises IndexDamagedError, StoreError."""
         if self.exists():
@@ -197,11 +211,11 @@ class ChromaIndex:
         return not self._owner or (name.startswith(PREFIX) and name.endswith(f"-{self._owner}"))
 
     def scrub(self) -> None:
-        """Removes the text of deleted rows from the engine's files; see Place. Raises StoreError."""
+        """Removes the text of deleted rows from the engine's files; see ChromaFolder. Raises StoreError."""
         self._place.scrub()
 
     def faults(self) -> list[str]:
-        """Returns what is wrong with the engine's files; see Place. Raises IndexDamagedError, StoreError."""
+        """Returns what is wrong with the engine's files; see ChromaFolder. Raises StoreError."""
         return self._place.faults() if self.exists() else []
 
     def clear(self) -> None:

@@ -14,7 +14,7 @@ from typing import BinaryIO, TypeAlias
 
 from chatbot.errors import CancelledError, DocumentError, EncryptedError, ProjectError, StoreError
 from chatbot.records import document_id
-from chatbot.store.catalog import Catalog, Version, Waiting
+from chatbot.store.catalog import Catalog, Taken, Version
 from chatbot.store.contents import StoredPage
 from chatbot.store.document_names import display_name, looks_like
 from chatbot.store.indexing import Indexes
@@ -48,8 +48,10 @@ LOOKS_LIKE = "Its name looks like that of another document, {}, but has other le
 NO_TEXT = "No text was found on any page."
 # The remarks that a warning has itself.
 MOST_SAID = 5
-# Moved vectors that are indexed before others may change the store.
-MOVED_AT_ONCE = 128
+# Passages whose vectors are indexed before others may change the store.
+INDEXED_AT_ONCE = 128
+# What of a result changes when the rest of a version is read.
+CHANGING = ("pages", "chunks", "ocr_pages", "failed_pages", "lacks")
 # The most characters of a name. No file system has longer ones, but --name may be given anything.
 LONGEST_NAME = 255
 
@@ -99,25 +101,6 @@ class AddResult:
     retryable: bool = False
     lacks: bool = False
     complete_seconds: float | None = None
-
-
-@dataclass(frozen=True, slots=True)
-class Taken:
-    """A file whose copy is kept and that waits to be read.
-
-    waiting: its id in the catalogue.
-    again: whether to read it although its bytes are known.
-    recovered: see Waiting.
-    left: whether an earlier process took it, so that its user may have no other copy at hand.
-    """
-
-    name: str
-    digest: str
-    waiting: int
-    password: str | None = None
-    again: bool = False
-    recovered: bool = False
-    left: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -182,11 +165,11 @@ class VersionBuilder:
 
         What another process is at is not among it.
         """
-        return [_taken_of(row) for row in self._catalog.left()]
+        return self._catalog.left()
 
     def stuck(self) -> list[tuple[Taken, str]]:
         """Returns what was taken and waits for something the user must do, and for what."""
-        return [(_taken_of(row), row.problem) for row in self._catalog.waiting() if row.problem is not None]
+        return [(row, row.problem) for row in self._catalog.waiting() if row.problem is not None]
 
     def known(self, taken: Taken) -> AddResult | None:
         """Returns the result if these bytes are stored already, under this or another name; else None."""
@@ -194,30 +177,22 @@ class VersionBuilder:
             return None
         with self._lock:
             newest = self._catalog.newest(taken.name)
-            holding = self._catalog.holding(taken.digest)
             if newest is not None and newest.sha256 == taken.digest:
                 self._catalog.stop_waiting(taken.waiting)
                 self.write_names({taken.digest})
                 return self._result(newest, taken.name, "unchanged")
+            holding = self._catalog.holding(taken.digest)
             if holding is None:
                 return None
-            replaced = self._catalog.find(taken.name) is not None
-            before = newest.sha256 if newest else None
+            status = "added" if self._catalog.find(taken.name) is None else "replaced"
             self._catalog.link(taken.name, holding.id)
             self._catalog.stop_waiting(taken.waiting)
-            self.write_names({taken.digest, *([before] if before else [])})
-            names = [
-                name
-                for name, _, removed_at in self._catalog.names_of(taken.digest)
-                if name != taken.name and removed_at is None
-            ]
-            result = replace(
-                self._result(holding, taken.name, "replaced" if replaced else "added"), linked=True
-            )
-            if names:
-                return replace(
-                    result, warning=f"The same file as {names[0]}; it is kept once, under both names."
-                )
+            self.write_names({taken.digest, *([newest.sha256] if newest else [])})
+            result = replace(self._result(holding, taken.name, status), linked=True)
+            for name, removed_at in self._catalog.names_of(taken.digest):
+                if name != taken.name and removed_at is None:
+                    warning = f"The same file as {name}; it is kept once, under both names."
+                    return replace(result, warning=warning)
             return result
 
     def read(
@@ -332,16 +307,16 @@ class VersionBuilder:
                 return
             self._indexes.refilling(version.id)
             try:
-                change = self._catalog.refill(version.id, reading, cut.chunks, cut.lexicon)
+                self._catalog.refill(version.id, reading, cut.chunks, cut.lexicon)
             finally:
                 changed(version.id)
-            self._indexes.refilled(version.id, cut.words, change)
+            self._indexes.follow(version.id, cut.words)
             self._catalog.forget_drafts()
-        moved = change.moved if self._indexes.vectors.exists() else []
-        for at in range(0, len(moved), MOVED_AT_ONCE):
+        ordinals = range(len(cut.chunks) if self._indexes.vectors.exists() else 0)
+        for at in range(0, len(ordinals), INDEXED_AT_ONCE):
             with self._lock:  # others change the store in between
                 if self._catalog.version(version.id) is not None:
-                    self._indexes.add_vectors(version.id, moved[at : at + MOVED_AT_ONCE])
+                    self._indexes.add_vectors(version.id, ordinals[at : at + INDEXED_AT_ONCE])
         self._indexes.settled(version.id)
 
     def result_of(self, version: int, result: AddResult) -> AddResult:
@@ -350,15 +325,9 @@ class VersionBuilder:
         if stored is None:
             return result
         now = self._result(stored, result.document, result.status)
-        return replace(
-            result,
-            pages=now.pages,
-            chunks=now.chunks,
-            ocr_pages=now.ocr_pages,
-            failed_pages=now.failed_pages,
-            warning=self._left_out(version, now) or result.warning,
-            lacks=now.lacks,
-        )
+        warning = self._left_out(version, now) or result.warning
+        changed = {name: getattr(now, name) for name in CHANGING}
+        return replace(result, warning=warning, **changed)
 
     def _left_out(self, version: int, result: AddResult) -> str | None:
         """Says what of a version's file is not in its text, None where all is."""
@@ -403,19 +372,15 @@ class VersionBuilder:
         with self._lock:
             if taken.recovered and error is None:
                 return cancelled
-            if error is not None and error.retryable and taken.left:
+            again = error is not None and error.retryable
+            if again and taken.left:
                 return AddResult(taken.name, "failed", error=str(error))
-            self._catalog.stop_waiting(
-                taken.waiting, str(error) if error and (keep or taken.recovered) else None
-            )
+            stays = error is not None and (keep or taken.recovered)
+            self._catalog.stop_waiting(taken.waiting, str(error) if stays else None)
             if taken.digest in self._catalog.seen():
-                self._catalog.tried(
-                    taken.digest, str(error or ""), again=error is not None and error.retryable
-                )
+                self._catalog.tried(taken.digest, str(error or ""), again=again)
             self.drop_unneeded()
-        if error:
-            return failed_upload(taken.name, error)
-        return cancelled
+        return failed_upload(taken.name, error) if error else cancelled
 
     def drop_unneeded(self) -> None:
         """Deletes the copies that nothing needs any more. Other files in the folder are never touched."""
@@ -434,7 +399,7 @@ class VersionBuilder:
             if not self._copies.has(digest):
                 continue
             there = self._copies.names(digest)
-            kept = tuple(KeptName(name, removed_at) for name, _, removed_at in names)
+            kept = tuple(KeptName(*name) for name in names)
             # What was replaced must not come back when a store is rebuilt.
             now = self._catalog.clock.now()
             replaced = tuple(KeptName(name.name, name.removed_at or now) for name in there)
@@ -456,17 +421,9 @@ class VersionBuilder:
         pages = self._catalog.report(version.id)
         failed = tuple((page.number, page.problem) for page in pages if page.problem is not None)
         ocr = sum(page.method in {"ocr", "text+ocr"} for page in pages)
-        return AddResult(
-            name,
-            status,
-            document_id(name),
-            len(pages),
-            version.chunks,
-            ocr,
-            failed,
-            version=version.id,
-            lacks=bool(version.lacks),
-        )
+        counts = (len(pages), version.chunks, ocr)
+        lacks = bool(version.lacks)
+        return AddResult(name, status, document_id(name), *counts, failed, version=version.id, lacks=lacks)
 
 
 def _as_before(page: Page, before: StoredPage) -> Page:
@@ -505,19 +462,8 @@ def cut_up(
 
 def failed_upload(name: str, error: ProjectError) -> AddResult:
     """Returns the result of a file that could not be taken, or read."""
-    needs_password = isinstance(error, EncryptedError)
-    return AddResult(
-        name[:LONGEST_NAME],
-        "failed",
-        error=str(error),
-        needs_password=needs_password,
-        retryable=error.retryable,
-    )
-
-
-def _taken_of(row: Waiting) -> Taken:
-    """Returns a waiting file as it was taken, without its password, which is never stored."""
-    return Taken(row.name, row.sha256, row.id, None, recovered=row.recovered, left=True)
+    result = AddResult(name[:LONGEST_NAME], "failed", error=str(error), retryable=error.retryable)
+    return replace(result, needs_password=isinstance(error, EncryptedError))
 
 
 def different_files(name: str, first: object, second: object) -> DocumentError:

@@ -23,12 +23,11 @@ from chatbot.memory.signals.news_places import (
 )
 from chatbot.memory.signals.records import SignalsError
 from chatbot.settings import PROGRAM
-from chatbot.store import postgres_address
+from chatbot.store import postgres_faults
 from chatbot.store.database import Transaction
-from chatbot.store.postgres_address import shown_address
-from chatbot.store.postgres_faults import details_of, kind_of
+from chatbot.store.postgres_dialect import PostgresTransaction, run
+from chatbot.store.postgres_faults import details_of, kind_of, shown_address
 from chatbot.store.postgres_pool import PostgresConnection, PostgresPool
-from chatbot.store.postgres_transaction import PostgresTransaction, run
 from chatbot.store.vector_index import Vectors
 
 if TYPE_CHECKING:
@@ -313,7 +312,7 @@ def _type(dimension: int) -> tuple[LiteralString, LiteralString]:
 def parse_address(address: str) -> dict[str, str]:
     """The parts of a connection string. Raises SignalsError, which quotes none of it."""
     try:
-        return postgres_address.parse_address(address, SETTING)
+        return postgres_faults.parse_address(address, SETTING)
     except StoreError as error:
         raise SignalsError(error.message, kind="address", hint=error.hint) from None
 

@@ -10,7 +10,7 @@ from typing import Any, TypeVar
 from chatbot.errors import StoreError
 from chatbot.settings import Settings
 from chatbot.store.database import Database, Schema, Stored, open_database, place_of
-from chatbot.store.postgres_claims import LOCKED, claim_key
+from chatbot.store.postgres_pool import LOCKED, claim_key
 
 __all__ = ["CLAIMING", "WORK", "MigrationMark", "refuse_unfinished", "shown_parts", "unless_unfinished"]
 
@@ -26,42 +26,27 @@ WORK, CLAIMING = "migration", "catalog"
 NAME, SERVED = "migration", "finpolicy_migration.migration"
 SEPARATOR = " | "
 UNFINISHED = "select target, source from {} where finished_at is null"
-ASK = "select target, source, finished_at from migration"
 
 
 class MigrationMark(Stored):
-    """The note of one migration."""
+    """The note of one migration, and those of others to the same databases.
+
+    finished: whether it has ended, and everything was equal then.
+    unfinished_source: of another migration that was begun here and not finished; "" for none.
+    left_in: where unfinished migrations from this source, which went to other places too, have left what they
+        brought.
+    """
 
     def __init__(self, source: Settings, target: Settings) -> None:
         """Opens it in the database of the target. Raises StoreError."""
         super().__init__(open_database(place_of(target, NAME), SCHEMA))
         self._source, self._target = (SEPARATOR.join(shown_parts(one)) for one in (source, target))
-
-    @property
-    def begun(self) -> bool:
-        """Whether this migration was begun before, from this source."""
-        return any((target, source) == (self._target, self._source) for target, source, _ in self._rows())
-
-    @property
-    def finished(self) -> bool:
-        """Whether it was finished, and everything was equal then."""
-        return any(
-            (target, source) == (self._target, self._source) and at is not None
-            for target, source, at in self._rows()
-        )
-
-    @property
-    def unfinished_source(self) -> str:
-        """The source of another migration that was begun here and not finished; "" for none."""
-        return next((source for _, source, at in self._rows() if at is None), "")
-
-    @property
-    def left_in(self) -> set[str]:
-        """Where unfinished migrations from this source, which went to other places too, have left what they
-        brought.
-        """
-        left = [target for target, source, at in self._rows() if at is None and source == self._source]
-        return {part for target in left for part in target.split(SEPARATOR)}
+        done = "select 1 from migration where target = ? and source = ? and finished_at is not null"
+        self.finished = bool(self._read(done, (self._target, self._source)))
+        unfinished = self._read(UNFINISHED.format("migration"))
+        self.unfinished_source = next((row[1] for row in unfinished), "")
+        left = [target.split(SEPARATOR) for target, source in unfinished if source == self._source]
+        self.left_in = {part for parts in left for part in parts}
 
     def begin(self) -> None:
         """Notes the begin, in place of one from another source, or of an unfinished one to other places."""
@@ -72,9 +57,6 @@ class MigrationMark(Stored):
     def finish(self) -> None:
         """Notes that everything is there."""
         self._note(time.time())
-
-    def _rows(self) -> list[tuple[str, str, float | None]]:
-        return [(row[0], row[1], row[2]) for row in self._read(ASK)]
 
     def _note(self, finished_at: float | None) -> None:
         with self._write() as changes:
@@ -127,7 +109,7 @@ def unless_unfinished(settings: Settings, opened: Opened) -> Opened:
 def shown_parts(settings: Settings) -> tuple[str, str, str]:
     """Returns where (database, vectors, copies) of a store are, without a password."""
     from chatbot.store.object_files import shown_objects
-    from chatbot.store.postgres_address import shown_address
+    from chatbot.store.postgres_faults import shown_address
 
     folder = settings.store.resolve()
     return (

@@ -1,40 +1,52 @@
 """Moves a store to where other settings say, and compares the two. The source is never changed.
 
-Each step looks at what is there already, so a migration that was broken off goes on when it is begun again.
+A migration that was broken off begins anew: what it had brought is replaced.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import ExitStack, closing
+import time
+from collections.abc import Callable, Collection, Iterator, Sequence
+from contextlib import ExitStack, closing, contextmanager
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 
 from chatbot.errors import StoreError
 from chatbot.models.embedders import Embedder, make_embedder
-from chatbot.settings import Settings
-from chatbot.store.catalog import NAME, Catalog
+from chatbot.settings import PROGRAM, Settings
+from chatbot.store import api_keys
+from chatbot.store.catalog import NAME, SCHEMA, Catalog
 from chatbot.store.chroma_server import ChromaServer
-from chatbot.store.database import Database, open_database, place_of
-from chatbot.store.engines import engines_of
+from chatbot.store.copy_files import CopyFiles, prepared
+from chatbot.store.database import Database, Served, open_database, place_of
 from chatbot.store.indexing import Indexes
-from chatbot.store.kept_copies import copy_name, files_of
-from chatbot.store.migration.copy_moving import compare_copies, kept_names, move_copies
-from chatbot.store.migration.index_comparison import compare_vectors, compare_words
-from chatbot.store.migration.migration_claims import claimed
-from chatbot.store.migration.migration_mark import MigrationMark, refuse_unfinished, shown_parts
-from chatbot.store.migration.moved_parts import MovedPart, store_parts
-from chatbot.store.migration.row_values import TableSum
-from chatbot.store.migration.table_copying import MovedTable, counted
+from chatbot.store.kept_copies import copy_name, files_of, is_copy, is_kept
+from chatbot.store.lock import StoreLock, release
+from chatbot.store.migration.migration_mark import (
+    CLAIMING,
+    WORK,
+    MigrationMark,
+    refuse_unfinished,
+    shown_parts,
+)
+from chatbot.store.migration.table_copying import MovedPart, MovedTable, counted
+from chatbot.store.migration.table_shapes import TableSum, summary_of
+from chatbot.store.postgres_faults import shown_address
 
-__all__ = ["ComparedPart", "StoreMigration"]
+__all__ = ["ComparedPart", "StoreMigration", "compare_copies", "kept_names", "move_copies"]
 
 # (what, "moving" or "comparing", done, all).
 Progress = Callable[[str, str, int, int], None]
 # Tables in which a store that nobody has used yet has rows.
 NEVER_EMPTY = frozenset({"meta"})
 EMPTY = "Name an empty place, or empty this one."
+# Connections of servers and commands; one of them is this process's own, which holds the claim.
+OTHERS = """select count(*) from pg_stat_activity where application_name like 'finpolicy%'
+    and datname = current_database() and pid != pg_backend_pid()"""
+OWN = 1
+# Seconds to wait for the end of connections whose processes were killed just now.
+CLAIM_SECONDS, END_SECONDS, LOOK_SECONDS = 2.0, 6.0, 0.1
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,7 +64,7 @@ class ComparedPart:
 
 
 class StoreMigration:
-    """One move of a store, from begin to end or on from where it was broken off."""
+    """One move of a store."""
 
     def __init__(
         self,
@@ -71,7 +83,16 @@ class StoreMigration:
         self._embedder = embedder or make_embedder(source)
         same = [before == after for before, after in zip(*map(shown_parts, (source, target)), strict=True)]
         self.moves_tables, self.moves_vectors, self.moves_copies = (not one for one in same)
-        self._parts = [*others, *store_parts(same_vectors=not self.moves_vectors and bool(source.chroma_url))]
+        # The store's name on a Chroma server goes with it only if its vectors stay there.
+        of_the_place = "'vectors_aligned'"
+        if self.moves_vectors or not source.chroma_url:
+            of_the_place += ", 'owner'"
+        meta = {"meta": f"key not in ({of_the_place})"}
+        self._parts = [
+            *others,
+            MovedPart("api_keys", api_keys.SCHEMA, lambda _: [api_keys.SCHEMA.tables]),
+            MovedPart(NAME, SCHEMA, lambda _: [SCHEMA.tables], only=meta),
+        ]
         # Whether it had been finished before, so that it is only compared now.
         self.was_finished = False
         # How many files the catalogue has, and how many of them have no copy in the target.
@@ -84,21 +105,25 @@ class StoreMigration:
         what an engine refuses.
         """
         with ExitStack() as opened:
-            opened.enter_context(claimed([self._source, self._target]))
+            opened.enter_context(_claimed([self._source, self._target]))
             sources = self._open_sources(opened)
             mark = opened.enter_context(closing(MigrationMark(self._source, self._target)))
             self.was_finished = mark.finished
-            if not mark.begun:
+            if not mark.finished:
                 self._refuse_what_is_there(mark)
                 mark.begin()
             tables = self._open_tables(opened, sources)
-            if not self.was_finished:
+            if not mark.finished:
                 self._move(tables)
+            catalog = opened.enter_context(closing(Catalog(place_of(self._target, NAME))))
+            indexes = opened.enter_context(closing(Indexes(catalog, self._target, self._embedder)))
+            if not mark.finished:
+                self._fill(indexes)
             equal = True
-            for compared in self._compare(tables):
+            for compared in self._compare(tables, catalog, indexes):
                 equal = equal and compared.equal
                 yield compared
-            if equal and not self.was_finished:
+            if equal and not mark.finished:
                 mark.finish()
 
     # --- opening
@@ -125,23 +150,15 @@ class StoreMigration:
         refuse_unfinished(self._source, found[NAME], moving=True)
         return found
 
-    def _open_tables(
-        self, opened: ExitStack, sources: dict[str, Database]
-    ) -> list[tuple[str, MovedTable, int]]:
-        """Opens the databases of the target, and returns (what, table, rows of the source) of all tables."""
-        found: list[tuple[str, MovedTable, int]] = []
-        if not self.moves_tables:
-            return found
-        for part in self._parts:
-            if part.name not in sources:
-                continue
-            source, place = sources[part.name], place_of(self._target, part.name)
-            shapes = part.shapes(source)
-            target = opened.enter_context(closing(open_database(place, part.schema)))
-            part.prepare(place, source)
-            for shape in shapes:
-                table = MovedTable(shape, source, target, only=part.only.get(shape.name, "true"))
-                found.append((f"{part.name} {shape.name}", table, counted(source, shape)))
+    def _open_tables(self, opened: ExitStack, sources: dict[str, Database]) -> list[MovedTable]:
+        """Opens the databases of the target, and returns their tables."""
+        found: list[MovedTable] = []
+        for part in self._parts if self.moves_tables else ():
+            if source := sources.get(part.name):
+                shapes, place = part.shapes(source), place_of(self._target, part.name)
+                target = opened.enter_context(closing(open_database(place, part.schema)))
+                part.prepare(place, source)
+                found += [MovedTable(part, shape, source, target) for shape in shapes]
         return found
 
     def _refuse_what_is_there(self, mark: MigrationMark) -> None:
@@ -152,111 +169,163 @@ class StoreMigration:
         if self.moves_vectors and self._target.chroma_url:
             with closing(ChromaServer(self._target.chroma_url, self._target.chroma_token)) as server:
                 server.ping()
-        left_in = mark.left_in
         there = list[str]()
-        for part in self._parts if self.moves_tables and databases not in left_in else ():
+        for part in self._parts if self.moves_tables and databases not in mark.left_in else ():
             place = place_of(self._target, part.name)
             if isinstance(place, Path) and not place.exists():
                 continue
             with closing(open_database(place, part.schema)) as database:
-                rows = {shape.name: counted(database, shape) for shape in part.shapes(database)}
-            there += [
-                f"{count:,} rows of {name}"
-                for name, count in rows.items()
-                if count and name not in NEVER_EMPTY
-            ]
+                for shape in part.shapes(database):
+                    if shape.name not in NEVER_EMPTY and (count := counted(database, shape)):
+                        there.append(f"{count:,} rows of {shape.name}")
         if there:
             begun = (
                 f" of an unfinished migration from {mark.unfinished_source}" if mark.unfinished_source else ""
             )
             raise StoreError(f"{databases} already holds a store{begun}: {', '.join(there)}.", hint=EMPTY)
-        is_new = self.moves_copies and copies not in left_in
+        is_new = self.moves_copies and copies not in mark.left_in
         if is_new and (count := len(kept_names(files_of(self._target)))):
             raise StoreError(f"{copies} already holds {count:,} kept files.", hint=EMPTY)
 
-    # --- moving
+    # --- moving and comparing
     # --------------------------------------------------------------------------------------------------------
 
-    def _move(self, tables: Sequence[tuple[str, MovedTable, int]]) -> None:
+    def _move(self, tables: Sequence[MovedTable]) -> None:
         with closing(Catalog(place_of(self._target, NAME))) as catalog:
             former = catalog.hashes()
-        surplus = sum(table.delete_surplus() for _, table, _ in reversed(tables))
-        for what, table, rows in tables:
-            table.copy(self._telling(what, "moving", rows))
-        if surplus:  # deleting rows of one table may have made some of another
-            for _, table, _ in reversed(tables):
-                table.delete_surplus()
+        for table in [*reversed(tables), *reversed(tables)]:  # deleting in one table may make rows of another
+            table.clear()
+        for table in tables:
+            table.copy(self._telling(table.what, "moving", table.rows))
         if self.moves_copies:
             source, target = files_of(self._source), files_of(self._target)
             told = self._telling("copies", "moving", len(kept_names(source)))
             move_copies(source, target, told, former=former)
-        with (
-            closing(Catalog(place_of(self._target, NAME))) as catalog,
-            closing(self._indexes(catalog)) as own,
-        ):
-            self._fill(catalog, own)
 
-    def _fill(self, catalog: Catalog, indexes: Indexes) -> None:
-        """Makes the indexes that are moved from the catalogue, which has all vectors too."""
+    def _fill(self, indexes: Indexes) -> None:
+        """Makes the indexes that are moved anew from the catalogue, which has all vectors too."""
         if self.moves_tables:
-            told = partial(self._progress, "words", "moving")
-            indexes.fill_words(told)
-            if not _equal(compare_words(catalog, indexes)):
-                indexes.keywords.remove(list(indexes.keywords.counts()))
-                indexes.fill_words(told)
+            indexes.keywords.remove(list(indexes.keywords.counts()))
+            indexes.fill_words(partial(self._progress, "words", "moving"))
         if self.moves_vectors:
+            indexes.give_up_vectors()
             indexes.fill_vectors(partial(self._progress, "vectors", "moving"))
 
-    def _indexes(self, catalog: Catalog) -> Indexes:
-        return Indexes(catalog, engines_of(self._target, catalog), self._embedder)
-
-    def _telling(self, what: str, phase: str, total: int) -> Callable[[int], None]:
-        return partial(_tell, self._progress, what, phase, total)
-
-    # --- comparing
-    # --------------------------------------------------------------------------------------------------------
-
-    def _compare(self, tables: Sequence[tuple[str, MovedTable, int]]) -> Iterator[ComparedPart]:
-        for what, table, rows in tables:
-            yield ComparedPart(what, *table.compared(self._telling(what, "comparing", rows)))
+    def _compare(
+        self, tables: Sequence[MovedTable], catalog: Catalog, indexes: Indexes
+    ) -> Iterator[ComparedPart]:
+        for table in tables:
+            told = self._telling(table.what, "comparing", table.rows)
+            yield ComparedPart(table.what, *table.compared(told))
         if self.moves_copies:
             source, target = files_of(self._source), files_of(self._target)
             told = self._telling("copies", "comparing", len(kept_names(source)))
             yield ComparedPart("kept files", *compare_copies(source, target, told))
-        with (
-            closing(Catalog(place_of(self._target, NAME))) as catalog,
-            closing(self._indexes(catalog)) as own,
-        ):
-            digests = catalog.hashes()
-            kept = set(kept_names(files_of(self._target)))
-            self.files = len(digests)
-            self.without_copy = sum(copy_name(digest) not in kept for digest in digests)
-            if self.moves_tables:
-                yield ComparedPart("index of words", *compare_words(catalog, own))
-            if self.moves_vectors:
-                yield self._compare_vectors_or_renew(catalog, own)
+        digests, kept = catalog.hashes(), set(kept_names(files_of(self._target)))
+        self.files = len(digests)
+        self.without_copy = sum(copy_name(digest) not in kept for digest in digests)
+        if self.moves_tables:
+            yield ComparedPart("index of words", *indexes.compare_words())
+        if self.moves_vectors:
+            counts = catalog.window_counts(self._embedder.fingerprint, self._embedder.dimension)
+            told = self._telling("vectors", "comparing", sum(counts.values()))
+            compared = ComparedPart("index of vectors", *indexes.compare_vectors(told))
+            if compared.equal:
+                indexes.found_equal()
+            yield compared
 
-    def _compare_vectors_or_renew(self, catalog: Catalog, indexes: Indexes) -> ComparedPart:
-        """Compares the index of vectors, which is made anew if it holds the right number of wrong ones."""
-        compared = self._compare_vectors(catalog, indexes)
-        if not _equal(compared) and not self.was_finished:
-            indexes.give_up_vectors()
-            indexes.fill_vectors(partial(self._progress, "vectors", "moving"))
-            compared = self._compare_vectors(catalog, indexes)
-        if _equal(compared):
-            indexes.found_equal()
-        return ComparedPart("index of vectors", *compared)
-
-    def _compare_vectors(self, catalog: Catalog, indexes: Indexes) -> tuple[TableSum, TableSum]:
-        counts = catalog.window_counts(self._embedder.fingerprint, self._embedder.dimension)
-        told = self._telling("vectors", "comparing", sum(counts.values()))
-        return compare_vectors(catalog, indexes, self._embedder, told)
+    def _telling(self, what: str, phase: str, total: int) -> Callable[[int], None]:
+        return lambda done: self._progress(what, phase, done, max(done, total))
 
 
-def _equal(compared: tuple[TableSum, TableSum]) -> bool:
-    before, after = compared
-    return before == after
+@contextmanager
+def _claimed(stores: Sequence[Settings]) -> Iterator[None]:
+    """Holds the folders and databases of these stores, so that nobody else uses them.
+
+    Raises StoreError if a server, a command or another migration uses one of them.
+    """
+    with ExitStack() as held:
+        for folder in sorted({store.store for store in stores}):
+            held.callback(release, StoreLock(folder / "store.lock"))
+        for address in sorted({store.database for store in stores} - {""}):
+            database = open_database(Served(address, CLAIMING), SCHEMA)
+            held.enter_context(closing(database))
+            _claim(database, address)
+        yield
 
 
-def _tell(progress: Progress, what: str, phase: str, total: int, done: int) -> None:
-    progress(what, phase, done, max(done, total))
+def _claim(database: Database, address: str) -> None:
+    began = time.monotonic()
+    while (waited := time.monotonic() - began) < END_SECONDS:
+        database.claim(WORK)
+        if database.claimed_elsewhere([WORK]):
+            if waited > CLAIM_SECONDS:
+                raise StoreError(
+                    f"Another migration uses the database {shown_address(address)}.",
+                    hint="Wait until it has ended, then try again.",
+                    retryable=True,
+                )
+        elif database.read(OTHERS)[0][0] <= OWN:
+            return
+        time.sleep(LOOK_SECONDS)
+    raise StoreError(
+        f"A server or a command uses the database {shown_address(address)}.",
+        hint="Stop all that use it, then try again.",
+        retryable=True,
+    )
+
+
+Told = Callable[[int], None]
+
+
+def kept_names(files: CopyFiles) -> list[str]:
+    """Returns the names of all copies and of what is beside them, each copy after its names. Raises
+    StoreError.
+    """
+    return sorted(name for name, _, _ in files.listed() if is_kept(name))
+
+
+def move_copies(
+    source: CopyFiles, target: CopyFiles, told: Told, *, former: Collection[str] = frozenset()
+) -> None:
+    """Copies what the target lacks or has otherwise, and deletes what the source does not have any more.
+
+    former: the SHA-256 of what an earlier attempt may have brought. Other files of the target are somebody
+        else's.
+
+    A file becomes visible in the target when it is complete. told: of the files so far. Raises StoreError,
+    also for what is no plain file; OSError.
+    """
+    if strange := sorted(filter(is_kept, source.strange())):
+        raise _damaged(strange[0], "is a link, or no plain file")
+    names = kept_names(source)
+    for name in set(kept_names(target)) - set(names):
+        if name.partition(".")[0] in former:
+            target.delete(name)
+    for done, name in enumerate(names, 1):
+        if not (is_copy(name) and target.size(name) == source.size(name)):
+            with prepared(target.incoming, source.parts(name)) as file:
+                target.put(file, name)
+        told(done)
+
+
+def compare_copies(source: CopyFiles, target: CopyFiles, told: Told) -> tuple[TableSum, TableSum]:
+    """Reads all files of both, and sums up their names and SHA-256.
+
+    Raises StoreError, also for a copy with other bytes than those that it is named by; OSError.
+    """
+    return summary_of(_hashes(source, told)), summary_of(_hashes(target, told))
+
+
+def _hashes(files: CopyFiles, told: Told) -> Iterator[tuple[str, str]]:
+    """Yields (name, SHA-256) of every file."""
+    for done, name in enumerate(kept_names(files), 1):
+        digest = files.sha256(name)
+        if is_copy(name) and name != copy_name(digest):
+            raise _damaged(name, "has other bytes than those that it is named by")
+        yield name, digest
+        told(done)
+
+
+def _damaged(name: str, how: str) -> StoreError:
+    return StoreError(f"The kept file {name} {how}.", hint=f"Run `{PROGRAM} doctor --repair` first.")

@@ -1,123 +1,126 @@
-"""Makes a table of one database equal to that of another, in batches, wherever an earlier attempt stopped.
-
-Both are read in the order of the primary key, and each batch of the source is laid beside what the target has
-of it. So a repeated attempt writes only what is missing, and follows a source that changed meanwhile.
-"""
+"""Copies the tables of one database into another, in batches, and compares both."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from itertools import chain
 
-from chatbot.store.database import Database
-from chatbot.store.migration.row_values import Row, TableSum, normalised, summary_of
-from chatbot.store.migration.table_shapes import TableShape, quoted
+from chatbot.store.database import Database, Place, Schema
+from chatbot.store.migration.table_shapes import (
+    Row,
+    TableShape,
+    TableSum,
+    normalised,
+    quoted,
+    shapes_of,
+    summary_of,
+)
 
-__all__ = ["MovedTable", "counted"]
+__all__ = ["MovedPart", "MovedTable", "counted"]
 
 # Rows in one statement and one transaction.
 ROWS_AT_ONCE = 500
 Told = Callable[[int], None]
 
 
+@dataclass(frozen=True, slots=True)
+class MovedPart:
+    """One database of a store.
+
+    name: of it, as place_of takes it.
+    scripts: returns the statements that made the tables of one.
+    prepare: makes those tables in another place, beyond what opening it makes.
+    only: name of a table -> a condition for those of its rows that belong to the store.
+    """
+
+    name: str
+    schema: Schema
+    scripts: Callable[[Database], Sequence[str]]
+    prepare: Callable[[Place, Database], None] = lambda place, source: None
+    only: Mapping[str, str] = field(default_factory=dict)
+
+    def shapes(self, database: Database) -> list[TableShape]:
+        """Returns the tables that are in a database, each after those that it refers to. Raises StoreError
+        if they are of another version.
+        """
+        return shapes_of(self.scripts(database))
+
+
 class MovedTable:
-    """One table in two databases, read from the source and written to the target."""
+    """One table in two databases, read from the source and written to the target.
 
-    def __init__(self, shape: TableShape, source: Database, target: Database, *, only: str = "true") -> None:
-        """only: a condition for the rows that are looked at, the same in both."""
-        self.shape, self._source, self._target, self._only = shape, source, target, only
+    what: the part and the table, for display.
+    rows: of the source when it was opened.
+    """
 
-    def delete_surplus(self) -> int:
-        """Deletes rows of the target that the source lacks, and returns their number. Raises StoreError."""
-        shape = self.shape
-        after: Row = ()
-        deleted = 0
-        where = f"({shape.key_columns}) = ({shape.marks})"
-        for batch in self._batches(self._target):
-            last = self._key(batch[-1])
-            kept = {self._key(row) for row in self._between(self._source, after, last)}
-            surplus = [key for key in map(self._key, batch) if key not in kept]
-            if surplus:
-                with self._target.write() as changes:
-                    changes.executemany(f"delete from {shape.name} where {where}", surplus)
-            after = last
-            deleted += len(surplus)
-        return deleted
+    def __init__(self, part: MovedPart, shape: TableShape, source: Database, target: Database) -> None:
+        self.what, self.rows = f"{part.name} {shape.name}", counted(source, shape)
+        self._shape, self._source, self._target = shape, source, target
+        # A condition for the rows that are looked at, the same in both.
+        self._only = part.only.get(shape.name, "true")
+
+    def clear(self) -> None:
+        """Deletes the rows of the target. Raises StoreError."""
+        shape, deleted = self._shape, ROWS_AT_ONCE
+        some = f"select {shape.key_columns} from {shape.name} where {self._only} limit {ROWS_AT_ONCE}"
+        while deleted == ROWS_AT_ONCE:
+            with self._target.write() as changes:
+                gone = changes.execute(f"delete from {shape.name} where ({shape.key_columns}) in ({some})")
+                deleted = gone.rowcount
 
     def copy(self, told: Told) -> None:
-        """Writes what the target lacks, or has otherwise. told: of the rows so far. Raises StoreError."""
-        after: Row = ()
-        done = 0
-        for batch in self._batches(self._source):
-            last = self._key(batch[-1])
-            held = set(self._between(self._target, after, last))
-            missing = [row for row in batch if row not in held]
-            if missing:
-                with self._target.write() as changes:
-                    changes.executemany(self._statement(), missing)
-            after = last
-            done += len(batch)
-            told(done)
-        self._carry_numbers_on()
+        """Writes all rows into the target, which has none but those that triggers make.
+
+        told: of the rows so far. Raises StoreError.
+        """
+        shape = self._shape
+        marks = ", ".join("?" * len(shape.columns))
+        changed = ", ".join(f'"{name}" = excluded."{name}"' for name in shape.columns)
+        put = (
+            f"insert into {shape.name} ({quoted(shape.columns)}) values ({marks}) "
+            f"on conflict ({shape.key_columns}) do update set {changed}"
+        )
+        for batch in self._batches(self._source, told):
+            with self._target.write() as changes:
+                changes.executemany(put, batch)
+        # The target gives numbers after the highest that the source has given.
+        if number := _highest_number(self._source, shape):
+            self._target.number_from(shape.name, shape.columns[shape.key[0]], number)
 
     def compared(self, told: Told) -> tuple[TableSum, TableSum]:
         """Sums up the rows of the source and those of the target, with the highest number given."""
-        before, after = (summary_of(self._rows(database, told)) for database in (self._source, self._target))
-        numbers = [highest_number(database, self.shape) for database in (self._source, self._target)]
+        databases = (self._source, self._target)
+        before, after = (
+            summary_of(chain.from_iterable(self._batches(database, told))) for database in databases
+        )
+        numbers = [_highest_number(database, self._shape) for database in databases]
         if numbers[0] == numbers[1]:
             return before, after
         return before, TableSum(after.count, f"ids from {numbers[1] + 1}")
 
-    def _rows(self, database: Database, told: Told) -> Iterator[Row]:
-        done = 0
-        for batch in self._batches(database):
-            yield from batch
-            done += len(batch)
-            told(done)
-
-    def _batches(self, database: Database, after: Row = (), last: Row = ()) -> Iterator[list[Row]]:
-        """The rows after a key up to another one, () for the begin and the end.
+    def _batches(self, database: Database, told: Told) -> Iterator[list[Row]]:
+        """The rows in the order of the primary key.
 
         Each batch has a limit, without which a Postgres might rather sort the whole table.
         """
-        shape = self.shape
-        upto = [f"({shape.key_columns}) <= ({shape.marks})"] if last else []
+        shape, done = self._shape, 0
         batch: list[Row] = []
-        while len(batch) == ROWS_AT_ONCE or not batch:
-            beyond = [f"({shape.key_columns}) > ({shape.marks})"] if after else []
+        last: Row = ()
+        while len(batch) == ROWS_AT_ONCE or not done:
+            beyond = f" and ({shape.key_columns}) > ({', '.join('?' * len(last))})" if last else ""
             rows = database.read(
-                f"select {quoted(shape.columns)} from {shape.name} "
-                f"where {' and '.join([self._only, *beyond, *upto])} "
+                f"select {quoted(shape.columns)} from {shape.name} where {self._only}{beyond} "
                 f"order by {shape.key_columns} limit {ROWS_AT_ONCE}",
-                (*after, *last),
+                last,
             )
             if not rows:
                 return
             batch = [normalised(shape, row) for row in rows]
             yield batch
-            after = self._key(batch[-1])
-
-    def _between(self, database: Database, after: Row, last: Row) -> Iterator[Row]:
-        for batch in self._batches(database, after, last):
-            yield from batch
-
-    def _key(self, row: Row) -> Row:
-        return tuple(row[at] for at in self.shape.key)
-
-    def _statement(self) -> str:
-        shape = self.shape
-        others = [name for at, name in enumerate(shape.columns) if at not in shape.key]
-        changed = ", ".join(f'"{name}" = excluded."{name}"' for name in others)
-        return (
-            f"insert into {shape.name} ({quoted(shape.columns)}) values "
-            f"({', '.join('?' * len(shape.columns))}) on conflict ({shape.key_columns}) "
-            f"do {f'update set {changed}' if changed else 'nothing'}"
-        )
-
-    def _carry_numbers_on(self) -> None:
-        """Lets the target give numbers after the highest that the source has given."""
-        number = highest_number(self._source, self.shape)
-        if number:
-            self._target.number_from(self.shape.name, self.shape.columns[self.shape.key[0]], number)
+            last = tuple(batch[-1][at] for at in shape.key)
+            done += len(batch)
+            told(done)
 
 
 def counted(database: Database, shape: TableShape) -> int:
@@ -126,7 +129,7 @@ def counted(database: Database, shape: TableShape) -> int:
     return int(count)
 
 
-def highest_number(database: Database, shape: TableShape) -> int:
+def _highest_number(database: Database, shape: TableShape) -> int:
     """Returns the highest number that a table has given its rows, also to those deleted; 0 for none."""
     if not shape.numbered:
         return 0

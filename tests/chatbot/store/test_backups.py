@@ -20,7 +20,7 @@ from chatbot.store.api_keys import open_api_keys
 from chatbot.store.doctor import examine
 from chatbot.store.kept_copies import files_of
 from chatbot.store.library import Upload
-from chatbot.store.migration.copy_moving import move_copies
+from chatbot.store.migration.store_migration import move_copies
 from tests import embedded_postgres
 from tests.fakes import HashEmbedder
 from tests.pdfs import make_pdf

@@ -13,10 +13,9 @@ from pathlib import Path
 import pytest
 
 from chatbot.errors import DocumentError, SettingsError, StoreError
-from chatbot.store.copy_files import CopyFiles, FolderFiles
+from chatbot.store.copy_files import CopyFiles
 from chatbot.store.kept_copies import Copies, KeptName
-from chatbot.store.object_errors import explain_objects
-from chatbot.store.object_files import ObjectFiles
+from chatbot.store.object_files import ObjectFiles, explain_objects
 from tests.answering_server import AnsweringServer
 from tests.served_objects import ServedObjects
 
@@ -106,7 +105,7 @@ def test_what_an_ended_process_left_is_swept(opened: Open, tmp_path: Path) -> No
 
 def test_files_are_alike_whatever_holds_them(tmp_path: Path) -> None:
     holders: list[CopyFiles] = [
-        FolderFiles(tmp_path / "folder"),
+        CopyFiles(tmp_path / "folder"),
         ObjectFiles(f"file://{tmp_path}/objects", tmp_path / "cache"),
         ObjectFiles("memory:///", tmp_path / "other cache"),
     ]

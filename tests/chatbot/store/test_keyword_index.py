@@ -8,12 +8,11 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from chatbot.store import word_postings
+from chatbot.store import postgres_words
 from chatbot.store.database import Served, open_database
 from chatbot.store.keyword_index import KeywordIndex
-from chatbot.store.postgres_words import WORDS, PostgresWords
+from chatbot.store.postgres_words import WORDS, FoundWord, PostgresWords
 from chatbot.store.word_index import WordIndex
-from chatbot.store.word_postings import FoundWord
 
 
 def on_postgres(address: str) -> PostgresWords:
@@ -133,9 +132,9 @@ def test_common_words_are_read_only_where_they_matter(served: str, monkeypatch: 
     for turn in range(60):
         asked = [*chance.choices(words, shares, k=3), words[turn * 4]]
         for limit in (1, 5, 40, 2_000):
-            monkeypatch.setattr(word_postings, "COMMON", 100_000)
+            monkeypatch.setattr(postgres_words, "COMMON", 100_000)
             whole = index.search(asked, limit)
-            monkeypatch.setattr(word_postings, "COMMON", 30)
+            monkeypatch.setattr(postgres_words, "COMMON", 30)
             assert index.search(asked, limit) == whole
     index.close()
     assert len(narrowed) > 20

@@ -569,8 +569,8 @@ def test_words_are_found_while_another_document_is_purged(
     before, seen = hits(), list[int]()
     filled = Indexes._fill_keywords
 
-    def watched(indexes: Indexes, keywords: WordIndex, *, anew: bool = False) -> None:
-        filled(indexes, keywords, anew=anew)
+    def watched(indexes: Indexes, keywords: WordIndex, **how: Any) -> None:
+        filled(indexes, keywords, **how)
         seen.append(hits())
 
     monkeypatch.setattr(Indexes, "_fill_keywords", watched)
@@ -854,7 +854,7 @@ def test_a_copy_from_before_the_latest_change_is_not_added(tmp_path: Path, rules
         third = make_pdf(tmp_path / "Third.pdf", [*FIRST, *SECOND])
         digest = library.copies.take_file(third, "Rules.pdf")
     with closing(open_library(tmp_path / "home")) as library:
-        assert [waiting.sha256 for waiting in library.catalog.waiting()] == [digest]
+        assert [waiting.digest for waiting in library.catalog.waiting()] == [digest]
 
 
 def fail(*_: object) -> int:
@@ -874,7 +874,7 @@ def test_an_index_of_words_that_is_being_rebuilt_is_whole_at_any_kill(
 
     moments = [
         ("chatbot.store.keyword_index.KeywordIndex.add", 2),
-        ("chatbot.store.engines.put_in_place", 1),
+        ("chatbot.store.indexing.put_in_place", 1),
         ("pathlib.Path.rename", 2),
         ("chatbot.store.discarding.finish_discarding", 1),
     ]

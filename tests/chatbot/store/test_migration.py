@@ -34,9 +34,8 @@ from chatbot.store.database import Served, open_database, place_of
 from chatbot.store.kept_copies import files_of
 from chatbot.store.library import Upload
 from chatbot.store.migration import table_copying
-from chatbot.store.migration.row_values import normalised, summary_of
 from chatbot.store.migration.store_migration import ComparedPart, StoreMigration
-from chatbot.store.migration.table_shapes import shapes_of
+from chatbot.store.migration.table_shapes import normalised, shapes_of, summary_of
 from tests.commands import run
 from tests.fakes import HashEmbedder
 from tests.pdfs import make_pdf
@@ -329,8 +328,8 @@ def test_ids_go_on_after_the_highest_ever_given(home: Path, served: str, tmp_pat
 def test_a_server_or_another_migration_is_refused(
     home: Path, served: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("chatbot.store.migration.migration_claims.CLAIM_SECONDS", 0.2)
-    monkeypatch.setattr("chatbot.store.migration.migration_claims.END_SECONDS", 0.5)
+    monkeypatch.setattr("chatbot.store.migration.store_migration.CLAIM_SECONDS", 0.2)
+    monkeypatch.setattr("chatbot.store.migration.store_migration.END_SECONDS", 0.5)
     source = Settings(home=home)
     target = replace(source, home=tmp_path / "target", database=served)
     with Chatbot(source, embedder=hashing()), pytest.raises(StoreError, match="in use by process"):

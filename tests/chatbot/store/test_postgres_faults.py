@@ -277,12 +277,12 @@ def test_what_a_server_is_reading_is_not_swept_by_another(served: str) -> None:
         version = one.begin("Rules.pdf", "a" * 64, None)
         waiting = one.wait("Other.pdf", "b" * 64)
         assert one.left_over(0) == [version]
-        assert [row.id for row in one.left()] == [waiting]
+        assert [row.waiting for row in one.left()] == [waiting]
         assert other.left_over(0) == []
         assert other.left() == []
         one.close()
         assert other.left_over(0) == [version]
-        assert [row.id for row in other.left()] == [waiting]
+        assert [row.waiting for row in other.left()] == [waiting]
 
 
 def test_threads_share_a_few_connections(database: PostgresDatabase, served: str) -> None:

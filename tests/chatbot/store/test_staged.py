@@ -337,7 +337,7 @@ def test_a_version_that_changes_while_its_vectors_are_made_gets_those_of_its_own
 
 
 @pytest.mark.long
-@pytest.mark.parametrize("step", ["refill", "refilled"])
+@pytest.mark.parametrize("step", ["refill", "follow"])
 def test_a_process_that_ends_while_indexes_follow_leaves_them_to_the_next_start(
     home: Path, tmp_path: Path, step: str
 ) -> None:

@@ -13,8 +13,7 @@ import pytest
 from chatbot.errors import SettingsError, StoreError
 from chatbot.store.chroma_folder import ChromaFolder
 from chatbot.store.chroma_server import ChromaServer
-from chatbot.store.vector_index import NOBODYS, ChromaIndex, IndexDamagedError, IndexedPassage, Vectors
-from chatbot.store.vector_place import Place
+from chatbot.store.vector_index import NOBODYS, ChromaIndex, IndexDamagedError, IndexedPassage, Place, Vectors
 from tests.answering_server import AnsweringServer
 from tests.served_chroma import ServedChroma
 
@@ -115,11 +114,6 @@ def test_what_was_stored_is_there_when_it_is_opened_again(index: ChromaIndex, op
     again = opened()
     assert scores(again, Y) == {(7, 1): 1.0, (7, 0): 0.0}
     assert again.counts() == {7: 3}
-
-
-def test_chunks_can_be_discarded_one_by_one(index: ChromaIndex) -> None:
-    index.discard(7, [(1, 2), (5, 1)])
-    assert index.counts() == {7: 1}
 
 
 def test_another_embedder_gets_a_collection_of_its_own(index: ChromaIndex, opened: Open) -> None:

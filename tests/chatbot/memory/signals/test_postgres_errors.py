@@ -24,7 +24,7 @@ from chatbot.memory.signals.news_postgres import explain
 from chatbot.memory.signals.news_sources import News
 from chatbot.memory.signals.records import Imported, SignalsError
 from chatbot.memory.signals.signal_store import Signals
-from chatbot.store.postgres_address import shown_address
+from chatbot.store.postgres_faults import shown_address
 from chatbot.store.vector_index import Vectors
 from tests.chatbot.memory.signals.postgres import NOW, connect, item, news, store, vector_of
 from tests.embedded_postgres import EmbeddedServer
