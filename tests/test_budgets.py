@@ -17,34 +17,34 @@ from tests.test_architecture import house, module_of, name, room_of, tree
 
 # Tokens of Python, without line ends, indents and comments.
 BUDGETS = {
-    "answer": 65_000,
+    "answer": 64_500,
     "api": 24_200,
     # The thread that reads key figures came here from a page.
     "app": 9_450,
-    "asking": 29_300,
+    "asking": 29_400,
     "audit": 13_000,
-    "cli": 19_200,
+    "cli": 19_400,
     "comparison": 9_100,
     "entry": 250,
     # Where quotations stand was looked for in two rooms above.
     "evidence": 13_000,
-    "ingestion": 97_000,
+    "ingestion": 95_900,
     "lookup": 3_200,
-    "mcp_server": 5_600,
-    "memory": 77_000,
-    "models": 27_900,
-    "search": 38_100,
+    "mcp_server": 5_400,
+    "memory": 67_500,
+    "models": 25_100,
+    "search": 38_000,
     "service": 4_400,
-    "single modules": 9_600,
-    "store": 78_300,
-    "tools": 5_200,
-    "ui": 63_600,
+    "single modules": 9_000,
+    "store": 73_600,
+    "tools": 5_100,
+    "ui": 67_800,
 }
-WHOLE = 595_000
+WHOLE = 576_500
 LONGEST_FUNCTION = 60
-# They write one thing after another down: a chart, the arguments of all commands, the parts of the service.
+# They write one thing after another down: the steps of an answer, the parts of the service, a chart.
 MAY_BE_LONGER = {
-    "chatbot/cli/arguments.py:_parser",
+    "chatbot/asking/asker.py:_from_sources",
     "chatbot/service.py:__init__",
     "chatbot/ui/compare_chart.py:chart_spec",
 }

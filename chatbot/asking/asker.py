@@ -153,16 +153,16 @@ class Asker:
         intent, earlier = self._intent(question, ask)
         yield Stage("searching")
         model = self.models.answering(ask.owner)
+        # "Summarise this page": no document is meant.
         sums_up_texts = bool(intent and ask.texts and intent.kind in WHOLE and not intent.document)
-        if sums_up_texts:  # "Summarise this page": no document is meant
+        if sums_up_texts:
             ask = replace(ask, documents=False)
         elif intent:
-            direct = self.talking.answer(intent, ask, question, earlier, by_model=model is not None)
-            if direct:
+            by_model = model is not None
+            if direct := self.talking.answer(intent, ask, question, earlier, by_model=by_model):
                 yield from self._told_at_once(direct, ask, index, started)
                 return
-        advice = self.lending.advice(ask)
-        if advice is not None:
+        if (advice := self.lending.advice(ask)) is not None:
             yield from advice
             return
         ask = yield from self._with_tools(ask, standalone_query(question, exchanges, ask.names), model, stop)
