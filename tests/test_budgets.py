@@ -20,7 +20,7 @@ BUDGETS = {
     "answer": 64_500,
     "api": 24_200,
     # The thread that reads key figures came here from a page.
-    "app": 9_450,
+    "app": 9_550,
     "asking": 29_400,
     "audit": 13_000,
     "cli": 19_400,
@@ -31,8 +31,8 @@ BUDGETS = {
     "ingestion": 95_900,
     "lookup": 3_200,
     "mcp_server": 5_400,
-    "memory": 67_500,
-    "models": 25_100,
+    "memory": 67_700,
+    "models": 25_200,
     "search": 38_000,
     "service": 4_400,
     "single modules": 9_000,
@@ -40,7 +40,7 @@ BUDGETS = {
     "tools": 5_100,
     "ui": 67_800,
 }
-WHOLE = 576_500
+WHOLE = 576_800
 LONGEST_FUNCTION = 60
 # They write one thing after another down: the steps of an answer, the parts of the service, a chart.
 MAY_BE_LONGER = {

@@ -14,7 +14,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import closing
 from dataclasses import dataclass
 from functools import partial
-from typing import Any, Protocol
+from typing import Any, Protocol, get_args
 
 from chatbot.comparison import Comparison, Entry, EntryPlace
 from chatbot.comparison.key_figure_records import DocumentFigures
@@ -43,6 +43,8 @@ class AskedFigures:
 
 
 Asked = Comparison | AskedFigures
+# What waits for a thread; None ends it.
+_Work = queue.SimpleQueue[Callable[[], None] | None]
 
 
 class TableSource(Protocol):
@@ -189,8 +191,13 @@ class Comparisons:
         self._chatbot = chatbot
         self._kept: OrderedDict[tuple[str, Asked], Running] = OrderedDict()
         self._lock = threading.Lock()
-        self._waiting: queue.SimpleQueue[Callable[[], None] | None] = queue.SimpleQueue()
-        self._threads = [threading.Thread(target=self._work, daemon=True) for _ in range(MOST_AT_ONCE)]
+        # What models are asked waits by itself: key figures need none.
+        self._waiting: dict[type[Asked], _Work] = {kind: queue.SimpleQueue() for kind in get_args(Asked)}
+        self._threads = [
+            threading.Thread(target=_work, args=(waiting,), daemon=True)
+            for waiting in self._waiting.values()
+            for _ in range(MOST_AT_ONCE)
+        ]
         for thread in self._threads:
             thread.start()
 
@@ -209,7 +216,7 @@ class Comparisons:
         """Asks these places, or those that are lacking."""
         wanted = tuple(places) or running.lacking
         if wanted and (number := running.start()):
-            self._waiting.put(partial(running.run, self._chatbot, wanted, number))
+            self._waiting[type(running.asked)].put(partial(running.run, self._chatbot, wanted, number))
 
     def find(self, asked: Asked, owner: str) -> Running | None:
         """Returns a kept table, None if it was not asked, or too long ago."""
@@ -219,8 +226,10 @@ class Comparisons:
     def drop(self, running: Running) -> None:
         """Stops a table that nobody looks at any more, and drops it."""
         running.stop()
+        key = running.owner, running.asked
         with self._lock:
-            self._kept.pop((running.owner, running.asked), None)
+            if self._kept.get(key) is running:
+                del self._kept[key]
 
     def forget(self) -> None:
         """Drops what has ended, as it may hold text of documents."""
@@ -234,8 +243,8 @@ class Comparisons:
             kept = list(self._kept.values())
         for running in kept:
             running.stop()
-        for _ in self._threads:
-            self._waiting.put(None)
+        for waiting in [*self._waiting.values()] * MOST_AT_ONCE:
+            waiting.put(None)
         end = time.monotonic() + CLOSE_SECONDS
         for thread in self._threads:
             thread.join(max(0.0, end - time.monotonic()))
@@ -248,6 +257,7 @@ class Comparisons:
         for key in dict.fromkeys([*over, *idle[: max(0, len(self._kept) - MOST_KEPT)]]):
             del self._kept[key]
 
-    def _work(self) -> None:
-        while (run := self._waiting.get()) is not None:
-            run()
+
+def _work(waiting: _Work) -> None:
+    while (run := waiting.get()) is not None:
+        run()

@@ -126,7 +126,9 @@ def _whole(file: AuditFile) -> Iterator[VerificationLine]:
             yield VerificationLine("visible part", DIFFERS, detail)
             return
     if record.format < FORMAT:
-        yield VerificationLine("visible part", UNKNOWN, f"it was drawn in format {record.format}")
+        yield VerificationLine(
+            "visible part", UNKNOWN, f"format {record.format}: what is seen was not compared with the record"
+        )
         return
     try:
         anew = render(record, file.images).encode("utf-8", "replace")

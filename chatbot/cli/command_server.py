@@ -82,11 +82,13 @@ class CommandServer:
 
     def _serve(self, store: AppContext, connection: socket.socket) -> None:
         try:
-            with connection:
-                self._answer(store, connection)
+            self._answer(store, connection)
         except (OSError, ValueError, LookupError, TypeError, RecursionError) as error:  # no command of ours
             log.info("a command was not understood: %s", type(error).__name__)
         finally:
+            with contextlib.suppress(OSError):  # the command's files may still hold the connection
+                connection.shutdown(socket.SHUT_RDWR)
+            connection.close()
             self._commands.pop(threading.current_thread(), None)
 
     def _answer(self, store: AppContext, connection: socket.socket) -> None:
@@ -101,14 +103,20 @@ class CommandServer:
             connection.sendall(json.dumps({"refused": str(error)}).encode("ascii") + b"\n")
             return
         connection.settimeout(None)
-        code = 130
-        with contextlib.suppress(KeyboardInterrupt):  # stopped with its last words
+        code = FAILED
+        try:
             code = self._run(command)
-        command.end(code)
+        except KeyboardInterrupt:  # stopped with its last words
+            code = 130
+        finally:
+            command.end(code)
 
     def _run(self, command: ServedCommand) -> int:
         try:
             return run_served(command, mcp=self._mcp)
+        except SystemExit:  # a command of this version whose arguments this server does not know
+            print("Error: The server does not know this command. Restart it.", file=command.streams[-1])
+            return FAILED
         except Exception:
             log.exception("a command failed")
             print("Error: Something inside failed. The server's log says what.", file=command.streams[-1])

@@ -123,21 +123,25 @@ class ServedCommand:
         self.go_on()
         return json.loads(line) if line else None
 
-    def wait_to_write(self, file: io.FileIO) -> None:
-        """Waits until the file takes `select.PIPE_BUF` bytes, or the command is stopped."""
-        self._state(file)
+    def may_write(self, file: io.FileIO) -> bool:
+        """Waits until the file takes `select.PIPE_BUF` bytes; False if the command is stopped before."""
+        looked = self._looked()
+        looked.register(file, select.POLLOUT)
+        found = dict(looked.poll())
         self.go_on()
+        return file.fileno() in found and not self.gone
 
     def _send(self, line: dict[str, object]) -> None:
         self._connection.sendall(json.dumps(line).encode("ascii") + b"\n")
 
-    def _state(self, file: io.FileIO | None = None) -> int:
-        """Looks at the other end; with a file, waits until that can be written or the other end closes."""
+    def _looked(self) -> select.poll:
+        """What tells that the other end closes."""
         looked = select.poll()
         looked.register(self._connection, select.POLLRDHUP)
-        if file is not None:
-            looked.register(file, select.POLLOUT)
-        return dict(looked.poll(0 if file is None else None)).get(self._connection.fileno(), 0)
+        return looked
+
+    def _state(self) -> int:
+        return dict(self._looked().poll(0)).get(self._connection.fileno(), 0)
 
 
 class _Input(io.RawIOBase):
@@ -153,7 +157,7 @@ class _Input(io.RawIOBase):
         return self._is_terminal
 
     def readinto(self, buffer: Any) -> int:
-        data = (self._command.ask(read=len(buffer)) or "").encode("latin-1")
+        data = (self._command.ask(read=min(len(buffer), AT_ONCE)) or "").encode("latin-1")
         buffer[: len(data)] = data
         return len(data)
 
@@ -167,8 +171,7 @@ class _Output(io.FileIO):
         self._command = command
 
     def write(self, data: Any) -> int:
-        self._command.wait_to_write(self)
-        return len(data) if self._command.gone else super().write(data[: select.PIPE_BUF])
+        return super().write(data[: select.PIPE_BUF]) if self._command.may_write(self) else len(data)
 
 
 def served() -> ServedCommand | None:

@@ -60,6 +60,10 @@ class AnthropicModel(EndpointModel):
             body["output_config"] = {"format": {"type": "json_schema", "schema": dict(schema)}}
         return body
 
+    def _sent(self, body: dict[str, Any]) -> dict[str, Any]:
+        form = {name: body[name] for name in ("output_config",) if name in body}
+        return super()._sent(body) | form  # an effort that was refused is no refusal of a form
+
     def _tool(self, offered: OfferedTool) -> dict[str, object]:
         return {
             "name": offered.name,

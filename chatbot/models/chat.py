@@ -419,9 +419,9 @@ class EndpointModel(ABC):
     def _request(self, client: Any, body: dict[str, Any]) -> Any:
         """Returns the stream. Repeats the request without what the endpoint refuses.
 
-        Later requests begin with what was found.
+        Later requests begin with what was found, unless the request fails nonetheless.
         """
-        calls_tools = self.calls_tools
+        known = set(self._found)
         failures: tuple[type[Exception], ...] = (EndpointError, *endpoint_failures(self._settings))
         while True:
             sent = self._sent(body)
@@ -438,8 +438,7 @@ class EndpointModel(ABC):
                 return stream
             except failures as error:
                 if not self._adapts(error, sent):
-                    if calls_tools:  # it was not for the tools, whatever it said of them
-                        self._found.discard(TOOLS)
+                    self._found.intersection_update(known)
                     raise
 
     def _sent(self, body: dict[str, Any]) -> dict[str, Any]:

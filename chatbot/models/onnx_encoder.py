@@ -21,6 +21,7 @@ from __future__ import annotations
 import hashlib
 import importlib.util
 import os
+import secrets
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
@@ -268,7 +269,7 @@ def _session(spec: EncoderSpec, cache: Path, folder: Path) -> InferenceSession:
 
 def _keep(path: Path, data: bytes) -> None:
     """Puts the file in place at once: whoever reads it sees the old file, none, or this one."""
-    temporary = path.with_suffix(f".{os.getpid()}.tmp")
+    temporary = path.with_suffix(f".{secrets.token_hex(8)}.tmp")
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
         temporary.write_bytes(data)

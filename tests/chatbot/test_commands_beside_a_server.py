@@ -100,6 +100,32 @@ def test_what_is_printed_is_the_same_as_without_a_server(
     assert beside.stderr == without.stderr
 
 
+def test_a_large_file_is_read_from_standard_input(alone: Path, home: Path, tmp_path: Path) -> None:
+    large = tmp_path / "news.jsonl"
+    large.write_text(json.dumps({"text": "é" * 5_000_000}) + "\n", encoding="utf-8")
+    said = []
+    for store in (alone, home):
+        environment = {**os.environ, "FINPOLICY_HOME": str(store)}
+        command = [sys.executable, "-m", "chatbot", "memory", "signals", "import", "-"]
+        with large.open() as file:
+            done = subprocess.run(
+                command, env=environment, stdin=file, capture_output=True, text=True, timeout=60, check=False
+            )
+        said.append((done.returncode, done.stdout, done.stderr))
+    assert said[0] == said[1]
+    assert "inside failed" not in said[1][2]
+
+
+def test_a_command_whose_output_nobody_takes_ends(home: Path) -> None:
+    read, write = os.pipe()
+    os.close(read)
+    environment = {**os.environ, "FINPOLICY_HOME": str(home)}
+    command = [sys.executable, "-m", "chatbot", "ask", "debt?", "--document", "No.pdf"]
+    done = subprocess.run(command, env=environment, stdout=write, stderr=write, timeout=20, check=False)
+    os.close(write)
+    assert done.returncode
+
+
 def test_an_answer_is_the_same_object(alone: Path, home: Path) -> None:
     words = ("ask", CEILING, "--json")
     (without,), (beside,) = lines(run(alone, *words)), lines(run(home, *words))

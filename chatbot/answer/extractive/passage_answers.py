@@ -46,6 +46,8 @@ CLOSE_TO_BEST = 4.0
 # The same for one of another page, which costs its reader a second page.
 CLOSE_TO_BEST_ELSEWHERE = 1.0
 LONGEST_PASSAGE = 1_200
+# "How large is" asks for a figure, whose row need not say "large".
+HOW_LARGE = re.compile(r"\bhow \w+ (?=(?:is|are|was|were)\b)", re.IGNORECASE)
 WORD = re.compile(r"[^\W\d_]{2}")
 MONTHS = re.compile(rf"\b{MONTH}")
 # Fewer words than this are no sentence that goes on from another: a chart's label, "88%", "Jai Hind."
@@ -552,7 +554,8 @@ def _names_all_that_is_asked(row: Row, heads: Sequence[str], asked: Understandin
     """
     said = " ".join((row.label, row.section, *heads, *asked.measures))
     named = set(terms(" ".join((*asked.names, asked.whose, *(period.text for period in asked.periods)))))
-    return all(word in named or shared_words([word], said) for word in content_terms(asked.subject))
+    words = content_terms(HOW_LARGE.sub("", asked.subject))
+    return all(word in named or shared_words([word], said) for word in words)
 
 
 def _newest(pairs: Sequence[tuple[str, str]]) -> list[tuple[str, str]]:

@@ -186,7 +186,7 @@ class StoreImport:
                 is_new = True
             if is_new:
                 tally.done += 1
-            elif event and readings == there:
+            elif event and sorted(readings, key=repr) == sorted(there, key=repr):
                 tally.there += 1
             else:
                 tally.skip(record.other if event else "it was removed here", news_hash(record.text)[:16])

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Sequence
-from contextlib import suppress
+from contextlib import AbstractContextManager, nullcontext, suppress
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import Any
@@ -101,6 +101,10 @@ class NewsFile:
         """memories: kept open by whoever opened them."""
         self._memories = memories
         self.read, self.write, self.erased = memories.read, memories.write, memories.erased
+
+    def looking(self) -> AbstractContextManager[None]:
+        """What several reads of one search are done in: here nothing."""
+        return nullcontext()
 
     def state(self) -> StoreState:
         """What the tables say of themselves. Raises SignalsError if there is no news ("off")."""

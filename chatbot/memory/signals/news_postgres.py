@@ -6,6 +6,7 @@ It connects on demand, and every statement is bounded in time.
 from __future__ import annotations
 
 import importlib.util
+import threading
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, suppress
 from datetime import datetime
@@ -100,7 +101,7 @@ KINDS = {
     ),
     "schema": (
         "does not have the tables that this version needs",
-        f"Import news to update the tables: {PROGRAM} memory signals import FILE",
+        f"Export with the version that made them, and import into an empty database: {PROGRAM} export FILE",
     ),
     "vector": (
         "rejected a value",
@@ -124,7 +125,7 @@ class NewsPostgres:
 
     def __init__(self, address: str, seconds: float) -> None:
         """seconds: how long reading waits for the database."""
-        self._address, self._seconds = address, seconds
+        self._address, self._seconds, self._looking = address, seconds, threading.local()
         self._pool = PostgresPool(
             self._connect, lambda error, late: explain(error, address=address, late=late), GRACE_SECONDS
         )
@@ -139,8 +140,19 @@ class NewsPostgres:
 
     def read(self, statement: str, arguments: Sequence[Any] = ()) -> list[tuple[Any, ...]]:
         """See NewsFile."""
+        if (looking := getattr(self._looking, "connection", None)) is not None:
+            return run(looking, statement, arguments).fetchall()
         with self._begun(self._seconds) as connection:
             return run(connection, statement, arguments).fetchall()
+
+    @contextmanager
+    def looking(self) -> Iterator[None]:
+        """Reads of this thread are one transaction meanwhile, and wait for the database together."""
+        with self._begun(self._seconds) as self._looking.connection:
+            try:
+                yield
+            finally:
+                self._looking.connection = None
 
     @contextmanager
     def write(self) -> Iterator[Transaction]:

@@ -157,12 +157,12 @@ def remove_event(place: NewsPlace, changes: Transaction, event: int) -> bool:
 
 
 def every_event(place: NewsPlace, order: str = "id") -> Iterator[EventRow]:
-    """All events, a few at a time. order: by which columns."""
-    done = 0
-    statement = f"select id from news_events order by {order} limit ? offset ?"
-    while found := place.read(statement, (AT_ONCE, done)):
-        done += len(found)
-        yield from _events(place, [event for (event,) in found])
+    """All events there are now, a few at a time: what is removed meanwhile hides no other. order: by which
+    columns.
+    """
+    numbers = [event for (event,) in place.read(f"select id from news_events order by {order}")]
+    for start in range(0, len(numbers), AT_ONCE):
+        yield from _events(place, numbers[start : start + AT_ONCE])
 
 
 def _events(place: NewsPlace, numbers: Sequence[int]) -> list[EventRow]:
@@ -377,8 +377,10 @@ def _recalled(
 
     found = []
     for row in _events(place, sorted(best, key=rank, reverse=True)[: search.count]):
-        reading = next(one for one in row.readings if not wanted or wanted & _folded(one.assets))
-        first = row.tellings[0]
+        fitting = [one for one in row.readings if not wanted or wanted & _folded(one.assets)]
+        if not fitting:  # it was corrected meanwhile
+            continue
+        first, reading = row.tellings[0], fitting[0]
         found.append(
             RecalledEvent(
                 row.event, likeness[row.event], by, first.source, first.link, row.text, row.at, reading

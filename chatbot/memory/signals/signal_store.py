@@ -262,13 +262,17 @@ class Signals:
         """
         wanted = options or self.options
         search = Search(n, wanted.confidence, wanted.hours, as_of or datetime.now(UTC), wanted.assets)
+        with self.place.looking():
+            return self._found(text, vector, search, wanted.threshold or self.threshold)
+
+    def _found(self, text: str, vector: Vectors | None, search: Search, least: float) -> list[RecalledEvent]:
         state = self._searchable()
         # An English embedder makes meaningless vectors of other scripts.
         unread = reads_english_only(self._embedder.fingerprint) and is_foreign(text)
         found: list[RecalledEvent] = []
         comparable = None if unread else self._comparable(vector, state)
+        n = search.count
         if comparable is not None:
-            least = wanted.threshold or self.threshold
             found = news_tables.search_memory_events(
                 self.place, comparable, least, n, search.confidence, search.hours, search.assets, search.as_of
             )

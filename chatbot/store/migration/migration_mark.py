@@ -9,7 +9,7 @@ from typing import Any, TypeVar
 
 from chatbot.errors import StoreError
 from chatbot.settings import Settings
-from chatbot.store.database import Database, Schema, Stored, open_database, place_of
+from chatbot.store.database import Database, Schema, Stored, Transaction, open_database, place_of
 from chatbot.store.postgres_pool import LOCKED, claim_key
 
 __all__ = ["CLAIMING", "WORK", "MigrationMark", "refuse_unfinished", "shown_parts", "unless_unfinished"]
@@ -52,19 +52,19 @@ class MigrationMark(Stored):
         """Notes the begin, in place of one from another source, or of an unfinished one to other places."""
         with self._write() as changes:
             changes.execute("delete from migration where source = ? and finished_at is null", (self._source,))
-        self._note(None)
+            self._note(changes, None)
 
     def finish(self) -> None:
         """Notes that everything is there."""
-        self._note(time.time())
-
-    def _note(self, finished_at: float | None) -> None:
         with self._write() as changes:
-            changes.execute(
-                "insert into migration values (?, ?, ?) on conflict (target) do update set"
-                " source = excluded.source, finished_at = excluded.finished_at",
-                (self._target, self._source, finished_at),
-            )
+            self._note(changes, time.time())
+
+    def _note(self, changes: Transaction, finished_at: float | None) -> None:
+        changes.execute(
+            "insert into migration values (?, ?, ?) on conflict (target) do update set"
+            " source = excluded.source, finished_at = excluded.finished_at",
+            (self._target, self._source, finished_at),
+        )
 
 
 def refuse_unfinished(settings: Settings, opened: Database, *, moving: bool = False) -> None:

@@ -6,7 +6,7 @@ A migration that was broken off begins anew: what it had brought is replaced.
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Collection, Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack, closing, contextmanager
 from dataclasses import dataclass
 from functools import partial
@@ -191,8 +191,8 @@ class StoreMigration:
     # --------------------------------------------------------------------------------------------------------
 
     def _move(self, tables: Sequence[MovedTable]) -> None:
-        with closing(Catalog(place_of(self._target, NAME))) as catalog:
-            former = catalog.hashes()
+        if self.moves_copies:
+            self._delete_former()
         for table in [*reversed(tables), *reversed(tables)]:  # deleting in one table may make rows of another
             table.clear()
         for table in tables:
@@ -200,7 +200,18 @@ class StoreMigration:
         if self.moves_copies:
             source, target = files_of(self._source), files_of(self._target)
             told = self._telling("copies", "moving", len(kept_names(source)))
-            move_copies(source, target, told, former=former)
+            move_copies(source, target, told)
+
+    def _delete_former(self) -> None:
+        """Deletes what an earlier attempt brought and the source does not have any more, while the target's
+        catalogue still tells: other files of the target are somebody else's.
+        """
+        with closing(Catalog(place_of(self._target, NAME))) as catalog:
+            former = catalog.hashes()
+        target = files_of(self._target)
+        for name in set(kept_names(target)) - set(kept_names(files_of(self._source))):
+            if name.partition(".")[0] in former:
+                target.delete(name)
 
     def _fill(self, indexes: Indexes) -> None:
         """Makes the indexes that are moved anew from the catalogue, which has all vectors too."""
@@ -285,13 +296,8 @@ def kept_names(files: CopyFiles) -> list[str]:
     return sorted(name for name, _, _ in files.listed() if is_kept(name))
 
 
-def move_copies(
-    source: CopyFiles, target: CopyFiles, told: Told, *, former: Collection[str] = frozenset()
-) -> None:
-    """Copies what the target lacks or has otherwise, and deletes what the source does not have any more.
-
-    former: the SHA-256 of what an earlier attempt may have brought. Other files of the target are somebody
-        else's.
+def move_copies(source: CopyFiles, target: CopyFiles, told: Told) -> None:
+    """Copies what the target lacks or has otherwise.
 
     A file becomes visible in the target when it is complete. told: of the files so far. Raises StoreError,
     also for what is no plain file; OSError.
@@ -299,9 +305,6 @@ def move_copies(
     if strange := sorted(filter(is_kept, source.strange())):
         raise _damaged(strange[0], "is a link, or no plain file")
     names = kept_names(source)
-    for name in set(kept_names(target)) - set(names):
-        if name.partition(".")[0] in former:
-            target.delete(name)
     for done, name in enumerate(names, 1):
         if not (is_copy(name) and target.size(name) == source.size(name)):
             with prepared(target.incoming, source.parts(name)) as file:

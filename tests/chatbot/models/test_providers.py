@@ -312,6 +312,20 @@ def test_what_an_anthropic_model_refuses_is_left_out() -> None:
         assert ["temperature" in request.body for request in server.requests] == [True, False]
 
 
+def test_a_model_that_refuses_an_effort_still_gets_the_form_of_its_answer() -> None:
+    message = "`output_config.effort` is not supported here."
+    refusal = Refuse(
+        400, body={"type": "error", "error": {"type": "invalid_request_error", "message": message}}
+    )
+    with Provider([refusal, "Fine.", "{}"]) as server:
+        address = address_at("anthropic", server)
+        model = named_model(settings_for("anthropic", address, reasoning="low"))
+        assert "".join(model.stream([("user", "Example")], max_tokens=50)) == "Fine."
+        assert "".join(model.stream([("user", "Example")], max_tokens=50, schema={"type": "object"})) == "{}"
+        sent = [request.body.get("output_config", {}) for request in server.requests]
+    assert [sorted(one) for one in sent] == [["effort"], [], ["format"]]
+
+
 @pytest.mark.parametrize("provider", ["openai", "anthropic"])
 def test_what_the_environment_holds_for_other_hosts_is_not_sent(
     monkeypatch: pytest.MonkeyPatch, provider: str
