@@ -26,8 +26,8 @@ from ingestion.language.terms import content_terms, terms
 
 __all__ = ["stated_change"]
 
-# A longer sentence is a table or a list that was read as one.
-LONGEST_SENTENCE = 400
+# A longer question asks for more than one change; a longer sentence is a table or a list read as one.
+LONGEST_QUESTION, LONGEST_SENTENCE = 600, 400
 # "By 5 per cent" is a move, and "over 5 per cent" a bound.
 _NO_LEVEL = re.compile(
     r"\b(?:by|over|above|under|below|than|least|most|up to|exceed\w*|(?:rise|increase|fall|decline) of)"
@@ -40,7 +40,7 @@ _BASE = re.compile(r"\s(of (?:the )?\w+)")
 _LAST_WORD = re.compile(r"(\w+)(?:\s(?:at|to|in|by))?\s*\Z")
 _DENIED = re.compile(r"\b(?:not|never|would|could|might|may|if|unless)\b|\?", re.IGNORECASE)
 # "How much did growth fall" asks for the change of a change.
-_GROWTH_MOVED = re.compile(r"\b(?:did|does|has) (?:\w+ )*growth\b", re.IGNORECASE)
+_GROWTH_MOVED = re.compile(r"\b(?:did|does|has) (?:\w+ ){0,8}growth\b", re.IGNORECASE)
 _DIGITS = re.compile(r"\d[\d.,  ]*")
 _COMPARED = frozenset(
     terms("change compare compared difference percent percentage per cent much many point points")
@@ -69,6 +69,8 @@ def stated_change(prompt: Prompt, asked: Understanding) -> str:
     "" where the question asks for no change between two periods, or where the sentences of the document that
     was found first do not state just one figure of each.
     """
+    if len(asked.subject) > LONGEST_QUESTION:
+        return ""
     operation, periods = asked_operation(asked.subject), asked.periods
     first = next(iter(prompt.sources.values()), None)
     if operation is None or operation.kind not in {"change", "growth"} or len(periods) != 2 or first is None:
