@@ -25,7 +25,7 @@ from chatbot.answer.stated_change import stated_change
 from chatbot.answer.tables.cell_lookup import by_year
 from chatbot.answer.tables.operations import by_operation
 from chatbot.answer.tables.table_answers import compute_answer, leaves_average_out
-from chatbot.answer.verdict import NO, YES, bound_of, by_sentence
+from chatbot.answer.verdict import NO, YES, by_sentence
 from chatbot.answer.verification.checked_text import CheckedText, check_statements
 from chatbot.answer.verification.own_text import check_quoted
 from chatbot.answer.verification.reading_call import StatementReading
@@ -71,9 +71,8 @@ from chatbot.search.refusal import (
 from chatbot.search.retrieval import Query, Retriever
 from chatbot.search.routing import document_parts
 from chatbot.store.library import Library
-from ingestion.language.periods import without_periods
 from ingestion.language.sentences import sentences, within_sentence
-from ingestion.language.terms import content_terms, terms
+from ingestion.language.terms import terms
 
 if TYPE_CHECKING:
     import numpy as np
@@ -513,7 +512,7 @@ class Answering:
                     likeness = self.likeness(asked.vector)
                     own = replace(with_hit, sources={key: hit})
                     quoted = extract_answer(own, asked.understanding, likeness=likeness).partition("\n\n")[0]
-                    quoted = quoted if _shares_words(quoted, asked.understanding.subject) else ""
+                    quoted = quoted if _shares_words(quoted, asked.understanding) else ""
                 if quoted:
                     said += f"\n{amended_notice(name, other)}\n{quoted}"
                     prompt = with_hit
@@ -527,17 +526,16 @@ class Answering:
 
         "" if it says so itself, or if the question holds no figure against an amount.
         """
-        question = asked.understanding.subject
-        if bound_of(question) is None or answer.text.startswith((YES, NO)):
+        question = asked.understanding.reading
+        if question.bound is None or answer.text.startswith((YES, NO)):
             return ""
         if asked.computed and not asked.avoid:
             return ""
         documents = {hit.document.replace("_", " ") for hit in asked.prompt.sources.values()}
         about = terms(" ".join([asked.understanding.whose, *documents]))
-        question_terms = set(content_terms(question))
 
         def shared_terms(sentence: str) -> int:
-            return len(question_terms.intersection(terms(sentence)))
+            return len(set(question.terms).intersection(terms(sentence)))
 
         candidates = sentences(KEYS_IN_BRACKETS.sub("", answer.first))
         nearest = max(candidates, key=shared_terms, default="")
@@ -612,8 +610,8 @@ class Answering:
         It may be of another year if the question's own is missing. "" if it lacks half of the question's
         words and is unlike it in meaning, or is on a page that addresses its reader as a machine.
         """
-        subject = without_periods(asked.understanding.subject)
-        of_any_year = replace(asked.understanding, years=(), subject=subject)
+        undated = asked.understanding.reading.undated
+        of_any_year = replace(asked.understanding, years=(), subject=undated.text)
         text = ""
         if asked.understanding.years and of_any_year.measures:
             text = self._computed(asked.prompt, of_any_year)
@@ -632,7 +630,7 @@ class Answering:
             is_like = False
         else:
             is_like = likeness([words])[0] >= LEAST_LIKE
-        if orders_of(hit) or not (is_like or _shares_words(words, of_any_year.subject)):
+        if orders_of(hit) or not (is_like or _shares_words(words, of_any_year)):
             return ""
         if len(words) <= LONGEST_QUOTE:
             quote = words
@@ -677,10 +675,10 @@ def _is_in_doubt(citations: Sequence[Citation], hit: Hit) -> bool:
     return any(start <= figure.start < end for figure in doubted for start, end in spans)
 
 
-def _shares_words(text: str, question: str) -> bool:
+def _shares_words(text: str, asked: Understanding) -> bool:
     """Whether a passage has more than LEAST_CLOSE of a question's words."""
-    asked = set(content_terms(question))
-    return len(asked.intersection(terms(text))) > LEAST_CLOSE * len(asked)
+    words = set(asked.reading.terms)
+    return len(words.intersection(terms(text))) > LEAST_CLOSE * len(words)
 
 
 def _other_period(asked: Understanding, text: str) -> str:
