@@ -12,10 +12,19 @@ from functools import cached_property, lru_cache
 
 from ingestion.language.currencies import CURRENCY_TERMS
 from ingestion.language.numbers import Figure, find_figures
-from ingestion.language.opposites import DENIALS, MOVES, QUALIFIERS, TOLD_LESS, TOLD_MORE
+from ingestion.language.opposites import (
+    COMPARATIVES,
+    DENIALS,
+    MOVES,
+    QUALIFIERS,
+    SUPERLATIVES,
+    TOLD_LESS,
+    TOLD_MORE,
+)
 from ingestion.language.periods import PART_ALONE, PART_CODE, Period, find_periods, without_periods
 from ingestion.language.scales import SCALE_TERMS
 from ingestion.language.terms import content_terms, terms
+from ingestion.language.vocabulary import either
 
 __all__ = [
     "AVERAGING",
@@ -55,6 +64,10 @@ WAYS: Mapping[str, re.Pattern[str]] = {
         r"|\bhow (?:did|has|have) .{1,100}\b(?:changed|develop(?:ed)?|moved?|grow|grown|rise|risen|fall"
         r"|fallen|increased?|decreased?|declined?)\b|\bhow much (?:\w+ or )?(?:higher|lower|more|less)\b"
         r"|\bcompare[ds]?\b",
+        # It holds one thing against another.
+        "comparison": r"\b(?:difference|developed?|moved?|compared?|more than|less than"
+        r"|how much (?:higher|lower|more|less|larger|smaller|bigger)|accelerat\w+|decelerat\w+"
+        r"|between .{1,60} and)\b",
         # A sentence that names a condition answers it.
         "condition": r"\b(?:under|on|in) (?:what|which) (?:conditions?|circumstances|cases?|terms)\b"
         r"|\bconditions\b",
@@ -68,11 +81,18 @@ WAYS: Mapping[str, re.Pattern[str]] = {
         # "How much did growth fall" asks for the change of a change.
         "growth that moved": r"\b(?:did|does|has) (?:\w+ ){0,8}growth\b",
         "how much": r"\bhow (?:much|far)\b|\bby what\b|\bdifference\b",
+        "least": rf"\b{either([*SUPERLATIVES[1], *COMPARATIVES[1]])}\b",
         "limit": r"\b(?:limit|ceiling|floor|cap|threshold|anchor|target|most|least|maximum|minimum|exceed"
         r"|above|below)\b",
-        "mean": r"\b(?:average|mean)\b",
+        "most": rf"\b(?:{either([*SUPERLATIVES[0], *COMPARATIVES[0]])}|ranks?|ranking)\b",
+        "move": r"\b(?:grow|grew|grown|growth|rose|rise|risen|increas\w*|decreas\w*|declin\w*|fell|fall"
+        r"|fallen|drop\w*|chang\w*|improv\w*)\b",
         "month": r"\bmonth",
         "not": r"\b(?:not|other than|except|excluding|without)\b",
+        # It asks for what was before, or for a change.
+        "older": r"\b(?:old(?:er|est)?|previous(?:ly)?|earlier|former(?:ly)?|prior|preceding"
+        r"|before (?:that|this|then|it)|superseded|replaced|original(?:ly)?|used to|at the time|history"
+        r"|chang(?:e|es|ed)|compared?|comparison|difference|versus|since)\b",
         "other": r"\bother (?!compan|countr|document|year|than\b)",
         "over years": r"\b(?:over (?:the years|time)|through the years|by year|year by year|each year"
         r"|every year|trend|develop(?:ed|ment)?|evol\w+|histor\w+)\b",
@@ -297,6 +317,21 @@ class QuestionReading:
         """Whether it is about a part of a year or about single months."""
         return bool(PART_ALONE.search(self.text)) or any(period.is_part for period in self.periods)
 
+    @property
+    def compares(self) -> bool:
+        """Whether it asks for a change or a difference."""
+        return self.asks("move") or self.asks("comparison")
+
+    @property
+    def order(self) -> int:
+        """-1 if the highest is to come first, 1 if the lowest is, 0 if no order is asked for.
+
+        Also 0 if an order of changes is asked for.
+        """
+        if self.asks("move"):
+            return 0
+        return -1 if self.asks("most") else int(self.asks("least"))
+
     # --- yes or no
 
     @cached_property
@@ -404,7 +439,7 @@ class QuestionReading:
         bare = self.undated
         if bare.asks("not"):
             return None
-        if bare.asks("mean") and (bare.asks("change") or bare.asks("growth in per cent")):
+        if bare.asks("averaging") and (bare.asks("change") or bare.asks("growth in per cent")):
             return None
         if (self.asks_yes_or_no or bare.asks("how much")) and _AGAINST_PLAN.search(bare.text):
             return Operation("plan", (_AGAINST_PLAN.sub(" ", bare.text),))
@@ -449,7 +484,7 @@ def _change_or_sum(asked: QuestionReading) -> Operation | None:
         return Operation("change", between)
     if asked.asks("change"):
         return Operation("change", (asked.text,))
-    if asked.asks("mean"):
+    if asked.asks("averaging"):
         return Operation("mean", (asked.text,))
     if summands := _two_topics(_SUM_OF, asked.text):
         return Operation("sum", summands)

@@ -327,6 +327,10 @@ class Prompt:
     calculations: tuple[str, ...] = ()
     proposed: tuple[ProposedCall, ...] = ()
 
+    def only(self, kept: Callable[[Hit], bool]) -> Prompt:
+        """The prompt with some of its pages alone."""
+        return replace(self, sources={key: hit for key, hit in self.sources.items() if kept(hit)})
+
     def with_source(self, hit: Hit) -> tuple[str, Prompt]:
         """(the key of a page, the prompt with that page among its sources)."""
         for key, source in self.sources.items():

@@ -6,6 +6,7 @@ It does not search for pages.
 from __future__ import annotations
 
 import re
+import secrets
 from collections.abc import Callable, Generator, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
@@ -20,7 +21,7 @@ from chatbot.answer.extractive.amending_sentences import amending_sentences
 from chatbot.answer.extractive.main_points import main_points
 from chatbot.answer.extractive.passage_answers import Likeness, extract_answer, says_again
 from chatbot.answer.extractive.whole_quotations import whole_quotations
-from chatbot.answer.prompt import size_of, without_rules
+from chatbot.answer.prompt import Request, build_prompt, size_of, without_rules
 from chatbot.answer.stated_change import stated_change
 from chatbot.answer.tables.cell_lookup import by_year
 from chatbot.answer.tables.operations import by_operation
@@ -58,7 +59,6 @@ from chatbot.records import (
 from chatbot.search.amendments import Amendments
 from chatbot.search.corpus_vocabulary import is_about, known_terms, listed, opens_with, topic_likeness
 from chatbot.search.editions import amended_notice, superseded
-from chatbot.search.fusion import embed_query, mean_vector
 from chatbot.search.refusal import (
     SearchEvidence,
     also_known,
@@ -180,8 +180,9 @@ class PromptedQuestion:
 class Answering:
     """Answers from the pages of a library. Safe from several threads."""
 
-    def __init__(self, library: Library) -> None:
-        self._library = library
+    def __init__(self, library: Library, *, context_tokens: int) -> None:
+        """context_tokens: of a prompt."""
+        self._library, self._context_tokens = library, context_tokens
         self._sentences = SentenceVectors(library.embedder)
         self._amendments = Amendments(library)
 
@@ -196,6 +197,11 @@ class Answering:
         if self._library.embedder.fingerprint.startswith(EMBEDDED):
             return self._sentences.vectors
         return None
+
+    def prompt(self, question: str, hits: Sequence[Hit], query: str = "") -> Prompt:
+        """A prompt of these pages alone. query: what was searched, "" for the question itself."""
+        nonce = secrets.token_hex(3)
+        return build_prompt(Request(question, query or question, hits, (), (), nonce, self._context_tokens))
 
     def judged(
         self,
@@ -270,6 +276,20 @@ class Answering:
             found = check_statements(text, prompt)
         return self._as_answer(prompt, found, model)
 
+    def quoted(self, prompt: Prompt, text: str, lead: str) -> Answer:
+        """The answer with what the pages of a prompt say, below a line that is on none of them.
+
+        A figure without a key is a count, or stands before the end of its piece, as in a heading.
+        """
+        answer = self.checked(prompt, text, "extractive")
+        return replace(
+            answer,
+            text="\n\n".join(filter(None, [lead, answer.text])),
+            numbers=tuple(number for number in answer.numbers if number.citation),
+            considered=tuple(prompt.sources.values()),
+            understanding=Understanding(prompt.question, prompt.question, "summary"),
+        )
+
     def as_written(self, answer: Answer) -> str:
         """A chat model's answer with whole keys, without those that a check added."""
         prompt = answer.prompt
@@ -339,24 +359,6 @@ class Answering:
             return explain(asked.reason, asked.understanding, asked.known)
         return ""
 
-    def refusal_evidence(
-        self, answer: Answer, names: Sequence[str], *, by_words: bool = False
-    ) -> dict[str, float]:
-        """What spoke for and against an answer that was given; {} if no page was found.
-
-        names: of the documents that were asked, () for all. by_words: as if nothing were embedded.
-        """
-        if answer.prompt is None or answer.understanding is None or not answer.prompt.sources:
-            return {}
-        understanding = answer.understanding
-        if by_words:
-            vector = None
-        else:
-            vector = mean_vector(embed_query(self._library.embedder, understanding.subject).chunks)
-        known = self._known(answer.prompt, understanding, names)
-        computed = self._computed(answer.prompt, understanding)
-        return self._evidence(PromptedQuestion(answer.prompt, understanding, vector, computed, known))
-
     def _known(
         self, prompt: Prompt, understanding: Understanding, names: Sequence[str]
     ) -> Callable[[str], bool]:
@@ -421,10 +423,10 @@ class Answering:
             if self._library.catalog.active():
                 return "no_page"
             return "no_documents"
-        return why_not(self._evidence(asked), hits)
+        return why_not(self.evidence(asked), hits)
 
-    def _evidence(self, asked: PromptedQuestion) -> dict[str, float]:
-        """See chatbot/search/refusal.py."""
+    def evidence(self, asked: PromptedQuestion) -> dict[str, float]:
+        """What speaks for and against an answer, see `refusal_evidence`."""
         hits = tuple(asked.prompt.sources.values())
         found = [passage for hit in hits for passage in page_of(hit).passages]
         with_heads = [f"{passage.head} {passage.text}" for passage in found]

@@ -238,19 +238,18 @@ class Finder:
         documents about the named are searched.
 
         For a measure the statement that it is read from is included, for a ratio a page for each operand.
-        query.understanding: of its question.
+
         """
         hits = self._with_operands(query)
-        assert query.understanding is not None
-        whose = named_documents(self._library, query.understanding, query.names)
-        own = [hit for hit in hits if concerns(query.understanding, hit, whose)]
+        whose = named_documents(self._library, query.asked, query.names)
+        own = [hit for hit in hits if concerns(query.asked, hit, whose)]
         if len(own) == len(hits):
             return hits
         scope = self._library.scope(query.names)
         versions = {hit.version for hit in own}.union(*whose.values())
         names = tuple(name for version, name in scope.items() if version in versions)
         found = self._with_operands(replace(query, names=names))
-        return [hit for hit in found if concerns(query.understanding, hit, whose)]
+        return [hit for hit in found if concerns(query.asked, hit, whose)]
 
     def reordered(
         self, query: Query, hits: Sequence[Hit], reranker: LLM, stop: Callable[[], bool]
@@ -259,8 +258,7 @@ class Finder:
 
         A figure that is worked out from several statements keeps its pages: it needs all of them.
         """
-        assert query.understanding is not None
-        if len(operands_of(measures_of(query.understanding))) > 1:
+        if len(operands_of(measures_of(query.asked))) > 1:
             return Reranked(tuple(hits))
         following = self.more(query, (), PAGES_RERANKED)
         compared = _once([*hits, *following])[:PAGES_RERANKED]
@@ -269,19 +267,15 @@ class Finder:
 
     def more(self, query: Query, names: Sequence[str], k: int) -> list[Hit]:
         """The best k pages of these documents (() for those that are asked), without those that concern
-        somebody else than the question names. query.understanding: of its question.
+        somebody else than the question names.
         """
-        assert query.understanding is not None
-        whose = named_documents(self._library, query.understanding, query.names)
+        whose = named_documents(self._library, query.asked, query.names)
         searched = replace(query, names=tuple(names) or query.names, k=k)
         hits = self._retriever.search(searched)
-        return [hit for hit in hits if concerns(query.understanding, hit, whose)]
+        return [hit for hit in hits if concerns(query.asked, hit, whose)]
 
     def beside(self, query: Query, hits: Sequence[Hit]) -> list[Hit]:
-        """The pages of an answer, first, and as many of each document that the question names beside another.
-
-        query.understanding: of its question.
-        """
+        """The pages of an answer, then as many of each document that the question names beside another."""
         named: list[Hit] = []
         for name in self._sides(query):
             named += self._retriever.search(replace(query, names=(name,)))
@@ -299,8 +293,7 @@ class Finder:
 
         In the order of the question; [] where it names one, or more than are answered from side by side.
         """
-        assert query.understanding is not None
-        question = query.understanding.query
+        question = query.asked.query
         names = sorted(self._library.scope(query.names).values())
         named = _named_wholly(names, question)
         flat = question.casefold().replace("'", "").replace("’", "")
@@ -310,7 +303,7 @@ class Finder:
             if 1 < len(names) <= MOST_OF_ALL:
                 return [(name,) for name in names]
             return []
-        if len(groups) == 1 and len(set(query.understanding.years)) > 1:
+        if len(groups) == 1 and len(set(query.asked.years)) > 1:
             groups = [(name,) for name in self._of_years(query, groups[0])]
         if 1 < len(groups) <= MOST_SIDES:
             return groups
@@ -320,8 +313,7 @@ class Finder:
         """Those of these documents that are of one of the years which the question names, by their own
         names first.
         """
-        assert query.understanding is not None
-        years = list(map(str, query.understanding.years))
+        years = list(map(str, query.asked.years))
 
         def has_year(name: str) -> bool:
             return any(year in name for year in years)
@@ -329,7 +321,7 @@ class Finder:
         called = list(filter(has_year, names))
         if len(called) > 1:
             return called
-        return self._dated(names, query.understanding.years)
+        return self._dated(names, query.asked.years)
 
     def _dated(self, names: Sequence[str], years: Sequence[int]) -> list[str]:
         """Those of these documents that are of one of some years."""
@@ -347,14 +339,13 @@ class Finder:
         """The documents that a question names, where it names several: those of the years that it asks for
         where there are such; [] where it names one.
         """
-        assert query.understanding is not None
-        question = query.understanding.query
+        question = query.asked.query
         shares = {}
         for name in self._library.scope(query.names).values():
             shares[name] = named_share(document_parts(name), question)
         named = [name for name, share in shares.items() if share >= NAMED]
         named.sort(key=lambda name: (-shares[name], name))
-        of_years = self._dated(named, query.understanding.years)
+        of_years = self._dated(named, query.asked.years)
         if len(of_years) > 1:
             sides = of_years[:MOST_SIDES]
         else:
@@ -368,15 +359,14 @@ class Finder:
         difference the best page for each operand, because these stand in different statements.
         """
         hits = self._retriever.search(query)
-        assert query.understanding is not None
-        operands = operands_of(measures_of(query.understanding))
+        operands = operands_of(measures_of(query.asked))
         if not hits or not operands:
             return hits
         searched = operands[:MOST_OPERANDS]
         best: list[Hit] = []
         if len(searched) > 1:
             for operand in searched:
-                of_operand = replace(query.understanding, measures=(operand.name,), kinds=operand.kinds)
+                of_operand = replace(query.asked, measures=(operand.name,), kinds=operand.kinds)
                 best += self._retriever.search(replace(query, k=1, understanding=of_operand))
         best += self._statements(query, operands, [*hits, *best])
         needed = _once([hits[0], *best])

@@ -6,11 +6,11 @@ from collections.abc import Mapping
 
 import pytest
 
+from chatbot.question_reading import read_question
 from chatbot.search.editions import (
     NEWER_BONUS,
     Listed,
     amendments,
-    asks_for_older,
     newer_bonus,
     newer_notice,
     newer_of,
@@ -208,7 +208,7 @@ How did the limit change?
 
 @pytest.mark.parametrize("question", ABOUT_BEFORE)
 def test_a_question_for_what_was_before_is_known(question: str) -> None:
-    assert asks_for_older(question)
+    assert read_question(question).asks("older")
 
 
 ABOUT_NOW = """
@@ -220,7 +220,7 @@ Who holds the budget?
 
 @pytest.mark.parametrize("question", ABOUT_NOW)
 def test_other_questions_want_the_newest(question: str) -> None:
-    assert not asks_for_older(question)
+    assert not read_question(question).asks("older")
 
 
 def test_a_series_is_all_of_its_editions_the_oldest_first() -> None:
