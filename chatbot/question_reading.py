@@ -81,7 +81,7 @@ WAYS: Mapping[str, re.Pattern[str]] = {
         # "How much did growth fall" asks for the change of a change.
         "growth that moved": r"\b(?:did|does|has) (?:\w+ ){0,8}growth\b",
         "how much": r"\bhow (?:much|far)\b|\bby what\b|\bdifference\b",
-        "least": rf"\b{either([*SUPERLATIVES[1], *COMPARATIVES[1]])}\b",
+        "least": rf"\b(?:{either([*SUPERLATIVES[1], *COMPARATIVES[1]])})\b",
         "limit": r"\b(?:limit|ceiling|floor|cap|threshold|anchor|target|most|least|maximum|minimum|exceed"
         r"|above|below)\b",
         "most": rf"\b(?:{either([*SUPERLATIVES[0], *COMPARATIVES[0]])}|ranks?|ranking)\b",
