@@ -243,7 +243,7 @@ def _asked_growth(measure: Measure, years: Sequence[int], question: QuestionRead
 
     Raises MissingError where a figure of several years is missing.
     """
-    if not (question.asks("growth") or question.asks("change") or question.asks_move):
+    if not (question.asks("move") or question.asks("change") or question.asks_move):
         return []
     if len(years) > 1:
         return list(_growth(measure, years, question, task))
@@ -305,7 +305,7 @@ def _growth_in(measure: Measure, year: int, question: QuestionReading, task: Tas
     [] where one of the two years is not printed, or the measure is a change itself.
     """
     names = (" ".join(phrase) for phrase in _phrases([measure]))
-    if any(WAYS["growth"].search(name) for name in names):
+    if any(WAYS["move"].search(name) for name in names):
         return []
     with suppress(MissingError):
         return list(_growth(measure, (year - 1, year), question, task))
