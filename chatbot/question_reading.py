@@ -28,6 +28,8 @@ from ingestion.language.vocabulary import either
 
 __all__ = [
     "AVERAGING",
+    "COMPUTED",
+    "NO_SUBJECT",
     "OF_BOUNDS",
     "WAYS",
     "Operation",
@@ -83,8 +85,8 @@ WAYS: Mapping[str, re.Pattern[str]] = {
         "limit": r"\b(?:limit|ceiling|floor|cap|threshold|anchor|target|most|least|maximum|minimum|exceed"
         r"|above|below)\b",
         "most": rf"\b(?:{either([*SUPERLATIVES[0], *COMPARATIVES[0]])}|ranks?|ranking)\b",
-        "move": r"\b(?:grow[ns]?|grew|growth|rose|rise[ns]?|increas\w*|decreas\w*|declin\w*|fell|falls?|fallen"
-        r"|drop\w*|changed?|improve[ds]?|improving)\b",
+        "move": r"\b(?:grow[ns]?|grew|growth|rose|rise[ns]?|increas\w*|decreas\w*|declin\w*|fell|falls?"
+        r"|fallen|drop\w*|changed?|improve[ds]?|improving)\b",
         "month": r"\bmonth",
         "not": r"\b(?:not|other than|except|excluding|without)\b",
         # It asks for what was before, or for a change.
@@ -209,17 +211,23 @@ _PART_OF_WHOLE = tuple(
 )
 _BETWEEN = re.compile(r"\bdifference between (?P<left>.{2,100}?) and (?P<right>.{2,100})", re.IGNORECASE)
 _SUM_OF = re.compile(r"\b(?:sum|total) of (?P<left>.{2,100}?) and (?P<right>.{2,100})", re.IGNORECASE)
-# Words that name an operation or go with any figure.
-_ASKING = frozenset(
+# What is computed from figures.
+COMPUTED = frozenset(
     terms(
-        "percentage percent change increase decrease growth rise fall decline drop difference increment "
-        "reduction average mean sum total combined altogether ratio "
-        "proportion share constitution amount value number year years annual fiscal financial ended end "
-        "period both between over respective respectively compared "
-        "company recorded reported much many nominal rate level versus grow grown grew rose risen fell "
-        "fallen increased decreased declined changed compare develop developed "
-        "move moved higher lower "
-        "above below over under least most more less"
+        """
+        change increase decrease growth grow grown grew rise rose risen fall fell fallen decline drop
+        difference increment reduction percentage percent average mean combined altogether ratio proportion share
+        constitution versus compared compare develop developed move moved higher lower
+        """
+    )
+)
+# Words of a question that name no subject: what is computed, what kind of thing is asked for, at what time.
+NO_SUBJECT = COMPUTED | frozenset(
+    terms(
+        """
+        sum total amount value number year years annual fiscal financial ended end period respective
+        respectively company recorded reported nominal rate level least less
+        """
     )
 )
 # Words of a question that give a direction or a size.
@@ -285,7 +293,7 @@ class QuestionReading:
     @cached_property
     def topic(self) -> frozenset[str]:
         """The terms that name what it is about, numbers apart."""
-        return frozenset(term for term in self.terms if term not in _ASKING and not term[0].isdigit())
+        return frozenset(term for term in self.terms if term not in NO_SUBJECT and not term[0].isdigit())
 
     @cached_property
     def terms_of_answer(self) -> tuple[str, ...]:
