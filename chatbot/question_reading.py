@@ -47,6 +47,9 @@ _ABOVE = (
 )
 _BELOW = r"(?:below|under|less than|lower than|smaller than|fewer than)"
 _SHARES = r"(?:%|percent|per cent|percentage|share|proportion|fraction)"
+_DOCUMENTS = (
+    r"(?:compan(?:y|ies)|banks?|firms?|issuers?|countr(?:y|ies)|cit(?:y|ies)|documents?|reports?|filings?)"
+)
 AVERAGING = re.compile(r"\b(?:averag\w*|mean)\b", re.IGNORECASE)
 # What a question may ask about, by the words that say so.
 WAYS: Mapping[str, re.Pattern[str]] = {
@@ -104,6 +107,10 @@ WAYS: Mapping[str, re.Pattern[str]] = {
         r"|inflation|unemployment)\b|%|\bas an? \w+ of\b",
         "sum": r"\b(?:sum|combined|altogether|in total|together)\b|\btotal\b.{2,80}\b(?:in both|for both"
         r"|between|from)\b.{0,40}\b(?:and|to)\b",
+        # "Which company has the highest debt?" is asked of each document.
+        "which of all": rf"\b(?:which|what) (?:of them|(?:of (?:these|the|those) )?{_DOCUMENTS})\b"
+        rf".{{0,80}}\b(?:{either([*SUPERLATIVES[0], *SUPERLATIVES[1]])})\b"
+        rf"|\brank (?:the |all )?{_DOCUMENTS}\b",
         "words": r"\b(?:says?|said|mention(?:s|ed)?|describe[sd]?|discuss(?:es|ed)?|explain(?:s|ed)?|view"
         r"|opinion|stance)\b",
     }.items()
@@ -122,6 +129,8 @@ _PAST = re.compile(rf"{_BEGINS}(?:was|were|did|has|have|had)\b", re.IGNORECASE)
 _HOW_LARGE = re.compile(r"\bhow \w+ (?=(?:is|are|was|were)\b)", re.IGNORECASE)
 # "How long" asks for a time; the answer does not call it long.
 _HOW_LONG = re.compile(r"\bhow (?:long|often|soon)\b", re.IGNORECASE)
+# Begins no measure after "most": "Which company spends most on roads?"
+_PREPOSITION = re.compile(r"(?:on|in|to|for|of|at|by|from|with)\b")
 _AS_SHARE = re.compile(rf"\bas an? {_SHARES} of\b", re.IGNORECASE)
 # Words for more or less that are no name of a move.
 _MORE = frozenset({"more", "bigger", "larger", "greater"})
@@ -216,8 +225,8 @@ COMPUTED = frozenset(
     terms(
         """
         change increase decrease growth grow grown grew rise rose risen fall fell fallen decline drop
-        difference increment reduction percentage percent average mean combined altogether ratio proportion share
-        constitution versus compared compare develop developed move moved higher lower
+        difference increment reduction percentage percent average mean combined altogether ratio proportion
+        share constitution versus compared compare develop developed move moved higher lower
         """
     )
 )
@@ -335,6 +344,15 @@ class QuestionReading:
         if self.asks("move"):
             return 0
         return -1 if self.asks("most") else int(self.asks("least"))
+
+    @property
+    def of_each(self) -> str:
+        """What it asks of each of all documents: of "Which company has the highest debt?" its debt."""
+        found = WAYS["which of all"].search(self.text)
+        rest = self.text[found.end() :].strip(" ?.") if found else ""
+        if not rest or _PREPOSITION.match(rest) or rest.endswith((" to", " in", " for", " on")):
+            return self.text
+        return f"What is the {rest}?"
 
     # --- yes or no
 

@@ -17,9 +17,9 @@ from chatbot.comparison import Entry, EntryPlace
 from chatbot.comparison.changes import change_between
 from chatbot.comparison.quantities import unit_text
 from chatbot.comparison.records import Quantity
-from chatbot.question_reading import QuestionReading
+from chatbot.question_reading import QuestionReading, read_question
 from chatbot.records import Answer, Hit, Prompt, Understanding
-from chatbot.search.page_search import Finder, asks_of_all, of_one
+from chatbot.search.page_search import Finder
 from chatbot.search.question_terms import understand
 from chatbot.search.retrieval import Query
 from chatbot.search.routing import document_parts
@@ -92,7 +92,7 @@ class MultiDocument:
         if len(answering) < 2:
             return None
         asked = query.asked.reading
-        if asks_of_all(query.asked.query):
+        if asked.asks("which of all"):
             blocks = [_block(side) for side in answering]
             silent = [_title(side) for side in sides if not side.text]
             if silent:
@@ -127,7 +127,7 @@ class MultiDocument:
             for part in set(document_parts(other[0])).difference(own_parts):
                 other_name = rf"(?i)\b{_spelled(part)}\b(?:['’]s?)?(?:\s?\([^()]{{0,40}}\))?"
                 text = re.sub(other_name, " ", text)
-        text = of_one(DANGLING.sub("", TWICE.sub(r"\1", text)))
+        text = read_question(DANGLING.sub("", TWICE.sub(r"\1", text))).of_each
         asked = understand(text, text)
         if own_year:
             asked = replace(asked, years=(own_year,))

@@ -37,29 +37,18 @@ from chatbot.store.joint_lexicon import total_frequencies
 from chatbot.store.library import Library
 from chatbot.store.term_scores import Lexicon
 from ingestion.language.measures import Measure
-from ingestion.language.opposites import SUPERLATIVES
 from ingestion.language.terms import terms
-from ingestion.language.vocabulary import either
 
 if TYPE_CHECKING:
     from chatbot.models.chat import LLM
 
-__all__ = ["Find", "Finder", "asks_of_all", "of_one"]
+__all__ = ["Find", "Finder"]
 
 # Operands of a ratio that are searched for, and pages that all of them together may bring.
 MOST_OPERANDS, MOST_PAGES = 4, 5
 # A question names a document from this share of its name on; and how many sides a comparison has at most.
 NAMED, MOST_SIDES = 0.5, 6
-# "Which company has the highest debt?" is answered from each document, up to MOST_OF_ALL of them.
-_KIND = (
-    r"(?:compan(?:y|ies)|banks?|firms?|issuers?|countr(?:y|ies)|cit(?:y|ies)|documents?|reports?|filings?)"
-)
-_ASKS_OF_ALL = re.compile(
-    rf"\b(?:which|what) (?:of them|(?:of (?:these|the|those) )?{_KIND})\b"
-    rf".{{0,80}}\b(?:{either([*SUPERLATIVES[0], *SUPERLATIVES[1]])})\b"
-    rf"|\brank (?:the |all )?{_KIND}\b",
-    re.IGNORECASE,
-)
+# "Which company has the highest debt?" is answered from each document, up to so many of them.
 MOST_OF_ALL = 15
 # From this share on a question names all of a document's name, by initials too.
 WHOLLY = 0.9
@@ -72,26 +61,6 @@ SMALL_WORD = re.compile(r"\b(?:([a-z]{3,})['’]s\b|[a-z]{4,})")
 SHORTEST_NAME = 4
 # How many pages are searched for the statement that a measure is read from.
 STATEMENT_DEPTH = 30
-# Begins no measure after "most": "Which company spends most on roads?"
-_PREPOSITION = re.compile(r"(?:on|in|to|for|of|at|by|from|with)\b")
-
-
-def asks_of_all(question: str) -> bool:
-    """Whether a question asks which of all documents has the most or the least."""
-    return _ASKS_OF_ALL.search(question) is not None
-
-
-def of_one(question: str) -> str:
-    """What such a question asks of each document: of "Which company has the highest debt?" its debt."""
-    found = _ASKS_OF_ALL.search(question)
-    if not found:
-        return question
-    rest = question[found.end() :].strip(" ?.")
-    if not rest or _PREPOSITION.match(rest):
-        return question
-    if rest.endswith((" to", " in", " for", " on")):
-        return question
-    return f"What is the {rest}?"
 
 
 @dataclass(frozen=True, slots=True)
@@ -299,7 +268,7 @@ class Finder:
         flat = question.casefold().replace("'", "").replace("’", "")
         in_order = sorted(named, key=lambda parts: flat.find(parts[0]))
         groups = [tuple(named[parts]) for parts in in_order]
-        if not groups and asks_of_all(question):
+        if not groups and query.asked.reading.asks("which of all"):
             if 1 < len(names) <= MOST_OF_ALL:
                 return [(name,) for name in names]
             return []

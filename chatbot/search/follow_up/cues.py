@@ -39,9 +39,9 @@ _OF_OTHERS = frozenset(
     terms(
         """
         figure net one thing specific exact same overall whole month quarter time date beginning start
-        previous prior preceding next following last past first second third latter former two three four five six full
-        later earlier since hundred cents points consider concern regard include exclude add assume become
-        come comprise result question answer
+        previous prior preceding next following last past first second third latter former two three four
+        five six full later earlier since hundred cents points consider concern regard include exclude
+        add assume become come comprise result question answer
         """
         + " ".join((*SCALE_TERMS, *CURRENCY_TERMS))
     )

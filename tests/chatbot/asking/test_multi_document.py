@@ -9,8 +9,8 @@ import pytest
 
 from chatbot.asking.multi_document import with_titled_parts
 from chatbot.asking.question import Ask
+from chatbot.question_reading import read_question
 from chatbot.records import Answer, Hit
-from chatbot.search.page_search import asks_of_all, of_one
 from chatbot.service import Chatbot
 from tests.case_rows import case_rows
 from tests.stores import of_pages
@@ -125,12 +125,12 @@ Which company spent the most on research? | Which company spent the most on rese
 
 @pytest.mark.parametrize(("question", "each"), case_rows(OF_EACH))
 def test_what_is_asked_of_each(question: str, each: str) -> None:
-    assert asks_of_all(question)
-    assert of_one(question) == each
+    assert read_question(question).asks("which of all")
+    assert read_question(question).of_each == each
 
 
 def test_parts_of_one_company_are_no_documents() -> None:
-    assert not asks_of_all("Which of the segments had the highest revenue?")
+    assert not read_question("Which of the segments had the highest revenue?").asks("which of all")
 
 
 def test_parts_are_headed_by_titles_where_they_are_shown() -> None:
