@@ -56,13 +56,6 @@ _LIST = re.compile(
     r"|\bwhat (?:kinds|types) of\b",
     re.IGNORECASE,
 )
-_YES_NO = re.compile(
-    (
-        r"^\W*(?:and |so |but )?(?:is|are|was|were|do|does|did|has|have|had|can|could|will|would|should|may"
-        r"|might|must)\b|\bor not\b"
-    ),
-    re.IGNORECASE,
-)
 _DEFINITION = re.compile(
     (
         r"\b(?:define(?!d?\b.{0,80}\bas\b)|definition|meaning)\b|\bwhat (?:is|does) .{1,60}\bmean\b"
@@ -179,7 +172,7 @@ def _form(question: str) -> str:
         return "list"
     if _FIGURE.search(question):
         return "figure"
-    if _YES_NO.search(question):
+    if read_question(question).asks_yes_or_no:
         return "yes_no"
     return "passage"
 
