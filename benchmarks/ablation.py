@@ -48,6 +48,7 @@ ROOMS = (
     "chatbot.answer.extractive",
     "chatbot.answer.stated_change",
     "chatbot.answer.tables",
+    "chatbot.question_reading",
     "chatbot.search",
     "chatbot.asking",
     "chatbot.evidence",

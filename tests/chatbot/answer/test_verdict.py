@@ -13,69 +13,7 @@ from chatbot.answer.verdict import (
     is_other,
 )
 from chatbot.question_reading import read_question
-from tests.case_rows import case_lines, case_rows
-
-ASKING = """
-Did revenue rise?
-And is it above 5%?
-Isn’t debt lower now?
-Has the fund been set up?
-"""
-
-
-@pytest.mark.parametrize("question", case_lines(ASKING))
-def test_questions_that_yes_or_no_would_answer(question: str) -> None:
-    assert read_question(question).asks_yes_or_no
-
-
-ASKING_FOR_MORE = """
-Is it higher or lower?
-Can you list the risks?
-Do you know what it costs?
-What was it?
-How much did it rise?
-Did it say when?
-Is
-"""
-
-
-@pytest.mark.parametrize(
-    "question",
-    [
-        *case_lines(ASKING_FOR_MORE),
-        "",
-    ],
-)
-def test_questions_that_ask_for_more(question: str) -> None:
-    assert not read_question(question).asks_yes_or_no
-
-
-def test_a_question_about_a_move() -> None:
-    assert read_question("Did revenue rise?").asks_move
-    assert not read_question("Did revenue stay above 5 billion?").asks_move
-    assert not read_question("How much did revenue rise?").asks_move
-
-
-BOUNDS = """
-Is it above 5%? | above
-Is it less than the 5 million? | below
-Is it at least $5? | least
-Did up to 30% vote? | most
-"""
-
-
-@pytest.mark.parametrize(("question", "how"), case_rows(BOUNDS))
-def test_the_amount_that_a_question_names(question: str, how: str) -> None:
-    bound = read_question(question).bound
-    assert bound is not None
-    _, found = bound
-    assert found == how
-
-
-def test_no_amount_or_several_are_no_bound() -> None:
-    assert read_question("Was it 5% in 2024?").bound is None
-    assert read_question("Is it above 5% and below 8%?").bound is None
-
+from tests.case_rows import case_rows
 
 MILLIONS = Amount(200.0, 1e6)
 VERDICTS = {"yes": YES, "no": NO, "open": ""}
