@@ -83,7 +83,7 @@ WAYS: Mapping[str, re.Pattern[str]] = {
         r"|increase|decrease|change)\b",
         # "How much did growth fall" asks for the change of a change.
         "growth that moved": r"\b(?:did|does|has) (?:\w+ ){0,8}growth\b",
-        "how much": r"\bhow (?:much|far)\b|\bby what\b|\bdifference\b",
+        "how much": r"\bhow (?:much|far|fast)\b|\bby what\b|\bdifference\b",
         "least": rf"\b(?:{either([*SUPERLATIVES[1], *COMPARATIVES[1]])})\b",
         "limit": r"\b(?:limit|ceiling|floor|cap|threshold|anchor|target|most|least|maximum|minimum|exceed"
         r"|above|below)\b",
@@ -103,7 +103,7 @@ WAYS: Mapping[str, re.Pattern[str]] = {
         # A sentence answers it rather than a row. This wins 2 of 185 questions and costs none.
         "sentence": r"\b(?:who|whom|where|how (?:do|does|did|can|could|should|will|would)|under what|any"
         r"|what (?:sentence|label|happens?|must|has to|did))\b",
-        "share": r"\b(?:percent\w*|per cent|share|rates?|ratio|slice|fraction|proportion|margin|yield|growth"
+        "share": r"\b(?:percent\w*|per cent|share|rates?|ratio|slice|fraction|proportion|margin|yield"
         r"|inflation|unemployment)\b|%|\bas an? \w+ of\b",
         "sum": r"\b(?:sum|combined|altogether|in total|together)\b|\btotal\b.{2,80}\b(?:in both|for both"
         r"|between|from)\b.{0,40}\b(?:and|to)\b",

@@ -300,7 +300,8 @@ def _of_sentence(part: Part, query: MeasureQuery) -> Quantity | None:
     kept = [checked for checked in meant if checked[0].percent]
     # "11,760 million crowns, or 2.6 per cent of output": the share only stands beside the amount, unless the
     # question asks for a rate.
-    if not query.understanding.reading.asks("share"):
+    asked = query.understanding.reading
+    if not (asked.asks("share") or "growth" in asked.words):
         amounts = [checked for checked in meant if _is_amount(checked[0], query)]
         kept = amounts or kept
     chosen = [checked for checked in kept if query.period is None or _is_of_period(checked[0], query)]

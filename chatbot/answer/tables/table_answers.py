@@ -243,7 +243,8 @@ def _asked_growth(measure: Measure, years: Sequence[int], question: QuestionRead
 
     Raises MissingError where a figure of several years is missing.
     """
-    if not (question.asks("move") or question.asks("change") or question.asks_move):
+    how_much = question.asks("move") and question.asks("how much")
+    if not (how_much or question.asks("change") or question.asks_move):
         return []
     if len(years) > 1:
         return list(_growth(measure, years, question, task))
