@@ -167,19 +167,11 @@ class Chatbot:
         self.models = ChatModels(settings, self.own, model)
         self.lending = MemoryContext(self.library, self.memory, self.cases, self.situations, self.models)
         self.finder = Finder(self.library, context_tokens=settings.context_tokens)
-        self.answering = Answering(self.library)
-        whole = WholeDocument(
-            self.library, self.finder, self.answering, context_tokens=settings.context_tokens
-        )
-        pages = PageAnswers(
-            self.library,
-            self.finder,
-            self.answering,
-            self.lending,
-            context_tokens=settings.context_tokens,
-        )
+        self.answering = Answering(self.library, context_tokens=settings.context_tokens)
+        whole = WholeDocument(self.library, self.finder, self.answering)
+        pages = PageAnswers(self.library, self.finder, self.answering, self.lending)
         talking = DirectAnswers(self.library, self.lending, whole, pages)
-        several = MultiDocument(self.finder, self.answering, context_tokens=settings.context_tokens)
+        several = MultiDocument(self.finder, self.answering)
         self.reading = ReadingBack(self.answering, self.own)
         self.tools = ToolServers(settings, settings.home)
         self._key_figures = KeyFigureSheets(self.library)
