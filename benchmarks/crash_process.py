@@ -45,7 +45,7 @@ STEPS: dict[str, tuple[type, tuple[str, ...]]] = {
     "storing": (Catalog, ("begin", "fill")),
     "wording": (KeywordIndex, ("add", "remove")),
     "showing": (Catalog, ("searchable", "link", "restore")),
-    "ceasing": (Catalog, ("stop_waiting",)),
+    "ceasing": (Catalog, ("end", "hold")),
     "embedding": (Catalog, ("add_vectors",)),
     "refilling": (Catalog, ("refill",)),
     "following": (Indexes, ("follow",)),

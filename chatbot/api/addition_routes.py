@@ -17,7 +17,8 @@ from chatbot.api.schemas import JobOut, PasswordIn
 from chatbot.api.streaming import EVENTS, sse
 from chatbot.app.app_context import AppContext
 from chatbot.errors import NotFoundError
-from chatbot.store.addition_queue import Additions, Job
+from chatbot.store.addition_queue import Additions
+from chatbot.store.jobs import Job
 
 __all__ = ["ROUTER"]
 

@@ -127,12 +127,14 @@ class Database(ABC):
     """One store's tables. Any thread may read; writes happen one at a time, each one transaction.
 
     read_only: whether nothing can be written, as on a full disk.
+    shared: whether other processes may use it too.
 
     Every method raises StoreError for what the engine refuses. Claims are for processes that share a store: a
     file has one owner, who has nobody to keep from anything.
     """
 
     read_only = False
+    shared = False
 
     @abstractmethod
     def read(self, statement: str, arguments: Sequence[Any] = ()) -> list[tuple[Any, ...]]:

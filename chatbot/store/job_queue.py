@@ -20,9 +20,9 @@ import psycopg
 from procrastinate.schema import SchemaManager
 
 from chatbot.errors import StoreError
-from chatbot.store.job_rows import QUEUE, SILENT_SECONDS
 from chatbot.store.postgres_database import CONNECTING
 from chatbot.store.postgres_faults import KEEPALIVES, SETTING, as_store_error, parse_address, without_secrets
+from chatbot.store.shared_jobs import QUEUE, SILENT_SECONDS
 
 __all__ = ["JobQueue"]
 

@@ -26,6 +26,7 @@ from chatbot.store.disk_reserve import Reserve, is_full
 from chatbot.store.document_names import known_as
 from chatbot.store.documents_folder import BROKEN_OFF, UnaddedFile, note_copies_of, unread
 from chatbot.store.indexing import Indexes
+from chatbot.store.jobs import AddResult, Job, Phase
 from chatbot.store.kept_copies import copies_of
 from chatbot.store.lock import StoreLock
 from chatbot.store.mapped_terms import mapped
@@ -34,7 +35,7 @@ from chatbot.store.missing_vectors import EarlyVectors, in_turns, make_vectors
 from chatbot.store.store_clock import DAY
 from chatbot.store.term_scores import DocumentTerms, unpack_terms
 from chatbot.store.vector_index import LeastRecentlyUsed, Matrix, matrix_of
-from chatbot.store.version_building import NO_VECTORS, AddResult, Taken, Upload, VersionBuilder, cut_up
+from chatbot.store.version_building import NO_VECTORS, Upload, VersionBuilder, cut_up
 from ingestion.invisible_characters import visible
 from ingestion.pages.document_facts import STATUSES, as_period
 from ingestion.records import NO_FACTS, DocumentFacts
@@ -304,10 +305,11 @@ class Library:
         Yields the results of the files that were not, or not completely, read.
         """
         results = []
-        for taken in self.adding.left():
+        for job in self.catalog.left():
             if cancelled():
                 break
-            results.append(self.read_left(taken, progress, cancelled))
+            if job.phase != Phase.PASSWORD:
+                results.append(self.read_left(job, progress, cancelled))
         for version in self.incomplete():  # before their vectors are made, since reading changes some chunks
             if not cancelled() and self._complete_left(version.id, version.document, progress, cancelled):
                 results.append(self.adding.result_of(version.id, AddResult(version.document, "completed")))
@@ -534,7 +536,7 @@ class Library:
 
     # The steps of a queue, with those of VersionBuilder.
 
-    def take_again(self, name: str) -> Taken:
+    def take_again(self, name: str) -> Job:
         """Notes that a document waits to be read again from its kept copy.
 
         Raises NotFoundError, and StoreError if it is not complete yet.
@@ -550,11 +552,11 @@ class Library:
                 retryable=True,
             )
         self.file(found.id)
-        return Taken(name, found.sha256, self.catalog.wait(name, found.sha256), again=True)
+        return self.catalog.wait(name, found.sha256, again=True)
 
     def read_taken(
         self,
-        taken: Taken,
+        taken: Job,
         *,
         progress: Callable[[str, int, int], None],
         cancelled: Callable[[], bool],
@@ -590,7 +592,7 @@ class Library:
         return replace(known, seconds=seconds, searchable_seconds=searchable)
 
     def read_left(
-        self, taken: Taken, progress: Progress = no_progress, cancelled: Callable[[], bool] = _never
+        self, taken: Job, progress: Progress = no_progress, cancelled: Callable[[], bool] = _never
     ) -> AddResult:
         """Reads all of a file that an earlier process left.
 

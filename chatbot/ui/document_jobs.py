@@ -7,7 +7,7 @@ from collections.abc import Sequence
 import streamlit as st
 
 from chatbot.app.app_context import AppContext
-from chatbot.store.addition_queue import Job
+from chatbot.store.jobs import Job
 from chatbot.store.library import UNDO_DAYS, AddResult
 from chatbot.store.progress_rate import share_done
 from chatbot.ui import document_session, session

@@ -11,9 +11,10 @@ from pathlib import Path
 import pytest
 
 from chatbot.errors import NotFoundError, StoreError
-from chatbot.store.addition_queue import Additions, Job
+from chatbot.store.addition_queue import Additions
 from chatbot.store.disk_usage import document_space, store_space
 from chatbot.store.doctor import glance
+from chatbot.store.jobs import Job
 from chatbot.store.library import Library, Upload
 from chatbot.store.progress_rate import Progress, all_left, share_done
 from tests.chatbot.store.libraries import open_library
