@@ -49,7 +49,7 @@ STEPS: dict[str, tuple[type, tuple[str, ...]]] = {
     "embedding": (Catalog, ("add_vectors",)),
     "refilling": (Catalog, ("refill",)),
     "following": (Indexes, ("follow",)),
-    "placing": (ChromaIndex, ("upsert", "remove", "drop_others")),
+    "placing": (ChromaIndex, ("upsert", "trim", "remove", "drop_others")),
     "flipping": (Catalog, ("ready",)),
     "hiding": (Catalog, ("remove", "retire")),
     "erasing": (Catalog, ("erase", "erased")),

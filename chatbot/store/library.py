@@ -54,8 +54,8 @@ DISK_BYTES, LEAST_TERMS = 16 * 2**30, 2**19
 MOST_ROUNDS = 3
 # The number of vectors given to Chroma at once.
 INDEXED_AT_ONCE = 128
-# Seconds between two checks for what another thread reads, or another process.
-LOOK_SECONDS, LOOK_ELSEWHERE_SECONDS = 0.05, 0.2
+# Seconds between two checks for what another thread or process works at.
+LOOK_SECONDS = 0.1
 # The most versions whose vectors a process keeps from others at a time.
 MOST_CLAIMED = 200
 Progress = Callable[[str, str, int, int], None]
@@ -89,7 +89,6 @@ class Library:
         """
         self._settings, self.embedder, self._erasing = settings, embedder, erasing
         self._changing = threading.RLock()
-        self._completing, self._in_completion = threading.Condition(), set[int]()
         self._watching: Callable[[], None] | None = None
         self._stamps: dict[int, tuple[str, ...]] = {}
         self._lock = StoreLock(settings.store / "store.lock")
@@ -356,7 +355,7 @@ class Library:
             if (len(claimed) == len(lacking) and not again) or cancelled():
                 return
             if not versions:
-                time.sleep(LOOK_ELSEWHERE_SECONDS)
+                time.sleep(LOOK_SECONDS)
 
     def _make_vectors(
         self,
@@ -428,7 +427,7 @@ class Library:
 
         Afterwards, chunks that are new or have other contexts lack vectors.
         """
-        self._begins(version, cancelled)
+        self._claim(rest_of(version), cancelled)
         stored = self.catalog.version(version)
         try:
             how = partial(self.adding.complete, version, processes=self._settings.threads)
@@ -436,7 +435,6 @@ class Library:
         finally:
             with suppress(StoreError):  # a database that is gone has no claims
                 self.catalog.give_way(rest_of(version))
-            self._ends(version)
             if self._watching is not None:
                 self._watching()
         if (
@@ -444,32 +442,12 @@ class Library:
         ):  # nobody else makes it so again
             self.resume_vectors(only={version}, cancelled=cancelled)
 
-    def _begins(self, version: int, cancelled: Callable[[], bool]) -> None:
-        """Waits for any other thread or process that completes a version, and claims it for this one."""
-        with self._completing:
-            while version in self._in_completion:
-                if cancelled():
-                    raise CancelledError("Cancelled.")
-                self._completing.wait(LOOK_SECONDS)
-            self._in_completion.add(version)
-        try:
-            self._claim(rest_of(version), cancelled)
-        except BaseException:
-            self._ends(version)
-            raise
-
     def _claim(self, work: str, cancelled: Callable[[], bool]) -> None:
-        """Keeps other processes from some work, and waits while one of them does it."""
+        """Keeps other threads and processes from some work, and waits while one of them does it."""
         while not self.catalog.claim(work):
             if cancelled():
                 raise CancelledError("Cancelled.")
-            time.sleep(LOOK_ELSEWHERE_SECONDS)
-
-    def _ends(self, version: int) -> None:
-        """Lets other threads complete a version."""
-        with self._completing:
-            self._in_completion.discard(version)
-            self._completing.notify_all()
+            time.sleep(LOOK_SECONDS)
 
     def watch(self, changed: Callable[[], None] | None) -> None:
         """Sets the callback for versions that were read further and may need other vectors.

@@ -69,7 +69,6 @@ class SharedAdditions(Additions):
         self._check()
         self._rows, self._jobs = SharedJobs(library.catalog.database), queue
         self._shown: tuple[float, tuple[Job, ...]] = (0.0, ())
-        self._attending, self._attendance = set[int](), threading.Lock()
         self._tries = Counter[int]()
         self._left, self.ended = threading.Event(), threading.Event()
         self.problem: StoreError | None = None
@@ -281,7 +280,7 @@ class SharedAdditions(Additions):
         """Keeps a job from other threads and processes. Yields False if one of them has it and need not be
         waited for.
         """
-        while not self._takes(job):
+        while not self._rows.claim(job.work):
             if not wait:
                 yield False
                 return
@@ -293,15 +292,6 @@ class SharedAdditions(Additions):
         finally:
             with suppress(StoreError):  # a database that is gone has no claims
                 self._rows.give_way(job.work)
-            with self._attendance:
-                self._attending.discard(job.id)
-
-    def _takes(self, job: Job) -> bool:
-        with self._attendance:
-            if job.id in self._attending or not self._rows.claim(job.work):
-                return False
-            self._attending.add(job.id)
-            return True
 
     def _begin(self, found: Job, step: str, password: str | None) -> QueuedFile:
         """Gives a job to the embedded queue of this process."""

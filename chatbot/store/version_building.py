@@ -272,7 +272,8 @@ class VersionBuilder:
             with self._lock:  # others change the store in between
                 if self._catalog.version(version.id) is not None:
                     self._indexes.add_vectors(version.id, ordinals[at : at + INDEXED_AT_ONCE])
-        self._indexes.settled(version.id)
+        with self._lock:
+            self._indexes.settled(version.id)
 
     def result_of(self, version: int, result: AddResult) -> AddResult:
         """Returns the result of an addition as its version is now."""
