@@ -11,7 +11,7 @@ import logging
 import threading
 import time
 from collections import Counter
-from collections.abc import Callable, Collection, Container, Iterable, Iterator, Sequence
+from collections.abc import Callable, Collection, Container, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from functools import partial
@@ -373,6 +373,19 @@ class Additions:
         job = Job(next(self._ids), version.document, phase, added_at=time.time(), digest=version.sha256)
         return replace(job, version=version.id, **details)
 
+    def _take_up(self) -> None:
+        """Makes jobs for versions that lack something and have none, as after the embedding model changed."""
+        # Asked first: what is stored meanwhile has a job already.
+        incomplete = {one.id: one for one in self._library.incomplete() if one.id not in self._given_up}
+        lacking = incomplete | {version.id: version for version in self._library.without_vectors()}
+        with self._changed:
+            jobs = [task.job for task in self._tasks if not task.job.finished]
+            known = {job.version for job in jobs}, {job.name for job in jobs}
+            for number, version in lacking.items():
+                if number not in known[0] and version.document not in known[1]:
+                    job = self._job(version, Phase.EMBEDDING, lacks=number in incomplete)
+                    self._tasks.append(QueuedFile(job))
+
     def _queue(self, task: QueuedFile) -> int:
         """Queues a file and returns the id of its job. Forgets the oldest finished ones."""
         with self._changed:
@@ -521,6 +534,8 @@ class Additions:
                         [task for task in self._stored() if task.cancelled and task.job.name in erasing],
                         phase=Phase.CANCELLED,
                     )
+            if not self._only_own:
+                _try(self._take_up)
             stopped = threading.Event()
             with self._changed:
                 # Anything read from here on needs another scrub.
@@ -554,7 +569,7 @@ class Additions:
         with self._changed:
             own = {task.job.version: task.job.owner for task in self._embedding()}
         self._library.resume_vectors(
-            only=own if self._only_own else None,
+            only=own,
             owner_of=lambda version: own.get(version, ""),
             progress=self._embedded,
             cancelled=urgent,
@@ -622,23 +637,11 @@ class Additions:
         return any(task.cancelled for task in self._stored())
 
     def _embedded(self, name: str, phase: str, done: int, total: int) -> None:
-        """Notes a batch of vectors. A document that an earlier process left without vectors gets a job of its
-        own.
-        """
+        """Notes a batch of vectors."""
         with self._changed:
             task = next((task for task in self._embedding() if task.job.name == name), None)
-            if task is None and (
-                self._only_own or any(one.job.name == name and not one.job.finished for one in self._tasks)
-            ):
-                return  # its job is about to learn that its text is stored, or was cancelled
             if task is None:
-                lacking = [*self._library.incomplete(), *self._library.without_vectors()]
-                version = next((version for version in lacking if version.document == name), None)
-                if version is None:  # it has just got its last
-                    return
-                task = QueuedFile(self._job(version, Phase.EMBEDDING, lacks=bool(version.lacks)))
-                self._tasks.append(task)
-                self._embedding_now.add(task)
+                return  # its job is about to learn that its text is stored, or was cancelled
             task.advance(Phase.EMBEDDING, done, total)
             task.become(problem=None)
             before, self._embedding_since = self._embedding_since, time.monotonic()
@@ -709,18 +712,18 @@ class Additions:
                         ]
                         if self._completed({version.id for version in lacking}):
                             continue
-                        own = {task.job.version for task in self._stored() if task.job.lacks and task.here}
-                        self._lacking = [
-                            version for version in lacking if not self._only_own or version.id in own
-                        ]
-                        if found := self._to_complete():
+                        own = {
+                            task.job.version: task for task in self._stored() if task.job.lacks and task.here
+                        }
+                        self._lacking = [version for version in lacking if version.id in own]
+                        if found := self._to_complete(own):
                             return found
                         if not self._only_own and not self._lacking:
                             self._begin_older(task.job for task in self._tasks)
                 self._changed.wait(TURN_SECONDS if self._lacking else None)
             return None
 
-    def _to_complete(self) -> tuple[Version, QueuedFile] | None:
+    def _to_complete(self, own: Mapping[int, QueuedFile]) -> tuple[Version, QueuedFile] | None:
         """Returns the incomplete version whose turn it is. Its reading counts as begun.
 
         While vectors are made, or about to be, that is only one that takes far less time than they do.
@@ -731,11 +734,9 @@ class Additions:
             without = {one.id: one.chunks - one.embedded for one in self._library.without_vectors()}
             most = min(without.values(), default=0) / FIRST_BEFORE
             turns = [version for version in turns if version.id not in without and version.chunks < most]
-        tasks = {self._task_of(version): version for version in turns}
+        tasks = {own[version.id]: version for version in turns}
         working = [task for task in self._stored() if task.begun]
         for task in _in_turn([task for task in tasks if not task.begun], working, 1):
-            if task not in self._tasks:
-                self._tasks.append(task)
             task.begun = time.monotonic()
             return tasks[task], task
         return None
@@ -771,13 +772,6 @@ class Additions:
     def _tell_result(self, task: QueuedFile, result: AddResult) -> None:
         """Returns the result as its version is now, or unchanged if that cannot be read."""
         _try(lambda: task.become(result=self._library.adding.result_of(task.job.version, result)))
-
-    def _task_of(self, version: Version) -> QueuedFile:
-        """Returns the job of a version to complete, or one to be queued for what an earlier process left."""
-        for task in self._stored():
-            if task.job.version == version.id:
-                return task
-        return QueuedFile(self._job(version, Phase.IMAGES, lacks=True))
 
     def _stops(self, task: QueuedFile) -> bool:
         return self._closing or task.cancelled or task.job.name in self._erasing

@@ -123,13 +123,12 @@ class Script:
     def resume_vectors(
         self,
         *,
-        only: Container[int] | None,
+        only: Container[int],
         owner_of: Callable[[int], str],
         progress: Callable[[str, str, int, int], None],
         cancelled: Callable[[], bool],
     ) -> None:
-        assert only is None, "what was left is taken up"
-        for version, name in list(self.unembedded):
+        for version, name in [row for row in self.unembedded if row[0] in only]:
             for batch in range(1, self.batches + 1):
                 if cancelled():
                     return
