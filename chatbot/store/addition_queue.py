@@ -20,8 +20,7 @@ from typing import TYPE_CHECKING, Any, BinaryIO, Protocol
 
 from chatbot.errors import CancelledError, EncryptedError, ProjectError, StoreError
 from chatbot.store.catalog import Version
-from chatbot.store.jobs import STORED, UNREAD, AddResult, Job, Phase
-from chatbot.store.progress_rate import TELLING_SECONDS, all_left
+from chatbot.store.jobs import STORED, UNREAD, AddResult, Job, Phase, time_left
 from chatbot.store.version_building import (
     NO_VECTORS,
     NOT_COMPLETE,
@@ -39,7 +38,6 @@ __all__ = [
     "QueuedFile",
     "StopSigns",
     "add_files",
-    "time_left",
 ]
 
 if TYPE_CHECKING:
@@ -54,6 +52,8 @@ RETRY_SECONDS = 60.0
 # Seconds after which a file that is read, or of which images are, lets others begin beside it; how many such
 # files there may be; and how many of them one owner may have.
 LONG_SECONDS, MOST_LONG, MOST_LONG_OF_OWNER = 2.0, 6, 3
+# Seconds of a phase before its speed and time left are told, as the first pages say little.
+TELLING_SECONDS = 1.0
 # Seconds between two looks whether something has become long.
 TURN_SECONDS = 0.5
 # How many passages must be without vectors for the images of a version to be read first, for each passage of
@@ -797,17 +797,6 @@ def _in_turn(waiting: Iterable[QueuedFile], working: Sequence[QueuedFile], at_on
         or (not owners[task.job.owner] and len(working) < at_once + MOST_LONG)
     ]
     return sorted(may_begin, key=lambda task: owners[task.job.owner])
-
-
-def time_left(jobs: Iterable[Job], worked: float) -> float | None:
-    """Estimates the seconds until these jobs are done, after `worked` seconds of them; None if unknown."""
-    counted = [
-        job
-        for job in jobs
-        if job.phase not in {Phase.PASSWORD, Phase.FAILED, Phase.CANCELLED}
-        and (job.result is None or not (job.result.linked or job.result.status == "unchanged"))
-    ]
-    return all_left([job.progress for job in counted], worked)
 
 
 def add_files(

@@ -18,12 +18,12 @@ import time
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import asdict, dataclass, field, fields, replace
 from enum import StrEnum
+from statistics import mean
 from typing import Any
 
 from chatbot.store.damage import as_damage
 from chatbot.store.database import Stored, Transaction
 from chatbot.store.digests import digest_in
-from chatbot.store.progress_rate import Progress
 
 __all__ = [
     "FINISHED",
@@ -42,6 +42,7 @@ __all__ = [
     "end_stored",
     "insert",
     "packed",
+    "time_left",
 ]
 
 
@@ -63,6 +64,12 @@ OVER = frozenset({Phase.DONE, Phase.FAILED, Phase.CANCELLED})
 # Those of a job whose document is stored; and those of one that can be undone completely.
 STORED = frozenset({Phase.EMBEDDING, Phase.IMAGES})
 UNREAD = frozenset({Phase.WAITING, Phase.READING, Phase.OCR})
+# The share of a file's work that is done once its pages are read, once their vectors are made where images
+# are read later, and once images are read, which in a file without other text is before the vectors. A page
+# takes about half as long as its vectors, an image a second.
+PAGES_READ, EMBEDDED, IMAGES_READ = 0.3, 0.75, 0.95
+# Seconds of a queue before its time left is told, as the first files have hardly begun before.
+ALL_SECONDS = 3.0
 READ_INTO = {Phase.EMBEDDING, Phase.PASSWORD, Phase.WAITING, *OVER}
 NEXT: dict[Phase, set[Phase]] = {
     Phase.WAITING: {Phase.READING},
@@ -166,10 +173,17 @@ class Job:
         return not self.finished and self.phase != Phase.PASSWORD
 
     @property
-    def progress(self) -> Progress:
-        """How far it is."""
+    def share(self) -> float:
+        """An estimate of the share of its work that is done, in [0, 1]. It never falls between phases."""
         scanned = self.result is not None and self.result.ocr_pages > 0
-        return Progress(self.size, self.phase, self.done, self.total, self.lacks, scanned)
+        begun, ended = {
+            Phase.READING: (0.0, PAGES_READ),
+            Phase.OCR: (PAGES_READ, IMAGES_READ),
+            Phase.EMBEDDING: (IMAGES_READ if scanned else PAGES_READ, EMBEDDED if self.lacks else 1.0),
+            Phase.IMAGES: (EMBEDDED, IMAGES_READ),
+            Phase.DONE: (1.0, 1.0),
+        }.get(self.phase, (0.0, 0.0))
+        return begun + (ended - begun) * min(1.0, self.done / max(1, self.total))
 
     @property
     def settled(self) -> bool:
@@ -306,6 +320,23 @@ def end_stored(connection: Transaction, version: int, *, shared: bool) -> None:
     """Ends the jobs of a version that has all its vectors, if all of it is read."""
     which = f"version = ? and {_among(STORED)} and version not in (select version from incomplete)"
     end_jobs(connection, which, version, Phase.DONE, shared=shared)
+
+
+def time_left(jobs: Iterable[Job], seconds: float) -> float | None:
+    """Estimates the seconds until these jobs are done, after `seconds` of them; None if unknown.
+
+    Large files count for more.
+    """
+    counted = [
+        job
+        for job in jobs
+        if job.phase not in {Phase.PASSWORD, Phase.FAILED, Phase.CANCELLED}
+        and (job.result is None or not (job.result.linked or job.result.status == "unchanged"))
+    ]
+    known = [job.size for job in counted if job.size]
+    sizes = [job.size or (mean(known) if known else 1) for job in counted]
+    done = sum(size * job.share for size, job in zip(sizes, counted, strict=True))
+    return seconds / done * (sum(sizes) - done) if seconds >= ALL_SECONDS and done > 0 else None
 
 
 def packed(result: AddResult | None) -> str | None:

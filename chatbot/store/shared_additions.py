@@ -17,10 +17,10 @@ from pathlib import Path
 
 from chatbot.errors import CancelledError, StoreError
 from chatbot.settings import PROGRAM
-from chatbot.store.addition_queue import Additions, QueuedFile, time_left
+from chatbot.store.addition_queue import Additions, QueuedFile
 from chatbot.store.database import NewerStoreError
 from chatbot.store.job_queue import JobQueue
-from chatbot.store.jobs import UNREAD, Job, Phase
+from chatbot.store.jobs import UNREAD, Job, Phase, time_left
 from chatbot.store.library import Library
 from chatbot.store.shared_jobs import SharedJobs
 
