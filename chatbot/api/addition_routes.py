@@ -68,7 +68,9 @@ def cancel(caller: Manages, opened: Store, number: Number) -> None:
 async def _progress(request: Request, opened: AppContext, number: int) -> AsyncIterator[bytes]:
     last: JobOut | None = None
     while not await request.is_disconnected():
-        job = _job(opened.additions, number)
+        job = next((job for job in opened.additions.jobs() if job.id == number), None)
+        if job is None:  # it was erased
+            return
         shown = job_out(opened, job)
         if shown != last:
             yield sse(shown.model_dump(), "job")

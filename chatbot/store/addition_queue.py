@@ -837,6 +837,7 @@ def add_files(
 def _awaited(additions: Additions, jobs: Sequence[int], progress: Telling) -> Iterator[Job]:
     """Yields these jobs in their order, each once it has ended or has a problem, and tells of all."""
     told: dict[int, tuple[str, int, int]] = {}
+    known = dict[int, Job]()
     for number in jobs:
         while True:
             found = {job.id: job for job in additions.jobs() if job.id in jobs}
@@ -844,9 +845,11 @@ def _awaited(additions: Additions, jobs: Sequence[int], progress: Telling) -> It
                 if told.get(job.id) != (job.phase, job.done, job.total) and job.total:
                     told[job.id] = (job.phase, job.done, job.total)
                     progress(job.name, job.phase, job.done, job.total)
-            job = found[number]
-            if job.settled:
-                yield job
+            known |= found
+            # One that is gone was erased.
+            job = known.get(number) or Job(number, "", Phase.CANCELLED)
+            if job.settled or number not in found:
+                yield job if number in found else replace(job, phase=Phase.CANCELLED, problem=None)
                 break
             progress(job.name, job.phase, job.done, job.total)
             time.sleep(LOOK_SECONDS)

@@ -439,7 +439,7 @@ class Catalog(Jobs, FoundTitles, RememberedDocuments, Corrections, Seals):
                 if at_once:
                     _flip(connection, document, version, self.clock.now())
             connection.execute(
-                "update job set phase = ?, version = ? where id = ? and exists "
+                f"update job set phase = ?, version = ? where id = ? and {UNREAD_ROWS} and exists "
                 "(select 1 from version where id = ?)",
                 (Phase.EMBEDDING.value, version, job, version),
             )
@@ -499,7 +499,8 @@ class Catalog(Jobs, FoundTitles, RememberedDocuments, Corrections, Seals):
                 (version, json.dumps([fingerprint, *keep])),
             )
             seal_vectors(connection, version, fingerprint)
-            end_stored(connection, version, shared=self._database.shared)
+            if not self._database.shared:
+                end_stored(connection, version)
             if coming and not _read_anew(connection, document, version):
                 _flip(connection, document, version, self.clock.now())
             return True

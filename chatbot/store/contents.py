@@ -192,7 +192,8 @@ class Contents(Stored):
             for state, fingerprint in made:
                 if state == "ready":
                     seal_vectors(connection, version, fingerprint)
-                    end_stored(connection, version, shared=self._database.shared)
+                    if not self._database.shared:
+                        end_stored(connection, version)
 
     def _fill(
         self,

@@ -246,19 +246,18 @@ class Jobs(Stored):
 
     def under_way(self) -> list[Job]:
         """Returns all that are not finished, in the order they came, as a later process finds them."""
-        return [replace(job, left=True) for job in self._jobs(f"where not {FINISHED}")]
+        return list(map(_left, self._jobs(f"where not {FINISHED}")))
 
     def waiting(self) -> list[Job]:
         """Returns those whose text is not stored, in the order they came, as a later process finds them."""
-        return [replace(job, left=True) for job in self._jobs(f"where {UNREAD_ROWS}")]
+        return list(map(_left, self._jobs(f"where {UNREAD_ROWS}")))
 
     def left(self) -> Iterator[Job]:
         """Yields the same, each while no other process is at it; none begins to meanwhile."""
         for known in self.waiting():
             if self.claim(known.work):
                 try:
-                    for job in self._jobs(f"where id = ? and {UNREAD_ROWS}", (known.id,)):
-                        yield replace(job, left=True)
+                    yield from map(_left, self._jobs(f"where id = ? and {UNREAD_ROWS}", (known.id,)))
                 finally:
                     self.give_way(known.work)
 
@@ -316,10 +315,13 @@ def end_jobs(
         connection.execute(f"delete from job where {which}", (number,))
 
 
-def end_stored(connection: Transaction, version: int, *, shared: bool) -> None:
-    """Ends the jobs of a version that has all its vectors, if all of it is read."""
+def end_stored(connection: Transaction, version: int) -> None:
+    """Ends the jobs of a version that has all its vectors, if all of it is read.
+
+    Not for a store that servers share: there whoever works at a job ends it, and says what came of it.
+    """
     which = f"version = ? and {_among(STORED)} and version not in (select version from incomplete)"
-    end_jobs(connection, which, version, Phase.DONE, shared=shared)
+    end_jobs(connection, which, version, Phase.DONE, shared=False)
 
 
 def time_left(jobs: Iterable[Job], seconds: float) -> float | None:
@@ -342,6 +344,11 @@ def time_left(jobs: Iterable[Job], seconds: float) -> float | None:
 def packed(result: AddResult | None) -> str | None:
     """Returns a result as a row has it."""
     return None if result is None else json.dumps(asdict(result))
+
+
+def _left(job: Job) -> Job:
+    """A job as a later process finds it."""
+    return replace(job, left=True, awaited=False)
 
 
 def _job_in(row: Sequence[Any]) -> Job:

@@ -6,7 +6,7 @@ import logging
 import threading
 import time
 from collections.abc import Callable, Container, Mapping, Sequence, Set
-from contextlib import closing, suppress
+from contextlib import closing
 from dataclasses import replace
 from functools import partial
 from operator import attrgetter
@@ -433,8 +433,7 @@ class Library:
             how = partial(self.adding.complete, version, processes=self._settings.threads)
             how(progress=progress, cancelled=cancelled, changed=self._forget)
         finally:
-            with suppress(StoreError):  # a database that is gone has no claims
-                self.catalog.give_way(rest_of(version))
+            self.catalog.give_way(rest_of(version))
             if self._watching is not None:
                 self._watching()
         if (
@@ -563,8 +562,7 @@ class Library:
                 finally:
                     self._early.end()
         finally:
-            with suppress(StoreError):  # a database that is gone has no claims
-                self.catalog.give_way(bytes_of(taken.digest))
+            self.catalog.give_way(bytes_of(taken.digest))
         seconds = round(time.perf_counter() - start, 3)
         searchable = seconds if known.status != "unchanged" else None
         return replace(known, seconds=seconds, searchable_seconds=searchable)

@@ -230,7 +230,8 @@ class Claims(Database):
         with self._claiming:
             if key in self._claimed:
                 self._claimed.discard(key)
-                self._ask(lambda connection: connection.execute(RELEASE, [key]))
+                with suppress(ProjectError):  # a database that is gone has no claims
+                    self._ask(lambda connection: connection.execute(RELEASE, [key]))
 
     def claimed_elsewhere(self, works: Collection[str]) -> set[str]:
         """Returns the work that others have claimed. Raises StoreError.

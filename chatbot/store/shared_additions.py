@@ -290,8 +290,7 @@ class SharedAdditions(Additions):
         try:
             yield True
         finally:
-            with suppress(StoreError):  # a database that is gone has no claims
-                self._rows.give_way(job.work)
+            self._rows.give_way(job.work)
 
     def _begin(self, found: Job, step: str, password: str | None) -> QueuedFile:
         """Gives a job to the embedded queue of this process."""

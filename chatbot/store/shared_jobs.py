@@ -72,8 +72,7 @@ class SharedJobs(Jobs):
         )
         if found:
             return bool(found[0][0])
-        # One that is stored is over as soon as its version is ready, and may be forgotten at once.
-        return job.phase in UNREAD and self.get(job.id) is None
+        return job.phase in UNREAD and self.get(job.id) is None  # what is stored is erased with its version
 
     def cancel(self, numbers: Collection[int]) -> None:
         """Asks whoever works at these jobs to stop, and undo what was done."""
