@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import AsyncIterator
+from contextlib import suppress
 from typing import Annotated
 
 from fastapi import APIRouter, Path, Request
@@ -67,17 +68,16 @@ def cancel(caller: Manages, opened: Store, number: Number) -> None:
 
 async def _progress(request: Request, opened: AppContext, number: int) -> AsyncIterator[bytes]:
     last: JobOut | None = None
-    while not await request.is_disconnected():
-        job = next((job for job in opened.additions.jobs() if job.id == number), None)
-        if job is None:  # it was erased
-            return
-        shown = job_out(opened, job)
-        if shown != last:
-            yield sse(shown.model_dump(), "job")
-            last = shown
-        if not job.busy:
-            return
-        await asyncio.sleep(TICK_SECONDS)
+    with suppress(NotFoundError):  # it was erased
+        while not await request.is_disconnected():
+            job = _job(opened.additions, number)
+            shown = job_out(opened, job)
+            if shown != last:
+                yield sse(shown.model_dump(), "job")
+                last = shown
+            if not job.busy:
+                return
+            await asyncio.sleep(TICK_SECONDS)
 
 
 def _job(additions: Additions, number: int) -> Job:
