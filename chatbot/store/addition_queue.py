@@ -16,11 +16,11 @@ from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, BinaryIO, Protocol
+from typing import TYPE_CHECKING, Any, BinaryIO
 
 from chatbot.errors import CancelledError, EncryptedError, ProjectError, StoreError
 from chatbot.store.catalog import Version
-from chatbot.store.jobs import STORED, UNREAD, AddResult, Job, Phase, time_left
+from chatbot.store.jobs import MOST_FINISHED, STORED, UNREAD, AddResult, Job, Phase, time_left
 from chatbot.store.version_building import (
     NO_VECTORS,
     NOT_COMPLETE,
@@ -31,22 +31,19 @@ from chatbot.store.version_building import (
 from ingestion.chunks import prepare
 
 __all__ = [
-    "MOST_FINISHED",
     "Additions",
     "Job",
     "NewFile",
     "QueuedFile",
-    "StopSigns",
     "add_files",
 ]
 
 if TYPE_CHECKING:
     from chatbot.store.library import Library
+    from chatbot.store.shared_jobs import SharedJobs
 
 log = logging.getLogger(__name__)
 
-# The number of finished jobs that are remembered until they are cleared.
-MOST_FINISHED = 200
 # Seconds before making vectors is tried again after a failure.
 RETRY_SECONDS = 60.0
 # Seconds after which a file that is read, or of which images are, lets others begin beside it; how many such
@@ -67,14 +64,6 @@ LOOK_SECONDS = 0.05
 # tell(document, phase, done, total): phase "reading", "ocr", "embedding" or "images"; called from the threads
 # of the queue.
 Telling = Callable[[str, str, int, int], None]
-
-
-class StopSigns(Protocol):
-    """Answers that other servers are asked to stop, by conversation and owner."""
-
-    def stop(self, conversation: str, owner: str) -> None: ...
-
-    def stopped(self, conversations: Sequence[tuple[str, str]]) -> set[tuple[str, str]]: ...
 
 
 @dataclass(frozen=True, slots=True)
@@ -201,7 +190,7 @@ class Additions:
             thread.start()
 
     @property
-    def stops(self) -> StopSigns | None:
+    def stops(self) -> SharedJobs | None:
         """Where servers that share a store tell each other which answers to stop; None for one server."""
         return None
 

@@ -28,6 +28,7 @@ from chatbot.store.digests import digest_in
 __all__ = [
     "FINISHED",
     "JOB_SCHEMA",
+    "MOST_FINISHED",
     "NEXT",
     "OVER",
     "STORED",
@@ -70,6 +71,8 @@ UNREAD = frozenset({Phase.WAITING, Phase.READING, Phase.OCR})
 PAGES_READ, EMBEDDED, IMAGES_READ = 0.3, 0.75, 0.95
 # Seconds of a queue before its time left is told, as the first files have hardly begun before.
 ALL_SECONDS = 3.0
+# The number of finished jobs that are remembered until they are cleared.
+MOST_FINISHED = 200
 READ_INTO = {Phase.EMBEDDING, Phase.PASSWORD, Phase.WAITING, *OVER}
 NEXT: dict[Phase, set[Phase]] = {
     Phase.WAITING: {Phase.READING},

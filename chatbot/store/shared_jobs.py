@@ -5,8 +5,7 @@ from __future__ import annotations
 import time
 from collections.abc import Collection, Sequence
 
-from chatbot.store.addition_queue import MOST_FINISHED
-from chatbot.store.jobs import FINISHED, UNREAD, Job, Jobs, Phase, insert, packed
+from chatbot.store.jobs import FINISHED, MOST_FINISHED, UNREAD, Job, Jobs, Phase, insert, packed
 
 __all__ = ["QUEUE", "SILENT_SECONDS", "SharedJobs"]
 
