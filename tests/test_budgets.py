@@ -36,11 +36,11 @@ BUDGETS = {
     "search": 38_000,
     "service": 4_400,
     "single modules": 9_000,
-    "store": 73_600,
+    "store": 73_400,
     "tools": 5_100,
     "ui": 67_800,
 }
-WHOLE = 576_800
+WHOLE = 576_600
 LONGEST_FUNCTION = 60
 # They write one thing after another down: the steps of an answer, the parts of the service, a chart.
 MAY_BE_LONGER = {
