@@ -737,3 +737,28 @@ def test_few_images_are_read_before_many_vectors_are_made(opened: Callable[[Scri
     wait_for(additions, lambda jobs: not jobs[0].lacks)
     script.let("embed b.pdf", 3)
     wait_for(additions, lambda jobs: phases(jobs) == {"a.pdf": "done", "b.pdf": "embedding"})
+
+
+def test_a_job_is_kept_until_its_document_is_whole(chatbot: Chatbot, rules: Path) -> None:
+    library = chatbot.library
+    job = library.adding.take(rules, "Rules.pdf", owner="me", size=9)
+    assert library.catalog.under_way() == [replace(job, left=True)]
+    result = library.read_taken(job, progress=lambda *_: None, cancelled=lambda: False)
+    (stored,) = library.catalog.under_way()
+    kept = (stored.id, stored.owner, stored.phase, stored.version)
+    assert kept == (job.id, "me", Phase.EMBEDDING, result.version)
+    additions = Additions(library)
+    try:
+        (done,) = wait_for(additions, all_finished)
+    finally:
+        additions.close()
+    assert (done.id, done.phase) == (job.id, Phase.DONE)
+    assert library.catalog.under_way() == []
+
+
+def test_a_job_goes_only_where_the_table_says() -> None:
+    task = jobs_module.QueuedFile(Job(1, "a.pdf", Phase.DONE))
+    with pytest.raises(ValueError, match="does not go from done to reading"):
+        task.become(phase=Phase.READING)
+    task.advance(Phase.IMAGES, 1, 2)
+    assert task.job == Job(1, "a.pdf", Phase.DONE), "what is told too late changes nothing"

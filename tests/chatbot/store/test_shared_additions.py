@@ -172,6 +172,16 @@ def test_a_text_that_a_dead_worker_stored_is_not_read_twice(tmp_path: Path, serv
         assert len(server.library.catalog.stored()) == 1
 
 
+def test_erasing_leaves_no_name_among_the_jobs(tmp_path: Path, served: str) -> None:
+    file = make_pdf(tmp_path / "Rules.pdf", RULES)
+    with machine(tmp_path, served, "server") as server:
+        (number,) = server.additions.enqueue([NewFile("Rules.pdf", file)])
+        server.done(number)
+        server.additions.erase("Rules.pdf")
+        until(lambda: not server.additions.erasing())
+        assert server.additions.stops.all() == []
+
+
 def test_what_nobody_has_a_job_for_gets_one(tmp_path: Path, served: str) -> None:
     file = make_pdf(tmp_path / "Rules.pdf", RULES)
     with machine(tmp_path, served, "server", works=False) as server:
