@@ -600,8 +600,7 @@ class Catalog(Jobs, FoundTitles, RememberedDocuments, Corrections, Seals):
             connection.execute(
                 f"insert into erased {WAITING_FILES} and name = ? on conflict do nothing", (name,)
             )
-            waited = connection.execute(f"delete from job where name = ? and {UNREAD_ROWS}", (name,)).rowcount
-            connection.execute("delete from job where name = ?", (name,))
+            waited = connection.execute("delete from job where name = ?", (name,)).rowcount
             waited += connection.execute("delete from remembered where name = ?", (name,)).rowcount
             return connection.execute("delete from document where name = ?", (name,)).rowcount + waited > 0
 
