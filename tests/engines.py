@@ -107,7 +107,6 @@ EMPTY = """do $$ declare one record; begin
     end loop; end $$"""
 STATE = """select schemaname || '.' || tablename, 0 from pg_tables where schemaname like 'finpolicy%'
     union all select 'catalog', version from finpolicy_catalog.finpolicy_store
-    union all select 'jobs', version from finpolicy_jobs.finpolicy_store
     union all select 'memory', version from finpolicy_memory.finpolicy_store
     union all select memory, version from finpolicy_memory.memory_version order by 1"""
 DROP = """do $$ declare one record; begin
@@ -148,9 +147,7 @@ class StoresDatabase:
         Catalog(Served(self.address, "catalog")).close()
         open_database(Served(self.address, "words"), WORDS).close()
         from chatbot.store.job_queue import JobQueue  # few tests need what it loads
-        from chatbot.store.job_rows import JobRows
 
-        JobRows(self.address).close()
         JobQueue(self.address).close()
         memories = MemoryDatabase(Served(self.address, "memory"))
         for tables in (case_file.TABLES, conversation_store.TABLES, situation_types.TABLES):

@@ -37,11 +37,11 @@ BUDGETS = {
     "service": 4_400,
     # What a question asks is read here once, for search and answer; it was read in eleven modules of theirs.
     "single modules": 11_600,
-    "store": 73_600,
+    "store": 73_400,
     "tools": 5_100,
     "ui": 67_800,
 }
-WHOLE = 576_800
+WHOLE = 576_600
 LONGEST_FUNCTION = 60
 # They write one thing after another down: the steps of an answer, the parts of the service, a chart.
 MAY_BE_LONGER = {

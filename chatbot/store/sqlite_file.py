@@ -76,6 +76,7 @@ class SqliteFile(Database):
 
         Raises StoreError if the file is damaged, not writable or of another version.
         """
+        super().__init__()
         self._path, self._schema, self.read_only, self._no_room = path, schema, read_only, False
         is_new = not read_only and not path.exists()
         # Such a file is taken for a new one, and nothing is known of what was in it.
