@@ -97,7 +97,8 @@ class Relevance:
                 counts_of_term[at] = counts_of_term.get(at, 0) + 1
         message_of = self._of.tolist()
         self._holding = {
-            term: len({message_of[at] for at in sentences}) for term, sentences in self._sentences.items()
+            term: len(set(map(message_of.__getitem__, sentences)))
+            for term, sentences in self._sentences.items()
         }
         self._facts(bodies, terms_of)
 

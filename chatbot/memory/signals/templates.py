@@ -88,15 +88,17 @@ def _loaded(files: tuple[tuple[Path, int, int], ...]) -> tuple[Template, ...]:
 def match_templates(text: str, templates: Sequence[Template]) -> list[Template]:
     """The templates with a keyword in the text: most keywords first, then by confidence."""
     held = _phrase(text)
-    counts = [sum(_holds(held, keyword) for keyword in template.keywords) for template in templates]
-    matched = [(count, template) for count, template in zip(counts, templates, strict=True) if count]
+    matched = list[tuple[int, Template]]()
+    for template in templates:
+        if count := sum(_holds(held, keyword) for keyword in template.keywords):
+            matched.append((count, template))
     matched.sort(key=lambda pair: (-pair[0], -pair[1].base_confidence, pair[1].id))
     return [template for _, template in matched]
 
 
 def _holds(held: str, keyword: str) -> bool:
     """Whether a text holds each part of a keyword in one of its ways."""
-    return all(any(way in held for way in ways) for ways in _parts(keyword))
+    return all(any(map(held.__contains__, ways)) for ways in _parts(keyword))
 
 
 @lru_cache(maxsize=10_000)
