@@ -565,7 +565,7 @@ class Chatbot:
             with suppress(ProjectError):  # the next one makes them
                 self._forget_quoted()
                 self.cases.sweep(every=SWEEP_SECONDS)
-                self.cases.catch_up(ask.owner)
+                self.cases.catch_up()
 
     def rate(self, conversation: str, number: int, owner: str, *, helpful: bool, word: str = "") -> None:
         """Remembers what a reader thinks of an answer: similar questions will follow it or avoid it.

@@ -11,10 +11,9 @@ from typing import Any
 
 import psycopg
 
-from chatbot.memory.cases import case_file
+from chatbot.memory import items
 from chatbot.memory.conversations import conversation_store
 from chatbot.memory.memory_database import MemoryDatabase
-from chatbot.memory.situations import situation_types
 from chatbot.settings import Settings
 from chatbot.store.catalog import Catalog
 from chatbot.store.database import Place, Served, open_database
@@ -150,7 +149,7 @@ class StoresDatabase:
 
         JobQueue(self.address).close()
         memories = MemoryDatabase(Served(self.address, "memory"))
-        for tables in (case_file.TABLES, conversation_store.TABLES, situation_types.TABLES):
+        for tables in (items.TABLES, conversation_store.TABLES):
             memories.prepare(tables)
         memories.close()
         self._made = self._state()

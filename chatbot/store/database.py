@@ -9,7 +9,7 @@ from __future__ import annotations
 import sys
 import threading
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -84,12 +84,10 @@ class Schema:
 
     tables: statements that make them, each ending in ";\n".
     version: of these tables, from 1.
-    later: returns the statements of triggers that are made after the store was opened.
     """
 
     tables: str
     version: int
-    later: Callable[[], Sequence[str]] = tuple
 
 
 class Counted(Protocol):

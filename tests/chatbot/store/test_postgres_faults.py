@@ -21,7 +21,7 @@ import psycopg
 import pytest
 
 from chatbot.errors import StoreError
-from chatbot.memory.cases import case_file
+from chatbot.memory import items
 from chatbot.memory.conversations import conversation_store
 from chatbot.memory.memory_database import MemoryDatabase
 from chatbot.memory.signals.signal_layer import options_in
@@ -420,7 +420,7 @@ def test_the_address_decides_on_tls_and_an_expired_certificate_is_named(
     with closing(Catalog(Served(address, "catalog"))) as catalog:
         assert catalog.documents() == []
     with closing(MemoryDatabase(Served(address, "memory"))) as memories:
-        memories.prepare(case_file.TABLES)
+        memories.prepare(items.TABLES)
         memories.prepare(conversation_store.TABLES)
     trusted = str(reachable / "encrypting" / "data" / "own.crt")
     with pytest.raises(StoreError, match="not trusted or has expired") as raised:
