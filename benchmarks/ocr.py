@@ -26,7 +26,7 @@ sys.path.insert(0, str(ROOT))
 
 from benchmarks.tables import markdown_table
 from ingestion.document import Circumstances, read_document
-from ingestion.ocr.recognition import find_tesseract
+from ingestion.ocr.scan_languages import find_tesseract
 from ingestion.reading.pdf import PdfFile
 
 PLAIN_DPI = 300
