@@ -95,9 +95,7 @@ class Reader:
         answer = self.call({"op": "ocr", "page": number, "languages": languages}, OCR_SECONDS)
         return page_from(answer["read"])
 
-    def pictures(
-        self, page: Page, pictures: Sequence[Rect], languages: ScanLanguages = ENGLISH
-    ) -> Page:
+    def pictures(self, page: Page, pictures: Sequence[Rect], languages: ScanLanguages = ENGLISH) -> Page:
         """The page with the text of its pictures after its own; unchanged where they have none."""
         boxes = list(map(astuple, pictures))
         request = {"op": "pictures", "page": page.number, "read": page_to(page), "boxes": boxes}
