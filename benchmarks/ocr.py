@@ -5,9 +5,9 @@ It also measures what two cores gain.
     python benchmarks/ocr.py [--data ../shared/data]
 
 It reads ocr_dev.jsonl in that folder: image-only PDFs with their true text. Plain is
-pytesseract.image_to_string of the same pages at 300 dpi, in the same run. --spoken measures the word error of
-pages in other languages instead, whose texts are those of spoken.tsv and languages.tsv with rows of figures; it
-needs no data, and leaves out languages that tesseract has not installed.
+pytesseract.image_to_string of the same pages at 300 dpi, in the same run. --spoken measures the word error
+of pages in other languages instead, whose texts are those of spoken.tsv and languages.tsv with rows of
+figures; it needs no data, and leaves out languages that tesseract has not installed.
 """
 
 from __future__ import annotations

@@ -6,8 +6,8 @@ import os
 import shlex
 import tempfile
 import time
-from collections.abc import Iterable, Sequence
-from contextlib import suppress
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import contextmanager, suppress
 from dataclasses import replace
 from difflib import get_close_matches
 from itertools import pairwise
@@ -34,7 +34,14 @@ from ingestion.ocr.ocr_merge import (
     without_noise,
     words_of,
 )
-from ingestion.ocr.scan_languages import ENGLISH, ScanLanguages, find_tesseract, language_data
+from ingestion.ocr.scan_languages import (
+    ANSWER_SECONDS,
+    ENGLISH,
+    ScanLanguages,
+    better_languages,
+    find_tesseract,
+    language_data,
+)
 from ingestion.reading.layout import lines_of
 from ingestion.records import Page, Rect, Table, Word, turn_back
 from ingestion.tables.detection import find_tables
@@ -89,13 +96,15 @@ class OcrReading(NamedTuple):
     text: the lines as laid out.
     words: in reading order, with boxes on the image as given.
     confidence: mean over letters, 0-100, 0 where there are none.
-    turned: degrees passeswise, 0, 90, 180 or 270, by which the image had to be turned to be read.
+    turned: degrees clockwise, 0, 90, 180 or 270, by which the image had to be turned to be read.
+    remarks: what its readers should know.
     """
 
     text: str
     words: tuple[Word, ...]
     confidence: float
     turned: int = 0
+    remarks: tuple[str, ...] = ()
 
 
 def read_image(image: Image, languages: ScanLanguages = ENGLISH) -> OcrReading:
@@ -103,9 +112,14 @@ def read_image(image: Image, languages: ScanLanguages = ENGLISH) -> OcrReading:
 
     Raises DocumentError where tesseract fails or takes longer than PAGE_SECONDS, or lacks a language.
     """
-    lines, turned = _read_lines(image, _Passes(languages))
+    passes = _Passes(languages)
+    lines, turned = _read_lines(image, passes)
     text, words = _with_whole_rows(lines, turned)
-    return OcrReading(text, words, round(mean_confidence(words), 1), turned)
+    remark = ""
+    if words and mean_confidence(words) < DOUBTFUL and passes.left() > ANSWER_SECONDS:
+        with _saved(turn(_within(image), turned)) as path:
+            remark = better_languages(path, languages)
+    return OcrReading(text, words, round(mean_confidence(words), 1), turned, (remark,) if remark else ())
 
 
 def _with_whole_rows(lines: Sequence[OcrLine], turned: int) -> tuple[str, tuple[Word, ...]]:
@@ -252,7 +266,7 @@ class _Passes:
 
 
 def _read_lines(image: Image, passes: _Passes) -> tuple[list[OcrLine], int]:
-    """The lines of an image, their boxes on it, and the degrees passeswise by which it had to be turned."""
+    """The lines of an image, their boxes on it, and the degrees clockwise by which it had to be turned."""
     grey = _within(image)
     evened = prepare(grey)
     turned = 0
@@ -332,7 +346,7 @@ def _sure_letters(lines: Sequence[OcrLine], size: tuple[int, int]) -> int:
 
 
 def _best_turn(evened: Image, among: Sequence[int], least: float, passes: _Passes) -> int:
-    """Degrees passeswise, of `among`, by which the image is best read; 0 where none is good enough.
+    """Degrees clockwise, of `among`, by which the image is best read; 0 where none is good enough.
 
     least: the sure letters that a direction must give.
     """
@@ -360,14 +374,12 @@ def _tesseract(image: Image, mode: int, passes: _Passes, *, most: float = PAGE_S
     os.environ["OMP_THREAD_LIMIT"] = "1"
     if data:
         os.environ["TESSDATA_PREFIX"] = data
-    with tempfile.TemporaryDirectory(prefix="ocr-") as folder:
-        path = Path(folder) / "page.pgm"  # not packed: a PNG takes a fifth of the page's time
-        image.save(path)
+    with _saved(image) as path:
         config = f"{DPI} --psm {mode}"
         if passes.languages != ENGLISH:
-            config += f" --tessdata-dir {shlex.quote(folder)}"
+            config += f" --tessdata-dir {shlex.quote(str(path.parent))}"
             for file in language_data(passes.languages):
-                (Path(folder) / file.name).symlink_to(file)
+                path.with_name(file.name).symlink_to(file)
         try:
             table = pytesseract.image_to_data(
                 str(path),
@@ -380,6 +392,15 @@ def _tesseract(image: Image, mode: int, passes: _Passes, *, most: float = PAGE_S
             message = f"tesseract failed: {str(error)[:200]}"
             raise DocumentError(message, hint="Scan the page again at 300 dpi.") from error
     return _lines(table, image.width, image.height)
+
+
+@contextmanager
+def _saved(image: Image) -> Iterator[Path]:
+    """An image as a file, in a folder of its own that is gone afterwards."""
+    with tempfile.TemporaryDirectory(prefix="ocr-") as folder:
+        path = Path(folder) / "page.pgm"  # not packed: a PNG takes a fifth of the page's time
+        image.save(path)
+        yield path
 
 
 def _lines(table: dict[str, list[Any]], width: int, height: int) -> list[OcrLine]:

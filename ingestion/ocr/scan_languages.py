@@ -12,9 +12,11 @@ from typing import NamedTuple
 from ingestion.errors import DocumentError
 
 __all__ = [
+    "ANSWER_SECONDS",
     "ENGLISH",
     "SCRIPTS",
     "ScanLanguages",
+    "better_languages",
     "find_tesseract",
     "installed_languages",
     "language_data",
@@ -29,7 +31,32 @@ FOLDERS = ("tesseract-ocr/*/tessdata", "tessdata", "tesseract/tessdata")
 DATA = ".traineddata"
 CODE = re.compile(r"[A-Za-z][A-Za-z0-9_-]{1,40}")
 MOST_LANGUAGES = 8
+# Seconds that a question to tesseract may take.
 ANSWER_SECONDS = 10
+# Scripts as tesseract names them, with languages that have their letters, the likeliest first.
+WRITTEN_IN = {
+    "Arabic": "ara fas urd pus uig",
+    "Armenian": "hye",
+    "Bengali": "ben asm",
+    "Cyrillic": "rus ukr bul srp bel mkd kaz kir mon tat tgk",
+    "Devanagari": "hin mar nep san",
+    "Georgian": "kat",
+    "Greek": "ell grc",
+    "Gujarati": "guj",
+    "Gurmukhi": "pan",
+    "Han": "chi_sim chi_tra jpn",
+    "Hangul": "kor",
+    "Hebrew": "heb yid",
+    "Japanese": "jpn",
+    "Kannada": "kan",
+    "Korean": "kor",
+    "Malayalam": "mal",
+    "Tamil": "tam",
+    "Telugu": "tel",
+    "Thai": "tha",
+}
+# How sure tesseract must be of a script.
+SURE_OF_SCRIPT = 1.0
 
 
 class ScanLanguages(NamedTuple):
@@ -93,6 +120,24 @@ def installed_languages(folder: str = "") -> dict[str, Path]:
     return found
 
 
+def better_languages(image: Path, languages: ScanLanguages) -> str:
+    """Says in which language an image should be read instead, if its letters are of a script that these have
+    not; "" where they have it, or that cannot be told.
+    """
+    data = installed_languages(languages.folder).get(SCRIPTS)
+    if data is None:
+        return ""
+    command = [find_tesseract()[0], str(image), "-", "--psm", "0", "--tessdata-dir", str(data.parent)]
+    told = _told([*command, "-l", SCRIPTS])
+    script, sure = (re.search(rf"(?m)^{what}: (\S+)", told) for what in ("Script", "Script confidence"))
+    written = WRITTEN_IN.get(script[1], "").split() if script else []
+    if not (script and sure and written) or float(sure[1]) < SURE_OF_SCRIPT:
+        return ""
+    if not set(written).isdisjoint(languages.codes.split("+")):
+        return ""
+    return f"its letters look {script[1]}, but were read in {languages.codes}; read it again in {written[0]}"
+
+
 def languages_text(languages: ScanLanguages) -> str:
     """Says in a sentence or two what scans are read in, and what is installed."""
     there = sorted(installed_languages(languages.folder).keys() - {SCRIPTS})
@@ -122,11 +167,14 @@ def _places() -> list[str | None]:
 @cache
 def _folder_of(command: str) -> str | None:
     """The folder from which a command reads, as it says itself."""
-    try:
-        told = subprocess.run(
-            [command, "--list-langs"], capture_output=True, text=True, timeout=ANSWER_SECONDS, check=False
-        )
-    except (OSError, ValueError, subprocess.SubprocessError):
-        return None
-    found = re.search(r'"(.+?)"', told.stdout + told.stderr)
+    found = re.search(r'"(.+?)"', _told([command, "--list-langs"]))
     return found and found[1]
+
+
+def _told(command: list[str]) -> str:
+    """What a command prints, "" where it fails."""
+    try:
+        told = subprocess.run(command, capture_output=True, text=True, timeout=ANSWER_SECONDS, check=False)
+    except (OSError, ValueError, subprocess.SubprocessError):
+        return ""
+    return told.stdout + told.stderr

@@ -103,6 +103,7 @@ def _answer_ocr(file: Any, request: Json) -> Json:
             words=words,
             lines=lines_of(text, words),
             tables=tables_of(text, words, reading.turned),
+            remarks=reading.remarks,
         )
     return _completed(file, page)
 
@@ -123,7 +124,7 @@ def _completed(file: Any, page: Page) -> Json:
         lines.append(Line(start, len(text), place))
         if page.words:
             words.append(Word(said, place, None, start, len(text)))
-    remarks = tuple(file.remarks(page.number))
+    remarks = (*page.remarks, *file.remarks(page.number))
     whole = replace(page, text=text, lines=tuple(lines), words=tuple(words), remarks=remarks)
     return {"read": page_to(whole), "unread": needs_reading_again(page.text)}
 
