@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import ast
-import operator
 import re
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field, replace
 
+from chatbot.answer.calculator import Operand, written_out
 from chatbot.answer.tables.cell_lookup import TOTALS, CellQuery, FoundCell, figure_in, find_cell
 from chatbot.answer.tables.table_wording import Worked, operand
 from chatbot.records import Hit
@@ -16,14 +16,12 @@ from ingestion.language.terms import terms
 
 __all__ = ["MissingError", "Task", "printed_as_such", "work_out"]
 
-# What an operator does, and its sign in a written formula.
-_Operation = tuple[Callable[[float, float], float], str]
-_OPERATIONS: dict[type[ast.operator], _Operation] = {
-    ast.Add: (operator.add, "+"),
-    ast.Sub: (operator.sub, "-"),
-    ast.Mult: (operator.mul, "×"),
-    ast.Div: (operator.truediv, "/"),
-}
+# Of a formula: the mean of this year's and last year's figure, its change, what is added up, and an operand. A
+# capital letter stands for the figure of the year before.
+_MEAN = re.compile(r"\bavg\((\w)\)")
+_CHANGE = re.compile(r"\bchange\((\w)\)")
+_SUM = re.compile(r"sum\((.*)\)")
+_LETTER = re.compile(r"\b[A-Za-z]\b")
 # Costs and payments. Statements print them with or without brackets; in a formula they are amounts.
 _COSTS = frozenset(
     {
@@ -53,11 +51,6 @@ _NO_DEBT = re.compile(
 )
 # In brackets these are a cost or a benefit; the row does not say which.
 _EITHER = frozenset({"income taxes"})
-
-# A value and how it is written in printed figures.
-_Term = tuple[float, str]
-# Gets an operand of a formula by its letter and year.
-_Fetch = Callable[[str, int], _Term]
 
 
 class MissingError(Exception):
@@ -152,8 +145,7 @@ def work_out(measure: Measure, year: int, task: Task) -> Worked:
         amount = stated.value * stated.scale
         return Worked(amount, stated.text, (stated,))
     operands = _Operands(measure, task)
-    formula = ast.parse(measure.formula, mode="eval")
-    value, written = _evaluate(formula.body, operands.fetch, year)
+    value, written = written_out(*operands.of(year))
     cells = operands.cells
     scales = {cell.scale for cell in cells}
     if len(scales) > 1 and 1.0 in scales:
@@ -171,11 +163,28 @@ class _Operands:
     def __init__(self, measure: Measure, task: Task) -> None:
         measures = [measure_named(name) for name in measure.operands]
         self._measures = dict(zip("abcdef", measures, strict=False))
+        self._formula = measure.formula
         self._task = task
         self._letters: dict[FoundCell, str] = {}
         self.cells: list[FoundCell] = []
 
-    def fetch(self, letter: str, year: int) -> _Term:
+    def of(self, year: int) -> tuple[str, dict[str, Operand]]:
+        """The formula of single letters, and what they stand for in a year. Raises MissingError."""
+        if summed := _SUM.fullmatch(self._formula):
+            first, *others = summed[1].split(", ")
+            found = {first: self._fetch(first, year)}
+            for letter in others:
+                with suppress(MissingError):
+                    found[letter] = self._fetch(letter, year)
+            if len(found) == 1:
+                raise MissingError(first)
+            return " + ".join(found), found
+        formula = _MEAN.sub(lambda of: f"(({of[1]} + {of[1].upper()}) / 2)", self._formula)
+        formula = _CHANGE.sub(lambda of: f"({of[1]} - {of[1].upper()})", formula)
+        letters = _LETTER.findall(formula)
+        return formula, {one: self._fetch(one.lower(), year - one.isupper()) for one in letters}
+
+    def _fetch(self, letter: str, year: int) -> Operand:
         """The operand that a letter of the formula stands for. Raises MissingError."""
         measure = self._measures[letter]
         if measure.formula and not printed_as_such(measure, [year], self._task):
@@ -223,63 +232,3 @@ def _is_debt(label: str) -> bool:
     if not _DEBT.search(label):
         return False
     return not _NO_DEBT.search(label)
-
-
-def _evaluate(node: ast.expr, fetch: _Fetch, year: int) -> _Term:
-    """(value, how it is written) of a formula.
-
-    Values carry their tables' scales, so that pages of different scales agree.
-    """
-    if isinstance(node, ast.Constant) and isinstance(node.value, int | float):
-        return float(node.value), str(node.value)
-    if isinstance(node, ast.Name):
-        return fetch(node.id, year)
-    if isinstance(node, ast.BinOp):
-        return _binary(node, fetch, year)
-    if isinstance(node, ast.Call) and isinstance(node.func, ast.Name):
-        function, arguments = node.func.id, node.args
-        if function == "sum":
-            names = [argument.id for argument in arguments if isinstance(argument, ast.Name)]
-            return _sum(names, fetch, year)
-        if isinstance(arguments[0], ast.Name):
-            return _of_two_years(function, arguments[0].id, fetch, year)
-    raise ValueError(f"no formula has {ast.dump(node)}")
-
-
-def _binary(node: ast.BinOp, fetch: _Fetch, year: int) -> _Term:
-    left, left_text = _evaluate(node.left, fetch, year)
-    right, right_text = _evaluate(node.right, fetch, year)
-    apply, sign = _OPERATIONS[type(node.op)]
-    if sign in "×/":
-        if isinstance(node.right, ast.BinOp):
-            right_text = f"({right_text})"
-        left_operator = node.left.op if isinstance(node.left, ast.BinOp) else None
-        if isinstance(left_operator, ast.Add | ast.Sub):
-            left_text = f"({left_text})"
-    return apply(left, right), f"{left_text} {sign} {right_text}"
-
-
-def _sum(names: Sequence[str], fetch: _Fetch, year: int) -> _Term:
-    """The first operand with those of the others that are printed.
-
-    Raises MissingError where the first, or all others, are missing.
-    """
-    found = [fetch(names[0], year)]
-    for name in names[1:]:
-        try:
-            found.append(fetch(name, year))
-        except MissingError:
-            continue
-    if len(found) == 1:
-        raise MissingError(names[0])
-    value = sum(value for value, _ in found)
-    return value, " + ".join(text for _, text in found)
-
-
-def _of_two_years(function: str, name: str, fetch: _Fetch, year: int) -> _Term:
-    """The mean of this year's and last year's figure for "avg", else the change."""
-    now, now_text = fetch(name, year)
-    before, before_text = fetch(name, year - 1)
-    if function == "avg":
-        return (now + before) / 2, f"(({now_text} + {before_text}) / 2)"
-    return now - before, f"({now_text} - {before_text})"

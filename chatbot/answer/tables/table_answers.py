@@ -13,6 +13,7 @@ from contextlib import suppress
 from dataclasses import replace
 from itertools import pairwise
 
+from chatbot.answer.calculator import CalculationError
 from chatbot.answer.tables.cell_lookup import (
     ASKS_OTHER,
     FoundCell,
@@ -127,7 +128,7 @@ def compute_answer(prompt: Prompt, asked: Understanding) -> str:
         years = _years(asked, sources)
         paragraphs = _answer(measures, years, asked.subject, task, settled=settled)
         text = "\n\n".join(paragraphs)
-    except (MissingError, ZeroDivisionError):
+    except (MissingError, CalculationError):
         return ""
     operands = frozenset[str]()
     if any(measure.formula for measure in measures):
