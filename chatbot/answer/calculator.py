@@ -94,7 +94,9 @@ def written_out(formula: str, operands: Mapping[str, Operand]) -> Operand:
 def calculate(expression: str, values: Mapping[str, float] = _NO_VALUES) -> Calculation:
     """Work out an expression such as "(1,209 − 1,180) / 1,180 × 100" or "mean(4.1, 3.9)".
 
-    values: of single letters in it. Commas and blanks before three digits set thousands apart, as in "1,209" and "1 209"; a comma with a blank
+    values: of single letters in it.
+
+    Commas and blanks before three digits set thousands apart, as in "1,209" and "1 209"; a comma with a blank
     behind it parts two numbers. "5%" is 0.05. Raises CalculationError.
     """
     if len(expression) > LONGEST_EXPRESSION:

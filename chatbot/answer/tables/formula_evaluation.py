@@ -16,8 +16,8 @@ from ingestion.language.terms import terms
 
 __all__ = ["MissingError", "Task", "printed_as_such", "work_out"]
 
-# Of a formula: the mean of this year's and last year's figure, its change, what is added up, and an operand. A
-# capital letter stands for the figure of the year before.
+# Of a formula: the mean of this year's and last year's figure, its change, what is added up, and an operand.
+# A capital letter stands for the figure of the year before.
 _MEAN = re.compile(r"\bavg\((\w)\)")
 _CHANGE = re.compile(r"\bchange\((\w)\)")
 _SUM = re.compile(r"sum\((.*)\)")

@@ -30,6 +30,7 @@ from chatbot.answer.tables.table_wording import (
     Worked,
     amount,
     in_a_sentence,
+    mean_of,
     moved,
     number_text,
     owned,
@@ -387,20 +388,16 @@ def _average(measure: Measure, years: Sequence[int], task: Task) -> Iterator[str
     chosen = sorted(years)[-MOST_YEARS:]
     worked = [work_out(measure, year, task) for year in chosen]
     results = [printed(value, measure) for value in worked]
-    formulas = []
     each = ""
     if measure.formula:
-        for year, value, result in zip(chosen, worked, results, strict=True):
-            formulas.append(f"{year}: {value.written} = {result}")
+        formulas = (
+            f"{year}: {value.written} = {result}"
+            for year, value, result in zip(chosen, worked, results, strict=True)
+        )
         each = "; ".join(formulas) + "."
     scale = 1.0 if measure.unit else worked[0].cells[0].scale
-    mean = sum(value.value for value in worked) / len(worked) / scale
-    if measure.unit:
-        average = result_text(mean, measure)
-    else:
-        average = number_text(mean, MEAN_DECIMALS)
+    mean, formula = mean_of([(one.value / scale, text) for one, text in zip(worked, results, strict=True)])
+    average = result_text(mean, measure) if measure.unit else number_text(mean, MEAN_DECIMALS)
     label = f"{owned(task.whose, measure.name)}, average of {chosen[0]}-{chosen[-1]}"
-    formula = f"({' + '.join(results)}) / {len(worked)}"
-    unit = scale_text(worked[0], measure)
-    yield f"{label}: {formula} = {average}{unit}. {each}".strip()
+    yield f"{label}: {formula} = {average}{scale_text(worked[0], measure)}. {each}".strip()
     yield from said(_cells(worked))
