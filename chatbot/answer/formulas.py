@@ -9,6 +9,7 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 
 from chatbot.answer.calculator import Calculation, CalculationError, calculate, half_digit
+from ingestion.language.figure_words import ABOUT
 from ingestion.language.numbers import Figure
 from ingestion.language.periods import YEAR
 
@@ -20,7 +21,7 @@ _LONGEST_GAP = 120  # characters between two operands, their names included
 _MOST_OPERANDS = 24
 _LETTERS = string.ascii_letters.replace("x", "")  # more than an equation has operands
 _EQUALS = re.compile(r"=|≈|\bequals\b")
-_TO_RESULT = re.compile(r"\s{0,3}(?:(?:about|around|approximately|roughly|~|≈)\s{0,3})?[*_(]{0,3}\s{0,3}")
+_TO_RESULT = re.compile(rf"\s{{0,3}}(?:(?:{ABOUT}|~|≈)\s{{0,3}})?[*_(]{{0,3}}\s{{0,3}}")
 _ANNOTATION = re.compile(rf"\((?=[^()]{{0,60}}[A-Za-z])[^()]{{0,60}}\)|\({YEAR}\)")
 _SIGN_WORDS = (("divided by", "/"), ("minus", "-"), ("plus", "+"), ("times", "*"))
 _SIGNS = {"−": "-", "–": "-", "×": "*", "x": "*", "÷": "/"}

@@ -19,8 +19,8 @@ from chatbot.evidence.page import page_of
 from chatbot.evidence.passages import orders_of
 from chatbot.records import Prompt, Understanding
 from ingestion.language.currencies import CURRENCY_TERMS
+from ingestion.language.figure_words import EMPTY
 from ingestion.language.numbers import Figure, find_figures, magnitude
-from ingestion.language.opposites import MOVES, TOLD_LESS, TOLD_MORE
 from ingestion.language.periods import Period, find_periods, without_periods
 from ingestion.language.scales import SCALE_TERMS
 from ingestion.language.terms import content_terms, terms
@@ -43,14 +43,7 @@ _DENIED = re.compile(r"\b(?:not|never|would|could|might|may|if|unless)\b|\?", re
 # "How much did growth fall" asks for the change of a change.
 _GROWTH_MOVED = re.compile(r"\b(?:did|does|has) (?:\w+ ){0,8}growth\b", re.IGNORECASE)
 _DIGITS = re.compile(r"\d[\d.,  ]*")
-_COMPARED = frozenset(
-    terms("change compare compared difference percent percentage per cent much many point points")
-)
-_SAYS_NOTHING = frozenset(
-    {*_COMPARED, *TOLD_MORE, *TOLD_LESS, *SCALE_TERMS, *CURRENCY_TERMS}.union(
-        *(terms(word) for way in MOVES for word in way)
-    )
-)
+_SAYS_NOTHING = EMPTY.union(SCALE_TERMS, CURRENCY_TERMS)
 
 
 @dataclass(frozen=True, slots=True)

@@ -10,6 +10,7 @@ import re
 from collections.abc import Collection
 from dataclasses import dataclass, replace
 
+from ingestion.language.figure_words import ABOUT, AGAINST
 from ingestion.language.numbers import Figure, find_figures
 from ingestion.language.opposites import DENIALS, HOLDINGS, MOVES, QUALIFIERS
 from ingestion.language.periods import PART_CODE, find_periods
@@ -66,7 +67,7 @@ _BELOW = r"(?:below|under|less than|lower than|smaller than|fewer than)"
 _BOUND = re.compile(
     (
         rf"(?:(?P<above>{_ABOVE})|(?P<below>{_BELOW})|(?P<least>at least)|(?P<most>at most|no more than"
-        rf"|up to)) (?:the |about |some )?$"
+        rf"|up to)) (?:(?:the|{ABOUT}) )?$"
     ),
     re.IGNORECASE,
 )
@@ -75,8 +76,8 @@ _BY = re.compile(r"\bby (?:\w+ ){1,3}$", re.IGNORECASE)
 # Words that hold a figure against an amount, with the amount behind them.
 _BOUND_WORDS = re.compile(
     (
-        rf"\b(?:{_ABOVE}|{_BELOW}|at least|at most|no more than|up to)(?= (?:the |about "
-        rf"|some )?[^\W\d_]{{0,3}}\s?\W?\d)"
+        rf"\b(?:{_ABOVE}|{_BELOW}|at least|at most|no more than|up to)(?= (?:(?:the|{ABOUT}) )?"
+        rf"[^\W\d_]{{0,3}}\s?\W?\d)"
     ),
     re.IGNORECASE,
 )
@@ -87,9 +88,7 @@ _OVER = (
 )
 _SHORT = r"below|under(?:sp\w+|shoot\w*|shot)?|miss(?:ed)?|short of|less than|lower than|smaller than"
 _PLANNED = r"\s+(?:\S+\s+){0,4}?(?:budget|plan|target)\b"
-AGAINST_PLAN = re.compile(
-    rf"\b(?:{_OVER}|{_SHORT}|against|versus|vs\.?|compared? (?:with|to)|meet|met){_PLANNED}", re.IGNORECASE
-)
+AGAINST_PLAN = re.compile(rf"\b(?:{_OVER}|{_SHORT}|{AGAINST}|meet|met){_PLANNED}", re.IGNORECASE)
 _AGAINST = re.compile(rf"{AGAINST_PLAN.pattern}|\bthan (?:\w+ )?(?:forecast|estimate|expect)", re.IGNORECASE)
 # A plan is no answer to what happened.
 _PAST = re.compile(r"\W*(?:and |so |but )?(?:was|were|did|has|have|had)\b", re.IGNORECASE)

@@ -8,9 +8,10 @@ from contextlib import suppress
 from dataclasses import dataclass, field, replace
 
 from chatbot.answer.calculator import Operand, written_out
-from chatbot.answer.tables.cell_lookup import TOTALS, CellQuery, FoundCell, figure_in, find_cell
+from chatbot.answer.tables.cell_lookup import CellQuery, FoundCell, figure_in, find_cell
 from chatbot.answer.tables.table_wording import Worked, operand
 from chatbot.records import Hit
+from ingestion.language.figure_words import TOTALS
 from ingestion.language.measures import Measure, measure_named
 from ingestion.language.terms import terms
 

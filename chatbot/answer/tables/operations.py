@@ -59,7 +59,7 @@ from chatbot.answer.verdict import (
 )
 from chatbot.records import Hit, Prompt, Understanding
 from ingestion.language.currencies import CURRENCY_TERMS
-from ingestion.language.opposites import MOVES, TOLD_LESS, TOLD_MORE
+from ingestion.language.figure_words import AGAINST, CHANGE_NAMES, EMPTY, MOVING, TOTALS
 from ingestion.language.periods import PART_ALONE, WHOLE_YEAR, Period, find_periods, without_periods
 from ingestion.language.scales import SCALE_TERMS
 from ingestion.language.terms import content_terms, initials_behind, terms
@@ -87,29 +87,25 @@ WHOLE = 100  # per cent
 # The rows that a total needs at least, and the rounding allowed for each, in units of the last digit.
 FEWEST_PARTS, ROUNDED = 2, 1.0
 _PERCENT = r"(?:percentage|percent|per cent|%)"
-_MOVE = r"(?:change|increase|decrease|growth|rise|fall|decline|drop|difference|increment|reduction)"
+_MOVE = f"(?:{CHANGE_NAMES})"
 _GROWTH = re.compile(
     rf"(?<!\w){_PERCENT}\s*(?:year on year |annual )?(?:\(?{_MOVE}\)?)|\bgrowth rate\b"
     rf"|\b{_MOVE} in {_PERCENT}|\byear on year {_PERCENT}"
     rf"|\bhow (?:many|much) {_PERCENT} .{{0,60}}{_MOVE}"
-    rf"|\bby (?:what|how many) {_PERCENT} .{{1,100}}\b(?:grow|rise|fall|drop|decline|shrink|climb|increase"
-    rf"|decrease|change)\b",
+    rf"|\bby (?:what|how many) {_PERCENT} .{{1,100}}\b(?:{MOVING})\b",
     re.IGNORECASE,
 )
 CHANGE = re.compile(
-    rf"\b{_MOVE}\b|\bhow much (?:more|less|higher|lower|did .{{1,60}}(?:rise|fall|grow|increase|decrease"
-    rf"|change))\b"
-    r"|\b(?:did|has|have) .{1,60}\b(?:rise|risen|fall|fallen|grow|grown|increased?|decreased?"
-    r"|changed?)\b.{0,60}\bhow much\b"
-    r"|\bhow (?:did|has|have) .{1,100}\b(?:changed|develop(?:ed)?|moved?|grow|grown|rise|risen|fall|fallen"
-    r"|increased?|decreased?|declined?)\b|\bhow much (?:\w+ or )?(?:higher|lower|more|less)\b"
-    r"|\bcompare[ds]?\b",
+    rf"\b{_MOVE}\b|\bhow much (?:more|less|higher|lower|did .{{1,60}}(?:{MOVING}))\b"
+    rf"|\b(?:did|has|have) .{{1,60}}\b(?:{MOVING})\b.{{0,60}}\bhow much\b"
+    rf"|\bhow (?:did|has|have) .{{1,100}}\b(?:{MOVING})\b"
+    r"|\bhow much (?:\w+ or )?(?:higher|lower|more|less)\b|\bcompare[ds]?\b",
     re.IGNORECASE,
 )
 _HOW_MUCH = re.compile(r"\bhow (?:much|far)\b|\bby what\b|\bdifference\b", re.IGNORECASE)
 # Stands before the year that another is compared with.
 _SINCE = re.compile(
-    r"\b(?:compared (?:with|to)|versus|vs\.?|against|since|from|than(?: in)?)\s(?:the )?(?:fiscal |year )?$",
+    rf"\b(?:{AGAINST}|since|from|than(?: in)?)\s(?:the )?(?:fiscal |year )?$",
     re.IGNORECASE,
 )
 _MEAN = re.compile(r"\b(?:average|mean)\b", re.IGNORECASE)
@@ -166,19 +162,6 @@ _PART_OF_WHOLE = (
 _NOT = re.compile(r"\b(?:not|other than|except|excluding|without)\b", re.IGNORECASE)
 _BETWEEN = re.compile(r"\bdifference between (?P<left>.{2,100}?) and (?P<right>.{2,100})", re.IGNORECASE)
 _SUM_OF = re.compile(r"\b(?:sum|total) of (?P<left>.{2,100}?) and (?P<right>.{2,100})", re.IGNORECASE)
-# Words that name an operation or go with any figure.
-_ASKING = frozenset(
-    terms(
-        "percentage percent change increase decrease growth rise fall decline drop difference increment "
-        "reduction average mean sum total combined altogether ratio "
-        "proportion share constitution amount value number year years annual fiscal financial ended end "
-        "period both between over respective respectively compared "
-        "company recorded reported much many nominal rate level versus grow grown grew rose risen fell "
-        "fallen increased decreased declined changed compare develop developed "
-        "move moved higher lower "
-        "above below over under least most more less"
-    )
-)
 # A head with one of these beside its year does not mean the same as a head that is just a year.
 _NOT_OF_A_YEAR = frozenset(
     terms(
@@ -186,15 +169,11 @@ _NOT_OF_A_YEAR = frozenset(
         "estimate change"
     )
 )
-# Words of a question that give a direction or a size.
+# Words of a question that go with any figure.
 _WITH_ANY = """
-    least most above below over under exceed spend spending spent sell sold hold held have pay paid report
-    reported record earn make made reach stand amount come get go total end year
+    spend spending spent sell sold hold held have pay paid report earn make made reach stand come get go end
 """
-_DIRECTIONS = (*MOVES[0], *MOVES[1], *TOLD_MORE, *TOLD_LESS)
-_UNITS = (*SCALE_TERMS, *CURRENCY_TERMS)
-OF_BOUNDS = frozenset(terms(" ".join((*_DIRECTIONS, *_UNITS, _WITH_ANY))))
-_TOTALS = frozenset(terms("total totals net annual"))
+OF_BOUNDS = EMPTY | frozenset(terms(" ".join((*SCALE_TERMS, *CURRENCY_TERMS, _WITH_ANY))))
 # "Levies (payable)" are levies.
 _IN_BRACKETS = re.compile(r"\([^()]*\)")
 
@@ -510,7 +489,7 @@ class _RowQuery:
 
 def _topic(text: str) -> frozenset[str]:
     words = content_terms(text)
-    return frozenset(term for term in words if term not in _ASKING and not term[0].isdigit())
+    return frozenset(term for term in words if term not in EMPTY and not term[0].isdigit())
 
 
 def _row_terms(tables: Iterable[Table]) -> frozenset[str]:
@@ -564,7 +543,7 @@ def _part_and_total(topics: Sequence[str], sources: Mapping[str, Hit], query: _R
 
 def _terms_of_parts(rows: Sequence[Row]) -> frozenset[str]:
     """The terms of the labels that are called no total."""
-    labels = [row.label for row in rows if _TOTALS.isdisjoint(terms(row.label))]
+    labels = [row.label for row in rows if TOTALS.isdisjoint(terms(row.label))]
     return frozenset(terms(" ".join(labels)))
 
 
@@ -573,8 +552,8 @@ def _is_total_of(row: Row, asked: frozenset[str]) -> bool:
     label = _label_terms(row)
     if not label or not any(row.cells) or OTHER.match(row.label):
         return False
-    rest = label - _TOTALS
-    if label & _TOTALS and (not rest or not rest.isdisjoint(asked)):
+    rest = label - TOTALS
+    if label & TOTALS and (not rest or not rest.isdisjoint(asked)):
         return True
     return bool(rest) and rest <= asked
 
@@ -706,7 +685,7 @@ def _is_rounded(left: FoundCell, right: FoundCell) -> bool:
 def _score(row: Row, words: frozenset[str], asked: frozenset[str], around: frozenset[str]) -> float:
     """How well a question's words name a row, 0 where too few do."""
     label = _label_terms(row)
-    own = frozenset(terms(_IN_BRACKETS.sub(" ", row.label))) & label - _TOTALS or label
+    own = frozenset(terms(_IN_BRACKETS.sub(" ", row.label))) & label - TOTALS or label
     for initials in initials_behind(row.label):
         short = frozenset(terms(initials))
         if short and short <= words:
@@ -717,7 +696,7 @@ def _score(row: Row, words: frozenset[str], asked: frozenset[str], around: froze
     share_of_row = len(own & words) / len(own)
     if share_of_row < LEAST_SAID:
         return 0.0
-    total = 0.1 * (bool(label & _TOTALS) == bool(words & _TOTALS))
+    total = 0.1 * (bool(label & TOTALS) == bool(words & TOTALS))
     if not asked:
         return share_of_row + total
     section = frozenset(terms(row.section))

@@ -43,6 +43,7 @@ from chatbot.answer.tables.table_wording import (
 from chatbot.answer.verdict import asks_move, by_move, is_other
 from chatbot.records import Hit, Prompt, Understanding
 from ingestion.language.currencies import CURRENCY_TERMS
+from ingestion.language.figure_words import EMPTY
 from ingestion.language.measures import Measure, measure_named, spelled_out
 from ingestion.language.scales import SCALE_TERMS
 from ingestion.language.sentences import sentence_spans
@@ -60,10 +61,8 @@ _AVERAGE = re.compile(
 )
 _AVERAGED = re.compile(r"\b(?:averag\w*|mean)\b", re.IGNORECASE)
 _GROWTH = re.compile(
-    (
-        r"\b(?:growth|grow|grew|percent(?:age)? (?:change|increase|decrease)|rate of (?:change|increase))\b"
-        r"|% change"
-    ),
+    r"\b(?:growth|grow|grew|percent(?:age)? (?:change|increase|decrease)|rate of (?:change|increase))\b"
+    r"|% change",
     re.IGNORECASE,
 )
 _AS_SHARE = re.compile(
@@ -84,20 +83,14 @@ MOST_YEARS = 10
 MOST_STATED = 4
 # Words beside measure, name and period that do not make a question ask for something narrower. Of 220
 # questions this gains 3 and loses 1; all figures of tables together gain 3.
-_PLAIN = frozenset(
+_PLAIN = EMPTY | frozenset(
     terms(
-        "total amount value figure number level size net reported annual yearly fiscal financial year "
-        "end ended ending period average mean ratio rate "
-        "percent percentage "
-        "share proportion company business firm group improve improving profile grow growth growing grew "
-        "change develop developed development evolve evolved history trend "
-        "increase increased decrease decreased rise fall difference between compared attributable "
-        "shareholders shareholder define defined definition less calculate "
-        "using extract answer statement balance sheet income cash flow flows unadjusted conversion "
-        "intensive healthy reasonably liquidity based data much many "
-        "expense expenses "
-        "purchase purchases generate generated paid pay spend spent formerly known consolidated operation "
-        "operations worth high low positive negative " + " ".join((*SCALE_TERMS, *CURRENCY_TERMS))
+        "company business firm group improve improving profile history trend evolve evolved attributable "
+        "shareholders shareholder define defined definition calculate using extract answer statement "
+        "balance sheet income cash flow flows unadjusted conversion intensive healthy reasonably liquidity "
+        "based data expense expenses purchase purchases generate generated paid pay spend spent formerly "
+        "known operation operations worth high low positive negative "
+        + " ".join((*SCALE_TERMS, *CURRENCY_TERMS))
     )
 )
 
