@@ -8,7 +8,7 @@ from bisect import bisect_right
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 
-from chatbot.answer.calculator import Calculation, CalculationError, calculate, half_digit
+from chatbot.calculator import Calculation, CalculationError, calculate, half_digit
 from ingestion.language.figure_words import ABOUT
 from ingestion.language.numbers import Figure
 from ingestion.language.periods import YEAR

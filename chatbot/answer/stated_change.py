@@ -11,9 +11,9 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import zip_longest
 
-from chatbot.answer.calculator import written_out
 from chatbot.answer.citations.citation_keys import escape_keys
 from chatbot.answer.tables.operations import asked_operation
+from chatbot.calculator import written_out
 from chatbot.evidence.figure_names import SAME_PERIOD, agreement
 from chatbot.evidence.page import page_of
 from chatbot.evidence.passages import orders_of

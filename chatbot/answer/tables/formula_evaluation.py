@@ -7,9 +7,9 @@ from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
 
-from chatbot.answer.calculator import Operand, written_out
 from chatbot.answer.tables.cell_lookup import CellQuery, FoundCell, figure_in, find_cell
 from chatbot.answer.tables.table_wording import Worked, operand
+from chatbot.calculator import Operand, written_out
 from chatbot.records import Hit
 from ingestion.language.figure_words import TOTALS
 from ingestion.language.measures import Measure, measure_named

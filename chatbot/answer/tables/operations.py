@@ -12,7 +12,6 @@ from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
 
-from chatbot.answer.calculator import CalculationError, half_digit
 from chatbot.answer.tables.cell_lookup import (
     ASKS_OTHER,
     OTHER,
@@ -57,6 +56,7 @@ from chatbot.answer.verdict import (
     by_plan,
     is_other,
 )
+from chatbot.calculator import CalculationError, half_digit
 from chatbot.records import Hit, Prompt, Understanding
 from ingestion.language.currencies import CURRENCY_TERMS
 from ingestion.language.figure_words import AGAINST, CHANGE_NAMES, EMPTY, MOVING, TOTALS

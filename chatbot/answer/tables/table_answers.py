@@ -13,7 +13,6 @@ from contextlib import suppress
 from dataclasses import replace
 from itertools import pairwise
 
-from chatbot.answer.calculator import CalculationError
 from chatbot.answer.tables.cell_lookup import (
     ASKS_OTHER,
     FoundCell,
@@ -41,6 +40,7 @@ from chatbot.answer.tables.table_wording import (
     stated_value,
 )
 from chatbot.answer.verdict import asks_move, by_move, is_other
+from chatbot.calculator import CalculationError
 from chatbot.records import Hit, Prompt, Understanding
 from ingestion.language.currencies import CURRENCY_TERMS
 from ingestion.language.figure_words import EMPTY

@@ -7,9 +7,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from string import ascii_lowercase
 
-from chatbot.answer.calculator import Operand, written_out
 from chatbot.answer.tables.cell_lookup import FoundCell, is_planned
 from chatbot.answer.verdict import Amount
+from chatbot.calculator import Operand, written_out
 from ingestion.language.currencies import CURRENCY, DRAWN_SIGNS, currency_of
 from ingestion.language.measures import Measure
 from ingestion.language.periods import find_periods

@@ -8,9 +8,9 @@ from collections.abc import Iterable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
 
-from chatbot.answer.calculator import Calculation, CalculationError, calculate, half_digit
 from chatbot.answer.verification.located import LocatedQuote
 from chatbot.answer.verification.reply import ReadFigure, ReadStatement
+from chatbot.calculator import Calculation, CalculationError, calculate, half_digit
 from chatbot.evidence.page import PageEvidence
 from chatbot.evidence.page_figures import OnPage, digits_of
 from chatbot.evidence.word_runs import common_end, comparable_words
