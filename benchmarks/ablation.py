@@ -46,7 +46,6 @@ from chatbot.service import Chatbot
 
 ROOMS = (
     "chatbot.answer.extractive",
-    "chatbot.answer.stated_change",
     "chatbot.answer.tables",
     "chatbot.search",
     "chatbot.asking",

@@ -66,7 +66,6 @@ class Task:
     words: of the question.
     whose: as in Understanding.
     others: the question asks for "other" revenue and the like.
-    settles: a figure of the measure may answer by yes or no.
     labels: receives the labels of the rows that were used.
     """
 
@@ -74,7 +73,6 @@ class Task:
     words: frozenset[str]
     whose: str = ""
     others: bool = False
-    settles: bool = True
     labels: list[str] = field(default_factory=list)
 
     def cell(self, measure: Measure, year: int | None) -> FoundCell:

@@ -1,45 +1,32 @@
-"""Answers with what is worked out from cells of tables: a ratio, a change or an average of measures.
+"""Answers with a ratio or a sum of measures that is worked out from cells of tables.
 
 The answer shows the formula and every operand, each with its citation. It is empty where an operand is
-missing or the question asks for something narrower. A cell that states a measure itself answers only a
-question that asks for nothing else: of others it was wrong more often than right (benchmarks/ablation.py).
+missing or the question asks for something narrower. What one row states, and how it changed, is not worked
+out here: see operations.
 """
 
 from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from contextlib import suppress
 from dataclasses import replace
 from itertools import pairwise
 
 from chatbot.answer.tables.cell_lookup import (
     ASKS_OTHER,
-    FoundCell,
-    as_amounts,
     asks_part,
     by_year,
     columns_by_year,
     newest_year,
 )
 from chatbot.answer.tables.formula_evaluation import MissingError, Task, printed_as_such, work_out
-from chatbot.answer.tables.operations import CHANGE, OF_BOUNDS, asked_operation, is_compared_with
+from chatbot.answer.tables.operations import CHANGE, is_compared_with
 from chatbot.answer.tables.table_wording import (
-    MEAN_DECIMALS,
-    Worked,
-    amount,
-    in_a_sentence,
-    mean_of,
-    moved,
-    number_text,
     owned,
     printed,
-    result_text,
     said,
     scale_text,
-    stated_value,
 )
-from chatbot.answer.verdict import asks_move, by_move, is_other
 from chatbot.calculator import CalculationError
 from chatbot.records import Hit, Prompt, Understanding
 from ingestion.language.currencies import CURRENCY_TERMS
@@ -60,11 +47,6 @@ _AVERAGE = re.compile(
     re.IGNORECASE,
 )
 _AVERAGED = re.compile(r"\b(?:averag\w*|mean)\b", re.IGNORECASE)
-_GROWTH = re.compile(
-    r"\b(?:growth|grow|grew|percent(?:age)? (?:change|increase|decrease)|rate of (?:change|increase))\b"
-    r"|% change",
-    re.IGNORECASE,
-)
 _AS_SHARE = re.compile(
     r"\bas an? (?:%|percent|per cent|percentage|share|proportion|fraction) of\b", re.IGNORECASE
 )
@@ -78,8 +60,7 @@ _OVER_YEARS = re.compile(
 _BETTER_OR_WORSE = re.compile(r"improv|better|worse", re.IGNORECASE)
 _YEAR_END = re.compile(r"\b(?:year|period)[ -]end\b|\b(?:closing|ending) balances?\b", re.IGNORECASE)
 _MONTH = re.compile(r"\bmonth", re.IGNORECASE)
-# The most years in an average, and the most that are stated or worked out one by one.
-MOST_YEARS = 10
+# The most years that are worked out one by one.
 MOST_STATED = 4
 # Words beside measure, name and period that do not make a question ask for something narrower. Of 220
 # questions this gains 3 and loses 1; all figures of tables together gain 3.
@@ -115,30 +96,17 @@ def compute_answer(prompt: Prompt, asked: Understanding) -> str:
     if asks_part(asked.subject) or _MONTH.search(asked.subject):
         return ""
     sources = {key: hit for key, hit in prompt.sources.items() if hit.version == first.version}
-    task = _task(asked, measures, sources, first.document)
-    asks_more = len(measures) > 1 or asked_operation(asked.subject) or _AVERAGED.search(asked.subject)
-    settled = task.settles and asked.form == "figure" and not asks_more
+    words = frozenset(terms(spelled_out(asked.subject)))
+    task = Task(sources, words, asked.whose, bool(ASKS_OTHER.search(asked.subject)))
     try:
         years = _years(asked, sources)
-        paragraphs = _answer(measures, years, asked.subject, task, settled=settled)
-        text = "\n\n".join(paragraphs)
+        text = "\n\n".join(_answer(measures, years, asked.subject, task))
     except (MissingError, CalculationError):
         return ""
-    operands = frozenset[str]()
-    if any(measure.formula for measure in measures):
-        operands = frozenset(terms(" ".join(task.labels)))
-    if _asks_for_narrower(asked, measures, sources, operands):
+    operands = frozenset(terms(" ".join(task.labels)))
+    if not text or _asks_for_narrower(asked, measures, sources, operands):
         return ""
     return text
-
-
-def _task(asked: Understanding, measures: _Measures, sources: _Sources, document: str) -> Task:
-    # A row may lack what else the question asks for, "youth" or "external"; its figure then settles nothing.
-    whose = set(terms(asked.whose))
-    beside = _beside(asked, measures, document) - OF_BOUNDS - whose
-    words = frozenset(terms(spelled_out(asked.subject)))
-    others = bool(ASKS_OTHER.search(asked.subject))
-    return Task(sources, words, asked.whose, others, settles=not beside)
 
 
 def leaves_average_out(question: str, answer: str) -> bool:
@@ -238,45 +206,17 @@ def _named_years(asked: Understanding) -> tuple[int, ...]:
     return tuple(year for year in asked.years if year not in begun - ends)
 
 
-def _answer(
-    measures: _Measures, years: Sequence[int], question: str, task: Task, *, settled: bool
-) -> Iterator[str]:
-    """The paragraphs of the answer. Raises MissingError.
-
-    settled: whether a figure that is printed is all that the question asks for.
-    """
+def _answer(measures: _Measures, years: Sequence[int], question: str, task: Task) -> Iterator[str]:
+    """The paragraphs of the answer; none where no measure has a formula. Raises MissingError."""
     # A ratio goes before the operands that the question spells out beside it.
     measure = max(measures, key=lambda candidate: len(candidate.operands))
     if not years:
         raise MissingError
-    if not measure.formula and len(measures) > 1:
-        as_share = _AS_SHARE.search(question)
-        if as_share:
-            before = question[: as_share.start()]
-            measure = _share(measures, set(terms(spelled_out(before))))
-    if measure.formula and printed_as_such(measure, years, task):
-        measure = replace(measure, printed=measure.asked, operands=(), formula="")
-    if len(years) > 1 and _AVERAGE.search(question):
-        yield from _average(measure, years, task)
-    elif measure.formula:
+    as_share = _AS_SHARE.search(question)
+    if not measure.formula and len(measures) > 1 and as_share:
+        measure = _share(measures, set(terms(spelled_out(question[: as_share.start()]))))
+    if measure.formula and not printed_as_such(measure, years, task):
         yield from _formula(measure, years, question, task)
-    elif grown := _asked_growth(measure, years, question, task):
-        yield from grown
-    elif settled:
-        yield from _stated(measure, years, task)
-
-
-def _asked_growth(measure: Measure, years: Sequence[int], question: str, task: Task) -> list[str]:
-    """Growth over the years named, or over the year before; [] where the question asks for no growth.
-
-    Raises MissingError where a figure of several years is missing.
-    """
-    asks_growth = _GROWTH.search(question) or CHANGE.search(question)
-    if not asks_growth and not asks_move(question):
-        return []
-    if len(years) > 1:
-        return list(_growth(measure, years, question, task))
-    return _growth_in(measure, years[0], question, task)
 
 
 def _share(measures: _Measures, before: set[str]) -> Measure:
@@ -293,52 +233,6 @@ def _share(measures: _Measures, before: set[str]) -> Measure:
     name = f"{part.name} as a share of {whole.name}"
     operands = (part.name, whole.name)
     return Measure(name, (), (), (), operands, "100 * a / b", "%")
-
-
-def _stated(measure: Measure, years: Sequence[int], task: Task) -> Iterator[str]:
-    """A measure as it is printed, the newest year first. Raises MissingError."""
-    cells = [task.cell(measure, year) for year in sorted(years, reverse=True)[:MOST_STATED]]
-    first = cells[0]
-    figures = [
-        (stated_value(cell), cell.head) for cell in cells if (cell.key, cell.row) == (first.key, first.row)
-    ]
-    if sentence := in_a_sentence(first.label, figures, task.whose):
-        yield f"{sentence} [{first.key}]"
-    yield from said(cells)
-
-
-def _settles(cell: FoundCell, question: str, task: Task) -> bool:
-    """Whether a figure may decide a question by yes or no."""
-    return task.settles and cell.certain and not is_other(cell.label, question)
-
-
-def _growth(measure: Measure, years: Sequence[int], question: str, task: Task) -> Iterator[str]:
-    """How a measure moved from the first year to the last. Raises MissingError."""
-    first, last = min(years), max(years)
-    before = task.operand(measure, first)
-    after = task.operand(measure, last)
-    if before.scale != after.scale or before.percent != after.percent:
-        raise MissingError(measure.name)
-    before, after = as_amounts(before, after)
-    text = moved(before, after, task.whose)
-    if _settles(after, question, task):
-        verdict = by_move(question, (first, amount(before)), (last, amount(after)))
-        text = f"{verdict} {text}".strip()
-    yield text
-    yield from said([after, before])
-
-
-def _growth_in(measure: Measure, year: int, question: str, task: Task) -> list[str]:
-    """Growth against the year before.
-
-    [] where one of the two years is not printed, or the measure is a change itself.
-    """
-    names = (" ".join(phrase) for phrase in _phrases([measure]))
-    if any(_GROWTH.search(name) for name in names):
-        return []
-    with suppress(MissingError):
-        return list(_growth(measure, (year - 1, year), question, task))
-    return []
 
 
 def _formula(measure: Measure, years: Sequence[int], question: str, task: Task) -> Iterator[str]:
@@ -370,27 +264,4 @@ def _formula(measure: Measure, years: Sequence[int], question: str, task: Task) 
         result = printed(value, measure)
         scale = scale_text(value, measure)
         yield f"{name} ({year}) was {result}{scale}: {value.written} = {result}."
-    yield from said(_cells(value for _, value in worked))
-
-
-def _cells(worked: Iterable[Worked]) -> list[FoundCell]:
-    return [cell for value in worked for cell in value.cells]
-
-
-def _average(measure: Measure, years: Sequence[int], task: Task) -> Iterator[str]:
-    chosen = sorted(years)[-MOST_YEARS:]
-    worked = [work_out(measure, year, task) for year in chosen]
-    results = [printed(value, measure) for value in worked]
-    each = ""
-    if measure.formula:
-        formulas = (
-            f"{year}: {value.written} = {result}"
-            for year, value, result in zip(chosen, worked, results, strict=True)
-        )
-        each = "; ".join(formulas) + "."
-    scale = 1.0 if measure.unit else worked[0].cells[0].scale
-    mean, formula = mean_of([(one.value / scale, text) for one, text in zip(worked, results, strict=True)])
-    average = result_text(mean, measure) if measure.unit else number_text(mean, MEAN_DECIMALS)
-    label = f"{owned(task.whose, measure.name)}, average of {chosen[0]}-{chosen[-1]}"
-    yield f"{label}: {formula} = {average}{scale_text(worked[0], measure)}. {each}".strip()
-    yield from said(_cells(worked))
+    yield from said([cell for _, value in worked for cell in value.cells])
