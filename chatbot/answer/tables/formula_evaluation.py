@@ -5,13 +5,12 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 
 from chatbot.answer.tables.cell_lookup import CellQuery, FoundCell, figure_in, find_cell
 from chatbot.answer.tables.table_wording import Worked, operand
 from chatbot.calculator import Operand, written_out
 from chatbot.records import Hit
-from ingestion.language.figure_words import TOTALS
 from ingestion.language.measures import Measure, measure_named
 from ingestion.language.terms import terms
 
@@ -81,8 +80,6 @@ class Task:
         found = find_cell(query, self.sources)
         if found is None or (found.value < 0 and measure.name in _EITHER):
             raise MissingError(measure.name)
-        if self._is_one_of_several(found, query):
-            raise MissingError(measure.name)
         self.labels.append(found.label)
         return found
 
@@ -92,33 +89,6 @@ class Task:
         if not found.certain:
             raise MissingError(measure.name)
         return found
-
-    def _is_one_of_several(self, found: FoundCell, query: CellQuery) -> bool:
-        """Whether a figure may be just a region's or a segment's: none of several is the company's.
-
-        That is so where a figure of a statement was found on another page, and other tables have rows of the
-        same name with other figures of that year.
-        """
-        statements = set(query.measure.kinds)
-        if not statements:
-            return False
-        if not statements.isdisjoint(self.sources[found.key].kinds):
-            return False
-        label = _label(found)
-        size = abs(found.value) * found.scale
-        for key, hit in self.sources.items():
-            for table in hit.tables:
-                alone = replace(hit, tables=(table,))
-                other = find_cell(query, {key: alone})
-                if other is None or _label(other) != label:
-                    continue
-                if abs(other.value) * other.scale != size:
-                    return True
-        return False
-
-
-def _label(cell: FoundCell) -> frozenset[str]:
-    return frozenset(terms(cell.label)) - TOTALS
 
 
 def printed_as_such(measure: Measure, years: Sequence[int], task: Task) -> list[FoundCell]:

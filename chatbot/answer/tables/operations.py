@@ -134,12 +134,6 @@ _SHARE_OUT_OF = re.compile(
     r"|overall)\b.{2,100})",
     re.IGNORECASE,
 )
-_PERCENT_OF_TOTAL = re.compile(
-    rf"\bwhat {_PERCENT} of (?:the )?(?P<whole>total\b.{{2,80}}?) (?:is|are|was|were|came|comes)"
-    r"(?: (?:made up of|generated from|from|represented by|due to"
-    r"|accounted for by))? (?P<part>.{2,100})",
-    re.IGNORECASE,
-)
 # "What share of sales came from the north?": of the total above or below the row.
 _OF_TOTAL = re.compile(
     rf"\b(?:(?:what|which) (?:{_PERCENT}|proportion|share|part|slice|fraction)"
@@ -156,7 +150,6 @@ _PART_OF_WHOLE = (
     ("ratio", _PROPORTION_OVER),
     ("share", _AS_SHARE_OF),
     ("share", _SHARE_OUT_OF),
-    ("share", _PERCENT_OF_TOTAL),
     ("part", _OF_TOTAL),
 )
 _NOT = re.compile(r"\b(?:not|other than|except|excluding|without)\b", re.IGNORECASE)
