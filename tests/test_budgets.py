@@ -17,14 +17,14 @@ from tests.test_architecture import house, module_of, name, room_of, tree
 
 # Tokens of Python, without line ends, indents and comments.
 BUDGETS = {
-    "answer": 64_500,
+    "answer": 60_200,
     "api": 24_200,
     # The thread that reads key figures came here from a page.
     "app": 9_550,
     "asking": 29_400,
     "audit": 13_000,
     "cli": 19_400,
-    "comparison": 9_100,
+    "comparison": 9_250,  # its differences are worked out by the calculator
     "entry": 250,
     # Where quotations stand was looked for in two rooms above.
     "evidence": 13_000,
@@ -35,12 +35,13 @@ BUDGETS = {
     "models": 25_200,
     "search": 38_000,
     "service": 4_400,
-    "single modules": 9_000,
+    # The calculator came here from `answer`, so that comparisons can use it too.
+    "single modules": 10_600,
     "store": 73_600,
     "tools": 5_100,
     "ui": 67_800,
 }
-WHOLE = 576_800
+WHOLE = 574_500
 LONGEST_FUNCTION = 60
 # They write one thing after another down: the steps of an answer, the parts of the service, a chart.
 MAY_BE_LONGER = {
