@@ -46,6 +46,7 @@ from chatbot.service import Chatbot
 
 ROOMS = (
     "chatbot.answer.extractive",
+    "chatbot.answer.stated_change",
     "chatbot.answer.tables",
     "chatbot.search",
     "chatbot.asking",

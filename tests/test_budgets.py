@@ -17,7 +17,7 @@ from tests.test_architecture import house, module_of, name, room_of, tree
 
 # Tokens of Python, without line ends, indents and comments.
 BUDGETS = {
-    "answer": 60_200,
+    "answer": 61_500,
     "api": 24_200,
     # The thread that reads key figures came here from a page.
     "app": 9_550,
@@ -42,7 +42,7 @@ BUDGETS = {
     "tools": 5_100,
     "ui": 67_800,
 }
-WHOLE = 574_500
+WHOLE = 575_900
 LONGEST_FUNCTION = 60
 # They write one thing after another down: the steps of an answer, the parts of the service, a chart.
 MAY_BE_LONGER = {

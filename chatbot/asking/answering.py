@@ -21,6 +21,7 @@ from chatbot.answer.extractive.main_points import main_points
 from chatbot.answer.extractive.passage_answers import Likeness, extract_answer, says_again
 from chatbot.answer.extractive.whole_quotations import whole_quotations
 from chatbot.answer.prompt import size_of, without_rules
+from chatbot.answer.stated_change import stated_change
 from chatbot.answer.tables.cell_lookup import by_year
 from chatbot.answer.tables.operations import by_operation
 from chatbot.answer.tables.table_answers import compute_answer, leaves_average_out
@@ -135,7 +136,7 @@ class PromptedQuestion:
     prompt: the pages found for it.
     understanding: what it asks for.
     vector: of its subject; None if it was searched by words alone.
-    computed: the answer that tables state or add up to, "" if they do not.
+    computed: the answer that tables and sentences state or add up to, "" if they do not.
     known: whether any document in reach has a term of its names and years.
     reason: a key of refusal.REASONS; None if the pages may answer. Without a model it decides, with one it is
         advice.
@@ -367,7 +368,7 @@ class Answering:
     # -----------------------------------------------------------------------------------------
 
     def _computed(self, prompt: Prompt, understanding: Understanding) -> str:
-        """The answer that tables state or add up to.
+        """The answer that tables and sentences state or add up to.
 
         "" also if the pages are not about whom the question names.
         """
@@ -383,7 +384,11 @@ class Answering:
             # "Acme Europe": a part of whom the document is about.
             if _calls(parts, name) is None and not opens_with(self._library, first.version, name):
                 return ""
-        return compute_answer(prompt, understanding) or by_operation(prompt, understanding)
+        return (
+            compute_answer(prompt, understanding)
+            or stated_change(prompt, understanding)
+            or by_operation(prompt, understanding)
+        )
 
     def _whose(self, prompt: Prompt, understanding: Understanding) -> str:
         """The one name of the question that the first document has, "" for none or several.

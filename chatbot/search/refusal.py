@@ -134,7 +134,7 @@ class SearchEvidence:
     hits: the pages.
     known: whether any document in reach has a term.
     said: the sentences of the pages, and their rows with their heads.
-    computed: whether their tables state what is asked.
+    computed: whether their tables or sentences state what is asked.
     likeness: None where it was not measured.
     rows: (label, the row with all its heads) of the rows of their tables.
     """
