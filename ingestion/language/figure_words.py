@@ -1,12 +1,12 @@
-"""Lists the words around figures: what rounds, compares, moves or adds them up, and what names no subject."""
+"""Lists the words around figures: what rounds, compares, moves or adds them up."""
 
 from __future__ import annotations
 
-from ingestion.language.opposites import MOVES, TOLD_LESS, TOLD_MORE
+from ingestion.language.opposites import MOVES
 from ingestion.language.terms import terms
 from ingestion.language.vocabulary import either, words
 
-__all__ = ["ABOUT", "AGAINST", "CHANGE_NAMES", "EMPTY", "MOVING", "ROUNDERS", "TOTALS"]
+__all__ = ["ABOUT", "AGAINST", "CHANGE_NAMES", "MOVING", "ROUNDERS", "TOTALS"]
 
 # Before a figure that is rounded: "about 5 per cent". The second is a pattern.
 ROUNDERS = words("about around approximately roughly nearly almost some")
@@ -19,14 +19,3 @@ CHANGE_NAMES = "change|increase|decrease|growth|rise|fall|decline|drop|differenc
 MOVING = either({*MOVES[0], *MOVES[1], *words("change changed changes develop developed move moved")})
 # Terms that make the label of a row no narrower.
 TOTALS = frozenset(terms("total totals overall net annual consolidated note"))
-# Terms of a question that name no subject: an operation, a direction, a size, a time, who reports.
-EMPTY = TOTALS | frozenset(
-    terms(
-        "percentage percent per cent point points change difference increment average mean sum combined "
-        "altogether ratio rate proportion share constitution compare compared versus develop developed move "
-        "moved amount value figure number level size year years yearly fiscal financial nominal ended end "
-        "ending period both between respective respectively over under above below least most much many "
-        "exceed company recorded reported"
-    )
-    + terms(" ".join((*MOVES[0], *MOVES[1], *TOLD_MORE, *TOLD_LESS)))
-)

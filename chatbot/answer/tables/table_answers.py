@@ -1,8 +1,9 @@
 """Answers with a ratio or a sum of measures that is worked out from cells of tables.
 
 The answer shows the formula and every operand, each with its citation. It is empty where an operand is
-missing or the question asks for something narrower. What one row states, and how it changed, is not worked
-out here: see operations.
+missing or the question asks for something narrower. How one row changed is not worked out here: see
+operations. A cell that states a measure itself answers only a question that asks for nothing else: of others
+it was wrong more often than right (benchmarks/ablation.py).
 """
 
 from __future__ import annotations
@@ -13,65 +14,49 @@ from dataclasses import replace
 from itertools import pairwise
 
 from chatbot.answer.tables.cell_lookup import (
-    ASKS_OTHER,
-    asks_part,
     by_year,
     columns_by_year,
     newest_year,
 )
 from chatbot.answer.tables.formula_evaluation import MissingError, Task, printed_as_such, work_out
-from chatbot.answer.tables.operations import CHANGE, is_compared_with
 from chatbot.answer.tables.table_wording import (
+    in_a_sentence,
     owned,
     printed,
     said,
     scale_text,
+    stated_value,
 )
 from chatbot.calculator import CalculationError
+from chatbot.question_reading import AVERAGING, OF_BOUNDS, QuestionReading, read_question
 from chatbot.records import Hit, Prompt, Understanding
 from ingestion.language.currencies import CURRENCY_TERMS
-from ingestion.language.figure_words import EMPTY
-from ingestion.language.measures import Measure, measure_named, spelled_out
+from ingestion.language.measures import Measure, measure_named
 from ingestion.language.scales import SCALE_TERMS
 from ingestion.language.sentences import sentence_spans
-from ingestion.language.terms import content_terms, terms
+from ingestion.language.terms import terms
 from ingestion.records import Table
 
 __all__ = ["compute_answer", "leaves_average_out"]
 
-# An average over years. A ratio is none, even if its definition has the average of two balances.
-_AVERAGE = re.compile(
-    r"\b(?:\d|two|three|four|five|ten)[ -]years? (?:\w+ )?(?:average|mean)\b|\b(?:average|mean) (?:over"
-    r"|across) (?:the )?(?:\w+ )?years\b"
-    r"|^(?:what (?:is|was) (?:the )?)?(?:average|mean)\b",
-    re.IGNORECASE,
-)
-_AVERAGED = re.compile(r"\b(?:averag\w*|mean)\b", re.IGNORECASE)
-_AS_SHARE = re.compile(
-    r"\bas an? (?:%|percent|per cent|percentage|share|proportion|fraction) of\b", re.IGNORECASE
-)
-_OVER_YEARS = re.compile(
-    (
-        r"\b(?:over (?:the years|time)|through the years|by year|year by year|each year|every year|trend"
-        r"|develop(?:ed|ment)?|evol\w+|histor\w+)\b"
-    ),
-    re.IGNORECASE,
-)
-_BETTER_OR_WORSE = re.compile(r"improv|better|worse", re.IGNORECASE)
-_YEAR_END = re.compile(r"\b(?:year|period)[ -]end\b|\b(?:closing|ending) balances?\b", re.IGNORECASE)
-_MONTH = re.compile(r"\bmonth", re.IGNORECASE)
-# The most years that are worked out one by one.
+# The most years that are stated or worked out one by one.
 MOST_STATED = 4
 # Words beside measure, name and period that do not make a question ask for something narrower. Of 220
 # questions this gains 3 and loses 1; all figures of tables together gain 3.
-_PLAIN = EMPTY | frozenset(
+_PLAIN = frozenset(
     terms(
-        "company business firm group improve improving profile history trend evolve evolved attributable "
-        "shareholders shareholder define defined definition calculate using extract answer statement "
-        "balance sheet income cash flow flows unadjusted conversion intensive healthy reasonably liquidity "
-        "based data expense expenses purchase purchases generate generated paid pay spend spent formerly "
-        "known operation operations worth high low positive negative "
-        + " ".join((*SCALE_TERMS, *CURRENCY_TERMS))
+        "total amount value figure number level size net reported annual yearly fiscal financial year "
+        "end ended ending period average mean ratio rate "
+        "percent percentage "
+        "share proportion company business firm group improve improving profile grow growth growing grew "
+        "change develop developed development evolve evolved history trend "
+        "increase increased decrease decreased rise fall difference between compared attributable "
+        "shareholders shareholder define defined definition less calculate "
+        "using extract answer statement balance sheet income cash flow flows unadjusted conversion "
+        "intensive healthy reasonably liquidity based data much many "
+        "expense expenses "
+        "purchase purchases generate generated paid pay spend spent formerly known consolidated operation "
+        "operations worth high low positive negative " + " ".join((*SCALE_TERMS, *CURRENCY_TERMS))
     )
 )
 
@@ -93,30 +78,37 @@ def compute_answer(prompt: Prompt, asked: Understanding) -> str:
         return ""
     if asked.form not in {"figure", "yes_no", "passage"}:
         return ""
-    if asks_part(asked.subject) or _MONTH.search(asked.subject):
+    if asked.reading.is_of_part or asked.reading.asks("month"):
         return ""
     sources = {key: hit for key, hit in prompt.sources.items() if hit.version == first.version}
-    words = frozenset(terms(spelled_out(asked.subject)))
-    task = Task(sources, words, asked.whose, bool(ASKS_OTHER.search(asked.subject)))
+    words, others = frozenset(asked.reading.terms), asked.reading.asks("other")
+    task = Task(sources, words, asked.whose, others)
+    # A row may lack what else the question asks for, "youth" or "external".
+    beside = _beside(asked, measures, first.document) - OF_BOUNDS - set(terms(asked.whose))
+    asks_more = len(measures) > 1 or asked.reading.operation or asked.reading.asks("averaging")
+    settled = asked.form == "figure" and not (beside or asks_more)
     try:
         years = _years(asked, sources)
-        text = "\n\n".join(_answer(measures, years, asked.subject, task))
+        paragraphs = _answer(measures, years, asked.reading, task, settled=settled)
+        text = "\n\n".join(paragraphs)
     except (MissingError, CalculationError):
         return ""
-    operands = frozenset(terms(" ".join(task.labels)))
-    if not text or _asks_for_narrower(asked, measures, sources, operands):
+    operands = frozenset[str]()
+    if any(measure.formula for measure in measures):
+        operands = frozenset(terms(" ".join(task.labels)))
+    if _asks_for_narrower(asked, measures, sources, operands):
         return ""
     return text
 
 
 def leaves_average_out(question: str, answer: str) -> bool:
     """Whether a question asks for an average and no sentence of the answer gives that average."""
-    if _AVERAGE.search(question) is None:
+    asked = read_question(question)
+    if not asked.asks("average over years"):
         return False
-    words = [word for word in content_terms(question) if not word[0].isdigit()]
-    topic = {word for word in words if not _AVERAGED.match(word)}
+    topic = {word for word in asked.terms if not (word[0].isdigit() or AVERAGING.match(word))}
     for start, end in sentence_spans(answer):
-        if not _AVERAGED.search(answer, start, end):
+        if not AVERAGING.search(answer, start, end):
             continue
         if not topic or topic & set(terms(answer[start:end])):
             return False
@@ -165,8 +157,7 @@ def _beside(asked: Understanding, measures: _Measures, document: str) -> set[str
     """
     ignored = {term for phrase in _phrases(measures) for term in phrase} | _PLAIN
     name = re.sub(r"[\W_]", "", document.casefold())
-    words = content_terms(spelled_out(asked.subject))
-    rest = {term for term in words if term not in ignored and term not in name}
+    rest = {term for term in asked.reading.terms if term not in ignored and term not in name}
     return {term for term in rest if not term[0].isdigit()}
 
 
@@ -175,9 +166,9 @@ def _years(asked: Understanding, sources: _Sources) -> tuple[int, ...]:
     newest = newest_year(tuple(sources.values()))
     if newest is None:
         return _named_years(asked)
-    if not asked.years and _OVER_YEARS.search(asked.subject):
+    if not asked.years and asked.reading.asks("over years"):
         return _headed_years(sources, newest)
-    if is_compared_with(asked):  # "compared with 2021"
+    if asked.is_since:  # "compared with 2021"
         base = asked.years[0]
         return (base, newest) if base < newest else asked.years
     if asked.years:
@@ -206,17 +197,27 @@ def _named_years(asked: Understanding) -> tuple[int, ...]:
     return tuple(year for year in asked.years if year not in begun - ends)
 
 
-def _answer(measures: _Measures, years: Sequence[int], question: str, task: Task) -> Iterator[str]:
-    """The paragraphs of the answer; none where no measure has a formula. Raises MissingError."""
+def _answer(
+    measures: _Measures, years: Sequence[int], question: QuestionReading, task: Task, *, settled: bool
+) -> Iterator[str]:
+    """The paragraphs of the answer. Raises MissingError.
+
+    settled: whether a figure that is printed is all that the question asks for.
+    """
     # A ratio goes before the operands that the question spells out beside it.
     measure = max(measures, key=lambda candidate: len(candidate.operands))
     if not years:
         raise MissingError
-    as_share = _AS_SHARE.search(question)
-    if not measure.formula and len(measures) > 1 and as_share:
-        measure = _share(measures, set(terms(spelled_out(question[: as_share.start()]))))
-    if measure.formula and not printed_as_such(measure, years, task):
+    if not measure.formula and len(measures) > 1:
+        before = question.before_share
+        if before is not None:
+            measure = _share(measures, set(terms(before)))
+    if measure.formula and printed_as_such(measure, years, task):
+        measure = replace(measure, printed=measure.asked, operands=(), formula="")
+    if measure.formula:
         yield from _formula(measure, years, question, task)
+    elif settled:
+        yield from _stated(measure, years, task)
 
 
 def _share(measures: _Measures, before: set[str]) -> Measure:
@@ -235,16 +236,28 @@ def _share(measures: _Measures, before: set[str]) -> Measure:
     return Measure(name, (), (), (), operands, "100 * a / b", "%")
 
 
-def _formula(measure: Measure, years: Sequence[int], question: str, task: Task) -> Iterator[str]:
+def _stated(measure: Measure, years: Sequence[int], task: Task) -> Iterator[str]:
+    """A measure as it is printed, the newest year first. Raises MissingError."""
+    cells = [task.cell(measure, year) for year in sorted(years, reverse=True)[:MOST_STATED]]
+    first = cells[0]
+    figures = [
+        (stated_value(cell), cell.head) for cell in cells if (cell.key, cell.row) == (first.key, first.row)
+    ]
+    if sentence := in_a_sentence(first.label, figures, task.whose):
+        yield f"{sentence} [{first.key}]"
+    yield from said(cells)
+
+
+def _formula(measure: Measure, years: Sequence[int], question: QuestionReading, task: Task) -> Iterator[str]:
     """The measure of each year named, worked out.
 
     Of the last year alone where the others only bound a balance; of the year before too where the question
     asks for a change.
     """
-    if _YEAR_END.search(question):  # the balance at the end rather than the mean of two
+    if question.asks("balance at year-end"):  # the balance at the end rather than the mean of two
         at_year_end = re.sub(r"avg\((\w)\)", r"\1", measure.formula)
         measure = replace(measure, formula=at_year_end)
-    changes = bool(CHANGE.search(question) or _BETTER_OR_WORSE.search(question))
+    changes = question.asks("change") or question.asks("better or worse")
     of_two_years = "avg" in measure.formula or "change" in measure.formula
     if of_two_years and not changes:
         chosen = [max(years)]
