@@ -34,7 +34,7 @@ from ingestion.reading.letters import with_plain_words, with_raised_marks
 from ingestion.reading.page_objects import PageObjects, around_spans, corners_of
 from ingestion.reading.reading_order import in_reading_order
 from ingestion.reading.seen import UNCHECKED, ShownPage, kept_of, told, unseen_of
-from ingestion.records import DocumentInfo, Place, Rect, Span, Word, turn_back
+from ingestion.records import DocumentInfo, Page, Place, Rect, Span, Word, turn_back
 from ingestion.tables.ruling_lines import THICKEST, Rules, drawn_rules
 
 if TYPE_CHECKING:
@@ -243,6 +243,14 @@ class PdfFile:
             return tuple(self._with_text(number, places)) if places else ()
         except (pdfium.PdfiumError, ValueError, MemoryError):
             return ()
+
+    def given(self, number: int) -> Page | None:
+        """Page `number` as it was made, None where it is to be read."""
+        return None
+
+    def label(self, number: int) -> str | None:
+        """What page `number` is called by whoever made the PDF, None where only the PDF tells."""
+        return None
 
     def rules(self, number: int) -> Rules:
         """The lines drawn on page `number`; none where PDFium cannot read it."""

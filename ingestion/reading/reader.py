@@ -15,22 +15,26 @@ import shutil
 import tempfile
 import threading
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import astuple
 from functools import cache
 from pathlib import Path
 
 from ingestion.errors import CancelledError, DocumentError, EncryptedError, ReaderDiedError
 from ingestion.reading.forkserver import Forked
+from ingestion.reading.formats import MADE
 from ingestion.reading.wire import Json, page_from, page_to
 from ingestion.records import DocumentInfo, Page, Rect
 
-__all__ = ["LOOK_SECONDS", "Reader", "read_feed"]
+__all__ = ["LOOK_SECONDS", "Reader", "made_pdf", "read_feed"]
 
 # Seconds. The slowest real page measured takes 0.3 s to read, the slowest real file 1.5 s to open.
 OPEN_SECONDS = 20.0
 PAGE_SECONDS = 10.0
 OCR_SECONDS = 60.0
+# For a PDF of a file of another kind: LibreOffice takes 3 s to start, and up to 0.2 s a page.
+MAKE_SECONDS = 180.0
 LARGEST_MESSAGE = 256 * 2**20
 # Seconds between two checks whether to stop.
 LOOK_SECONDS = 0.25
@@ -65,8 +69,8 @@ class Reader:
         # What tesseract leaves behind when it is killed goes with this folder.
         _sweep_once()
         try:
-            self._folder = _temporary_folder()
-            self._process = Forked(_child_environment(), self._folder)
+            self.folder = Path(_temporary_folder())
+            self._process = Forked(_child_environment(), str(self.folder))
         except OSError as error:
             message = f"The PDF reader cannot start: {error.strerror}."
             hint = "Free memory and temporary disk space, then add it again."
@@ -167,7 +171,7 @@ class Reader:
     def close(self) -> None:
         """End the process; safe to call again."""
         self._process.close()
-        shutil.rmtree(self._folder, ignore_errors=True)
+        shutil.rmtree(self.folder, ignore_errors=True)
 
     def __enter__(self) -> Reader:
         return self
@@ -184,6 +188,21 @@ def read_feed(data: bytes, seconds: float) -> Json:
     """
     with Reader(None) as reader:
         return reader.call({"op": "feed", "data": base64.b64encode(data).decode()}, seconds)
+
+
+@contextmanager
+def made_pdf(
+    path: Path, name: str, *, password: str | None = None, cancelled: Callable[[], bool] = bool
+) -> Iterator[Path]:
+    """A PDF of a file of a kind that has a maker, there until the context ends; see `formats`.
+
+    name: as its user calls it. Raises as Reader does.
+    """
+    with Reader(None, cancelled=cancelled) as reader:
+        target = reader.folder / f"pages{MADE}"
+        request = {"path": str(path.resolve()), "target": str(target), "name": name, "password": password}
+        reader.call({"op": "make", **request}, MAKE_SECONDS)
+        yield target
 
 
 def _temporary_folder() -> str:
@@ -216,6 +235,6 @@ def _sweep_in(place: Path) -> None:
 
 
 def _child_environment() -> dict[str, str]:
-    names = ("PATH", "TMPDIR", "TESSDATA_PREFIX", "LD_LIBRARY_PATH")
+    names = ("PATH", "TMPDIR", "FINPOLICY_SOFFICE", "TESSDATA_PREFIX", "LD_LIBRARY_PATH")
     kept = {name: os.environ[name] for name in names if name in os.environ}
     return {**kept, "LANG": "C.UTF-8", "OPENBLAS_NUM_THREADS": "1", "OMP_THREAD_LIMIT": "1"}
