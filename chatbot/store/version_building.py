@@ -12,7 +12,14 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import BinaryIO, TypeAlias
 
-from chatbot.errors import CancelledError, DocumentError, EncryptedError, ProjectError, StoreError
+from chatbot.errors import (
+    CancelledError,
+    DocumentError,
+    EncryptedError,
+    MissingProgramError,
+    ProjectError,
+    StoreError,
+)
 from chatbot.records import document_id
 from chatbot.store.catalog import Catalog, Taken, Version
 from chatbot.store.contents import StoredPage
@@ -210,7 +217,8 @@ class VersionBuilder:
         """
         how = self._circumstances(taken.digest, processes, progress, cancelled)
         how = replace(how, password=taken.password, images_later=not (taken.password or taken.again))
-        return (self.elsewhere or read_document)(self._copies.path_to_read(taken.digest), how)
+        path = self._copies.path_to_read(taken.digest, taken.name, taken.password, cancelled)
+        return (self.elsewhere or read_document)(path, how)
 
     def store(self, taken: Taken, cut: CutReading) -> AddResult:
         """Stores pages, chunks and terms in the catalogue and the keyword index. Raises StoreError.
@@ -283,7 +291,8 @@ class VersionBuilder:
 
         how = self._circumstances(stored.sha256, processes, told, stops)
         try:
-            reading = read_document(self._copies.path_to_read(stored.sha256), how)
+            path = self._copies.path_to_read(stored.sha256, stored.document or "", cancelled=stops)
+            reading = read_document(path, how)
         except CancelledError:
             if cancelled():
                 raise
@@ -368,6 +377,8 @@ class VersionBuilder:
 
         keep: it goes on waiting for what `error` asks of the user, as a recovered file always does.
         """
+        if isinstance(error, MissingProgramError):  # it is tried again at the next start
+            return failed_upload(taken.name, error)
         cancelled = AddResult(taken.name, "failed", error="Cancelled.")
         with self._lock:
             if taken.recovered and error is None:

@@ -31,6 +31,7 @@ __all__ = [
     "format_of",
     "is_document",
     "is_named_like_a_document",
+    "is_opened",
     "make_pdf",
     "open_document",
 ]
@@ -80,8 +81,18 @@ class MadePage(NamedTuple):
     remarks: tuple[str, ...] = ()
 
 
+ZIP, OLE = b"pk\x03\x04", b"\xd0\xcf\x11\xe0"
+OFFICE, SLIDES = "ingestion.reading.office:make", "ingestion.reading.office:make_slides"
 # The first kind also opens unknown files, because it says best what is wrong with a damaged one.
-FORMATS = (Format("PDF", (".pdf",), (b"%pdf",), "application/pdf", "ingestion.reading.pdf:PdfFile"),)
+FORMATS = (
+    Format("PDF", (".pdf",), (b"%pdf",), "application/pdf", "ingestion.reading.pdf:PdfFile"),
+    Format("Word", (".docx", ".docm", ".doc"), (ZIP, OLE), maker=OFFICE),
+    Format("PowerPoint", (".pptx", ".pptm", ".ppt"), (ZIP, OLE), maker=SLIDES),
+    Format("OpenDocument text", (".odt",), (ZIP,), maker=OFFICE),
+    Format("OpenDocument slides", (".odp",), (ZIP,), maker=SLIDES),
+    Format("RTF", (".rtf",), (b"{\\rtf",), maker=OFFICE),
+    Format("HTML", (".html", ".htm"), maker=OFFICE),
+)
 SUFFIXES = tuple(suffix for known in FORMATS for suffix in known.suffixes)
 
 
@@ -93,6 +104,12 @@ def is_named_like_a_document(name: str | PurePath) -> bool:
 def is_document(path: Path) -> bool:
     """Whether a file begins like one that can be read. Raises OSError."""
     return _known(path, path.name) is not None
+
+
+def is_opened(path: Path) -> bool:
+    """Whether a file begins like one that is opened as it is, and not by a PDF. Raises OSError."""
+    known = _known(path, path.name)
+    return known is not None and bool(known.opener)
 
 
 def format_of(path: Path, name: str = "") -> Format:

@@ -21,7 +21,13 @@ from dataclasses import astuple
 from functools import cache
 from pathlib import Path
 
-from ingestion.errors import CancelledError, DocumentError, EncryptedError, ReaderDiedError
+from ingestion.errors import (
+    CancelledError,
+    DocumentError,
+    EncryptedError,
+    MissingProgramError,
+    ReaderDiedError,
+)
 from ingestion.reading.forkserver import Forked
 from ingestion.reading.formats import MADE
 from ingestion.reading.wire import Json, page_from, page_to
@@ -42,6 +48,7 @@ LOOK_SECONDS = 0.25
 # killed processes can be found.
 FOLDER = "finpolicy-reader-"
 IN_MEMORY = Path("/dev/shm")
+_RAISED = {kind.__name__: kind for kind in (EncryptedError, MissingProgramError)}
 
 
 class Reader:
@@ -146,7 +153,7 @@ class Reader:
                 raise ReaderDiedError(f"{where} {what}.", hint="Repair or re-export the PDF.") from None
         self.seconds = float(answer.get("seconds", self.seconds))
         if "error" in answer:
-            kind = EncryptedError if answer["kind"] == "EncryptedError" else DocumentError
+            kind = _RAISED.get(answer["kind"], DocumentError)
             raise kind(answer["error"], hint=answer["hint"])
         return answer
 
