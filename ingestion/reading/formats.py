@@ -92,6 +92,8 @@ FORMATS = (
     Format("OpenDocument slides", (".odp",), (ZIP,), maker=SLIDES),
     Format("RTF", (".rtf",), (b"{\\rtf",), maker=OFFICE),
     Format("HTML", (".html", ".htm"), maker=OFFICE),
+    Format("Markdown", (".md", ".markdown"), maker="ingestion.reading.plain_text:make_markdown"),
+    Format("text", (".txt", ".text"), maker="ingestion.reading.plain_text:make"),
 )
 SUFFIXES = tuple(suffix for known in FORMATS for suffix in known.suffixes)
 
