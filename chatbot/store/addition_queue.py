@@ -13,7 +13,7 @@ import time
 from collections import Counter
 from collections.abc import Callable, Collection, Container, Iterable, Iterator, Sequence
 from contextlib import suppress
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, BinaryIO, Protocol
@@ -178,6 +178,7 @@ class QueuedFile:
     begun: when its reading, or that of its images, began by time.monotonic(); 0.0 while neither is under way.
     awaited: whether somebody waits for it: its job is not forgotten, and it fails without its password.
     phases: those in which it is worked at here; another queue has it done further elsewhere.
+    carried: jobs of the documents that it carried.
     """
 
     job: Job
@@ -192,6 +193,7 @@ class QueuedFile:
     begun: float = 0.0
     awaited: bool = False
     phases: frozenset[str] = EVERY_PHASE
+    carried: list[int] = field(default_factory=list)
 
     @property
     def here(self) -> bool:
@@ -541,6 +543,8 @@ class Additions:
             )
 
     def _read_done(self, task: QueuedFile, result: AddResult) -> None:
+        if result.attached:
+            self._queue_attached(task, result)
         with self._changed:
             if result.status in {"added", "replaced"} and not result.linked:
                 task.advance("embedding", 0, result.chunks)
@@ -554,6 +558,21 @@ class Additions:
             # The bytes may belong to another document that still lacks its vectors.
             self._embedding_due = True
         self._settle(task, phase="done", result=result)
+
+    def _queue_attached(self, task: QueuedFile, result: AddResult) -> None:
+        """Queues the documents that a file carries."""
+        with self._changed:
+            queued = {other.taken.waiting for other in self._tasks if other.taken}
+        for taken in self._library.adding.left():
+            if taken.name in result.attached and taken.waiting not in queued:
+                job = replace(self._job(taken.name, "waiting"), owner=task.job.owner)
+                task.carried.append(job.id)
+                self._queue(QueuedFile(job, taken, awaited=task.awaited))
+
+    def carried(self, job: int) -> list[int]:
+        """Returns the ids of the jobs for documents that the file of a job carried."""
+        with self._changed:
+            return [number for task in self._tasks if task.job.id == job for number in task.carried]
 
     def _settle(self, task: QueuedFile, **changes: object) -> None:
         with self._changed:
@@ -908,6 +927,7 @@ def add_files(
             prepare()
         ended = _awaited(through, jobs, progress) if through else map(additions.wait, jobs)
         for number, job in enumerate(ended):
+            jobs += additions.carried(job.id)
             yield _outcome(job, 0.0 if number else max(0.0, job.added_at - began))
     finally:
         if through is None:

@@ -589,6 +589,8 @@ class Library:
                         known = self.adding.known(taken) or self.adding.store(taken, cut)
                 finally:
                     self._early.end()
+                if not taken.again:
+                    known = replace(known, attached=self.adding.take_attached(taken, reading))
         finally:
             with suppress(StoreError):  # a database that is gone has no claims
                 self.catalog.give_way(bytes_of(taken.digest))

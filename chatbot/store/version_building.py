@@ -6,6 +6,7 @@ Vectors are made elsewhere.
 from __future__ import annotations
 
 import logging
+import re
 import threading
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
@@ -23,7 +24,7 @@ from chatbot.errors import (
 from chatbot.records import document_id
 from chatbot.store.catalog import Catalog, Taken, Version
 from chatbot.store.contents import StoredPage
-from chatbot.store.document_names import display_name, looks_like
+from chatbot.store.document_names import display_name, free_name, looks_like
 from chatbot.store.indexing import Indexes
 from chatbot.store.kept_copies import Copies, KeptName
 from chatbot.store.term_scores import lexicon_of, terms_of
@@ -31,6 +32,8 @@ from ingestion.chunks import chunk_pages
 from ingestion.document import Circumstances, DocumentReading, read_document
 from ingestion.precedence import giving_way
 from ingestion.prompt_injection.injections import find_instructions
+from ingestion.reading.formats import ATTACHED, OF_ITS_OWN
+from ingestion.reading.reader import Reader
 from ingestion.records import NO_FACTS, Chunk, Page
 
 __all__ = [
@@ -57,6 +60,9 @@ NO_TEXT = "No text was found on any page."
 MOST_SAID = 5
 # Passages whose vectors are indexed before others may change the store.
 INDEXED_AT_ONCE = 128
+# What stands between the names of a file and of one that it carries, and how often it may in one name.
+WITHIN, MOST_WITHIN = " › ", 3
+PATH_END = re.compile(r".*[\\/]", re.DOTALL)
 # What of a result changes when the rest of a version is read.
 CHANGING = ("pages", "chunks", "ocr_pages", "failed_pages", "lacks")
 # The most characters of a name. No file system has longer ones, but --name may be given anything.
@@ -85,6 +91,7 @@ class AddResult:
     searchable_seconds: from when its turn came until keyword search found it.
     seconds: the same, and the making of its vectors.
     complete_seconds: from then until all of it was read, None if that was so before.
+    attached: names of the documents that it carried, which now wait to be added.
     needs_password: it failed because it opens only with a password.
     linked: its bytes were stored already, so nothing was read or stored.
     retryable: it may be added later as it is, for example after a full disk.
@@ -108,6 +115,7 @@ class AddResult:
     retryable: bool = False
     lacks: bool = False
     complete_seconds: float | None = None
+    attached: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -261,6 +269,24 @@ class VersionBuilder:
             result = self._result(stored, taken.name, "replaced" if before else "added")
             return replace(result, warning=self._left_out(stored.id, result))
 
+    def take_attached(self, taken: Taken, reading: DocumentReading) -> tuple[str, ...]:
+        """Keeps the documents that a file carries, and notes that they wait. Returns their names.
+
+        Raises DocumentError if one cannot be kept.
+        """
+        numbers = [
+            page.number for page in reading.pages if any(said.startswith(ATTACHED) for said in page.remarks)
+        ]
+        path = self._copies.readable(taken.digest) if numbers else None
+        if path is None or taken.name.count(WITHIN) == MOST_WITHIN:
+            return ()
+        names = list[str]()
+        with Reader(path, password=taken.password) as reader:
+            for name, file in reader.attached(numbers):
+                own = f"{taken.name}{WITHIN}{PATH_END.sub('', name)}"
+                names.append(self.take(file, free_name(own, names) if own in names else own).name)
+        return tuple(names)
+
     def complete(
         self,
         version: int,
@@ -347,7 +373,14 @@ class VersionBuilder:
         remarks = self._catalog.remarks(version)
         if not remarks:
             return None
-        said = [f"page {page}, {remark}" for page, of_page in remarks.items() for remark in of_page]
+        said = [
+            f"page {page}, {remark}"
+            for page, of_page in remarks.items()
+            for remark in of_page
+            if not remark.endswith(OF_ITS_OWN)
+        ]
+        if not said:
+            return None
         more = len(said) - MOST_SAID
         rest = f"; and {more:,} more, which GET /api/v1/documents/ID/report lists" if more > 0 else ""
         return f"Not read: {'; '.join(said[:MOST_SAID])}{rest}"

@@ -23,8 +23,10 @@ from ingestion.errors import DocumentError
 from ingestion.records import Page
 
 __all__ = [
+    "ATTACHED",
     "FORMATS",
     "MADE",
+    "OF_ITS_OWN",
     "SUFFIXES",
     "Format",
     "MadePage",
@@ -38,6 +40,8 @@ __all__ = [
 
 # Bytes at the start of a file in which its sign is searched: PDFs may begin with something else.
 LOOKED_THROUGH = 1_024
+# What a page's remark of a file that it carries begins with, and ends with where that is a document too.
+ATTACHED, OF_ITS_OWN = "the attached file", ", which is a document of its own"
 # The suffix of PDFs that were made here.
 MADE = ".made"
 
@@ -92,6 +96,7 @@ FORMATS = (
     Format("OpenDocument slides", (".odp",), (ZIP,), maker=SLIDES),
     Format("RTF", (".rtf",), (b"{\\rtf",), maker=OFFICE),
     Format("HTML", (".html", ".htm"), maker=OFFICE),
+    Format("mail", (".eml",), maker="ingestion.reading.mail:make"),
     Format("Markdown", (".md", ".markdown"), maker="ingestion.reading.plain_text:make_markdown"),
     Format("text", (".txt", ".text"), maker="ingestion.reading.plain_text:make"),
 )

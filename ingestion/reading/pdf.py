@@ -23,11 +23,13 @@ from ingestion.ocr.text_quality import is_unreadable, normalise, normalised_word
 from ingestion.reading.annotations import (
     Annotation,
     annotations_of,
+    attached_contents,
     attached_files,
     draw_missing,
     drop_excess,
     said_of,
 )
+from ingestion.reading.formats import ATTACHED, OF_ITS_OWN, is_named_like_a_document
 from ingestion.reading.hidden_layers import has_hidden_layers
 from ingestion.reading.image_areas import finest, picture_places
 from ingestion.reading.letters import with_plain_words, with_raised_marks
@@ -167,7 +169,10 @@ class PdfFile:
         opened = self._open(number)
         if opened is None:
             return []
-        files = [(f"[attached file, not read] {name}", MIDDLE) for name in self._files(number)]
+        files = [
+            (f"[attached file{'' if is_named_like_a_document(name) else ', not read'}] {name}", MIDDLE)
+            for name in self._files(number)
+        ]
         if not opened.annotations:
             return files
         with closing(opened.text_page()) as text_page:
@@ -178,12 +183,20 @@ class PdfFile:
     def remarks(self, number: int) -> list[str]:
         """What the readers of page `number` should know: words of its text layer that nobody sees or that are
         struck through, and files that are attached."""
-        files = [f"the attached file “{name}”" for name in self._files(number)]
+        files = [
+            f"{ATTACHED} “{name}”{OF_ITS_OWN if is_named_like_a_document(name) else ''}"
+            for name in self._files(number)
+        ]
         opened = self._open(number)
         if opened is not None and opened.unseen is None:
             with suppress(pdfium.PdfiumError), self._plain(number):
                 pass
         return [*(opened.told if opened else ()), *files]
+
+    def attached(self, numbers: Sequence[int]) -> Iterator[tuple[str, bytes]]:
+        """(name, content) of files that the document and these of its pages carry; see `annotations`."""
+        if self._pdfium is not None:
+            yield from attached_contents(self._pdfium, [self._pdfium[number - 1] for number in numbers])
 
     def _files(self, number: int) -> list[str]:
         """The names of the files that are attached to a page, on the first one to the document too."""

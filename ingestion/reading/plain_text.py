@@ -155,9 +155,7 @@ def _font_for(text: str) -> str:
     """The name of a font that has the characters of a text, or else most of them."""
     wanted = set(map(ord, text))
     best, fewest = "Vera", len(wanted) + 1
-    candidates = (
-        path for path in sorted(SYSTEM_FONTS.rglob("*.ttf")) if "Regular" in path.stem or "Sans" in path.stem
-    )
+    candidates = sorted(SYSTEM_FONTS.rglob("*.ttf"), key=lambda path: (len(path.name), path))
     for path in ("Vera.ttf", *map(str, candidates)):
         try:
             font = TTFont(Path(path).stem, path)

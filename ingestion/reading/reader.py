@@ -116,6 +116,12 @@ class Reader:
         answer = self.call({"op": "outline"}, PAGE_SECONDS)
         return [(str(title), int(page), int(depth)) for title, page, depth in answer["told"]]
 
+    def attached(self, numbers: Sequence[int]) -> list[tuple[str, Path]]:
+        """(name, path) of the documents that the file and these of its pages carry. The files are there until
+        the reader is closed."""
+        request = {"op": "attached", "pages": list(numbers), "folder": str(self.folder)}
+        return [(str(name), Path(path)) for name, path in self.call(request, OPEN_SECONDS)["told"]]
+
     def firsts(self) -> list[int]:
         """Of each page the number of the first that shows the same; [] where that cannot be told."""
         return list(map(int, self.call({"op": "firsts"}, PAGE_SECONDS)["told"]))

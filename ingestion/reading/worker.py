@@ -24,7 +24,7 @@ from ingestion.errors import DocumentError
 from ingestion.ocr.recognition import read_image, read_pictures, tables_of
 from ingestion.ocr.text_quality import needs_reading_again
 from ingestion.reading.forkserver import leave_network, serve
-from ingestion.reading.formats import make_pdf, open_document
+from ingestion.reading.formats import is_named_like_a_document, make_pdf, open_document
 from ingestion.reading.layout import lines_of
 from ingestion.reading.wire import Json, box_to, page_from, page_to
 from ingestion.records import Line, Page, Rect, Word
@@ -157,7 +157,19 @@ def _answer_structure(file: Any, request: Json) -> Json:
     return {"told": getattr(file, request["op"])()}
 
 
+def _answer_attached(file: Any, request: Json) -> Json:
+    folder = Path(request["folder"])
+    told = list[tuple[str, str]]()
+    for name, data in file.attached(request["pages"]):
+        if is_named_like_a_document(name):
+            path = folder / f"attached-{len(told)}"
+            path.write_bytes(data)
+            told.append((name, str(path)))
+    return {"told": told}
+
+
 _ANSWERS = {
+    "attached": _answer_attached,
     "firsts": _answer_structure,
     "outline": _answer_structure,
     "page": _answer_page,

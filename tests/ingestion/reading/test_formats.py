@@ -86,7 +86,9 @@ FILE_NAMES = case_rows("""
 Budget.PDF     | yes
 a/b.pdf        | yes
 pdf            | no
-Budget.pdf.txt | no
+Budget.pdf.zip | no
+report.DOCX    | yes
+mail.eml       | yes
 """)
 
 
