@@ -77,10 +77,10 @@ class Copies:
         Raises DocumentError if it is not a file, cannot be read, is too large or changes meanwhile.
         """
         if path.is_dir():
-            raise DocumentError(f"There is no PDF in {path}.", hint="Name a folder with PDFs.")
+            raise DocumentError(f"There is no document in {path}.", hint="Name a folder with some.")
         try:
             if path.exists() and not path.is_file():
-                raise DocumentError(f"{path} is not a file.", hint="Add PDF files only.")
+                raise DocumentError(f"{path} is not a file.", hint="Add files and folders only.")
             before = path.stat()
             self._check_size(before.st_size)
             with path.open("rb") as file:

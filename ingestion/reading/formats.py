@@ -25,6 +25,7 @@ from ingestion.records import Page
 __all__ = [
     "ATTACHED",
     "FORMATS",
+    "KINDS",
     "MADE",
     "OF_ITS_OWN",
     "SUFFIXES",
@@ -35,6 +36,7 @@ __all__ = [
     "is_named_like_a_document",
     "is_opened",
     "make_pdf",
+    "mime_of",
     "open_document",
 ]
 
@@ -96,10 +98,12 @@ FORMATS = (
     Format("OpenDocument slides", (".odp",), (ZIP,), maker=SLIDES),
     Format("RTF", (".rtf",), (b"{\\rtf",), maker=OFFICE),
     Format("HTML", (".html", ".htm"), maker=OFFICE),
-    Format("mail", (".eml",), maker="ingestion.reading.mail:make"),
+    Format("mail (.eml)", (".eml",), maker="ingestion.reading.mail:make"),
     Format("Markdown", (".md", ".markdown"), maker="ingestion.reading.plain_text:make_markdown"),
     Format("text", (".txt", ".text"), maker="ingestion.reading.plain_text:make"),
 )
+# As users read them.
+KINDS = ", ".join(known.name for known in FORMATS)
 SUFFIXES = tuple(suffix for known in FORMATS for suffix in known.suffixes)
 
 
@@ -111,6 +115,12 @@ def is_named_like_a_document(name: str | PurePath) -> bool:
 def is_document(path: Path) -> bool:
     """Whether a file begins like one that can be read. Raises OSError."""
     return _known(path, path.name) is not None
+
+
+def mime_of(path: Path) -> str:
+    """The type that a browser is given of a kept file, "" where it must only save it."""
+    known = _known(path, path.name)
+    return known.mime if known else ""
 
 
 def is_opened(path: Path) -> bool:

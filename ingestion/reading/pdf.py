@@ -440,7 +440,7 @@ def _check_header(path: Path) -> None:
         raise DocumentError("The file is empty (0 bytes).", hint="Download or export it again.")
     if b"%PDF" not in head:
         raise DocumentError(
-            "The file is not a PDF.", hint="Add PDF files only; print other formats to PDF first."
+            "The file is not a PDF.", hint="Add it under its own name, or print it to PDF first."
         )
 
 
