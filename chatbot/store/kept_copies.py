@@ -57,14 +57,17 @@ class Copies:
     A store can be rebuilt from these alone. Other files beside them are never touched.
     """
 
-    def __init__(self, folder: Path, most_megabytes: float, files: CopyFiles | None = None) -> None:
+    def __init__(
+        self, folder: Path, most_megabytes: float, files: CopyFiles | None = None, soffice: str = ""
+    ) -> None:
         """folder: where users may put PDFs, and where the copies are unless `files` has them.
 
         most_megabytes: the largest file that is taken, in MiB.
+        soffice: the program of LibreOffice, "" for the one on PATH.
 
         Raises StoreError if the folder cannot be created.
         """
-        self.folder, self.most_megabytes = folder, most_megabytes
+        self.folder, self.most_megabytes, self._soffice = folder, most_megabytes, soffice
         with _creating(folder):
             folder.mkdir(parents=True, exist_ok=True)
             self._files = files or CopyFiles(folder)
@@ -194,7 +197,8 @@ class Copies:
         there = self.readable(digest)
         if there != path or not format_of(path, name).maker:
             return there or path
-        with made_pdf(path, name, password=password, cancelled=cancelled) as made, made.open("rb") as file:
+        making = made_pdf(path, name, password=password, cancelled=cancelled, soffice=self._soffice)
+        with making as made, made.open("rb") as file:
             try:
                 with prepared(self._files.incoming, iter(partial(file.read, READ_BYTES), b"")) as copy:
                     self._files.put(copy, made_name(digest))
@@ -355,7 +359,7 @@ def _is_ours(name: str) -> bool:
 
 def copies_of(settings: Settings) -> Copies:
     """Opens the copies where the settings say. Raises StoreError, SettingsError."""
-    return Copies(settings.documents, settings.max_upload_mb, files_of(settings))
+    return Copies(settings.documents, settings.max_upload_mb, files_of(settings), settings.soffice)
 
 
 def files_of(settings: Settings) -> CopyFiles:

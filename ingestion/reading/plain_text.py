@@ -59,7 +59,7 @@ def draw_lines(text: str, target: Path, title: str = "") -> None:
         font = _font_for(text)
     canvas = Canvas(str(target), pagesize=A4)
     canvas.setTitle(title)
-    for page in _pages(text):
+    for page in [*_pages(text)] or [[""]]:
         drawn = canvas.beginText(MARGIN, A4[1] - MARGIN - SIZE)
         drawn.setFont(font, SIZE, LEADING)
         for line in page:

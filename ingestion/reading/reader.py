@@ -205,16 +205,23 @@ def read_feed(data: bytes, seconds: float) -> Json:
 
 @contextmanager
 def made_pdf(
-    path: Path, name: str, *, password: str | None = None, cancelled: Callable[[], bool] = bool
+    path: Path,
+    name: str,
+    *,
+    password: str | None = None,
+    cancelled: Callable[[], bool] = bool,
+    soffice: str = "",
 ) -> Iterator[Path]:
     """A PDF of a file of a kind that has a maker, there until the context ends; see `formats`.
 
-    name: as its user calls it. Raises as Reader does.
+    name: as its user calls it. soffice: the program of LibreOffice, "" for the one on PATH.
+
+    Raises as Reader does.
     """
     with Reader(None, cancelled=cancelled) as reader:
         target = reader.folder / f"pages{MADE}"
-        request = {"path": str(path.resolve()), "target": str(target), "name": name, "password": password}
-        reader.call({"op": "make", **request}, MAKE_SECONDS)
+        request = {"op": "make", "path": str(path.resolve()), "target": str(target), "name": name}
+        reader.call({**request, "password": password, "soffice": soffice}, MAKE_SECONDS)
         yield target
 
 
@@ -248,6 +255,6 @@ def _sweep_in(place: Path) -> None:
 
 
 def _child_environment() -> dict[str, str]:
-    names = ("PATH", "TMPDIR", "FINPOLICY_SOFFICE", "TESSDATA_PREFIX", "LD_LIBRARY_PATH")
+    names = ("PATH", "TMPDIR", "TESSDATA_PREFIX", "LD_LIBRARY_PATH")
     kept = {name: os.environ[name] for name in names if name in os.environ}
     return {**kept, "LANG": "C.UTF-8", "OPENBLAS_NUM_THREADS": "1", "OMP_THREAD_LIMIT": "1"}

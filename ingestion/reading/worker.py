@@ -70,6 +70,7 @@ def _serve(pipe: socket.socket) -> None:
             elif request["op"] == "make":
                 os.nice(NICENESS)
                 leave_network()
+                os.environ["FINPOLICY_SOFFICE"] = request["soffice"]
                 paths = Path(request["path"]), Path(request["target"])
                 make_pdf(*paths, request["name"], request["password"])
                 answered = {}

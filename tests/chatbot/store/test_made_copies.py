@@ -20,7 +20,7 @@ from chatbot.store.doctor import examine
 from chatbot.store.library import Library, Upload
 from chatbot.store.migration.store_migration import compare_copies, move_copies
 from chatbot.store.rebuilding import rebuild
-from ingestion.reading import forkserver, reader
+from ingestion.reading import reader
 from tests.chatbot.store.libraries import open_library
 from tests.fakes import HashEmbedder
 from tests.offices import NEEDS_OFFICE, make_docx
@@ -143,24 +143,18 @@ def test_the_server_adds_what_a_file_carries_too(library: Library, note: Path, t
 
 
 @NEEDS_OFFICE
-def test_without_its_program_a_file_waits_for_it(
-    home: Path, library: Library, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_without_its_program_a_file_waits_for_it(home: Path, tmp_path: Path) -> None:
     document = make_docx(tmp_path / "a.docx", [NOTE])
-    with monkeypatch.context() as patched:
-        servers = list[forkserver._Server]()
-        patched.setattr(forkserver, "_servers", servers)  # they take the environment when they start
-        patched.setenv("FINPOLICY_SOFFICE", "/missing/soffice")
+    with closing(open_library(home, soffice="/missing/soffice")) as library:
         (result,) = add_now(library, [Upload(document)])
         assert result.status == "failed"
         assert "apt-get install libreoffice" in (result.error or "")
         (finding,) = examine(library)
         assert finding.document == "a.docx"
         assert "LibreOffice, which opens such files, is not installed" in finding.problem
-        servers[0].pipe.close()
-        servers[0].process.wait()
-    assert [found.status for found in library.resume()] == ["added"]
-    assert not list(examine(library))
+    with closing(open_library(home)) as library:
+        assert [found.status for found in library.resume()] == ["added"]
+        assert not list(examine(library))
 
 
 def test_a_protected_one_asks_as_a_pdf_does(library: Library, tmp_path: Path) -> None:

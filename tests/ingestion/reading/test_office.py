@@ -23,7 +23,7 @@ from tests.offices import NEEDS_OFFICE, OFFICE, make_docx, make_odt, make_slides
 pytestmark = NEEDS_OFFICE
 
 TABLE = """<w:tbl><w:tblPr><w:tblBorders><w:insideH w:val="single"/><w:insideV w:val="single"/></w:tblBorders>
-</w:tblPr>{}</w:tbl>"""
+</w:tblPr><w:tblGrid>{}</w:tblGrid>{}</w:tbl>"""
 FIELD = """<w:p><w:r><w:fldChar w:fldCharType="begin"/></w:r><w:r><w:instrText>{}</w:instrText></w:r>
 <w:r><w:fldChar w:fldCharType="separate"/></w:r><w:r><w:t>as before</w:t></w:r>
 <w:r><w:fldChar w:fldCharType="end"/></w:r></w:p>"""
@@ -34,8 +34,10 @@ SECTION = """<text:section text:name="a"><text:section-source xlink:href="{}" xl
 
 
 def table(rows: Sequence[Sequence[str]]) -> str:
-    cell = "<w:tc><w:p><w:r><w:t>{}</w:t></w:r></w:p></w:tc>".format
-    return TABLE.format("".join(f"<w:tr>{''.join(map(cell, row))}</w:tr>" for row in rows))
+    width = '<w:tcPr><w:tcW w:w="2000" w:type="dxa"/></w:tcPr>'
+    cell = (f"<w:tc>{width}<w:p><w:r><w:t>{{}}</w:t></w:r></w:p></w:tc>").format
+    grid = '<w:gridCol w:w="2000"/>' * len(rows[0])
+    return TABLE.format(grid, "".join(f"<w:tr>{''.join(map(cell, row))}</w:tr>" for row in rows))
 
 
 class Listener:
