@@ -9,6 +9,7 @@ import os
 import re
 import shutil
 import subprocess
+import tempfile
 from collections.abc import Iterator
 from pathlib import Path, PurePath
 from xml.etree import ElementTree
@@ -83,13 +84,13 @@ def convert(original: Path, folder: Path, to: str, *, name: str, password: str |
     if _is_protected(original):
         problem = "The given password is wrong." if password else "The file is protected by a password."
         raise EncryptedError(problem, hint="Add it again with its password.")
-    work = folder / f"{to}-of-{PurePath(name).suffix[1:].casefold()}"
+    work = Path(tempfile.mkdtemp(dir=folder))
     settings = work / "profile" / "user" / "registrymodifications.xcu"
     settings.parent.mkdir(parents=True)
     settings.write_text(PROFILE.format("".join(ITEM.format(*option) for option in OPTIONS)))
     # The kept copy's own name tells nothing of its kind.
     source = work / f"source{PurePath(name).suffix.casefold()}"
-    source.symlink_to(original)
+    source.symlink_to(original.resolve())
     made = work / "made" / f"source.{to}"
     options = [f"-env:UserInstallation={(work / 'profile').as_uri()}", "--headless", "--norestore"]
     if source.suffix in WEB:

@@ -23,7 +23,7 @@ from tests.offices import NEEDS_OFFICE, OFFICE, make_docx, make_odt, make_slides
 pytestmark = NEEDS_OFFICE
 
 TABLE = """<w:tbl><w:tblPr><w:tblBorders><w:insideH w:val="single"/><w:insideV w:val="single"/></w:tblBorders>
-</w:tblPr><w:tblGrid>{}</w:tblGrid>{}</w:tbl>"""
+</w:tblPr><w:tblGrid>{}</w:tblGrid>{}</w:tbl><w:p/>"""
 FIELD = """<w:p><w:r><w:fldChar w:fldCharType="begin"/></w:r><w:r><w:instrText>{}</w:instrText></w:r>
 <w:r><w:fldChar w:fldCharType="separate"/></w:r><w:r><w:t>as before</w:t></w:r>
 <w:r><w:fldChar w:fldCharType="end"/></w:r></w:p>"""
