@@ -28,6 +28,7 @@ __all__ = [
     "KINDS",
     "MADE",
     "OF_ITS_OWN",
+    "OLE",
     "SUFFIXES",
     "Format",
     "MadePage",

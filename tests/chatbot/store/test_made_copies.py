@@ -10,6 +10,7 @@ from pathlib import Path
 
 import pypdf
 import pytest
+from msoffcrypto.format.ooxml import OOXMLFile
 
 from chatbot.errors import EncryptedError
 from chatbot.service import Chatbot
@@ -157,9 +158,16 @@ def test_without_its_program_a_file_waits_for_it(home: Path, tmp_path: Path) -> 
         assert not list(examine(library))
 
 
-def test_a_protected_one_asks_as_a_pdf_does(library: Library, tmp_path: Path) -> None:
+@NEEDS_OFFICE
+def test_a_protected_one_asks_as_a_pdf_does(home: Path, tmp_path: Path) -> None:
     path = tmp_path / "a.docx"
-    path.write_bytes(b"\xd0\xcf\x11\xe0" + bytes(600) + "EncryptedPackage".encode("utf-16-le"))
-    taken = library.adding.take(path, "a.docx")
-    with pytest.raises(EncryptedError):
-        library.read_taken(taken, progress=lambda *_: None, cancelled=lambda: False)
+    with make_docx(tmp_path / "plain.docx", [NOTE]).open("rb") as plain, path.open("wb") as protected:
+        OOXMLFile(plain).encrypt("secret", protected)
+    with closing(Chatbot(Settings(home=home), embedder=hashing())) as chatbot:
+        (result,) = add_now(chatbot.library, [Upload(path)])
+        assert result.needs_password
+        (result,) = add_now(chatbot.library, [Upload(path, password="secret")])
+        assert result.status == "added"
+        with pytest.raises(EncryptedError):
+            chatbot.page_image(result.version, 1)
+        assert chatbot.page_image(result.version, 1, password="secret")[0].startswith(b"\x89PNG")
