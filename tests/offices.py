@@ -11,7 +11,7 @@ from zipfile import ZIP_DEFLATED, ZipFile
 
 import pytest
 
-__all__ = ["NEEDS_OFFICE", "make_docx", "make_odt", "make_slides", "saved_as"]
+__all__ = ["NEEDS_OFFICE", "make_docx", "make_odt", "make_protected", "make_slides", "saved_as"]
 
 NEEDS_OFFICE = pytest.mark.skipif(
     shutil.which("soffice") is None,
@@ -69,6 +69,18 @@ def make_docx(
             "word/_rels/document.xml.rels": f'<Relationships xmlns="{RELATIONS}">{links}</Relationships>',
         },
     )
+
+
+def make_protected(path: Path, paragraphs: Sequence[str], password: str) -> Path:
+    """A Word file that only a password opens."""
+    from msoffcrypto.format.ooxml import OOXMLFile
+
+    plain = make_docx(path.with_name(f"plain-{path.name}"), paragraphs)
+    with ZipFile(plain, "a") as archive:
+        archive.writestr("word/spare.xml", bytes(5_000))  # msoffcrypto cannot protect smaller files
+    with plain.open("rb") as data, path.open("wb") as protected:
+        OOXMLFile(data).encrypt(password, protected)
+    return path
 
 
 def make_odt(path: Path, paragraphs: Sequence[str] = (), *, body: str = "", manifest: str = "") -> Path:

@@ -10,7 +10,6 @@ from pathlib import Path
 
 import pypdf
 import pytest
-from msoffcrypto.format.ooxml import OOXMLFile
 
 from chatbot.errors import EncryptedError
 from chatbot.service import Chatbot
@@ -24,7 +23,7 @@ from chatbot.store.rebuilding import rebuild
 from ingestion.reading import reader
 from tests.chatbot.store.libraries import open_library
 from tests.fakes import HashEmbedder
-from tests.offices import NEEDS_OFFICE, make_docx
+from tests.offices import NEEDS_OFFICE, make_docx, make_protected
 from tests.pdfs import make_pdf
 from tests.stores import add_now, hashing
 
@@ -160,9 +159,7 @@ def test_without_its_program_a_file_waits_for_it(home: Path, tmp_path: Path) -> 
 
 @NEEDS_OFFICE
 def test_a_protected_one_asks_as_a_pdf_does(home: Path, tmp_path: Path) -> None:
-    path = tmp_path / "a.docx"
-    with make_docx(tmp_path / "plain.docx", [NOTE]).open("rb") as plain, path.open("wb") as protected:
-        OOXMLFile(plain).encrypt("secret", protected)
+    path = make_protected(tmp_path / "a.docx", [NOTE], "secret")
     with closing(Chatbot(Settings(home=home), embedder=hashing())) as chatbot:
         (result,) = add_now(chatbot.library, [Upload(path)])
         assert result.needs_password

@@ -12,14 +12,13 @@ from itertools import pairwise
 from pathlib import Path
 
 import pytest
-from msoffcrypto.format.ooxml import OOXMLFile
 
 from ingestion.document import Circumstances, read_document
 from ingestion.errors import CancelledError, DocumentError, EncryptedError, MissingProgramError
 from ingestion.reading import office
 from ingestion.reading.formats import MADE, make_pdf
 from ingestion.reading.reader import made_pdf
-from tests.offices import NEEDS_OFFICE, OFFICE, make_docx, make_odt, make_slides, saved_as
+from tests.offices import NEEDS_OFFICE, OFFICE, make_docx, make_odt, make_protected, make_slides, saved_as
 
 pytestmark = NEEDS_OFFICE
 
@@ -201,10 +200,7 @@ def test_an_archive_of_gigabytes_ends_within_the_limits(tmp_path: Path) -> None:
 
 
 def test_protected_files_ask_for_their_password(tmp_path: Path) -> None:
-    path = tmp_path / "a.docx"
-    made = make_docx(tmp_path / "plain.docx", ["The deficit is 3.2 per cent."])
-    with made.open("rb") as plain, path.open("wb") as protected:
-        OOXMLFile(plain).encrypt("secret", protected)
+    path = make_protected(tmp_path / "a.docx", ["The deficit is 3.2 per cent."], "secret")
     for password, said in ((None, "protected by a password"), ("wrong", "password is wrong")):
         with pytest.raises(EncryptedError, match=said):
             read_document(path, Circumstances(password))
