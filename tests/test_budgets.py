@@ -28,7 +28,8 @@ BUDGETS = {
     "entry": 250,
     # Where quotations stand was looked for in two rooms above.
     "evidence": 13_000,
-    "ingestion": 95_900,
+    # Files of other kinds than PDF: PDFs are made of them, by LibreOffice or from text, with what they carry.
+    "ingestion": 100_900,
     "lookup": 3_200,
     "mcp_server": 5_400,
     "memory": 67_700,
@@ -36,11 +37,12 @@ BUDGETS = {
     "search": 38_000,
     "service": 4_400,
     "single modules": 9_000,
-    "store": 73_600,
+    # PDFs that were made of files are kept beside them, and what files carry is added.
+    "store": 74_600,
     "tools": 5_100,
-    "ui": 67_800,
+    "ui": 67_850,
 }
-WHOLE = 576_800
+WHOLE = 582_900
 LONGEST_FUNCTION = 60
 # They write one thing after another down: the steps of an answer, the parts of the service, a chart.
 MAY_BE_LONGER = {
