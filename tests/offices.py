@@ -123,8 +123,8 @@ def make_slides(path: Path, slides: Sequence[tuple[str, str]]) -> Path:
     flat.write_text(
         f'<?xml version="1.0"?><office:document {SPACES} {LINKS} office:version="1.2" '
         f'office:mimetype="{kind}">'
-        f"<office:automatic-styles>{styles}</office:automatic-styles><office:body><office:presentation>{pages}"
-        "</office:presentation></office:body></office:document>"
+        f"<office:automatic-styles>{styles}</office:automatic-styles><office:body><office:presentation>"
+        f"{pages}</office:presentation></office:body></office:document>"
     )
     return saved_as(flat, path)
 
