@@ -590,7 +590,7 @@ class Library:
                 finally:
                     self._early.end()
                 if not taken.again:
-                    known = replace(known, attached=self.adding.take_attached(taken, reading))
+                    known = self.adding.take_attached(known, taken, reading)
         finally:
             with suppress(StoreError):  # a database that is gone has no claims
                 self.catalog.give_way(bytes_of(taken.digest))

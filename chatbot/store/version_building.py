@@ -269,23 +269,25 @@ class VersionBuilder:
             result = self._result(stored, taken.name, "replaced" if before else "added")
             return replace(result, warning=self._left_out(stored.id, result))
 
-    def take_attached(self, taken: Taken, reading: DocumentReading) -> tuple[str, ...]:
-        """Keeps the documents that a file carries, and notes that they wait. Returns their names.
-
-        Raises DocumentError if one cannot be kept.
+    def take_attached(self, result: AddResult, taken: Taken, reading: DocumentReading) -> AddResult:
+        """Keeps the documents that a file carries, and notes that they wait. Returns the result with their
+        names, or with a warning if they cannot be kept.
         """
         numbers = [
             page.number for page in reading.pages if any(said.startswith(ATTACHED) for said in page.remarks)
         ]
         path = self._copies.readable(taken.digest) if numbers else None
         if path is None or taken.name.count(WITHIN) == MOST_WITHIN:
-            return ()
+            return result
         names = list[str]()
-        with Reader(path, password=taken.password) as reader:
-            for name, file in reader.attached(numbers):
-                own = f"{taken.name}{WITHIN}{PATH_END.sub('', name)}"
-                names.append(self.take(file, free_name(own, names) if own in names else own).name)
-        return tuple(names)
+        try:
+            with Reader(path, password=taken.password) as reader:
+                for name, file in reader.attached(numbers):
+                    own = f"{taken.name}{WITHIN}{PATH_END.sub('', name)}"
+                    names.append(self.take(file, free_name(own, names) if own in names else own).name)
+        except (DocumentError, StoreError) as error:
+            result = replace(result, warning=f"What it carries could not be added: {error}")
+        return replace(result, attached=tuple(names))
 
     def complete(
         self,
