@@ -48,6 +48,7 @@ ROOMS = (
     "chatbot.answer.extractive",
     "chatbot.answer.stated_change",
     "chatbot.answer.tables",
+    "chatbot.question_reading",
     "chatbot.search",
     "chatbot.asking",
     "chatbot.evidence",
@@ -250,7 +251,9 @@ def _is_any(said: Any) -> bool:
 
 def _never(pattern: re.Pattern[str]) -> re.Pattern[str]:
     """A pattern of the same groups that matches nothing."""
-    return re.compile(f"(?!)(?:{pattern.pattern})", pattern.flags)
+    # Flags at its beginning are among the pattern's own.
+    bare = re.sub(r"\A\(\?[aimsux]+\)", "", pattern.pattern)
+    return re.compile(f"(?!)(?:{bare})", pattern.flags)
 
 
 def _always(make: Callable[[], Any]) -> Callable[..., Any]:

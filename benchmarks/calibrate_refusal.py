@@ -47,6 +47,7 @@ from benchmarks.questions import (
 )
 from benchmarks.tables import markdown_table
 from chatbot.records import Hit
+from chatbot.search.fusion import embed_query, mean_vector
 from chatbot.service import Chatbot
 from chatbot.settings import Settings
 
@@ -254,9 +255,15 @@ def judged_by(chatbot: Chatbot, *, by_words: bool) -> Reader:
     """Reads the product's own signs of a question that it answered."""
 
     def read(question: Question, names: tuple[str, ...]) -> Mapping[str, float]:
-        return chatbot.answering.refusal_evidence(
-            answer_to(chatbot, question, names), names, by_words=by_words
-        )
+        answer = answer_to(chatbot, question, names)
+        if answer.prompt is None or answer.understanding is None or not answer.prompt.sources:
+            return {}
+        vector = None
+        if not by_words:
+            embedder = chatbot.library.embedder
+            vector = mean_vector(embed_query(embedder, answer.understanding.subject).chunks)
+        asked = chatbot.answering.judged(answer.prompt, answer.understanding, vector, names)
+        return chatbot.answering.evidence(asked)
 
     return read
 

@@ -91,7 +91,7 @@ def look(home: Path) -> Contents:
             texts,
             dict(tables.fetchall()),
             frozenset(read("select sha256, number from draft").fetchall()),
-            tuple(row[0] for row in read("select name from waiting")),
+            tuple(row[0] for row in read("select name from job")),
             frozenset(owners),
             names,
         )

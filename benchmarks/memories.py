@@ -46,7 +46,7 @@ sys.path.insert(0, str(ROOT))
 
 from benchmarks.intervals import percentile, share_cell
 from benchmarks.tables import markdown_table
-from chatbot.memory.cases.case_store import CaseQuery, Cases, Documents
+from chatbot.memory.cases.case_store import Cases, Documents
 from chatbot.memory.cases.records import Case, case_line
 from chatbot.memory.memory_database import MemoryDatabase
 from chatbot.memory.situations.situation_store import Situations
@@ -129,13 +129,15 @@ def _measured(folder: Path, size: int, embedder: Embedder, sample: int) -> list[
     Cases(MemoryDatabase(folder / "made.sqlite3"), ChanceEmbedder(embedder)).import_file("me", given)
     opened = Cases(MemoryDatabase(folder / "made.sqlite3"), embedder, documents=Documents(live=lambda: live))
     load = _seconds(lambda: opened.health("me"))
-    question, wanted = "What was the deficit of the state in 2021?", CaseQuery(least=-1.0)
+    question = "What was the deficit of the state in 2021?"
     vector = embedder.embed([question])[0]
-    search = statistics.median(_seconds(lambda: opened.recall("me", vector, wanted)) for _ in range(RECALLS))
-    recalls = [_seconds(lambda: opened.find("me", question, wanted)) for _ in range(RECALLS)]
+    search = statistics.median(
+        _seconds(lambda: opened.recall("me", vector, least=-1.0)) for _ in range(RECALLS)
+    )
+    recalls = [_seconds(lambda: opened.find("me", question, least=-1.0)) for _ in range(RECALLS)]
     page = statistics.median(_seconds(lambda: (opened.health("me"), opened.listed("me"))) for _ in range(5))
     live.clear()
-    stale = statistics.median(_seconds(lambda: opened.recall("me", vector, wanted)) for _ in range(5))
+    stale = statistics.median(_seconds(lambda: opened.recall("me", vector, least=-1.0)) for _ in range(5))
     again = _seconds(lambda: embedder.embed(made[:sample])) * size / min(size, sample)
     ours = statistics.median(recalls)
     shown = [1000 * search, 1000 * ours, 1000 * percentile(recalls, 0.95), 1000 * stale, 1000 * page, again]

@@ -7,10 +7,11 @@ from __future__ import annotations
 
 import hashlib
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
+from chatbot.question_reading import QuestionReading, read_question
 from ingestion.invisible_characters import label_line
 from ingestion.language.periods import Period, find_periods, nearest_other
 from ingestion.records import NO_FACTS, DocumentFacts, Table
@@ -240,12 +241,27 @@ class Understanding:
     whose: str = ""
 
     @property
-    def periods(self) -> list[Period]:
+    def reading(self) -> QuestionReading:
+        """The subject as it is read, once."""
+        return read_question(self.subject)
+
+    @property
+    def terms(self) -> tuple[str, ...]:
+        """The search terms of the subject, of the query where it has none."""
+        return self.reading.terms or read_question(self.query).terms
+
+    @property
+    def periods(self) -> Sequence[Period]:
         """The periods it names, as written.
 
         A fiscal year such as 2025-26 is one period, although `years` has both of its years.
         """
-        return find_periods(self.subject)
+        return self.reading.periods
+
+    @property
+    def is_since(self) -> bool:
+        """Whether the only year that it names is what another is compared with: "since 2021"."""
+        return len(self.years) == 1 and self.reading.is_since(self.years[0])
 
     def other_period(self, text: str) -> tuple[Period, Period] | None:
         """The period asked for and that of a text, where a figure of the text may not be given for it.
@@ -310,6 +326,10 @@ class Prompt:
 
     calculations: tuple[str, ...] = ()
     proposed: tuple[ProposedCall, ...] = ()
+
+    def only(self, kept: Callable[[Hit], bool]) -> Prompt:
+        """The prompt with some of its pages alone."""
+        return replace(self, sources={key: hit for key, hit in self.sources.items() if kept(hit)})
 
     def with_source(self, hit: Hit) -> tuple[str, Prompt]:
         """(the key of a page, the prompt with that page among its sources)."""

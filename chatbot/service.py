@@ -167,19 +167,11 @@ class Chatbot:
         self.models = ChatModels(settings, self.own, model)
         self.lending = MemoryContext(self.library, self.memory, self.cases, self.situations, self.models)
         self.finder = Finder(self.library, context_tokens=settings.context_tokens)
-        self.answering = Answering(self.library)
-        whole = WholeDocument(
-            self.library, self.finder, self.answering, context_tokens=settings.context_tokens
-        )
-        pages = PageAnswers(
-            self.library,
-            self.finder,
-            self.answering,
-            self.lending,
-            context_tokens=settings.context_tokens,
-        )
+        self.answering = Answering(self.library, context_tokens=settings.context_tokens)
+        whole = WholeDocument(self.library, self.finder, self.answering)
+        pages = PageAnswers(self.library, self.finder, self.answering, self.lending)
         talking = DirectAnswers(self.library, self.lending, whole, pages)
-        several = MultiDocument(self.finder, self.answering, context_tokens=settings.context_tokens)
+        several = MultiDocument(self.finder, self.answering)
         self.reading = ReadingBack(self.answering, self.own)
         self.tools = ToolServers(settings, settings.home)
         self._key_figures = KeyFigureSheets(self.library)
@@ -573,7 +565,7 @@ class Chatbot:
             with suppress(ProjectError):  # the next one makes them
                 self._forget_quoted()
                 self.cases.sweep(every=SWEEP_SECONDS)
-                self.cases.catch_up(ask.owner)
+                self.cases.catch_up()
 
     def rate(self, conversation: str, number: int, owner: str, *, helpful: bool, word: str = "") -> None:
         """Remembers what a reader thinks of an answer: similar questions will follow it or avoid it.

@@ -11,10 +11,9 @@ from typing import Any
 
 import psycopg
 
-from chatbot.memory.cases import case_file
+from chatbot.memory import items
 from chatbot.memory.conversations import conversation_store
 from chatbot.memory.memory_database import MemoryDatabase
-from chatbot.memory.situations import situation_types
 from chatbot.settings import Settings
 from chatbot.store.catalog import Catalog
 from chatbot.store.database import Place, Served, open_database
@@ -107,7 +106,6 @@ EMPTY = """do $$ declare one record; begin
     end loop; end $$"""
 STATE = """select schemaname || '.' || tablename, 0 from pg_tables where schemaname like 'finpolicy%'
     union all select 'catalog', version from finpolicy_catalog.finpolicy_store
-    union all select 'jobs', version from finpolicy_jobs.finpolicy_store
     union all select 'memory', version from finpolicy_memory.finpolicy_store
     union all select memory, version from finpolicy_memory.memory_version order by 1"""
 DROP = """do $$ declare one record; begin
@@ -148,12 +146,10 @@ class StoresDatabase:
         Catalog(Served(self.address, "catalog")).close()
         open_database(Served(self.address, "words"), WORDS).close()
         from chatbot.store.job_queue import JobQueue  # few tests need what it loads
-        from chatbot.store.job_rows import JobRows
 
-        JobRows(self.address).close()
         JobQueue(self.address).close()
         memories = MemoryDatabase(Served(self.address, "memory"))
-        for tables in (case_file.TABLES, conversation_store.TABLES, situation_types.TABLES):
+        for tables in (items.TABLES, conversation_store.TABLES):
             memories.prepare(tables)
         memories.close()
         self._made = self._state()

@@ -17,11 +17,11 @@ from tests.test_architecture import house, module_of, name, room_of, tree
 
 # Tokens of Python, without line ends, indents and comments.
 BUDGETS = {
-    "answer": 64_500,
+    "answer": 62_500,
     "api": 24_200,
     # The thread that reads key figures came here from a page.
     "app": 9_550,
-    "asking": 29_400,
+    "asking": 28_700,
     "audit": 13_000,
     "cli": 19_400,
     "comparison": 9_100,
@@ -32,21 +32,21 @@ BUDGETS = {
     "ingestion": 100_900,
     "lookup": 3_200,
     "mcp_server": 5_400,
-    "memory": 67_700,
+    "memory": 64_600,
     "models": 25_200,
-    "search": 38_000,
+    "search": 37_800,
     "service": 4_400,
-    "single modules": 9_000,
+    # What a question asks is read here once, for search and answer; it was read in eleven modules of theirs.
+    "single modules": 11_600,
     # PDFs that were made of files are kept beside them, and what files carry is added.
-    "store": 74_600,
+    "store": 74_150,
     "tools": 5_100,
     "ui": 67_850,
 }
-WHOLE = 582_900
+WHOLE = 578_950
 LONGEST_FUNCTION = 60
 # They write one thing after another down: the steps of an answer, the parts of the service, a chart.
 MAY_BE_LONGER = {
-    "chatbot/asking/asker.py:_from_sources",
     "chatbot/service.py:__init__",
     "chatbot/ui/compare_chart.py:chart_spec",
 }

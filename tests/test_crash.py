@@ -238,7 +238,7 @@ def faults_of(home: Path, files: dict[str, File]) -> list[str]:
         update page set text = 'half'                  | has not the text
         delete from page                               | has not the text
         update version set state = 'embedding'         | is embedding
-        insert into waiting(name, sha256, added_at) values ('Late.pdf', 'ff', 0) | Late.pdf still waits
+        insert into job(name, phase, added_at) values ('Late.pdf', 'waiting', 0) | Late.pdf still waits
         update page set tables = null                  | has not the tables
         insert into incomplete values (1, 'images', 1) | lacks its images
         insert into lexicon values (7, x'00')          | lexicon has rows of version 7

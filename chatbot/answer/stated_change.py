@@ -12,7 +12,6 @@ from dataclasses import dataclass
 from itertools import zip_longest
 
 from chatbot.answer.citations.citation_keys import escape_keys
-from chatbot.answer.tables.operations import asked_operation
 from chatbot.evidence.figure_names import SAME_PERIOD, agreement
 from chatbot.evidence.page import page_of
 from chatbot.evidence.passages import orders_of
@@ -22,7 +21,7 @@ from ingestion.language.numbers import Figure, find_figures, magnitude
 from ingestion.language.opposites import MOVES, TOLD_LESS, TOLD_MORE
 from ingestion.language.periods import Period, find_periods, without_periods
 from ingestion.language.scales import SCALE_TERMS
-from ingestion.language.terms import content_terms, terms
+from ingestion.language.terms import terms
 
 __all__ = ["stated_change"]
 
@@ -39,8 +38,6 @@ _BASE = re.compile(r"\s(of (?:the )?\w+)")
 # The word before the first figure, a verb if it says anything.
 _LAST_WORD = re.compile(r"(\w+)(?:\s(?:at|to|in|by))?\s*\Z")
 _DENIED = re.compile(r"\b(?:not|never|would|could|might|may|if|unless)\b|\?", re.IGNORECASE)
-# "How much did growth fall" asks for the change of a change.
-_GROWTH_MOVED = re.compile(r"\b(?:did|does|has) (?:\w+ ){0,8}growth\b", re.IGNORECASE)
 _DIGITS = re.compile(r"\d[\d.,  ]*")
 _COMPARED = frozenset(
     terms("change compare compared difference percent percentage per cent much many point points")
@@ -71,12 +68,12 @@ def stated_change(prompt: Prompt, asked: Understanding) -> str:
     """
     if len(asked.subject) > LONGEST_QUESTION:
         return ""
-    operation, periods = asked_operation(asked.subject), asked.periods
+    operation, periods = asked.reading.operation, asked.periods
     first = next(iter(prompt.sources.values()), None)
     if operation is None or operation.kind not in {"change", "growth"} or len(periods) != 2 or first is None:
         return ""
-    topic = set(content_terms(without_periods(asked.subject))) - _SAYS_NOTHING
-    if not topic or _GROWTH_MOVED.search(asked.subject):
+    topic = set(asked.reading.undated.terms) - _SAYS_NOTHING
+    if not topic or asked.reading.asks("growth that moved"):
         return ""
     levels = [
         level

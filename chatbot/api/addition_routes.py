@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import AsyncIterator
+from contextlib import suppress
 from typing import Annotated
 
 from fastapi import APIRouter, Path, Request
@@ -17,7 +18,8 @@ from chatbot.api.schemas import JobOut, PasswordIn
 from chatbot.api.streaming import EVENTS, sse
 from chatbot.app.app_context import AppContext
 from chatbot.errors import NotFoundError
-from chatbot.store.addition_queue import Additions, Job
+from chatbot.store.addition_queue import Additions
+from chatbot.store.jobs import Job
 
 __all__ = ["ROUTER"]
 
@@ -66,15 +68,16 @@ def cancel(caller: Manages, opened: Store, number: Number) -> None:
 
 async def _progress(request: Request, opened: AppContext, number: int) -> AsyncIterator[bytes]:
     last: JobOut | None = None
-    while not await request.is_disconnected():
-        job = _job(opened.additions, number)
-        shown = job_out(opened, job)
-        if shown != last:
-            yield sse(shown.model_dump(), "job")
-            last = shown
-        if not job.busy:
-            return
-        await asyncio.sleep(TICK_SECONDS)
+    with suppress(NotFoundError):  # it was erased
+        while not await request.is_disconnected():
+            job = _job(opened.additions, number)
+            shown = job_out(opened, job)
+            if shown != last:
+                yield sse(shown.model_dump(), "job")
+                last = shown
+            if not job.busy:
+                return
+            await asyncio.sleep(TICK_SECONDS)
 
 
 def _job(additions: Additions, number: int) -> Job:

@@ -16,7 +16,8 @@ from chatbot.app.app_context import AppContext
 from chatbot.errors import NotFoundError
 from chatbot.evidence.page_marks import mark
 from chatbot.records import DocumentRow
-from chatbot.store.addition_queue import Job, NewFile
+from chatbot.store.addition_queue import NewFile
+from chatbot.store.jobs import Job
 from ingestion.reading.formats import mime_of
 
 __all__ = ["ROUTER", "document_out", "find_row", "job_out"]

@@ -10,8 +10,9 @@ from io import BytesIO
 
 from chatbot.errors import DocumentError
 from chatbot.records import Stage
-from chatbot.store.addition_queue import Additions, Job, NewFile
+from chatbot.store.addition_queue import Additions, NewFile
 from chatbot.store.document_names import display_name, free_name
+from chatbot.store.jobs import Job
 from chatbot.store.library import Library
 
 __all__ = ["Attached", "attach"]

@@ -20,7 +20,7 @@ from chatbot.memory.conversations.conversation_store import StoredExchange
 from chatbot.models.addresses import is_this_machine
 from chatbot.models.tokens import encodable
 from chatbot.records import Answer, Event, Notice, Stage, Token
-from chatbot.store.addition_queue import StopSigns
+from chatbot.store.shared_jobs import SharedJobs
 
 __all__ = ["Asking", "Given", "Ready", "RunningQuestions"]
 
@@ -273,7 +273,7 @@ class RunningQuestions:
     Also the last question of each conversation if the store has no answer to it.
     """
 
-    def __init__(self, chatbot: AnswerSource, stops: StopSigns | None = None, *, most: int = 0) -> None:
+    def __init__(self, chatbot: AnswerSource, stops: SharedJobs | None = None, *, most: int = 0) -> None:
         """stops: where other servers say which answers to stop, if the store is shared.
         most: how many questions of one owner may be on their way, 0 for any number.
         """

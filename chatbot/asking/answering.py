@@ -6,6 +6,7 @@ It does not search for pages.
 from __future__ import annotations
 
 import re
+import secrets
 from collections.abc import Callable, Generator, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
@@ -20,12 +21,12 @@ from chatbot.answer.extractive.amending_sentences import amending_sentences
 from chatbot.answer.extractive.main_points import main_points
 from chatbot.answer.extractive.passage_answers import Likeness, extract_answer, says_again
 from chatbot.answer.extractive.whole_quotations import whole_quotations
-from chatbot.answer.prompt import size_of, without_rules
+from chatbot.answer.prompt import Request, build_prompt, size_of, without_rules
 from chatbot.answer.stated_change import stated_change
 from chatbot.answer.tables.cell_lookup import by_year
 from chatbot.answer.tables.operations import by_operation
 from chatbot.answer.tables.table_answers import compute_answer, leaves_average_out
-from chatbot.answer.verdict import NO, YES, bound_of, by_sentence
+from chatbot.answer.verdict import NO, YES, by_sentence
 from chatbot.answer.verification.checked_text import CheckedText, check_statements
 from chatbot.answer.verification.own_text import check_quoted
 from chatbot.answer.verification.reading_call import StatementReading
@@ -58,7 +59,6 @@ from chatbot.records import (
 from chatbot.search.amendments import Amendments
 from chatbot.search.corpus_vocabulary import is_about, known_terms, listed, opens_with, topic_likeness
 from chatbot.search.editions import amended_notice, superseded
-from chatbot.search.fusion import embed_query, mean_vector
 from chatbot.search.refusal import (
     SearchEvidence,
     also_known,
@@ -71,9 +71,8 @@ from chatbot.search.refusal import (
 from chatbot.search.retrieval import Query, Retriever
 from chatbot.search.routing import document_parts
 from chatbot.store.library import Library
-from ingestion.language.periods import without_periods
 from ingestion.language.sentences import sentences, within_sentence
-from ingestion.language.terms import content_terms, terms
+from ingestion.language.terms import terms
 
 if TYPE_CHECKING:
     import numpy as np
@@ -181,8 +180,9 @@ class PromptedQuestion:
 class Answering:
     """Answers from the pages of a library. Safe from several threads."""
 
-    def __init__(self, library: Library) -> None:
-        self._library = library
+    def __init__(self, library: Library, *, context_tokens: int) -> None:
+        """context_tokens: of a prompt."""
+        self._library, self._context_tokens = library, context_tokens
         self._sentences = SentenceVectors(library.embedder)
         self._amendments = Amendments(library)
 
@@ -197,6 +197,11 @@ class Answering:
         if self._library.embedder.fingerprint.startswith(EMBEDDED):
             return self._sentences.vectors
         return None
+
+    def prompt(self, question: str, hits: Sequence[Hit], query: str = "") -> Prompt:
+        """A prompt of these pages alone. query: what was searched, "" for the question itself."""
+        nonce = secrets.token_hex(3)
+        return build_prompt(Request(question, query or question, hits, (), (), nonce, self._context_tokens))
 
     def judged(
         self,
@@ -271,6 +276,20 @@ class Answering:
             found = check_statements(text, prompt)
         return self._as_answer(prompt, found, model)
 
+    def quoted(self, prompt: Prompt, text: str, lead: str) -> Answer:
+        """The answer with what the pages of a prompt say, below a line that is on none of them.
+
+        A figure without a key is a count, or stands before the end of its piece, as in a heading.
+        """
+        answer = self.checked(prompt, text, "extractive")
+        return replace(
+            answer,
+            text="\n\n".join(filter(None, [lead, answer.text])),
+            numbers=tuple(number for number in answer.numbers if number.citation),
+            considered=tuple(prompt.sources.values()),
+            understanding=Understanding(prompt.question, prompt.question, "summary"),
+        )
+
     def as_written(self, answer: Answer) -> str:
         """A chat model's answer with whole keys, without those that a check added."""
         prompt = answer.prompt
@@ -340,24 +359,6 @@ class Answering:
             return explain(asked.reason, asked.understanding, asked.known)
         return ""
 
-    def refusal_evidence(
-        self, answer: Answer, names: Sequence[str], *, by_words: bool = False
-    ) -> dict[str, float]:
-        """What spoke for and against an answer that was given; {} if no page was found.
-
-        names: of the documents that were asked, () for all. by_words: as if nothing were embedded.
-        """
-        if answer.prompt is None or answer.understanding is None or not answer.prompt.sources:
-            return {}
-        understanding = answer.understanding
-        if by_words:
-            vector = None
-        else:
-            vector = mean_vector(embed_query(self._library.embedder, understanding.subject).chunks)
-        known = self._known(answer.prompt, understanding, names)
-        computed = self._computed(answer.prompt, understanding)
-        return self._evidence(PromptedQuestion(answer.prompt, understanding, vector, computed, known))
-
     def _known(
         self, prompt: Prompt, understanding: Understanding, names: Sequence[str]
     ) -> Callable[[str], bool]:
@@ -422,10 +423,10 @@ class Answering:
             if self._library.catalog.active():
                 return "no_page"
             return "no_documents"
-        return why_not(self._evidence(asked), hits)
+        return why_not(self.evidence(asked), hits)
 
-    def _evidence(self, asked: PromptedQuestion) -> dict[str, float]:
-        """See chatbot/search/refusal.py."""
+    def evidence(self, asked: PromptedQuestion) -> dict[str, float]:
+        """What speaks for and against an answer, see `refusal_evidence`."""
         hits = tuple(asked.prompt.sources.values())
         found = [passage for hit in hits for passage in page_of(hit).passages]
         with_heads = [f"{passage.head} {passage.text}" for passage in found]
@@ -513,7 +514,7 @@ class Answering:
                     likeness = self.likeness(asked.vector)
                     own = replace(with_hit, sources={key: hit})
                     quoted = extract_answer(own, asked.understanding, likeness=likeness).partition("\n\n")[0]
-                    quoted = quoted if _shares_words(quoted, asked.understanding.subject) else ""
+                    quoted = quoted if _shares_words(quoted, asked.understanding) else ""
                 if quoted:
                     said += f"\n{amended_notice(name, other)}\n{quoted}"
                     prompt = with_hit
@@ -527,17 +528,16 @@ class Answering:
 
         "" if it says so itself, or if the question holds no figure against an amount.
         """
-        question = asked.understanding.subject
-        if bound_of(question) is None or answer.text.startswith((YES, NO)):
+        question = asked.understanding.reading
+        if question.bound is None or answer.text.startswith((YES, NO)):
             return ""
         if asked.computed and not asked.avoid:
             return ""
         documents = {hit.document.replace("_", " ") for hit in asked.prompt.sources.values()}
         about = terms(" ".join([asked.understanding.whose, *documents]))
-        question_terms = set(content_terms(question))
 
         def shared_terms(sentence: str) -> int:
-            return len(question_terms.intersection(terms(sentence)))
+            return len(set(question.terms).intersection(terms(sentence)))
 
         candidates = sentences(KEYS_IN_BRACKETS.sub("", answer.first))
         nearest = max(candidates, key=shared_terms, default="")
@@ -612,8 +612,8 @@ class Answering:
         It may be of another year if the question's own is missing. "" if it lacks half of the question's
         words and is unlike it in meaning, or is on a page that addresses its reader as a machine.
         """
-        subject = without_periods(asked.understanding.subject)
-        of_any_year = replace(asked.understanding, years=(), subject=subject)
+        undated = asked.understanding.reading.undated
+        of_any_year = replace(asked.understanding, years=(), subject=undated.text)
         text = ""
         if asked.understanding.years and of_any_year.measures:
             text = self._computed(asked.prompt, of_any_year)
@@ -632,7 +632,7 @@ class Answering:
             is_like = False
         else:
             is_like = likeness([words])[0] >= LEAST_LIKE
-        if orders_of(hit) or not (is_like or _shares_words(words, of_any_year.subject)):
+        if orders_of(hit) or not (is_like or _shares_words(words, of_any_year)):
             return ""
         if len(words) <= LONGEST_QUOTE:
             quote = words
@@ -677,10 +677,10 @@ def _is_in_doubt(citations: Sequence[Citation], hit: Hit) -> bool:
     return any(start <= figure.start < end for figure in doubted for start, end in spans)
 
 
-def _shares_words(text: str, question: str) -> bool:
+def _shares_words(text: str, asked: Understanding) -> bool:
     """Whether a passage has more than LEAST_CLOSE of a question's words."""
-    asked = set(content_terms(question))
-    return len(asked.intersection(terms(text))) > LEAST_CLOSE * len(asked)
+    words = set(asked.reading.terms)
+    return len(words.intersection(terms(text))) > LEAST_CLOSE * len(words)
 
 
 def _other_period(asked: Understanding, text: str) -> str:

@@ -198,19 +198,15 @@ class Asker:
         if model is not None:
             asked, hits = self._prompted(ask, prepared.query, request, asked, whole, model)
         answer = yield from self.answering.answer(asked, model, stop)
-        complete = replace(
+        answer = replace(
             answer,
             citations=without_reports(answer.citations, ask.texts),
             considered=_considered(answer, hits),
-            conversation=ask.conversation,
             understanding=prepared.understanding,
-            fingerprint=self.library.embedder.fingerprint,
             notes=before.notes,
             compression=before.compression,
-            names=ask.names,
-            index=index,
-            seconds=round(time.perf_counter() - started, 3),
         )
+        complete = self._completed_answer(answer, ask, index, started)
         yield complete
         yield from self._read_back(complete, ask, stop)
 
@@ -412,11 +408,7 @@ class Asker:
         if len(groups) < 2:
             return None
         hits = self.several.hits(wanted, groups)
-        lacking: Sequence[str] = ()
-        understanding = wanted.understanding
-        if understanding:
-            known = known_terms(self.library, understanding, wanted.names)
-            lacking = left_out(understanding, known)
+        lacking = left_out(wanted.asked, known_terms(self.library, wanted.asked, wanted.names))
         try:
             found = self.several.answer(question, wanted, groups, hits, compares=not lacking)
         except (KeyError, IndexError):  # a page was erased meanwhile
@@ -576,8 +568,7 @@ class Asker:
         """The pages, with the texts that came with the question among them."""
         if not ask.texts:
             return list(pages)
-        asked = query.understanding.subject if query.understanding else query.text
-        return with_texts(pages, ask.texts, asked, self.answering.likeness(query.vector))
+        return with_texts(pages, ask.texts, query.asked.subject, self.answering.likeness(query.vector))
 
     def _completed(
         self, question: str, exchanges: tuple[Exchange, ...], ask: Ask, stop: Callable[[], bool]

@@ -126,7 +126,7 @@ class MemoryContext:
         same = None
         try:
             if self._models.answering(ask.owner) is None:
-                same = self._cases.of_question(ask.owner, query, vector, ask.names)
+                same = self._cases.of_question(ask.owner, query, ask.names)
             pages = self._cases.weighed_pages(ask.owner, vector)
         except ProjectError:  # the layer reports it
             return FeedbackRerank()
@@ -135,9 +135,9 @@ class MemoryContext:
         digest_of = self._library.catalog.digest_of
         if same is None:
             return FeedbackRerank(weights, digest_of, None, older)
-        if same.case.reward:
-            return FeedbackRerank(weights, digest_of, same.case, older)
-        return FeedbackRerank(weights, digest_of, None, older, avoid=same.case.plan)
+        if same.reward:
+            return FeedbackRerank(weights, digest_of, same, older)
+        return FeedbackRerank(weights, digest_of, None, older, avoid=same.plan)
 
     def advice(self, ask: Ask) -> Iterator[Event] | None:
         """The reply to a line that is advice to be remembered ("when … then …").

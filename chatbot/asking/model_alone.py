@@ -2,18 +2,17 @@
 
 from __future__ import annotations
 
-import time
 from collections.abc import Callable, Generator
 from dataclasses import replace
 
 from chatbot.asking.answering import reply_notices
 from chatbot.asking.model_roles import ChatModels
-from chatbot.asking.model_turns import usage_of
+from chatbot.asking.model_turns import ModelTurns
 from chatbot.asking.question import Ask
 from chatbot.errors import UsageError
 from chatbot.memory.memory_service import Before
-from chatbot.models.chat import LLM, Anew
-from chatbot.records import Answer, Event, Notice, Prompt, Stage, Token
+from chatbot.models.chat import LLM
+from chatbot.records import Answer, Event, Notice, Prompt, Stage
 
 __all__ = ["UNCITED", "answer_alone", "check_model"]
 
@@ -47,29 +46,20 @@ def answer_alone(
         said += [("user", exchange.user), ("assistant", exchange.assistant)]
     messages = (("system", RULES), *said, ("user", ask.question))
     prompt = Prompt(ask.question, ask.question, {}, before.exchanges, (), messages, "", before.earlier)
-    started = time.monotonic()
-    first_seconds = 0.0
-    reply = model.stream(messages, max_tokens=models.answer_tokens(ask.owner), stop=stop)
-    try:
-        for piece in reply:
-            first_seconds = first_seconds or time.monotonic() - started
-            yield Token(piece, anew=isinstance(piece, Anew))
-    finally:
-        reply.close()
-    text = reply.text
-    seconds = round(time.monotonic() - started, 3)
-    usage = replace(usage_of(reply, prompt, text), seconds=seconds, first_seconds=round(first_seconds, 3))
-    yield from reply_notices(reply, prompt)
+    turns = ModelTurns(model, prompt, max_tokens=models.answer_tokens(ask.owner), stop=stop)
+    yield from turns.events()
+    assert turns.reply is not None and turns.usage is not None
+    yield from reply_notices(turns.reply, prompt)
     yield Notice(UNCITED)
     return Answer(
         ask.question,
         ask.question,
-        text,
+        turns.reply.text,
         True,
         prompt=prompt,
         model=model.name,
         compression=before.compression,
         sent_to=(model.name, model.host),
-        usage=replace(usage, cost=models.cost(ask.owner, usage)),
+        usage=replace(turns.usage, cost=models.cost(ask.owner, turns.usage)),
         alone=True,
     )

@@ -17,7 +17,7 @@ from chatbot.models.tokens import count_tokens
 from chatbot.models.tool_calls import OfferedTool, ToolRound
 from chatbot.records import Event, Notice, Prompt, Stage, Token, Usage
 
-__all__ = ["ModelTurns", "usage_of"]
+__all__ = ["ModelTurns"]
 
 EMPTY = "{model} called tools instead of answering."
 
@@ -33,12 +33,12 @@ class ModelTurns:
         self,
         model: LLM,
         prompt: Prompt,
-        looking: Looking | None,
+        looking: Looking | None = None,
         *,
         max_tokens: int,
         stop: Callable[[], bool],
-        waited: Callable[[float], Sequence[Notice]],
-        settled: Callable[[Prompt], Prompt],
+        waited: Callable[[float], Sequence[Notice]] = lambda _: (),
+        settled: Callable[[Prompt], Prompt] = lambda prompt: prompt,
     ) -> None:
         """looking: None for a model that is to answer at once.
 

@@ -6,50 +6,32 @@ If the question asks for it, the documents' figures are ranked.
 from __future__ import annotations
 
 import re
-import secrets
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from chatbot.answer.citations.citation_keys import KEYS_IN_BRACKETS, escape_keys
 from chatbot.answer.compare.comparison_entries import read_entry
-from chatbot.answer.prompt import Request, build_prompt
 from chatbot.answer.tables.cell_lookup import asks_part
 from chatbot.asking.answering import Answering
 from chatbot.comparison import Entry, EntryPlace
 from chatbot.comparison.changes import change_between
 from chatbot.comparison.quantities import unit_text
 from chatbot.comparison.records import Quantity
+from chatbot.question_reading import QuestionReading, read_question
 from chatbot.records import Answer, Hit, Prompt, Understanding
-from chatbot.search.page_search import Finder, asks_of_all, of_one
+from chatbot.search.page_search import Finder
 from chatbot.search.question_terms import understand
 from chatbot.search.retrieval import Query
 from chatbot.search.routing import document_parts
 from chatbot.store.document_names import with_titles
 from ingestion.language.numbers import find_figures
-from ingestion.language.opposites import COMPARATIVES, SUPERLATIVES
 from ingestion.language.periods import YEAR
-from ingestion.language.vocabulary import either
 
 __all__ = ["MultiDocument", "with_titled_parts"]
 
 # The lines that name documents in the order of their figures.
 ABOUT_ORDER = re.compile(r"(?:Highest|Lowest) first|Not compared, ")
 
-# Words that ask for the most or the least.
-MOST = re.compile(rf"\b(?:{either([*SUPERLATIVES[0], *COMPARATIVES[0]])}|ranks?|ranking)\b", re.IGNORECASE)
-LEAST = re.compile(rf"\b(?:{either([*SUPERLATIVES[1], *COMPARATIVES[1]])})\b", re.IGNORECASE)
-# Words that ask how something moved. The figures that are found give its level only.
-CHANGE = re.compile(
-    (
-        r"\b(?:grow|grew|grown|growth|rose|rise|risen|increas\w*|decreas\w*|declin\w*|fell|fall|fallen"
-        r"|drop\w*|chang\w*|improv\w*)\b"
-    ),
-    re.IGNORECASE,
-)
-DIFFERENCE = re.compile(
-    r"\bhow much\b.{0,60}\b(?:more|less|higher|lower|larger|smaller|bigger)\b|\bdifference\b|\bcompared?\b",
-    re.IGNORECASE,
-)
 # The year of a document right after its name: "Acme (fiscal 2023)".
 YEAR_BEHIND = re.compile(rf"^[\s'’s]{{0,3}}\s?\(?[^()?,;.]{{0,24}}?({YEAR})\)?", re.IGNORECASE)
 # The remains of a name that was taken out: "of and of Acme", "of Acme and of ?".
@@ -81,8 +63,8 @@ class _Side:
 class MultiDocument:
     """Compares documents in one answer. Safe to use from several threads."""
 
-    def __init__(self, finder: Finder, answering: Answering, *, context_tokens: int) -> None:
-        self._finder, self._answering, self._context_tokens = finder, answering, context_tokens
+    def __init__(self, finder: Finder, answering: Answering) -> None:
+        self._finder, self._answering = finder, answering
 
     def hits(self, query: Query, groups: Sequence[tuple[str, ...]]) -> list[Hit]:
         """The best pages of each of these groups of documents for what the question asks of it."""
@@ -104,30 +86,27 @@ class MultiDocument:
 
         hits: their pages. compares: whether everyone whom the question names is among them.
         """
-        nonce = secrets.token_hex(3)
-        prompt = build_prompt(Request(question, query.text, hits, (), (), nonce, self._context_tokens))
+        prompt = self._answering.prompt(question, hits, query.text)
         sides = [self._side(prompt, self._query(query, names, groups)) for names in groups]
         answering = [side for side in sides if side.text]
         if len(answering) < 2:
             return None
-        every = asks_of_all(query.understanding.query if query.understanding else question)
-        if every:
+        asked = query.asked.reading
+        if asked.asks("which of all"):
             blocks = [_block(side) for side in answering]
             silent = [_title(side) for side in sides if not side.text]
             if silent:
                 blocks.append(f"No answer was found in {'; '.join(silent)}.")
-            compared = list(self._ranked(question, prompt, answering))
+            compared = list(self._ranked(asked, prompt, answering))
         else:
             blocks = [_block(side) for side in sides]
-            compared = list(self._compared(question, prompt, sides))
-            compared = compared if compares else []
+            compared = list(self._compared(asked, prompt, sides)) if compares else []
         text = "\n\n".join([*compared, *blocks])
         answer = self._answering.checked(prompt, text, "extractive")
         # The ranked figures are repeated below with their pages, and are checked there.
         ranked_figures = find_figures("\n\n".join(compared))
         answer = replace(answer, numbers=answer.numbers[len(ranked_figures) :])
-        assert query.understanding is not None
-        understanding = replace(query.understanding, form="several")
+        understanding = replace(query.asked, form="several")
         return replace(answer, question=question, search_query=query.text, understanding=understanding)
 
     def _query(self, query: Query, names: tuple[str, ...], groups: Sequence[tuple[str, ...]]) -> Query:
@@ -136,12 +115,11 @@ class MultiDocument:
         For documents of one name that is the year in the file's name, else the one after the document's name
         in the question.
         """
-        assert query.understanding is not None
-        text = query.understanding.query
+        text = query.asked.query
         own_parts = document_parts(names[0])
         alike = all(document_parts(other[0]) == own_parts for other in groups)
         if alike:
-            own_years = (year for year in query.understanding.years if str(year) in names[0])
+            own_years = (year for year in query.asked.years if str(year) in names[0])
             own_year = next(own_years, 0)
         else:
             own_year = _year_of(own_parts, text)
@@ -149,23 +127,22 @@ class MultiDocument:
             for part in set(document_parts(other[0])).difference(own_parts):
                 other_name = rf"(?i)\b{_spelled(part)}\b(?:['’]s?)?(?:\s?\([^()]{{0,40}}\))?"
                 text = re.sub(other_name, " ", text)
-        text = of_one(DANGLING.sub("", TWICE.sub(r"\1", text)))
+        text = read_question(DANGLING.sub("", TWICE.sub(r"\1", text))).of_each
         asked = understand(text, text)
         if own_year:
             asked = replace(asked, years=(own_year,))
         return replace(query, text=text, names=names, understanding=asked)
 
     def _side(self, prompt: Prompt, query: Query) -> _Side:
-        assert query.understanding is not None
-        own = _with_documents(prompt, query.names)
+        own = prompt.only(lambda hit: hit.document in query.names)
         if not own.sources:
-            return _Side(query.names, query.understanding, "")
+            return _Side(query.names, query.asked, "")
         own = replace(own, search_query=query.text, question=query.text)
-        asked = self._answering.judged(own, query.understanding, query.vector, query.names)
+        asked = self._answering.judged(own, query.asked, query.vector, query.names)
         text = "\n".join(_first(self._answering.said(asked)))
-        return _Side(query.names, query.understanding, text)
+        return _Side(query.names, query.asked, text)
 
-    def _compared(self, question: str, prompt: Prompt, sides: Sequence[_Side]) -> Iterator[str]:
+    def _compared(self, asked: QuestionReading, prompt: Prompt, sides: Sequence[_Side]) -> Iterator[str]:
         """The documents in order of their figures, or the difference of two, as the question asks for it.
 
         Nothing if one of them has no figure, or one that cannot be compared with the first's.
@@ -184,20 +161,20 @@ class MultiDocument:
         changes = [change_between(entries[0], entry) for entry in entries[1:]]
         if any(change.why_not for change in changes):
             return
-        sign = _sign(question) if all(len(side.asked.years) == 1 for side in sides) else 0
+        sign = asked.order if all(len(side.asked.years) == 1 for side in sides) else 0
         if sign:
             yield _in_order(figures, sign, "")
         if len(changes) != 1:
             return
-        if DIFFERENCE.search(question) or any(side.asked.compares for side in sides):
+        if asked.asks("comparison") or any(side.asked.compares for side in sides):
             yield f"{_title(sides[1])} less {_title(sides[0])}: {changes[0].formula}."
 
-    def _ranked(self, question: str, prompt: Prompt, sides: Sequence[_Side]) -> Iterator[str]:
+    def _ranked(self, asked: QuestionReading, prompt: Prompt, sides: Sequence[_Side]) -> Iterator[str]:
         """The documents whose figures can be compared, in order, and the names of the others.
 
         Nothing if fewer than two can be compared.
         """
-        sign = _sign(question)
+        sign = asked.order
         read = [(side, self._entry(prompt, side)) for side in sides if not asks_part(side.text)]
         known = [(side, entry) for side, entry in read if _has_sure_figure(entry)]
         groups = [_comparable(candidate, known) for candidate in known]
@@ -212,7 +189,7 @@ class MultiDocument:
             yield f"Not compared, as they give no yearly figure in that unit: {'; '.join(others)}."
 
     def _entry(self, prompt: Prompt, side: _Side) -> Entry:
-        own = _with_documents(prompt, side.names)
+        own = prompt.only(lambda hit: hit.document in side.names)
         answer = self._answering.checked(own, side.text, "extractive")
         years = side.asked.years
         year = str(years[0]) if len(years) == 1 else ""
@@ -244,20 +221,6 @@ def _comparable(
     return [other for other in known if other is candidate or not change_between(entry, other[1]).why_not]
 
 
-def _sign(question: str) -> int:
-    """-1 if the highest comes first, 1 if the lowest does, 0 if no order is asked for.
-
-    Also 0 if an order of changes is asked for, because the figures are levels.
-    """
-    if CHANGE.search(question):
-        return 0
-    if MOST.search(question):
-        return -1
-    if LEAST.search(question):
-        return 1
-    return 0
-
-
 def _in_order(figures: Sequence[tuple[_Side, Quantity]], sign: int, which: str) -> str:
     """The documents by their figures. which: what is said of them after the word for the order."""
     ordered = sorted(figures, key=lambda pair: sign * _size(pair[1]))
@@ -274,12 +237,6 @@ def _size(figure: Quantity) -> float:
     A percentage that was worked out of millions is not in millions.
     """
     return figure.value * (1.0 if figure.unit == "%" else figure.scale)
-
-
-def _with_documents(prompt: Prompt, names: Sequence[str]) -> Prompt:
-    """The prompt with the pages of these documents alone."""
-    sources = {key: hit for key, hit in prompt.sources.items() if hit.document in names}
-    return replace(prompt, sources=sources)
 
 
 def with_titled_parts(answer: Answer, titles: Mapping[str, str]) -> str:

@@ -5,13 +5,11 @@ Pages count as a viewer of PDFs counts them. Where another page has the number p
 
 from __future__ import annotations
 
-import secrets
 from collections.abc import Collection, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 from chatbot.answer.citations.citation_keys import KEYS_IN_BRACKETS, escape_keys
 from chatbot.answer.extractive.main_points import main_points
-from chatbot.answer.prompt import Request, build_prompt
 from chatbot.asking.answering import Answering
 from chatbot.asking.memory_context import MemoryContext
 from chatbot.asking.question import Ask
@@ -22,7 +20,7 @@ from chatbot.evidence.passages import LEFT_OUT, verbatim
 from chatbot.evidence.text_blocks import is_head, read_blocks
 from chatbot.evidence.word_runs import evened
 from chatbot.memory.conversations.answer_records import CITED
-from chatbot.records import Answer, Hit, Prompt, Understanding
+from chatbot.records import Answer, Hit
 from chatbot.search.page_search import Finder
 from chatbot.search.places import PagePlace
 from chatbot.store.library import Library
@@ -52,16 +50,9 @@ class PageAnswers:
     """Answers by place. Safe to use from several threads."""
 
     def __init__(
-        self,
-        library: Library,
-        finder: Finder,
-        answering: Answering,
-        lending: MemoryContext,
-        *,
-        context_tokens: int,
+        self, library: Library, finder: Finder, answering: Answering, lending: MemoryContext
     ) -> None:
-        self._library, self._finder, self._answering = library, finder, answering
-        self._lending, self._context_tokens = lending, context_tokens
+        self._library, self._finder, self._answering, self._lending = library, finder, answering, lending
 
     def answer(self, place: PagePlace, question: str, ask: Ask) -> Answer | None:
         """The answer, None where the place says nothing of what is asked about. Raises NotFoundError."""
@@ -134,7 +125,7 @@ class PageAnswers:
     def _page(self, hit: Hit, place: PagePlace) -> list[str]:
         """The text of a page in pieces, or the sentences that sum it up."""
         if place.sums_up:
-            prompt = self._prompt("", hit)
+            prompt = self._answering.prompt("", [hit])
             points = main_points(prompt, POINTS, self._answering.sentence_vectors)
             if found := [f"• {KEYS_IN_BRACKETS.sub('', point).strip()}" for point in points]:
                 return found
@@ -142,22 +133,10 @@ class PageAnswers:
 
     def _quoted(self, question: str, hit: Hit, parts: Sequence[str], lead: str) -> Answer:
         """The answer with parts of a page below a line that says where they stand."""
-        prompt = self._prompt(question, hit)
+        prompt = self._answering.prompt(question, [hit])
         key = next(iter(prompt.sources))
         shown = [part if part == LEFT_OUT else f"{escape_keys(part)} [{key}]" for part in parts]
-        answer = self._answering.checked(prompt, "\n".join(shown), "extractive")
-        return replace(
-            answer,
-            text=f"{escape_keys(lead)}\n\n{answer.text}",
-            # A figure before the end of its piece, as in a heading, has no key of its own, yet is quoted too.
-            numbers=tuple(number for number in answer.numbers if number.citation),
-            considered=(hit,),
-            understanding=Understanding(question, question, "summary"),
-        )
-
-    def _prompt(self, question: str, hit: Hit) -> Prompt:
-        nonce = secrets.token_hex(3)
-        return build_prompt(Request(question, question, [hit], (), (), nonce, self._context_tokens))
+        return self._answering.quoted(prompt, "\n".join(shown), escape_keys(lead))
 
     def _hit(self, version: int, name: str, number: int) -> Hit | None:
         return next(iter(self._finder.pages_of(version, name, [number])), None)

@@ -5,22 +5,19 @@ It does not recognise intents.
 
 from __future__ import annotations
 
-import secrets
 from collections.abc import Collection, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 from chatbot.answer.citations.citation_keys import escape_keys
 from chatbot.answer.extractive.main_points import key_figures, main_points
-from chatbot.answer.prompt import Request, build_prompt
 from chatbot.asking.answering import Answering
 from chatbot.asking.small_talk import guided
-from chatbot.records import Answer, Hit, Prompt, Understanding
+from chatbot.records import Answer, Hit, Prompt
 from chatbot.search.intents import Intent
 from chatbot.search.outline import outline
 from chatbot.search.page_search import Finder
 from chatbot.search.sections import Section, document_sections, part_of
 from chatbot.store.library import Library
-from ingestion.language.numbers import find_figures
 from ingestion.pages.kinds import PRIMARY_STATEMENTS
 from ingestion.prompt_injection.injections import find_instructions
 
@@ -62,13 +59,8 @@ class _Parts:
 class WholeDocument:
     """Makes summaries and outlines of the documents of a library. Safe to use from several threads."""
 
-    def __init__(
-        self, library: Library, finder: Finder, answering: Answering, *, context_tokens: int
-    ) -> None:
-        self._library = library
-        self._finder = finder
-        self._answering = answering
-        self._context_tokens = context_tokens
+    def __init__(self, library: Library, finder: Finder, answering: Answering) -> None:
+        self._library, self._finder, self._answering = library, finder, answering
 
     def heading(self, names: Sequence[str], message: str) -> str:
         """The longest title of a part that a message names, of the one document that is asked.
@@ -158,18 +150,18 @@ class WholeDocument:
         prompt = self._prompt(question, document, pages)
         vectors = self._answering.sentence_vectors
         after = (part.title, part.page) if part else ("", 0)
-        points = list(main_points(_only(prompt, pages), POINTS, vectors, after=after))
+        own = prompt.only(lambda hit: hit.page in pages)
+        points = list(main_points(own, POINTS, vectors, after=after))
         figures = list(key_figures(prompt, FIGURES))
         parts = [] if part else self._listed(prompt, document, FEW_HEADINGS)
         blocks = [
-            self._title(document, part),
             *_block("In its own sentences:", [f"• {point}" for point in points]),
             *_block("Key figures:", [f"• {figure}" for figure in figures]),
             *_block("Contents:", parts),
         ]
         if not points and not figures:
             blocks.append(NOTHING_ALONE)
-        return self._checked(prompt, "\n\n".join(blocks), question)
+        return self._answering.quoted(prompt, "\n\n".join(blocks), self._title(document, part))
 
     def _outline(self, question: str, document: _Parts) -> Answer:
         pages = {part.page for part in _chosen(document.parts, HEADINGS)}
@@ -177,12 +169,11 @@ class WholeDocument:
         lines = self._listed(prompt, document, HEADINGS)
         title = self._title(document, None)
         if not lines:
-            return self._checked(prompt, f"{title} It has no headings.", question)
+            return self._answering.quoted(prompt, "", f"{title} It has no headings.")
         left_out = len(document.parts) - len(lines)
         if left_out > 0:
             lines.append(f"… and {left_out:,} smaller headings.")
-        text = "\n\n".join([title, "\n".join(lines)])
-        return self._checked(prompt, text, question)
+        return self._answering.quoted(prompt, "\n".join(lines), title)
 
     def _standing(self, document: _Parts) -> list[int]:
         """Physical pages that represent the whole document.
@@ -204,8 +195,7 @@ class WholeDocument:
     def _prompt(self, question: str, document: _Parts, pages: Collection[int]) -> Prompt:
         listed = {part.page for part in _chosen(document.parts, FEW_HEADINGS)}
         hits = self._finder.pages_of(document.version, document.name, {*pages, *listed})
-        nonce = secrets.token_hex(3)
-        return build_prompt(Request(question, question, hits, (), (), nonce, self._context_tokens))
+        return self._answering.prompt(question, hits)
 
     def _listed(self, prompt: Prompt, document: _Parts, most: int) -> list[str]:
         """Lines for the parts of a document, each with its key."""
@@ -232,28 +222,6 @@ class WholeDocument:
             count = f"{len(document.texts):,} pages"
         details = filter(None, (facts.period, facts.status, count))
         return f"{title}: {', '.join(details)}."
-
-    def _checked(self, prompt: Prompt, text: str, question: str) -> Answer:
-        answer = self._answering.checked(prompt, text, "extractive")
-        # The counts of pages and headings come from the catalogue and are on no page.
-        counts: list[str] = []
-        for line in text.splitlines():
-            if not line.startswith("•"):
-                counts += [figure.text for figure in find_figures(line)]
-        numbers = tuple(check for check in answer.numbers if check.text not in counts)
-        return replace(
-            answer,
-            numbers=numbers,
-            question=question,
-            considered=tuple(prompt.sources.values()),
-            understanding=Understanding(question, question, "summary"),
-        )
-
-
-def _only(prompt: Prompt, pages: Collection[int]) -> Prompt:
-    """The prompt with these pages alone."""
-    sources = {key: hit for key, hit in prompt.sources.items() if hit.page in pages}
-    return replace(prompt, sources=sources)
 
 
 def _of_part(part: Section) -> list[int]:

@@ -128,18 +128,19 @@ def _reading(
     """
     queue, places = None, 0
     with ExitStack() as opened:
-        if (command := served()) is not None:
-            queue = command.store.additions
-        elif scheduler is not None:
+        command = served()
+        if command is None and scheduler is not None:
             from chatbot.store.cluster_reading import Cluster
 
             cluster = opened.enter_context(closing(Cluster(scheduler)))
             chatbot.library.adding.elsewhere, places = cluster.read, cluster.places
+        if command is not None:
+            queue = command.store.additions
         elif settings.database:
             from chatbot.store.addition_opening import open_additions
 
             works = dataclasses.replace(settings, server_adds=True)
-            additions = open_additions(chatbot.library, works, readers=settings.threads)
+            additions = open_additions(chatbot.library, works, readers=places or settings.threads)
             queue = opened.enter_context(closing(additions))
         yield queue, places
 

@@ -48,8 +48,9 @@ from chatbot.mcp_server.tool_forms import (
 from chatbot.records import DocumentRow, Hit
 from chatbot.serialize import hit_line
 from chatbot.settings import PROGRAM
-from chatbot.store.addition_queue import Job, NewFile
+from chatbot.store.addition_queue import NewFile
 from chatbot.store.api_keys import SCOPES
+from chatbot.store.jobs import Job
 
 __all__ = ["ADDRESS", "McpTool", "Visitor", "all_tools", "get_page", "page_address", "tools_of"]
 

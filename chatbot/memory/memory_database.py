@@ -47,17 +47,9 @@ log = logging.getLogger(__name__)
 Value = TypeVar("Value")
 
 
-def _triggers() -> Sequence[str]:
-    from chatbot.memory.cases.case_file import TABLES
-
-    return (TABLES.script,)
-
-
 NAME = "memory"
 SCHEMA = Schema(
-    "create table memory_version (memory text primary key, version integer not null) without rowid;\n",
-    1,
-    later=_triggers,
+    "create table memory_version (memory text primary key, version integer not null) without rowid;\n", 2
 )
 # Seconds to wait for another program that holds the file; an answer waits as long.
 BUSY_SECONDS = 3

@@ -11,10 +11,10 @@ import time
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
-from functools import partial
+from functools import lru_cache, partial
 
 from chatbot.errors import ModelError, NotFoundError, ProjectError, StoreError
-from chatbot.memory.compression.sessions import CompressionStats, Sessions
+from chatbot.memory.compression.sessions import MOST_SESSIONS, CompressionStats
 from chatbot.memory.compression.shortening import (
     SHARE_OF_LAST,
     Long,
@@ -90,7 +90,8 @@ class MemoryService:
         self._conversations = conversations
         self._catalog = catalog
         self._embedder = embedder
-        self._sessions = Sessions(model=settings.chat_model)
+        # Tokens of exchanges by their numbers, of the conversations that were used last.
+        self._counts = lru_cache(MOST_SESSIONS)(lambda conversation: dict[int, int]())
         self._history = HistoryLayer(conversations, embedder)
         self._summary = SummaryLayer(conversations)
 
@@ -210,8 +211,12 @@ class MemoryService:
         return Before(exchanges, earlier, notes, compression, notices)
 
     def _tokens(self, row: ConversationRow, said: Sequence[StoredExchange]) -> list[int]:
-        """Tokens of each exchange. An id that was erased and used again is another conversation."""
-        return self._sessions.tokens(f"{row.id} {row.begun_at}", said)
+        """Tokens of each exchange, counted once. An id that was used again is another conversation."""
+        counts = self._counts(f"{row.id} {row.begun_at}")
+        for one in said:
+            if one.number not in counts:
+                counts[one.number] = _tokens_of([Exchange(one.user, one.cited)], self._settings)
+        return [counts[one.number] for one in said]
 
     def is_on(self, conversation: str, owner: str, memory: str) -> bool:
         """Whether a memory is used in a conversation; False if there is no such conversation."""

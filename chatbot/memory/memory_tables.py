@@ -5,12 +5,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 from contextlib import closing
 
-from chatbot.memory import session_texts, user_settings_store
-from chatbot.memory.cases import case_file
+from chatbot.memory import items, session_texts, user_settings_store
 from chatbot.memory.conversations import conversation_store
 from chatbot.memory.memory_database import CLOCK, NAME, SCHEMA, MemoryDatabase, Tables, check_version
 from chatbot.memory.signals import news_places, signal_use
-from chatbot.memory.situations import situation_types
 from chatbot.store.database import Database, Place
 from chatbot.store.migration.table_copying import MovedPart
 
@@ -18,10 +16,9 @@ __all__ = ["ALL", "memory_part"]
 
 ALL = (
     CLOCK,
-    case_file.TABLES,
+    items.TABLES,
     conversation_store.TABLES,
     session_texts.TABLES,
-    situation_types.TABLES,
     user_settings_store.TABLES,
     signal_use.TABLES,
     signal_use.RATINGS,

@@ -24,7 +24,6 @@ __all__ = [
     "Listed",
     "amended_notice",
     "amendments",
-    "asks_for_older",
     "is_older",
     "newer_bonus",
     "newer_notice",
@@ -85,12 +84,6 @@ AMENDMENT = re.compile(r"\b(?:amendments?|amending|to amend|addendum|corrigendum
 BESIDE_AMENDMENT = frozenset(
     "amendment amendments amending amend addendum corrigendum to a an and on for by no number first second "
     "third fourth fifth section article".split()
-)
-OLDER = re.compile(
-    r"\b(?:old(?:er|est)?|previous(?:ly)?|earlier|former(?:ly)?|prior|preceding|before (?:that|this|then"
-    r"|it)|superseded|replaced|original(?:ly)?|used to|"
-    r"at the time|history|chang(?:e|es|ed)|compared?|comparison|difference|versus|since)\b",
-    re.I,
 )
 WORD = re.compile(r"[^\W\d_]+|\d+")
 # Equal titles of at least this many words are of one series, whatever the files are called.
@@ -209,13 +202,6 @@ def series_of(name: str, documents: Sequence[Listed]) -> list[str]:
         return []
     found = [document for document in documents if document.name == name or _same_series(own, document)]
     return [document.name for document in sorted(found, key=_by_age)]
-
-
-def asks_for_older(question: str) -> bool:
-    """Whether a question asks for what was before, or for a change, and so does not prefer the newest of a
-    series.
-    """
-    return OLDER.search(question) is not None
 
 
 def newer_notice(older: Listed, newer: Listed) -> str:

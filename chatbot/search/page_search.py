@@ -37,29 +37,18 @@ from chatbot.store.joint_lexicon import total_frequencies
 from chatbot.store.library import Library
 from chatbot.store.term_scores import Lexicon
 from ingestion.language.measures import Measure
-from ingestion.language.opposites import SUPERLATIVES
 from ingestion.language.terms import terms
-from ingestion.language.vocabulary import either
 
 if TYPE_CHECKING:
     from chatbot.models.chat import LLM
 
-__all__ = ["Find", "Finder", "asks_of_all", "of_one"]
+__all__ = ["Find", "Finder"]
 
 # Operands of a ratio that are searched for, and pages that all of them together may bring.
 MOST_OPERANDS, MOST_PAGES = 4, 5
 # A question names a document from this share of its name on; and how many sides a comparison has at most.
 NAMED, MOST_SIDES = 0.5, 6
-# "Which company has the highest debt?" is answered from each document, up to MOST_OF_ALL of them.
-_KIND = (
-    r"(?:compan(?:y|ies)|banks?|firms?|issuers?|countr(?:y|ies)|cit(?:y|ies)|documents?|reports?|filings?)"
-)
-_ASKS_OF_ALL = re.compile(
-    rf"\b(?:which|what) (?:of them|(?:of (?:these|the|those) )?{_KIND})\b"
-    rf".{{0,80}}\b(?:{either([*SUPERLATIVES[0], *SUPERLATIVES[1]])})\b"
-    rf"|\brank (?:the |all )?{_KIND}\b",
-    re.IGNORECASE,
-)
+# "Which company has the highest debt?" is answered from each document, up to so many of them.
 MOST_OF_ALL = 15
 # From this share on a question names all of a document's name, by initials too.
 WHOLLY = 0.9
@@ -72,26 +61,6 @@ SMALL_WORD = re.compile(r"\b(?:([a-z]{3,})['’]s\b|[a-z]{4,})")
 SHORTEST_NAME = 4
 # How many pages are searched for the statement that a measure is read from.
 STATEMENT_DEPTH = 30
-# Begins no measure after "most": "Which company spends most on roads?"
-_PREPOSITION = re.compile(r"(?:on|in|to|for|of|at|by|from|with)\b")
-
-
-def asks_of_all(question: str) -> bool:
-    """Whether a question asks which of all documents has the most or the least."""
-    return _ASKS_OF_ALL.search(question) is not None
-
-
-def of_one(question: str) -> str:
-    """What such a question asks of each document: of "Which company has the highest debt?" its debt."""
-    found = _ASKS_OF_ALL.search(question)
-    if not found:
-        return question
-    rest = question[found.end() :].strip(" ?.")
-    if not rest or _PREPOSITION.match(rest):
-        return question
-    if rest.endswith((" to", " in", " for", " on")):
-        return question
-    return f"What is the {rest}?"
 
 
 @dataclass(frozen=True, slots=True)
@@ -238,19 +207,18 @@ class Finder:
         documents about the named are searched.
 
         For a measure the statement that it is read from is included, for a ratio a page for each operand.
-        query.understanding: of its question.
+
         """
         hits = self._with_operands(query)
-        assert query.understanding is not None
-        whose = named_documents(self._library, query.understanding, query.names)
-        own = [hit for hit in hits if concerns(query.understanding, hit, whose)]
+        whose = named_documents(self._library, query.asked, query.names)
+        own = [hit for hit in hits if concerns(query.asked, hit, whose)]
         if len(own) == len(hits):
             return hits
         scope = self._library.scope(query.names)
         versions = {hit.version for hit in own}.union(*whose.values())
         names = tuple(name for version, name in scope.items() if version in versions)
         found = self._with_operands(replace(query, names=names))
-        return [hit for hit in found if concerns(query.understanding, hit, whose)]
+        return [hit for hit in found if concerns(query.asked, hit, whose)]
 
     def reordered(
         self, query: Query, hits: Sequence[Hit], reranker: LLM, stop: Callable[[], bool]
@@ -259,8 +227,7 @@ class Finder:
 
         A figure that is worked out from several statements keeps its pages: it needs all of them.
         """
-        assert query.understanding is not None
-        if len(operands_of(measures_of(query.understanding))) > 1:
+        if len(operands_of(measures_of(query.asked))) > 1:
             return Reranked(tuple(hits))
         following = self.more(query, (), PAGES_RERANKED)
         compared = _once([*hits, *following])[:PAGES_RERANKED]
@@ -269,19 +236,15 @@ class Finder:
 
     def more(self, query: Query, names: Sequence[str], k: int) -> list[Hit]:
         """The best k pages of these documents (() for those that are asked), without those that concern
-        somebody else than the question names. query.understanding: of its question.
+        somebody else than the question names.
         """
-        assert query.understanding is not None
-        whose = named_documents(self._library, query.understanding, query.names)
+        whose = named_documents(self._library, query.asked, query.names)
         searched = replace(query, names=tuple(names) or query.names, k=k)
         hits = self._retriever.search(searched)
-        return [hit for hit in hits if concerns(query.understanding, hit, whose)]
+        return [hit for hit in hits if concerns(query.asked, hit, whose)]
 
     def beside(self, query: Query, hits: Sequence[Hit]) -> list[Hit]:
-        """The pages of an answer, first, and as many of each document that the question names beside another.
-
-        query.understanding: of its question.
-        """
+        """The pages of an answer, then as many of each document that the question names beside another."""
         named: list[Hit] = []
         for name in self._sides(query):
             named += self._retriever.search(replace(query, names=(name,)))
@@ -299,18 +262,17 @@ class Finder:
 
         In the order of the question; [] where it names one, or more than are answered from side by side.
         """
-        assert query.understanding is not None
-        question = query.understanding.query
+        question = query.asked.query
         names = sorted(self._library.scope(query.names).values())
         named = _named_wholly(names, question)
         flat = question.casefold().replace("'", "").replace("’", "")
         in_order = sorted(named, key=lambda parts: flat.find(parts[0]))
         groups = [tuple(named[parts]) for parts in in_order]
-        if not groups and asks_of_all(question):
+        if not groups and query.asked.reading.asks("which of all"):
             if 1 < len(names) <= MOST_OF_ALL:
                 return [(name,) for name in names]
             return []
-        if len(groups) == 1 and len(set(query.understanding.years)) > 1:
+        if len(groups) == 1 and len(set(query.asked.years)) > 1:
             groups = [(name,) for name in self._of_years(query, groups[0])]
         if 1 < len(groups) <= MOST_SIDES:
             return groups
@@ -320,8 +282,7 @@ class Finder:
         """Those of these documents that are of one of the years which the question names, by their own
         names first.
         """
-        assert query.understanding is not None
-        years = list(map(str, query.understanding.years))
+        years = list(map(str, query.asked.years))
 
         def has_year(name: str) -> bool:
             return any(year in name for year in years)
@@ -329,7 +290,7 @@ class Finder:
         called = list(filter(has_year, names))
         if len(called) > 1:
             return called
-        return self._dated(names, query.understanding.years)
+        return self._dated(names, query.asked.years)
 
     def _dated(self, names: Sequence[str], years: Sequence[int]) -> list[str]:
         """Those of these documents that are of one of some years."""
@@ -347,14 +308,13 @@ class Finder:
         """The documents that a question names, where it names several: those of the years that it asks for
         where there are such; [] where it names one.
         """
-        assert query.understanding is not None
-        question = query.understanding.query
+        question = query.asked.query
         shares = {}
         for name in self._library.scope(query.names).values():
             shares[name] = named_share(document_parts(name), question)
         named = [name for name, share in shares.items() if share >= NAMED]
         named.sort(key=lambda name: (-shares[name], name))
-        of_years = self._dated(named, query.understanding.years)
+        of_years = self._dated(named, query.asked.years)
         if len(of_years) > 1:
             sides = of_years[:MOST_SIDES]
         else:
@@ -368,15 +328,14 @@ class Finder:
         difference the best page for each operand, because these stand in different statements.
         """
         hits = self._retriever.search(query)
-        assert query.understanding is not None
-        operands = operands_of(measures_of(query.understanding))
+        operands = operands_of(measures_of(query.asked))
         if not hits or not operands:
             return hits
         searched = operands[:MOST_OPERANDS]
         best: list[Hit] = []
         if len(searched) > 1:
             for operand in searched:
-                of_operand = replace(query.understanding, measures=(operand.name,), kinds=operand.kinds)
+                of_operand = replace(query.asked, measures=(operand.name,), kinds=operand.kinds)
                 best += self._retriever.search(replace(query, k=1, understanding=of_operand))
         best += self._statements(query, operands, [*hits, *best])
         needed = _once([hits[0], *best])

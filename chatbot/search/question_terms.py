@@ -6,11 +6,12 @@ import re
 from collections.abc import Sequence
 from itertools import chain, pairwise
 
+from chatbot.question_reading import read_question
 from chatbot.records import Understanding
 from ingestion.language.currencies import CURRENCY_TERMS
 from ingestion.language.measures import Measure, find_measures, find_statements, measure_named, spelled_out
 from ingestion.language.months import MONTH
-from ingestion.language.periods import FISCAL, PART_ALONE, RELATIVE_YEARS, find_periods, without_periods
+from ingestion.language.periods import FISCAL, PART_ALONE, RELATIVE_YEARS, without_periods
 from ingestion.language.sentences import sentences
 from ingestion.language.terms import terms
 
@@ -33,7 +34,6 @@ _ABOUT_THE_ANSWER = re.compile(
 _LEADS = 30
 _SHORTEST_SUBJECT = 12
 _HOW_MUCH = re.compile(r"\bhow (?:much|many)\b", re.IGNORECASE)
-_SHORTEST_SUBJECT = 12
 _FIGURE = re.compile(
     r"\bhow (?:much|many|large|big|high|low|long|far|fast|old)\b"
     r"|\bwhat (?:is|was|were|are|will be|would be) (?:the )?(?:\w+ ){0,6}(?:share|percent\w*|rate|amount"
@@ -56,13 +56,6 @@ _LIST = re.compile(
     r"|\bwhat (?:kinds|types) of\b",
     re.IGNORECASE,
 )
-_YES_NO = re.compile(
-    (
-        r"^\W*(?:and |so |but )?(?:is|are|was|were|do|does|did|has|have|had|can|could|will|would|should|may"
-        r"|might|must)\b|\bor not\b"
-    ),
-    re.IGNORECASE,
-)
 _DEFINITION = re.compile(
     (
         r"\b(?:define(?!d?\b.{0,80}\bas\b)|definition|meaning)\b|\bwhat (?:is|does) .{1,60}\bmean\b"
@@ -75,13 +68,6 @@ _REASON = re.compile(
         r"(?:^\W{0,20}|[^\w\s]\s{1,3})(?:and |so |but )?why\b|\breasons?\b|\bwhat (?:caused|explains|drove"
         r"|led to)\b|\bdue to what\b|^\W*explain (?:the|its|this|how)\b"
     ),
-    re.IGNORECASE,
-)
-_CHANGE = re.compile(
-    r"\b(?:growth|grow|grew|change|changed|increase[ds]?|decrease[ds]?|decline[ds]?|drop(?:ped)?|rise|risen"
-    r"|rose|fall|fallen|fell|grown|develop(?:ed)?|moved?|difference|how much (?:higher|lower|more|less)"
-    r"|compared? (?:with|to)|\ACompare|more than|less than|improv\w+"
-    r"|accelerat\w+|decelerat\w+|between .{1,60} and)\b",
     re.IGNORECASE,
 )
 # Between two years that bound a range: "FY2017 - FY2019", "from 2016 to 2018". "Between 2021 and 2022" means
@@ -121,7 +107,7 @@ def understand(question: str, query: str) -> Understanding:
         names=_names(subject, measures),
         measures=tuple(measure.name for measure in measures),
         kinds=find_statements(tuple(terms(query))) or _kinds_of(measures),
-        compares=bool(_CHANGE.search(subject)),
+        compares=read_question(subject).compares,
     )
 
 
@@ -186,14 +172,14 @@ def _form(question: str) -> str:
         return "list"
     if _FIGURE.search(question):
         return "figure"
-    if _YES_NO.search(question):
+    if read_question(question).asks_yes_or_no:
         return "yes_no"
     return "passage"
 
 
 def _years(subject: str) -> tuple[int, ...]:
     """The years it names, ranges with all years between."""
-    periods = find_periods(subject)
+    periods = read_question(subject).periods
     years = set[int]()
     for period in periods:
         end = min(period.end_year, period.start_year + MOST_YEARS)

@@ -19,7 +19,7 @@ from chatbot.search.entities import name_words, named_together, names_of
 from chatbot.search.question_terms import measures_of, operands_of
 from chatbot.search.routing import document_parts, named_share
 from ingestion.language.measures import Measure, related_words, words_for
-from ingestion.language.periods import find_periods, without_periods
+from ingestion.language.periods import without_periods
 from ingestion.language.terms import content_terms, initials_behind, terms
 
 __all__ = [
@@ -198,7 +198,7 @@ def refusal_evidence(asked: Understanding, found: SearchEvidence) -> dict[str, f
 
 def _share_said(asked: Understanding, said: Sequence[str]) -> float:
     """0-1: the largest share of the question's words, but for periods, that one sentence or row has."""
-    wanted = frozenset(content_terms(without_periods(asked.subject)))
+    wanted = frozenset(asked.reading.undated.terms)
     shares = [len(wanted.intersection(terms(text))) / len(wanted) for text in said if wanted]
     return max(shares, default=0.0)
 
@@ -286,7 +286,7 @@ def _unknown_years(asked: Understanding, known: Callable[[str], bool]) -> list[s
 def _years_said(asked: Understanding) -> list[int]:
     """The years without those that fill a range; all where the question itself names none."""
     ends = set[int]()
-    for period in find_periods(asked.subject):
+    for period in asked.periods:
         ends.update((period.start_year, period.end_year))
     named = [year for year in asked.years if year in ends]
     return named or list(asked.years)
@@ -378,7 +378,7 @@ def _says_it_whole(asked: Understanding, said: Sequence[str]) -> bool:
     """Whether one sentence has all words of the question except those of money and change, or such as may
     stand for them, all its years, and a figure beside them. A few words are enough for "How much debt?".
     """
-    words = {word for word in content_terms(asked.subject) if not word.isdecimal()}
+    words = {word for word in asked.reading.terms if not word.isdecimal()}
     wanted = words - OF_MONEY - OF_CHANGE
     years = {str(year) for year in _years_said(asked)}
     if len(wanted) < (1 if asked.form == "figure" else FEWEST_SAID) or asked.form not in {

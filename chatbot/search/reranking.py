@@ -4,14 +4,13 @@ from __future__ import annotations
 
 import re
 import secrets
-import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
-from chatbot.errors import ModelError
 from chatbot.models.chat import LLM, make_model
 from chatbot.models.tokens import count_tokens, cut_to_tokens
 from chatbot.records import Hit, Notice
+from chatbot.search.brief_reply import UnusedReplyError, brief_reply
 from chatbot.settings import Settings
 from ingestion.invisible_characters import one_line
 
@@ -100,38 +99,21 @@ def rerank(
     if len(hits) < 2:
         return Reranked(tuple(hits))
     count = min(MOST_PAGES, max(2, max_tokens // LEAST_PAGE_TOKENS))
-    begun = time.monotonic()
     keys = keys_for(hits[:count])
     messages = build_messages(question, keys, max_tokens=max_tokens)
-
-    def is_over() -> bool:
-        return stop() or time.monotonic() > begun + MOST_SECONDS
-
-    # No schema is sent: many endpoints refuse one, and a list of keys is read whatever stands around it.
-    reply = model.stream(messages, max_tokens=REPLY_TOKENS, stop=is_over)
     try:
-        order = new_order(reply.whole(), tuple(keys))
-    except ModelError as error:
-        late = time.monotonic() > begun + MOST_SECONDS / 2
-        return _as_found(hits, error.message, error.hint, late=late)
-    except ValueError as error:
-        if stop():
-            return _as_found(hits, "you stopped it.")
-        if reply.finish != "stopped":
-            return _as_found(hits, str(error))
-        return _as_found(hits, f"{model.name} took longer than {MOST_SECONDS:g} s.", late=True)
-    finally:
-        reply.close()
-    ordered = [keys[key] for key in order]
-    return Reranked((*ordered, *hits[count:]))
-
-
-def _as_found(hits: Sequence[Hit], reason: str, hint: str = "", *, late: bool = False) -> Reranked:
-    return Reranked(
-        tuple(hits),
-        Notice(f"The search ordered the pages, not the chat model: {reason}", hint),
-        late,
-    )
+        order = brief_reply(
+            model,
+            messages,
+            lambda text: new_order(text, tuple(keys)),
+            max_tokens=REPLY_TOKENS,
+            seconds=MOST_SECONDS,
+            stop=stop,
+        )
+    except UnusedReplyError as error:
+        notice = Notice(f"The search ordered the pages, not the chat model: {error.why}", error.hint)
+        return Reranked(tuple(hits), notice, error.late)
+    return Reranked((*(keys[key] for key in order), *hits[count:]))
 
 
 def keys_for(hits: Sequence[Hit]) -> dict[str, Hit]:

@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 from chatbot.errors import QuestionError, StoreError
 from chatbot.models.cosine_scale import as_minilms
 from chatbot.records import Hit, Understanding
-from chatbot.search.editions import asks_for_older, newer_bonus
+from chatbot.search.editions import newer_bonus
 from chatbot.search.fusion import Fused, LongQuery, QueryChunk, search_chunks
 from chatbot.search.joint_evidence import JointDocuments, KeptDocument
 from chatbot.search.page_scores import WEIGHTS, PageScores, Weights, score_pages
@@ -88,6 +88,11 @@ class Query:
     weights: Weights = WEIGHTS
     pieces: LongQuery | None = None
     strategy: str = "average"
+
+    @property
+    def asked(self) -> Understanding:
+        """What is asked by it."""
+        return self.understanding or understand(self.text, self.text)
 
 
 @dataclass(frozen=True, slots=True)
@@ -274,7 +279,7 @@ class Retriever:
         return [self._hit(row, ranking) for row in best]
 
     def _ranked(self, query: Query) -> _Ranking:
-        understanding = query.understanding or understand(query.text, query.text)
+        understanding = query.asked
         if query.mode != "keyword":
             vector = query.vector
         else:
@@ -346,7 +351,7 @@ class Retriever:
         """
         if query.names or understanding.years or understanding.relative_years:
             return {}
-        if asks_for_older(understanding.query):
+        if understanding.reading.asks("older"):
             return {}
         return newer_bonus(tuple(documents.values()))
 

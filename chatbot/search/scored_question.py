@@ -14,7 +14,6 @@ from chatbot.search.question_terms import measures_of, operands_of, terms_of
 from chatbot.store.joint_lexicon import JointLexicon
 from chatbot.store.term_scores import K1, inverse_frequencies
 from ingestion.language.measures import related_words
-from ingestion.language.terms import content_terms
 
 __all__ = ["ScoredQuestion", "TermWeights"]
 
@@ -60,7 +59,7 @@ class ScoredQuestion:
     ) -> None:
         self.understanding, self.vector = understanding, vector
         measures = measures_of(understanding)
-        self.words = content_terms(understanding.subject) or content_terms(understanding.query)
+        self.words = understanding.terms
         related = chain.from_iterable(map(related_words, self.words))
         self.related = tuple(dict.fromkeys(related))
         phrases = chain.from_iterable(measure.printed for measure in measures)

@@ -36,17 +36,15 @@ def open_additions(
     if importlib.util.find_spec("procrastinate") is None:
         raise StoreError("The queue (procrastinate) is not installed.", hint=INSTALL_HINT)
     from chatbot.store.job_queue import JobQueue
-    from chatbot.store.job_rows import JobRows
     from chatbot.store.shared_additions import EMBEDDER, SharedAdditions
 
     if leads and library.catalog.meta(EMBEDDER) != library.embedder.fingerprint:
         library.catalog.set_meta(EMBEDDER, library.embedder.fingerprint)
-    rows, queue = JobRows(settings.database), JobQueue(settings.database)
+    queue = JobQueue(settings.database)
     try:
-        additions = SharedAdditions(library, rows, queue, readers=readers, works=settings.server_adds)
+        additions = SharedAdditions(library, queue, readers=readers, works=settings.server_adds)
     except BaseException:
         queue.close()
-        rows.close()
         raise
     if parts is not None:
         parts.add(StorePart("workers", "procrastinate", additions.ping))

@@ -11,21 +11,19 @@ import logging
 import threading
 import time
 from collections import Counter
-from collections.abc import Callable, Collection, Container, Iterable, Iterator, Sequence
+from collections.abc import Callable, Collection, Container, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, BinaryIO, Protocol
+from typing import TYPE_CHECKING, Any, BinaryIO
 
 from chatbot.errors import CancelledError, EncryptedError, ProjectError, StoreError
 from chatbot.store.catalog import Version
-from chatbot.store.progress_rate import TELLING_SECONDS, Progress, all_left
+from chatbot.store.jobs import MOST_FINISHED, STORED, UNREAD, AddResult, Job, Phase, time_left
 from chatbot.store.version_building import (
     NO_VECTORS,
     NOT_COMPLETE,
-    AddResult,
-    Taken,
     Upload,
     different_files,
     failed_upload,
@@ -33,36 +31,26 @@ from chatbot.store.version_building import (
 from ingestion.chunks import prepare
 
 __all__ = [
-    "EVERY_PHASE",
-    "MOST_FINISHED",
-    "STORED",
-    "UNREAD",
     "Additions",
     "Job",
     "NewFile",
     "QueuedFile",
-    "StopSigns",
     "add_files",
-    "time_left",
 ]
 
 if TYPE_CHECKING:
     from chatbot.store.library import Library
+    from chatbot.store.shared_jobs import SharedJobs
 
 log = logging.getLogger(__name__)
 
-# The number of finished jobs that are remembered until they are cleared.
-MOST_FINISHED = 200
 # Seconds before making vectors is tried again after a failure.
 RETRY_SECONDS = 60.0
-# The phases of a job whose document is already stored.
-STORED = frozenset({"embedding", "images"})
-# Those of a job that can be undone completely.
-UNREAD = frozenset({"waiting", "reading", "ocr"})
-EVERY_PHASE = UNREAD | STORED | {"password"}
 # Seconds after which a file that is read, or of which images are, lets others begin beside it; how many such
 # files there may be; and how many of them one owner may have.
 LONG_SECONDS, MOST_LONG, MOST_LONG_OF_OWNER = 2.0, 6, 3
+# Seconds of a phase before its speed and time left are told, as the first pages say little.
+TELLING_SECONDS = 1.0
 # Seconds between two looks whether something has become long.
 TURN_SECONDS = 0.5
 # How many passages must be without vectors for the images of a version to be read first, for each passage of
@@ -76,14 +64,6 @@ LOOK_SECONDS = 0.05
 # tell(document, phase, done, total): phase "reading", "ocr", "embedding" or "images"; called from the threads
 # of the queue.
 Telling = Callable[[str, str, int, int], None]
-
-
-class StopSigns(Protocol):
-    """Answers that other servers are asked to stop, by conversation and owner."""
-
-    def stop(self, conversation: str, owner: str) -> None: ...
-
-    def stopped(self, conversations: Sequence[tuple[str, str]]) -> set[tuple[str, str]]: ...
 
 
 @dataclass(frozen=True, slots=True)
@@ -102,98 +82,27 @@ class NewFile:
     owner: str = ""
 
 
-@dataclass(frozen=True, slots=True)
-class Job:
-    """A snapshot of one addition.
-
-    id: unique, also across restarts.
-    phase: waiting | reading | ocr | embedding | images | password | done | failed | cancelled.
-    done, total: pages while reading, chunks while embedding.
-    lacks: whether images are still to be read.
-    seconds_left: of this phase, None if unknown.
-    result: set once the document is read and therefore searchable by words.
-    added_at: seconds since the epoch.
-    problem: why it waits for its vectors or for the user.
-    per_second: speed of this phase.
-    again: whether a stored document is read again.
-    size: bytes, 0 if not known.
-    owner: see NewFile, "" for what an earlier process left.
-    """
-
-    id: int
-    name: str
-    phase: str
-    done: int = 0
-    total: int = 0
-    seconds_left: float | None = None
-    result: AddResult | None = None
-    added_at: float = 0.0
-    problem: str | None = None
-    cancelling: bool = False
-    per_second: float | None = None
-    again: bool = False
-    size: int = 0
-    lacks: bool = False
-    owner: str = ""
-
-    @property
-    def finished(self) -> bool:
-        """Nothing will change any more."""
-        return self.phase in {"done", "failed", "cancelled"}
-
-    @property
-    def busy(self) -> bool:
-        """It continues by itself."""
-        return not self.finished and self.phase != "password"
-
-    @property
-    def progress(self) -> Progress:
-        """How far it is."""
-        scanned = self.result is not None and self.result.ocr_pages > 0
-        return Progress(self.size, self.phase, self.done, self.total, self.lacks, scanned)
-
-    @property
-    def settled(self) -> bool:
-        """It is finished, or has a problem and nothing else left to do."""
-        return self.finished or bool(self.problem and not self.lacks and self.phase != "waiting")
-
-    @property
-    def cancellable(self) -> bool:
-        """It can still be undone completely. What an earlier process stored cannot."""
-        return (
-            not self.finished
-            and not self.cancelling
-            and (self.phase not in STORED or self.result is not None)
-        )
-
-
 @dataclass(slots=True, eq=False)
 class QueuedFile:
     """A job with what only the queue knows.
 
-    taken: the file, None if an earlier process already stored it.
+    password: for its next reading.
     spent: seconds spent on it alone.
     timed: whether its result includes them.
-    version: the stored version, 0 before it is stored.
     begun: when its reading, or that of its images, began by time.monotonic(); 0.0 while neither is under way.
-    awaited: whether somebody waits for it: its job is not forgotten, and it fails without its password.
     phases: those in which it is worked at here; another queue has it done further elsewhere.
-    carried: jobs of the documents that it carried.
     """
 
     job: Job
-    taken: Taken | None = None
+    password: str | None = field(default=None, repr=False)
     cancelled: bool = False
     started: float = 0.0
     spent: float = 0.0
     phase_started: float = 0.0
     phase_from: int = 0
     timed: bool = False
-    version: int = 0
     begun: float = 0.0
-    awaited: bool = False
-    phases: frozenset[str] = EVERY_PHASE
-    carried: list[int] = field(default_factory=list)
+    phases: Container[Phase] = frozenset(Phase)
 
     @property
     def here(self) -> bool:
@@ -204,13 +113,19 @@ class QueuedFile:
         """The name and the bytes of the file, neither of which another file may have that is read at the same
         time.
         """
-        return (self.job.name, self.taken.digest) if self.taken else (self.job.name,)
+        return (self.job.name, self.job.digest)
 
     def become(self, **changes: object) -> None:
-        self.job = replace(self.job, **changes)  # type: ignore[arg-type]
+        """Changes the job. Raises ValueError for a phase that it cannot have next."""
+        job = replace(self.job, **changes)  # type: ignore[arg-type]
+        if not self.job.goes_to(job.phase):
+            raise ValueError(f"An addition does not go from {self.job.phase} to {job.phase}.")
+        self.job = job
 
-    def advance(self, phase: str, done: int, total: int) -> None:
-        """Notes progress, and estimates the time left from it."""
+    def advance(self, phase: Phase, done: int, total: int) -> None:
+        """Notes progress, and estimates the time left from it. What is told too late changes nothing."""
+        if not self.job.goes_to(phase):
+            return
         now = time.monotonic()
         if phase != self.job.phase or done < self.job.done:
             self.phase_started, self.phase_from = now, done
@@ -256,17 +171,11 @@ class Additions:
         self._choosing = threading.Lock()
         self._lacking: list[Version] = []
         self._erasing: set[str] = set()
-        # The time left covers the jobs from this id on, those queued since the queue was last idle.
-        self._batch, self._batch_started = 0, time.monotonic()
+        # The time left covers the jobs added from this time on, since the queue was last idle.
+        self._batch, self._batch_started = 0.0, time.monotonic()
         library.watch(self.wake)
         if not self._only_own:
-            self._tasks += [
-                QueuedFile(self._job(taken.name, "waiting"), taken) for taken in library.adding.left()
-            ]
-            self._tasks += [
-                QueuedFile(replace(self._job(taken.name, "password"), problem=problem), taken)
-                for taken, problem in library.adding.stuck()
-            ]
+            self._tasks += self._under_way()
         self._readers = max(1, readers)
         work = [
             self._embed_all,
@@ -281,7 +190,7 @@ class Additions:
             thread.start()
 
     @property
-    def stops(self) -> StopSigns | None:
+    def stops(self) -> SharedJobs | None:
         """Where servers that share a store tell each other which answers to stop; None for one server."""
         return None
 
@@ -299,9 +208,7 @@ class Additions:
         numbers = list[int]()
         digests = dict[str, tuple[str, BinaryIO | Path]]()
         for file in files:
-            task = self._take(file, digests)
-            task.awaited = awaited or self._tell is not None
-            numbers.append(self._queue(task))
+            numbers.append(self._queue(self._take(file, digests, awaited or self._tell is not None)))
         return numbers
 
     def read_again(self, name: str) -> int:
@@ -313,13 +220,12 @@ class Additions:
             raise StoreError(
                 f"{name[:200]} is already being read.", hint="Wait until that is finished.", retryable=True
             )
-        taken = self._library.take_again(name)
-        return self._queue(QueuedFile(replace(self._job(taken.name, "waiting"), again=True), taken))
+        return self._queue(QueuedFile(self._library.take_again(name)))
 
     def seconds_left(self) -> float | None:
         """Estimates the seconds until everything queued is done; None if unknown."""
         with self._changed:
-            jobs = [task.job for task in self._tasks if task.job.id >= self._batch]
+            jobs = [task.job for task in self._tasks if task.job.added_at >= self._batch]
             worked = time.monotonic() - self._batch_started
         return time_left(jobs, worked)
 
@@ -341,9 +247,9 @@ class Additions:
         """Tries a file again that waits for its password."""
         with self._changed:
             for task in self._tasks:
-                if task.job.id == job and task.job.phase == "password" and task.taken is not None:
-                    task.taken = replace(task.taken, password=password)
-                    task.become(phase="waiting", problem=None)
+                if task.job.id == job and task.job.phase == Phase.PASSWORD:
+                    task.password = password
+                    task.become(phase=Phase.WAITING, problem=None)
             self._changed.notify_all()
 
     def wake(self) -> None:
@@ -365,14 +271,14 @@ class Additions:
             self._tasks = [
                 task
                 for task in self._tasks
-                if task.awaited or not task.job.finished or task.job.id not in jobs
+                if task.job.awaited or not task.job.finished or task.job.id not in jobs
             ]
 
     def release(self, jobs: Collection[int]) -> None:
         """Says that nobody waits for these jobs any more, and cancels those that are not read yet."""
         with self._changed:
             for task in [task for task in self._tasks if task.job.id in jobs]:
-                task.awaited = False
+                task.become(awaited=False)
                 if task.job.phase in UNREAD:
                     self._stop(task)
             self._changed.notify_all()
@@ -429,8 +335,8 @@ class Additions:
         A job that only waits is cancelled by a thread of its own, as the others may be busy for minutes.
         """
         task.cancelled = True
-        if task.job.phase in {"waiting", "password"}:
-            task.become(phase="reading", cancelling=True)
+        if task.job.phase in {Phase.WAITING, Phase.PASSWORD}:
+            task.become(phase=Phase.READING, cancelling=True)
             threading.Thread(target=self._read, args=(task,), name="additions-cancel", daemon=True).start()
         else:
             task.become(cancelling=True)
@@ -439,24 +345,55 @@ class Additions:
     # --- reading
     # --------------------------------------------------------------------------------------------------------
 
-    def _job(self, name: str, phase: str) -> Job:
-        return Job(next(self._ids), name, phase, added_at=time.time())
+    def _under_way(self) -> Iterator[QueuedFile]:
+        """Yields what an earlier process left."""
+        incomplete = {version.id for version in self._library.incomplete()}
+        lacking = {version.id for version in self._library.without_vectors()} | incomplete
+        for job in self._library.catalog.under_way():
+            if job.phase in UNREAD:
+                yield QueuedFile(replace(job, phase=Phase.WAITING))
+            elif job.phase == Phase.PASSWORD:
+                yield QueuedFile(job)
+            elif job.version in lacking:
+                yield QueuedFile(replace(job, phase=Phase.EMBEDDING, lacks=job.version in incomplete))
+
+    def _job(self, version: Version, phase: Phase, **details: Any) -> Job:
+        """Returns a job for a version that lacks something, and that no addition has."""
+        job = Job(next(self._ids), version.document, phase, added_at=time.time(), digest=version.sha256)
+        return replace(job, version=version.id, **details)
+
+    def _take_up(self) -> None:
+        """Makes jobs for versions that lack something and have none, as after the embedding model changed."""
+        # Asked first: what is stored meanwhile has a job already.
+        incomplete = {one.id: one for one in self._library.incomplete() if one.id not in self._given_up}
+        lacking = incomplete | {version.id: version for version in self._library.without_vectors()}
+        with self._changed:
+            jobs = [task.job for task in self._tasks if not task.job.finished]
+            known = {job.version for job in jobs}, {job.name for job in jobs}
+            for number, version in lacking.items():
+                if number not in known[0] and version.document not in known[1]:
+                    job = self._job(version, Phase.EMBEDDING, lacks=number in incomplete)
+                    self._tasks.append(QueuedFile(job))
 
     def _queue(self, task: QueuedFile) -> int:
         """Queues a file and returns the id of its job. Forgets the oldest finished ones."""
         with self._changed:
-            finished = [other for other in self._tasks if other.job.finished and not other.awaited]
+            finished = [other for other in self._tasks if other.job.finished and not other.job.awaited]
             for other in finished[:-MOST_FINISHED]:
                 self._tasks.remove(other)
             if not any(other.job.busy for other in self._tasks):
-                self._batch, self._batch_started = task.job.id, time.monotonic()
+                self._batch, self._batch_started = task.job.added_at, time.monotonic()
             self._tasks.append(task)
             self._changed.notify_all()
         return task.job.id
 
-    def _take(self, file: NewFile, digests: dict[str, tuple[str, BinaryIO | Path]]) -> QueuedFile:
+    def _take(
+        self, file: NewFile, digests: dict[str, tuple[str, BinaryIO | Path]], awaited: bool
+    ) -> QueuedFile:
         try:
-            taken = self._library.adding.take(file.data, file.name, file.password)
+            taken = self._library.adding.take(
+                file.data, file.name, owner=file.owner, size=_size(file.data), awaited=awaited
+            )
             digest, first = digests.setdefault(taken.name, (taken.digest, file.data))
             if digest != taken.digest:
                 self._library.adding.give_up(taken)
@@ -467,9 +404,9 @@ class Additions:
                 hint = "Rename the file and add it again."
             failure = ProjectError(error.message, hint=hint, retryable=error.retryable)
             result = failed_upload(file.name, failure)
-            return QueuedFile(replace(self._job(result.document, "failed"), result=result, owner=file.owner))
-        job = replace(self._job(taken.name, "waiting"), size=_size(file.data), owner=file.owner)
-        return QueuedFile(job, taken)
+            job = Job(next(self._ids), result.document, Phase.FAILED, result=result, added_at=time.time())
+            return QueuedFile(replace(job, owner=file.owner, awaited=awaited))
+        return QueuedFile(taken, file.password)
 
     def _read_all(self) -> None:
         while (task := self._next_waiting()) is not None:
@@ -481,10 +418,10 @@ class Additions:
             while not self._closing:
                 task = next(iter(self._to_read()), None)
                 if task is not None:
-                    task.become(phase="reading", done=0, total=0)
+                    task.become(phase=Phase.READING, done=0, total=0)
                     task.phase_started = task.started = task.begun = time.monotonic()
                     return task
-                waits = any(task.job.phase == "waiting" for task in self._tasks)
+                waits = any(task.job.phase == Phase.WAITING for task in self._tasks)
                 self._changed.wait(TURN_SECONDS if waits else None)
             return None
 
@@ -493,11 +430,11 @@ class Additions:
 
         Versions of one document, and equal files, are read one after another.
         """
-        reading = [task for task in self._tasks if task.job.phase in {"reading", "ocr"}]
+        reading = [task for task in self._tasks if task.job.phase in {Phase.READING, Phase.OCR}]
         busy = {same for task in reading for same in task.one_after_another()}
         free = list[QueuedFile]()
         for task in self._tasks:
-            if task.job.phase == "waiting":
+            if task.job.phase == Phase.WAITING:
                 if busy.isdisjoint(task.one_after_another()):
                     free.append(task)
                 busy.update(task.one_after_another())
@@ -505,8 +442,7 @@ class Additions:
 
     def _read(self, task: QueuedFile) -> None:
         """Reads one file until its words are searchable."""
-        taken = task.taken
-        assert taken is not None
+        taken = replace(task.job, password=task.password)
         try:
             if task.cancelled:
                 raise CancelledError("Cancelled.")
@@ -516,19 +452,19 @@ class Additions:
         except CancelledError:
             if task.cancelled:
                 _try(partial(self._library.adding.give_up, taken))
-                self._settle(task, phase="cancelled")
+                self._settle(task, phase=Phase.CANCELLED)
         except Exception as error:
             if self._tries_again(task, error):
-                self._settle(task, phase="waiting", done=0, total=0)
+                self._settle(task, phase=Phase.WAITING, done=0, total=0)
                 return
             failure = _explained(error)
-            locked = isinstance(error, EncryptedError) and not task.awaited
-            task.taken = replace(taken, password=None)
+            locked = isinstance(error, EncryptedError) and not task.job.awaited
+            task.password = None
             _try(partial(self._library.adding.give_up, taken, failure, keep=locked))
             if locked:
-                self._settle(task, phase="password", problem=failure.message)
+                self._settle(task, phase=Phase.PASSWORD, problem=failure.message)
             else:
-                self._settle(task, phase="failed", result=failed_upload(taken.name, failure))
+                self._settle(task, phase=Phase.FAILED, result=failed_upload(taken.name, failure))
         else:
             self._read_done(task, result)
 
@@ -539,51 +475,36 @@ class Additions:
     def _is_alone(self, task: QueuedFile) -> bool:
         with self._changed:
             return not self._making and not any(
-                other.job.phase in {"waiting", "reading", "ocr"} for other in self._tasks if other is not task
+                other.job.phase in UNREAD for other in self._tasks if other is not task
             )
 
     def _read_done(self, task: QueuedFile, result: AddResult) -> None:
-        if result.attached:
-            self._queue_attached(task, result)
+        for job in self._library.catalog.under_way() if result.attached else ():
+            if job.id in result.attached:
+                self._queue(QueuedFile(job))
         with self._changed:
             if result.status in {"added", "replaced"} and not result.linked:
-                task.advance("embedding", 0, result.chunks)
-                task.become(result=result, lacks=result.lacks)
-                task.version = result.version
-                task.taken, task.spent = None, time.monotonic() - task.started
+                task.advance(Phase.EMBEDDING, 0, result.chunks)
+                task.become(result=result, lacks=result.lacks, version=result.version)
+                task.password, task.spent = None, time.monotonic() - task.started
                 task.begun = 0.0
                 self._embedding_due, self._not_before = True, 0.0
                 self._changed.notify_all()
                 return
             # The bytes may belong to another document that still lacks its vectors.
             self._embedding_due = True
-        self._settle(task, phase="done", result=result)
-
-    def _queue_attached(self, task: QueuedFile, result: AddResult) -> None:
-        """Queues the documents that a file carries."""
-        with self._changed:
-            queued = {other.taken.waiting for other in self._tasks if other.taken}
-        for taken in self._library.adding.left():
-            if taken.name in result.attached and taken.waiting not in queued:
-                job = replace(self._job(taken.name, "waiting"), owner=task.job.owner)
-                task.carried.append(job.id)
-                self._queue(QueuedFile(job, taken, awaited=task.awaited))
-
-    def carried(self, job: int) -> list[int]:
-        """Returns the ids of the jobs for documents that the file of a job carried."""
-        with self._changed:
-            return [number for task in self._tasks if task.job.id == job for number in task.carried]
+        self._settle(task, phase=Phase.DONE, result=result)
 
     def _settle(self, task: QueuedFile, **changes: object) -> None:
         with self._changed:
             task.become(seconds_left=None, per_second=None, cancelling=False, **changes)
             if task.job.finished:
-                task.taken = None
+                task.password = None
             self._changed.notify_all()
 
     def _report(self, task: QueuedFile, phase: str, done: int, total: int) -> None:
         with self._changed:
-            task.advance(phase, done, total)
+            task.advance(Phase(phase), done, total)
         if self._tell is not None:
             self._tell(task.job.name, phase, done, total)
 
@@ -603,8 +524,10 @@ class Additions:
                     self._erasing -= erasing
                     self._finish(
                         [task for task in self._stored() if task.cancelled and task.job.name in erasing],
-                        phase="cancelled",
+                        phase=Phase.CANCELLED,
                     )
+            if not self._only_own:
+                _try(self._take_up)
             stopped = threading.Event()
             with self._changed:
                 # Anything read from here on needs another scrub.
@@ -622,7 +545,7 @@ class Additions:
                     self._embedding_due = True
                 else:
                     self._embedded_all(
-                        [task for task in begun if task.job.phase == "embedding" and not task.cancelled]
+                        [task for task in begun if task.job.phase == Phase.EMBEDDING and not task.cancelled]
                     )
                 self._changed.notify_all()
 
@@ -636,9 +559,9 @@ class Additions:
 
         self._embedding_since = time.monotonic()
         with self._changed:
-            own = {task.version: task.job.owner for task in self._embedding()}
+            own = {task.job.version: task.job.owner for task in self._embedding()}
         self._library.resume_vectors(
-            only=own if self._only_own else None,
+            only=own,
             owner_of=lambda version: own.get(version, ""),
             progress=self._embedded,
             cancelled=urgent,
@@ -671,11 +594,11 @@ class Additions:
             unknown = {
                 task
                 for task in self._embedding_now
-                if task.job.phase == "embedding" and not task.job.total and task.version
+                if task.job.phase == Phase.EMBEDDING and not task.job.total and task.job.version
             }
             if unknown:
                 lacking = {version.id for version in self._library.without_vectors()}
-                made += [task for task in unknown if task.version not in lacking]
+                made += [task for task in unknown if task.job.version not in lacking]
             self._embedded_all([task for task in made if not task.cancelled])
             return (
                 self._closing
@@ -692,12 +615,12 @@ class Additions:
         """
         now = time.monotonic()
         return any(
-            task.job.phase == "reading" and not task.job.again and not _is_long(task, now)
+            task.job.phase == Phase.READING and not task.job.again and not _is_long(task, now)
             for task in self._tasks
         ) or any(not task.job.again for task in self._to_read())
 
     def _embedding(self) -> list[QueuedFile]:
-        return [task for task in self._tasks if task.job.phase == "embedding" and task.here]
+        return [task for task in self._tasks if task.job.phase == Phase.EMBEDDING and task.here]
 
     def _stored(self) -> list[QueuedFile]:
         return [task for task in self._tasks if task.job.phase in STORED]
@@ -706,24 +629,12 @@ class Additions:
         return any(task.cancelled for task in self._stored())
 
     def _embedded(self, name: str, phase: str, done: int, total: int) -> None:
-        """Notes a batch of vectors. A document that an earlier process left without vectors gets a job of its
-        own.
-        """
+        """Notes a batch of vectors."""
         with self._changed:
             task = next((task for task in self._embedding() if task.job.name == name), None)
-            if task is None and (
-                self._only_own or any(one.job.name == name and not one.job.finished for one in self._tasks)
-            ):
-                return  # its job is about to learn that its text is stored, or was cancelled
             if task is None:
-                lacking = next(
-                    (version for version in self._library.incomplete() if version.document == name), None
-                )
-                left = replace(self._job(name, "embedding"), lacks=lacking is not None)
-                task = QueuedFile(left, version=lacking.id if lacking else 0)
-                self._tasks.append(task)
-                self._embedding_now.add(task)
-            task.advance("embedding", done, total)
+                return  # its job is about to learn that its text is stored, or was cancelled
+            task.advance(Phase.EMBEDDING, done, total)
             task.become(problem=None)
             before, self._embedding_since = self._embedding_since, time.monotonic()
             task.spent += self._embedding_since - before
@@ -738,14 +649,14 @@ class Additions:
                 task.become(result=replace(task.job.result, seconds=task.spent))
                 task.timed = True
             if task.job.lacks:
-                task.advance("images", 0, 0)
+                task.advance(Phase.IMAGES, 0, 0)
             else:
                 finished.append(task)
         self._finish(finished)
 
-    def _finish(self, tasks: Iterable[QueuedFile], phase: str = "done") -> None:
+    def _finish(self, tasks: Iterable[QueuedFile], phase: Phase = Phase.DONE) -> None:
         for task in tasks:
-            if task.version and task.job.result is None and task.version not in self._given_up:
+            if task.job.version and task.job.result is None and task.job.version not in self._given_up:
                 # What an earlier process left is now complete.
                 self._tell_result(task, AddResult(task.job.name, "completed"))
             if task.job.result is not None and task.started:
@@ -761,7 +672,7 @@ class Additions:
             if task.job.result is not None and not task.job.result.linked:
                 _try(partial(self._library.discard, task.job.result.version, task.job.name))
             with self._changed:
-                self._finish([task], phase="cancelled")
+                self._finish([task], phase=Phase.CANCELLED)
 
     # --- images left for later
     # ----------------------------------------------------------------------------------------------------
@@ -793,18 +704,18 @@ class Additions:
                         ]
                         if self._completed({version.id for version in lacking}):
                             continue
-                        own = {task.version for task in self._stored() if task.job.lacks and task.here}
-                        self._lacking = [
-                            version for version in lacking if not self._only_own or version.id in own
-                        ]
-                        if found := self._to_complete():
+                        own = {
+                            task.job.version: task for task in self._stored() if task.job.lacks and task.here
+                        }
+                        self._lacking = [version for version in lacking if version.id in own]
+                        if found := self._to_complete(own):
                             return found
                         if not self._only_own and not self._lacking:
                             self._begin_older(task.job for task in self._tasks)
                 self._changed.wait(TURN_SECONDS if self._lacking else None)
             return None
 
-    def _to_complete(self) -> tuple[Version, QueuedFile] | None:
+    def _to_complete(self, own: Mapping[int, QueuedFile]) -> tuple[Version, QueuedFile] | None:
         """Returns the incomplete version whose turn it is. Its reading counts as begun.
 
         While vectors are made, or about to be, that is only one that takes far less time than they do.
@@ -815,11 +726,9 @@ class Additions:
             without = {one.id: one.chunks - one.embedded for one in self._library.without_vectors()}
             most = min(without.values(), default=0) / FIRST_BEFORE
             turns = [version for version in turns if version.id not in without and version.chunks < most]
-        tasks = {self._task_of(version): version for version in turns}
+        tasks = {own[version.id]: version for version in turns}
         working = [task for task in self._stored() if task.begun]
         for task in _in_turn([task for task in tasks if not task.begun], working, 1):
-            if task not in self._tasks:
-                self._tasks.append(task)
             task.begun = time.monotonic()
             return tasks[task], task
         return None
@@ -843,25 +752,18 @@ class Additions:
 
         Their documents may need other vectors now.
         """
-        complete = [task for task in self._stored() if task.job.lacks and task.version not in lacking]
+        complete = [task for task in self._stored() if task.job.lacks and task.job.version not in lacking]
         for task in complete:
-            if task.job.result is not None and task.version not in self._given_up:
+            if task.job.result is not None and task.job.version not in self._given_up:
                 self._tell_result(task, task.job.result)
-            task.become(phase="embedding", done=0, total=0, lacks=False, seconds_left=None)
+            task.become(phase=Phase.EMBEDDING, done=0, total=0, lacks=False, seconds_left=None)
         self._embedding_due = self._embedding_due or bool(complete)
         self._changed.notify_all()
         return bool(complete)
 
     def _tell_result(self, task: QueuedFile, result: AddResult) -> None:
         """Returns the result as its version is now, or unchanged if that cannot be read."""
-        _try(lambda: task.become(result=self._library.adding.result_of(task.version, result)))
-
-    def _task_of(self, version: Version) -> QueuedFile:
-        """Returns the job of a version to complete, or one to be queued for what an earlier process left."""
-        for task in self._stored():
-            if task.version == version.id:
-                return task
-        return QueuedFile(replace(self._job(version.document, "images"), lacks=True), version=version.id)
+        _try(lambda: task.become(result=self._library.adding.result_of(task.job.version, result)))
 
     def _stops(self, task: QueuedFile) -> bool:
         return self._closing or task.cancelled or task.job.name in self._erasing
@@ -887,17 +789,6 @@ def _in_turn(waiting: Iterable[QueuedFile], working: Sequence[QueuedFile], at_on
         or (not owners[task.job.owner] and len(working) < at_once + MOST_LONG)
     ]
     return sorted(may_begin, key=lambda task: owners[task.job.owner])
-
-
-def time_left(jobs: Iterable[Job], worked: float) -> float | None:
-    """Estimates the seconds until these jobs are done, after `worked` seconds of them; None if unknown."""
-    counted = [
-        job
-        for job in jobs
-        if job.phase not in {"password", "failed", "cancelled"}
-        and (job.result is None or not (job.result.linked or job.result.status == "unchanged"))
-    ]
-    return all_left([job.progress for job in counted], worked)
 
 
 def add_files(
@@ -927,7 +818,7 @@ def add_files(
             prepare()
         ended = _awaited(through, jobs, progress) if through else map(additions.wait, jobs)
         for number, job in enumerate(ended):
-            jobs += additions.carried(job.id)
+            jobs += job.result.attached if job.result else ()
             yield _outcome(job, 0.0 if number else max(0.0, job.added_at - began))
     finally:
         if through is None:
@@ -939,6 +830,7 @@ def add_files(
 def _awaited(additions: Additions, jobs: Sequence[int], progress: Telling) -> Iterator[Job]:
     """Yields these jobs in their order, each once it has ended or has a problem, and tells of all."""
     told: dict[int, tuple[str, int, int]] = {}
+    known = dict[int, Job]()
     for number in jobs:
         while True:
             found = {job.id: job for job in additions.jobs() if job.id in jobs}
@@ -946,9 +838,11 @@ def _awaited(additions: Additions, jobs: Sequence[int], progress: Telling) -> It
                 if told.get(job.id) != (job.phase, job.done, job.total) and job.total:
                     told[job.id] = (job.phase, job.done, job.total)
                     progress(job.name, job.phase, job.done, job.total)
-            job = found[number]
-            if job.settled:
-                yield job
+            known |= found
+            # One that is gone was erased.
+            job = known.get(number) or Job(number, "", Phase.CANCELLED)
+            if job.settled or number not in found:
+                yield job if number in found else replace(job, phase=Phase.CANCELLED, problem=None)
                 break
             progress(job.name, job.phase, job.done, job.total)
             time.sleep(LOOK_SECONDS)

@@ -1,4 +1,4 @@
-"""Stores documents, their versions and waiting files in SQLite.
+"""Stores documents, their versions and the files that are being added.
 
 The catalogue is the authority: the indexes can be rebuilt from it.
 """
@@ -31,6 +31,16 @@ from chatbot.store.digests import digest_in, digests_in, is_digest
 from chatbot.store.disk_reserve import LITTLE_SPACE
 from chatbot.store.document_names import is_name
 from chatbot.store.found_titles import TITLE_SCHEMA, FoundTitles
+from chatbot.store.jobs import (
+    FINISHED,
+    JOB_SCHEMA,
+    UNREAD_ROWS,
+    WAITING_FILES,
+    Jobs,
+    Phase,
+    end_jobs,
+    end_stored,
+)
 from chatbot.store.remembered_documents import REMEMBERED_SCHEMA, RememberedDocuments
 from chatbot.store.seals import SEAL_SCHEMA, Seals, forget_vectors, seal_vectors
 from chatbot.store.store_clock import KEEP, StoreClock
@@ -45,7 +55,6 @@ __all__ = [
     "Stamps",
     "StoredChunk",
     "StoredPage",
-    "Taken",
     "Version",
     "bytes_of",
     "rest_of",
@@ -73,18 +82,16 @@ state text not null
 create index version_document on version(document);
 create index version_sha on version(sha256);
 create index document_active on document(active_version);
-create table waiting (id integer primary key autoincrement, name text not null, sha256 text not null,
-added_at real not null, problem text,
-    recovered integer not null default 0);
 create table erased (sha256 text primary key) without rowid;
 """
+    + JOB_SCHEMA
     + CONTENTS_SCHEMA
     + CORRECTION_SCHEMA
     + TITLE_SCHEMA
     + REMEMBERED_SCHEMA
     + SEAL_SCHEMA
 )
-SCHEMA = Schema(TABLES, 9)
+SCHEMA = Schema(TABLES, 10)
 # A document goes back to what it had before, in removed state if it was removed.
 GO_BACK = (
     "update document set active_version = previous_version, removed_at = previous_removed_at, "
@@ -130,30 +137,7 @@ class Version:
     lacks: str = ""
 
 
-@dataclass(frozen=True, slots=True)
-class Taken:
-    """A file whose copy is kept and that waits to be read.
-
-    waiting: its id in the catalogue.
-    password: for this reading only, never stored.
-    again: whether to read it although its bytes are known.
-    recovered: whether its copy was found without a document. As the only trace of a document it is not given
-        up.
-    left: whether an earlier process took it, so that its user may have no other copy at hand.
-    problem: why it could not be added, None while it only waits its turn.
-    """
-
-    name: str
-    digest: str
-    waiting: int
-    password: str | None = None
-    again: bool = False
-    recovered: bool = False
-    left: bool = False
-    problem: str | None = None
-
-
-class Catalog(FoundTitles, RememberedDocuments, Corrections, Seals):
+class Catalog(Jobs, FoundTitles, RememberedDocuments, Corrections, Seals):
     """The catalogue of one store.
 
     Any thread may read. Writes happen one at a time, and each public method is one transaction.
@@ -167,7 +151,8 @@ class Catalog(FoundTitles, RememberedDocuments, Corrections, Seals):
         """
         super().__init__(open_database(place, SCHEMA, read_only=read_only))
         try:
-            for name in self._column("select name from document union select name from waiting"):
+            every = f"select name from document union select name from job where {UNREAD_ROWS}"
+            for name in self._column(every):
                 if not (isinstance(name, str) and is_name(name)):
                     raise StoreError(
                         f"The catalogue is damaged: {str(name)[:80]!r} is no name of a document.",
@@ -312,17 +297,20 @@ class Catalog(FoundTitles, RememberedDocuments, Corrections, Seals):
 
     def hashes(self) -> set[str]:
         """Returns the SHA-256 of every file of a version or a waiting entry."""
-        return digests_in(self._read("select sha256 from version union select sha256 from waiting"))
+        return digests_in(self._read(f"select sha256 from version union {WAITING_FILES}"))
 
     def no_digests(self) -> list[str]:
         """Returns what stands where the SHA-256 of a file should be, at most ten of them."""
-        tables = ("version", "waiting", "erased", "correction", "draft", "remembered")
-        rows = self._read(" union ".join(f"select sha256 from {table}" for table in tables))
+        tables = ("version", "erased", "correction", "draft", "remembered")
+        every = [WAITING_FILES, *(f"select sha256 from {table}" for table in tables)]
+        rows = self._read(" union ".join(every))
         return [str(row[0]) for row in rows if not is_digest(row[0])][:10]
 
     def only_of(self, versions: Collection[int]) -> set[str]:
         """Returns the SHA-256 of these versions' files that no other version or waiting entry has."""
-        rows = self._read("select id, sha256 from version union all select 0, sha256 from waiting")
+        rows = self._read(
+            f"select id, sha256 from version union all select 0, digest from job where {UNREAD_ROWS}"
+        )
         gone = {digest_in(digest) for version, digest in rows if version in versions}
         return gone - {digest_in(digest) for version, digest in rows if version not in versions}
 
@@ -432,8 +420,8 @@ class Catalog(FoundTitles, RememberedDocuments, Corrections, Seals):
             self.claim(_reading(number))
             return number
 
-    def searchable(self, version: int) -> None:
-        """Notes that the version's words are indexed.
+    def searchable(self, version: int, job: int = 0) -> None:
+        """Notes that the version's words are indexed, which ends the reading of a job.
 
         It goes live unless an older version is, which then stays in use until this one is ready.
         """
@@ -450,6 +438,11 @@ class Catalog(FoundTitles, RememberedDocuments, Corrections, Seals):
                 )
                 if at_once:
                     _flip(connection, document, version, self.clock.now())
+            connection.execute(
+                f"update job set phase = ?, version = ? where id = ? and {UNREAD_ROWS} and exists "
+                "(select 1 from version where id = ?)",
+                (Phase.EMBEDDING.value, version, job, version),
+            )
         self.give_way(_reading(version))
 
     def add_vectors(
@@ -506,6 +499,8 @@ class Catalog(FoundTitles, RememberedDocuments, Corrections, Seals):
                 (version, json.dumps([fingerprint, *keep])),
             )
             seal_vectors(connection, version, fingerprint)
+            if not self._database.shared:
+                end_stored(connection, version)
             if coming and not _read_anew(connection, document, version):
                 _flip(connection, document, version, self.clock.now())
             return True
@@ -603,9 +598,9 @@ class Catalog(FoundTitles, RememberedDocuments, Corrections, Seals):
                 (name,),
             )
             connection.execute(
-                "insert into erased select sha256 from waiting where name = ? on conflict do nothing", (name,)
+                f"insert into erased {WAITING_FILES} and name = ? on conflict do nothing", (name,)
             )
-            waited = connection.execute("delete from waiting where name = ?", (name,)).rowcount
+            waited = connection.execute("delete from job where name = ?", (name,)).rowcount
             waited += connection.execute("delete from remembered where name = ?", (name,)).rowcount
             return connection.execute("delete from document where name = ?", (name,)).rowcount + waited > 0
 
@@ -627,6 +622,8 @@ class Catalog(FoundTitles, RememberedDocuments, Corrections, Seals):
                 for table in OF_A_VERSION:
                     connection.execute(f"delete from {table} where version = ?", (version,))
                 connection.execute("delete from version where id = ?", (version,))
+                connection.execute(f"delete from job where version = ? and {FINISHED}", (version,))
+                end_jobs(connection, "version = ?", version, Phase.CANCELLED, shared=self._database.shared)
             gone = "not in (select id from version)"
             connection.execute(
                 f"update document set previous_version = null, replaced_at = null where "
@@ -661,11 +658,8 @@ class Catalog(FoundTitles, RememberedDocuments, Corrections, Seals):
 
     def to_erase(self) -> set[str]:
         """Returns the SHA-256 of files whose copies nothing needs any more and that may still exist."""
-        rows = self._read(
-            "select sha256 from erased where sha256 not in (select sha256 from version union select "
-            "sha256 from waiting)"
-        )
-        return digests_in(rows)
+        known = f"select sha256 from version union {WAITING_FILES}"
+        return digests_in(self._read(f"select sha256 from erased where sha256 not in ({known})"))
 
     def erased(self, hashes: Iterable[str]) -> None:
         """Notes that the copies of these files are gone."""
@@ -674,66 +668,11 @@ class Catalog(FoundTitles, RememberedDocuments, Corrections, Seals):
             noted = connection.execute("select sha256 from erased").fetchall()
             rows = [row for row in noted if digest_in(row[0]) in gone]
             connection.executemany("delete from erased where sha256 = ?", rows)
-            known = "select sha256 from version union select sha256 from waiting"
+            known = f"select sha256 from version union {WAITING_FILES}"
             connection.execute(f"delete from erased where sha256 in ({known})")
             connection.execute(FORGET_DRAFTS)
             remembered = "select sha256 from remembered"
             connection.execute(f"delete from correction where sha256 not in ({known} union {remembered})")
-
-    # --- what waits
-    # --------------------------------------------------------------------------------------------------------
-
-    def wait(self, name: str, sha256: str, *, recovered: bool = False) -> int:
-        """Notes that a file with a kept copy waits to be added. Returns an id.
-
-        Each addition has its own, so that giving one up leaves the others.
-        """
-        with self._write() as connection:
-            made = connection.execute(
-                "insert into waiting(name, sha256, added_at, recovered) values (?, ?, ?, ?) returning id",
-                (name, sha256, time.time(), recovered),
-            )
-            number = int(made.fetchone()[0])
-            self.take_waiting(number)
-            return number
-
-    def waiting(self) -> list[Taken]:
-        """Returns what waits to be added, in the order it came, as a later process finds it."""
-        rows = self._read("select name, sha256, id, problem, recovered from waiting order by id")
-        return [
-            Taken(name, digest_in(sha256), number, recovered=bool(recovered), left=True, problem=problem)
-            for name, sha256, number, problem, recovered in rows
-        ]
-
-    def left(self) -> list[Taken]:
-        """Returns what waits for nobody: neither for the user nor for another process that is at it."""
-        rows = {_waiting(row.waiting): row for row in self.waiting() if row.problem is None}
-        others = self.claimed_elsewhere(rows)
-        return [row for work, row in rows.items() if work not in others]
-
-    def leave_waiting(self, waiting: int) -> None:
-        """Lets another process add a file that waits."""
-        self.give_way(_waiting(waiting))
-
-    def take_waiting(self, waiting: int) -> None:
-        """Says that this process adds a file that waits."""
-        self.claim(_waiting(waiting))
-
-    def stop_waiting(self, waiting: int, problem: str | None = None) -> None:
-        """Notes that a waiting file was added or given up.
-
-        With a `problem` it stays, to be tried again when the user has solved that.
-        """
-        with self._write() as connection:
-            if problem is not None:
-                connection.execute("update waiting set problem = ? where id = ?", (problem, waiting))
-            else:
-                connection.execute(
-                    "insert into erased select sha256 from waiting where id = ? on conflict do nothing",
-                    (waiting,),
-                )
-                connection.execute("delete from waiting where id = ?", (waiting,))
-        self.leave_waiting(waiting)
 
     # --- what lies in the folder of documents
     # -----------------------------------------------------------------------------------
@@ -851,11 +790,6 @@ def _version(row: Sequence[Any]) -> Version:
 def _reading(version: int) -> str:
     """Returns the name of the work that a version in state "reading" is."""
     return f"version {version}"
-
-
-def _waiting(waiting: int) -> str:
-    """Returns the name of the work that a waiting file is."""
-    return f"waiting {waiting}"
 
 
 def bytes_of(sha256: str) -> str:

@@ -16,6 +16,7 @@ from chatbot.errors import StoreError
 from chatbot.records import PageReport
 from chatbot.store.damage import as_damage
 from chatbot.store.database import Stored, Transaction
+from chatbot.store.jobs import WAITING_FILES, end_stored
 from chatbot.store.seals import LEXICON, seal, seal_vectors
 from ingestion.document import READER_VERSION, DocumentReading
 from ingestion.invisible_characters import label_line
@@ -86,7 +87,7 @@ OF_A_VERSION = (
     "page",
 )
 # Files that are not yet fully read.
-READ = "select sha256 from waiting union select v.sha256 from version v join incomplete i on i.version = v.id"
+READ = f"{WAITING_FILES} union select v.sha256 from version v join incomplete i on i.version = v.id"
 FORGET_DRAFTS = f"delete from draft where sha256 not in ({READ})"
 # The number of rows deleted in one step if room is short: at most 2 MB for pages read by OCR.
 THINNED_ROWS = 20
@@ -191,6 +192,8 @@ class Contents(Stored):
             for state, fingerprint in made:
                 if state == "ready":
                     seal_vectors(connection, version, fingerprint)
+                    if not self._database.shared:
+                        end_stored(connection, version)
 
     def _fill(
         self,

@@ -7,8 +7,9 @@ code points in both.
 from __future__ import annotations
 
 import sys
+import threading
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -83,12 +84,10 @@ class Schema:
 
     tables: statements that make them, each ending in ";\n".
     version: of these tables, from 1.
-    later: returns the statements of triggers that are made after the store was opened.
     """
 
     tables: str
     version: int
-    later: Callable[[], Sequence[str]] = tuple
 
 
 class Counted(Protocol):
@@ -127,12 +126,17 @@ class Database(ABC):
     """One store's tables. Any thread may read; writes happen one at a time, each one transaction.
 
     read_only: whether nothing can be written, as on a full disk.
+    shared: whether other processes may use it too.
 
-    Every method raises StoreError for what the engine refuses. Claims are for processes that share a store: a
-    file has one owner, who has nobody to keep from anything.
+    Every method raises StoreError for what the engine refuses.
     """
 
     read_only = False
+    shared = False
+
+    def __init__(self) -> None:
+        # What is claimed here.
+        self._claiming, self._claimed = threading.Lock(), set[str]()
 
     @abstractmethod
     def read(self, statement: str, arguments: Sequence[Any] = ()) -> list[tuple[Any, ...]]:
@@ -177,14 +181,19 @@ class Database(ABC):
         """Raises NewerStoreError if a later version of the program has changed the tables meanwhile."""
 
     def claim(self, work: str) -> bool:
-        """Keeps other processes that share the store from some work, until it is released.
+        """Keeps other threads and processes from some work, until it is released.
 
         That also happens when the process ends, however it does. Returns False if another has claimed it.
         """
-        return True
+        with self._claiming:
+            free = work not in self._claimed
+            self._claimed.add(work)
+            return free
 
-    def release(self, work: str) -> None:  # noqa: B027
+    def release(self, work: str) -> None:
         """Lets others do some work."""
+        with self._claiming:
+            self._claimed.discard(work)
 
     def claimed_elsewhere(self, works: Collection[str]) -> set[str]:
         """Returns the work that other processes have claimed."""
@@ -211,7 +220,7 @@ class Stored:
         return self._database.compact()
 
     def claim(self, work: str) -> bool:
-        """Keeps other processes from some work; False if another has claimed it. See Database."""
+        """Keeps others from some work; False if one of them has claimed it. See Database."""
         return self._database.claim(work)
 
     def give_way(self, work: str) -> None:

@@ -15,6 +15,7 @@ from chatbot.store.catalog import Version
 from chatbot.store.database import open_database
 from chatbot.store.disk_reserve import MAKE_ROOM, RESERVE_BYTES, free_bytes, is_full
 from chatbot.store.index_errors import IndexDamagedError
+from chatbot.store.jobs import Phase
 from chatbot.store.kept_copies import KeptName
 from chatbot.store.library import Library, Progress, no_progress
 from chatbot.store.migration import migration_mark
@@ -148,12 +149,13 @@ def _unfinished(library: Library, progress: Progress) -> Iterator[Finding]:
                 f"{len(waiting)} documents have no vectors yet: {error.whole_message}",
                 error.hint,
             )
-    for taken, problem in library.adding.stuck():
-        yield Finding(
-            taken.name,
-            f"it is not added yet: {problem.rstrip('.')}",
-            "Add it again (with `--passwords` if protected), or erase it with `remove NAME --purge`.",
-        )
+    for job in library.catalog.waiting():
+        if job.phase == Phase.PASSWORD:
+            yield Finding(
+                job.name,
+                f"it is not added yet: {(job.problem or '').rstrip('.')}",
+                "Add it again (with `--passwords` if protected), or erase it with `remove NAME --purge`.",
+            )
 
 
 def _catalogue(library: Library) -> Iterator[Finding]:

@@ -160,23 +160,22 @@ class Indexes:
         self._mending_vectors(lambda: self.vectors.upsert(self._passages(version, ordinals)))
 
     def follow(self, version: int, words: Sequence[Sequence[str]]) -> None:
-        """Replaces the words of a version that was refilled, and takes its vectors out.
+        """Replaces the words of a version that was refilled. Its vectors stay until `settled`.
 
-        Whoever adds those calls `settled`. words: the terms of its chunks, by ordinal from 0.
+        words: the terms of its chunks, by ordinal from 0.
         """
         self._mending_keywords(lambda: self.keywords.add(version, words))
-        if self.vectors.exists():
-            self._mending_vectors(lambda: self.vectors.remove([version]))
 
     def settled(self, version: int) -> None:
-        """Notes that the indexes have all of a version that was refilled."""
+        """Deletes vectors that a refilled version does not have any more. The indexes then have all of it."""
+        if self.vectors.exists():
+            self._mending_vectors(partial(self._trim, version))
         self._note_refilled({version}, set())
 
     def refilling(self, version: int) -> None:
         """Notes that a version is about to be refilled.
 
-        Until `settled` the indexes may hold its former state; they are then updated when the store is
-        opened.
+        Until `settled` the indexes may hold its former state; they are then updated when the store is opened.
         """
         self._note_refilled(set(), {version})
         self.unaligned()
@@ -189,19 +188,25 @@ class Indexes:
 
     def mend_refilled(self) -> None:
         """Updates the indexes for refills during which the process ended or the indexes failed."""
-        noted = sorted(map(int, (self._catalog.meta(REFILLED) or "").split()))
-        others = self._catalog.claimed_elsewhere([rest_of(version) for version in noted])
-        for version in noted:
-            if rest_of(version) not in others:
+        for version in sorted(map(int, (self._catalog.meta(REFILLED) or "").split())):
+            if not self._catalog.claim(rest_of(version)):
+                continue  # it is refilled just now
+            try:
                 if version in self._catalog.chunk_counts():
                     self.follow(version, [terms_of(chunk) for chunk in self._catalog.chunks(version)])
-                if self.vectors.exists():
-                    self._mending_vectors(partial(self._replace_vectors, version))
+                    if self.vectors.exists():
+                        self._mending_vectors(partial(self._replace_vectors, version))
                 self.settled(version)
+            finally:
+                self._catalog.give_way(rest_of(version))
 
     def _replace_vectors(self, version: int) -> None:
-        self.vectors.remove([version])
         self.vectors.upsert(self._passages(version))
+        self._trim(version)
+
+    def _trim(self, version: int) -> None:
+        kept = {key for passage in self._passages(version) for key, *_ in passage.records()}
+        self.vectors.trim(version, kept)
 
     def unaligned(self) -> None:
         """Notes that vectors are about to change. Until `align`, Chroma may differ from the catalogue."""

@@ -20,9 +20,9 @@ import psycopg
 from procrastinate.schema import SchemaManager
 
 from chatbot.errors import StoreError
-from chatbot.store.job_rows import QUEUE, SILENT_SECONDS
 from chatbot.store.postgres_database import CONNECTING
 from chatbot.store.postgres_faults import KEEPALIVES, SETTING, as_store_error, parse_address, without_secrets
+from chatbot.store.shared_jobs import QUEUE, SILENT_SECONDS
 
 __all__ = ["JobQueue"]
 
@@ -32,8 +32,6 @@ log = logging.getLogger(__name__)
 ALIVE_SECONDS, STALLED_SECONDS, LOOK_SECONDS, AGAIN_SECONDS = 3.0, 4.0, 0.25, 1.0
 # Long before any clock's now: a job that is handed back may begin at once.
 AT_ONCE = datetime(2000, 1, 1, tzinfo=UTC)
-# Threads that follow jobs; those of a worker that lost its connection end later.
-MOST_THREADS = 64
 TASK = "add"
 
 
@@ -148,7 +146,7 @@ class JobQueue:
 
     async def _run(self, attend: Callable[[int, str], None], at_once: Mapping[str, int]) -> None:
         self._loop, self._stopping = asyncio.get_running_loop(), asyncio.Event()
-        threads = ThreadPoolExecutor(MOST_THREADS, thread_name_prefix="additions-job")
+        threads = ThreadPoolExecutor(sum(at_once.values()), thread_name_prefix="additions-job")
         connector = procrastinate.PsycopgConnector(kwargs=self._parts, min_size=1, max_size=2, timeout=10)
         app = procrastinate.App(connector=connector)
         app.task(name=TASK, retry=_HandedBack(), pass_context=True)(partial(_attend, attend, threads))

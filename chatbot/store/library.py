@@ -6,7 +6,7 @@ import logging
 import threading
 import time
 from collections.abc import Callable, Container, Mapping, Sequence, Set
-from contextlib import closing, suppress
+from contextlib import closing
 from dataclasses import replace
 from functools import partial
 from operator import attrgetter
@@ -26,6 +26,7 @@ from chatbot.store.disk_reserve import Reserve, is_full
 from chatbot.store.document_names import known_as
 from chatbot.store.documents_folder import BROKEN_OFF, UnaddedFile, note_copies_of, unread
 from chatbot.store.indexing import Indexes
+from chatbot.store.jobs import AddResult, Job, Phase
 from chatbot.store.kept_copies import copies_of
 from chatbot.store.lock import StoreLock
 from chatbot.store.mapped_terms import mapped
@@ -34,7 +35,7 @@ from chatbot.store.missing_vectors import EarlyVectors, in_turns, make_vectors
 from chatbot.store.store_clock import DAY
 from chatbot.store.term_scores import DocumentTerms, unpack_terms
 from chatbot.store.vector_index import LeastRecentlyUsed, Matrix, matrix_of
-from chatbot.store.version_building import NO_VECTORS, AddResult, Taken, Upload, VersionBuilder, cut_up
+from chatbot.store.version_building import NO_VECTORS, Upload, VersionBuilder, cut_up
 from ingestion.invisible_characters import visible
 from ingestion.pages.document_facts import STATUSES, as_period
 from ingestion.records import NO_FACTS, DocumentFacts
@@ -53,8 +54,8 @@ DISK_BYTES, LEAST_TERMS = 16 * 2**30, 2**19
 MOST_ROUNDS = 3
 # The number of vectors given to Chroma at once.
 INDEXED_AT_ONCE = 128
-# Seconds between two checks for what another thread reads, or another process.
-LOOK_SECONDS, LOOK_ELSEWHERE_SECONDS = 0.05, 0.2
+# Seconds between two checks for what another thread or process works at.
+LOOK_SECONDS = 0.1
 # The most versions whose vectors a process keeps from others at a time.
 MOST_CLAIMED = 200
 Progress = Callable[[str, str, int, int], None]
@@ -88,7 +89,6 @@ class Library:
         """
         self._settings, self.embedder, self._erasing = settings, embedder, erasing
         self._changing = threading.RLock()
-        self._completing, self._in_completion = threading.Condition(), set[int]()
         self._watching: Callable[[], None] | None = None
         self._stamps: dict[int, tuple[str, ...]] = {}
         self._lock = StoreLock(settings.store / "store.lock")
@@ -311,10 +311,11 @@ class Library:
         Yields the results of the files that were not, or not completely, read.
         """
         results = []
-        for taken in self.adding.left():
+        for job in self.catalog.left():
             if cancelled():
                 break
-            results.append(self.read_left(taken, progress, cancelled))
+            if job.phase != Phase.PASSWORD:
+                results.append(self.read_left(job, progress, cancelled))
         for version in self.incomplete():  # before their vectors are made, since reading changes some chunks
             if not cancelled() and self._complete_left(version.id, version.document, progress, cancelled):
                 results.append(self.adding.result_of(version.id, AddResult(version.document, "completed")))
@@ -361,7 +362,7 @@ class Library:
             if (len(claimed) == len(lacking) and not again) or cancelled():
                 return
             if not versions:
-                time.sleep(LOOK_ELSEWHERE_SECONDS)
+                time.sleep(LOOK_SECONDS)
 
     def _make_vectors(
         self,
@@ -433,15 +434,13 @@ class Library:
 
         Afterwards, chunks that are new or have other contexts lack vectors.
         """
-        self._begins(version, cancelled)
+        self._claim(rest_of(version), cancelled)
         stored = self.catalog.version(version)
         try:
             how = partial(self.adding.complete, version, processes=self._settings.threads)
             how(progress=progress, cancelled=cancelled, changed=self._forget)
         finally:
-            with suppress(StoreError):  # a database that is gone has no claims
-                self.catalog.give_way(rest_of(version))
-            self._ends(version)
+            self.catalog.give_way(rest_of(version))
             if self._watching is not None:
                 self._watching()
         if (
@@ -449,32 +448,12 @@ class Library:
         ):  # nobody else makes it so again
             self.resume_vectors(only={version}, cancelled=cancelled)
 
-    def _begins(self, version: int, cancelled: Callable[[], bool]) -> None:
-        """Waits for any other thread or process that completes a version, and claims it for this one."""
-        with self._completing:
-            while version in self._in_completion:
-                if cancelled():
-                    raise CancelledError("Cancelled.")
-                self._completing.wait(LOOK_SECONDS)
-            self._in_completion.add(version)
-        try:
-            self._claim(rest_of(version), cancelled)
-        except BaseException:
-            self._ends(version)
-            raise
-
     def _claim(self, work: str, cancelled: Callable[[], bool]) -> None:
-        """Keeps other processes from some work, and waits while one of them does it."""
+        """Keeps other threads and processes from some work, and waits while one of them does it."""
         while not self.catalog.claim(work):
             if cancelled():
                 raise CancelledError("Cancelled.")
-            time.sleep(LOOK_ELSEWHERE_SECONDS)
-
-    def _ends(self, version: int) -> None:
-        """Lets other threads complete a version."""
-        with self._completing:
-            self._in_completion.discard(version)
-            self._completing.notify_all()
+            time.sleep(LOOK_SECONDS)
 
     def watch(self, changed: Callable[[], None] | None) -> None:
         """Sets the callback for versions that were read further and may need other vectors.
@@ -541,7 +520,7 @@ class Library:
 
     # The steps of a queue, with those of VersionBuilder.
 
-    def take_again(self, name: str) -> Taken:
+    def take_again(self, name: str) -> Job:
         """Notes that a document waits to be read again from its kept copy.
 
         Raises NotFoundError, and StoreError if it is not complete yet.
@@ -557,11 +536,11 @@ class Library:
                 retryable=True,
             )
         self.file(found.id)
-        return Taken(name, found.sha256, self.catalog.wait(name, found.sha256), again=True)
+        return self.catalog.wait(name, found.sha256, again=True)
 
     def read_taken(
         self,
-        taken: Taken,
+        taken: Job,
         *,
         progress: Callable[[str, int, int], None],
         cancelled: Callable[[], bool],
@@ -592,14 +571,13 @@ class Library:
                 if not taken.again:
                     known = self.adding.take_attached(known, taken, reading)
         finally:
-            with suppress(StoreError):  # a database that is gone has no claims
-                self.catalog.give_way(bytes_of(taken.digest))
+            self.catalog.give_way(bytes_of(taken.digest))
         seconds = round(time.perf_counter() - start, 3)
         searchable = seconds if known.status != "unchanged" else None
         return replace(known, seconds=seconds, searchable_seconds=searchable)
 
     def read_left(
-        self, taken: Taken, progress: Progress = no_progress, cancelled: Callable[[], bool] = _never
+        self, taken: Job, progress: Progress = no_progress, cancelled: Callable[[], bool] = _never
     ) -> AddResult:
         """Reads all of a file that an earlier process left.
 

@@ -51,6 +51,8 @@ class PostgresDatabase(Claims):
     has left. Readers wait for nobody and see what is committed.
     """
 
+    shared = True
+
     def __init__(self, place: Served, schema: Schema, *, read_only: bool = False) -> None:
         """Opens the schema, which is made if it is missing.
 

@@ -36,7 +36,6 @@ IN_STATEMENTS = (
     (re.compile(r"cast\((\w+) as blob\)"), r"\1"),
     (re.compile(r"json_each\(\?\)"), "json_array_elements_text(?::json)"),
 )
-TRIGGER = re.compile(r"create trigger (\w+) after (\w+) on (\w+) begin (.*); end\Z", re.S)
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,13 +78,7 @@ def translated(statement: str) -> Translated:
 
 
 def _definition(statement: str) -> str:
-    """Rewrites what makes a table, an index or a trigger."""
-    if trigger := TRIGGER.fullmatch(statement):
-        name, event, table, body = trigger.groups()
-        return (
-            f"create function {name}() returns trigger language plpgsql as $$ begin {body}; return null; end "
-            f"$$; create trigger {name} after {event} on {table} for each row execute function {name}()"
-        )
+    """Rewrites what makes a table or an index."""
     for pattern, instead in IN_DEFINITIONS:
         statement = pattern.sub(instead, statement)
     return statement

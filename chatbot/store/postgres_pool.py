@@ -209,37 +209,39 @@ class Claims(Database):
 
     def __init__(self, name: str, pool: PostgresPool) -> None:
         """name: of the store's schema, which is part of every lock."""
+        super().__init__()
         self._name, self._pool = name, pool
         self._connection: PostgresConnection | None = None
-        self._lock, self._mine = threading.Lock(), set[str]()
 
     def claim(self, work: str) -> bool:
         """Claims some work. Returns False if another has. Raises StoreError."""
         key = self._key(work)
-        with self._lock:
-            if key in self._mine:
-                return True
+        with self._claiming:
+            if key in self._claimed:
+                return False
             ((claimed,),) = self._ask(lambda connection: connection.execute(CLAIM_EACH, [[key]]).fetchall())
             if claimed:
-                self._mine.add(key)
+                self._claimed.add(key)
             return bool(claimed)
 
     def release(self, work: str) -> None:
         """Gives some work up, or has done it."""
-        with self._lock:
-            if self._key(work) in self._mine:
-                self._mine.discard(self._key(work))
-                self._ask(lambda connection: connection.execute(RELEASE, [self._key(work)]))
+        key = self._key(work)
+        with self._claiming:
+            if key in self._claimed:
+                self._claimed.discard(key)
+                with suppress(ProjectError):  # a database that is gone has no claims
+                    self._ask(lambda connection: connection.execute(RELEASE, [key]))
 
     def claimed_elsewhere(self, works: Collection[str]) -> set[str]:
         """Returns the work that others have claimed. Raises StoreError.
 
         What was claimed here is claimed again if the connection broke meanwhile.
         """
-        if not works and not self._mine:
+        if not works and not self._claimed:
             return set()
         keys = {self._key(work): work for work in works}
-        with self._lock:
+        with self._claiming:
             rows = self._ask(lambda connection: connection.execute(CLAIMED, [list(keys)]).fetchall())
         return {keys[key] for (key,) in rows}
 
@@ -248,7 +250,7 @@ class Claims(Database):
 
         At once: of a connection that is closed the server learns a moment later.
         """
-        with self._lock, suppress(Exception):
+        with self._claiming, suppress(Exception):
             if self._connection is not None:
                 with self._pool.watched(self._connection), closing(self._connection):
                     self._connection.execute("select pg_advisory_unlock_all()")
@@ -269,5 +271,5 @@ class Claims(Database):
                         raise
             self._connection = self._pool.connect()
             with self._pool.watched(self._connection):
-                self._connection.execute(CLAIM_EACH, [sorted(self._mine)])
+                self._connection.execute(CLAIM_EACH, [sorted(self._claimed)])
                 return ask(self._connection)

@@ -16,10 +16,10 @@ from chatbot.models.embedders import Embedder, make_embedder
 from chatbot.settings import PROGRAM, Settings
 from chatbot.store.catalog import NAME, Catalog
 from chatbot.store.database import NewerStoreError, place_of
+from chatbot.store.jobs import AddResult
 from chatbot.store.kept_copies import copy_name
 from chatbot.store.library import Library, Progress, no_progress
 from chatbot.store.lock import StoreLock
-from chatbot.store.version_building import AddResult
 
 __all__ = ["rebuild"]
 
@@ -42,8 +42,8 @@ def rebuild(
     fresh = _set_aside_catalogue(settings)
     library = Library(settings, embedder or make_embedder(settings))
     try:
-        for taken, _ in [*((taken, "") for taken in library.adding.left()), *library.adding.stuck()]:
-            yield library.read_left(replace(taken, password=passwords.get(taken.name)), progress)
+        for job in library.catalog.left():
+            yield library.read_left(replace(job, password=passwords.get(job.name)), progress)
         if not fresh:
             yield from _read_again(library, passwords, progress)
         yield from _nameless(library)

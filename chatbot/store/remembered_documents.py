@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from chatbot.store.database import Stored
 from chatbot.store.digests import digest_in
+from chatbot.store.jobs import UNREAD_ROWS
 
 __all__ = ["EVERY_NAME", "REMEMBERED_SCHEMA", "RememberedDocuments"]
 
@@ -12,7 +13,7 @@ create table remembered (sha256 text not null, name text not null, title text, a
 removed_at real, primary key (sha256, name)) without rowid;
 """
 # Every name of every file, whether the file is here or not. One that was removed or replaced says when.
-EVERY_NAME = """
+EVERY_NAME = f"""
 select sha256, name, max(title) as title, min(added_at) as added_at,
     case when count(*) = count(removed_at) then max(removed_at) end as removed_at
 from (
@@ -22,7 +23,7 @@ from (
     union all select v.sha256, d.name, t.title, v.added_at, d.replaced_at
         from document d join version v on v.id = d.previous_version
         left join found_title t on t.version = v.id
-    union all select sha256, name, null, added_at, null from waiting
+    union all select digest, name, null, added_at, null from job where {UNREAD_ROWS}
     union all select sha256, name, title, added_at, removed_at from remembered
 ) as every group by sha256, name"""
 

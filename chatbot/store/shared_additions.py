@@ -16,14 +16,13 @@ from dataclasses import replace
 from pathlib import Path
 
 from chatbot.errors import CancelledError, StoreError
-from chatbot.records import document_id
 from chatbot.settings import PROGRAM
-from chatbot.store.addition_queue import STORED, UNREAD, Additions, Job, QueuedFile, time_left
+from chatbot.store.addition_queue import Additions, QueuedFile
 from chatbot.store.database import NewerStoreError
 from chatbot.store.job_queue import JobQueue
-from chatbot.store.job_rows import JobRow, JobRows
+from chatbot.store.jobs import UNREAD, Job, Phase, time_left
 from chatbot.store.library import Library
-from chatbot.store.version_building import AddResult, Taken
+from chatbot.store.shared_jobs import SharedJobs
 
 __all__ = ["EMBEDDER", "SharedAdditions"]
 
@@ -31,7 +30,7 @@ log = logging.getLogger(__name__)
 # The steps of an addition, each a queue of its own, with the phases in it. So texts are read before vectors
 # are made, and a long scan holds nobody up.
 READ, VECTORS, REST = "read", "vectors", "rest"
-STEPS = {READ: UNREAD | {"password"}, VECTORS: frozenset({"embedding"}), REST: STORED - {"embedding"}}
+STEPS = {READ: UNREAD | {Phase.PASSWORD}, VECTORS: {Phase.EMBEDDING}, REST: {Phase.IMAGES}}
 # How many documents a process makes vectors of, or reads further, at once, with those that take long; and how
 # many files it takes beside those that it reads, to begin them while these take long.
 AT_ONCE = {VECTORS: 6, REST: 6}
@@ -57,22 +56,19 @@ class SharedAdditions(Additions):
     """
 
     @property
-    def stops(self) -> JobRows:
+    def stops(self) -> SharedJobs:
         """Where servers tell each other which answers to stop."""
         return self._rows
 
-    def __init__(
-        self, library: Library, rows: JobRows, queue: JobQueue, *, readers: int, works: bool
-    ) -> None:
+    def __init__(self, library: Library, queue: JobQueue, *, readers: int, works: bool) -> None:
         """Starts the threads. works: whether this process works at jobs, or leaves them to others.
 
         Raises StoreError if it makes other vectors than are wanted.
         """
         self._library = library
         self._check()
-        self._rows, self._jobs, self._works = rows, queue, works
+        self._rows, self._jobs = SharedJobs(library.catalog.database), queue
         self._shown: tuple[float, tuple[Job, ...]] = (0.0, ())
-        self._attending, self._attendance = set[int](), threading.Lock()
         self._tries = Counter[int]()
         self._left, self.ended = threading.Event(), threading.Event()
         self.problem: StoreError | None = None
@@ -91,10 +87,7 @@ class SharedAdditions(Additions):
         busy = [job for job in jobs if job.busy]
         if not busy:
             return None
-        try:
-            worked = self._rows.now() - busy[0].added_at
-        except StoreError:
-            return None
+        worked = time.time() - busy[0].added_at
         return time_left([job for job in jobs if job.id >= busy[0].id], worked)
 
     def ping(self) -> None:
@@ -110,21 +103,19 @@ class SharedAdditions(Additions):
         if time.monotonic() - asked < SHOWN_SECONDS:
             return jobs
         with suppress(StoreError):
-            jobs = tuple(row.job for row in self._rows.all())
-            if any(job.phase == "waiting" for job in jobs) and not self._rows.workers():
+            jobs = tuple(self._rows.all())
+            if any(job.phase == Phase.WAITING for job in jobs) and not self._rows.workers():
                 jobs = tuple(
-                    replace(job, problem=NO_WORKER) if job.phase == "waiting" else job for job in jobs
+                    replace(job, problem=NO_WORKER) if job.phase == Phase.WAITING else job for job in jobs
                 )
         self._shown = (time.monotonic(), jobs)
         return jobs
 
     def unlock(self, job: int, password: str) -> None:
         """Tries a file again that waits for its password, in this process."""
-        row = self._rows.get(job)
-        if row is not None and row.job.phase == "password":
-            self._rows.settle(job, "waiting")
-            self._forget_shown()
-            self._attend_aside(job, password)
+        self._rows.unlock(job)
+        self._forget_shown()
+        self._attend_aside(job, password)
 
     def wake(self) -> None:
         """Looks for missing vectors again, after a document was restored."""
@@ -160,27 +151,27 @@ class SharedAdditions(Additions):
         self._jobs.close()
         super().close()
         self._looking.join()
-        self._rows.close()
         self.ended.set()
 
     # --- handing jobs out
     # ----------------------------------------------------------------------------------------------------
 
     def _queue(self, task: QueuedFile) -> int:
-        """Stores the job of a file that was taken here, and gives it to whoever reads it.
+        """Gives a file that was taken here to whoever reads it; one that was not only has its row.
 
         A file that comes with a password is read by this process: nothing that is stored has the password.
         """
-        taken = task.taken or Taken(task.job.name, "", 0)
-        number = self._rows.add(JobRow(task.job, taken, 0, task.awaited))
+        job = task.job
+        if job.finished:
+            details = {"phase": job.phase, "result": job.result, "owner": job.owner, "awaited": job.awaited}
+            job = self._rows.wait(job.name, "", **details)
+        elif task.password is not None:
+            self._attend_aside(job.id, task.password)
+        else:
+            self._put(job)
+        self._rows.forget_old()
         self._forget_shown()
-        if task.taken is not None:
-            self._library.catalog.leave_waiting(taken.waiting)
-            if taken.password is not None:
-                self._attend_aside(number, taken.password)
-            else:
-                self._jobs.put(number, READ, taken.name)
-        return number
+        return job.id
 
     def _cancel_all(self, numbers: Collection[int]) -> None:
         if not numbers:
@@ -205,24 +196,20 @@ class SharedAdditions(Additions):
             self._left.clear()
 
     def _find_left(self) -> None:
-        added = self._library.adding
         # Asked first: what is stored meanwhile has a job already.
         lacking = self._library.without_vectors()
         incomplete = self._library.incomplete()
-        for taken in added.left():
-            self._rows.add_left(JobRow(self._job(taken.name, "waiting"), taken, 0, awaited=False))
-        for taken, problem in added.stuck():
-            job = replace(self._job(taken.name, "password"), problem=problem)
-            self._rows.add_left(JobRow(job, taken, 0, awaited=False))
-        for versions, phase in ((incomplete, "images"), (lacking, "embedding")):
+        for versions, phase in ((incomplete, Phase.IMAGES), (lacking, Phase.EMBEDDING)):
             for version in versions:
-                job = replace(self._job(version.document, phase), lacks=versions is incomplete)
-                taken = Taken(version.document, version.sha256, 0)
-                self._rows.add_left(JobRow(job, taken, version.id, awaited=False))
-        for row in self._rows.unqueued():
-            step = _step_of(row.job.phase)
-            self._jobs.put(row.job.id, step, row.job.name if step == READ else None)
-        self._begin_older(row.job for row in self._rows.all())
+                self._rows.add_left(self._job(version, phase, lacks=versions is incomplete))
+        for job in self._rows.unqueued():
+            self._put(job)
+        self._begin_older(self._rows.all())
+
+    def _put(self, job: Job) -> None:
+        """Queues the next step of a job."""
+        step = _step_of(job.phase)
+        self._jobs.put(job.id, step, job.name if step == READ else None)
 
     # --- working at jobs
     # ----------------------------------------------------------------------------------------------------
@@ -231,7 +218,6 @@ class SharedAdditions(Additions):
         """Works at a job that the queue hands to this process. Raises what hands it back."""
         try:
             self._check()
-            self._rows.database.check_version()
         except (NewerStoreError, OtherEmbedderError) as error:
             if self.problem is None:
                 log.warning("Documents are not read here any more: %s", error)
@@ -239,9 +225,9 @@ class SharedAdditions(Additions):
             self._jobs.stop()
             self.ended.set()
             raise
-        row = self._rows.get(number)
-        if row is not None and _step_of(row.job.phase) == step:
-            self._attend(row)
+        job = self._rows.get(number)
+        if job is not None and _step_of(job.phase) == step:
+            self._attend(job)
 
     def _check(self) -> None:
         """Raises StoreError if this process must not work at this store."""
@@ -261,27 +247,23 @@ class SharedAdditions(Additions):
 
     def _attend_if_free(self, number: int, password: str | None) -> None:
         try:
-            row = self._rows.get(number)
-            if row is not None and (password is not None or row.job.cancelling):
-                self._attend(row, password, wait=False)
+            job = self._rows.get(number)
+            if job is not None and (password is not None or job.cancelling):
+                self._attend(job, password, wait=False)
         except CancelledError:
             pass
         except StoreError as error:  # another worker goes on with it
             log.warning("An addition could not be gone on with here: %s", error)
 
-    def _attend(self, row: JobRow, password: str | None = None, *, wait: bool = True) -> None:
+    def _attend(self, job: Job, password: str | None = None, *, wait: bool = True) -> None:
         """Works at a job up to its next step, unless another process does; then waits for that."""
-        with self._alone(row.job.id, wait=wait) as alone:
-            number, step = row.job.id, _step_of(row.job.phase)
-            found = self._rows.get(number) if alone else None
+        with self._alone(job, wait=wait) as alone:
+            step = _step_of(job.phase)
+            found = self._rows.get(job.id) if alone else None
             # It may have got further until now.
-            if found is None or found.job.finished or _step_of(found.job.phase) != step:
+            if found is None or found.finished or _step_of(found.phase) != step:
                 return
-            if found.job.phase == "password" and not found.job.cancelling:
-                return
-            if step == READ and (stored := self._stored_before(found)) is not None:
-                self._note(QueuedFile(stored, version=stored.result.version if stored.result else 0))
-                self._jobs.put(number, VECTORS)
+            if found.phase == Phase.PASSWORD and not found.cancelling:
                 return
             task = self._begin(found, step, password)
             try:
@@ -289,19 +271,16 @@ class SharedAdditions(Additions):
             finally:
                 with self._changed:
                     self._tasks.remove(task)
-                self._tries.pop(number, None)
-                with suppress(StoreError):
-                    self._library.catalog.leave_waiting(found.taken.waiting)
-            if not task.job.finished and task.job.phase != "password":
-                self._jobs.put(number, _step_of(task.job.phase))
+                self._tries.pop(job.id, None)
+            if task.job.busy:
+                self._put(task.job)
 
     @contextmanager
-    def _alone(self, number: int, *, wait: bool) -> Iterator[bool]:
+    def _alone(self, job: Job, *, wait: bool) -> Iterator[bool]:
         """Keeps a job from other threads and processes. Yields False if one of them has it and need not be
         waited for.
         """
-        work = f"job {number}"
-        while not self._takes(number, work):
+        while not self._rows.claim(job.work):
             if not wait:
                 yield False
                 return
@@ -311,43 +290,19 @@ class SharedAdditions(Additions):
         try:
             yield True
         finally:
-            with suppress(StoreError):  # a database that is gone has no claims
-                self._rows.give_way(work)
-            with self._attendance:
-                self._attending.discard(number)
+            self._rows.give_way(job.work)
 
-    def _takes(self, number: int, work: str) -> bool:
-        with self._attendance:
-            if number in self._attending or not self._rows.claim(work):
-                return False
-            self._attending.add(number)
-            return True
-
-    def _stored_before(self, row: JobRow) -> Job | None:
-        """Returns a job as it goes on whose worker ended just when it had stored the text."""
-        catalog = self._library.catalog
-        newest = catalog.newest(row.job.name)
-        waits = row.taken.waiting in {one.waiting for one in catalog.waiting()}
-        if waits or newest is None or newest.sha256 != row.taken.digest:
-            return None
-        result = AddResult(row.job.name, "completed", document_id(row.job.name), version=newest.id)
-        result = self._library.adding.result_of(newest.id, result)
-        return replace(row.job, phase="embedding", done=0, total=0, result=result, lacks=result.lacks)
-
-    def _begin(self, row: JobRow, step: str, password: str | None) -> QueuedFile:
+    def _begin(self, found: Job, step: str, password: str | None) -> QueuedFile:
         """Gives a job to the embedded queue of this process."""
-        job = replace(row.job, cancelling=False, problem=None, done=0, total=0)
+        job = replace(found, cancelling=False, problem=None, done=0, total=0)
         if step == READ:
-            self._library.catalog.take_waiting(row.taken.waiting)
-            task = QueuedFile(
-                replace(job, phase="waiting"), replace(row.taken, password=password), awaited=row.awaited
-            )
+            task = QueuedFile(replace(job, phase=Phase.WAITING), password)
         else:
-            task = QueuedFile(job, version=row.version, spent=job.result.seconds if job.result else 0.0)
+            task = QueuedFile(job, spent=job.result.seconds if job.result else 0.0)
         task.phases = STEPS[step]
         with self._changed:
             self._tasks.append(task)
-            if row.job.cancelling:
+            if found.cancelling:
                 self._stop(task)
             if step == VECTORS:
                 self._embedding_due, self._not_before = True, 0.0
@@ -363,7 +318,7 @@ class SharedAdditions(Additions):
         while not (self._closing or task.cancelled):
             time.sleep(NOTE_SECONDS)
             with suppress(StoreError):
-                self._rows.now()
+                self._rows.workers()
                 break
         return True
 
@@ -388,13 +343,13 @@ class SharedAdditions(Additions):
     def _note(self, task: QueuedFile) -> bool:
         """Stores how far a job is; returns whether it is to be cancelled. Keeps hold of what is claimed."""
         self._rows.claimed_elsewhere(())
-        return self._rows.note(task.job, task.version)
+        return self._rows.note(task.job)
 
 
 def _is_over(task: QueuedFile) -> bool:
     """Tells whether this process has done its step of a job."""
-    return task.job.finished or task.job.phase == "password" or not task.here
+    return not (task.job.busy and task.here)
 
 
-def _step_of(phase: str) -> str:
+def _step_of(phase: Phase) -> str:
     return next((step for step, phases in STEPS.items() if phase in phases), READ)

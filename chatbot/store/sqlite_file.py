@@ -76,6 +76,7 @@ class SqliteFile(Database):
 
         Raises StoreError if the file is damaged, not writable or of another version.
         """
+        super().__init__()
         self._path, self._schema, self.read_only, self._no_room = path, schema, read_only, False
         is_new = not read_only and not path.exists()
         # Such a file is taken for a new one, and nothing is known of what was in it.
@@ -184,17 +185,13 @@ class SqliteFile(Database):
         return found
 
     def _refuse_foreign(self) -> None:
-        """Raises StoreError for a view, which may never end, or a trigger that this program did not make."""
-        found = self.read("select name, sql from sqlite_master where type in ('view', 'trigger')")
-        scripts = (self._schema.tables, *self._schema.later()) if found else ()
-        own = {made.casefold() for script in scripts for made in statements(script)}
-        for name, made in found:
-            if str(made).casefold() not in own:
-                raise self._damaged(f"another program has put {str(name)[:80]!r} into it")
+        """Raises StoreError for a view, which may never end, or a trigger: this program makes neither."""
+        for (name,) in self.read("select name from sqlite_master where type in ('view', 'trigger')"):
+            raise self._damaged(f"another program has put {str(name)[:80]!r} into it")
 
     def _check_version(self) -> None:
         found, schema = self._version(), self._schema
-        # A later program that makes other triggers gives the file another version.
+        # A later program that makes triggers gives the file another version.
         if found <= schema.version:
             self._refuse_foreign()
         if found > schema.version:

@@ -6,7 +6,7 @@ import hashlib
 import re
 import threading
 from collections import Counter, OrderedDict
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Container, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import islice
 from typing import TYPE_CHECKING, Any, Generic, TypeAlias, TypeVar
@@ -163,6 +163,14 @@ class ChromaIndex:
         for version in versions:
             with self._place.using(self._wanted) as (_, collection):
                 collection.delete(where={"version": version})
+
+    def trim(self, version: int, kept: Container[str]) -> None:
+        """Deletes the records of a version but for these."""
+        with self._place.using(self._wanted) as (_, collection):
+            there = collection.get(where={"version": version}, include=[])["ids"]
+            gone = iter([key for key in there if key not in kept])
+            while batch := list(islice(gone, BATCH)):
+                collection.delete(ids=batch)
 
     def ping(self) -> None:
         """Asks for one record, to learn whether the index answers. Raises IndexDamagedError, StoreError."""

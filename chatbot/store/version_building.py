@@ -11,7 +11,7 @@ import threading
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import BinaryIO, TypeAlias
+from typing import Any, BinaryIO, TypeAlias
 
 from chatbot.errors import (
     CancelledError,
@@ -22,10 +22,11 @@ from chatbot.errors import (
     StoreError,
 )
 from chatbot.records import document_id
-from chatbot.store.catalog import Catalog, Taken, Version
+from chatbot.store.catalog import Catalog, Version
 from chatbot.store.contents import StoredPage
 from chatbot.store.document_names import display_name, free_name, looks_like
 from chatbot.store.indexing import Indexes
+from chatbot.store.jobs import AddResult, Job, Phase
 from chatbot.store.kept_copies import Copies, KeptName
 from chatbot.store.term_scores import lexicon_of, terms_of
 from ingestion.chunks import chunk_pages
@@ -40,7 +41,6 @@ __all__ = [
     "NOT_COMPLETE",
     "NO_VECTORS",
     "AddResult",
-    "Taken",
     "Upload",
     "VersionBuilder",
     "cut_up",
@@ -83,42 +83,6 @@ class Upload:
 
 
 @dataclass(frozen=True, slots=True)
-class AddResult:
-    """The outcome for one file.
-
-    status: added | unchanged | replaced | failed, or completed for what an earlier process left.
-    failed_pages: (page, reason), physical, 1-based.
-    searchable_seconds: from when its turn came until keyword search found it.
-    seconds: the same, and the making of its vectors.
-    complete_seconds: from then until all of it was read, None if that was so before.
-    attached: names of the documents that it carried, which now wait to be added.
-    needs_password: it failed because it opens only with a password.
-    linked: its bytes were stored already, so nothing was read or stored.
-    retryable: it may be added later as it is, for example after a full disk.
-    lacks: whether images are still to be read.
-    """
-
-    document: str
-    status: str
-    id: str | None = None
-    pages: int = 0
-    chunks: int = 0
-    ocr_pages: int = 0
-    failed_pages: tuple[tuple[int, str], ...] = ()
-    seconds: float = 0.0
-    searchable_seconds: float | None = None
-    error: str | None = None
-    warning: str | None = None
-    version: int = 0
-    needs_password: bool = False
-    linked: bool = False
-    retryable: bool = False
-    lacks: bool = False
-    complete_seconds: float | None = None
-    attached: tuple[str, ...] = ()
-
-
-@dataclass(frozen=True, slots=True)
 class CutReading:
     """A reading as it is stored. words: the terms of each chunk. lexicon: of all of them."""
 
@@ -152,58 +116,48 @@ class VersionBuilder:
         self.elsewhere: Elsewhere | None = None
         self._catalog, self._copies, self._indexes, self._lock = catalog, copies, indexes, lock
 
-    def take(self, source: Path | BinaryIO, name: str, password: str | None = None) -> Taken:
-        """Keeps a copy of a file and notes that it waits.
+    def take(self, source: Path | BinaryIO, name: str, password: str | None = None, **details: Any) -> Job:
+        """Keeps a copy of a file and notes that it waits. details: of its job.
 
         Raises DocumentError for an impossible name, or if the copy cannot be kept.
         """
         name = display_name(name)
-        waiting = list[int]()
+        waiting = list[Job]()
 
         def note(digest: str) -> None:
             with self._lock:
-                waiting.append(self._catalog.wait(name, digest))
+                waiting.append(self._catalog.wait(name, digest, **details))
                 if not self._copies.has(digest):  # erased with a document of these bytes at this very moment
-                    self._catalog.stop_waiting(waiting[0])
+                    self._catalog.end(waiting[0].id, Phase.FAILED)
                     raise DocumentError(
                         "The file was erased while it was being added.", hint="Add it again.", retryable=True
                     )
 
         if isinstance(source, Path):
-            digest = self._copies.take_file(source, name, noted=note)
+            self._copies.take_file(source, name, noted=note)
         else:
-            digest = self._copies.take(source, name, noted=note)
-        return Taken(name, digest, waiting[0], password)
+            self._copies.take(source, name, noted=note)
+        return replace(waiting[0], password=password)
 
-    def left(self) -> list[Taken]:
-        """Returns what an earlier process took and did not add, except what waits for the user.
-
-        What another process is at is not among it.
-        """
-        return self._catalog.left()
-
-    def stuck(self) -> list[tuple[Taken, str]]:
-        """Returns what was taken and waits for something the user must do, and for what."""
-        return [(row, row.problem) for row in self._catalog.waiting() if row.problem is not None]
-
-    def known(self, taken: Taken) -> AddResult | None:
+    def known(self, taken: Job) -> AddResult | None:
         """Returns the result if these bytes are stored already, under this or another name; else None."""
         if taken.again:
             return None
         with self._lock:
             newest = self._catalog.newest(taken.name)
             if newest is not None and newest.sha256 == taken.digest:
-                self._catalog.stop_waiting(taken.waiting)
+                result = self._result(newest, taken.name, "unchanged")
+                self._catalog.end(taken.id, Phase.DONE, result)
                 self.write_names({taken.digest})
-                return self._result(newest, taken.name, "unchanged")
+                return result
             holding = self._catalog.holding(taken.digest)
             if holding is None:
                 return None
             status = "added" if self._catalog.find(taken.name) is None else "replaced"
             self._catalog.link(taken.name, holding.id)
-            self._catalog.stop_waiting(taken.waiting)
-            self.write_names({taken.digest, *([newest.sha256] if newest else [])})
             result = replace(self._result(holding, taken.name, status), linked=True)
+            self._catalog.end(taken.id, Phase.DONE, result)
+            self.write_names({taken.digest, *([newest.sha256] if newest else [])})
             for name, removed_at in self._catalog.names_of(taken.digest):
                 if name != taken.name and removed_at is None:
                     warning = f"The same file as {name}; it is kept once, under both names."
@@ -212,7 +166,7 @@ class VersionBuilder:
 
     def read(
         self,
-        taken: Taken,
+        taken: Job,
         *,
         processes: int,
         progress: Callable[[str, int, int], None],
@@ -228,7 +182,7 @@ class VersionBuilder:
         path = self._copies.path_to_read(taken.digest, taken.name, taken.password, cancelled)
         return (self.elsewhere or read_document)(path, how)
 
-    def store(self, taken: Taken, cut: CutReading) -> AddResult:
+    def store(self, taken: Job, cut: CutReading) -> AddResult:
         """Stores pages, chunks and terms in the catalogue and the keyword index. Raises StoreError.
 
         From here on the file is found by its words.
@@ -252,7 +206,7 @@ class VersionBuilder:
                 )  # the catalogue was lost, and is rebuilt from the copies
             self._catalog.fill(version, reading, cut.chunks, cut.lexicon)
             self._indexes.add_words(version, cut.words)
-            self._catalog.searchable(version)
+            self._catalog.searchable(version, taken.id)
             stored = self._catalog.version(version)
             if stored is None:
                 # The database went away and the claim with it, so another process took the version for one
@@ -262,30 +216,30 @@ class VersionBuilder:
                     hint="Add it again.",
                     retryable=True,
                 )
-            self._catalog.stop_waiting(taken.waiting)
             self._catalog.forget_drafts()
             self._catalog.recall_names(stored)
             self.write_names({taken.digest, *([before.sha256] if before else [])})
             result = self._result(stored, taken.name, "replaced" if before else "added")
             return replace(result, warning=self._left_out(stored.id, result))
 
-    def take_attached(self, result: AddResult, taken: Taken, reading: DocumentReading) -> AddResult:
+    def take_attached(self, result: AddResult, taken: Job, reading: DocumentReading) -> AddResult:
         """Keeps the documents that a file carries, and notes that they wait. Returns the result with their
-        names, or with a warning if they cannot be kept.
+        jobs, or with a warning if they cannot be kept.
         """
         numbers = [page.number for page in reading.pages if _carries(page)]
         path = self._copies.readable(taken.digest) if numbers else None
         if path is None or taken.name.count(WITHIN) == MOST_WITHIN:
             return result
-        names = list[str]()
+        jobs = dict[str, int]()
         try:
             with Reader(path, password=taken.password) as reader:
                 for name, file in reader.attached(numbers):
                     own = f"{taken.name}{WITHIN}{PATH_END.sub('', name)}"
-                    names.append(self.take(file, free_name(own, names) if own in names else own).name)
+                    own = free_name(own, jobs) if own in jobs else own
+                    jobs[own] = self.take(file, own, owner=taken.owner, awaited=taken.awaited).id
         except (DocumentError, StoreError) as error:
             result = replace(result, warning=f"What it carries could not be added: {error}")
-        return replace(result, attached=tuple(names))
+        return replace(result, attached=tuple(jobs.values()))
 
     def complete(
         self,
@@ -352,7 +306,8 @@ class VersionBuilder:
             with self._lock:  # others change the store in between
                 if self._catalog.version(version.id) is not None:
                     self._indexes.add_vectors(version.id, ordinals[at : at + INDEXED_AT_ONCE])
-        self._indexes.settled(version.id)
+        with self._lock:
+            self._indexes.settled(version.id)
 
     def result_of(self, version: int, result: AddResult) -> AddResult:
         """Returns the result of an addition as its version is now."""
@@ -405,26 +360,32 @@ class VersionBuilder:
             most_pages=self._most_pages,
         )
 
-    def give_up(self, taken: Taken, error: ProjectError | None = None, *, keep: bool = False) -> AddResult:
+    def give_up(self, taken: Job, error: ProjectError | None = None, *, keep: bool = False) -> AddResult:
         """Gives up a file that is not added after all: its copy is deleted unless something else needs it.
 
         keep: it goes on waiting for what `error` asks of the user, as a recovered file always does.
         """
         if isinstance(error, MissingProgramError):  # it is tried again at the next start
             return failed_upload(taken.name, error)
-        cancelled = AddResult(taken.name, "failed", error="Cancelled.")
+        result = AddResult(taken.name, "failed", error="Cancelled.")
         with self._lock:
-            if taken.recovered and error is None:
-                return cancelled
-            again = error is not None and error.retryable
-            if again and taken.left:
-                return AddResult(taken.name, "failed", error=str(error))
-            stays = error is not None and (keep or taken.recovered)
-            self._catalog.stop_waiting(taken.waiting, str(error) if stays else None)
+            if error is None:
+                if taken.recovered:
+                    return result
+                self._catalog.end(taken.id, Phase.CANCELLED)
+            else:
+                result = failed_upload(taken.name, error)
+                if error.retryable and taken.left:
+                    return result
+                if keep or taken.recovered:
+                    self._catalog.hold(taken.id, str(error))
+                else:
+                    self._catalog.end(taken.id, Phase.FAILED, result)
             if taken.digest in self._catalog.seen():
+                again = error is not None and error.retryable
                 self._catalog.tried(taken.digest, str(error or ""), again=again)
             self.drop_unneeded()
-        return failed_upload(taken.name, error) if error else cancelled
+        return result
 
     def drop_unneeded(self) -> None:
         """Deletes the copies that nothing needs any more. Other files in the folder are never touched."""

@@ -7,9 +7,8 @@ from collections.abc import Sequence
 import streamlit as st
 
 from chatbot.app.app_context import AppContext
-from chatbot.store.addition_queue import Job
+from chatbot.store.jobs import Job
 from chatbot.store.library import UNDO_DAYS, AddResult
-from chatbot.store.progress_rate import share_done
 from chatbot.ui import document_session, session
 from chatbot.ui.safe_text import plain_html, plain_markdown, short, spoken
 
@@ -117,7 +116,7 @@ def share_of_all(jobs: Sequence[Job]) -> float:
     sizes = [job.size or 1 for job in jobs]
     done = 0.0
     for job, size in zip(jobs, sizes, strict=True):
-        done += size * (1.0 if job.finished else share_done(job.progress))
+        done += size * (1.0 if job.finished else job.share)
     return min(1.0, max(LEAST_SHARE, done / sum(sizes)))
 
 

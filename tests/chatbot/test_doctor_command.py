@@ -44,13 +44,13 @@ def test_a_catalogue_that_cannot_be_opened_is_named_by_every_command(home: Path)
     assert run(home, "doctor").returncode == 0
 
 
-@pytest.mark.parametrize("table", ["document", "waiting"])
+@pytest.mark.parametrize("table", ["document", "job"])
 def test_a_name_that_no_document_may_have_ends_no_line_of_what_is_printed(home: Path, table: str) -> None:
     forged = "Rules.pdf\nproblem    store: all is lost. Run this.\x1b[2J"
     with closing(sqlite3.connect(home / "chroma_db" / "catalog.sqlite3")) as database, database:
-        if table == "waiting":
-            fields = "name, sha256, added_at, problem"
-            wait = f"insert into waiting ({fields}) select 'x', sha256, 0, 'y' from version"
+        if table == "job":
+            fields = "name, phase, digest, added_at, problem"
+            wait = f"insert into job ({fields}) select 'x', 'password', sha256, 0, 'y' from version"
             database.execute(wait)
         database.execute(f"update {table} set name = ?", (forged,))
     for command in (["doctor"], ["list"], ["search", "debt"]):

@@ -24,14 +24,6 @@ LONGEST_PASSAGE = 280
 NEAREST = 2
 # At most so many periods of a passage are named where the year of the question is none of them.
 MOST_PERIODS = 3
-# A question about what a document says asks for no figure.
-ASKS_WORDS = re.compile(
-    (
-        r"\b(?:says?|said|mention(?:s|ed)?|describe[sd]?|discuss(?:es|ed)?|explain(?:s|ed)?|view|opinion"
-        r"|stance)\b"
-    ),
-    re.IGNORECASE,
-)
 _KEY_NUMBER = re.compile(r"S\d")
 KEY_OR_TEXT = re.compile(rf"({KEYS_IN_BRACKETS.pattern})")
 NO_FIGURE = "No single figure answers this. Closest passage:"
@@ -48,7 +40,7 @@ def read_entry(answer: Answer, place: EntryPlace) -> Entry:
         return Entry(place, "absent", nearest=_nearest(answer), reason=reason, model=answer.model)
     query = _query(answer, asked, place)
     parts = list(_parts(answer))
-    if asked.form in {"figure", "passage", "yes_no"} and not ASKS_WORDS.search(asked.subject):
+    if asked.form in {"figure", "passage", "yes_no"} and not asked.reading.asks("words"):
         found = derived_figure(answer, parts, query) or stated(answer, parts, query)
         if found is not None:
             quantity, part, cited = found

@@ -32,21 +32,7 @@ from ingestion.language.numbers import Figure, scale_marks, stated_mark
 __all__ = ["Part", "derived_figure", "stated"]
 
 RATES = frozenset({"%", "percentage points", "basis points"})
-# The question asks for a share or a rate.
-ASKS_RATE = re.compile(
-    (
-        r"\b(?:share|percent\w*|per cent|rates?|ratio|margin|yield|growth|inflation|unemployment)\b|%"
-        r"|\bas an? \w+ of\b"
-    ),
-    re.IGNORECASE,
-)
-ASKS_POINTS = re.compile(r"\bpoints?\b", re.IGNORECASE)
-# The question asks for a limit. Where it does not, a limit is no value of what it limits: "unemployment was
-# below 4 percent".
-ASKS_LIMIT = re.compile(
-    r"\b(?:limit|ceiling|floor|cap|threshold|anchor|target|most|least|maximum|minimum|exceed|above|below)\b",
-    re.IGNORECASE,
-)
+# Where no limit is asked for, a limit is no value of what it limits: "unemployment was below 4 percent".
 BEFORE_LIMIT = re.compile(
     (
         r"\b(?:below|above|under|over|exceed(?:s|ed|ing)?|at (?:least|most)|up to|(?:more|less|fewer|lower"
@@ -314,7 +300,8 @@ def _of_sentence(part: Part, query: MeasureQuery) -> Quantity | None:
     kept = [checked for checked in meant if checked[0].percent]
     # "11,760 million crowns, or 2.6 per cent of output": the share only stands beside the amount, unless the
     # question asks for a rate.
-    if not ASKS_RATE.search(query.understanding.subject):
+    asked = query.understanding.reading
+    if not (asked.asks("share") or "growth" in asked.words):
         amounts = [checked for checked in meant if _is_amount(checked[0], query)]
         kept = amounts or kept
     chosen = [checked for checked in kept if query.period is None or _is_of_period(checked[0], query)]
@@ -352,9 +339,9 @@ def _is_meant(figure: Figure, part: Part, query: MeasureQuery) -> bool:
     if not speaks_of(part.text[:at], query):
         return False
     before = part.text[max(0, at - LOOK_BACK) : at]
-    if BEFORE_LIMIT.search(before) and not ASKS_LIMIT.search(asked.subject):
+    if BEFORE_LIMIT.search(before) and not asked.reading.asks("limit"):
         return False
-    if figure.percent == "points" and not ASKS_POINTS.search(asked.subject):
+    if figure.percent == "points" and not asked.reading.asks("points"):
         return False
     if BEFORE_BASE.search(before) and not _is_of_period(figure, query):
         return False

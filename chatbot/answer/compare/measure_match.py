@@ -10,7 +10,7 @@ from chatbot.evidence.figure_names import SAME_PERIOD, agreement
 from chatbot.records import Understanding
 from ingestion.language.measures import Measure, find_measures, spelled_out
 from ingestion.language.periods import Period, find_periods, periods_agree
-from ingestion.language.terms import content_terms, terms
+from ingestion.language.terms import terms
 
 __all__ = ["EXACT", "MeasureQuery", "asks_per_share", "fits", "is_own", "label_names", "names", "speaks_of"]
 
@@ -58,7 +58,7 @@ def label_names(label: str, wanted: MeasureQuery) -> bool:
     """Whether a row's label is the measure's own, not that of a part of it."""
     label = IN_UNITS.sub("", label)
     words = set(terms(label)) - GENERAL
-    if not EITHER & set(terms(wanted.understanding.subject)) <= words:
+    if not EITHER & set(wanted.understanding.reading.terms) <= words:
         return False
     if not wanted.measures:
         return names(label, wanted)
@@ -78,7 +78,7 @@ def names(text: str, wanted: MeasureQuery) -> bool:
     own = terms(spelled_out(text))
     if wanted.measures:
         return any(_places(own, phrase) for phrase in _phrases(wanted.measures[0]))
-    asked = content_terms(wanted.understanding.subject)
+    asked = wanted.understanding.reading.terms
     words = [word for word in asked if not word.isdecimal() and word not in GENERAL]
     if not words:
         return False

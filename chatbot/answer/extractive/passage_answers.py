@@ -10,7 +10,6 @@ from chatbot.answer.citations.citation_keys import KEYS_IN_BRACKETS, escape_keys
 from chatbot.answer.extractive.passage_scores import (
     QuestionProfile,
     ScoredPassage,
-    asks_share,
     score_passages,
     shared_words,
 )
@@ -28,7 +27,7 @@ from ingestion.language.list_items import LINE_ITEM
 from ingestion.language.months import MONTH, month_number
 from ingestion.language.periods import A_DAY, Period, find_periods, head_period, nearest_other
 from ingestion.language.sentences import is_finished, sentence_spans, sentences
-from ingestion.language.terms import content_terms, terms
+from ingestion.language.terms import terms
 from ingestion.records import Row, Table
 
 __all__ = ["LEANS_BACK", "Likeness", "embedded", "extract_answer", "row_in_a_sentence", "says_again"]
@@ -46,8 +45,6 @@ CLOSE_TO_BEST = 4.0
 # The same for one of another page, which costs its reader a second page.
 CLOSE_TO_BEST_ELSEWHERE = 1.0
 LONGEST_PASSAGE = 1_200
-# "How large is" asks for a figure, whose row need not say "large".
-HOW_LARGE = re.compile(r"\bhow \w+ (?=(?:is|are|was|were)\b)", re.IGNORECASE)
 WORD = re.compile(r"[^\W\d_]{2}")
 MONTHS = re.compile(rf"\b{MONTH}")
 # Fewer words than this are no sentence that goes on from another: a chart's label, "88%", "Jai Hind."
@@ -541,7 +538,7 @@ def row_in_a_sentence(passage: Passage, asked: Understanding) -> str:
     figures = [figure for _, figure in pairs]
     if not all(any(map(str.isdigit, figure)) for figure in figures):
         return ""
-    if asks_share(asked.subject) and not all("%" in figure for figure in figures):
+    if asked.reading.asks("share") and not all("%" in figure for figure in figures):
         return ""
     if len(pairs) == 1 and head_period(passage.row.label):  # the years name the rows
         return in_a_sentence(pairs[0][0], [(figures[0], passage.row.label)], asked.whose)
@@ -554,7 +551,7 @@ def _names_all_that_is_asked(row: Row, heads: Sequence[str], asked: Understandin
     """
     said = " ".join((row.label, row.section, *heads, *asked.measures))
     named = set(terms(" ".join((*asked.names, asked.whose, *(period.text for period in asked.periods)))))
-    words = content_terms(HOW_LARGE.sub("", asked.subject))
+    words = asked.reading.terms_of_row
     return all(word in named or shared_words([word], said) for word in words)
 
 
@@ -590,7 +587,7 @@ def _columns_asked_for(passage: Passage, asked: Understanding) -> list[tuple[str
     limit = limit_column(table, passage.row)
     if limit is not None:
         columns = [columns[limit]]
-    words = content_terms(asked.subject)
+    words = asked.reading.terms
     named = {column_of(table, period, words) for period in asked.periods} if limit is None else set()
     if len(asked.periods) > 1 and asked.compares and None in named:
         return []  # one of the two is not there

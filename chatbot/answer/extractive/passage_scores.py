@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from chatbot.evidence.figure_names import SAME_PERIOD, agreement
 from chatbot.evidence.passages import Passage
 from chatbot.evidence.text_blocks import ROW_FIGURE, YEAR_SAID
+from chatbot.question_reading import read_question
 from chatbot.records import Understanding
 from ingestion.language.measures import related_words
 from ingestion.language.numbers.spelled import find_spelled
@@ -22,7 +23,6 @@ __all__ = [
     "WEIGHTS",
     "QuestionProfile",
     "ScoredPassage",
-    "asks_share",
     "score_passages",
     "shared_words",
     "signs_of",
@@ -66,10 +66,7 @@ WEIGHTS: Mapping[str, float] = {
     "row_for_prose": -2.0,
     "row_for_list": -1.0,
 }
-# "How long" asks for a time; the answer does not call it long.
-_HOW = re.compile(r"\bhow (?:long|often|soon)\b", re.IGNORECASE)
-# "Under what conditions" is answered by a sentence that names one.
-_ASKS_CONDITION = re.compile(
+_CONDITION = re.compile(
     r"\b(?:under|on|in) (?:what|which) (?:conditions?|circumstances|cases?|terms)\b|\bconditions\b",
     re.IGNORECASE,
 )
@@ -77,18 +74,8 @@ _CONDITION = re.compile(
     r"\b(?:if|unless|provided that|subject to|only (?:where|when|after|for)|in the event|at least one of)\b",
     re.IGNORECASE,
 )
-# Questions that a sentence answers rather than a row. This wins 2 of 185 questions and costs none.
-_ASKS_SENTENCE = re.compile(
-    r"\b(?:who|whom|where|how (?:do|does|did|can|could|should|will|would)|under what|any"
-    r"|what (?:sentence|label|happens?|must|has to|did))\b",
-    re.IGNORECASE,
-)
 # Forms of a question that a sentence answers better than a row.
 _FORMS_OF_SENTENCES = ("list", "yes_no", "definition")
-# Words that ask for a share. This wins 2 of 220 questions and costs 1.
-_SHARES = re.compile(
-    r"percent|per cent|%|share|rate|ratio|slice|fraction|proportion|margin|yield", re.IGNORECASE
-)
 _PERCENTAGE = re.compile(r"\d ?(?:%|per ?cent|basis points?|bps|pps|percentage points?)", re.IGNORECASE)
 
 
@@ -125,16 +112,16 @@ class QuestionProfile:
         passages apart.
         """
         self.asked = asked
-        words = content_terms(_HOW.sub("how", asked.subject)) or content_terms(asked.query)
+        words = asked.reading.terms_of_answer or read_question(asked.query).terms
         called = _words_of_documents(asked.names, documents)
-        self.words = [word for word in words if word not in called] or words
+        self.words = [word for word in words if word not in called] or list(words)
         related = frozenset(other for word in self.words for other in related_words(word))
         self.related = related.difference(self.words)
         self.periods = asked.periods
-        self.wants_condition = bool(_ASKS_CONDITION.search(asked.subject))
+        self.wants_condition = asked.reading.asks("condition")
         self.wants_reason = asked.form == "reason"
-        self.wants_sentence = not self.wants_reason and bool(_ASKS_SENTENCE.search(asked.subject))
-        self.wants_share = asks_share(asked.subject)
+        self.wants_sentence = not self.wants_reason and asked.reading.asks("sentence")
+        self.wants_share = asked.reading.asks("share")
         own = set(content_terms(follow_up)) or set(self.words)
         rarity = _rarity(self.words, passages)
         raw = {word: value if word in own else value * CARRIED for word, value in rarity.items()}
@@ -280,11 +267,6 @@ def _is_fragment(passage: Passage, words: Collection[str]) -> bool:
 def _has_condition(question: QuestionProfile, passage: Passage) -> bool:
     """Whether a condition is asked for and the passage has one."""
     return question.wants_condition and _CONDITION.search(passage.text) is not None
-
-
-def asks_share(subject: str) -> bool:
-    """Whether a question asks for a share or a rate."""
-    return _SHARES.search(subject) is not None
 
 
 def shared_words(words: Sequence[str], head: str) -> float:

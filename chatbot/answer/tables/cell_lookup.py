@@ -26,7 +26,6 @@ from ingestion.pages.kinds import PRIMARY_STATEMENTS
 from ingestion.records import Row, Table
 
 __all__ = [
-    "ASKS_OTHER",
     "OTHER",
     "CellQuery",
     "FoundCell",
@@ -73,7 +72,6 @@ NARROWER = frozenset(
 NARROWER_COST = 0.4
 # "Other revenues" are never the revenue. "Other" is no search term, so it is looked for in the text.
 OTHER = re.compile(r"\W*(?:total\s)?other\b", re.IGNORECASE)
-ASKS_OTHER = re.compile(r"\bother (?!compan|countr|document|year|than\b)", re.IGNORECASE)
 # A row called "Diluted" or "Basic" gives earnings a share only under such a section; elsewhere it counts
 # shares.
 BARE = frozenset(terms("basic diluted"))

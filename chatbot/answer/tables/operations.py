@@ -13,7 +13,6 @@ from contextlib import suppress
 from dataclasses import dataclass, replace
 
 from chatbot.answer.tables.cell_lookup import (
-    ASKS_OTHER,
     OTHER,
     FoundCell,
     as_amounts,
@@ -42,33 +41,14 @@ from chatbot.answer.tables.table_wording import (
     stated_value,
     unit_text,
 )
-from chatbot.answer.verdict import (
-    AGAINST_PLAN,
-    asks_move,
-    asks_yes_or_no,
-    bound_of,
-    by_bound,
-    by_move,
-    by_plan,
-    is_other,
-)
+from chatbot.answer.verdict import by_bound, by_move, by_plan, is_other
+from chatbot.question_reading import OF_BOUNDS, Operation, QuestionReading, read_question
 from chatbot.records import Hit, Prompt, Understanding
-from ingestion.language.currencies import CURRENCY_TERMS
-from ingestion.language.opposites import MOVES, TOLD_LESS, TOLD_MORE
 from ingestion.language.periods import PART_ALONE, WHOLE_YEAR, Period, find_periods, without_periods
-from ingestion.language.scales import SCALE_TERMS
-from ingestion.language.terms import content_terms, initials_behind, terms
+from ingestion.language.terms import initials_behind, terms
 from ingestion.records import Row, Table
 
-__all__ = [
-    "CHANGE",
-    "OF_BOUNDS",
-    "Operation",
-    "asked_operation",
-    "by_operation",
-    "by_row",
-    "is_compared_with",
-]
+__all__ = ["by_operation", "by_row"]
 
 # Share of a row's words that the question must have, and of the question's words that row, section, caption
 # and heads must have.
@@ -82,99 +62,6 @@ MEAN_DECIMALS = 2
 WHOLE = 100  # per cent
 # The rows that a total needs at least, and the rounding allowed for each, in units of the last digit.
 FEWEST_PARTS, ROUNDED = 2, 1.0
-_PERCENT = r"(?:percentage|percent|per cent|%)"
-_MOVE = r"(?:change|increase|decrease|growth|rise|fall|decline|drop|difference|increment|reduction)"
-_GROWTH = re.compile(
-    rf"(?<!\w){_PERCENT}\s*(?:year on year |annual )?(?:\(?{_MOVE}\)?)|\bgrowth rate\b"
-    rf"|\b{_MOVE} in {_PERCENT}|\byear on year {_PERCENT}"
-    rf"|\bhow (?:many|much) {_PERCENT} .{{0,60}}{_MOVE}"
-    rf"|\bby (?:what|how many) {_PERCENT} .{{1,100}}\b(?:grow|rise|fall|drop|decline|shrink|climb|increase"
-    rf"|decrease|change)\b",
-    re.IGNORECASE,
-)
-CHANGE = re.compile(
-    rf"\b{_MOVE}\b|\bhow much (?:more|less|higher|lower|did .{{1,60}}(?:rise|fall|grow|increase|decrease"
-    rf"|change))\b"
-    r"|\b(?:did|has|have) .{1,60}\b(?:rise|risen|fall|fallen|grow|grown|increased?|decreased?"
-    r"|changed?)\b.{0,60}\bhow much\b"
-    r"|\bhow (?:did|has|have) .{1,100}\b(?:changed|develop(?:ed)?|moved?|grow|grown|rise|risen|fall|fallen"
-    r"|increased?|decreased?|declined?)\b|\bhow much (?:\w+ or )?(?:higher|lower|more|less)\b"
-    r"|\bcompare[ds]?\b",
-    re.IGNORECASE,
-)
-_HOW_MUCH = re.compile(r"\bhow (?:much|far)\b|\bby what\b|\bdifference\b", re.IGNORECASE)
-# Stands before the year that another is compared with.
-_SINCE = re.compile(
-    r"\b(?:compared (?:with|to)|versus|vs\.?|against|since|from|than(?: in)?)\s(?:the )?(?:fiscal |year )?$",
-    re.IGNORECASE,
-)
-_MEAN = re.compile(r"\b(?:average|mean)\b", re.IGNORECASE)
-_SUM = re.compile(
-    (
-        r"\b(?:sum|combined|altogether|in total|together)\b|\btotal\b.{2,80}\b(?:in both|for both|between"
-        r"|from)\b.{0,40}\b(?:and|to)\b"
-    ),
-    re.IGNORECASE,
-)
-_RATIO_OF = re.compile(r"\bratio of (?P<part>.{2,100}?) to (?P<whole>.{2,100})", re.IGNORECASE)
-_PROPORTION_OVER = re.compile(
-    r"\bproportion of (?P<part>.{2,100}?) (?:over|to) (?P<whole>.{2,100})", re.IGNORECASE
-)
-_AS_SHARE_OF = re.compile(
-    (
-        r"(?P<part>.{2,120}?) as an? (?:proportion|share|percentage|%|percent"
-        r"|fraction) of (?P<whole>.{2,100})"
-    ),
-    re.IGNORECASE,
-)
-_SHARE_OUT_OF = re.compile(
-    rf"\b(?:{_PERCENT}|proportion|share)(?: constitution| composition"
-    rf"| contribution)? of (?P<part>.{{2,100}}?) "
-    r"(?:out of|in|among|amongst|against|over|to|within) (?:the )?(?P<whole>(?:total|all"
-    r"|overall)\b.{2,100})",
-    re.IGNORECASE,
-)
-_PERCENT_OF_TOTAL = re.compile(
-    rf"\bwhat {_PERCENT} of (?:the )?(?P<whole>total\b.{{2,80}}?) (?:is|are|was|were|came|comes)"
-    r"(?: (?:made up of|generated from|from|represented by|due to"
-    r"|accounted for by))? (?P<part>.{2,100})",
-    re.IGNORECASE,
-)
-# "What share of sales came from the north?": of the total above or below the row.
-_OF_TOTAL = re.compile(
-    rf"\b(?:(?:what|which) (?:{_PERCENT}|proportion|share|part|slice|fraction)"
-    rf"|how much) of (?:the )?(?P<whole>.{{2,80}}?) "
-    r"(?:is|are|was|were|comes?|came|goes|go|went|stems?|stemmed)"
-    r"(?: (?:made up of|generated (?:in|from)|from|represented by|due to|accounted for by|spent on|on|to"
-    r"|in))? "
-    r"(?P<part>.{2,100})",
-    re.IGNORECASE,
-)
-# The first that matches says the kind of operation.
-_PART_OF_WHOLE = (
-    ("ratio", _RATIO_OF),
-    ("ratio", _PROPORTION_OVER),
-    ("share", _AS_SHARE_OF),
-    ("share", _SHARE_OUT_OF),
-    ("share", _PERCENT_OF_TOTAL),
-    ("part", _OF_TOTAL),
-)
-_NOT = re.compile(r"\b(?:not|other than|except|excluding|without)\b", re.IGNORECASE)
-_BETWEEN = re.compile(r"\bdifference between (?P<left>.{2,100}?) and (?P<right>.{2,100})", re.IGNORECASE)
-_SUM_OF = re.compile(r"\b(?:sum|total) of (?P<left>.{2,100}?) and (?P<right>.{2,100})", re.IGNORECASE)
-# Words that name an operation or go with any figure.
-_ASKING = frozenset(
-    terms(
-        "percentage percent change increase decrease growth rise fall decline drop difference increment "
-        "reduction average mean sum total combined altogether ratio "
-        "proportion share constitution amount value number year years annual fiscal financial ended end "
-        "period both between over respective respectively compared "
-        "company recorded reported much many nominal rate level versus grow grown grew rose risen fell "
-        "fallen increased decreased declined changed compare develop developed "
-        "move moved higher lower "
-        "above below over under least most more less"
-    )
-)
 # A head with one of these beside its year does not mean the same as a head that is just a year.
 _NOT_OF_A_YEAR = frozenset(
     terms(
@@ -182,105 +69,9 @@ _NOT_OF_A_YEAR = frozenset(
         "estimate change"
     )
 )
-# Words of a question that give a direction or a size.
-_WITH_ANY = """
-    least most above below over under exceed spend spending spent sell sold hold held have pay paid report
-    reported record earn make made reach stand amount come get go total end year
-"""
-_DIRECTIONS = (*MOVES[0], *MOVES[1], *TOLD_MORE, *TOLD_LESS)
-_UNITS = (*SCALE_TERMS, *CURRENCY_TERMS)
-OF_BOUNDS = frozenset(terms(" ".join((*_DIRECTIONS, *_UNITS, _WITH_ANY))))
 _TOTALS = frozenset(terms("total totals net annual"))
 # "Levies (payable)" are levies.
 _IN_BRACKETS = re.compile(r"\([^()]*\)")
-
-
-@dataclass(frozen=True, slots=True)
-class Operation:
-    """What is to be worked out, on which rows.
-
-    kind: "growth" | "change" | "mean" | "sum" | "ratio" | "share" | "part", a share of the total of a row's
-        table | "plan", actual less budget | "bound", one figure held against an amount.
-    topics: the words that name the row of each operand.
-    """
-
-    kind: str
-    topics: tuple[str, ...]
-
-
-def asked_operation(question: str) -> Operation | None:
-    """The one operation that a question asks for.
-
-    None where it asks for none, or for one on top of another: "the change in the average".
-    """
-    text = without_periods(question)
-    if _NOT.search(text) or _averages_a_change(text):
-        return None
-    decides = asks_yes_or_no(question)
-    if (decides or _HOW_MUCH.search(text)) and AGAINST_PLAN.search(text):
-        return Operation("plan", (AGAINST_PLAN.sub(" ", text),))
-    if decides:
-        moves = asks_move(question)
-        if moves or bound_of(text):
-            return _decided(text, moves=moves)
-    return _part_of_whole(text) or _change_or_sum(text)
-
-
-def _averages_a_change(text: str) -> bool:
-    if not _MEAN.search(text):
-        return False
-    return bool(CHANGE.search(text) or _GROWTH.search(text))
-
-
-def _part_of_whole(text: str) -> Operation | None:
-    """A ratio or share, unless the question asks for a change."""
-    if CHANGE.search(text):
-        return None
-    for kind, pattern in _PART_OF_WHOLE:
-        found = pattern.search(text)
-        if found:
-            return Operation(kind, (found["part"], found["whole"]))
-    return None
-
-
-def _change_or_sum(text: str) -> Operation | None:
-    """A change, mean or sum."""
-    if _GROWTH.search(text):
-        return Operation("growth", (text,))
-    between = _two_topics(_BETWEEN, text)
-    if between:
-        return Operation("change", between)
-    if CHANGE.search(text):
-        return Operation("change", (text,))
-    if _MEAN.search(text):
-        return Operation("mean", (text,))
-    summands = _two_topics(_SUM_OF, text)
-    if summands:
-        return Operation("sum", summands)
-    if _SUM.search(text):
-        return Operation("sum", (text,))
-    return None
-
-
-def _two_topics(pattern: re.Pattern[str], text: str) -> tuple[str, str] | None:
-    """What a pattern has as "left" and "right", where both name something."""
-    found = pattern.search(text)
-    if not found:
-        return None
-    left, right = found["left"], found["right"]
-    if _topic(left) and _topic(right):
-        return left, right
-    return None
-
-
-def _decided(text: str, *, moves: bool) -> Operation:
-    """The operation of a yes-or-no question: one figure against an amount, or two figures of one row."""
-    bound = bound_of(text)
-    if bound is None:
-        return Operation("change", (text,))
-    figure = bound[0]
-    topic = text[: figure.start] + text[figure.end :]
-    return Operation("change" if moves else "bound", (topic,))
 
 
 def by_operation(prompt: Prompt, asked: Understanding) -> str:
@@ -289,7 +80,7 @@ def by_operation(prompt: Prompt, asked: Understanding) -> str:
     "" where the question asks for no operation or a row is in doubt. All operands come from the document that
     was found first.
     """
-    operation = asked_operation(asked.subject)
+    operation = asked.reading.operation
     first = next(iter(prompt.sources.values()), None)
     if operation is None or first is None or asked.form == "reason":
         return ""
@@ -301,7 +92,7 @@ def by_operation(prompt: Prompt, asked: Understanding) -> str:
         times = _times(asked, found[0])
         lines = _KINDS[operation.kind](found, times)
         name, colon, rest = "\n\n".join(lines).partition(":")
-        verdict = _verdict(asked.subject, operation.kind, found, times)
+        verdict = _verdict(asked.reading, operation.kind, found, times)
     except (_NoCellError, ZeroDivisionError):
         return ""
     return f"{verdict} {owned(asked.whose, name)}{colon}{rest}".strip()
@@ -338,11 +129,11 @@ def by_row(key: str, hit: Hit, table: Table, row: Row, asked: Understanding) -> 
     "" where the question asks for neither, where they do not decide it, or where the row of a decision lacks
     most of the question's words. key: of the row's page.
     """
-    question = asked.subject
-    found = _Found(key, hit, table, row, content_terms(question))
+    question = asked.reading
+    found = _Found(key, hit, table, row, question.terms)
     try:
         times = _times(asked, found)
-        if not asks_yes_or_no(question):
+        if not question.asks_yes_or_no:
             if not asked.compares or len(times) < 2:
                 return ""
             before, after = as_amounts(*_pair([found], times))
@@ -351,7 +142,7 @@ def by_row(key: str, hit: Hit, table: Table, row: Row, asked: Understanding) -> 
             return moved(before, after, asked.whose)
         if not _is_about(hit, table, row, asked):
             return ""
-        if bound_of(question) is not None and not asks_move(question):
+        if question.bound is not None and not question.asks_move:
             kind, cells = "bound", [_bound_cell([found], times)]
         else:
             kind, cells = "change", [*reversed(_pair([found], times))]
@@ -385,12 +176,12 @@ def _is_about(hit: Hit, table: Table, row: Row, asked: Understanding) -> bool:
     """Whether a row and its table have all words of a question that name a figure."""
     document = re.sub(r"[^A-Za-z0-9]+", " ", hit.document)
     names = frozenset(terms(f"{asked.whose} {document}"))
-    topic = _topic(without_periods(asked.subject)) - OF_BOUNDS - names
+    topic = asked.reading.undated.topic - OF_BOUNDS - names
     around_row = frozenset(terms(f"{row.label} {row.section} {table.caption}"))
     heads = frozenset(terms(" ".join(table.heads)))
     if not topic <= around_row | heads or not topic & around_row:
         return False
-    return bool(OTHER.match(row.label)) == bool(ASKS_OTHER.search(asked.subject))
+    return bool(OTHER.match(row.label)) == asked.reading.asks("other")
 
 
 def _periods(asked: Understanding) -> list[Period]:
@@ -412,7 +203,7 @@ def _times(asked: Understanding, found: _Found) -> list[Period]:
     """
     periods = _periods(asked)
     newest = max(found.years, default=0)
-    if periods and is_compared_with(asked) and periods[0].end_year < newest:
+    if periods and asked.is_since and periods[0].end_year < newest:
         periods.append(_later(periods[0], newest - periods[0].end_year))
     return periods
 
@@ -421,14 +212,6 @@ def _later(period: Period, years: int) -> Period:
     """The same period some years later."""
     start, end = period.start_year + years, period.end_year + years
     return replace(period, start_year=start, end_year=end)
-
-
-def is_compared_with(asked: Understanding) -> bool:
-    """Whether the only year that a question names is what another is compared with: "since 2021"."""
-    if len(asked.years) != 1:
-        return False
-    start = asked.subject.find(str(asked.years[0]))
-    return start >= 0 and _SINCE.search(asked.subject[:start]) is not None
 
 
 class _NoCellError(Exception):
@@ -504,11 +287,6 @@ class _RowQuery:
     within: frozenset[str] = frozenset()
 
 
-def _topic(text: str) -> frozenset[str]:
-    words = content_terms(text)
-    return frozenset(term for term in words if term not in _ASKING and not term[0].isdigit())
-
-
 def _row_terms(tables: Iterable[Table]) -> frozenset[str]:
     """The terms of all labels and sections of some tables."""
     rows = (row for table in tables for row in table.rows)
@@ -537,7 +315,7 @@ def _part_and_total(topics: Sequence[str], sources: Mapping[str, Hit], query: _R
 
     The total is a row below that is called so, or else one that the rows of its block add up to.
     """
-    whole = _topic(topics[1])
+    whole = read_question(topics[1]).topic
     part = _row(topics[0], sources, replace(query, within=whole))
     if part is None:
         return []
@@ -606,9 +384,10 @@ def _row(topic: str, sources: Mapping[str, Hit], query: _RowQuery) -> _Found | N
 
     None where they name none, or another row with other figures nearly as well.
     """
-    words = frozenset(content_terms(without_periods(topic)))
-    asked = _topic(topic) - query.named or _topic(topic)
-    query = replace(query, words=words, asked=asked, others=bool(ASKS_OTHER.search(topic)))
+    operand_asked = read_question(topic)
+    words = frozenset(operand_asked.undated.terms)
+    asked = operand_asked.topic - query.named or operand_asked.topic
+    query = replace(query, words=words, asked=asked, others=operand_asked.asks("other"))
     scored = [
         # "Profit after tax" is not "Profit before tax", which has the same terms.
         (score + 2 * IN_DOUBT * (found.row.label.casefold() in topic.casefold()), found)
@@ -804,7 +583,7 @@ def _change(rows: Sequence[_Found], times: Sequence[Period]) -> Iterator[str]:
     yield from said([after, before])
 
 
-def _verdict(question: str, kind: str, rows: Sequence[_Found], times: Sequence[Period]) -> str:
+def _verdict(question: QuestionReading, kind: str, rows: Sequence[_Found], times: Sequence[Period]) -> str:
     """Yes or no, where the question asks whether a row's figure rose or fell, or is above an amount."""
     first = rows[0]
     if is_other(first.row.label, question):

@@ -14,16 +14,13 @@ from dataclasses import replace
 from itertools import pairwise
 
 from chatbot.answer.tables.cell_lookup import (
-    ASKS_OTHER,
     FoundCell,
     as_amounts,
-    asks_part,
     by_year,
     columns_by_year,
     newest_year,
 )
 from chatbot.answer.tables.formula_evaluation import MissingError, Task, printed_as_such, work_out
-from chatbot.answer.tables.operations import CHANGE, OF_BOUNDS, asked_operation, is_compared_with
 from chatbot.answer.tables.table_wording import (
     MEAN_DECIMALS,
     Worked,
@@ -38,45 +35,18 @@ from chatbot.answer.tables.table_wording import (
     scale_text,
     stated_value,
 )
-from chatbot.answer.verdict import asks_move, by_move, is_other
+from chatbot.answer.verdict import by_move, is_other
+from chatbot.question_reading import AVERAGING, OF_BOUNDS, WAYS, QuestionReading, read_question
 from chatbot.records import Hit, Prompt, Understanding
 from ingestion.language.currencies import CURRENCY_TERMS
-from ingestion.language.measures import Measure, measure_named, spelled_out
+from ingestion.language.measures import Measure, measure_named
 from ingestion.language.scales import SCALE_TERMS
 from ingestion.language.sentences import sentence_spans
-from ingestion.language.terms import content_terms, terms
+from ingestion.language.terms import terms
 from ingestion.records import Table
 
 __all__ = ["compute_answer", "leaves_average_out"]
 
-# An average over years. A ratio is none, even if its definition has the average of two balances.
-_AVERAGE = re.compile(
-    r"\b(?:\d|two|three|four|five|ten)[ -]years? (?:\w+ )?(?:average|mean)\b|\b(?:average|mean) (?:over"
-    r"|across) (?:the )?(?:\w+ )?years\b"
-    r"|^(?:what (?:is|was) (?:the )?)?(?:average|mean)\b",
-    re.IGNORECASE,
-)
-_AVERAGED = re.compile(r"\b(?:averag\w*|mean)\b", re.IGNORECASE)
-_GROWTH = re.compile(
-    (
-        r"\b(?:growth|grow|grew|percent(?:age)? (?:change|increase|decrease)|rate of (?:change|increase))\b"
-        r"|% change"
-    ),
-    re.IGNORECASE,
-)
-_AS_SHARE = re.compile(
-    r"\bas an? (?:%|percent|per cent|percentage|share|proportion|fraction) of\b", re.IGNORECASE
-)
-_OVER_YEARS = re.compile(
-    (
-        r"\b(?:over (?:the years|time)|through the years|by year|year by year|each year|every year|trend"
-        r"|develop(?:ed|ment)?|evol\w+|histor\w+)\b"
-    ),
-    re.IGNORECASE,
-)
-_BETTER_OR_WORSE = re.compile(r"improv|better|worse", re.IGNORECASE)
-_YEAR_END = re.compile(r"\b(?:year|period)[ -]end\b|\b(?:closing|ending) balances?\b", re.IGNORECASE)
-_MONTH = re.compile(r"\bmonth", re.IGNORECASE)
 # The most years in an average, and the most that are stated or worked out one by one.
 MOST_YEARS = 10
 MOST_STATED = 4
@@ -117,15 +87,15 @@ def compute_answer(prompt: Prompt, asked: Understanding) -> str:
         return ""
     if asked.form not in {"figure", "yes_no", "passage"}:
         return ""
-    if asks_part(asked.subject) or _MONTH.search(asked.subject):
+    if asked.reading.is_of_part or asked.reading.asks("month"):
         return ""
     sources = {key: hit for key, hit in prompt.sources.items() if hit.version == first.version}
     task = _task(asked, measures, sources, first.document)
-    asks_more = len(measures) > 1 or asked_operation(asked.subject) or _AVERAGED.search(asked.subject)
+    asks_more = len(measures) > 1 or asked.reading.operation or asked.reading.asks("averaging")
     settled = task.settles and asked.form == "figure" and not asks_more
     try:
         years = _years(asked, sources)
-        paragraphs = _answer(measures, years, asked.subject, task, settled=settled)
+        paragraphs = _answer(measures, years, asked.reading, task, settled=settled)
         text = "\n\n".join(paragraphs)
     except (MissingError, ZeroDivisionError):
         return ""
@@ -141,19 +111,18 @@ def _task(asked: Understanding, measures: _Measures, sources: _Sources, document
     # A row may lack what else the question asks for, "youth" or "external"; its figure then settles nothing.
     whose = set(terms(asked.whose))
     beside = _beside(asked, measures, document) - OF_BOUNDS - whose
-    words = frozenset(terms(spelled_out(asked.subject)))
-    others = bool(ASKS_OTHER.search(asked.subject))
+    words, others = frozenset(asked.reading.terms), asked.reading.asks("other")
     return Task(sources, words, asked.whose, others, settles=not beside)
 
 
 def leaves_average_out(question: str, answer: str) -> bool:
     """Whether a question asks for an average and no sentence of the answer gives that average."""
-    if _AVERAGE.search(question) is None:
+    asked = read_question(question)
+    if not asked.asks("average over years"):
         return False
-    words = [word for word in content_terms(question) if not word[0].isdigit()]
-    topic = {word for word in words if not _AVERAGED.match(word)}
+    topic = {word for word in asked.terms if not (word[0].isdigit() or AVERAGING.match(word))}
     for start, end in sentence_spans(answer):
-        if not _AVERAGED.search(answer, start, end):
+        if not AVERAGING.search(answer, start, end):
             continue
         if not topic or topic & set(terms(answer[start:end])):
             return False
@@ -202,8 +171,7 @@ def _beside(asked: Understanding, measures: _Measures, document: str) -> set[str
     """
     ignored = {term for phrase in _phrases(measures) for term in phrase} | _PLAIN
     name = re.sub(r"[\W_]", "", document.casefold())
-    words = content_terms(spelled_out(asked.subject))
-    rest = {term for term in words if term not in ignored and term not in name}
+    rest = {term for term in asked.reading.terms if term not in ignored and term not in name}
     return {term for term in rest if not term[0].isdigit()}
 
 
@@ -212,9 +180,9 @@ def _years(asked: Understanding, sources: _Sources) -> tuple[int, ...]:
     newest = newest_year(tuple(sources.values()))
     if newest is None:
         return _named_years(asked)
-    if not asked.years and _OVER_YEARS.search(asked.subject):
+    if not asked.years and asked.reading.asks("over years"):
         return _headed_years(sources, newest)
-    if is_compared_with(asked):  # "compared with 2021"
+    if asked.is_since:  # "compared with 2021"
         base = asked.years[0]
         return (base, newest) if base < newest else asked.years
     if asked.years:
@@ -244,7 +212,7 @@ def _named_years(asked: Understanding) -> tuple[int, ...]:
 
 
 def _answer(
-    measures: _Measures, years: Sequence[int], question: str, task: Task, *, settled: bool
+    measures: _Measures, years: Sequence[int], question: QuestionReading, task: Task, *, settled: bool
 ) -> Iterator[str]:
     """The paragraphs of the answer. Raises MissingError.
 
@@ -255,13 +223,12 @@ def _answer(
     if not years:
         raise MissingError
     if not measure.formula and len(measures) > 1:
-        as_share = _AS_SHARE.search(question)
-        if as_share:
-            before = question[: as_share.start()]
-            measure = _share(measures, set(terms(spelled_out(before))))
+        before = question.before_share
+        if before is not None:
+            measure = _share(measures, set(terms(before)))
     if measure.formula and printed_as_such(measure, years, task):
         measure = replace(measure, printed=measure.asked, operands=(), formula="")
-    if len(years) > 1 and _AVERAGE.search(question):
+    if len(years) > 1 and question.asks("average over years"):
         yield from _average(measure, years, task)
     elif measure.formula:
         yield from _formula(measure, years, question, task)
@@ -271,13 +238,13 @@ def _answer(
         yield from _stated(measure, years, task)
 
 
-def _asked_growth(measure: Measure, years: Sequence[int], question: str, task: Task) -> list[str]:
+def _asked_growth(measure: Measure, years: Sequence[int], question: QuestionReading, task: Task) -> list[str]:
     """Growth over the years named, or over the year before; [] where the question asks for no growth.
 
     Raises MissingError where a figure of several years is missing.
     """
-    asks_growth = _GROWTH.search(question) or CHANGE.search(question)
-    if not asks_growth and not asks_move(question):
+    how_much = question.asks("move") and question.asks("how much")
+    if not (how_much or question.asks("change") or question.asks_move):
         return []
     if len(years) > 1:
         return list(_growth(measure, years, question, task))
@@ -312,12 +279,12 @@ def _stated(measure: Measure, years: Sequence[int], task: Task) -> Iterator[str]
     yield from said(cells)
 
 
-def _settles(cell: FoundCell, question: str, task: Task) -> bool:
+def _settles(cell: FoundCell, question: QuestionReading, task: Task) -> bool:
     """Whether a figure may decide a question by yes or no."""
     return task.settles and cell.certain and not is_other(cell.label, question)
 
 
-def _growth(measure: Measure, years: Sequence[int], question: str, task: Task) -> Iterator[str]:
+def _growth(measure: Measure, years: Sequence[int], question: QuestionReading, task: Task) -> Iterator[str]:
     """How a measure moved from the first year to the last. Raises MissingError."""
     first, last = min(years), max(years)
     before = task.operand(measure, first)
@@ -333,29 +300,29 @@ def _growth(measure: Measure, years: Sequence[int], question: str, task: Task) -
     yield from said([after, before])
 
 
-def _growth_in(measure: Measure, year: int, question: str, task: Task) -> list[str]:
+def _growth_in(measure: Measure, year: int, question: QuestionReading, task: Task) -> list[str]:
     """Growth against the year before.
 
     [] where one of the two years is not printed, or the measure is a change itself.
     """
     names = (" ".join(phrase) for phrase in _phrases([measure]))
-    if any(_GROWTH.search(name) for name in names):
+    if any(WAYS["move"].search(name) for name in names):
         return []
     with suppress(MissingError):
         return list(_growth(measure, (year - 1, year), question, task))
     return []
 
 
-def _formula(measure: Measure, years: Sequence[int], question: str, task: Task) -> Iterator[str]:
+def _formula(measure: Measure, years: Sequence[int], question: QuestionReading, task: Task) -> Iterator[str]:
     """The measure of each year named, worked out.
 
     Of the last year alone where the others only bound a balance; of the year before too where the question
     asks for a change.
     """
-    if _YEAR_END.search(question):  # the balance at the end rather than the mean of two
+    if question.asks("balance at year-end"):  # the balance at the end rather than the mean of two
         at_year_end = re.sub(r"avg\((\w)\)", r"\1", measure.formula)
         measure = replace(measure, formula=at_year_end)
-    changes = bool(CHANGE.search(question) or _BETTER_OR_WORSE.search(question))
+    changes = question.asks("change") or question.asks("better or worse")
     of_two_years = "avg" in measure.formula or "change" in measure.formula
     if of_two_years and not changes:
         chosen = [max(years)]

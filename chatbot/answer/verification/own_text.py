@@ -20,8 +20,9 @@ from chatbot.evidence.page import PageEvidence, figures_said, page_of
 from chatbot.evidence.page_figures import OnPage, digits_of
 from chatbot.evidence.table_cells import CellPlace
 from chatbot.evidence.word_runs import comparable_words, evened, tells
+from chatbot.question_reading import read_question
 from chatbot.records import FINE, Citation, NumberCheck, Prompt, Statement
-from ingestion.language.numbers import Figure, find_figures, same_value
+from ingestion.language.numbers import Figure, same_value
 from ingestion.language.sentences import sentence_around
 
 __all__ = ["check_quoted"]
@@ -140,7 +141,7 @@ class _OwnText:
         for figure in results:
             if self._before_key(figure) is None:
                 self.places[figure] = None
-        asked = find_figures(self.prompt.question)
+        asked = read_question(self.prompt.question).figures
         return (
             *(self._check(figure, results, asked) for figure in figures),
             *(_check(figure, "unsupported", TOO_MANY) for figure in self.figures[MOST_FIGURES:]),

@@ -24,8 +24,9 @@ from chatbot.answer.verification.statements import AnswerStatement
 from chatbot.evidence.page import PageEvidence, figures_said
 from chatbot.evidence.page_figures import OnPage, digits_of
 from chatbot.evidence.word_runs import Words, common_end, comparable_words, distinctive_words, tells
+from chatbot.question_reading import read_question
 from ingestion.language.list_items import without_item
-from ingestion.language.numbers import Figure, find_figures, same_value
+from ingestion.language.numbers import Figure, same_value
 from ingestion.language.sentences import sentence_spans
 
 __all__ = ["Found", "figures_known", "look_up", "word_for_word"]
@@ -122,7 +123,7 @@ def look_up(
     results |= recorded
     doubts: dict[int, str] = {}
     misquoted: set[int] = set()
-    asked = find_figures(question)
+    asked = read_question(question).figures
     # Arithmetic has amounts of several rows, without their signs.
     about = comparable_words("" if formulas else text)
     if not formulas and not distinctive_words(about):

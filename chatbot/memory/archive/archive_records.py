@@ -6,21 +6,22 @@ The fields do not follow the tables. A further field needs a default; any other 
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Callable, Iterator, Sequence
+from dataclasses import replace
 from itertools import chain
 from typing import Annotated, Any, ClassVar, Literal, Self, TypeAlias
 
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field, StringConstraints
 
 from chatbot.errors import SettingsError
-from chatbot.memory.cases.case_file import own_case
-from chatbot.memory.cases.case_store import OF_FILE, SHARED
-from chatbot.memory.cases.records import Case, read_case
+from chatbot.memory.cases.case_store import CASES, OF_FILE
+from chatbot.memory.cases.records import Case, case_id, read_case
 from chatbot.memory.conversations.answer_records import answer_in, packed, unpacked
 from chatbot.memory.conversations.conversation_names import PRIVATE
 from chatbot.memory.conversations.conversation_store import CONVERSATION_ID
-from chatbot.memory.situations.situation_store import insert_situation
-from chatbot.memory.situations.situation_types import Situation, new_situation
+from chatbot.memory.items import SHARED, put
+from chatbot.memory.situations.situation_types import SITUATIONS, Situation, new_situation
 from chatbot.memory.user_settings_store import MODEL_NAMES
 from chatbot.store.corrections import FORGET_TITLES
 from chatbot.store.damage import json_in
@@ -49,6 +50,8 @@ __all__ = [
 Row: TypeAlias = tuple[Any, ...]
 Read: TypeAlias = Callable[[str, Sequence[Any]], list[Row]]
 ROWS_AT_ONCE = 200
+# What stands for the owner of a case.
+OWNER = re.compile("[0-9a-f]{32}")
 
 
 class SkippedError(Exception):
@@ -329,23 +332,31 @@ class SummaryRecord(ArchivedRecord):
 
 
 class RatingRecord(ArchivedRecord):
-    """A rated answer. shelf: what stands for its owner, and ".deleted" for one that can be restored; or
-    "shared". case: as `memory cases export` writes it.
+    """A rated answer. shelf: what stands for its owner, and ".deleted" for one that can be restored; "shared"
+    for that of the owner whom the case names, in archives up to version 0.9. case: as `memory cases export`
+    writes it. shared: whether everybody has it.
     """
 
     kind, more, keys, order, time = "ratings", ("id", "number"), ("shelf", "id"), ("number",), "at"
-    query = f"""select number, shelf, id, cast(line as blob) as "case" from rated_answer
-        where shelf != '{OF_FILE}'"""
+    query = f"""select number, owner as shelf, key as id, shared, cast(payload as text) as "case" from item
+        where kind = '{CASES.name}' and owner <> '{OF_FILE}'"""
     shelf: Annotated[str, StringConstraints(pattern=r"^(shared|[0-9a-f]{32}(\.deleted)?)$")]
     case: dict[str, Any]
+    shared: bool = False
 
     @classmethod
     def of_row(cls, values: dict[str, Any]) -> Self:
         return super().of_row(values | {"case": json_in(values["case"])})
 
     def read(self) -> Case:
-        """The case. Raises ValueError."""
-        return own_case(read_case(json.dumps(self.case).encode(), 0), shared=self.shelf == SHARED)
+        """The case, as its owner has it. Raises ValueError."""
+        case = read_case(json.dumps(self.case).encode())
+        return replace(case, by="", id=case_id(case.question, asked_of=case.asked_of), shared=self.shared)
+
+    @property
+    def owner(self) -> str:
+        """What stands for its owner."""
+        return str(self.case.get("by", "")) if self.shelf == SHARED else self.shelf
 
     @property
     def at(self) -> float:
@@ -355,36 +366,60 @@ class RatingRecord(ArchivedRecord):
     def key(self) -> Row:
         return self.shelf, self.read().id
 
+    def check(self) -> None:
+        if self.shelf == SHARED and not OWNER.fullmatch(self.owner):
+            raise SkippedError("it does not say whose it is")
+
     def put(self, transaction: Transaction) -> None:
-        transaction.execute("delete from rated_answer where shelf = ? and id = ?", self.key())
-        line = json.dumps(self.case, ensure_ascii=False).encode() + b"\n"
-        transaction.execute(
-            "insert into rated_answer (shelf, id, line) values (?, ?, ?)", (*self.key(), line)
-        )
+        own = self.read()
+        if self.shelf == SHARED:
+            statement = "update item set shared = 1 where kind = ? and owner = ? and key = ?"
+            if transaction.execute(statement, (CASES.name, self.owner, own.id)).rowcount:
+                return
+            own = replace(own, shared=True)
+        put(transaction, CASES, self.owner, [own])
 
 
 class SituationRecord(ArchivedRecord):
     """A situation, what was advised in it, and when."""
 
-    kind, table, time = "situations", "situation join advice using (key)", "at"
-    more, keys = ("key",), ("key", "recommendation")
+    kind, time, keys, more = "situations", "at", ("key",), ("key", "payload")
+    query = f"""select key, owner, '' as scope, text as situation, '' as recommendation, 0.0 as at,
+        payload from item
+        where kind = '{SITUATIONS.name}'"""
     owner: Name
     scope: Text
     situation: Text
     recommendation: Text
     at: Seconds
 
+    @classmethod
+    def rows(cls, read: Read) -> Iterator[dict[str, Any]]:
+        for row in super().rows(read):
+            yield from cls._each(row)
+
+    @classmethod
+    def _each(cls, row: dict[str, Any]) -> Iterator[dict[str, Any]]:
+        stored: Any = json_in(row["payload"])
+        for text, at in stored["advice"]:
+            yield row | {"scope": stored["scope"], "recommendation": text, "at": at}
+
+    def there(self, read: Read) -> Self | None:
+        for row in self._found(read, self.keys, "=", self.key()[:1]):
+            for one in self._each(row):
+                if one["recommendation"] == self.recommendation:
+                    return self.of_row(one)
+        return None
+
     def read(self) -> Situation:
         """The situation. Raises UsageError."""
         return new_situation(self.owner, self.scope, (self.situation, self.recommendation), self.at)
 
     def key(self) -> Row:
-        return self.read().key, *self.read().recommendations
+        return self.read().key, self.recommendation
 
     def put(self, transaction: Transaction) -> None:
-        insert_situation(
-            transaction, self.read(), [(self.read().key, self.read().recommendations[0], self.at)]
-        )
+        put(transaction, SITUATIONS, self.owner, [self.read()])
 
 
 class SettingRecord(ArchivedRecord):

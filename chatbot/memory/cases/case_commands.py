@@ -63,9 +63,7 @@ def _add_case(options: Namespace, chatbot: Chatbot) -> Lines:
 
 @printed
 def _search_cases(options: Namespace, chatbot: Chatbot) -> Lines:
-    from chatbot.memory.cases.case_store import CaseQuery
-
-    results = chatbot.cases.find(LOCAL, options.texts[0], CaseQuery(options.k))
+    results = chatbot.cases.find(LOCAL, options.texts[0], options.k)
     if not results:
         note(_none_found(chatbot.cases.health(LOCAL)))
     for found in results:
@@ -100,7 +98,7 @@ def _restore_case(options: Namespace, chatbot: Chatbot) -> Lines:
 
 @printed
 def _reembed_cases(options: Namespace, chatbot: Chatbot) -> Lines:
-    waiting = chatbot.cases.catch_up(LOCAL, most=None)
+    waiting = chatbot.cases.catch_up(most=None)
     yield {"waiting": waiting}, f"{counted(waiting, 'rated answer')} without a vector."
     return FAILED if waiting else DONE
 
@@ -113,7 +111,6 @@ def _health_of_cases(options: Namespace, chatbot: Chatbot) -> Lines:
         f"{health.stale} stale, {health.waiting} without a vector yet."
     )
     unread = [f"Rated answer {problem.line}: {problem.reason}" for problem in health.problems]
-    unread += [f"Shared answer {problem.line}: {problem.reason}" for problem in health.shared_problems]
     yield dataclasses.asdict(health), "\n".join([text, *unread])
     return FAILED if unread else DONE
 

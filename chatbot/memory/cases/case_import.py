@@ -29,7 +29,7 @@ def read_cases(
     now = time.time()
 
     def read(line: bytes, number: int) -> Case:
-        return _from_elsewhere(read_case(line, number - 1, fields=fields), now)
+        return _from_elsewhere(read_case(line, fields=fields), now)
 
     try:
         with open_file(path) as file:

@@ -10,8 +10,14 @@ import time
 from collections.abc import Sequence
 
 from chatbot.errors import NotFoundError, SettingsError
-from chatbot.memory.cases.case_recall import MOST_NEGATIVE, MOST_POSITIVE, Recalled, share_notes
-from chatbot.memory.cases.case_store import NEIGHBOURS, CaseQuery, Cases, Documents
+from chatbot.memory.cases.case_recall import (
+    MOST_NEGATIVE,
+    MOST_POSITIVE,
+    NEIGHBOURS,
+    Recalled,
+    share_notes,
+)
+from chatbot.memory.cases.case_store import Cases, Documents
 from chatbot.memory.layers import LayerOpening, counted
 from chatbot.records import Note, Notice, Recall
 from ingestion.invisible_characters import one_line
@@ -61,8 +67,8 @@ class CaseLayer:
         n = min(n, self._most)
         if recall.vector is None or n < 1:
             return []
-        good = self.cases.recall(recall.owner, recall.vector, CaseQuery(MOST_POSITIVE, reward=1))
-        bad = self.cases.recall(recall.owner, recall.vector, CaseQuery(MOST_NEGATIVE, reward=0))
+        good = self.cases.recall(recall.owner, recall.vector, MOST_POSITIVE, reward=1)
+        bad = self.cases.recall(recall.owner, recall.vector, MOST_NEGATIVE, reward=0)
         to_follow, to_avoid = share_notes(good, bad, n)
         notes = [self._note(found) for found in (*to_follow, *to_avoid)]
         for note in notes:

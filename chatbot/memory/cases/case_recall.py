@@ -10,12 +10,12 @@ from chatbot.memory.cases.records import Case
 from chatbot.models.cosine_scale import by_embedder
 
 __all__ = [
+    "NEIGHBOURS",
     "PAGE_BOUND",
     "PageWeight",
     "Recalled",
-    "Thresholds",
     "share_notes",
-    "thresholds_of",
+    "similar_from",
     "weigh_pages",
 ]
 
@@ -27,30 +27,19 @@ MOST_POSITIVE, MOST_NEGATIVE = 4, 2
 NEGATIVE_SHARE = 3
 
 
-@dataclass(frozen=True, slots=True)
-class Thresholds:
-    """Cosines, in [-1, 1].
-
-    similar: from which a case is worth showing.
-    same: from which two questions may be the same.
-    """
-
-    similar: float
-    same: float
-
-
-# By the beginning of the fingerprint. Measured with 106 development questions on policies and filings and 45
-# written pairs. MiniLM: the nearest question on another document has a median of .50, and 1 in 10 reaches
-# .70. Of 20 questions in other words all reach .80 and 17 reach .89. The cosine tells neither other years or
-# names apart (up to .99) nor what is whose; that is left to `asks_the_same`. e5: the nearest question on
-# another document has .85, and 1 in 20 reaches .91; the pairs in other words have .957 to .997.
-CALIBRATED = {"minilm-": Thresholds(0.7, 0.89), "e5-": Thresholds(0.92, 0.965)}
+# Cosine from which a case is worth showing, by the beginning of the fingerprint. Measured with 106
+# development questions on policies and filings. MiniLM: the nearest question on another document has a
+# median of .50, and 1 in 10 reaches .70; of 20 questions in other words all reach .80. e5: the nearest
+# question on another document has .85, and 1 in 20 reaches .91; pairs in other words have .957 to .997.
+CALIBRATED = {"minilm-": 0.7, "e5-": 0.92}
 # For a model that was not measured: so high that nothing misleads.
-UNKNOWN = Thresholds(0.9, 0.97)
+UNKNOWN = 0.9
+# Cases that a recall returns at most.
+NEIGHBOURS = 8
 
 
-def thresholds_of(fingerprint: str) -> Thresholds:
-    """The thresholds measured for an embedder, or else cautious ones."""
+def similar_from(fingerprint: str) -> float:
+    """The cosine measured for an embedder, or else a cautious one."""
     return by_embedder(CALIBRATED, fingerprint, UNKNOWN)
 
 

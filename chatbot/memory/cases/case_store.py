@@ -1,42 +1,24 @@
 """Keeps rated answers, called cases, of all owners and recalls those that guide later answers.
 
-It handles files and vectors of cases and never asks a model for an answer.
+It never asks a model for an answer.
 """
 
 from __future__ import annotations
 
 import hashlib
 import logging
-import threading
 import time
-from collections import OrderedDict
 from collections.abc import Callable, Collection, Container, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import cache
-from itertools import islice
 from pathlib import Path
 
 import numpy as np
-from numpy.typing import NDArray
 
 from chatbot.errors import ModelError, NotFoundError, UsageError
-from chatbot.memory.cases.case_file import (
-    TABLES,
-    CaseFile,
-    CaseFileView,
-    own_case,
-    question_vectors,
-    unknown_case,
-)
 from chatbot.memory.cases.case_import import read_cases
-from chatbot.memory.cases.case_recall import (
-    PageWeight,
-    Recalled,
-    thresholds_of,
-    weigh_pages,
-)
+from chatbot.memory.cases.case_recall import NEIGHBOURS, PageWeight, Recalled, similar_from, weigh_pages
 from chatbot.memory.cases.followed_file import FollowedFile
-from chatbot.memory.cases.question_equivalence import asks_the_same
 from chatbot.memory.cases.records import (
     DEFAULT_FIELDS,
     GONE,
@@ -47,49 +29,43 @@ from chatbot.memory.cases.records import (
     case_line,
     read_case,
     read_reward,
+    same_question,
 )
 from chatbot.memory.conversations.answer_records import cited_text
 from chatbot.memory.import_files import ImportedLines, LineProblem, Progress, holds_words, no_progress
+from chatbot.memory.items import SHARED, Item, Items
 from chatbot.memory.memory_database import MemoryDatabase
-from chatbot.memory.nearest import cosines_of, nearest
 from chatbot.models.embedders import Embedder
 from chatbot.records import DOUBTFUL, Answer
+from chatbot.search.fusion import embed_query, mean_vector, worth_searching
+from chatbot.search.question_terms import subject_of
+from chatbot.store.store_clock import DAY
 from chatbot.store.vector_index import Vectors
 
 __all__ = [
-    "DAY",
+    "CASES",
     "KEPT_DAYS",
-    "NEIGHBOURS",
     "OF_FILE",
-    "SHARED",
     "CaseHealth",
-    "CaseQuery",
     "CaseRow",
     "Cases",
     "Documents",
     "hidden",
     "is_sound",
+    "question_vectors",
 ]
 
 log = logging.getLogger(__name__)
 
-# Shelves of cases that are kept in memory, and their bytes in total: a thousand cases take 1.5 MB. The shelf
-# that was used last always stays.
-MOST_SHELVES, MOST_BYTES = 50, 500_000_000
-# The shelves of what owners share, and of the operator's file.
-SHARED, OF_FILE, DELETED = "shared", "file", ".deleted"
+# Whose the cases of the operator's file are, and what follows an owner whose the deleted ones are.
+OF_FILE, DELETED = "file", ".deleted"
+# The sharer of a case of the file that names nobody: it is no real owner, and so not the reader either.
+SOMEBODY = "somebody"
 # Days for which a deleted case can be restored.
 KEPT_DAYS = 7
-DAY = 86_400
-# Cases that a recall returns at most.
-NEIGHBOURS = 8
-# More neighbours than there can be.
-ALL = 2**31
 # Vectors made at a time for cases that have none: one or two seconds of the embedded model, while nobody
-# waits.
-CATCH_UP = 500
-# And while somebody waits.
-AT_ONCE = 8
+# waits; and while somebody waits.
+CATCH_UP, AT_ONCE = 500, 8
 UNSOUND = ("contradicted", "unsupported")
 
 
@@ -110,38 +86,17 @@ class Documents:
     live: Callable[[], Container[str]] = _All
 
 
-@dataclass(frozen=True, slots=True)
-class CaseQuery:
-    """What a recall asks for.
-
-    k: how many cases.
-    reward: 1 or 0; None for both.
-    least: lowest cosine; None for the embedder's own threshold.
-    stale: whether to include cases whose documents changed or are gone.
-    """
-
-    k: int = NEIGHBOURS
-    reward: int | None = None
-    least: float | None = None
-    stale: bool = False
-
-
 NO_DOCUMENTS = Documents()
-NEAREST = CaseQuery()
 
 
 @dataclass(frozen=True, slots=True)
 class CaseRow:
-    """A case as listed.
-
-    case: the case.
-    stale: whether a document that it uses was changed or removed, so that it is not recalled.
-    shared: whether it is among the cases that everybody has.
+    """A case as listed. stale: whether a document that it uses was changed or removed, so that it is not
+    recalled.
     """
 
     case: Case
     stale: bool
-    shared: bool
 
 
 @dataclass(frozen=True, slots=True)
@@ -155,7 +110,6 @@ class CaseHealth:
     waiting: without a vector yet, so that they are not recalled.
     shared: shared cases of all owners.
     problems: the owner's cases that cannot be read.
-    shared_problems: shared cases that cannot be read.
     """
 
     cases: int
@@ -165,14 +119,52 @@ class CaseHealth:
     waiting: int
     shared: int
     problems: tuple[LineProblem, ...]
-    shared_problems: tuple[LineProblem, ...] = ()
+
+
+def question_vectors(embedder: Embedder, questions: Sequence[str]) -> Vectors:
+    """Unit rows (n, dimension), each made as for a question that is asked.
+
+    Its subject is embedded; for a long one, the row is the mean over its pieces. Raises ModelError.
+    """
+    subjects = [subject_of(question) for question in questions]
+    rows = np.zeros((len(subjects), embedder.dimension), np.float32)
+    short = [at for at, text in enumerate(subjects) if len(embedder.split(text)) <= 1]
+    if short:
+        rows[short] = embedder.embed([subjects[at] for at in short], query=True)
+    for at in set(range(len(subjects))).difference(short):
+        rows[at] = mean_vector(worth_searching(embed_query(embedder, subjects[at]).chunks))
+    return rows
+
+
+class CaseKind:
+    """Cases as items: the question is embedded, and the payload is the case's line."""
+
+    name, noun = "case", "rated answer"
+
+    def item(self, value: Case) -> Item:
+        """See Kind."""
+        key = case_id(value.question, value.by, value.asked_of)
+        return Item(key, value.question, case_line(value).decode(), value.shared)
+
+    def value(self, item: Item, owner: str) -> Case:
+        """See Kind."""
+        case = read_case(item.payload.encode())
+        return replace(case, by=owner or case.by, id=item.key, shared=bool(item.shared))
+
+    def joined(self, old: Case, new: Case) -> Case:
+        """The newer one; it is shared as long as it is checked."""
+        return replace(new, shared=old.shared and new.verified) if new.at >= old.at else old
+
+    def vectors(self, embedder: Embedder, texts: Sequence[str]) -> Sequence[Vectors]:
+        """See Kind."""
+        return list(question_vectors(embedder, texts))
+
+
+CASES = CaseKind()
 
 
 class Cases:
-    """The cases of all owners: one shelf for each owner, named by a hash, and one for what is shared.
-
-    Safe to use from several threads and processes.
-    """
+    """The cases of all owners, each named by a hash. Safe to use from several threads and processes."""
 
     def __init__(
         self,
@@ -186,14 +178,10 @@ class Cases:
 
         fields: of question and answer in files, tried before those in use.
         """
-        database.prepare(TABLES)
-        self._clock = database.clock
-        self._database, self._embedder, self._documents = database, embedder, documents
-        self._fields = fields
-        self.thresholds = thresholds_of(embedder.fingerprint)
-        self._shelves = OrderedDict[str, CaseFile]()
-        self._lock = threading.Lock()
-        # The file whose cases everybody has.
+        self._items = Items(database, embedder, CASES)
+        self._clock, self._embedder, self._documents = database.clock, embedder, documents
+        self._fields, self.similar = fields, similar_from(embedder.fingerprint)
+        # The file whose cases everybody has, and whether each new one is added to it.
         self._file: FollowedFile | None = None
         self._appends = False
         # When the last sweep ran, by the monotonic clock.
@@ -202,82 +190,81 @@ class Cases:
     # --- recalling
     # --------------------------------------------------------------------------------------------------------
 
-    def find(self, owner: str, question: str, wanted: CaseQuery = NEAREST) -> list[Recalled]:
+    def find(self, owner: str, question: str, k: int = NEIGHBOURS, **limits: float) -> list[Recalled]:
         """Like recall, but embeds the question first. Raises ModelError."""
-        vector = question_vectors(self._embedder, [question])[0]
-        return self.recall(owner, vector, wanted)
+        return self.recall(owner, question_vectors(self._embedder, [question])[0], k, **limits)
 
-    def recall(self, owner: str, vector: Vectors, wanted: CaseQuery = NEAREST) -> list[Recalled]:
+    def recall(
+        self,
+        owner: str,
+        vector: Vectors,
+        k: int = NEIGHBOURS,
+        *,
+        reward: float | None = None,
+        least: float | None = None,
+    ) -> list[Recalled]:
         """The owner's and the shared cases whose questions are nearest, best first.
 
         All filters apply before the first k are taken. Nothing is embedded: see `catch_up` for cases without
         a vector. A vector that is not of this embedder, not finite or zero finds none. Raises StoreError.
+
+        reward: 1 or 0; None for both. least: lowest cosine; None for the embedder's own threshold.
         """
-        length = 0.0
-        if vector.shape == (self._embedder.dimension,):
-            length = float(np.linalg.norm(vector))
+        length = float(np.linalg.norm(vector)) if vector.shape == (self._embedder.dimension,) else 0.0
         if not np.isfinite(length) or length == 0:
             return []
-        self._reload()
-        least = self.thresholds.similar if wanted.least is None else wanted.least
-        stale = self._staleness()
         found = list[tuple[float, Case]]()
-        own = self._shelf(owner).view()
-        shared = self._shared().view()
-        of_file = self._shelf_at(OF_FILE).view()
-
-        def may_recall(case: Case, *, is_own: bool) -> bool:
-            if not wanted.stale and stale(case):
-                return False
-            if is_own:
-                return True
-            # A shared case is left out if the owner has rated that question too, whatever the verdict; and
-            # also if it was not checked here, because then it is anybody's text. The file is the operator's.
-            return (case.verified or view is of_file) and _own_id(case) not in own.ids
-
-        for view in (own, shared, of_file):
-            scores = cosines_of(view.rows, vector / length)
-            places = (
-                at
-                for at in nearest(scores, _allowed(view, wanted.reward), least)
-                if may_recall(view.cases[at], is_own=view is own)
-            )
-            found += [(float(scores[at]), view.cases[at]) for at in islice(places, wanted.k)]
+        wanted = self._may_recall(owner, reward)
+        for whose in (hidden(owner), SHARED, OF_FILE):
+            least = self.similar if least is None else least
+            found += self._items.recall(whose, [vector / length], k, least=least, wanted=wanted)
         found.sort(key=lambda pair: -pair[0])
-        return [Recalled(rank, score, case) for rank, (score, case) in enumerate(found[: wanted.k], 1)]
+        return [Recalled(rank, score, case) for rank, (score, case) in enumerate(found[:k], 1)]
 
-    def of_question(
-        self, owner: str, question: str, vector: Vectors, asked_of: Sequence[str] = ()
-    ) -> Recalled | None:
-        """The newest verdict on this very question to these documents, in whatever words.
+    def _may_recall(self, owner: str, reward: float | None = None) -> Callable[[Case], bool]:
+        """Whether a case counts for an owner, of those with a reward.
+
+        A case of somebody else is left out if the owner has rated that question too, whatever the verdict;
+        and also if it was not checked here, because then it is anybody's text. The file is the operator's.
+        """
+        self._reload()
+        stale, own = self._staleness(), self._items.view(hidden(owner)).values
+
+        def may_recall(case: Case) -> bool:
+            if reward not in (None, case.reward) or stale(case):
+                return False
+            return not case.by or (_own_id(case) not in own and (case.verified or not case.shared))
+
+        return may_recall
+
+    def of_question(self, owner: str, question: str, asked_of: Sequence[str] = ()) -> Case | None:
+        """The newest verdict on this very question to these documents.
 
         asked_of: names of the documents, () for all. It is a verified answer that was rated helpful, or one
         that its owner rated not helpful after that; None where there is neither. An answer that was asked of
         all documents also counts for some of them, if all its pages are theirs.
         """
-        near = self.recall(owner, vector, CaseQuery(ALL, least=self.thresholds.same))
-        names = frozenset(asked_of)
-        same = [
-            found
-            for found in near
-            if _is_asked_of(found.case, names) and asks_the_same(question, found.case.question)
-        ]
-        rated_bad = [found for found in same if not found.case.reward]
-        bad = max(rated_bad, key=lambda found: found.case.at, default=None)
-        for found in same:
-            case = found.case
-            if case.reward and case.verified and (bad is None or case.at > bad.case.at):
-                return found
-        if bad is None or bad.case.by:
-            return None
-        return bad
+        names, wanted = frozenset(asked_of), self._may_recall(owner)
+        own = self._items.view(hidden(owner)).values
+        keys = {case_id(question, asked_of=asked) for asked in ((), sorted(names))}
+        same = [own[key] for key in keys & own.keys()]
+        for whose in (SHARED, OF_FILE):
+            for case in self._items.view(whose).values.values():
+                if same_question(case.question) == same_question(question):
+                    same.append(case)
+        same = [case for case in same if wanted(case) and _is_asked_of(case, names)]
+        good = max((one for one in same if one.reward and one.verified), key=_time, default=None)
+        bad = max((one for one in same if not one.reward), key=_time, default=None)
+        if good and (bad is None or good.at > bad.at):
+            return good
+        return None if bad is None or bad.by else bad
 
     def weighed_pages(self, owner: str, vector: Vectors) -> list[PageWeight]:
         """The pages that ratings of similar questions raise or lower, each with the cases that do.
 
         It is worked out anew each time, so that a deleted or changed case stops counting at once.
         """
-        return weigh_pages(self.recall(owner, vector), self.thresholds.similar)
+        return weigh_pages(self.recall(owner, vector), self.similar)
 
     # --- writing
     # --------------------------------------------------------------------------------------------------------
@@ -290,28 +277,26 @@ class Cases:
         """
         good = _verdict(reward)
         if good and (not answer.answered or answer.error):
-            if answer.answered:
-                why = "replaces one that failed"
-            else:
-                why = "says that the documents do not answer"
+            why = "replaces one that failed" if answer.answered else "says that the documents do not answer"
             raise UsageError(
                 f"This answer {why}, so it cannot be rated helpful.",
                 hint="Rate it down, or say what is missing.",
             )
-        case = Case(
+        pages = self._cited_pages(answer)
+        new = Case(
             answer.search_query or answer.question,
             cited_text(answer),
             good,
+            document_ids=tuple(dict.fromkeys(page.document_id for page in pages)),
+            pages=pages,
             word=word.strip(),
             verified=is_sound(answer),
             asked_of=_asked_of(answer),
         )
-        pages = self._cited_pages(answer)
-        ids = tuple(dict.fromkeys(page.document_id for page in pages))
-        old = self.rated(owner, answer)
         # Written and read again, so that it can be compared with an older one.
-        new = read_case(case_line(replace(case, document_ids=ids, pages=pages)), 0)
-        if old and replace(new, at=old.at, line_index=old.line_index) == old:
+        new = read_case(case_line(new))
+        old = self.rated(owner, answer)
+        if old and replace(new, at=old.at, shared=old.shared) == old:
             return old
         return self.add(owner, new)
 
@@ -330,9 +315,8 @@ class Cases:
 
     def rated(self, owner: str, answer: Answer) -> Case | None:
         """The owner's verdict on the question of an answer, or None. Raises StoreError."""
-        view = self._shelf(owner).view()
-        question = answer.search_query or answer.question
-        return view.case(case_id(question, asked_of=_asked_of(answer)))
+        key = case_id(answer.search_query or answer.question, asked_of=_asked_of(answer))
+        return self._items.view(hidden(owner)).values.get(key)
 
     def add(self, owner: str, case: Case) -> Case:
         """Store a case, dated now if it has no time.
@@ -340,14 +324,9 @@ class Cases:
         If its vector cannot be made, the case waits for one. Raises StoreError, UsageError.
         """
         at = case.at or round(time.time(), 6)
-        dated = replace(case, at=at, by="", id=_own_id(case), deleted_at=0.0)
-        shelf = self._shelf(owner)
-        shelf.put([dated])
-        _embed(shelf, dated.id)
-        self._follow(owner)
-        if self._appends:
-            self._write(owner, dated.id, dated)
-        return dated
+        dated = replace(case, at=at, by="", id=_own_id(case), deleted_at=0.0, shared=False)
+        self._items.put(hidden(owner), [dated])
+        return self._settled(owner, dated.id, dated.id)
 
     def edit(self, owner: str, key: str, change: Callable[[Case], Case]) -> Case:
         """Replace a case by change(case).
@@ -358,26 +337,33 @@ class Cases:
 
         def changed(old: Case) -> Case:
             new = change(old)
-            is_same = (new.question, new.plan) == (old.question, old.plan)
-            verified = old.verified and is_same
-            return replace(new, reward=_verdict(new.reward), verified=verified, id=_own_id(new))
+            verified = old.verified and (new.question, new.plan) == (old.question, old.plan)
+            shared = old.shared and verified
+            reward = _verdict(new.reward)
+            return replace(new, reward=reward, verified=verified, shared=shared, id=_own_id(new))
 
-        shelf = self._shelf(owner)
-        new = shelf.change(key, changed)
-        _embed(shelf, new.id)
-        self._follow(owner)
-        if self._appends:
-            self._write(owner, key, new)
-        return new
+        return self._settled(owner, key, self._items.change(hidden(owner), key, changed).id)
+
+    def _settled(self, owner: str, former: str, key: str) -> Case:
+        """The case of this key, which has its vector if one can be made, and stands in the followed file.
+
+        former: the key that it had before.
+        """
+        try:
+            self._items.embed(key=key)
+        except ModelError as error:
+            log.warning("a case waits for its vector: %s", error)
+        case = self._items.view(hidden(owner)).values[key]
+        self._write(owner, former, case if self._appends or case.shared else None)
+        return case
 
     def delete(self, owner: str, key: str) -> None:
         """Delete a case; it can be restored for KEPT_DAYS. Raises NotFoundError, StoreError."""
 
         def dated(case: Case) -> Case:
-            return replace(case, deleted_at=self._clock.now())
+            return replace(case, deleted_at=self._clock.now(), shared=False)
 
-        self._shelf(owner).move(key, self._deleted(owner), dated)
-        self._follow(owner)
+        self._items.change(hidden(owner), key, dated, f"{hidden(owner)}{DELETED}")
         self._write(owner, key, None)
 
     def deleted(self, owner: str) -> list[Case]:
@@ -385,60 +371,66 @@ class Cases:
 
         Cases whose question was rated again since are left out. Raises StoreError.
         """
-        ids = self._shelf(owner).view().ids
-        restorable = [case for case in self._kept(owner) if case.id not in ids]
+        own = self._items.view(hidden(owner)).values
+        restorable = [case for case in self._restorable(owner).values() if case.id not in own]
         return sorted(restorable, key=lambda case: -case.deleted_at)
+
+    def _restorable(self, owner: str) -> dict[str, Case]:
+        since = self._clock.agreed() - KEPT_DAYS * DAY
+        deleted = self._items.view(f"{hidden(owner)}{DELETED}").values
+        return {key: case for key, case in deleted.items() if case.deleted_at > since}
 
     def restore(self, owner: str, key: str) -> Case:
         """Bring a deleted case back; it is not shared again.
 
         Raises NotFoundError, StoreError, and UsageError if its question was rated again since.
         """
-        if not any(case.id == key for case in self._kept(owner)):
+        if key not in self._restorable(owner):
             raise NotFoundError(
                 f"You have not deleted a rated answer {key[:40]!r}.",
                 hint=f"You can restore deleted answers for {KEPT_DAYS} days.",
             )
 
         def restored(case: Case) -> Case:
-            if key in self._shelf(owner).view().ids:
+            if key in self._items.view(hidden(owner)).values:
                 raise UsageError(
                     "You have rated this question again since.", hint="Delete that rating first."
                 )
             return replace(case, deleted_at=0.0)
 
-        case = self._deleted(owner).move(key, self._shelf(owner), restored)
-        if self._appends:
-            self._write(owner, key, case)
-        return case
+        self._items.change(f"{hidden(owner)}{DELETED}", key, restored, hidden(owner))
+        return self._settled(owner, key, key)
 
     def share(self, owner: str, key: str) -> Case:
-        """Let everybody have a case.
+        """Let everybody have a case, as its owner has it from then on.
 
-        It also stays the owner's own, and the shared case follows it from then on. Raises NotFoundError,
-        StoreError, and UsageError for an answer that was not checked here, because shared cases go into
-        everybody's prompts.
+        Raises NotFoundError, StoreError, and UsageError for an answer that was not checked here, because
+        shared cases go into everybody's prompts.
         """
-        own = self._shelf(owner).view().case(key)
-        if own is None:
-            raise unknown_case(key)
-        if not own.verified:
-            raise UsageError(
-                "You can only share an answer that was checked here.",
-                hint="Ask the question, rate the answer, then share it.",
-            )
-        self._write(owner, key, own)
-        return self._publish(owner, own)
+
+        def shared(case: Case) -> Case:
+            if not case.verified:
+                raise UsageError(
+                    "You can only share an answer that was checked here.",
+                    hint="Ask the question, rate the answer, then share it.",
+                )
+            return replace(case, shared=True)
+
+        self._items.change(hidden(owner), key, shared)
+        return self._settled(owner, key, key)
 
     def unshare(self, owner: str, key: str) -> None:
         """Stop sharing a case of this owner. Raises NotFoundError, StoreError."""
-        by = hidden(owner)
-        if not self._shared().remove(lambda case: case.id == key and case.by == by):
-            raise NotFoundError(
-                f"You do not share a rated answer {key[:40]!r}.", hint="List the shared ones to check."
-            )
-        if not self._appends:
-            self._write_gone(lambda case: case.by == by and case_id(case.question, by, case.asked_of) == key)
+
+        def private(case: Case) -> Case:
+            if not case.shared:
+                raise NotFoundError(
+                    f"You do not share a rated answer {key[:40]!r}.", hint="List the shared ones to check."
+                )
+            return replace(case, shared=False)
+
+        self._items.change(hidden(owner), key, private)
+        self._settled(owner, key, key)
 
     def import_file(self, owner: str, path: Path, *, progress: Progress = no_progress) -> ImportedLines:
         """Add the cases of a JSONL file in any of the SHAPES, in its order, and make their vectors.
@@ -448,20 +440,16 @@ class Cases:
         verified, because it was not checked here. Raises NotFoundError, StoreError, and ModelError if the
         vectors fail; the cases are stored then.
         """
-        shelf = self._shelf(owner)
         found, problems = read_cases(path, self._fields)
-        stored_at = {case.id: case.at for case in shelf.view().cases}
-        # The sort is stable: of equally new cases the later comes last.
-        newest = {case.id: case for case in sorted(found, key=lambda case: case.at)}
-        new = []
-        for case in found:
-            is_unknown = case.id not in stored_at or case.at > stored_at[case.id]
-            if is_unknown and newest[case.id] is case:
-                new.append(case)
-        shelf.put(new)
-        self._follow(owner)
-        shelf.embed(progress=progress)
-        return ImportedLines(len(new), len(found) - len(new), problems)
+        stored = self._items.view(hidden(owner)).values
+        new = [case for case in found if case.id not in stored or case.at > stored[case.id].at]
+        self._items.put(hidden(owner), new)
+        self._items.embed(progress=progress)
+        added = len({case.id for case in new})
+        return ImportedLines(added, len(found) - added, problems)
+
+    # --- the followed file
+    # --------------------------------------------------------------------------------------------------------
 
     def follow_file(self, path: Path | None, *, appends: bool = True) -> tuple[LineProblem, ...]:
         """Gives everybody the cases of a file, None for no file, and makes vectors of the first.
@@ -473,11 +461,10 @@ class Cases:
         """
         self._file, self._appends = None, False
         if path is None:
-            self._read_file(None, CATCH_UP)
-            return ()
+            return self._read_file(None, CATCH_UP)
         file = FollowedFile(path, self._fields)
-        begins = not path.exists() and path.parent.is_dir()
         file.is_new()
+        begins = not path.exists() and path.parent.is_dir()
         problems = self._read_file(None if begins else path, CATCH_UP)
         self._file, self._appends = file, appends
         return problems
@@ -513,21 +500,20 @@ class Cases:
                 log.warning("MEMORY_JSONL_PATH: a rated answer was not erased: %s", error.strerror)
 
     def _read_file(self, path: Path | None, most: int) -> tuple[LineProblem, ...]:
-        shelf = self._shelf_at(OF_FILE)
         found, problems = read_cases(path, self._fields) if path is not None else ([], ())
-        newest = {case.id: own_case(case, shared=True) for case in found}
-        wanted = {case.id: case for case in newest.values()}
-        known = {case.id: replace(case, line_index=-1) for case in shelf.view().cases}
-        if known.keys() - wanted.keys():
-            shelf.remove(lambda case: case.id not in wanted)
-        new = [case for key, case in wanted.items() if known.get(key) != _as_stored(case)]
-        if new:
-            shelf.put(new)
+        named = [_as_stored(replace(case, by=case.by or SOMEBODY)) for case in found]
+        wanted, stored = {case.id: case for case in named}, self._items.view(OF_FILE).values
+        if wanted != stored:
+            self._items.remove(lambda case, owner: owner == OF_FILE and wanted.get(case.id) != case)
+            self._items.put(OF_FILE, [case for key, case in wanted.items() if stored.get(key) != case])
         try:
-            shelf.embed(most=most)
+            self._items.embed(most=most)
         except ModelError as error:
             log.warning("cases of a file wait for their vectors: %s", error)
         return problems
+
+    # --- erasing and catching up
+    # --------------------------------------------------------------------------------------------------------
 
     def forget(self, digests: Collection[str]) -> None:
         """Erase every case, of any owner, that uses one of these files (SHA-256).
@@ -535,9 +521,8 @@ class Cases:
         Deleted and shared cases are erased too. Raises StoreError.
         """
         erased = frozenset(digests)
-        names = self._names() if erased else []
-        self._erase(names, lambda case: not erased.isdisjoint(case.document_ids))
         if erased:
+            self._items.remove(lambda case, owner: not erased.isdisjoint(case.document_ids))
             self._write_gone(lambda case: not erased.isdisjoint(case.document_ids))
 
     def sweep(self, *, every: float = 0.0) -> None:
@@ -549,18 +534,15 @@ class Cases:
             return
         self._swept = time.monotonic()
         since = self._clock.agreed() - KEPT_DAYS * DAY
-        names = [name for name in self._names() if name.endswith(DELETED)]
-        self._erase(names, lambda case: case.deleted_at <= since)
+        self._items.remove(lambda case, owner: owner.endswith(DELETED) and case.deleted_at <= since)
 
-    def catch_up(self, owner: str, *, most: int | None = CATCH_UP) -> int:
+    def catch_up(self, *, most: int | None = CATCH_UP) -> int:
         """Make the vectors of cases that have none, and return how many are still waiting.
 
         Such cases were imported, or stored while the embedder failed. most: how many to make; None for all.
         Raises ModelError, StoreError.
         """
-        return sum(
-            shelf.embed(most=most) for shelf in (self._shelf(owner), self._shared(), self._shelf_at(OF_FILE))
-        )
+        return self._items.embed(most=most)
 
     # --- looking
     # --------------------------------------------------------------------------------------------------------
@@ -571,13 +553,10 @@ class Cases:
         search: only cases that hold each of its words in the question, answer or comment.
         """
         stale = self._staleness()
-        if shared:
-            shelf = self._shared()
-        else:
-            shelf = self._shelf(owner)
+        view = self._items.view(SHARED if shared else hidden(owner))
         return [
-            CaseRow(case, stale(case), shared)
-            for case in reversed(shelf.view().cases)
+            CaseRow(case, stale(case))
+            for case in reversed(view.values.values())
             if holds_words(f"{case.question}\n{case.plan}\n{case.word}", search)
         ]
 
@@ -586,96 +565,21 @@ class Cases:
 
         `import_file` reads them.
         """
-        return map(case_line, self._shelf(owner).view().cases)
+        return map(case_line, self._items.view(hidden(owner)).values.values())
 
     def health(self, owner: str) -> CaseHealth:
         """The state of the owner's cases. Raises StoreError if they cannot be read at all."""
-        stale = self._staleness()
-        view = self._shelf(owner).view()
-        shared = self._shared().view()
-        positive = int(view.positive.sum())
-        count = len(view.cases)
-        waiting = count - int(view.embedded.sum())
-        gone = sum(map(stale, view.cases))
+        view = self._items.view(hidden(owner))
+        count, positive = len(view.values), sum(case.reward for case in view.values.values())
         return CaseHealth(
             count,
             positive,
             count - positive,
-            gone,
-            waiting,
-            len(shared.cases),
+            sum(map(self._staleness(), view.values.values())),
+            count - len(set(view.matrix.ordinals.tolist())),
+            len(self._items.view(SHARED).values),
             view.problems,
-            shared.problems,
         )
-
-    # --- inside
-    # --------------------------------------------------------------------------------------------------------
-
-    def _kept(self, owner: str) -> list[Case]:
-        """The deleted cases that can still be restored."""
-        since = self._clock.agreed() - KEPT_DAYS * DAY
-        return [case for case in self._deleted(owner).view().cases if case.deleted_at > since]
-
-    def _publish(self, owner: str, own: Case) -> Case:
-        by = hidden(owner)
-        shelf = self._shared()
-        shared_id = case_id(own.question, by, own.asked_of)
-        shared = replace(own, by=by, id=shared_id)
-        shelf.put([shared])
-        _embed(shelf, shared.id)
-        return shared
-
-    def _follow(self, owner: str) -> None:
-        """Bring what this owner shares up to date with the owner's cases.
-
-        A case that was rated again is shared again; one that is gone or not verified is shared no more.
-        """
-        by = hidden(owner)
-        view = self._shelf(owner).view()
-        gone = set[str]()
-        shared = [case for case in self._shared().view().cases if case.by == by]
-        for case in shared:
-            own = view.case(_own_id(case))
-            if own is None or not own.verified:
-                gone.add(case.id)
-                continue
-            as_own = replace(case, by="", id=own.id, line_index=own.line_index)
-            if as_own != own:
-                self._publish(owner, own)
-        if gone:
-            self._shared().remove(lambda case: case.id in gone)
-
-    def _names(self) -> list[str]:
-        rows = self._database.read("select distinct shelf from rated_answer order by shelf")
-        return [str(name) for (name,) in rows]
-
-    def _erase(self, names: Sequence[str], is_gone: Callable[[Case], bool]) -> None:
-        """Erase cases for good."""
-        if [case for name in names for case in self._shelf_at(name).remove(is_gone)]:
-            self._database.erased()
-
-    def _shelf(self, owner: str) -> CaseFile:
-        return self._shelf_at(hidden(owner))
-
-    def _deleted(self, owner: str) -> CaseFile:
-        return self._shelf_at(f"{hidden(owner)}{DELETED}")
-
-    def _shared(self) -> CaseFile:
-        return self._shelf_at(SHARED)
-
-    def _shelf_at(self, name: str) -> CaseFile:
-        with self._lock:
-            shelf = self._shelves.pop(name, None)
-            if shelf is None:
-                shelf = CaseFile(self._database, name, self._embedder, shared=name in (SHARED, OF_FILE))
-            self._shelves[name] = shelf
-            held = sum(ready.size for ready in self._shelves.values())
-            while len(self._shelves) > 1:
-                if len(self._shelves) <= MOST_SHELVES and held <= MOST_BYTES:
-                    break
-                _, oldest = self._shelves.popitem(last=False)
-                held -= oldest.size
-            return shelf
 
     def _staleness(self) -> Callable[[Case], bool]:
         """A function that tells whether a case uses a file that is no longer live.
@@ -688,15 +592,12 @@ class Cases:
 
 
 def hidden(owner: str) -> str:
-    """What stands for an owner in names of shelves and in shared cases.
-
-    It is 32 hexadecimal digits that do not reveal who the owner is.
-    """
+    """What stands for an owner in rows and files: 32 hexadecimal digits that do not reveal who it is."""
     return hashlib.sha256(owner.encode("utf-8", "replace")).hexdigest()[:32]
 
 
 def _as_stored(case: Case) -> Case:
-    return replace(read_case(case_line(case), -1), by=case.by, id=case.id)
+    return CASES.value(CASES.item(case), "")
 
 
 def _own_id(case: Case) -> str:
@@ -704,21 +605,15 @@ def _own_id(case: Case) -> str:
     return case_id(case.question, asked_of=case.asked_of)
 
 
-def _allowed(view: CaseFileView, reward: int | None) -> NDArray[np.bool_]:
-    """Which cases of a shelf have a vector and this reward; None for both rewards."""
-    if reward is None:
-        return view.embedded
-    allowed: NDArray[np.bool_] = view.embedded & (view.positive == bool(reward))
-    return allowed
+def _time(case: Case) -> float:
+    return case.at
 
 
 def _is_asked_of(case: Case, names: frozenset[str]) -> bool:
     """Whether a case answers a question that is asked of the named documents."""
     if names == set(case.asked_of):
         return True
-    if case.asked_of:
-        return False
-    return {page.document for page in case.pages} <= names
+    return not case.asked_of and {page.document for page in case.pages} <= names
 
 
 def _verdict(reward: object) -> int:
@@ -747,10 +642,3 @@ def is_sound(answer: Answer) -> bool:
     if any(citation.doubted for citation in answer.citations):
         return False
     return any(citation.verified for citation in answer.citations)
-
-
-def _embed(shelf: CaseFile, key: str) -> None:
-    try:
-        shelf.embed(only=key)
-    except ModelError as error:
-        log.warning("a case waits for its vector: %s", error)

@@ -6,7 +6,7 @@ A rating itself is given on the Chat page.
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from functools import partial
 from typing import TypeVar
@@ -15,8 +15,9 @@ import streamlit as st
 
 from chatbot.app.app_context import AppContext
 from chatbot.app.file_import import Wording
-from chatbot.memory.cases.case_store import DAY, KEPT_DAYS, CaseHealth, CaseRow, hidden
-from chatbot.memory.cases.records import Case, case_id
+from chatbot.memory.cases.case_store import KEPT_DAYS, CaseHealth, CaseRow, hidden
+from chatbot.memory.cases.records import Case
+from chatbot.store.store_clock import DAY
 from chatbot.ui import session
 from chatbot.ui.list_controls import page_of, search_box
 from chatbot.ui.memory_dialogs import Dialog, ask_for, attempt, draw_button, draw_choice, finish
@@ -62,19 +63,14 @@ def draw(context: AppContext) -> None:
         st.html(quiet_html(health_text(health)))
     else:
         st.html(paragraphs_html(EMPTY))
-    unread = []
-    for problem in health.problems:
-        unread.append(f"Rated answer {problem.line} cannot be read: {problem.reason}.")
-    for problem in health.shared_problems:
-        unread.append(
-            f"Rated answer {problem.line} among the shared answers cannot be read: {problem.reason}."
-        )
-    if unread:
-        st.html(lines_html(unread[:ROWS]))
+    if health.problems:
+        unread = health.problems[:ROWS]
+        st.html(lines_html([f"Rated answer {one.line} cannot be read: {one.reason}." for one in unread]))
     if health.cases:
         search = search_box("Search rated answers", key="find-cases")
         rows = cases.listed(owner, search=search)
-        _draw_rows(rows, {row.case.id for row in shared}, mine, context)
+        for row in page_of(rows, ROWS, key="cases-page"):
+            _draw_row(row, context)
         if not rows:
             st.html(quiet_html(NOTHING_FOUND))
     _draw_deleted(cases.deleted(owner), context)
@@ -97,8 +93,8 @@ def health_text(health: CaseHealth) -> str:
     return " ".join(sentences)
 
 
-def remarks(row: CaseRow, *, shared: bool) -> list[str]:
-    """What to know about one's own case beside its verdict. shared: whether everybody has it."""
+def remarks(row: CaseRow) -> list[str]:
+    """What to know about one's own case beside its verdict."""
     case = row.case
     lines = []
     if row.stale:
@@ -107,32 +103,27 @@ def remarks(row: CaseRow, *, shared: bool) -> list[str]:
         lines.append(f"Asked only about {short(', '.join(case.asked_of), 120)}.")
     if case.reward and not case.verified:
         lines.append(UNVERIFIED)
-    if shared:
+    if case.shared:
         lines.append(SHARED)
     return lines
 
 
-def _draw_rows(rows: Sequence[CaseRow], shared: Collection[str], mine: str, context: AppContext) -> None:
-    for row in page_of(rows, ROWS, key="cases-page"):
-        shared_id = case_id(row.case.question, mine, row.case.asked_of)
-        is_shared = shared_id in shared
-        with st.container(key=f"case-{row.case.id}", gap=None):
-            st.html(case_html(row.case, remarks(row, shared=is_shared)))
-            with st.container(horizontal=True, gap="small"):
-                _draw_buttons(row, shared_id if is_shared else "", context)
+def _draw_row(row: CaseRow, context: AppContext) -> None:
+    with st.container(key=f"case-{row.case.id}", gap=None):
+        st.html(case_html(row.case, remarks(row)))
+        with st.container(horizontal=True, gap="small"):
+            _draw_buttons(row.case, context)
 
 
-def _draw_buttons(row: CaseRow, shared: str, context: AppContext) -> None:
-    """shared: its id among the shared cases, "" if it is not shared."""
-    case = row.case
+def _draw_buttons(case: Case, context: AppContext) -> None:
     cases = context.chatbot.cases
     owner = session.owner()
     question = plain_markdown(short(case.question, 60))
     draw_button(
         "Correct", f"edit-{case.id}", ask_for, EDIT, case, told=f"Correct rating and comment: {question}"
     )
-    if shared:
-        unshare = partial(cases.unshare, owner, shared)
+    if case.shared:
+        unshare = partial(cases.unshare, owner, case.id)
         help_text = f"No one else will see it: {question}"
         draw_button("Stop sharing", f"unshare-{case.id}", attempt, unshare, told=help_text)
     elif case.verified:

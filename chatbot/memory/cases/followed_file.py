@@ -67,7 +67,7 @@ class FollowedFile:
 
     def _is(self, line: bytes, is_gone: Callable[[Case], bool]) -> bool:
         with suppress(ValueError):
-            case = read_case(line, 0, fields=self._fields)
+            case = read_case(line, fields=self._fields)
             return bool(case.by) and is_gone(case)
         return False
 

@@ -13,13 +13,12 @@ from typing import Any
 import numpy as np
 
 from chatbot.errors import NotFoundError, UsageError
-from chatbot.memory.cases.case_file import question_vectors
 from chatbot.memory.cases.case_import import cut_lines
-from chatbot.memory.cases.case_recall import MOST_NEGATIVE, MOST_POSITIVE
-from chatbot.memory.cases.case_store import NEIGHBOURS
+from chatbot.memory.cases.case_recall import MOST_NEGATIVE, MOST_POSITIVE, NEIGHBOURS
+from chatbot.memory.cases.case_store import question_vectors
 from chatbot.memory.cases.records import DEFAULT_FIELDS, LONGEST_LINE, read_reward
 from chatbot.memory.import_files import open_file
-from chatbot.memory.nearest import cosines_of, nearest
+from chatbot.memory.items import cosines_of, nearest
 from chatbot.models.embedders import Embedder, local_embedder
 from chatbot.settings import load_settings
 from chatbot.store.vector_index import Vectors
@@ -110,7 +109,7 @@ def retrieve(
         return []
     *rows, vector = embed_texts([*(key for key, _, _ in pairs), task], tokenizer, model, device)
     scores = cosines_of(np.asarray(rows, np.float32), vector)
-    places = nearest(scores, np.ones(len(pairs), np.bool_), -1.0)[:top_k]
+    places = nearest(scores, -1.0)[:top_k]
     return [
         {
             "rank": rank,

@@ -30,7 +30,6 @@ __all__ = [
     "case_fields",
     "case_id",
     "case_line",
-    "edited_line",
     "read_case",
     "read_reward",
     "same_question",
@@ -114,9 +113,9 @@ class Case:
     word: the user's comment.
     verified: every citation was found on its page, and no figure was contradicted.
     by: who shares it, "" if nobody does.
-    line_index: 0-based, in its file.
     id: from the question, so that a newer verdict on it replaces the older one.
     deleted_at: seconds since the epoch, 0.0 if it is not deleted.
+    shared: whether its owner lets everybody have it.
     asked_of: names of the documents that the question was asked of, in order, () for all. The same words
         asked of other documents are another question, with its own verdict.
     """
@@ -130,10 +129,10 @@ class Case:
     word: str = ""
     verified: bool = False
     by: str = ""
-    line_index: int = -1
     id: str = ""
     deleted_at: float = 0.0
     asked_of: tuple[str, ...] = ()
+    shared: bool = False
 
 
 def same_question(question: str) -> str:
@@ -157,7 +156,7 @@ def case_id(question: str, by: str = "", asked_of: Sequence[str] = ()) -> str:
 # ------------------------------------------------------------------------------------------------------------
 
 
-def read_case(line: bytes, line_index: int, *, fields: tuple[str, str] = DEFAULT_FIELDS) -> Case:
+def read_case(line: bytes, *, fields: tuple[str, str] = DEFAULT_FIELDS) -> Case:
     """The case that a line holds. Raises ValueError with what is wrong with it.
 
     fields: of question and answer, tried before those in use.
@@ -182,7 +181,6 @@ def read_case(line: bytes, line_index: int, *, fields: tuple[str, str] = DEFAULT
         _optional_text(record, "word")[:LONGEST_WORD],
         record.get("verified") is True,
         by,
-        line_index,
         case_id(question, by, asked_of),
         _seconds(record.get("deleted")),
         asked_of,
@@ -221,7 +219,7 @@ def _record(line: bytes) -> Mapping[str, Any]:
     return record
 
 
-def _shape(record: Mapping[str, Any], fields: tuple[str, str] = DEFAULT_FIELDS) -> tuple[str, str, str]:
+def _shape(record: Mapping[str, Any], fields: tuple[str, str]) -> tuple[str, str, str]:
     """The record's fields of question, answer and verdict."""
     given = [field for field in VERDICTS if record.get(field) is not None]
     for question, plan, verdict in ((*fields, "reward"), *SHAPES):
@@ -338,34 +336,12 @@ def case_line(case: Case) -> bytes:
 
     Raises UsageError if the case is empty, or if it or its comment is longer than any reader takes.
     """
-    return _line(case, case_fields(case))
-
-
-def edited_line(line: bytes, case: Case) -> bytes:
-    """The line with the question, answer, verdict and comment of `case`, in the line's own shape.
-
-    Whatever else another program wrote there is kept. Raises as case_line.
-    """
-    record = dict(_record(line))
-    question, plan, reward = _shape(record)
-    verdict = "positive" if case.reward else "negative"
-    verdict_fields = [name for name in VERDICTS if name == reward or name in record]
-    record |= {question: case.question, plan: case.plan, "word": case.word, "verified": case.verified}
-    for name in verdict_fields:
-        record[name] = case.reward if name == "reward" else verdict
-    for name in ("word", "verified"):
-        if not record[name]:
-            del record[name]
-    return _line(case, record)
-
-
-def _line(case: Case, record: Mapping[str, Any]) -> bytes:
     if not case.question.strip() or not case.plan.strip():
         raise UsageError("A rated answer needs a question and an answer.", hint="Add both.")
     if len(case.word) > LONGEST_WORD:
         problem = f"The comment has {len(case.word):,} characters; the limit is {LONGEST_WORD:,}."
         raise UsageError(problem, hint="Shorten it.")
-    text = json.dumps(record, ensure_ascii=False, allow_nan=False)
+    text = json.dumps(case_fields(case), ensure_ascii=False, allow_nan=False)
     for end, escaped in LINE_ENDS.items():
         text = text.replace(end, escaped)
     line = encodable(text).encode("utf-8") + b"\n"

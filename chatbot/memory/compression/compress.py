@@ -172,15 +172,11 @@ class Conversation:
         What is kept has at most the target's tokens, and less than one sentence fewer, wherever the last
         messages leave room for it.
         """
-        count = len(self._messages.all)
-        messages = self._messages
+        messages, count = self._messages, len(self._messages.all)
         # A single message has nothing before it that could go, so its own sentences may.
         tail = options.keep_last if count > 1 else 0
         head = max(count - tail, 0)
-        if options.scoring == "seed" or question.text.strip():
-            scoring = options.scoring
-        else:
-            scoring = "facts"
+        scoring = options.scoring if options.scoring == "seed" or question.text.strip() else "facts"
         spans = [messages.whole(at) for at in range(count)]
         target = options.compression_ratio * self.tokens
         if self.tokens <= max(options.max_tokens, target):
@@ -252,10 +248,8 @@ class Conversation:
         self, groups: Sequence[range], question: CompressionFocus, options: CompressionOptions, scoring: str
     ) -> list[Segment]:
         chunks = []
-        if scoring == "seed":
-            importances = self._seed_importances(groups)
-        else:
-            importances = self._importances(groups, question)
+        seed = scoring == "seed"
+        importances = self._seed_importances(groups) if seed else self._importances(groups, question)
         for group, (of_chunk, of_sentences) in zip(groups, importances, strict=True):
             sizes = [size for at in group for size in self._messages.sizes[at]]
             if options.protect_figures:
@@ -268,11 +262,9 @@ class Conversation:
         return chunks
 
     def _importances(self, groups: Sequence[range], question: CompressionFocus) -> list[Importance]:
-        vector = question.vector
-        if self._vectors is None or vector is None:
-            cosines = None
-        else:
-            cosines = np.asarray(self._vectors @ vector, np.float64)
+        cosines = None
+        if self._vectors is not None and question.vector is not None:
+            cosines = np.asarray(self._vectors @ question.vector, np.float64)
         scores = self._relevance.score(question.text, cosines)
         distances = scores.messages - float(scores.messages.max())
         of_messages = np.exp(np.maximum(distances, LOWEST_SCORE)).tolist()

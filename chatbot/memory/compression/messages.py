@@ -56,7 +56,10 @@ class Messages:
     @cached_property
     def sentences(self) -> list[list[str]]:
         """The sentences of each message, verbatim."""
-        return [_cut_out(message.content, spans) for message, spans in zip(self.all, self.spans, strict=True)]
+        found = []
+        for message, spans in zip(self.all, self.spans, strict=True):
+            found.append([message.content[start:end] for start, end in spans])
+        return found
 
     @cached_property
     def sizes(self) -> list[list[int]]:
@@ -154,7 +157,3 @@ def texts_to_embed(messages: Sequence[Message]) -> list[str]:
         texts.append(before + message.content)
         before = message.content[-LONGEST_BEFORE:] + "\n"
     return texts
-
-
-def _cut_out(content: str, spans: Sequence[tuple[int, int]]) -> list[str]:
-    return [content[start:end] for start, end in spans]

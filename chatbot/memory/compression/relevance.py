@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter, defaultdict
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -95,16 +95,12 @@ class Relevance:
             for term in sentence_terms:
                 counts_of_term = self._sentences[term]
                 counts_of_term[at] = counts_of_term.get(at, 0) + 1
-        self._holding = self._messages_by_term()
-        self._facts(bodies, terms_of)
-
-    def _messages_by_term(self) -> dict[str, int]:
-        """How many messages hold each term."""
         message_of = self._of.tolist()
-        holding = {}
-        for term, sentences in self._sentences.items():
-            holding[term] = len({message_of[at] for at in sentences})
-        return holding
+        self._holding = {
+            term: len(set(map(message_of.__getitem__, sentences)))
+            for term, sentences in self._sentences.items()
+        }
+        self._facts(bodies, terms_of)
 
     def score(self, query: str, similarity: Array | None = None) -> Scores:
         """Score all messages and sentences for a question.
@@ -115,7 +111,7 @@ class Relevance:
         if not query.strip():
             return Scores(self._message_facts + FIRST_PERSON * self._tells, self._sentence_facts)
         folded = query.casefold()
-        named = {label for label in self._speakers if _is_named(label, folded)}
+        named = {label for label in self._speakers if re.search(rf"(?<!\w){re.escape(label)}(?!\w)", folded)}
         speaker_terms = {term for label in self._speakers for term in terms(label)}
         sentences = np.zeros(len(self._of))
         messages = np.zeros(len(self._labels))
@@ -153,9 +149,7 @@ class Relevance:
         if place or self._labels[at] not in self._speakers:
             return sentence
         label = SPEAKER_LABEL.match(sentence)
-        if label:
-            return sentence[label.end() :]
-        return sentence
+        return sentence[label.end() :] if label else sentence
 
     def _facts(self, bodies: Sequence[str], terms_of: Sequence[Sequence[str]]) -> None:
         """Measure how informative sentences and messages are.
@@ -165,7 +159,7 @@ class Relevance:
         count = len(self._labels)
         rarity = self._rarity(len(bodies))
         states = np.array(["?" not in body and "？" not in body for body in bodies], float)
-        rarities = [_total_rarity(sentence_terms, rarity) for sentence_terms in terms_of]
+        rarities = [sum(map(rarity.__getitem__, dict.fromkeys(own_terms))) for own_terms in terms_of]
         rare = states * np.array(rarities)
         figures = states * np.array([len(FIGURE.findall(body)) for body in bodies])
         names = np.array([self._names(body) for body in bodies], float)
@@ -187,13 +181,9 @@ class Relevance:
         it.
         """
         count = len(self._labels)
-        rarity = {}
-        for term, holding in self._holding.items():
-            if count > 1:
-                rarity[term] = inverse_frequency(count, holding)
-            else:
-                rarity[term] = inverse_frequency(sentence_count, len(self._sentences[term]))
-        return rarity
+        if count > 1:
+            return {term: inverse_frequency(count, holding) for term, holding in self._holding.items()}
+        return {term: inverse_frequency(sentence_count, len(at)) for term, at in self._sentences.items()}
 
     def _names(self, sentence: str) -> int:
         found = {
@@ -208,21 +198,9 @@ def holds_cited_figure(sentence: str) -> bool:
     return bool(PAGE.search(sentence)) and len(NUMBER.findall(sentence)) > 1
 
 
-def _is_named(label: str, folded_query: str) -> bool:
-    """Whether a case-folded query names a speaker."""
-    return bool(re.search(rf"(?<!\w){re.escape(label)}(?!\w)", folded_query))
-
-
-def _total_rarity(sentence_terms: Sequence[str], rarity: Mapping[str, float]) -> float:
-    """The rarity of a sentence's distinct terms, added up."""
-    return sum(rarity[term] for term in dict.fromkeys(sentence_terms))
-
-
 def _label(sentence: str) -> str:
     found = SPEAKER_LABEL.match(sentence)
-    if found:
-        return found[1].casefold()
-    return ""
+    return found[1].casefold() if found else ""
 
 
 def _informativeness(rare: Array, figures: Array, names: Array) -> Array:
@@ -239,11 +217,7 @@ def _capped(values: Array) -> Array:
 def _standard(values: Array) -> Array:
     """Mean 0 and deviation 1; all 0 where nothing differs."""
     spread = values.std() if len(values) else 0.0
-    standard: Array
-    if spread > 1e-9:
-        standard = (values - values.mean()) / spread
-    else:
-        standard = np.zeros(len(values))
+    standard: Array = (values - values.mean()) / spread if spread > 1e-9 else np.zeros(len(values))
     return standard
 
 

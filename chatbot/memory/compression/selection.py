@@ -76,7 +76,7 @@ def _thin(
     left, goal, gamma = given
     leaving = {at: _by_importance(chunks[at]) for at in order}
     last = {at: leaving[at].pop() for at in order}
-    room = [_tokens(chunks[at], leaving[at]) for at in order]
+    room = [sum(map(chunks[at].sizes.__getitem__, leaving[at])) for at in order]
     least = min(chunks[at].importance for at in order)
     weights = [(least / chunks[at].importance) ** gamma for at in order]
     shares = _shares(weights, room, left - goal)
@@ -100,11 +100,6 @@ def _thin(
         kept[at][sentence] = False
 
 
-def _tokens(chunk: Segment, sentences: Sequence[int]) -> int:
-    """Tokens of some of a chunk's sentences."""
-    return sum(chunk.sizes[sentence] for sentence in sentences)
-
-
 def _by_importance(chunk: Segment) -> list[int]:
     """The chunk's sentences in the order they are dropped, the most important one last."""
     filled = (sentence for sentence, size in enumerate(chunk.sizes) if size)
@@ -122,9 +117,6 @@ def _shares(weights: Sequence[float], room: Sequence[float], total: float) -> li
     # Sums from the end: subtracting from one sum would leave nothing of weights of very different size.
     sums = list(accumulate(weights[at] for at in reversed(order)))[::-1]
     for at, weight in zip(order, sums, strict=True):
-        if weight:
-            shares[at] = min(room[at], total * weights[at] / weight)
-        else:
-            shares[at] = 0.0
+        shares[at] = min(room[at], total * weights[at] / weight) if weight else 0.0
         total -= shares[at]
     return shares

@@ -1,21 +1,10 @@
-"""Caches the token counts of live conversations and forgets them by age and number.
-
-Nothing is lost with them, because they can all be counted again.
-"""
+"""Says how many sessions live and for how long, and what compression has done in one."""
 
 from __future__ import annotations
 
-import threading
-import time
-from collections import OrderedDict
-from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
-from chatbot.memory.conversations.conversation_store import StoredExchange
-from chatbot.memory.memory_database import keep_latest
-from chatbot.models.tokens import count_tokens
-
-__all__ = ["MOST_SESSIONS", "SESSION_SECONDS", "CompressionStats", "Sessions"]
+__all__ = ["MOST_SESSIONS", "SESSION_SECONDS", "CompressionStats"]
 
 # The limits of the seed document.
 MOST_SESSIONS, SESSION_SECONDS = 500, 3_600
@@ -40,40 +29,3 @@ class CompressionStats:
     compression_count: int = 0
     compression_history: tuple[dict[str, float | int], ...] = ()
     threshold: int = 0
-
-
-class Sessions:
-    """Token counts of the exchanges of live conversations, by conversation.
-
-    The least recently used conversation is forgotten first. Safe to use from several threads.
-    """
-
-    def __init__(self, *, model: str = "", clock: Callable[[], float] = time.monotonic) -> None:
-        """model: the model whose tokens are counted."""
-        self._model, self._clock, self._lock = model, clock, threading.Lock()
-        self._sessions = OrderedDict[str, tuple[float, dict[int, int]]]()
-
-    def tokens(self, conversation: str, said: Sequence[StoredExchange]) -> list[int]:
-        """Tokens of each exchange, question and answer; counted once while the session lives."""
-        counts = self._counts(conversation)
-        fresh = {}
-        for exchange in said:
-            if exchange.number not in counts:
-                question_tokens = count_tokens(exchange.user, self._model)
-                fresh[exchange.number] = question_tokens + count_tokens(exchange.cited, self._model)
-        with self._lock:
-            counts.update(fresh)
-        return [counts[exchange.number] for exchange in said]
-
-    def __len__(self) -> int:
-        return len(self._sessions)
-
-    def _counts(self, conversation: str) -> dict[int, int]:
-        now = self._clock()
-        with self._lock:
-            old = [key for key, (used, _) in self._sessions.items() if now - used > SESSION_SECONDS]
-            for key in old:
-                del self._sessions[key]
-            _, counts = self._sessions.get(conversation, (now, {}))
-            keep_latest(self._sessions, conversation, (now, counts), MOST_SESSIONS)
-            return counts

@@ -124,7 +124,10 @@ def shorten(
     The former are (role, text) pairs, in order of time. vectors: of exchanges, by conversation and number.
     """
     older, before = _likeliest(long, recall, vectors)
-    messages = [message for exchange in older for message in _messages_of(exchange)]
+    messages = list[Message]()
+    for exchange in older:
+        messages.append(Message(f"{exchange.number}u", "user", exchange.user))
+        messages.append(Message(f"{exchange.number}a", "assistant", exchange.cited))
     # A question and its answer both have the vector of their exchange.
     vectors_of_older = [vectors.get((exchange.conversation, exchange.number)) for exchange in older]
     result = _cut(
@@ -154,13 +157,6 @@ def shorten(
     )
     filled = [message for message in result.context if message.content.strip()]
     return tuple((message.role, message.content) for message in filled), compression
-
-
-def _messages_of(exchange: StoredExchange) -> tuple[Message, Message]:
-    """An exchange's question and answer, as messages to compress."""
-    question = Message(f"{exchange.number}u", "user", exchange.user)
-    answer = Message(f"{exchange.number}a", "assistant", exchange.cited)
-    return question, answer
 
 
 def _likeliest(

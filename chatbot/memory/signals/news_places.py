@@ -11,8 +11,8 @@ from typing import Any
 
 import numpy as np
 
+from chatbot.memory.items import cosines_of
 from chatbot.memory.memory_database import MemoryDatabase, Tables
-from chatbot.memory.nearest import cosines_of
 from chatbot.memory.signals.records import SignalsError
 from chatbot.settings import PROGRAM
 from chatbot.store.damage import json_in

@@ -70,48 +70,23 @@ NEAREST = "select news_event_id, similarity from search_memory_events(?, ?, ?, ?
 
 # Where its address was given; the second one if the first is not set.
 SETTING = "MEMORY_DATABASE_URL or FINPOLICY_DATABASE_URL"
-# What the stores tell apart and signals need not: kinds of KINDS.
-SAME = {
-    "missing": "login",
-    "crowded": "down",
-    "certificate": "down",
-    "tls": "down",
-    "tables": "schema",
-    "damaged": "other",
-}
 # SQLSTATE, or its first two characters, of what only signals ask of a database.
-STATES = {"58P01": "no-vector", "0A000": "no-vector", "42883": "schema", "22": "vector"}
-# What the database did, and what to do about it.
+STATES = {"58P01": "no-vector", "0A000": "no-vector", "42883": "tables", "22": "vector"}
+# What the database did, what to do about it, and whether that may pass by itself, if it is said otherwise
+# than of a store.
 KINDS = {
-    "slow": (
-        "did not answer in time",
-        "Check what keeps it busy. Signals return when it answers in time.",
-    ),
-    "busy": ("was changed by someone else at the same time", "Try again. What was saved so far is kept."),
-    "login": ("refused the login", f"Check the user, password and database in {SETTING}."),
-    "read-only": ("is read-only", "You can recall signals. To import, make the database writable."),
-    "denied": (
-        "does not allow that",
-        f"Allow the user in {SETTING} to create and use the tables.",
-    ),
-    "full": ("has no space left", "Free space on the database's disk. What was imported so far is kept."),
     "no-vector": (
         "has no vector extension (pgvector)",
         "Ask its administrator to run CREATE EXTENSION vector, then import again.",
+        False,
     ),
-    "schema": (
+    "tables": (
         "does not have the tables that this version needs",
         f"Export with the version that made them, and import into an empty database: {PROGRAM} export FILE",
+        False,
     ),
-    "vector": (
-        "rejected a value",
-        "Use the embedding model of the signals, or embed them again.",
-    ),
-    "down": (
-        "cannot be reached",
-        f"Start it, or check {SETTING}. Signals return when it answers.",
-    ),
-    "other": ("failed", ""),
+    "vector": ("rejected a value", "Use the embedding model of the signals, or embed them again.", False),
+    "denied": ("does not allow that", f"Allow the user in {SETTING} to create and use the tables.", False),
 }
 
 
@@ -217,7 +192,7 @@ class NewsPostgres:
         """A transaction, committed at the end and rolled back on any error. first: what it begins with."""
         if not client_is_installed():
             raise SignalsError(
-                "The Postgres client (psycopg, pgvector) is not installed.", kind="missing", hint=INSTALL_HINT
+                "The Postgres client (psycopg, pgvector) is not installed.", kind="package", hint=INSTALL_HINT
             )
         # In the transaction, not at connecting: a pooler passes no options on.
         begin = f"begin; set local statement_timeout = {max(1, int(seconds * 1_000))}{first}"
@@ -335,12 +310,14 @@ def explain(error: psycopg.Error, *, address: str, late: bool = False) -> Signal
     address: the one whose secrets are removed. late: whether it was given up because it took too long.
     """
     kind = "slow" if late else _kind(error)
-    words, hint = KINDS[kind]
-    whole = kind in {"slow", "read-only"}
-    details = details_of(address, None if whole else error)
-    retryable = kind in {"busy", "down", "slow"}
+    words, hint, retryable = (postgres_faults.KINDS | KINDS)[kind]
+    details = details_of(address, None if kind in {"slow", "read-only"} else error)
     return SignalsError(
-        f"The signal database {words}.", kind=kind, hint=hint, retryable=retryable, details=details
+        f"The signal database {words}.",
+        kind=kind,
+        hint=hint.replace(postgres_faults.SETTING, SETTING),
+        retryable=retryable,
+        details=details,
     )
 
 
@@ -353,6 +330,4 @@ def _kind(error: psycopg.Error) -> str:
         return "no-vector"
     if isinstance(error, errors.ConnectionTimeout):
         return "slow"
-    own = STATES.get(state) or STATES.get(state[:2])
-    kind = own or kind_of(error)
-    return SAME.get(kind, kind)
+    return STATES.get(state) or STATES.get(state[:2]) or kind_of(error)

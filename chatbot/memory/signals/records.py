@@ -30,8 +30,8 @@ ACTIONS = ("buy", "sell", "observe")
 class SignalsError(StoreError):
     """The signal store cannot be used, or not for this.
 
-    kind: "missing" (a package) | "address" | "down" | "slow" | "busy" | "login" | "read-only" | "denied" |
-    "full" | "no-vector" | "schema" | "newer-schema" | "embedder" | "vector" | "off" | "other".
+    kind: "package" (it is missing) | "address" | "no-vector" | "schema" | "newer-schema" | "embedder" |
+    "vector" | "off" | one of postgres_faults.KINDS.
     """
 
     def __init__(

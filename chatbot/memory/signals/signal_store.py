@@ -6,7 +6,7 @@ It writes no notes.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
@@ -67,6 +67,7 @@ WAITING = "Some news could not be embedded. It is found by keywords until the ne
 Stages = Callable[[str, int], None]
 # The least share of a question's keywords that news must hold.
 KEYWORD_SHARE = 0.5
+KEEP_VECTOR = "update news_events set embedding = ?, found_by = ? where id = ?"
 PENDING = "select id, content_text from news_events where found_by = 'pending' order by id limit ?"
 UNREAD = """select id, source, source_message_id, content_text, published_at from news_events e
     where found_by <> 'nothing' and id > ?
@@ -267,14 +268,21 @@ class Signals:
 
     def _found(self, text: str, vector: Vectors | None, search: Search, least: float) -> list[RecalledEvent]:
         state = self._searchable()
+        found: list[RecalledEvent] = []
+        n = search.count
         # An English embedder makes meaningless vectors of other scripts.
         unread = reads_english_only(self._embedder.fingerprint) and is_foreign(text)
-        found: list[RecalledEvent] = []
-        comparable = None if unread else self._comparable(vector, state)
-        n = search.count
-        if comparable is not None:
+        if (
+            unread
+            or vector is None
+            or vector.shape != (state.dimension,)
+            or state.embedder != self._embedder.fingerprint
+            or not (np.isfinite(vector).all() and vector.any())
+        ):
+            vector = None
+        else:
             found = news_tables.search_memory_events(
-                self.place, comparable, least, n, search.confidence, search.hours, search.assets, search.as_of
+                self.place, vector, least, n, search.confidence, search.hours, search.assets, search.as_of
             )
         if len(found) < n:
             found += news_tables.search_by_keywords(
@@ -282,7 +290,7 @@ class Signals:
                 text,
                 KEYWORD_SHARE,
                 replace(search, count=n - len(found)),
-                all_events=comparable is None,
+                all_events=vector is None,
             )
         return found
 
@@ -292,13 +300,6 @@ class Signals:
         if not state.vectors:
             raise no_vectors()
         return state
-
-    def _comparable(self, vector: Vectors | None, state: StoreState) -> Vectors | None:
-        """The question's vector if it can be compared with those of the store, else None."""
-        if vector is None or vector.shape != (state.dimension,):
-            return None
-        is_usable = np.isfinite(vector).all() and vector.any()
-        return vector if is_usable and state.embedder == self._embedder.fingerprint else None
 
     def listed(self, most: int = 50, *, search: str = "", asset: str = "") -> list[EventRow]:
         """Events with their tellings and readings, latest first.
@@ -406,6 +407,7 @@ class Signals:
             if not waiting:
                 return done
             readable = [(event, text) for event, text in waiting if not (english and is_foreign(text))]
+            # None for those that are found by keywords.
             vectors: dict[int, Vectors | None] = dict.fromkeys(event for event, _ in waiting)
             try:
                 # No transaction is held while an embedder works.
@@ -413,7 +415,12 @@ class Signals:
                     rows = self._embedder.embed([text for _, text in readable])
                     for (event, _), row in zip(readable, rows, strict=True):
                         vectors[event] = row
-                self._keep_vectors(vectors)
+                rows_of_events = [
+                    (None, "keywords", event) if row is None else (self.place.vector(row), "vector", event)
+                    for event, row in vectors.items()
+                ]
+                with self.place.write() as changes:
+                    changes.executemany(KEEP_VECTOR, rows_of_events)
             except (ModelError, SignalsError) as error:
                 if isinstance(error, SignalsError) and error.kind != "vector":
                     raise
@@ -448,15 +455,6 @@ class Signals:
                     news_tables.keep_readings(self.place, changes, event, [reading])
             after = waiting[-1][0]
             progress("analysed", analysed.total())
-
-    def _keep_vectors(self, vectors: Mapping[int, Vectors | None]) -> None:
-        """Store the vectors of events; None for those that are found by keywords."""
-        rows = [
-            (None, "keywords", event) if vector is None else (self.place.vector(vector), "vector", event)
-            for event, vector in vectors.items()
-        ]
-        with self.place.write() as changes:
-            changes.executemany("update news_events set embedding = ?, found_by = ? where id = ?", rows)
 
     @contextmanager
     def _changing(self, event: int) -> Iterator[Transaction]:

@@ -22,9 +22,6 @@ TEMPLATES = Path(__file__).parent / "templates"
 MOST_BYTES = 100_000
 # Separators: between the parts of a keyword that may be apart, and between the ways to say a part.
 PARTS, WAYS = "+", "/"
-# Words within which all parts must be: a clause with its insertions.
-REACH = 12
-Phrase = tuple[str, ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,7 +32,7 @@ class Template:
     title: its title.
     summary: what usually follows.
     keywords: any of them indicates it, with any forms of its words. A keyword is a phrase, whose words are
-        side by side ("rate cut"), or parts within REACH words in any order, each with its alternatives ("opec
+        side by side ("rate cut"), or parts in any order, each with its alternatives ("opec
         + cut/reduce + output/oil production").
     assets: in upper case, those that it moves whatever it is about.
     action: what it speaks for.
@@ -90,43 +87,32 @@ def _loaded(files: tuple[tuple[Path, int, int], ...]) -> tuple[Template, ...]:
 
 def match_templates(text: str, templates: Sequence[Template]) -> list[Template]:
     """The templates with a keyword in the text: most keywords first, then by confidence."""
-    stems = stems_of(text)
-    words = frozenset(stems)
-    matched: list[tuple[int, Template]] = []
+    held = _phrase(text)
+    matched = list[tuple[int, Template]]()
     for template in templates:
-        count = sum(_holds(stems, words, _parts(keyword)) for keyword in template.keywords)
-        if count:
+        if count := sum(_holds(held, keyword) for keyword in template.keywords):
             matched.append((count, template))
     matched.sort(key=lambda pair: (-pair[0], -pair[1].base_confidence, pair[1].id))
     return [template for _, template in matched]
 
 
+def _holds(held: str, keyword: str) -> bool:
+    """Whether a text holds each part of a keyword in one of its ways."""
+    return all(any(map(held.__contains__, ways)) for ways in _parts(keyword))
+
+
 @lru_cache(maxsize=10_000)
-def _parts(keyword: str) -> tuple[tuple[Phrase, ...], ...]:
-    """The parts of a keyword, each with its alternatives; () if one has no words."""
-    parts = []
-    for part in keyword.split(PARTS):
-        phrases = [tuple(stems_of(way)) for way in part.split(WAYS)]
-        ways = tuple(filter(None, phrases))
-        if not ways:
-            return ()
-        parts.append(ways)
-    return tuple(parts)
+def _parts(keyword: str) -> tuple[tuple[str, ...], ...]:
+    """The ways to say each part of a keyword. Raises ValueError for a part without words."""
+    parts = tuple(tuple(filter(str.strip, map(_phrase, part.split(WAYS)))) for part in keyword.split(PARTS))
+    if not all(parts):
+        raise ValueError(f"its keyword {keyword!r} has a part without words")
+    return parts
 
 
-def _holds(stems: Sequence[str], words: frozenset[str], parts: Sequence[Sequence[Phrase]]) -> bool:
-    """Whether a text holds all parts of a keyword near each other. words: its distinct stems."""
-    if not parts or not all(any(map(words.issuperset, ways)) for ways in parts):
-        return False
-    # The last place of each part so far. If the furthest of them is near, all are.
-    last = [-len(stems) - REACH] * len(parts)
-    for at in range(len(stems)):
-        for number, ways in enumerate(parts):
-            if any(tuple(stems[at : at + len(way)]) == way for way in ways):
-                last[number] = at
-        if at - min(last) < REACH:
-            return True
-    return False
+def _phrase(text: str) -> str:
+    """The stems of the words, each between blanks."""
+    return f" {' '.join(stems_of(text))} "
 
 
 def _template(fields: dict[str, object]) -> Template:
@@ -140,7 +126,9 @@ def _template(fields: dict[str, object]) -> Template:
         raise TypeError("keywords or assets are not a list")
     confidence_field = "base_confidence" if "base_confidence" in fields else "confidence"
     action, confidence = checked(fields.get("action", "observe"), fields[confidence_field])
-    phrases = tuple(str(keyword) for keyword in keywords if _parts(str(keyword)))
+    phrases = tuple(map(str, keywords))
+    for phrase in phrases:
+        _parts(phrase)
     summary = " ".join(str(fields["summary"]).split())
     names = tuple(str(asset).upper() for asset in assets) or assets_in(summary)
     title = str(fields.get("title", fields["id"]))

@@ -39,8 +39,6 @@ LINKS = frozenset(
         same such that the their these this those to under with your
     """.split()
 )
-# A figure in one word with letters: 3M, G7.
-MIXED = re.compile(r"[^\W\d_]\d|\d[^\W\d_]")
 # Scripts that do not separate words by blanks.
 UNPARTED = re.compile(
     r"[\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u3040-\u30ff\u3400-\u9fff\uf900-\ufaff]"
@@ -53,68 +51,24 @@ NAME = re.compile(r"[^\W_]+(?:[&.+/'’-][^\W_]+)*[+#]{0,2}")
 def names(question: str, scope: str) -> bool:
     """Whether a question names a scope; every question names "".
 
-    Its terms count, in any form. A word without terms ("US", "WHO", "AT&T", a letter) counts only if it is in
-    the question as a whole. One that is also a common word counts only with its capitals, and neither at the
-    beginning of a sentence nor among words that are all in capitals.
+    The terms of its words count, in any form. A word without terms ("US", "WHO", "AT&T", a letter) counts
+    only as it is written: in capitals, or with one where no sentence begins.
     """
-    found = NAME.findall(unicodedata.normalize("NFKC", scope))
-    words = [re.sub(r"['’]s$", "", word) for word in found]
-    if not words:
-        return scope.strip() in question
-    needed = [word for word in words if word.casefold() not in LINKS] or words
-    question_terms = frozenset(terms(question))
-    return all(_names_word(question, question_terms, word) for word in needed)
-
-
-def _names_word(question: str, question_terms: frozenset[str], word: str) -> bool:
-    if _is_term(word):
-        return question_terms.issuperset(content_terms(word))
-    return _stands_in(question, word)
-
-
-def _is_term(word: str) -> bool:
-    """Whether the word's terms alone stand for it.
-
-    Terms leave out common words and single letters, and separate letters from figures.
-    """
-    if UNPARTED.search(word):
-        return False
-    parts = set(re.findall(r"[^\W\d_]+|\d+|[+#]", word.casefold()))
-    return len(content_terms(word)) == len(parts) and not MIXED.search(word)
-
-
-def _stands_in(question: str, word: str) -> bool:
-    """Whether the question holds the whole word; capitals tell it from a common word."""
     question = unicodedata.normalize("NFKC", question)
-    if UNPARTED.search(word):
+    found = [re.sub("['’]s$", "", word) for word in NAME.findall(unicodedata.normalize("NFKC", scope))]
+    words = [word for word in found if word.casefold() not in LINKS] or found
+    question_terms = frozenset(terms(question))
+    return all(_names(question, question_terms, word) for word in words or [scope.strip()])
+
+
+def _names(question: str, question_terms: frozenset[str], word: str) -> bool:
+    if UNPARTED.search(word) or not any(map(str.isalnum, word)):
         return word in question
-    found = [match for match in NAME.finditer(question) if _is_same_word(match[0], word)]
-    if not word.isalpha() or word.upper() == word.lower():
-        return bool(found)
-    if question.upper() == question:
-        return False
-    return any(_is_name(question, match, word) for match in found)
-
-
-def _is_same_word(candidate: str, word: str) -> bool:
-    """Whether two words are the same, whatever their case and a possessive "'s" of the first."""
-    return re.sub(r"['’]s$", "", candidate, flags=re.I).casefold() == word.casefold()
-
-
-def _is_name(question: str, match: re.Match[str], word: str) -> bool:
-    """Whether a word of the question is a name, by its capitals."""
-    beginning = match[0][:2]
-    if not beginning[:1].isupper():
-        return False
-    if beginning.isupper() and len(word) > 1:
-        return True
-    return not _begins(question, match.start())
-
-
-def _begins(question: str, at: int) -> bool:
-    """Whether a sentence begins at a position."""
-    before = question[:at].rstrip(" \t\"'“”‘’([")
-    return not before or before[-1] in ".?!:;\n"
+    own_terms = content_terms(word)
+    if own_terms and word.isalpha():
+        return question_terms.issuperset(own_terms)
+    upper, capital = re.escape(word.upper()), re.escape(word.capitalize())
+    return bool(re.search(rf"(?<!\w)(?:{upper}|(?<=[\w,;] ){capital})(?!\w)", question))
 
 
 def open_layer(opening: LayerOpening) -> SituationLayer:

@@ -1,36 +1,32 @@
-"""Defines situations with their recommendations, and the tables they are stored in."""
+"""Defines situations with what was advised in them, and what is stored of one."""
 
 from __future__ import annotations
 
 import hashlib
 import json
-from dataclasses import dataclass
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from itertools import accumulate, chain
+
+import numpy as np
 
 from chatbot.errors import UsageError
-from chatbot.memory.memory_database import Tables
+from chatbot.memory.items import Item
+from chatbot.models.embedders import Embedder
 from chatbot.models.tokens import encodable
+from chatbot.store.damage import json_in
+from chatbot.store.vector_index import Vectors
 
 __all__ = [
     "LONGEST_RECOMMENDATION",
     "LONGEST_SITUATION",
-    "TABLES",
+    "SITUATIONS",
     "Situation",
     "new_situation",
     "plain_scope",
     "situation_key",
 ]
 
-TABLES = Tables(
-    "situations",
-    """create table situation (key text primary key, owner text not null, scope text not null,
-            situation text not null,
-    fingerprint text, windows blob) without rowid;
-create index situation_of on situation(owner, scope);
-create table advice (key text not null references situation(key) on delete cascade,
-recommendation text not null, at real not null,
-    primary key (key, recommendation)) without rowid;
-""",
-)
 # Characters of a situation, and of a recommendation: a report of forty pages. A longer text is a document.
 LONGEST_SITUATION, LONGEST_RECOMMENDATION = 100_000, 10_000
 
@@ -39,20 +35,63 @@ LONGEST_SITUATION, LONGEST_RECOMMENDATION = 100_000, 10_000
 class Situation:
     """One situation as stored.
 
-    key: made from its content, so that it is the same wherever and whenever it is added.
-    owner: whose it is.
+    key: made from its owner and content, so that it is the same wherever and whenever it is added.
     scope: "" if it has no subject.
     situation: its text.
-    recommendations: what was advised, the newest first.
-    at: when the newest was added, in seconds since the epoch.
+    advice: (recommendation, when it was added in seconds since the epoch), the newest first.
     """
 
     key: str
-    owner: str
     scope: str
     situation: str
-    recommendations: tuple[str, ...]
-    at: float
+    advice: tuple[tuple[str, float], ...]
+
+    @property
+    def recommendations(self) -> tuple[str, ...]:
+        """What was advised, the newest first."""
+        return tuple(text for text, _ in self.advice)
+
+    @property
+    def at(self) -> float:
+        """When the newest was added."""
+        return self.advice[0][1]
+
+    def advised(self, advice: Sequence[tuple[str, float]]) -> Situation:
+        """The situation with this advice, each recommendation once, as it was added last."""
+        latest = dict(sorted(advice, key=lambda one: one[1]))
+        newest = sorted(latest.items(), key=lambda one: (-one[1], one[0]))
+        return replace(self, advice=tuple(newest))
+
+
+class SituationKind:
+    """Situations as items: every window of the text has a vector."""
+
+    name, noun = "situation", "advice"
+
+    def item(self, value: Situation) -> Item:
+        """See Kind."""
+        payload = json.dumps({"scope": value.scope, "advice": value.advice})
+        return Item(value.key, value.situation, payload)
+
+    def value(self, item: Item, owner: str) -> Situation:
+        """See Kind."""
+        match json_in(item.payload):
+            case {"scope": str(scope), "advice": [_, *_] as advice}:
+                return Situation(item.key, scope, item.text, tuple((text, at) for text, at in advice))
+        raise ValueError("it has no scope or advice")
+
+    def joined(self, old: Situation, new: Situation) -> Situation:
+        """The situation with the advice of both."""
+        return old.advised([*old.advice, *new.advice])
+
+    def vectors(self, embedder: Embedder, texts: Sequence[str]) -> Sequence[Vectors]:
+        """See Kind."""
+        windows = [embedder.split(text) or [text] for text in texts]
+        rows = embedder.embed(list(chain.from_iterable(windows)))
+        return np.split(rows, list(accumulate(map(len, windows)))[:-1])
+
+
+SITUATIONS = SituationKind()
 
 
 def plain_scope(scope: str) -> str:
@@ -79,27 +118,16 @@ def new_situation(owner: str, scope: str, pair: object, now: float) -> Situation
                 f"{repr(pair)[:80]} is not a pair of a situation and a recommendation.",
                 hint="Write two texts; neither may be empty.",
             )
-    _check_length("situation", situation, LONGEST_SITUATION)
-    _check_length("recommendation", recommendation, LONGEST_RECOMMENDATION)
-    situation = _storable(situation)
-    return Situation(
-        situation_key(owner, scope, situation),
-        owner,
-        plain_scope(encodable(scope)),
-        situation,
-        (_storable(recommendation),),
-        now,
+    for what, text, most in (
+        ("situation", situation, LONGEST_SITUATION),
+        ("recommendation", recommendation, LONGEST_RECOMMENDATION),
+    ):
+        if len(text) > most:
+            raise UsageError(
+                f"The {what} has {len(text):,} characters; the limit is {most:,}.",
+                hint="Shorten it, or add it as a document.",
+            )
+    situation, advice, scope = (
+        encodable(text).replace("\x00", " ") for text in (situation, recommendation, scope)
     )
-
-
-def _check_length(what: str, text: str, most: int) -> None:
-    """Raise UsageError for a text that is too long."""
-    if len(text) > most:
-        raise UsageError(
-            f"The {what} has {len(text):,} characters; the limit is {most:,}.",
-            hint="Shorten it, or add it as a document.",
-        )
-
-
-def _storable(text: str) -> str:
-    return encodable(text).replace("\x00", " ")
+    return Situation(situation_key(owner, scope, situation), plain_scope(scope), situation, ((advice, now),))

@@ -9,6 +9,7 @@ import re
 from collections.abc import Callable, Sequence
 from itertools import chain, pairwise
 
+from chatbot.question_reading import COMPUTED, NO_SUBJECT
 from ingestion.language.currencies import CURRENCY_TERMS
 from ingestion.language.months import MONTH_NAME, month_number
 from ingestion.language.periods import YEAR, Period, find_periods
@@ -33,28 +34,23 @@ __all__ = [
     "years_in",
 ]
 
-# Words of a question that name no subject: they say what kind of thing is asked for, at what time, or what is
-# done with it.
-_OF_ANY_SUBJECT = frozenset(
+# Words beside NO_SUBJECT, and beside COMPUTED, that say what is taken from the questions before, and how.
+_OF_OTHERS = frozenset(
     terms(
         """
-        value amount figure number total net one thing specific exact same overall whole year years month
-        quarter period time date end beginning start annual previous prior preceding next following last past
-        first second third latter former two three four five six full later earlier since hundred cents points
-        consider concern regard include exclude add assume become come comprise become result question
-        answer
+        figure net one thing specific exact same overall whole month quarter time date beginning start
+        previous prior preceding next following last past first second third latter former two three four
+        five six full later earlier since hundred cents points consider concern regard include exclude
+        add assume become come comprise result question answer
         """
         + " ".join((*SCALE_TERMS, *CURRENCY_TERMS))
     )
 )
-# What is computed from figures that were asked for before.
-_COMPUTED = frozenset(
+_RELATED = frozenset(
     terms(
         """
-        change difference differ variation vary increase decrease rise fall grow growth decline drop reduction
-        reduce percent percentage percentages ratio proportion share portion fraction average mean combined
-        together compare comparison represent relation relative divide multiply plus minus half double gain
-        respective sum higher lower larger smaller greater bigger
+        differ variation vary reduce portion fraction together comparison represent relation relative divide
+        multiply plus minus half double gain respective sum larger smaller greater bigger
         """
     )
 )
@@ -195,12 +191,12 @@ def own_terms(question: str) -> frozenset[str]:
     rest = [question[before[1] : after[0]] for before, after in pairwise(spans)]
     found = content_terms(" ".join(rest))
     subject = frozenset(term for term in found if not _DIGITS.fullmatch(term))
-    return subject - _OF_ANY_SUBJECT - _COMPUTED
+    return subject - NO_SUBJECT - _OF_OTHERS - _RELATED
 
 
 def computes(question: str) -> bool:
     """Whether it asks for what is computed from several figures: a change, a share, a sum."""
-    return bool(_OPERATION.search(question)) or not _COMPUTED.isdisjoint(terms(question))
+    return bool(_OPERATION.search(question)) or not (COMPUTED | _RELATED).isdisjoint(terms(question))
 
 
 def relates(question: str, last: str) -> bool:

@@ -6,13 +6,12 @@ Where the model fails, the query of the rules stands.
 from __future__ import annotations
 
 import re
-import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
-from chatbot.errors import ModelError
 from chatbot.models.chat import LLM, make_model
 from chatbot.records import Exchange, Notice
+from chatbot.search.brief_reply import UnusedReplyError, brief_reply
 from chatbot.search.follow_up.rules import is_follow_up, standalone_query
 from chatbot.settings import Settings
 from ingestion.language.periods import YEAR
@@ -80,26 +79,22 @@ def rewrite(
     for exchange in exchanges[-MOST_EXCHANGES:]:
         lines.append(f"User: {_short(exchange.user)}")
         lines.append(f"Assistant: {_short(exchange.assistant)}")
-    begun = time.monotonic()
     content = "\n".join([*lines, "", f"Last question: {_short(question)}"])
-
-    def is_over() -> bool:
-        return stop() or time.monotonic() > begun + MOST_SECONDS
-
     messages = (("system", RULES), ("user", content))
-    reply = model.stream(messages, max_tokens=REPLY_TOKENS, stop=is_over)
+    conversation = " ".join([question, *lines])
     try:
-        conversation = " ".join([question, *lines])
-        return Rewritten(read_query(reply.whole(), question, conversation))
-    except ModelError as error:
-        late = time.monotonic() > begun + MOST_SECONDS / 2
-        return _by_rules(by_rules, error.message, error.hint, late=late)
-    except ValueError as error:
-        if reply.finish == "stopped" and not stop():
-            return _by_rules(by_rules, f"{model.name} took longer than {MOST_SECONDS:g} s.", late=True)
-        return _by_rules(by_rules, str(error))
-    finally:
-        reply.close()
+        query = brief_reply(
+            model,
+            messages,
+            lambda text: read_query(text, question, conversation),
+            max_tokens=REPLY_TOKENS,
+            seconds=MOST_SECONDS,
+            stop=stop,
+        )
+    except UnusedReplyError as error:
+        text = f"Rules completed the question, not the chat model: {error.why}"
+        return Rewritten(by_rules, Notice(text, error.hint), error.late)
+    return Rewritten(query)
 
 
 def read_query(reply: str, question: str, conversation: str) -> str:
@@ -135,8 +130,3 @@ def _neighbours(conversation: str) -> set[str]:
 
 def _short(text: str) -> str:
     return " ".join(text[:LONGEST_SAID].split())
-
-
-def _by_rules(query: str, reason: str, hint: str = "", *, late: bool = False) -> Rewritten:
-    text = f"Rules completed the question, not the chat model: {reason}"
-    return Rewritten(query, Notice(text, hint), late)

@@ -70,7 +70,7 @@ class MovedTable:
                 deleted = gone.rowcount
 
     def copy(self, told: Told) -> None:
-        """Writes all rows into the target, which has none but those that triggers make.
+        """Writes all rows into the target, which has none.
 
         told: of the rows so far. Raises StoreError.
         """

@@ -21,7 +21,9 @@ from chatbot.asking.question import Ask
 from chatbot.errors import BusyError, QuestionError
 from chatbot.memory.conversations.conversation_store import StoredExchange
 from chatbot.records import Answer, Event, Notice, Stage, Token
-from chatbot.store.job_rows import JobRows
+from chatbot.store.catalog import NAME, SCHEMA
+from chatbot.store.database import Served, open_database
+from chatbot.store.shared_jobs import SharedJobs
 from tests.shared_servers import until
 
 
@@ -330,7 +332,7 @@ def test_closing_stops_what_is_on_its_way() -> None:
 
 
 def test_an_answer_is_stopped_from_another_server(served: str) -> None:
-    rows = JobRows(served)
+    rows = SharedJobs(open_database(Served(served, NAME), SCHEMA))
     script = Scripted(Stage("answering"), Token("Three "), Token("per cent."), ANSWER)
     writing, other = RunningQuestions(script, rows), RunningQuestions(script, rows)
     asking = writing.ask(Ask("How much?", conversation="c", owner="me"))

@@ -10,7 +10,6 @@ import pytest
 from chatbot.asking.multi_document import with_titled_parts
 from chatbot.asking.question import Ask
 from chatbot.records import Answer, Hit
-from chatbot.search.page_search import asks_of_all, of_one
 from chatbot.service import Chatbot
 from tests.case_rows import case_rows
 from tests.stores import of_pages
@@ -114,23 +113,6 @@ def test_which_of_all_asks_each_and_puts_those_in_order_whose_figures_go_togethe
     assert others == "Not compared, as they give no yearly figure in that unit: Tern annual report 2025."
     assert blocks[-1] == "No answer was found in Minutes."
     assert all(citation.verified for citation in answer.citations)
-
-
-OF_EACH = """
-Which company has the highest debt? | What is the debt?
-Which of these documents reports the largest dividend per share? | What is the dividend per share?
-Which company spent the most on research? | Which company spent the most on research?
-"""
-
-
-@pytest.mark.parametrize(("question", "each"), case_rows(OF_EACH))
-def test_what_is_asked_of_each(question: str, each: str) -> None:
-    assert asks_of_all(question)
-    assert of_one(question) == each
-
-
-def test_parts_of_one_company_are_no_documents() -> None:
-    assert not asks_of_all("Which of the segments had the highest revenue?")
 
 
 def test_parts_are_headed_by_titles_where_they_are_shown() -> None:

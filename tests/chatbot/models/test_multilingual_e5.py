@@ -22,7 +22,7 @@ from numpy.typing import NDArray
 
 from chatbot.asking.question import Ask
 from chatbot.errors import ModelError
-from chatbot.memory.cases.case_recall import thresholds_of
+from chatbot.memory.cases.case_recall import similar_from
 from chatbot.memory.signals.writing_scripts import own_threshold, reads_english_only
 from chatbot.models.cosine_scale import as_minilms
 from chatbot.models.embedders import LocalEmbedder, RemoteEmbedder, make_embedder
@@ -325,7 +325,7 @@ def test_its_cosines_are_laid_on_those_of_minilm() -> None:
 def test_thresholds_are_its_own() -> None:
     fingerprint = LocalEmbedder(Path(), spec=MULTILINGUAL_E5).fingerprint
     assert own_threshold(fingerprint) == 0.82 and not reads_english_only(fingerprint)
-    assert thresholds_of(fingerprint).similar == 0.92
+    assert similar_from(fingerprint) == 0.92
 
 
 # --- the whole way

@@ -10,7 +10,6 @@ from chatbot.search.editions import (
     NEWER_BONUS,
     Listed,
     amendments,
-    asks_for_older,
     newer_bonus,
     newer_notice,
     newer_of,
@@ -197,30 +196,6 @@ def test_the_bonus_is_for_the_newest_of_each_series_and_for_no_draft() -> None:
     assert bonuses(OLD, NEW, BUDGET) == {NEW.name: NEWER_BONUS}
     assert bonuses(OLD, NEW, draft) == {}
     assert bonuses(BUDGET) == {}
-
-
-ABOUT_BEFORE = """
-What was the limit under the policy before that?
-What did the old rules ask for?
-How did the limit change?
-""".strip().split("\n")
-
-
-@pytest.mark.parametrize("question", ABOUT_BEFORE)
-def test_a_question_for_what_was_before_is_known(question: str) -> None:
-    assert asks_for_older(question)
-
-
-ABOUT_NOW = """
-From what value on is an open tender held?
-What is the ceiling before tax?
-Who holds the budget?
-""".strip().split("\n")
-
-
-@pytest.mark.parametrize("question", ABOUT_NOW)
-def test_other_questions_want_the_newest(question: str) -> None:
-    assert not asks_for_older(question)
 
 
 def test_a_series_is_all_of_its_editions_the_oldest_first() -> None:

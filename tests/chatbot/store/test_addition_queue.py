@@ -12,7 +12,7 @@ import time
 from collections.abc import Callable, Container, Iterator, Mapping
 from dataclasses import replace
 from pathlib import Path
-from typing import BinaryIO, cast
+from typing import Any, BinaryIO, cast
 
 import pytest
 
@@ -20,11 +20,12 @@ from chatbot.errors import CancelledError, DocumentError, EncryptedError, ModelE
 from chatbot.service import Chatbot
 from chatbot.settings import Settings
 from chatbot.store import addition_queue as jobs_module
-from chatbot.store.addition_queue import Additions, Job, NewFile
+from chatbot.store.addition_queue import Additions, NewFile
 from chatbot.store.catalog import Version
 from chatbot.store.document_names import display_name
+from chatbot.store.jobs import AddResult, Job, Phase
 from chatbot.store.library import Library
-from chatbot.store.version_building import AddResult, Taken, Upload
+from chatbot.store.version_building import Upload
 from tests.chatbot.store.libraries import kept_pdfs
 from tests.fakes import HashEmbedder
 from tests.pdfs import make_pdf
@@ -40,8 +41,7 @@ class Script:
         self.pages, self.batches = pages, batches
         self.gated, self.readers = gated, readers
         self.done: list[str] = []
-        self.waiting: list[Taken] = []
-        self.locked: list[tuple[Taken, str]] = []
+        self.waiting: list[Job] = []
         self.unembedded: list[tuple[int, str]] = []
         self.failing: dict[str, Exception] = {}
         self.passwords: dict[str, str] = {}
@@ -53,6 +53,13 @@ class Script:
     @property
     def adding(self) -> Script:
         return self
+
+    @property
+    def catalog(self) -> Script:
+        return self
+
+    def under_way(self) -> list[Job]:
+        return [replace(job, left=True) for job in self.waiting]
 
     def gate(self, step: str) -> threading.Semaphore:
         return self._gates.setdefault(step, threading.Semaphore(0))
@@ -68,32 +75,27 @@ class Script:
                 raise CancelledError("Cancelled.")
             assert time.monotonic() < end
 
-    def take_again(self, name: str) -> Taken:
-        return Taken(name, name, 0, again=True)
+    def take_again(self, name: str) -> Job:
+        return Job(next(self._versions), name, Phase.WAITING, digest=name, again=True)
 
-    def take(self, source: BinaryIO, name: str, password: str | None = None) -> Taken:
+    def take(self, source: BinaryIO, name: str, **details: Any) -> Job:
         digest = hashlib.sha256(source.read()).hexdigest()
-        taken = Taken(display_name(name), digest, next(self._versions), password)
+        number = next(self._versions)
+        taken = Job(number, display_name(name), Phase.WAITING, digest=digest, added_at=time.time(), **details)
         self.waiting.append(taken)
         return taken
 
-    def left(self) -> list[Taken]:
-        return list(self.waiting)
-
-    def stuck(self) -> list[tuple[Taken, str]]:
-        return self.locked
-
-    def give_up(self, taken: Taken, error: ProjectError | None = None, *, keep: bool = False) -> AddResult:
+    def give_up(self, taken: Job, error: ProjectError | None = None, *, keep: bool = False) -> AddResult:
         if not keep:
             self.forget(taken)
         return AddResult(taken.name, "failed", error=str(error))
 
-    def forget(self, taken: Taken) -> None:
-        self.waiting = [row for row in self.waiting if row.waiting != taken.waiting]
+    def forget(self, taken: Job) -> None:
+        self.waiting = [row for row in self.waiting if row.id != taken.id]
 
     def read_taken(
         self,
-        taken: Taken,
+        taken: Job,
         *,
         progress: Callable[[str, int, int], None],
         cancelled: Callable[[], bool],
@@ -121,13 +123,12 @@ class Script:
     def resume_vectors(
         self,
         *,
-        only: Container[int] | None,
+        only: Container[int],
         owner_of: Callable[[int], str],
         progress: Callable[[str, str, int, int], None],
         cancelled: Callable[[], bool],
     ) -> None:
-        assert only is None, "what was left is taken up"
-        for version, name in list(self.unembedded):
+        for version, name in [row for row in self.unembedded if row[0] in only]:
             for batch in range(1, self.batches + 1):
                 if cancelled():
                     return
@@ -374,7 +375,7 @@ def test_every_file_is_read_before_the_first_vectors_are_made(opened: Opened) ->
     script = Script(gated=True)
     additions = opened(script)
     ids = additions.enqueue(files("a.pdf", "b.pdf"))
-    assert ids[1] > ids[0] > 1_000, "an id of another run of the server is none here"
+    assert ids[1] > ids[0]
     script.let("read a.pdf", 2)
     wait_for_phases(additions, {"a.pdf": "embedding", "b.pdf": "reading"})
     script.let("read b.pdf")
@@ -461,13 +462,13 @@ def test_a_protected_file_waits_for_its_password_and_holds_nobody_up(opened: Ope
 
 
 def test_time_left_is_told_after_a_second(monkeypatch: pytest.MonkeyPatch) -> None:
-    task = jobs_module.QueuedFile(Job(1, "a.pdf", "waiting"))
+    task = jobs_module.QueuedFile(Job(1, "a.pdf", Phase.READING))
     clock = iter([100.0, 100.5, 104.0])
     monkeypatch.setattr("chatbot.store.addition_queue.time.monotonic", lambda: next(clock))
-    task.advance("ocr", 0, 40)
-    task.advance("ocr", 1, 40)
+    task.advance(Phase.OCR, 0, 40)
+    task.advance(Phase.OCR, 1, 40)
     assert task.job.seconds_left is None
-    task.advance("ocr", 8, 40)
+    task.advance(Phase.OCR, 8, 40)
     assert task.job.seconds_left == pytest.approx(16.0)
 
 
@@ -585,8 +586,8 @@ def test_closing_stops_at_the_next_page_and_the_next_process_goes_on(opened: Ope
 
 def test_what_waited_for_a_password_still_does_after_a_restart(opened: Opened) -> None:
     script = Script()
-    taken = Taken("a.pdf", "0" * 64, 1)
-    script.locked = [(taken, "The PDF is protected by a password.")]
+    locked = Job(1, "a.pdf", Phase.PASSWORD, digest="0" * 64)
+    script.waiting = [replace(locked, problem="The PDF is protected by a password.")]
     additions = opened(script)
     (job,) = additions.jobs()
     assert job.phase == "password"
@@ -736,3 +737,28 @@ def test_few_images_are_read_before_many_vectors_are_made(opened: Callable[[Scri
     wait_for(additions, lambda jobs: not jobs[0].lacks)
     script.let("embed b.pdf", 3)
     wait_for(additions, lambda jobs: phases(jobs) == {"a.pdf": "done", "b.pdf": "embedding"})
+
+
+def test_a_job_is_kept_until_its_document_is_whole(chatbot: Chatbot, rules: Path) -> None:
+    library = chatbot.library
+    job = library.adding.take(rules, "Rules.pdf", owner="me", size=9)
+    assert library.catalog.under_way() == [replace(job, left=True)]
+    result = library.read_taken(job, progress=lambda *_: None, cancelled=lambda: False)
+    (stored,) = library.catalog.under_way()
+    kept = (stored.id, stored.owner, stored.phase, stored.version)
+    assert kept == (job.id, "me", Phase.EMBEDDING, result.version)
+    additions = Additions(library)
+    try:
+        (done,) = wait_for(additions, all_finished)
+    finally:
+        additions.close()
+    assert (done.id, done.phase) == (job.id, Phase.DONE)
+    assert library.catalog.under_way() == []
+
+
+def test_a_job_goes_only_where_the_table_says() -> None:
+    task = jobs_module.QueuedFile(Job(1, "a.pdf", Phase.DONE))
+    with pytest.raises(ValueError, match="does not go from done to reading"):
+        task.become(phase=Phase.READING)
+    task.advance(Phase.IMAGES, 1, 2)
+    assert task.job == Job(1, "a.pdf", Phase.DONE), "what is told too late changes nothing"

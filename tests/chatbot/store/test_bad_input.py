@@ -387,7 +387,7 @@ def test_500_files_at_once_are_all_kept_and_none_is_lost(home: Path, tmp_path: P
     assert most_held() - before < MOST_GROWTH
     again = open_library(home)
     added = set(names(again)) - {"One.pdf"}
-    left = {taken.name for taken in again.adding.left()}
+    left = {taken.name for taken in again.catalog.left()}
     assert len(added) >= 10
     assert added | left == dropped.keys()
     again.close()

@@ -8,7 +8,7 @@ import json
 import os
 import threading
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from pathlib import Path
 
 import pytest
@@ -61,7 +61,7 @@ def command(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str],
     return run
 
 
-def start(folder: Path) -> list[tuple[str, str]]:
+def start(folder: Path) -> Sequence[tuple[str, str]]:
     """As the server starts: (name, phase) of what was queued, when all is done."""
     settings = Settings(home=folder.parent)
     with Chatbot(settings, embedder=HashEmbedder()) as chatbot:

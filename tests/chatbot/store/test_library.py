@@ -81,9 +81,9 @@ def test_a_version_that_another_process_erased_meanwhile_can_be_added_again(
     """As when the database is restarted, which ends the claim of whoever adds."""
     searchable = library.catalog.searchable
 
-    def erased(version: int) -> None:
+    def erased(version: int, job: int) -> None:
         library.catalog.erase([version])
-        searchable(version)
+        searchable(version, job)
 
     with monkeypatch.context() as patched:
         patched.setattr(library.catalog, "searchable", erased)

@@ -60,9 +60,3 @@ def test_definitions(statement: str, query: str) -> None:
     found = translated(statement)
     assert found.query.decode() == query
     assert found.defines
-
-
-def test_a_trigger_has_a_function() -> None:
-    made = translated("create trigger rated after insert on answer begin insert into shelf values (1); end")
-    assert made.query.startswith(b"create function rated() returns trigger")
-    assert made.query.endswith(b"after insert on answer for each row execute function rated()")

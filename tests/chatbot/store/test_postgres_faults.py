@@ -21,7 +21,7 @@ import psycopg
 import pytest
 
 from chatbot.errors import StoreError
-from chatbot.memory.cases import case_file
+from chatbot.memory import items
 from chatbot.memory.conversations import conversation_store
 from chatbot.memory.memory_database import MemoryDatabase
 from chatbot.memory.signals.signal_layer import options_in
@@ -275,14 +275,14 @@ def test_what_a_server_is_reading_is_not_swept_by_another(served: str) -> None:
     place = Served(served, "catalog")
     with closing(Catalog(place)) as one, closing(Catalog(place)) as other:
         version = one.begin("Rules.pdf", "a" * 64, None)
-        waiting = one.wait("Other.pdf", "b" * 64)
+        job = one.wait("Other.pdf", "b" * 64)
+        assert one.claim(job.work)
         assert one.left_over(0) == [version]
-        assert [row.waiting for row in one.left()] == [waiting]
         assert other.left_over(0) == []
-        assert other.left() == []
+        assert list(other.left()) == []
         one.close()
         assert other.left_over(0) == [version]
-        assert [row.waiting for row in other.left()] == [waiting]
+        assert [found.id for found in other.left()] == [job.id]
 
 
 def test_threads_share_a_few_connections(database: PostgresDatabase, served: str) -> None:
@@ -420,7 +420,7 @@ def test_the_address_decides_on_tls_and_an_expired_certificate_is_named(
     with closing(Catalog(Served(address, "catalog"))) as catalog:
         assert catalog.documents() == []
     with closing(MemoryDatabase(Served(address, "memory"))) as memories:
-        memories.prepare(case_file.TABLES)
+        memories.prepare(items.TABLES)
         memories.prepare(conversation_store.TABLES)
     trusted = str(reachable / "encrypting" / "data" / "own.crt")
     with pytest.raises(StoreError, match="not trusted or has expired") as raised:

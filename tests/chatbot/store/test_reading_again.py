@@ -7,15 +7,16 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from chatbot.errors import NotFoundError, StoreError
-from chatbot.store.addition_queue import Additions, Job
+from chatbot.store.addition_queue import Additions
 from chatbot.store.disk_usage import document_space, store_space
 from chatbot.store.doctor import glance
+from chatbot.store.jobs import AddResult, Job, Phase, time_left
 from chatbot.store.library import Library, Upload
-from chatbot.store.progress_rate import Progress, all_left, share_done
 from tests.chatbot.store.libraries import open_library
 from tests.pdfs import make_pdf
 from tests.stores import add_now
@@ -124,32 +125,37 @@ def test_space_is_told_of_one_document_and_of_all(library: Library, tmp_path: Pa
 
 
 # What is counted in each phase, in order.
-WHOLE = {"reading": 9, "embedding": 8}
-LATER = {"reading": 9, "embedding": 8, "images": 3}
-SCANNED = {"reading": 9, "ocr": 3}
+WHOLE = {Phase.READING: 9, Phase.EMBEDDING: 8}
+LATER = {Phase.READING: 9, Phase.EMBEDDING: 8, Phase.IMAGES: 3}
+SCANNED = {Phase.READING: 9, Phase.OCR: 3}
+READ = AddResult("A.pdf", "added", ocr_pages=3)
+
+
+def job_at(phase: Phase, done: int = 0, total: int = 0, **more: Any) -> Job:
+    return Job(1, "A.pdf", phase, done, total, **more)
 
 
 @pytest.mark.parametrize("phases", [WHOLE, LATER, SCANNED], ids=["whole", "images later", "scanned"])
-def test_the_share_that_is_done_never_falls(phases: Mapping[str, int]) -> None:
-    steps = [Progress(1, "waiting", 0, 0)]
+def test_the_share_that_is_done_never_falls(phases: Mapping[Phase, int]) -> None:
+    steps = [job_at(Phase.WAITING)]
     for phase, total in phases.items():
-        steps += [Progress(1, phase, done, total, lacks=phases is LATER) for done in (0, total)]
+        steps += [job_at(phase, done, total, lacks=phases is LATER) for done in (0, total)]
     if phases is not WHOLE:
-        steps += [Progress(1, "embedding", done, 8, scanned=True) for done in (0, 8)]
-    steps.append(Progress(1, "done"))
-    shares = list(map(share_done, steps))
+        steps += [job_at(Phase.EMBEDDING, done, 8, result=READ) for done in (0, 8)]
+    steps.append(job_at(Phase.DONE))
+    shares = [step.share for step in steps]
     assert shares == sorted(shares)
     assert shares[0] == 0.0
     assert shares[-1] == 1.0
 
 
 def test_the_time_left_for_all_counts_large_files_for_more() -> None:
-    done = Progress(100, "done")
-    small, large = Progress(100, "waiting"), Progress(900, "waiting")
-    of_unknown_size = Progress(0, "waiting")
-    assert all_left([done, small], 10.0) == pytest.approx(10)
-    assert all_left([done, large], 10.0) == pytest.approx(90)
+    done = job_at(Phase.DONE, size=100)
+    small, large = job_at(Phase.WAITING, size=100), job_at(Phase.WAITING, size=900)
+    of_unknown_size = job_at(Phase.WAITING)
+    assert time_left([done, small], 10.0) == pytest.approx(10)
+    assert time_left([done, large], 10.0) == pytest.approx(90)
     # Like the others.
-    assert all_left([done, of_unknown_size], 10.0) == pytest.approx(10)
-    assert all_left([small], 10.0) is None
-    assert all_left([done, small], 1.0) is None
+    assert time_left([done, of_unknown_size], 10.0) == pytest.approx(10)
+    assert time_left([small], 10.0) is None
+    assert time_left([done, small], 1.0) is None

@@ -13,7 +13,7 @@ import pytest
 
 from chatbot.store.addition_queue import NewFile
 from chatbot.store.job_queue import JobQueue
-from chatbot.store.job_rows import QUEUE
+from chatbot.store.shared_jobs import QUEUE
 from tests.embedded_postgres import EmbeddedServer
 from tests.pdfs import make_pdf
 from tests.shared_servers import machine, until
@@ -112,7 +112,7 @@ def test_a_password_stays_in_the_server_that_got_it(tmp_path: Path, served: str)
         )
         assert server.done(known).phase == "done"
     with psycopg.connect(served) as connection:
-        for schema, table in (("finpolicy_jobs", "job"), (QUEUE, "procrastinate_jobs")):
+        for schema, table in (("finpolicy_catalog", "job"), (QUEUE, "procrastinate_jobs")):
             rows = connection.execute(f"select t::text from {schema}.{table} t".encode()).fetchall()
             assert "opensesame" not in str(rows)
 
@@ -132,7 +132,7 @@ def test_what_a_dead_worker_had_is_taken_up(tmp_path: Path, served: str, *, agai
             f"worker_id = (select max(id) from {QUEUE}.procrastinate_workers) "
             f"where id = (select min(id) from {QUEUE}.procrastinate_jobs)",
         )
-        change(served, "update finpolicy_jobs.job set phase = 'reading', done = 1, total = 2")
+        change(served, "update finpolicy_catalog.job set phase = 'reading', done = 1, total = 2")
         if again:
             with closing(JobQueue(served)) as queue:
                 queue.put(number, "read", "Rules.pdf")
@@ -164,12 +164,22 @@ def test_a_text_that_a_dead_worker_stored_is_not_read_twice(tmp_path: Path, serv
         (number,) = server.additions.enqueue([NewFile("Rules.pdf", file)])
         row = server.additions.stops.get(number)
         assert row is not None
-        server.library.read_taken(row.taken, progress=lambda *_: None, cancelled=lambda: False)
+        server.library.read_taken(row, progress=lambda *_: None, cancelled=lambda: False)
         with machine(tmp_path, served, "worker"):
             job = server.done(number)
         assert job.result is not None
         assert (job.phase, job.result.status, job.result.pages) == ("done", "completed", 2)
         assert len(server.library.catalog.stored()) == 1
+
+
+def test_erasing_leaves_no_name_among_the_jobs(tmp_path: Path, served: str) -> None:
+    file = make_pdf(tmp_path / "Rules.pdf", RULES)
+    with machine(tmp_path, served, "server") as server:
+        (number,) = server.additions.enqueue([NewFile("Rules.pdf", file)])
+        server.done(number)
+        server.additions.erase("Rules.pdf")
+        until(lambda: not server.additions.erasing())
+        assert server.additions.stops.all() == []
 
 
 def test_what_nobody_has_a_job_for_gets_one(tmp_path: Path, served: str) -> None:
@@ -187,12 +197,12 @@ def test_what_nobody_has_a_job_for_gets_one(tmp_path: Path, served: str) -> None
 def test_a_worker_of_an_older_version_stops(tmp_path: Path, served: str) -> None:
     file = make_pdf(tmp_path / "Rules.pdf", RULES)
     with machine(tmp_path, served, "worker") as worker:
-        change(served, "update finpolicy_jobs.finpolicy_store set version = version + 1")
+        change(served, "update finpolicy_catalog.finpolicy_store set version = version + 1")
         (number,) = worker.additions.enqueue([NewFile("Rules.pdf", file)])
         assert worker.additions.ended.wait(10)
         assert "Update the program" in str(worker.additions.problem)
         assert worker.job(number).phase == "waiting"
-    change(served, "update finpolicy_jobs.finpolicy_store set version = version - 1")
+    change(served, "update finpolicy_catalog.finpolicy_store set version = version - 1")
     with machine(tmp_path, served, "newer") as newer:
         assert newer.done(number).phase == "done"
 

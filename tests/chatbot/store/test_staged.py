@@ -113,6 +113,29 @@ def assert_as_at_once(library: Library, path: Path) -> None:
     other.close()
 
 
+def test_vectors_are_found_while_a_document_is_refilled(
+    library: Library, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    version = staged(library, budget(tmp_path))
+    vectors, seen = library.indexes.vectors, list[int]()
+    before = vectors.counts()[version]
+    add, trim = vectors.upsert, vectors.trim
+
+    def watched(change: Callable[..., None]) -> Callable[..., None]:
+        def run(*arguments: Any) -> None:
+            seen.append(vectors.counts()[version])
+            change(*arguments)
+
+        return run
+
+    monkeypatch.setattr(vectors, "upsert", watched(add))
+    monkeypatch.setattr(vectors, "trim", watched(trim))
+    library.complete(version)
+    assert len(seen) > 1
+    assert min(seen) >= before
+    assert library.indexes.differences() == []
+
+
 @pytest.mark.usefixtures("engine")
 def test_at_the_end_all_is_as_if_it_had_been_read_at_once(library: Library, tmp_path: Path) -> None:
     path = budget(tmp_path)

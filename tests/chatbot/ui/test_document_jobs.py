@@ -6,7 +6,7 @@ from dataclasses import replace
 
 import pytest
 
-from chatbot.store.addition_queue import Job
+from chatbot.store.jobs import Job, Phase
 from chatbot.store.library import AddResult
 from chatbot.ui.document_jobs import ended_text, left_text, phase_text
 from tests.case_rows import case_rows
@@ -22,14 +22,14 @@ RUNNING = """
     ocr     |   8 |   8 |     | all 8 scanned pages read, storing the text
     ocr     |   3 |   8 |  12 | reading scanned pages, 3 of 8, about 10 s left
 """
-EMBEDDING = Job(1, "Budget.pdf", "embedding", total=9)
-DONE = Job(1, "Budget.pdf", "done", result=ADDED)
+EMBEDDING = Job(1, "Budget.pdf", Phase.EMBEDDING, total=9)
+DONE = Job(1, "Budget.pdf", Phase.DONE, result=ADDED)
 
 
 @pytest.mark.parametrize(("phase", "done", "total", "seconds", "said"), case_rows(RUNNING))
 def test_what_goes_on_is_told_in_words(phase: str, done: str, total: str, seconds: str, said: str) -> None:
     left = float(seconds) if seconds else None
-    running = Job(1, "Budget.pdf", phase, int(done), int(total), left)
+    running = Job(1, "Budget.pdf", Phase(phase), int(done), int(total), left)
     assert said in phase_text(running)
 
 
@@ -49,7 +49,7 @@ def test_what_is_searched_until_a_new_version_is_complete_is_told() -> None:
 
 
 def test_cancelling_is_told_whatever_goes_on() -> None:
-    running = Job(1, "Budget.pdf", "ocr", 3, 8, 12.0, cancelling=True)
+    running = Job(1, "Budget.pdf", Phase.OCR, 3, 8, 12.0, cancelling=True)
     assert "cancelling" in phase_text(running)
 
 
@@ -99,7 +99,7 @@ def test_what_an_earlier_process_left_is_told_to_be_complete() -> None:
 def test_a_failure_says_what_to_do_and_a_cancelled_one_that_nothing_is_kept() -> None:
     error = "The file is damaged. Export it again."
     result = AddResult("Budget.pdf", "failed", error=error)
-    failed = Job(1, "Budget.pdf", "failed", result=result)
+    failed = Job(1, "Budget.pdf", Phase.FAILED, result=result)
     assert ended_text(failed) == f"⚠ Budget.pdf: not added. {error}"
-    cancelled = Job(1, "Budget.pdf", "cancelled")
+    cancelled = Job(1, "Budget.pdf", Phase.CANCELLED)
     assert ended_text(cancelled) == "Budget.pdf: cancelled. Nothing of it was kept."

@@ -20,8 +20,9 @@ from chatbot.app.app_context import AppContext
 from chatbot.app.upload_plan import ChosenFile, plan
 from chatbot.records import DocumentRow
 from chatbot.settings import load_settings
-from chatbot.store.addition_queue import Job, NewFile
+from chatbot.store.addition_queue import NewFile
 from chatbot.store.disk_usage import Space
+from chatbot.store.jobs import Job, Phase
 from chatbot.ui.document_address import page_number
 from chatbot.ui.document_correction import said_of
 from chatbot.ui.document_health import bytes_text, health_text, space_text
@@ -157,25 +158,25 @@ def test_space_is_told_as_people_say_it() -> None:
 
 
 def test_speed_and_the_time_for_all_are_told() -> None:
-    reading = Job(1, "A.pdf", "reading", 40, 100, 15.0, per_second=4.0)
+    reading = Job(1, "A.pdf", Phase.READING, 40, 100, 15.0, per_second=4.0)
     assert phase_text(reading) == "reading page 40 of 100, 4.0 pages a second, about 15 s left"
-    embedding = replace(reading, phase="embedding", per_second=31.2)
+    embedding = replace(reading, phase=Phase.EMBEDDING, per_second=31.2)
     assert "31 passages a second" in phase_text(embedding)
     assert progress_text(3, 5, 131.0) == "3 of 5 done · about 2 min left"
     assert progress_text(0, 1_200, None) == "0 of 1,200 done"
     assert progress_text(0, 5, None, 3) == "0 of 5 done · you can already ask about 3"
-    cancelled = Job(1, "A.pdf", "cancelled", again=True)
+    cancelled = Job(1, "A.pdf", Phase.CANCELLED, again=True)
     assert ended_text(cancelled) == "A.pdf: reading it again was cancelled. Nothing changed."
 
 
 def test_one_bar_grows_with_all_files_and_is_never_empty() -> None:
-    waiting = Job(1, "A.pdf", "waiting", size=100)
+    waiting = Job(1, "A.pdf", Phase.WAITING, size=100)
     assert 0 < share_of_all([waiting]) < 0.1
-    small = Job(2, "B.pdf", "done", size=100)
-    large = Job(3, "C.pdf", "reading", 1, 2, size=10_000)
+    small = Job(2, "B.pdf", Phase.DONE, size=100)
+    large = Job(3, "C.pdf", Phase.READING, 1, 2, size=10_000)
     assert share_of_all([waiting, small]) == 0.5
     assert share_of_all([small, large]) < 0.2
-    assert share_of_all([small, replace(large, phase="failed")]) == 1.0
+    assert share_of_all([small, replace(large, phase=Phase.FAILED)]) == 1.0
 
 
 def test_lists_are_searched_by_all_words_and_put_into_order() -> None:

@@ -20,7 +20,7 @@ from chatbot.app.running_questions import Given
 from chatbot.asking.question import Ask
 from chatbot.errors import StoreError
 from chatbot.memory.cases import case_tab as memory_cases
-from chatbot.memory.cases.case_store import SHARED, CaseHealth, CaseRow, Cases, hidden
+from chatbot.memory.cases.case_store import CaseHealth, CaseRow, Cases, hidden
 from chatbot.memory.cases.records import Case, CasePage
 from chatbot.memory.conversations.conversation_names import PRIVATE
 from chatbot.memory.conversations.conversation_store import Conversations
@@ -64,7 +64,7 @@ def erase_cases(cases: Cases, owner: str) -> None:
             cases.unshare(owner, listed.case.id)
     for listed in cases.listed(owner):
         cases.delete(owner, listed.case.id)
-    cases._deleted(owner).remove(lambda case: True)
+    cases._items.remove(lambda case, owner: owner.endswith(".deleted"))
 
 
 @pytest.fixture
@@ -352,16 +352,15 @@ def test_a_rating_taken_back_in_the_chat_is_shared_no_more(context: AppContext, 
     assert len(cases.deleted(ME)) == 1
 
 
-def test_unreadable_lines_of_the_shared_answers_are_told_as_theirs(context: AppContext, cases: Cases) -> None:
-    broken = (SHARED, "x", "broken")
-    with cases._database.write() as connection:
-        connection.execute("insert into rated_answer (shelf, id, line) values (?, ?, ?)", broken)
+def test_unreadable_rated_answers_are_told(context: AppContext, cases: Cases) -> None:
+    case = cases.add(ME, Case("Broken?", "Broken."))
+    with context.chatbot.memories.write() as connection:
+        connection.execute("update item set payload = 'broken' where key = ?", (case.id,))
+        connection.execute("update item_changes set changes = changes + 1")
     try:
-        text = shown(visit("memory_page.py"))
-        assert "Rated answer 1 among the shared answers cannot be read" in text
+        assert "Rated answer 1 cannot be read" in shown(visit("memory_page.py"))
     finally:
-        with cases._database.write() as connection:
-            connection.execute("delete from rated_answer where id = 'x'")
+        context.chatbot.memories.change("delete from item where key = ?", (case.id,))
 
 
 def test_sharing_is_marked_follows_corrections_and_ends(cases: Cases) -> None:
@@ -379,7 +378,7 @@ def test_sharing_is_marked_follows_corrections_and_ends(cases: Cases) -> None:
     assert "Theirs?" in text
     assert memory_cases.BY_OTHERS in text
     (stop,) = keys(app, "stop-")
-    assert stop != f"stop-{theirs.id}"
+    assert stop == f"stop-{case.id}" != f"stop-{theirs.id}"
     click(app, f"edit-{case.id}")
     app.radio(key="edit-verdict").set_value(0)
     click(app, "edit-save")
@@ -490,8 +489,7 @@ def test_health_is_told_in_words() -> None:
 
 
 def remarks(case: Case, *, stale: bool = False, shared: bool = False) -> list[str]:
-    row = CaseRow(case, stale, False)
-    return memory_cases.remarks(row, shared=shared)
+    return memory_cases.remarks(CaseRow(replace(case, shared=shared), stale))
 
 
 def test_remarks_say_why_a_case_does_less() -> None:
@@ -508,7 +506,7 @@ def test_remarks_say_why_a_case_does_less() -> None:
 def test_remembered_text_is_data() -> None:
     pages = (CasePage("a", "b", 1),)
     case = Case(HOSTILE, HOSTILE, 0, 1e9, pages=pages, word=HOSTILE)
-    situation = Situation("k", ME, HOSTILE, HOSTILE, (HOSTILE, "Two"), 1e9)
+    situation = Situation("k", HOSTILE, HOSTILE, ((HOSTILE, 1e9), ("Two", 1e8)))
     for html in (case_html(case, [HOSTILE]), case_html(case, whole=True), situation_html(situation)):
         assert "<b>" not in html
         assert html.count("&lt;b&gt;bold") >= 3

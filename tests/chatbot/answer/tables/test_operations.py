@@ -6,7 +6,8 @@ from dataclasses import replace
 
 import pytest
 
-from chatbot.answer.tables.operations import asked_operation, by_operation, by_row
+from chatbot.answer.tables.operations import by_operation, by_row
+from chatbot.question_reading import read_question
 from chatbot.records import Hit, Understanding
 from ingestion.records import Rect, Table
 from tests.case_rows import case_rows
@@ -155,7 +156,7 @@ def test_a_row_that_another_page_rounds_is_the_same() -> None:
 
 
 def test_a_question_that_asks_for_no_operation_has_none() -> None:
-    assert asked_operation("Who audits the accounts of water boards?") is None
+    assert read_question("Who audits the accounts of water boards?").operation is None
 
 
 OTHER_COLUMNS = """

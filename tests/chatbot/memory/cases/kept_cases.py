@@ -5,11 +5,8 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import Any
 
-from chatbot.memory.cases.case_store import CaseQuery, Cases
+from chatbot.memory.cases.case_store import Cases
 from chatbot.memory.cases.records import Case
-
-# Finds cases however far away they are.
-ANY = CaseQuery(least=-1.0)
 
 
 def kept(cases: Cases, owner: str = "me") -> list[Case]:

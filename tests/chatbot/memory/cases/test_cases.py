@@ -12,17 +12,16 @@ import numpy as np
 import pytest
 
 from chatbot.errors import ModelError, NotFoundError, UsageError
-from chatbot.memory.cases.case_file import Key, question_vectors
 from chatbot.memory.cases.case_layer import CaseLayer
-from chatbot.memory.cases.case_recall import PAGE_BOUND, UNKNOWN
-from chatbot.memory.cases.case_store import CaseQuery, Cases, Documents
+from chatbot.memory.cases.case_recall import PAGE_BOUND
+from chatbot.memory.cases.case_store import Cases, Documents, question_vectors
 from chatbot.memory.cases.records import Case
+from chatbot.memory.items import cosines_of
 from chatbot.memory.layers import MemoryLayer
 from chatbot.memory.memory_database import MemoryDatabase
-from chatbot.memory.nearest import cosines_of
 from chatbot.records import Answer, Citation, NumberCheck, Recall
 from chatbot.store.vector_index import Vectors
-from tests.chatbot.memory.cases.kept_cases import ANY, edit, kept, shared
+from tests.chatbot.memory.cases.kept_cases import edit, kept, shared
 from tests.chatbot.memory.conftest import Reopen, stands_on_disk
 from tests.fakes import HashEmbedder
 
@@ -86,8 +85,9 @@ def vector(embedder: HashEmbedder) -> Vectors:
     return np.asarray(question_vectors(embedder, [QUESTION])[0], np.float32)
 
 
-def keys_of(cases: Cases) -> tuple[Key, ...]:
-    return cases._shelf("me").view().keys
+def numbers_in(memories: MemoryDatabase) -> list[tuple[int, ...]]:
+    """Of the rows."""
+    return memories.read("select number from item order by number")
 
 
 # --- what is kept
@@ -100,7 +100,7 @@ def test_a_verdict_becomes_a_case_with_its_pages(cases: Cases) -> None:
     assert found.rank == 1
     assert found.score == pytest.approx(1.0)
     case = found.case
-    assert case == replace(rated, line_index=0)
+    assert case == rated
     assert (case.question, case.reward) == (QUESTION, 1)
     assert case.plan == "It is 3.0 per cent (Rules.pdf, p. 7)."
     assert case.word == "right"
@@ -126,15 +126,15 @@ def test_the_newest_verdict_counts_for_a_question_however_it_is_written(cases: C
     assert cases.rated("me", another) is None
 
 
-def test_the_same_verdict_twice_is_one_line(cases: Cases) -> None:
+def test_the_same_verdict_twice_is_one_line(cases: Cases, memories: MemoryDatabase) -> None:
     first = cases.rate("me", answer(), 1)
     second = cases.rate("me", answer(), "true")
     assert first.at == second.at
-    before = keys_of(cases)
+    before = numbers_in(memories)
     cases.rate("me", answer(), 1)
-    assert keys_of(cases) == before
+    assert numbers_in(memories) == before
     cases.rate("me", answer(), 1, word="yes")
-    after = keys_of(cases)
+    after = numbers_in(memories)
     assert len(after) == 1
     assert after != before
 
@@ -176,7 +176,7 @@ def test_one_new_embedding_per_recall_whatever_the_size(
         cases.add("me", Case(question, "Some.", number % 2))
     for opened in (cases, Cases(reopen(), embedder)):
         embedder.calls = 0
-        found = opened.find("me", "What was item 5 of the budget?", ANY)
+        found = opened.find("me", "What was item 5 of the budget?", least=-1.0)
         assert len(found) == 8
         assert embedder.calls == 1
 
@@ -204,18 +204,14 @@ def test_filters_come_before_the_first_k(cases: Cases, shop: Shop) -> None:
         case = Case(question, "Some.", int(number > 5), document_ids=(document,))
         cases.add("me", case)
     shop.live.discard(REPORT)
-    three_good = CaseQuery(k=3, reward=1, least=-1.0)
-    found = cases.find("me", "deficit ceiling", three_good)
+    found = cases.find("me", "deficit ceiling", 3, reward=1, least=-1.0)
     assert [one.rank for one in found] == [1, 2, 3]
     for one in found:
         assert one.case.reward == 1
         assert one.case.document_ids == (RULES,)
     scores = [one.score for one in found]
     assert scores == sorted(scores, reverse=True)
-    beyond = CaseQuery(least=1.01)
-    assert cases.find("me", "deficit ceiling", beyond) == []
-    stale_too = CaseQuery(k=12, least=-1.0, stale=True)
-    assert len(cases.find("me", "deficit ceiling", stale_too)) == 12
+    assert cases.find("me", "deficit ceiling", least=1.01) == []
 
 
 def test_a_case_is_stale_while_its_document_is_changed_or_gone(cases: Cases, shop: Shop) -> None:
@@ -233,17 +229,17 @@ def test_a_case_is_stale_while_its_document_is_changed_or_gone(cases: Cases, sho
 
 
 @pytest.mark.parametrize("number", [0.0, np.nan, np.inf], ids=["zero", "NaN", "infinite"])
-def test_a_vector_that_is_none_finds_nothing_and_is_not_found(cases: Cases, number: float) -> None:
+def test_a_vector_that_is_none_finds_nothing_and_is_not_found(
+    cases: Cases, memories: MemoryDatabase, number: float
+) -> None:
     bad = np.full(256, number, np.float32)
     cases.rate("me", answer(), 1)
-    assert cases.recall("me", bad, ANY) == []
-    assert cases.recall("me", bad[:9], ANY) == []
-    shelf = cases._shelf("me")
-    shelf._keep_vectors(shelf.view().keys, bad[None])  # what a disk may do
-    assert cases.find("me", QUESTION, ANY) == []
+    assert cases.recall("me", bad, least=-1.0) == []
+    assert cases.recall("me", bad[:9], least=-1.0) == []
+    ((number, question),) = memories.read("select number, text from item")
+    cases._items.keep_vectors([(number, question)], [bad])  # what a disk may do
+    assert cases.find("me", QUESTION, least=-1.0) == []
     assert cases.health("me").waiting == 1
-    assert cases.catch_up("me") == 0
-    assert len(cases.find("me", QUESTION)) == 1
 
 
 def test_while_the_embedder_fails_verdicts_are_kept_and_wait(
@@ -257,17 +253,17 @@ def test_while_the_embedder_fails_verdicts_are_kept_and_wait(
         cases.rate("me", answer(), 1)
         assert cases.health("me").waiting == 1
         with pytest.raises(ModelError):
-            cases.catch_up("me")
-    assert cases.catch_up("me") == 0
+            cases.catch_up()
+    assert cases.catch_up() == 0
     assert len(cases.find("me", QUESTION)) == 1
 
 
 def test_vectors_of_another_embedder_are_never_compared(cases: Cases, reopen: Reopen) -> None:
     cases.rate("me", answer(), 1)
     other = Cases(reopen(), HashEmbedder(dimension=32))
-    assert other.find("me", QUESTION, ANY) == []
+    assert other.find("me", QUESTION, least=-1.0) == []
     assert other.health("me").waiting == 1
-    assert other.catch_up("me") == 0
+    assert other.catch_up() == 0
     assert len(other.find("me", QUESTION)) == 1
     assert cases.find("me", QUESTION) == []
     assert cases.health("me").waiting == 1, "each row has one vector"
@@ -292,7 +288,7 @@ def five_good_two_bad(cases: Cases) -> None:
         word = "" if good else "Wrong year."
         case = Case(question, f"Answer {number}.", int(good), word=word)
         cases.add("me", case)
-    cases.thresholds = replace(UNKNOWN, similar=0.7)
+    cases.similar = 0.7
 
 
 @pytest.mark.usefixtures("five_good_two_bad")
@@ -348,25 +344,26 @@ def test_an_answer_to_avoid_is_told_of_though_nothing_is_to_follow(
 # ------------------------------------------------------------------------------------------------------
 
 
-def test_a_verified_answer_to_the_same_question_is_found_again(cases: Cases, vector: Vectors) -> None:
+def test_a_verified_answer_to_the_same_question_is_found_again(cases: Cases) -> None:
     cases.rate("me", answer(), 1)
-    found = cases.of_question("me", "  what is the deficit ceiling of valmora", vector)
+    found = cases.of_question("me", "  what is the deficit ceiling of valmora")
     assert found
-    assert found.case.plan == "It is 3.0 per cent (Rules.pdf, p. 7)."
-    assert cases.of_question("me", "What is the deficit ceiling of Borealis?", vector) is None
-    assert cases.of_question("her", QUESTION, vector) is None
+    assert found.plan == "It is 3.0 per cent (Rules.pdf, p. 7)."
+    assert cases.of_question("me", "What is the deficit ceiling of Borealis?") is None
+    assert cases.of_question("her", QUESTION) is None
 
 
-def test_a_newer_verdict_on_the_same_in_other_words_goes_before(cases: Cases, vector: Vectors) -> None:
-    cases.rate("me", answer(), 1)
-    in_other_words = answer("Valmora deficit ceiling: what is it?", "Wrong.")
-    cases.rate("me", in_other_words, 0)
-    cases.thresholds = replace(UNKNOWN, same=0.5)
-    found = cases.of_question("me", QUESTION, vector)
+def test_a_newer_bad_verdict_goes_before_a_shared_good_one(cases: Cases) -> None:
+    hers = cases.rate("her", answer(), 1)
+    cases.share("her", hers.id)
+    assert cases.of_question("me", f"{QUESTION} ") == cases.listed("me", shared=True)[0].case
+    cases.rate("me", answer(text="Wrong."), 0)
+    found = cases.of_question("me", QUESTION)
     assert found
-    assert found.case.reward == 0
-    assert found.case.plan == "Wrong."
-    assert cases.of_question("her", QUESTION, vector) is None
+    assert found.reward == 0
+    assert found.plan == "Wrong."
+    cases.rate("her", answer(), 0)
+    assert cases.of_question("him", QUESTION) is None, "a bad verdict is its owner's alone"
 
 
 @pytest.mark.parametrize(
@@ -384,7 +381,7 @@ def test_only_a_verified_answer_is_shown_again(
     unverified = answer(**changes)  # type: ignore[arg-type]
     cases.rate("me", unverified, 1)
     assert len(cases.recall("me", vector)) == 1
-    assert cases.of_question("me", QUESTION, vector) is None
+    assert cases.of_question("me", QUESTION) is None
 
 
 # --- pages
@@ -441,7 +438,7 @@ def test_what_is_shared_is_found_by_others_and_taken_back(cases: Cases, ask: Cal
     assert found.case.by
     assert "me" not in found.case.by
     (row,) = cases.listed("her", shared=True)
-    assert row.shared
+    assert row.case.shared
     assert cases.listed("her") == []
     layer = CaseLayer(cases)
     note, *_ = layer.recall(ask(owner="her"), 3)
@@ -471,7 +468,6 @@ def test_two_share_the_same_question_and_one_takes_it_back(cases: Cases) -> None
     for owner in ("me", "her"):
         rated = cases.rate(owner, answer(text=owner), 1)
         lent[owner] = cases.share(owner, rated.id)
-    assert lent["me"].id != lent["her"].id
     assert len(shared(cases)) == 2
     cases.unshare("me", lent["me"].id)
     (left,) = shared(cases, "him")
@@ -492,7 +488,7 @@ def test_a_case_is_edited_in_its_place(cases: Cases) -> None:
     assert not new.verified
     assert new.pages == rated.pages
     assert [case.question for case in kept(cases)] == [AUDIT, debt]
-    assert cases.find("me", QUESTION, CaseQuery(least=0.99)) == []
+    assert cases.find("me", QUESTION, least=0.99) == []
     nearest, *_ = cases.find("me", debt)
     assert nearest.case.plan == "It is 4 per cent."
     with pytest.raises(UsageError, match="needs a question and an answer"):
@@ -509,7 +505,7 @@ def test_what_is_deleted_and_what_was_said_before_it_is_gone_from_the_file_when_
     health = cases.health("me")
     assert health.cases == 1
     assert health.waiting == 0
-    cases._deleted("me").remove(lambda case: True)
+    cases._items.remove(lambda case, owner: owner.endswith(".deleted"))
     assert not stands_on_disk(b"secret", tmp_path)
     with pytest.raises(NotFoundError):
         cases.delete("me", rated.id)

@@ -435,7 +435,7 @@ def test_a_rating_brings_no_page_of_another_than_the_question_names(make: Make, 
     (microsoft,) = chatbot.library.scope(["Microsoft.pdf"])
     digest = chatbot.library.catalog.digest_of(microsoft)
     stood_on = CasePage(digest, "Microsoft.pdf", 1)
-    chatbot.cases.thresholds = replace(chatbot.cases.thresholds, similar=0.1)
+    chatbot.cases.similar = 0.1
     of_microsoft = "What were the total assets of Microsoft at year end 2022?"
     case = Case(of_microsoft, "364 billion.", document_ids=(digest,), pages=(stood_on,))
     chatbot.cases.add("me", case)
@@ -494,8 +494,8 @@ def test_a_line_that_was_only_noted_cannot_be_rated(make: Make) -> None:
 
 def holds_the_answer(chatbot: Chatbot) -> bool:
     """Whether the memories hold the document's words."""
-    rows = chatbot.cases._database.read("select line from rated_answer")
-    return any(b"3.0 per cent" in line for (line,) in rows)
+    rows = chatbot.memories.read("select payload from item")
+    return any("3.0 per cent" in line for (line,) in rows)
 
 
 def test_purging_a_document_takes_its_words_out_of_all_cases(rated: Rated) -> None:
@@ -587,7 +587,7 @@ def test_the_prompt_has_examples_where_there_are_cases_and_no_section_where_ther
     bad = Case(f"{QUESTION} now", "It is 9 per cent.", 0, word="Wrong year.")
     chatbot.cases.add("me", good)
     chatbot.cases.add("me", bad)
-    chatbot.cases.thresholds = replace(chatbot.cases.thresholds, similar=0.5)
+    chatbot.cases.similar = 0.5
     answer, _ = ask(chatbot, QUESTION, chatbot.conversations.begin("me"))
     text = sent(answer)
     assert "Remembered notes:\n- (cases, your rating" in text
@@ -601,8 +601,8 @@ def test_the_prompt_has_examples_where_there_are_cases_and_no_section_where_ther
 
 def test_answers_go_on_without_cases_that_cannot_be_read(rated: Rated) -> None:
     chatbot = rated.chatbot
-    with chatbot.cases._database.write() as connection:
-        connection.execute("alter table rated_shelf rename to damaged")
+    with chatbot.memories.write() as connection:
+        connection.execute("alter table item_changes rename to damaged")
     answer, events = ask(chatbot, QUESTION, rated.talk)
     assert answer.answered
     assert "3.0 per cent" in answer.text
@@ -618,12 +618,12 @@ def test_answers_go_on_with_cases_of_odd_characters(rated: Rated) -> None:
         b'{"question": "What is the deficit ceiling of all?", "plan": "P", "document_ids": ["\\ud800"], '
         b'"word": "\\ud800"}\n'
     )
-    insert = "insert into rated_answer (shelf, id, line) values (?, 'x', ?)"
-    with chatbot.cases._database.write() as connection:
-        connection.execute(insert, (hidden("me"), odd))
+    insert = "insert into item (kind, owner, key, text, payload, shared) values ('case', ?, 'x', ?, ?, 0)"
+    with chatbot.memories.write() as connection:
+        connection.execute(insert, (hidden("me"), of_all, odd.decode()))
     answer, _ = ask(chatbot, QUESTION, rated.talk)
     assert answer.answered
-    chatbot.cases.catch_up("me")
+    chatbot.cases.catch_up()
     answer, _ = ask(chatbot, of_all, rated.talk)
     assert answer.question
     assert of_all in questions_kept(chatbot)

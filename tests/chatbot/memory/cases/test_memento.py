@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 
 from chatbot.errors import NotFoundError, UsageError
-from chatbot.memory.cases.case_store import CaseQuery, Cases
+from chatbot.memory.cases.case_store import Cases
 from chatbot.memory.cases.memento import (
     build_prompt_from_cases,
     embed_texts,
@@ -85,14 +85,14 @@ def test_everybody_has_the_cases_of_a_file_while_it_has_them(tmp_path: Path) -> 
     cases = Cases(memories, HashEmbedder(), fields=("task", "steps"))
 
     def recalled(question: str) -> list[str]:
-        return [found.case.plan for found in cases.find("anybody", question, CaseQuery(least=0.99))]
+        return [found.case.plan for found in cases.find("anybody", question, least=0.99)]
 
     assert recalled(TASK) == []
     (problem,) = cases.follow_file(path)
     assert problem.line == 3
     assert recalled(TASK) == ["Look at page 4."]
     assert recalled("Another?") == ["No."]
-    (found,) = cases.find("anybody", TASK, CaseQuery(least=0.99))
+    (found,) = cases.find("anybody", TASK, least=0.99)
     assert found.case.by
     assert cases.listed("anybody") == []
     path.write_text(json.dumps(items[0] | {"steps": "Look at page 5."}))
@@ -118,7 +118,7 @@ def test_new_ratings_are_appended_and_what_others_append_counts_at_once(tmp_path
     cases = Cases(memories, HashEmbedder(), fields=("user_message", "assistant_response"))
 
     def recalled(question: str, owner: str = "other") -> list[str]:
-        return [found.case.plan for found in cases.find(owner, question, CaseQuery(least=0.99))]
+        return [found.case.plan for found in cases.find(owner, question, least=0.99)]
 
     assert cases.follow_file(path) == ()
     case = cases.add("me", Case(TASK, "Look at page 4."))

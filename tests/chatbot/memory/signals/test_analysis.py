@@ -180,16 +180,16 @@ def test_the_questions_of_the_development_data_find_hardly_any(shared: Path, shi
     assert len(found) <= 5, found
 
 
-def test_parts_of_a_keyword_stand_near_each_other_in_any_order(tmp_path: Path) -> None:
-    write(tmp_path, "a", keywords=["opec + cut/reduce + oil output", "+", "one + "])
+def test_parts_of_a_keyword_stand_in_any_order(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
+    write(tmp_path, "a", keywords=["opec + cut/reduce + oil output"])
+    write(tmp_path, "b", keywords=["one + "])
     templates = load_templates(tmp_path)
-    assert templates[0].keywords == ("opec + cut/reduce + oil output",)
+    assert [one.id for one in templates] == ["a"]
+    assert "has a part without words" in caplog.text
     assert found_by("Reducing oil output, said OPEC.", templates) == ["a"]
     assert found_by("OPEC cuts oil output", templates) == ["a"]
     assert found_by("OPEC cuts output of oil", templates) == []
     assert found_by("OPEC oil output", templates) == []
-    between = "It was late. " * 4
-    assert found_by(f"OPEC met. {between}Shops cut oil output.", templates) == []
 
 
 # --- rules

@@ -242,7 +242,7 @@ def test_an_unknown_user_and_database_are_named(database: str) -> None:
     with connect(database) as administrator:
         name = administrator.info.dbname
     nowhere = store(database.replace(name, "nowhere"))
-    assert find(nowhere).kind == "login"
+    assert find(nowhere).kind == "missing"
 
 
 class Killing(HashEmbedder):

@@ -17,9 +17,8 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from chatbot.errors import ModelError, NotFoundError, QuestionError, StoreError, UsageError
+from chatbot.errors import ModelError, NotFoundError, QuestionError, UsageError
 from chatbot.memory.layers import MemoryLayer
-from chatbot.memory.memory_database import MemoryDatabase
 from chatbot.memory.situations.advice import Advice, advice_of
 from chatbot.memory.situations.situation_layer import SituationLayer, names
 from chatbot.memory.situations.situation_store import SituationMemory, Situations
@@ -433,27 +432,6 @@ def test_what_was_kept_while_no_vectors_could_be_made_is_found_later(opened: Ope
     assert len(remembered(situations, "inflation rises")) == 1
 
 
-@pytest.mark.parametrize("damage", [None, b"", b"\0", "text"])
-def test_vectors_that_are_lost_or_spoiled_find_nothing_and_keep_nothing_from_being_found(
-    opened: Open, damage: object
-) -> None:
-    situations = opened(AxisEmbedder())
-    key, _ = situations.add("me", [("x", "a"), ("y", "b")])
-    with situations._database.write() as connection:
-        connection.execute("update situation set windows = ? where key = ?", (damage, key))
-    found = remembered(situations, "x", 9)
-    assert advised(found) == ["b"]
-
-
-def test_tables_of_a_later_version_are_told_of_at_each_use(opened: Open, memories: MemoryDatabase) -> None:
-    situations = opened()
-    with memories.write() as connection:
-        connection.execute("update memory_version set version = 9")
-    for one in (situations, opened()):
-        with pytest.raises(StoreError, match="The situations memory has version 9"):
-            one.listed("me")
-
-
 class Meanwhile(HashEmbedder):
     """Does something while it embeds a text with a word in it, once."""
 
@@ -728,7 +706,7 @@ def test_a_situation_told_of_within_a_long_question_is_recalled_from_its_paragra
 
 SCOPES = """
     US             | Inflation rises in the US now | Inflation rises above us now; tell us
-    US             | the US's debt                 | INFLATION RISES, TELL US
+    US             | the US's debt                 | Inflation rises, tell us
     IT             | the IT budget                 | It rises, and so it falls
     WHO            | dues to the WHO               | Who pays the dues?
     May            | spending in May 2024          | May spending rise? It may.
