@@ -34,7 +34,7 @@ def make(original: Path, target: Path, name: str, password: str | None) -> list[
         text, files = _text_of(mail), _files_of(mail)
     except Exception as error:  # the parser raises anything on broken mail
         raise _unreadable(name) from error
-    if not heads:
+    if not mail.keys():
         raise _unreadable(name)
     shown = "\n".join(f"{head}: {value}" for head, value in heads.items())
     draw_lines(f"{shown}\n\n{text}", target, title=heads.get("Subject", ""))
@@ -67,9 +67,9 @@ def _files_of(mail: EmailMessage) -> dict[str, bytes]:
     """Name -> content of the files that came with a mail, each name once."""
     files = dict[str, bytes]()
     for number, part in enumerate(islice(mail.iter_attachments(), MOST_FILES), 1):
-        kind = ".eml" if part.get_content_type() == "message/rfc822" else ""
+        kind = ".eml" if part.is_multipart() else ""
         name = part.get_filename() or f"attachment {number}{kind}"
-        content = part.get_content()
+        content = part if part.get_content_maintype() == "multipart" else part.get_content()
         data = content.as_bytes() if isinstance(content, EmailMessage) else content
         data = data.encode() if isinstance(data, str) else bytes(data)
         files[f"{number} {name}" if name in files else name] = data

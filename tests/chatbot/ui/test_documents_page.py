@@ -76,9 +76,9 @@ def file(path: str, content: str = "") -> ChosenFile:
 
 def test_what_becomes_of_dropped_files_is_told() -> None:
     added = [file("in/a.pdf"), file("in/deep/b.PDF")]
-    left = [file("in/empty.pdf", "empty"), file("in/notes.txt"), file("other/a.pdf", "in/a.pdf")]
+    left = [file("in/empty.pdf", "empty"), file("in/notes.zip"), file("other/a.pdf", "in/a.pdf")]
     planned = plan([*added, *left], {})
-    assert [one.name for one in planned] == ["a.pdf", "b.PDF", "empty.pdf", "notes.txt", "a.pdf"]
+    assert [one.name for one in planned] == ["a.pdf", "b.PDF", "empty.pdf", "notes.zip", "a.pdf"]
     for one in planned[:2]:
         assert one.action == "add"
         assert not one.said

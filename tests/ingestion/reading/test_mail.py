@@ -55,6 +55,10 @@ def test_what_came_with_it_can_be_had(tmp_path: Path) -> None:
     message.add_attachment("Revenue is 12.", filename="note.txt")
     message.add_attachment(b"GIF89a", maintype="image", subtype="gif", filename="logo.gif")
     message.add_attachment(inner)
+    parts = mail("several")
+    parts.make_mixed()
+    parts.add_attachment("One of several.", filename="part.txt")
+    message.attach(parts)
     path = kept(tmp_path / "a.eml", message)
     with made_pdf(path, "a.eml") as made:
         (page,) = read_document(made).pages
@@ -63,7 +67,8 @@ def test_what_came_with_it_can_be_had(tmp_path: Path) -> None:
             found = {name: file.read_bytes() for name, file in reader.attached([1])}
     assert found["note.txt"].strip() == b"Revenue is 12."
     assert b"Forwarded." in found["attachment 3.eml"]
-    assert found.keys() == {"note.txt", "attachment 3.eml"}
+    assert b"One of several." in found["attachment 4.eml"]
+    assert found.keys() == {"note.txt", "attachment 3.eml", "attachment 4.eml"}
 
 
 def test_broken_mail_is_said(tmp_path: Path) -> None:
