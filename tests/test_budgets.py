@@ -17,7 +17,8 @@ from tests.test_architecture import house, module_of, name, room_of, tree
 
 # Tokens of Python, without line ends, indents and comments.
 BUDGETS = {
-    "answer": 64_500,
+    # Citations of workbooks name the cells of their figures.
+    "answer": 64_700,
     "api": 24_200,
     # The thread that reads key figures came here from a page.
     "app": 9_550,
@@ -27,8 +28,11 @@ BUDGETS = {
     "comparison": 9_100,
     "entry": 250,
     # Where quotations stand was looked for in two rooms above.
-    "evidence": 13_000,
-    "ingestion": 95_900,
+    # It tells which cells of a workbook a quotation meets.
+    "evidence": 13_150,
+    # Workbooks are read cell by cell: number formats, blocks of cells, and the drawing of their pages. Word,
+    # slides, mail and text are read too.
+    "ingestion": 106_300,
     "lookup": 3_200,
     "mcp_server": 5_400,
     "memory": 67_700,
@@ -40,7 +44,7 @@ BUDGETS = {
     "tools": 5_100,
     "ui": 67_800,
 }
-WHOLE = 576_800
+WHOLE = 588_700
 LONGEST_FUNCTION = 60
 # They write one thing after another down: the steps of an answer, the parts of the service, a chart.
 MAY_BE_LONGER = {
