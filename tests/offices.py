@@ -11,7 +11,7 @@ from zipfile import ZIP_DEFLATED, ZipFile
 
 import pytest
 
-__all__ = ["NEEDS_OFFICE", "make_docx", "make_odt", "make_slides", "saved_as"]
+__all__ = ["NEEDS_OFFICE", "make_docx", "make_odt", "make_protected", "make_slides", "saved_as"]
 
 NEEDS_OFFICE = pytest.mark.skipif(
     shutil.which("soffice") is None,
@@ -71,6 +71,18 @@ def make_docx(
     )
 
 
+def make_protected(path: Path, paragraphs: Sequence[str], password: str) -> Path:
+    """A Word file that only a password opens."""
+    from msoffcrypto.format.ooxml import OOXMLFile
+
+    plain = make_docx(path.with_name(f"plain-{path.name}"), paragraphs)
+    with ZipFile(plain, "a") as archive:
+        archive.writestr("word/spare.xml", bytes(5_000))  # msoffcrypto cannot protect smaller files
+    with plain.open("rb") as data, path.open("wb") as protected:
+        OOXMLFile(data).encrypt(password, protected)
+    return path
+
+
 def make_odt(path: Path, paragraphs: Sequence[str] = (), *, body: str = "", manifest: str = "") -> Path:
     """An OpenDocument text. body: further XML of it. manifest: of what it says of its parts."""
     text = "".join(f"<text:p>{escape(one)}</text:p>" for one in paragraphs)
@@ -111,8 +123,8 @@ def make_slides(path: Path, slides: Sequence[tuple[str, str]]) -> Path:
     flat.write_text(
         f'<?xml version="1.0"?><office:document {SPACES} {LINKS} office:version="1.2" '
         f'office:mimetype="{kind}">'
-        f"<office:automatic-styles>{styles}</office:automatic-styles><office:body><office:presentation>{pages}"
-        "</office:presentation></office:body></office:document>"
+        f"<office:automatic-styles>{styles}</office:automatic-styles><office:body><office:presentation>"
+        f"{pages}</office:presentation></office:body></office:document>"
     )
     return saved_as(flat, path)
 

@@ -19,7 +19,6 @@ from importlib import import_module
 from pathlib import Path, PurePath
 from typing import Any, NamedTuple
 
-from ingestion.errors import DocumentError
 from ingestion.records import Page
 
 __all__ = [
@@ -28,6 +27,7 @@ __all__ = [
     "KINDS",
     "MADE",
     "OF_ITS_OWN",
+    "OLE",
     "SUFFIXES",
     "Format",
     "MadePage",
@@ -154,17 +154,15 @@ def open_document(path: Path, password: str | None = None) -> Any:
 
 
 def make_pdf(original: Path, target: Path, name: str, password: str | None = None) -> None:
-    """Write a PDF of a file to `target`, which ends in MADE, with what its maker returns. It is as protected
-    as the file.
+    """Write a PDF of a file, of a kind that has a maker, to `target`, which ends in MADE, with what its maker
+    returns. It is as protected as the file.
 
     Raises DocumentError where it cannot be made, EncryptedError where that needs a password.
     """
     from ingestion.reading.made import with_pages
 
-    known = format_of(original, name)
-    if not known.maker:
-        raise DocumentError(f"{name} needs no PDF.", hint="Add it as it is.")
-    with_pages(target, _named(known.maker)(original, target, name, password), password)
+    make = _named(format_of(original, name).maker)
+    with_pages(target, make(original, target, name, password), password)
 
 
 def _named(place: str) -> Any:

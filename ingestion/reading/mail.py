@@ -8,6 +8,7 @@ import email
 import email.policy
 from email.message import EmailMessage
 from html.parser import HTMLParser
+from itertools import islice
 from pathlib import Path
 
 import pypdf
@@ -65,15 +66,13 @@ def _text_of(mail: EmailMessage) -> str:
 def _files_of(mail: EmailMessage) -> dict[str, bytes]:
     """Name -> content of the files that came with a mail, each name once."""
     files = dict[str, bytes]()
-    for number, part in enumerate(mail.iter_attachments(), 1):
+    for number, part in enumerate(islice(mail.iter_attachments(), MOST_FILES), 1):
         kind = ".eml" if part.get_content_type() == "message/rfc822" else ""
         name = part.get_filename() or f"attachment {number}{kind}"
         content = part.get_content()
         data = content.as_bytes() if isinstance(content, EmailMessage) else content
         data = data.encode() if isinstance(data, str) else bytes(data)
         files[f"{number} {name}" if name in files else name] = data
-        if len(files) == MOST_FILES:
-            break
     return files
 
 

@@ -11,12 +11,14 @@ import shutil
 import subprocess
 import tempfile
 from collections.abc import Iterator
+from contextlib import suppress
 from pathlib import Path, PurePath
+from typing import BinaryIO
 from xml.etree import ElementTree
 from zipfile import BadZipFile, ZipFile
 
 from ingestion.errors import DocumentError, EncryptedError, MissingProgramError
-from ingestion.reading.formats import MadePage
+from ingestion.reading.formats import OLE, MadePage
 
 __all__ = ["convert", "make", "make_slides"]
 
@@ -44,9 +46,8 @@ OPTIONS = (
 PROFILE = """<?xml version="1.0" encoding="UTF-8"?>
 <oor:items xmlns:oor="http://openoffice.org/2001/registry">{}</oor:items>"""
 ITEM = '<item oor:path="{}"><prop oor:name="{}" oor:op="fuse"><value>{}</value></prop></item>'
-# How files that only a password opens begin, or what they hold.
-OLE, PACKAGE = b"\xd0\xcf\x11\xe0", "EncryptedPackage".encode("utf-16-le")
 WEB = (".html", ".htm")
+LARGEST_MANIFEST = 1_000_000
 # Characters of the notes of one slide.
 LONGEST_NOTES = 5_000
 DRAW = "{urn:oasis:names:tc:opendocument:xmlns:drawing:1.0}"
@@ -81,16 +82,13 @@ def convert(original: Path, folder: Path, to: str, *, name: str, password: str |
     program = os.environ.get("FINPOLICY_SOFFICE") or shutil.which("soffice") or shutil.which("libreoffice")
     if program is None or not shutil.which(program):
         raise MissingProgramError("LibreOffice, which opens such files, is not installed.", hint=INSTALL)
-    if _is_protected(original):
-        problem = "The given password is wrong." if password else "The file is protected by a password."
-        raise EncryptedError(problem, hint="Add it again with its password.")
     work = Path(tempfile.mkdtemp(dir=folder))
     settings = work / "profile" / "user" / "registrymodifications.xcu"
     settings.parent.mkdir(parents=True)
     settings.write_text(PROFILE.format("".join(ITEM.format(*option) for option in OPTIONS)))
     # The kept copy's own name tells nothing of its kind.
     source = work / f"source{PurePath(name).suffix.casefold()}"
-    source.symlink_to(original.resolve())
+    _unprotect(original, source, password)
     made = work / "made" / f"source.{to}"
     options = [f"-env:UserInstallation={(work / 'profile').as_uri()}", "--headless", "--norestore"]
     if source.suffix in WEB:
@@ -112,17 +110,41 @@ def convert(original: Path, folder: Path, to: str, *, name: str, password: str |
     return made
 
 
-def _is_protected(path: Path) -> bool:
-    """Whether only a password opens a file, as far as its beginnings tell."""
-    data = path.read_bytes()
-    if data.startswith(OLE):
-        return PACKAGE in data
+def _unprotect(original: Path, source: Path, password: str | None) -> None:
+    """Link a file to `source`, or write it there without its protection. Raises EncryptedError, and
+    DocumentError for a protection that only LibreOffice itself can open."""
+    with original.open("rb") as data:
+        start = data.read(len(OLE))
+        if start == OLE and _decrypted(data, source, password):
+            return
+        with suppress(BadZipFile, KeyError, NotImplementedError):
+            manifest = ZipFile(data).getinfo("META-INF/manifest.xml")
+            if manifest.file_size < LARGEST_MANIFEST and b"encryption-data" in ZipFile(data).read(manifest):
+                problem = "The file is protected by a password that only LibreOffice itself asks for."
+                raise DocumentError(problem, hint="Save it without one, or as a PDF with one, and add that.")
+    source.symlink_to(original.resolve())
+
+
+def _decrypted(data: BinaryIO, source: Path, password: str | None) -> bool:
+    """Whether a file of Microsoft's programs was protected; then it stands in `source` without that. Raises
+    EncryptedError."""
+    from msoffcrypto import OfficeFile
+    from msoffcrypto.exceptions import DecryptionError, FileFormatError, InvalidKeyError, ParseError
+
     try:
-        with ZipFile(path) as archive:
-            manifest = archive.getinfo("META-INF/manifest.xml")
-            return manifest.file_size < len(data) + 10**6 and b"encryption-data" in archive.read(manifest)
-    except (BadZipFile, KeyError, NotImplementedError, EOFError):
+        file = OfficeFile(data)
+        if not file.is_encrypted():
+            return False
+    except (FileFormatError, ParseError, OSError):  # LibreOffice will say whether it can be read
         return False
+    try:
+        file.load_key(password=password or "")
+        with source.open("wb") as plain:
+            file.decrypt(plain)
+    except (DecryptionError, InvalidKeyError, ParseError) as error:
+        problem = "The given password is wrong." if password else "The file is protected by a password."
+        raise EncryptedError(problem, hint="Add it again with its password.") from error
+    return True
 
 
 def _notes(root: ElementTree.Element) -> Iterator[MadePage]:

@@ -28,7 +28,6 @@ LONGEST_TEXT, FULL_PAGE = 5_000_000, 2_600
 # Points of a margin, of letters and between lines; characters of a line.
 MARGIN, SIZE, LEADING, LINE = 42, 9, 11.5, 94
 LINES = int((A4[1] - 2 * MARGIN) / LEADING)
-MARKS = ((codecs.BOM_UTF8, "utf-8-sig"), (codecs.BOM_UTF16_LE, "utf-16"), (codecs.BOM_UTF16_BE, "utf-16"))
 SYSTEM_FONTS = Path("/usr/share/fonts")
 FIXED = "Courier"
 
@@ -71,7 +70,7 @@ def draw_lines(text: str, target: Path, title: str = "") -> None:
 
 def decoded(data: bytes) -> str:
     """Text in the encoding that its first bytes mark, else in UTF-8, else in that of Windows."""
-    encoding = next((encoding for mark, encoding in MARKS if data.startswith(mark)), "utf-8")
+    encoding = "utf-16" if data.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)) else "utf-8-sig"
     try:
         return data.decode(encoding)
     except UnicodeDecodeError:
@@ -123,7 +122,7 @@ def _flowing(nodes: Sequence[SyntaxTreeNode], font: str, depth: int = 0) -> Iter
                 yield PageBreak()
             size = max(SIZE + 2, 20 - 3 * int(node.tag[1]))
             style = ParagraphStyle("head", body, fontSize=size, leading=size * 1.3, keepWithNext=True)
-            yield Paragraph(f"<b>{escape(shown)}</b>" if font == "Vera" else escape(shown), style)
+            yield Paragraph(escape(shown), style)
         elif node.type == "table":
             rows = [[Paragraph(escape(_shown(cell)), body) for cell in row.children] for row in _rows(node)]
             grid = ("GRID", (0, 0), (-1, -1), 0.5, grey)
@@ -152,7 +151,7 @@ def _shown(node: SyntaxTreeNode) -> str:
         return "\n" if node.type == "hardbreak" else " "
     if node.children:
         return "".join(map(_shown, node.children))
-    return node.content.rstrip("\n") if node.type != "root" else ""
+    return node.content.rstrip("\n")
 
 
 def font_for(text: str) -> str:
@@ -171,7 +170,4 @@ def font_for(text: str) -> str:
             best, fewest = font.fontName, missing
         if not fewest:
             break
-    if best == "Vera":
-        pdfmetrics.registerFont(TTFont("VeraBd", "VeraBd.ttf"))
-        pdfmetrics.registerFontFamily("Vera", "Vera", "VeraBd", "Vera", "VeraBd")
     return best

@@ -23,7 +23,7 @@ from chatbot.store.rebuilding import rebuild
 from ingestion.reading import reader
 from tests.chatbot.store.libraries import open_library
 from tests.fakes import HashEmbedder
-from tests.offices import NEEDS_OFFICE, make_docx
+from tests.offices import NEEDS_OFFICE, make_docx, make_protected
 from tests.pdfs import make_pdf
 from tests.stores import add_now, hashing
 
@@ -157,9 +157,14 @@ def test_without_its_program_a_file_waits_for_it(home: Path, tmp_path: Path) -> 
         assert not list(examine(library))
 
 
-def test_a_protected_one_asks_as_a_pdf_does(library: Library, tmp_path: Path) -> None:
-    path = tmp_path / "a.docx"
-    path.write_bytes(b"\xd0\xcf\x11\xe0" + bytes(600) + "EncryptedPackage".encode("utf-16-le"))
-    taken = library.adding.take(path, "a.docx")
-    with pytest.raises(EncryptedError):
-        library.read_taken(taken, progress=lambda *_: None, cancelled=lambda: False)
+@NEEDS_OFFICE
+def test_a_protected_one_asks_as_a_pdf_does(home: Path, tmp_path: Path) -> None:
+    path = make_protected(tmp_path / "a.docx", [NOTE], "secret")
+    with closing(Chatbot(Settings(home=home), embedder=hashing())) as chatbot:
+        (result,) = add_now(chatbot.library, [Upload(path)])
+        assert result.needs_password
+        (result,) = add_now(chatbot.library, [Upload(path, password="secret")])
+        assert result.status == "added"
+        with pytest.raises(EncryptedError):
+            chatbot.page_image(result.version, 1)
+        assert chatbot.page_image(result.version, 1, password="secret")[0].startswith(b"\x89PNG")

@@ -42,7 +42,10 @@ def test_the_head_and_the_plain_text_are_read(tmp_path: Path) -> None:
 
 
 def test_mail_of_html_alone_is_read_as_text(tmp_path: Path) -> None:
-    html = "<style>p {}</style><p>The ceiling<br>is 3&nbsp;per cent.</p><script>x()</script><img src=http://127.0.0.1>"
+    html = (
+        "<style>p {}</style><p>The ceiling<br>is 3&nbsp;per cent.</p><script>x()</script>"
+        "<img src=http://127.0.0.1>"
+    )
     (page,) = read_document(kept(tmp_path / "a.eml", mail("a", html=html))).pages
     assert page.text.endswith("The ceiling\nis 3 per cent.")
 

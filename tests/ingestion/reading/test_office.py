@@ -13,12 +13,12 @@ from pathlib import Path
 
 import pytest
 
-from ingestion.document import read_document
+from ingestion.document import Circumstances, read_document
 from ingestion.errors import CancelledError, DocumentError, EncryptedError, MissingProgramError
 from ingestion.reading import office
 from ingestion.reading.formats import MADE, make_pdf
 from ingestion.reading.reader import made_pdf
-from tests.offices import NEEDS_OFFICE, OFFICE, make_docx, make_odt, make_slides, saved_as
+from tests.offices import NEEDS_OFFICE, OFFICE, make_docx, make_odt, make_protected, make_slides, saved_as
 
 pytestmark = NEEDS_OFFICE
 
@@ -200,12 +200,17 @@ def test_an_archive_of_gigabytes_ends_within_the_limits(tmp_path: Path) -> None:
 
 
 def test_protected_files_ask_for_their_password(tmp_path: Path) -> None:
+    path = make_protected(tmp_path / "a.docx", ["The deficit is 3.2 per cent."], "secret")
+    for password, said in ((None, "protected by a password"), ("wrong", "password is wrong")):
+        with pytest.raises(EncryptedError, match=said):
+            read_document(path, Circumstances(password))
+    (page,) = read_document(path, Circumstances("secret")).pages
+    assert page.text == "The deficit is 3.2 per cent."
+    with made_pdf(path, "a.docx", password="secret") as pdf, pytest.raises(EncryptedError):
+        read_document(pdf)
     entry = '<manifest:file-entry manifest:full-path="a"><manifest:encryption-data/></manifest:file-entry>'
-    protected = tmp_path / "a.docx"
-    protected.write_bytes(office.OLE + bytes(600) + office.PACKAGE)
-    for path in (make_odt(tmp_path / "a.odt", manifest=entry), protected):
-        with pytest.raises(EncryptedError, match="protected by a password"):
-            read_document(path)
+    with pytest.raises(DocumentError, match="only LibreOffice itself asks for"):
+        read_document(make_odt(tmp_path / "a.odt", manifest=entry))
 
 
 def test_without_libreoffice_it_is_said_how_to_get_it(
