@@ -17,7 +17,8 @@ from tests.test_architecture import house, module_of, name, room_of, tree
 
 # Tokens of Python, without line ends, indents and comments.
 BUDGETS = {
-    "answer": 59_800,
+    # Citations of workbooks name the cells of their figures.
+    "answer": 60_000,
     "api": 24_200,
     # The thread that reads key figures came here from a page.
     "app": 9_550,
@@ -28,9 +29,11 @@ BUDGETS = {
     "comparison": 9_250,
     "entry": 250,
     # Where quotations stand was looked for in two rooms above.
-    "evidence": 13_000,
+    # It tells which cells of a workbook a quotation meets.
+    "evidence": 13_150,
     # Files of other kinds than PDF: PDFs are made of them, by LibreOffice or from text, with what they carry.
-    "ingestion": 101_050,
+    # Workbooks are read cell by cell: number formats, blocks of cells, and the drawing of their pages.
+    "ingestion": 106_450,
     "lookup": 3_200,
     "mcp_server": 5_400,
     "memory": 64_600,
@@ -45,7 +48,7 @@ BUDGETS = {
     "tools": 5_100,
     "ui": 67_850,
 }
-WHOLE = 578_400
+WHOLE = 584_000
 LONGEST_FUNCTION = 60
 # They write one thing after another down: the steps of an answer, the parts of the service, a chart.
 MAY_BE_LONGER = {

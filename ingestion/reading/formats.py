@@ -89,6 +89,7 @@ class MadePage(NamedTuple):
 
 ZIP, OLE = b"pk\x03\x04", b"\xd0\xcf\x11\xe0"
 OFFICE, SLIDES = "ingestion.reading.office:make", "ingestion.reading.office:make_slides"
+CELLS = "ingestion.workbooks.workbook_pages:make"
 # The first kind also opens unknown files, because it says best what is wrong with a damaged one.
 FORMATS = (
     Format("PDF", (".pdf",), (b"%pdf",), "application/pdf", "ingestion.reading.pdf:PdfFile"),
@@ -98,6 +99,9 @@ FORMATS = (
     Format("OpenDocument slides", (".odp",), (ZIP,), maker=SLIDES),
     Format("RTF", (".rtf",), (b"{\\rtf",), maker=OFFICE),
     Format("HTML", (".html", ".htm"), maker=OFFICE),
+    Format("Excel", (".xlsx", ".xlsm", ".xls"), (ZIP, OLE), maker=CELLS),
+    Format("OpenDocument spreadsheet", (".ods",), (ZIP,), maker=CELLS),
+    Format("delimited text", (".csv", ".tsv"), maker=CELLS),
     Format("mail (.eml)", (".eml",), maker="ingestion.reading.mail:make"),
     Format("Markdown", (".md", ".markdown"), maker="ingestion.reading.plain_text:make_markdown"),
     Format("text", (".txt", ".text"), maker="ingestion.reading.plain_text:make"),

@@ -21,7 +21,7 @@ from reportlab.platypus import Flowable, PageBreak, Paragraph, Preformatted, Sim
 from ingestion.errors import DocumentError
 from ingestion.reading.formats import MadePage
 
-__all__ = ["draw_lines", "make", "make_markdown"]
+__all__ = ["decoded", "draw_lines", "font_for", "make", "make_markdown"]
 
 # Characters of a file, and of a page at whose end the next heading or paragraph begins a further one.
 LONGEST_TEXT, FULL_PAGE = 5_000_000, 2_600
@@ -45,7 +45,7 @@ def make_markdown(original: Path, target: Path, name: str, password: str | None)
     margins = dict.fromkeys(("leftMargin", "rightMargin", "topMargin", "bottomMargin"), MARGIN)
     title = next((_shown(node) for node in tree.children if node.type == "heading"), "")
     document = SimpleDocTemplate(str(target), pagesize=A4, title=title, **margins)
-    document.build([*_flowing(tree.children, _font_for(text))] or [Paragraph(" ", ParagraphStyle("empty"))])
+    document.build([*_flowing(tree.children, font_for(text))] or [Paragraph(" ", ParagraphStyle("empty"))])
     return []
 
 
@@ -55,7 +55,7 @@ def draw_lines(text: str, target: Path, title: str = "") -> None:
     try:
         text.encode("cp1252")
     except UnicodeEncodeError:
-        font = _font_for(text)
+        font = font_for(text)
     canvas = Canvas(str(target), pagesize=A4)
     canvas.setTitle(title)
     for page in [*_pages(text)] or [[""]]:
@@ -68,13 +68,17 @@ def draw_lines(text: str, target: Path, title: str = "") -> None:
     canvas.save()
 
 
-def _text_of(path: Path, name: str) -> str:
-    data = path.read_bytes()
+def decoded(data: bytes) -> str:
+    """Text in the encoding that its first bytes mark, else in UTF-8, else in that of Windows."""
     encoding = "utf-16" if data.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)) else "utf-8-sig"
     try:
-        text = data.decode(encoding)
+        return data.decode(encoding)
     except UnicodeDecodeError:
-        text = data.decode("cp1252", "replace")
+        return data.decode("cp1252", "replace")
+
+
+def _text_of(path: Path, name: str) -> str:
+    text = decoded(path.read_bytes())
     if "\0" in text:
         raise DocumentError(f"{name} is not a text file.", hint="Add it under its right name.")
     if len(text) > LONGEST_TEXT:
@@ -150,7 +154,7 @@ def _shown(node: SyntaxTreeNode) -> str:
     return node.content.rstrip("\n")
 
 
-def _font_for(text: str) -> str:
+def font_for(text: str) -> str:
     """The name of a font that has the characters of a text, or else most of them."""
     wanted = set(map(ord, text))
     best, fewest = "Vera", len(wanted) + 1
