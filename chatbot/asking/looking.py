@@ -101,8 +101,10 @@ class Looking:
             return []
         own = [tool.offered(name) for name, tool in LOOKUP_TOOLS.items()]
         if self._sees:
-            told = {"get_page": CHARTS}
-            own = [replace(tool, description=tool.description + told.get(tool.name, "")) for tool in own]
+            own = [
+                replace(tool, description=tool.description + CHARTS) if tool.name == "get_page" else tool
+                for tool in own
+            ]
         return [*own, *(tool.offered for tool in self._foreign.values())]
 
     @property

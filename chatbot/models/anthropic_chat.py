@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import base64
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
@@ -86,9 +85,9 @@ class AnthropicModel(EndpointModel):
         return [{"role": "assistant", "content": asked}, {"role": "user", "content": told}]
 
     def _told(self, reply: ToolReply) -> str | list[dict[str, object]]:
-        if not (reply.picture and self.sees):
+        data = self._picture(reply)
+        if not data:
             return encodable(reply.text)
-        data = base64.b64encode(reply.picture).decode()
         source = {"type": "base64", "media_type": "image/jpeg", "data": data}
         return [{"type": "text", "text": encodable(reply.shown)}, {"type": "image", "source": source}]
 

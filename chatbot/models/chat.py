@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import base64
 import logging
 import re
 import time
@@ -26,7 +27,7 @@ from chatbot.models.endpoints import open_client
 from chatbot.models.model_text import CleanText
 from chatbot.models.timeouts import Timeouts
 from chatbot.models.tokens import encodable
-from chatbot.models.tool_calls import CallPiece, CallPieces, OfferedTool, ToolCall, ToolRound
+from chatbot.models.tool_calls import CallPiece, CallPieces, OfferedTool, ToolCall, ToolReply, ToolRound
 from chatbot.settings import Settings
 
 __all__ = [
@@ -482,14 +483,17 @@ class EndpointModel(ABC):
                 return True
         return False
 
+    def _picture(self, reply: ToolReply) -> str:
+        """The picture of a reply in base64, "" for none and for a model that sees none."""
+        return base64.b64encode(reply.picture).decode() if self.sees else ""
+
     def _goes_blind(self, error: Exception, body: Mapping[str, Any]) -> bool:
-        """Whether a request with pictures was refused for their sake."""
-        sent = any(reply.picture for called in body.get(ROUNDS, ()) for reply in called.replies)
+        """Whether a request with pictures was refused for their sake. Notes it."""
+        sent = any(self._picture(reply) for called in body.get(ROUNDS, ()) for reply in called.replies)
         refused = status_of(error) not in {0, 401, 429} and _PICTURES_REFUSED.search(words_of_error(error))
-        if not (sent and refused and self.sees):
-            return False
-        self._found.add(PICTURES)
-        return True
+        if sent and refused:
+            self._found.add(PICTURES)
+        return bool(sent and refused)
 
     def _check_end(self, finish: str, text: str, *, calls: bool) -> None:
         if finish == "content_filter":

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import base64
 import json
 import re
 from collections.abc import Iterator, Mapping, Sequence
@@ -24,7 +23,7 @@ from chatbot.models.chat import (
 )
 from chatbot.models.endpoint_errors import CHAT_MODEL, EndpointError, explain_body
 from chatbot.models.tokens import encodable
-from chatbot.models.tool_calls import PICTURE, CallPiece, OfferedTool, ToolReply, ToolRound
+from chatbot.models.tool_calls import PICTURE, CallPiece, OfferedTool, ToolRound
 from chatbot.settings import Settings
 
 __all__ = ["OpenAIModel"]
@@ -100,22 +99,19 @@ class OpenAIModel(EndpointModel):
     def _turns_of(self, called: ToolRound) -> list[dict[str, object]]:
         asked: list[dict[str, object]] = []
         told: list[dict[str, object]] = []
+        seen: list[dict[str, object]] = []
         for reply in called.replies:
             call = reply.call
             function = {"name": call.name, "arguments": json.dumps(call.arguments)}
             asked.append({"id": call.id, "type": "function", "function": function})
             told.append({"role": "tool", "tool_call_id": call.id, "content": encodable(reply.text)})
-        # Tools reply in text alone here.
-        pictures = [picture for reply in called.replies for picture in self._picture(reply)]
-        seen: list[dict[str, object]] = [{"role": "user", "content": pictures}] if pictures else []
-        return [{"role": "assistant", "content": called.said or None, "tool_calls": asked}, *told, *seen]
-
-    def _picture(self, reply: ToolReply) -> list[dict[str, object]]:
-        if not (reply.picture and self.sees):
-            return []
-        address = f"data:image/jpeg;base64,{base64.b64encode(reply.picture).decode()}"
-        text = f"{json.dumps(reply.call.arguments)}: {PICTURE}"
-        return [{"type": "text", "text": text}, {"type": "image_url", "image_url": {"url": address}}]
+            if data := self._picture(reply):
+                text = f"{json.dumps(call.arguments)}: {PICTURE}"
+                address = {"url": f"data:image/jpeg;base64,{data}"}
+                seen += [{"type": "text", "text": text}, {"type": "image_url", "image_url": address}]
+        if seen:  # tools reply in text alone here
+            told.append({"role": "user", "content": seen})
+        return [{"role": "assistant", "content": called.said or None, "tool_calls": asked}, *told]
 
     def _sent(self, body: dict[str, Any]) -> dict[str, Any]:
         limits = [name for name in self._limits if name not in self._found] or self._limits

@@ -169,7 +169,7 @@ def test_a_reader_of_the_text_can_only_deny_it(make: Make, tmp_path: Path, verdi
         return judgement(verdict, difference="nothing is said of it")
 
     reads = reader(judge)
-    script = [page(CHART), estimates]
+    script: list[Behaviour] = [page(CHART), estimates]
     with asked(make, tmp_path, script, verify=True, reads=reads) as (events, _):
         assert [one.mark for one in answer_of(events).statements] == [mark]
 
@@ -241,7 +241,7 @@ def test_which_models_are_known_to_see(provider: str, model: str, given: str, se
 def test_a_model_that_refuses_pictures_is_asked_without_and_remembered(
     make: Make, tmp_path: Path, refusal: Refuse, client: str
 ) -> None:
-    script = [page(CHART), refusal, estimates, page(CHART), estimates]
+    script: list[Behaviour] = [page(CHART), refusal, estimates, page(CHART), estimates]
     with Provider(script) as provider:
         chatbot = make(**settings(client, provider))
         add_now(chatbot.library, [Upload(charts(tmp_path))])
