@@ -24,8 +24,8 @@ ROOT = Path(__file__).resolve().parent.parent
 # The single modules of chatbot/ that all rooms stand on. A new one is entered here: the moment to ask whether
 # it belongs in a folder.
 GROUND = set(
-    "comparison errors forms mark_lines models question_reading records serialize settings usage_text "
-    "user_settings".split()
+    "calculator comparison errors forms mark_lines models question_reading records serialize settings "
+    "usage_text user_settings".split()
 )
 
 # The arrows, one way: entry, ui, cli, mcp_server, api -> app -> audit -> service -> asking -> memory ->

@@ -17,18 +17,19 @@ from tests.test_architecture import house, module_of, name, room_of, tree
 
 # Tokens of Python, without line ends, indents and comments.
 BUDGETS = {
-    "answer": 62_500,
+    "answer": 59_800,
     "api": 24_200,
     # The thread that reads key figures came here from a page.
     "app": 9_550,
     "asking": 28_700,
     "audit": 13_000,
     "cli": 19_400,
-    "comparison": 9_100,
+    # Its differences are worked out by the calculator.
+    "comparison": 9_250,
     "entry": 250,
     # Where quotations stand was looked for in two rooms above.
     "evidence": 13_000,
-    "ingestion": 95_900,
+    "ingestion": 96_000,  # the words around figures came here from lists of `answer`
     "lookup": 3_200,
     "mcp_server": 5_400,
     "memory": 64_600,
@@ -36,12 +37,13 @@ BUDGETS = {
     "search": 37_800,
     "service": 4_400,
     # What a question asks is read here once, for search and answer; it was read in eleven modules of theirs.
-    "single modules": 11_600,
+    # The calculator came here from `answer`, so that comparisons and key figures can use it too.
+    "single modules": 13_250,
     "store": 73_400,
     "tools": 5_100,
     "ui": 67_800,
 }
-WHOLE = 573_600
+WHOLE = 572_400
 LONGEST_FUNCTION = 60
 # They write one thing after another down: the steps of an answer, the parts of the service, a chart.
 MAY_BE_LONGER = {

@@ -8,7 +8,7 @@ from dataclasses import replace
 
 from pydantic import BaseModel
 
-from chatbot.answer.calculator import Calculation, calculate
+from chatbot.calculator import Calculation, calculate
 from chatbot.comparison.key_figures import KeyFigureSheet
 from chatbot.errors import NotFoundError, ProjectError
 from chatbot.lookup.key_figure_sheets import KeyFigureSheets
