@@ -56,6 +56,7 @@ __all__ = [
     "Token",
     "Understanding",
     "document_id",
+    "printed_label",
 ]
 
 
@@ -87,6 +88,11 @@ class PageRef:
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "page_label", label_line(self.page_label))
+
+
+def printed_label(label: str) -> str:
+    """What stands beside a page's number: "printed 8", or of a workbook the cells alone, "Revenue!B7"."""
+    return label if "!" in label else f"printed {label}"
 
 
 @dataclass(frozen=True, slots=True)

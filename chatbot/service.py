@@ -598,7 +598,7 @@ class Chatbot:
         Titles are of unknown origin. Raises DocumentError, NotFoundError, and EncryptedError for a file that
         needs a password.
         """
-        with self.readers.reading(self.library.file(version)) as reader:
+        with self.readers.reading(self.library.file_to_read(version)) as reader:
             return reader.outline()
 
     def page_image(
@@ -623,7 +623,7 @@ class Chatbot:
             stored = self.library.catalog.page(version, page)
         except KeyError as error:
             raise NotFoundError("That page is no longer kept.", hint="Add the document again.") from error
-        with self.readers.reading(self.library.file(version), password) as reader:
+        with self.readers.reading(self.library.file_to_read(version), password) as reader:
             (places,) = locate_quotes(reader, page, stored, [(quote, start)])
             return reader.png(page, dpi=dpi), places
 

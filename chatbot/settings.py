@@ -184,6 +184,7 @@ class Settings:
     workers: int = _variable("FINPOLICY_WORKERS", 0)
     server_adds: bool = _variable("FINPOLICY_SERVER_ADDS", True)
     model_cache: Path = _variable("FINPOLICY_MODEL_CACHE", _cache_folder)
+    soffice: str = _variable("FINPOLICY_SOFFICE", "")
     user_models: str = _variable("FINPOLICY_USER_MODELS", "", choices=USER_MODELS)
     open_to_others: bool = False
     endpoint_rule: str = ""

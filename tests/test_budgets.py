@@ -17,7 +17,8 @@ from tests.test_architecture import house, module_of, name, room_of, tree
 
 # Tokens of Python, without line ends, indents and comments.
 BUDGETS = {
-    "answer": 59_800,
+    # Citations of workbooks name the cells of their figures.
+    "answer": 60_000,
     "api": 24_200,
     # The thread that reads key figures came here from a page.
     "app": 9_550,
@@ -28,8 +29,11 @@ BUDGETS = {
     "comparison": 9_250,
     "entry": 250,
     # Where quotations stand was looked for in two rooms above.
-    "evidence": 13_000,
-    "ingestion": 96_000,  # the words around figures came here from lists of `answer`
+    # It tells which cells of a workbook a quotation meets.
+    "evidence": 13_150,
+    # Files of other kinds than PDF: PDFs are made of them, by LibreOffice or from text, with what they carry.
+    # Workbooks are read cell by cell: number formats, blocks of cells, and the drawing of their pages.
+    "ingestion": 106_450,
     "lookup": 3_200,
     "mcp_server": 5_400,
     "memory": 64_600,
@@ -38,12 +42,13 @@ BUDGETS = {
     "service": 4_400,
     # What a question asks is read here once, for search and answer; it was read in eleven modules of theirs.
     # The calculator came here from `answer`, so that comparisons and key figures can use it too.
-    "single modules": 13_250,
-    "store": 73_400,
+    "single modules": 13_300,
+    # PDFs that were made of files are kept beside them, and what files carry is added.
+    "store": 74_150,
     "tools": 5_100,
-    "ui": 67_800,
+    "ui": 67_850,
 }
-WHOLE = 572_400
+WHOLE = 584_000
 LONGEST_FUNCTION = 60
 # They write one thing after another down: the steps of an answer, the parts of the service, a chart.
 MAY_BE_LONGER = {

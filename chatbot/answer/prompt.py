@@ -11,7 +11,7 @@ from chatbot.answer.citations.citation_forms import with_inert_keys
 from chatbot.answer.source_text import source_text
 from chatbot.models.chat import PromptSource
 from chatbot.models.tokens import count_tokens, cut_to_tokens
-from chatbot.records import Exchange, Hit, Note, Prompt
+from chatbot.records import Exchange, Hit, Note, Prompt, printed_label
 from ingestion.invisible_characters import one_line
 from ingestion.language.sentences import sentence_spans, sentences
 
@@ -298,7 +298,7 @@ def _numbered(text: str, keys: Sequence[str]) -> str:
 
 def _label(number: int, hit: Hit) -> str:
     """What a source is, on one line."""
-    printed = f" (printed {hit.page_label})" if hit.page_label else ""
+    printed = f" ({printed_label(hit.page_label)})" if hit.page_label else ""
     read = " · read by OCR" if hit.extraction_method == "ocr" else ""
     page = f"page {hit.page}{printed}{read}"
     parts = (hit.document, hit.facts.period or "", hit.facts.status or "", page, hit.context)

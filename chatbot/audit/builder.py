@@ -241,7 +241,7 @@ class _RecordBuilder:
         return tuple(leaves[place] for place in pages), marks
 
     def _opened(self, digest: str) -> Reader:
-        path = self.chatbot.library.copies.path(digest)
+        path = self.chatbot.library.copies.readable(digest)
         if path is None:
             raise NotFoundError("The document's file is no longer kept.")
         return Reader(path, password=self.occasion.passwords.get(digest))

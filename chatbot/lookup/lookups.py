@@ -122,7 +122,7 @@ class Lookups:
             return b""
         tables = [table.box for table in hit.tables]
         try:
-            with self._readers.reading(self._library.file(hit.version)) as reader:
+            with self._readers.reading(self._library.file_to_read(hit.version)) as reader:
                 return reader.chart(hit.page, tables, scanned=hit.extraction_method == "ocr")
         except ProjectError:
             return b""

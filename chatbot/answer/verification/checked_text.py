@@ -17,6 +17,7 @@ from chatbot.answer.verification.proof import Judged, judge
 from chatbot.answer.verification.reading_call import StatementReading
 from chatbot.answer.verification.statements import MOST_STATEMENTS, statements_of
 from chatbot.evidence.page import page_of
+from chatbot.evidence.table_cells import cells_at
 from chatbot.records import (
     CONFIRMED,
     DOUBTFUL,
@@ -29,8 +30,9 @@ from chatbot.records import (
     StatementQuote,
 )
 from ingestion.precedence import giving_way
+from ingestion.records import Span
 
-__all__ = ["UNKNOWN_KEY", "CheckedText", "check_statements", "cited", "judged_statements"]
+__all__ = ["UNKNOWN_KEY", "CheckedText", "at_cells", "check_statements", "cited", "judged_statements"]
 
 UNKNOWN_KEY = "there is no source with this number"
 ELSEWHERE = "it is on page {page}, not on this one"
@@ -160,7 +162,10 @@ def _citation(key: str, hit: Hit, one: Judged | None, prompt: Prompt) -> Citatio
     basis = "located" if verified or doubted else "unread"
     if one and one.mark == "pictured" and key in prompt.pictured:
         basis = "pictured"
-    return cited(key, hit, (start, end), reason, verified=verified, instructs=instructs, basis=basis)
+    proofs = [proof for _, proof in one.figures if proof and proof.key == key] if one else []
+    figures = [(proof.start, proof.start + 1) for proof in proofs if proof.start >= 0]
+    found = cited(key, hit, (start, end), reason, verified=verified, instructs=instructs, basis=basis)
+    return at_cells(found, hit, figures)
 
 
 def cited(
@@ -190,6 +195,14 @@ def cited(
         instructs,
         basis,
     )
+
+
+def at_cells(citation: Citation, hit: Hit, figures: Sequence[Span]) -> Citation:
+    """The citation of a workbook's page with its cells in place of the page's label: those that these
+    figures stand in, else those of its quotation.
+    """
+    places = figures or [(citation.start, citation.end)]
+    return replace(citation, page_label=cells_at(hit.tables, places, hit.page_label))
 
 
 def _row_of_figure(one: Judged, key: str, hit: Hit) -> tuple[int, int]:
