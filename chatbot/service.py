@@ -175,7 +175,7 @@ class Chatbot:
         self.reading = ReadingBack(self.answering, self.own)
         self.tools = ToolServers(settings, settings.home)
         self._key_figures = KeyFigureSheets(self.library)
-        self.lookups = Lookups(self.library, self.finder, self._key_figures)
+        self.lookups = Lookups(self.library, self.finder, self._key_figures, self.readers)
         self._asker = Asker(
             self.library,
             self.finder,

@@ -49,6 +49,8 @@ REASONING = ("none", "minimal", "low", "medium", "high")
 # Who may choose their own model endpoint, as FINPOLICY_USER_MODELS says. By default it depends on who can
 # open the pages.
 USER_MODELS = ("0", "1")
+# Whether models get pictures of pages. By default those do that are known to see.
+PICTURES = ("0", "1")
 # Of any number.
 MOST = 1e9
 
@@ -133,6 +135,7 @@ class Settings:
     reasoning: str = _variable("FINPOLICY_REASONING", "", choices=REASONING)
     rerank: bool = _variable("FINPOLICY_RERANK", False)
     rewrite: bool = _variable("FINPOLICY_REWRITE", False)
+    pictures: str = _variable("FINPOLICY_PICTURES", "", choices=PICTURES)
     verify: bool = _variable("FINPOLICY_VERIFY", True)
     verify_model: str = _variable("FINPOLICY_VERIFY_MODEL", "")
     verify_timeout: float = _variable("FINPOLICY_VERIFY_TIMEOUT", 60.0)

@@ -310,7 +310,8 @@ class _RecordBuilder:
         model, host = answer.sent_to or (answer.model, "")
         messages = answer.prompt.messages if answer.prompt else ()
         calculations = answer.prompt.calculations if answer.prompt else ()
-        return Sent(model, host, messages, answer.error or "", calculations)
+        pictured = answer.prompt.pictured if answer.prompt else ()
+        return Sent(model, host, messages, answer.error or "", calculations, pictured)
 
 
 def _moment(seconds: float) -> str:

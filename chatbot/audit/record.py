@@ -211,6 +211,7 @@ class Sent:
     messages: (role, content), exactly as sent.
     failure: the error that came instead of an answer, "" if an answer came.
     calculations: expressions that were worked out for the model.
+    pictured: keys of the pages that it got as pictures too.
     """
 
     model: str
@@ -218,6 +219,7 @@ class Sent:
     messages: tuple[tuple[str, str], ...]
     failure: str
     calculations: tuple[str, ...] = ()
+    pictured: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -279,8 +281,9 @@ def dump(record: Record) -> str:
     Such JSON can stand in HTML as it is, and nothing in it takes effect there.
     """
     values = asdict(record)
-    if record.sent and not record.sent.calculations:  # as files made before say it
-        del values["sent"]["calculations"]
+    for name in ("calculations", "pictured"):
+        if record.sent and not values["sent"][name]:  # as files made before say it
+            del values["sent"][name]
     text = json.dumps(values, ensure_ascii=True, allow_nan=False, indent=1)
     return text.replace("<", "\\u003c").replace(">", "\\u003e").replace("&", "\\u0026")
 

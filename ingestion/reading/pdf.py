@@ -31,7 +31,7 @@ from ingestion.reading.annotations import (
 )
 from ingestion.reading.formats import ATTACHED, OF_ITS_OWN, is_named_like_a_document
 from ingestion.reading.hidden_layers import has_hidden_layers
-from ingestion.reading.image_areas import finest, picture_places
+from ingestion.reading.image_areas import finest, picture_places, shows_chart
 from ingestion.reading.letters import with_plain_words, with_raised_marks
 from ingestion.reading.page_objects import PageObjects, around_spans, corners_of
 from ingestion.reading.reading_order import in_reading_order
@@ -47,6 +47,8 @@ __all__ = ["PdfFile"]
 # A raster beyond this many pixels is not made: 40 megapixels is A3 at 450 dpi, and one page in memory stays
 # under 160 MB.
 MOST_PIXELS = 40_000_000
+# Of a page with a chart, and of its longer side, as models that see take one in without making it smaller.
+CHART_PIXELS, CHART_SIDE = 1_100_000, 1_568
 # What tesseract reads best, and the pixels of an A4 page at that. A page less than half as long as A4 is a
 # card, a receipt or a page whose size was set wrongly: its letters may be as small.
 READING_DPI = 300
@@ -228,6 +230,17 @@ class PdfFile:
             ) from error
         shown: Image = image.convert("RGB")
         return shown
+
+    def chart(self, number: int, tables: Sequence[Rect], *, scanned: bool) -> Image | None:
+        """The page as it is shown, of at most CHART_PIXELS, if it has a chart or a picture; see
+        `shows_chart`. Raises DocumentError where it cannot be drawn.
+        """
+        opened = self._open(number)
+        if opened is None or not shows_chart(opened.objects, opened.place, tables, scanned=scanned):
+            return None
+        width, height = opened.page.get_size()
+        scale = min((CHART_PIXELS / max(1.0, width * height)) ** 0.5, CHART_SIDE / max(1.0, width, height))
+        return self.image(number, max(1, int(72 * scale)))
 
     def _reading_dpi(self, number: int) -> int:
         """Dots per inch at which page `number` is read by OCR: READING_DPI, more where a small page holds

@@ -136,6 +136,14 @@ class Reader:
         answer = self.call({"op": "png", "page": number, "dpi": dpi}, PAGE_SECONDS * 2)
         return base64.b64decode(answer["png"])
 
+    def chart(self, number: int, tables: Sequence[Rect], *, scanned: bool) -> bytes:
+        """Page `number` as a JPEG of at most 1.1 megapixels, if it has a chart or a picture beside these
+        tables; else b"". scanned: whether the page itself is an image, which then counts.
+        """
+        boxes = list(map(astuple, tables))
+        request = {"op": "chart", "page": number, "boxes": boxes, "scanned": scanned}
+        return base64.b64decode(self.call(request, PAGE_SECONDS * 2)["jpeg"])
+
     def call(self, request: Json, seconds: float) -> Json:
         """The answer to a request.
 

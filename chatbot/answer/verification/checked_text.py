@@ -39,6 +39,7 @@ ELSEWHERE = "it is on page {page}, not on this one"
 UNREAD = "what it says was not compared with the page"
 PLACED = "it is on page {page}; what it means there was not checked"
 UNPLACED = "it was not checked"
+PICTURED = "it is read from the picture of the page"
 
 
 @dataclass(frozen=True, slots=True)
@@ -110,7 +111,16 @@ def judged_statements(text: str, prompt: Prompt, reading: StatementReading | Non
         )
         for number, one in enumerate(giving_way(looked_at), 1)
     ]
-    return [*judged, *map(Judged, others)]
+    pictured = frozenset(prompt.pictured)
+    return [*(_from_picture(one, pictured) for one in judged), *map(Judged, others)]
+
+
+def _from_picture(one: Judged, pictured: frozenset[str]) -> Judged:
+    """A statement that nothing but the picture of a page it cites can bear out is so marked."""
+    denied = one.misquoted or one.verdict == "contradicted"
+    if one.mark != "not_found" or denied or pictured.isdisjoint(one.statement.keys):
+        return one
+    return replace(one, mark="pictured", doubts={}, reason=PICTURED)
 
 
 # --- citations
@@ -150,6 +160,8 @@ def _citation(key: str, hit: Hit, one: Judged | None, prompt: Prompt) -> Citatio
         start, end = _row_of_figure(one, key, hit)
     doubted = bool(one and one.mark in DOUBTFUL)
     basis = "located" if verified or doubted else "unread"
+    if one and one.mark == "pictured" and key in prompt.pictured:
+        basis = "pictured"
     proofs = [proof for _, proof in one.figures if proof and proof.key == key] if one else []
     figures = [(proof.start, proof.start + 1) for proof in proofs if proof.start >= 0]
     found = cited(key, hit, (start, end), reason, verified=verified, instructs=instructs, basis=basis)
@@ -210,7 +222,7 @@ def _row_of_figure(one: Judged, key: str, hit: Hit) -> tuple[int, int]:
 def _numbers(one: Judged, prompt: Prompt) -> Iterator[NumberCheck]:
     confirmed = one.mark in CONFIRMED or one.mark == "inference" or one.verdict == "about_sources"
     for figure, proof in one.figures:
-        status, reason, formula = "not_checked", UNPLACED, None
+        status, reason, formula = "not_checked", one.reason if one.mark == "pictured" else UNPLACED, None
         if proof and proof.key:
             page = prompt.sources[proof.key].page
             reason = f"it is {proof.printed} on page {page}" if confirmed else PLACED.format(page=page)
