@@ -50,6 +50,8 @@ REASONING = ("none", "minimal", "low", "medium", "high")
 # Who may choose their own model endpoint, as FINPOLICY_USER_MODELS says. By default it depends on who can
 # open the pages.
 USER_MODELS = ("0", "1")
+# Whether models get pictures of pages. By default those do that are known to see.
+PICTURES = ("0", "1")
 # Of any number.
 MOST = 1e9
 
@@ -134,6 +136,7 @@ class Settings:
     reasoning: str = _variable("FINPOLICY_REASONING", "", choices=REASONING)
     rerank: bool = _variable("FINPOLICY_RERANK", False)
     rewrite: bool = _variable("FINPOLICY_REWRITE", False)
+    pictures: str = _variable("FINPOLICY_PICTURES", "", choices=PICTURES)
     verify: bool = _variable("FINPOLICY_VERIFY", True)
     verify_model: str = _variable("FINPOLICY_VERIFY_MODEL", "")
     verify_timeout: float = _variable("FINPOLICY_VERIFY_TIMEOUT", 60.0)
@@ -184,6 +187,7 @@ class Settings:
     workers: int = _variable("FINPOLICY_WORKERS", 0)
     server_adds: bool = _variable("FINPOLICY_SERVER_ADDS", True)
     model_cache: Path = _variable("FINPOLICY_MODEL_CACHE", _cache_folder)
+    soffice: str = _variable("FINPOLICY_SOFFICE", "")
     user_models: str = _variable("FINPOLICY_USER_MODELS", "", choices=USER_MODELS)
     open_to_others: bool = False
     endpoint_rule: str = ""

@@ -25,7 +25,8 @@ from ingestion.pages.margins import opening_words, running_lines, running_spans
 from ingestion.pages.page_labels import page_labels
 from ingestion.precedence import giving_way
 from ingestion.prompt_injection.injections import find_instructions
-from ingestion.reading.reader import Reader
+from ingestion.reading.formats import MADE, format_of
+from ingestion.reading.reader import Reader, made_pdf
 from ingestion.reading.turns import Turns
 from ingestion.records import (
     NAMED,
@@ -133,7 +134,12 @@ def read_document(path: Path, how: Circumstances = CALM) -> DocumentReading:
     A page that cannot be read becomes a page with a problem. Raises DocumentError where the file cannot be
     opened at all, and CancelledError.
     """
-    return replace(_OpenFile(path, how).read(), languages=how.languages.codes)
+    if path.suffix == MADE or not format_of(path).maker:
+        reading = _OpenFile(path, how).read()
+    else:
+        with made_pdf(path, path.name, password=how.password, cancelled=how.cancelled) as made:
+            reading = _OpenFile(made, how).read()
+    return replace(reading, languages=how.languages.codes)
 
 
 class _Layer(NamedTuple):
@@ -333,7 +339,10 @@ def _reading(
     pages = continue_tables([_joined(page, words) for page in giving_way(pages)])
     labels = page_labels(pages, shown.labels)
     labelled = zip(pages, labels, strict=True)
-    pages = [replace(page, label=label, label_source=source) for page, (label, source) in labelled]
+    pages = [
+        page if page.label else replace(page, label=label, label_source=source)
+        for page, (label, source) in labelled
+    ]
     running = running_lines(pages)
     opening = opening_words(pages[0]) if pages else frozenset()
     pages = [

@@ -242,7 +242,7 @@ class _RecordBuilder:
         return tuple(leaves[place] for place in pages), marks
 
     def _opened(self, digest: str) -> Reader:
-        path = self.chatbot.library.copies.path(digest)
+        path = self.chatbot.library.copies.readable(digest)
         if path is None:
             raise NotFoundError("The document's file is no longer kept.")
         return Reader(path, password=self.occasion.passwords.get(digest))
@@ -318,7 +318,8 @@ class _RecordBuilder:
         model, host = answer.sent_to or (answer.model, "")
         messages = answer.prompt.messages if answer.prompt else ()
         calculations = answer.prompt.calculations if answer.prompt else ()
-        return Sent(model, host, messages, answer.error or "", calculations)
+        pictured = answer.prompt.pictured if answer.prompt else ()
+        return Sent(model, host, messages, answer.error or "", calculations, pictured)
 
 
 def _moment(seconds: float) -> str:

@@ -214,6 +214,7 @@ class Sent:
     messages: (role, content), exactly as sent.
     failure: the error that came instead of an answer, "" if an answer came.
     calculations: expressions that were worked out for the model.
+    pictured: keys of the pages that it got as pictures too.
     """
 
     model: str
@@ -221,6 +222,7 @@ class Sent:
     messages: tuple[tuple[str, str], ...]
     failure: str
     calculations: tuple[str, ...] = ()
+    pictured: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -282,8 +284,9 @@ def dump(record: Record) -> str:
     Such JSON can stand in HTML as it is, and nothing in it takes effect there.
     """
     values = asdict(record)
-    if record.sent and not record.sent.calculations:  # as files made before say it
-        del values["sent"]["calculations"]
+    for name in ("calculations", "pictured"):
+        if record.sent and not values["sent"][name]:  # as files made before say it
+            del values["sent"][name]
     for leaf in values["leaves"]:
         if leaf["languages"] == ENGLISH.codes:
             del leaf["languages"]

@@ -176,7 +176,7 @@ def _uploads(options: Namespace, passwords: dict[str, str]) -> list[Upload]:
 
 
 def _walk(path: Path) -> list[Path]:
-    """Returns a file as it is, and a folder's PDFs in order of name.
+    """Returns a file as it is, and a folder's documents in order of name.
 
     A folder without any is returned itself, to be reported like a file that cannot be read.
     """

@@ -489,6 +489,9 @@ class Additions:
             )
 
     def _read_done(self, task: QueuedFile, result: AddResult) -> None:
+        for job in self._library.catalog.under_way() if result.attached else ():
+            if job.id in result.attached:
+                self._queue(QueuedFile(job))
         with self._changed:
             if result.status in {"added", "replaced"} and not result.linked:
                 task.advance(Phase.EMBEDDING, 0, result.chunks)
@@ -828,6 +831,7 @@ def add_files(
             prepare()
         ended = _awaited(through, jobs, progress) if through else map(additions.wait, jobs)
         for number, job in enumerate(ended):
+            jobs += job.result.attached if job.result else ()
             yield _outcome(job, 0.0 if number else max(0.0, job.added_at - began))
     finally:
         if through is None:

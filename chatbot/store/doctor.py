@@ -21,6 +21,7 @@ from chatbot.store.library import Library, Progress, no_progress
 from chatbot.store.migration import migration_mark
 from chatbot.store.plain_files import strange_in
 from chatbot.store.seals import LEXICON, TEXT
+from ingestion.reading.formats import is_opened
 
 __all__ = ["DAMAGED", "LITTLE_SPACE", "Finding", "examine", "glance"]
 
@@ -228,8 +229,9 @@ def _read_again(library: Library, finding: Finding, version: int) -> Finding:
 
 def _copies(library: Library, repair: bool) -> Iterator[Finding]:
     """Finds copies that are missing, damaged or belong to nothing."""
-    needed = {row.sha256: row.document for row in library.catalog.stored()}
-    for digest, name in needed.items():
+    needed = {row.sha256: row for row in library.catalog.stored()}
+    for digest, row in needed.items():
+        name = row.document
         if not library.copies.has(digest):
             yield Finding(name, *NO_FILE)
         elif not library.copies.sound(digest):
@@ -240,6 +242,9 @@ def _copies(library: Library, repair: bool) -> Iterator[Finding]:
                 "its file is damaged",
                 "Add the file again." if repair else f"{REPAIR} Then add the file again.",
             )
+        elif (path := library.copies.readable(digest)) is not None and not is_opened(path):
+            finding = Finding(name, "the PDF made of it is missing", REPAIR)
+            yield _read_again(library, finding, row.id) if repair else finding
         else:
             yield from _names(library, digest, name, repair)
     for digest in sorted(set(library.copies.all()) - library.catalog.hashes()):

@@ -94,6 +94,7 @@ class AddResult:
     searchable_seconds: from when its turn came until keyword search found it.
     seconds: the same, and the making of its vectors.
     complete_seconds: from then until all of it was read, None if that was so before.
+    attached: ids of the jobs for documents that it carried.
     needs_password: it failed because it opens only with a password.
     linked: its bytes were stored already, so nothing was read or stored.
     retryable: it may be added later as it is, for example after a full disk.
@@ -117,6 +118,7 @@ class AddResult:
     retryable: bool = False
     lacks: bool = False
     complete_seconds: float | None = None
+    attached: tuple[int, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

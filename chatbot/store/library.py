@@ -276,8 +276,15 @@ class Library:
 
     def file(self, version: int) -> Path:
         """Returns the kept copy of a version. Raises NotFoundError if it is gone."""
+        return self._there(version, self.copies.path)
+
+    def file_to_read(self, version: int) -> Path:
+        """Returns the same, or the PDF that was made of it. Raises NotFoundError."""
+        return self._there(version, self.copies.readable)
+
+    def _there(self, version: int, path_of: Callable[[str], Path | None]) -> Path:
         stored = self.catalog.version(version)
-        path = self.copies.path(stored.sha256) if stored else None
+        path = path_of(stored.sha256) if stored else None
         if path is None:
             raise NotFoundError("The document's file is no longer kept.", hint="Add the document again.")
         return path
@@ -567,6 +574,8 @@ class Library:
                         known = self.adding.known(taken) or self.adding.store(taken, cut)
                 finally:
                     self._early.end()
+                if not taken.again:
+                    known = self.adding.take_attached(known, taken, reading)
         finally:
             self.catalog.give_way(bytes_of(taken.digest))
         seconds = round(time.perf_counter() - start, 3)

@@ -20,7 +20,7 @@ from chatbot.ui.document_jobs import own_jobs
 from chatbot.ui.document_session import AskedFile
 from chatbot.ui.safe_text import plain_html, quiet_html, short
 from ingestion.ocr.scan_languages import SCRIPTS, installed_languages
-from ingestion.reading.formats import SUFFIXES
+from ingestion.reading.formats import KINDS, SUFFIXES
 
 __all__ = ["draw_adding", "spoken", "take_files"]
 
@@ -28,8 +28,8 @@ __all__ = ["draw_adding", "spoken", "take_files"]
 MOST_ASKED = 4
 # The number of remarks that are spelled out.
 MOST_SAID = 8
-FILES = "Add PDFs, text or scans, up to {:,} MB each. You can drop a folder too."
-FOLDER = "Add all PDFs in a folder and its subfolders, up to {:,} MB each."
+FILES = f"Add documents ({KINDS}), up to {{:,}} MB each. You can drop a folder too."
+FOLDER = "Add all documents in a folder and its subfolders, up to {:,} MB each."
 
 
 def draw_adding(context: AppContext) -> None:
