@@ -311,6 +311,7 @@ class Chatbot:
         *,
         progress: Callable[[str, str, int, int], None],
         through: Additions | None = None,
+        languages: str = "",
     ) -> Iterator[AddResult]:
         """Adds what users copied into the folder of documents.
 
@@ -318,6 +319,7 @@ class Chatbot:
 
         passwords: by document name.
         through: as in add.
+        languages: see Job.
         """
         found = {
             file.name: file
@@ -333,7 +335,7 @@ class Chatbot:
             progress(document, phase, done, total)
 
         for result in self.add(
-            [Upload(file.path, file.name, passwords.get(file.name)) for file in found.values()],
+            [Upload(one.path, one.name, passwords.get(one.name), languages) for one in found.values()],
             progress=noted,
             through=through,
         ):

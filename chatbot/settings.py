@@ -12,6 +12,7 @@ from typing import Any
 
 from chatbot.errors import SettingsError
 from chatbot.models.providers import PROVIDERS, provider_named
+from ingestion.ocr.scan_languages import ENGLISH, ScanLanguages
 
 __all__ = [
     "ENVIRONMENT",
@@ -169,6 +170,8 @@ class Settings:
     cases_most: int = _variable("MEMORY_TOP_K", 8)
     max_upload_mb: int = _variable("FINPOLICY_MAX_UPLOAD_MB", 200)
     max_pages: int = _variable("FINPOLICY_MAX_PAGES", 5_000)
+    ocr_languages: str = _variable("FINPOLICY_OCR_LANGUAGES", ENGLISH.codes)
+    tessdata: Path | None = _variable("FINPOLICY_TESSDATA", None, kind=Path)
     session_uploads_mb: int = _variable("FINPOLICY_SESSION_UPLOADS_MB", 500)
     server_uploads_mb: int = _variable("FINPOLICY_SERVER_UPLOADS_MB", 1_500)
     api_rate: int = _variable("FINPOLICY_API_RATE", 600)
@@ -222,6 +225,11 @@ class Settings:
         case the operator must allow it.
         """
         return self.user_models == "1" or (self.user_models == "" and not self.open_to_others)
+
+    @property
+    def scan_languages(self) -> ScanLanguages:
+        """The languages in which scans are read, and the folder of further data."""
+        return ScanLanguages(self.ocr_languages.replace(" ", ""), str(self.tessdata or ""))
 
     @property
     def first_word_seconds(self) -> float:

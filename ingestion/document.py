@@ -17,6 +17,7 @@ from typing import NamedTuple, TypeVar
 
 from ingestion.errors import CancelledError, DocumentError, ReaderDiedError
 from ingestion.invisible_characters import label_line, title_line
+from ingestion.ocr.scan_languages import ENGLISH, ScanLanguages
 from ingestion.ocr.text_quality import better_reading, join_line_breaks, vocabulary
 from ingestion.pages.document_facts import document_facts
 from ingestion.pages.kinds import page_kinds
@@ -84,12 +85,14 @@ class DocumentReading:
     pages: all pages in physical order, unreadable ones with their problem.
     facts: what the document says of itself.
     to_come: how many pages' images are still to be read; those without usable text are empty until then.
+    languages: the codes of those in which its images were or will be read.
     """
 
     info: DocumentInfo
     pages: tuple[Page, ...]
     facts: DocumentFacts = NO_FACTS
     to_come: int = 0
+    languages: str = ENGLISH.codes
 
 
 @dataclass(frozen=True, slots=True)
@@ -106,6 +109,7 @@ class Circumstances:
     images_later: whether to stop before the first image is read, if there is text without them and they
         would take longer than the pages.
     most_pages: how many pages a file may have, 0 for any number.
+    languages: in which images are read.
     """
 
     password: str | None = None
@@ -117,6 +121,7 @@ class Circumstances:
     ocr_pages: frozenset[int] | None = None
     images_later: bool = False
     most_pages: int = 0
+    languages: ScanLanguages = ENGLISH
 
 
 CALM = Circumstances()
@@ -130,9 +135,11 @@ def read_document(path: Path, how: Circumstances = CALM) -> DocumentReading:
     opened at all, and CancelledError.
     """
     if path.suffix == MADE or not format_of(path).maker:
-        return _OpenFile(path, how).read()
-    with made_pdf(path, path.name, password=how.password, cancelled=how.cancelled) as made:
-        return _OpenFile(made, how).read()
+        reading = _OpenFile(path, how).read()
+    else:
+        with made_pdf(path, path.name, password=how.password, cancelled=how.cancelled) as made:
+            reading = _OpenFile(made, how).read()
+    return replace(reading, languages=how.languages.codes)
 
 
 class _Layer(NamedTuple):
@@ -240,9 +247,9 @@ class _OpenFile:
             page = pages[number]
             with _OCR_PLACES.turn(self, self._how.cancelled), self._reader() as reader:
                 if number in pictures:
-                    better = reader.pictures(page, pictures[number])
+                    better = reader.pictures(page, pictures[number], self._how.languages)
                 else:
-                    better = better_reading(page, reader.ocr(number))
+                    better = better_reading(page, reader.ocr(number, self._how.languages))
             self._how.keep(better)
             return better
 

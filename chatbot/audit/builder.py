@@ -33,6 +33,7 @@ from chatbot.errors import DocumentError, EncryptedError, NotFoundError
 from chatbot.records import Answer, Citation, Hit, Understanding
 from chatbot.service import Chatbot
 from chatbot.store.scope_fingerprint import scope_fingerprint
+from ingestion.ocr.scan_languages import ENGLISH
 from ingestion.reading.reader import Reader
 
 __all__ = ["Occasion", "audit_file", "audit_kept", "file_name"]
@@ -256,7 +257,8 @@ class _RecordBuilder:
             raise NotFoundError("That page is no longer kept.") from error
         drawn = draw(reader, number)
         self.images[drawn.sha256] = drawn.png
-        leaf = PageImageRecord(name, digest, number, stored.label, stored.method, drawn.sha256, drawn.dpi, "")
+        how = (stored.label, stored.method, drawn.sha256, drawn.dpi, "")
+        leaf = PageImageRecord(name, digest, number, *how, languages=self._languages(digest))
         citations = [self.answer.citations[at] for at in here]
         quotes = [(citation.quote, citation.start) for citation in citations]
         return leaf, places(reader, number, stored, quotes)
@@ -267,7 +269,13 @@ class _RecordBuilder:
         hits = {(hit.document, hit.page): hit for hit in self.answer.considered}
         hit = hits.get((name, number))
         label, method = (hit.page_label, hit.extraction_method) if hit else (None, "none")
-        return PageImageRecord(name, digest, number, label, method, None, 0, missing)
+        how = (label, method, None, 0, missing)
+        return PageImageRecord(name, digest, number, *how, languages=self._languages(digest))
+
+    def _languages(self, digest: str) -> str:
+        """The languages in which the images of a file were read."""
+        version = self.catalog.holding(digest)
+        return (version.languages if version else "") or ENGLISH.codes
 
     def _sources(self) -> tuple[Source, ...]:
         prompt = self.answer.prompt

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 from chatbot.errors import DocumentError
 from chatbot.records import StatementQuote
+from ingestion.ocr.scan_languages import ENGLISH
 
 if TYPE_CHECKING:
     from pydantic import TypeAdapter
@@ -81,6 +82,7 @@ class PageImageRecord:
     method: how its text was read.
     image: SHA-256 of its PNG, drawn at `dpi` without marks; None if there is none.
     missing: why there is no image.
+    languages: the codes of those in which images were read.
     """
 
     document: str
@@ -91,6 +93,7 @@ class PageImageRecord:
     image: str | None
     dpi: int
     missing: str
+    languages: str = ENGLISH.codes
 
 
 @dataclass(frozen=True, slots=True)
@@ -284,6 +287,9 @@ def dump(record: Record) -> str:
     for name in ("calculations", "pictured"):
         if record.sent and not values["sent"][name]:  # as files made before say it
             del values["sent"][name]
+    for leaf in values["leaves"]:
+        if leaf["languages"] == ENGLISH.codes:
+            del leaf["languages"]
     text = json.dumps(values, ensure_ascii=True, allow_nan=False, indent=1)
     return text.replace("<", "\\u003c").replace(">", "\\u003e").replace("&", "\\u0026")
 

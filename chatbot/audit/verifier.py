@@ -26,6 +26,7 @@ from chatbot.store.digests import is_digest
 from chatbot.store.scope_fingerprint import scope_fingerprint
 from ingestion.document import Circumstances, DocumentReading, read_document
 from ingestion.invisible_characters import label_line
+from ingestion.ocr.scan_languages import ENGLISH, ScanLanguages, language_data
 from ingestion.reading.formats import is_opened
 from ingestion.reading.reader import Reader
 from ingestion.records import Page
@@ -195,7 +196,11 @@ def _document(
     # A table may continue from the page before.
     ocr_pages = frozenset(numbers | {number - 1 for number in numbers})
     try:
-        how = Circumstances(password, evidence.processes, ocr_pages=ocr_pages)
+        spoken = {leaf.languages for leaf in record.leaves if leaf.sha256 == digest} or {ENGLISH.codes}
+        languages = ScanLanguages(min(spoken))
+        if languages != ENGLISH:
+            language_data(languages)
+        how = Circumstances(password, evidence.processes, ocr_pages=ocr_pages, languages=languages)
         reading = read_document(found[digest].path, how)
     except EncryptedError:
         return VerificationLine(what, UNKNOWN, "it needs a password; give it with --passwords")

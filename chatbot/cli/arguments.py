@@ -154,6 +154,8 @@ def _add_documents(add: _Adds) -> None:
     added.option("--name", "NAME", "name for a single file (default: its file name)")
     text = "passwords of protected files, one line each: file name, tab, password; never stored"
     added.file("--passwords", "FILE.tsv", text)
+    text = "read scans in these languages, such as deu+eng, documents that are here once more"
+    added.option("--languages", "CODES", text)
     text = "read the documents on this Dask cluster, such as tcp://host:8786"
     added.option("--dask", "SCHEDULER", text)
     text = "read documents for servers that share a Postgres, until Ctrl+C"

@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from contextlib import closing, suppress
 from dataclasses import dataclass, replace
 
-from chatbot.errors import ProjectError, StoreError
+from chatbot.errors import DocumentError, ProjectError, StoreError
 from chatbot.settings import PROGRAM
 from chatbot.store import api_keys
 from chatbot.store.catalog import Version
@@ -74,6 +74,15 @@ def examine(library: Library, *, repair: bool = False, progress: Progress = no_p
         yield from found
     yield from _lying(library)
     yield from _space(library)
+    yield from _scans(library)
+
+
+def _scans(library: Library) -> Iterator[Finding]:
+    """Finds that scans cannot be read in the languages of the setting."""
+    try:
+        library.adding.check_languages("")
+    except DocumentError as error:
+        yield Finding(None, f"FINPOLICY_OCR_LANGUAGES: {error.message.removesuffix('.')}", error.hint)
 
 
 def glance(library: Library) -> list[Finding]:

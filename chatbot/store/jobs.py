@@ -134,6 +134,7 @@ class Job:
     problem: why it waits for its vectors or for the user.
     per_second: speed of this phase.
     again: whether a stored document is read again, although its bytes are known.
+    languages: the codes of those in which its images are read, "" for those of the setting.
     size: bytes, 0 if not known.
     owner: who adds it, "" if that does not matter.
     digest: the SHA-256 of the file, whose copy is kept; "" for one that could not be taken.
@@ -165,6 +166,7 @@ class Job:
     awaited: bool = False
     recovered: bool = False
     left: bool = False
+    languages: str = ""
     password: str | None = field(default=None, repr=False)
 
     @property
@@ -228,7 +230,8 @@ create table job (id integer primary key autoincrement, name text not null, phas
     added_at real not null, problem text, cancelling integer not null default 0, per_second real,
     again integer not null default 0, size integer not null default 0, lacks integer not null default 0,
     owner text not null default '', digest text not null default '', version integer not null default 0,
-    awaited integer not null default 0, recovered integer not null default 0);
+    awaited integer not null default 0, recovered integer not null default 0,
+    languages text not null default '');
 create table stop (conversation text not null, owner text not null, asked_at real not null,
     primary key (conversation, owner));
 """

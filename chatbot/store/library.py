@@ -115,7 +115,12 @@ class Library:
         self.indexes = Indexes(self.catalog, settings, embedder)
         self._early = EarlyVectors(self.catalog, embedder)
         self.adding = VersionBuilder(
-            self.catalog, self.copies, self.indexes, self._changing, most_pages=settings.max_pages
+            self.catalog,
+            self.copies,
+            self.indexes,
+            self._changing,
+            most_pages=settings.max_pages,
+            languages=settings.scan_languages,
         )
         self._matrices: LeastRecentlyUsed[Matrix] = LeastRecentlyUsed(
             CACHE_BYTES // 2, size=attrgetter("size")
@@ -520,10 +525,10 @@ class Library:
 
     # The steps of a queue, with those of VersionBuilder.
 
-    def take_again(self, name: str) -> Job:
-        """Notes that a document waits to be read again from its kept copy.
+    def take_again(self, name: str, languages: str = "") -> Job:
+        """Notes that a document waits to be read again from its kept copy; see Additions.read_again.
 
-        Raises NotFoundError, and StoreError if it is not complete yet.
+        Raises NotFoundError, StoreError if it is not complete yet, and DocumentError.
         """
         found = self.catalog.find(name)
         newest = self.catalog.newest(name)
@@ -536,7 +541,8 @@ class Library:
                 retryable=True,
             )
         self.file(found.id)
-        return self.catalog.wait(name, found.sha256, again=True)
+        self.adding.check_languages(languages)
+        return self.catalog.wait(name, found.sha256, again=True, languages=languages or found.languages)
 
     def read_taken(
         self,

@@ -31,6 +31,7 @@ from chatbot.store.kept_copies import Copies, KeptName
 from chatbot.store.term_scores import lexicon_of, terms_of
 from ingestion.chunks import chunk_pages
 from ingestion.document import Circumstances, DocumentReading, read_document
+from ingestion.ocr.scan_languages import ENGLISH, ScanLanguages, language_data
 from ingestion.precedence import giving_way
 from ingestion.prompt_injection.injections import find_instructions
 from ingestion.reading.formats import ATTACHED, OF_ITS_OWN
@@ -75,11 +76,13 @@ class Upload:
 
     name: what it will be called (default: the file's own name).
     password: for this reading only, never stored.
+    languages: see Job.
     """
 
     path: Path
     name: str = ""
     password: str | None = None
+    languages: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -109,19 +112,22 @@ class VersionBuilder:
         lock: threading.RLock,
         *,
         most_pages: int = 0,
+        languages: ScanLanguages = ENGLISH,
     ) -> None:
-        """most_pages: as in Circumstances."""
+        """most_pages, languages: as in Circumstances; the latter for jobs that have none of their own."""
         self.names_due = False
-        self._most_pages = most_pages
+        self._most_pages, self._languages = most_pages, languages
         self.elsewhere: Elsewhere | None = None
         self._catalog, self._copies, self._indexes, self._lock = catalog, copies, indexes, lock
 
     def take(self, source: Path | BinaryIO, name: str, password: str | None = None, **details: Any) -> Job:
         """Keeps a copy of a file and notes that it waits. details: of its job.
 
-        Raises DocumentError for an impossible name, or if the copy cannot be kept.
+        Raises DocumentError for an impossible name, languages that cannot be read, or if the copy cannot be
+        kept.
         """
         name = display_name(name)
+        self.check_languages(details.get("languages", ""))
         waiting = list[Job]()
 
         def note(digest: str) -> None:
@@ -139,20 +145,30 @@ class VersionBuilder:
             self._copies.take(source, name, noted=note)
         return replace(waiting[0], password=password)
 
+    def check_languages(self, codes: str) -> None:
+        """Raises DocumentError if images cannot be read in these languages, or for "" in the setting's."""
+        if (languages := self._spoken(codes)) != ENGLISH:
+            language_data(languages)
+
+    def _spoken(self, codes: str) -> ScanLanguages:
+        return self._languages._replace(codes=codes or self._languages.codes)
+
     def known(self, taken: Job) -> AddResult | None:
-        """Returns the result if these bytes are stored already, under this or another name; else None."""
+        """Returns the result if these bytes are stored already, in these languages, under this or another
+        name; else None.
+        """
         if taken.again:
             return None
         with self._lock:
+            holding = self._catalog.holding(taken.digest)
+            if holding is None or taken.languages not in ("", holding.languages):
+                return None
             newest = self._catalog.newest(taken.name)
             if newest is not None and newest.sha256 == taken.digest:
                 result = self._result(newest, taken.name, "unchanged")
                 self._catalog.end(taken.id, Phase.DONE, result)
                 self.write_names({taken.digest})
                 return result
-            holding = self._catalog.holding(taken.digest)
-            if holding is None:
-                return None
             status = "added" if self._catalog.find(taken.name) is None else "replaced"
             self._catalog.link(taken.name, holding.id)
             result = replace(self._result(holding, taken.name, status), linked=True)
@@ -177,7 +193,7 @@ class VersionBuilder:
 
         Raises DocumentError and its subclasses.
         """
-        how = self._circumstances(taken.digest, processes, progress, cancelled)
+        how = self._circumstances(taken, processes, progress, cancelled)
         how = replace(how, password=taken.password, images_later=not (taken.password or taken.again))
         path = self._copies.path_to_read(taken.digest, taken.name, taken.password, cancelled)
         return (self.elsewhere or read_document)(path, how)
@@ -269,7 +285,7 @@ class VersionBuilder:
         def stops() -> bool:
             return cancelled() or self._catalog.version(version) is None
 
-        how = self._circumstances(stored.sha256, processes, told, stops)
+        how = self._circumstances(stored, processes, told, stops)
         try:
             path = self._copies.path_to_read(stored.sha256, stored.document or "", cancelled=stops)
             reading = read_document(path, how)
@@ -342,7 +358,7 @@ class VersionBuilder:
 
     def _circumstances(
         self,
-        digest: str,
+        file: Job | Version,
         processes: int,
         progress: Callable[[str, int, int], None],
         cancelled: Callable[[], bool],
@@ -351,13 +367,16 @@ class VersionBuilder:
 
         Pages that are read from images are kept as they come, so that an interrupted reading can continue.
         """
+        digest = file.digest if isinstance(file, Job) else file.sha256
+        languages = self._spoken(file.languages)
         return Circumstances(
             processes=processes,
             progress=progress,
             cancelled=cancelled,
-            images=self._catalog.drafts(digest),
-            keep=lambda page: self._catalog.keep_draft(digest, page),
+            images=self._catalog.drafts(digest, languages.codes),
+            keep=lambda page: self._catalog.keep_draft(digest, page, languages.codes),
             most_pages=self._most_pages,
+            languages=languages,
         )
 
     def give_up(self, taken: Job, error: ProjectError | None = None, *, keep: bool = False) -> AddResult:

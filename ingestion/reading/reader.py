@@ -28,6 +28,7 @@ from ingestion.errors import (
     MissingProgramError,
     ReaderDiedError,
 )
+from ingestion.ocr.scan_languages import ENGLISH, ScanLanguages
 from ingestion.reading.forkserver import Forked
 from ingestion.reading.formats import MADE
 from ingestion.reading.wire import Json, page_from, page_to
@@ -100,16 +101,16 @@ class Reader:
         pictures = tuple(Rect(*box) for box in answer["pictures"])
         return page_from(answer["read"]), bool(answer["unread"]), pictures
 
-    def ocr(self, number: int) -> Page:
+    def ocr(self, number: int, languages: ScanLanguages = ENGLISH) -> Page:
         """Page `number` read from its image; method "none" where it shows nothing that could be text."""
-        answer = self.call({"op": "ocr", "page": number}, OCR_SECONDS)
+        answer = self.call({"op": "ocr", "page": number, "languages": languages}, OCR_SECONDS)
         return page_from(answer["read"])
 
-    def pictures(self, page: Page, pictures: Sequence[Rect]) -> Page:
+    def pictures(self, page: Page, pictures: Sequence[Rect], languages: ScanLanguages = ENGLISH) -> Page:
         """The page with the text of its pictures after its own; unchanged where they have none."""
         boxes = list(map(astuple, pictures))
         request = {"op": "pictures", "page": page.number, "read": page_to(page), "boxes": boxes}
-        return page_from(self.call(request, OCR_SECONDS)["read"])
+        return page_from(self.call({**request, "languages": languages}, OCR_SECONDS)["read"])
 
     def outline(self) -> list[tuple[str, int, int]]:
         """(title, page, depth from 0) of the file's own bookmarks; [] where it has none."""

@@ -21,7 +21,8 @@ from typing import Any
 
 import ingestion.reading.pdf  # noqa: F401  # once for all readers
 from ingestion.errors import DocumentError
-from ingestion.ocr.recognition import read_image, read_pictures, tables_of
+from ingestion.ocr.recognition import OcrReading, read_image, read_pictures, tables_of
+from ingestion.ocr.scan_languages import ScanLanguages
 from ingestion.ocr.text_quality import needs_reading_again
 from ingestion.reading.forkserver import leave_network, serve
 from ingestion.reading.formats import is_named_like_a_document, make_pdf, open_document
@@ -108,7 +109,7 @@ def _answer_page(file: Any, request: Json) -> Json:
 def _answer_ocr(file: Any, request: Json) -> Json:
     number = request["page"]
     page = Page(number, "", method="none")
-    if file.may_show_text(number) and (reading := read_image(file.image(number))).words:
+    if file.may_show_text(number) and (reading := _read(file, request)).words:
         text, words = reading.text, reading.words
         page = Page(
             number,
@@ -118,8 +119,13 @@ def _answer_ocr(file: Any, request: Json) -> Json:
             words=words,
             lines=lines_of(text, words),
             tables=tables_of(text, words, reading.turned),
+            remarks=reading.remarks,
         )
     return _completed(file, page)
+
+
+def _read(file: Any, request: Json) -> OcrReading:
+    return read_image(file.image(request["page"]), ScanLanguages(*request["languages"]))
 
 
 def _completed(file: Any, page: Page) -> Json:
@@ -134,7 +140,7 @@ def _completed(file: Any, page: Page) -> Json:
         lines.append(Line(start, len(text), place))
         if page.words:
             words.append(Word(said, place, None, start, len(text)))
-    remarks = tuple(file.remarks(page.number))
+    remarks = (*page.remarks, *file.remarks(page.number))
     whole = replace(page, text=text, lines=tuple(lines), words=tuple(words), remarks=remarks)
     return {"read": page_to(whole), "unread": needs_reading_again(page.text)}
 
@@ -142,7 +148,8 @@ def _completed(file: Any, page: Page) -> Json:
 def _answer_pictures(file: Any, request: Json) -> Json:
     page = page_from(request["read"])
     pictures = [Rect(*box) for box in request["boxes"]]
-    return {"read": page_to(read_pictures(page, file.image(page.number), pictures))}
+    languages = ScanLanguages(*request["languages"])
+    return {"read": page_to(read_pictures(page, file.image(page.number), pictures, languages))}
 
 
 def _answer_glyphs(file: Any, request: Json) -> Json:
