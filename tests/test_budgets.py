@@ -23,8 +23,7 @@ BUDGETS = {
     "api": 24_200,
     # The thread that reads key figures came here from a page.
     "app": 9_550,
-    # Pages with charts come as pictures too, for models that see, in these rooms as well: audit files name them,
-    # lookups draw them, models send them.
+    # Pages with charts come as pictures too, for models that see: here, and in audit files, lookups, models.
     "asking": 29_000,
     "audit": 13_050,
     "cli": 19_400,
