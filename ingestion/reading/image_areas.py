@@ -45,12 +45,14 @@ def shows_chart(objects: PageObjects, place: Place, tables: Sequence[Rect], *, s
     drawings = objects.sides(objects.of_kind(raw.FPDF_PAGEOBJ_PATH, raw.FPDF_PAGEOBJ_SHADING))
     drawn = [place(left, top, right, bottom) for left, bottom, right, top in drawings]
     longest = 1.0 if scanned else LONGEST_SIDE
+
+    def in_table(box: Rect) -> bool:
+        return any(table.holds(box) for table in tables)
+
     areas = [
         box.area
         for box in (*picture_places(objects, place), *drawn)
-        if box.area >= LEAST_PART
-        and max(box.width, box.height) <= longest
-        and not any(table.holds(box) for table in tables)
+        if box.area >= LEAST_PART and max(box.width, box.height) <= longest and not in_table(box)
     ]
     return sum(areas) >= LEAST_CHART
 
