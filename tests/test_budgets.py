@@ -19,12 +19,14 @@ from tests.test_architecture import house, module_of, name, room_of, tree
 BUDGETS = {
     # Citations of workbooks name the cells of their figures.
     "answer": 60_000,
-    "api": 24_200,
+    # Scans are read in a language, also again.
+    "api": 24_350,
     # The thread that reads key figures came here from a page.
     "app": 9_550,
     "asking": 28_700,
-    "audit": 13_000,
-    "cli": 19_400,
+    # A file says in which language a scan was read, so that it is verified in that.
+    "audit": 13_200,
+    "cli": 19_450,
     # Its differences are worked out by the calculator.
     "comparison": 9_250,
     "entry": 250,
@@ -32,8 +34,9 @@ BUDGETS = {
     # It tells which cells of a workbook a quotation meets.
     "evidence": 13_150,
     # Files of other kinds than PDF: PDFs are made of them, by LibreOffice or from text, with what they carry.
+    # Scans are read in any of the languages that are installed.
     # Workbooks are read cell by cell: number formats, blocks of cells, and the drawing of their pages.
-    "ingestion": 106_450,
+    "ingestion": 107_950,
     "lookup": 3_200,
     "mcp_server": 5_400,
     "memory": 64_600,
@@ -43,12 +46,14 @@ BUDGETS = {
     # What a question asks is read here once, for search and answer; it was read in eleven modules of theirs.
     # The calculator came here from `answer`, so that comparisons and key figures can use it too.
     "single modules": 13_300,
+    # Each version knows the languages of its scans.
     # PDFs that were made of files are kept beside them, and what files carry is added.
-    "store": 74_150,
+    "store": 74_450,
     "tools": 5_100,
-    "ui": 67_850,
+    # The language of scans is chosen.
+    "ui": 68_050,
 }
-WHOLE = 584_000
+WHOLE = 587_700
 LONGEST_FUNCTION = 60
 # They write one thing after another down: the steps of an answer, the parts of the service, a chart.
 MAY_BE_LONGER = {
