@@ -19,10 +19,10 @@ from chatbot.ui import document_session, session, uploads
 from chatbot.ui.document_jobs import own_jobs
 from chatbot.ui.document_session import AskedFile
 from chatbot.ui.safe_text import plain_html, quiet_html, short
-from ingestion.ocr.scan_languages import SCRIPTS, installed_languages
+from ingestion.ocr.scan_languages import spoken
 from ingestion.reading.formats import KINDS, SUFFIXES
 
-__all__ = ["draw_adding", "spoken", "take_files"]
+__all__ = ["draw_adding", "language_choice", "take_files"]
 
 # The number of files with known names that are asked about one by one; if there are more, all at once.
 MOST_ASKED = 4
@@ -35,7 +35,7 @@ FOLDER = "Add all documents in a folder and its subfolders, up to {:,} MB each."
 def draw_adding(context: AppContext) -> None:
     """Draws the field, and the questions and remarks about files that were dropped."""
     folder = document_session.folder_wanted()
-    languages = spoken(context)
+    languages = language_choice(context)
     largest = max(1, int(context.settings.max_upload_mb))
     files = st.file_uploader(
         (FOLDER if folder else FILES).format(largest),
@@ -63,11 +63,10 @@ def draw_adding(context: AppContext) -> None:
     _draw_remarks(document_session.remarks())
 
 
-def spoken(context: AppContext, first: str = "") -> list[str]:
+def language_choice(context: AppContext, first: str = "") -> list[str]:
     """Returns the languages that scans may be read in: these first, then the setting's and all installed."""
     setting = context.settings.scan_languages
-    there = sorted(installed_languages(setting.folder).keys() - {SCRIPTS})
-    return list(dict.fromkeys(filter(None, (first, setting.codes, *there))))
+    return list(dict.fromkeys(filter(None, (first, setting.codes, *spoken(setting.folder)))))
 
 
 def take_files(files: Sequence[UploadedFile], context: AppContext) -> None:

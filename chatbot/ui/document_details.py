@@ -14,7 +14,7 @@ from chatbot.errors import ProjectError
 from chatbot.store.catalog import Version
 from chatbot.store.disk_usage import document_space
 from chatbot.ui import document_session, overlay
-from chatbot.ui.document_adding import spoken
+from chatbot.ui.document_adding import language_choice
 from chatbot.ui.document_address import open_document
 from chatbot.ui.document_health import bytes_text
 from chatbot.ui.list_controls import page_of
@@ -73,7 +73,7 @@ def _draw_ways(context: AppContext, name: str, stored: Version) -> None:
         )
         st.selectbox(
             "Scans in",
-            spoken(context, stored.languages),
+            language_choice(context, stored.languages),
             key="report-languages",
             width=150,
             help="The language of scanned pages. A new one takes effect when the document is read again.",

@@ -115,11 +115,11 @@ def read_image(image: Image, languages: ScanLanguages = ENGLISH) -> OcrReading:
     passes = _Passes(languages)
     lines, turned = _read_lines(image, passes)
     text, words = _with_whole_rows(lines, turned)
-    remark = ""
+    remarks = tuple[str, ...]()
     if words and mean_confidence(words) < DOUBTFUL and passes.left() > ANSWER_SECONDS:
         with _saved(turn(_within(image), turned)) as path:
-            remark = better_languages(path, languages)
-    return OcrReading(text, words, round(mean_confidence(words), 1), turned, (remark,) if remark else ())
+            remarks = better_languages(path, languages)
+    return OcrReading(text, words, round(mean_confidence(words), 1), turned, remarks)
 
 
 def _with_whole_rows(lines: Sequence[OcrLine], turned: int) -> tuple[str, tuple[Word, ...]]:

@@ -21,39 +21,33 @@ __all__ = [
     "installed_languages",
     "language_data",
     "languages_text",
+    "spoken",
 ]
 
 # Reads no language: tells direction and script.
 SCRIPTS = "osd"
 # Where systems keep the data of languages, Debian's first.
-SHARES = ("/usr/share", "/usr/local/share", "/opt/homebrew/share")
-FOLDERS = ("tesseract-ocr/*/tessdata", "tessdata", "tesseract/tessdata")
+FOLDERS = (
+    "usr/share/tesseract-ocr/*/tessdata",
+    "usr/share/tessdata",
+    "usr/share/tesseract/tessdata",
+    "usr/local/share/tessdata",
+    "opt/homebrew/share/tessdata",
+)
 DATA = ".traineddata"
 CODE = re.compile(r"[A-Za-z][A-Za-z0-9_-]{1,40}")
-MOST_LANGUAGES = 8
 # Seconds that a question to tesseract may take.
 ANSWER_SECONDS = 10
 # Scripts as tesseract names them, with languages that have their letters, the likeliest first.
 WRITTEN_IN = {
     "Arabic": "ara fas urd pus uig",
-    "Armenian": "hye",
-    "Bengali": "ben asm",
     "Cyrillic": "rus ukr bul srp bel mkd kaz kir mon tat tgk",
     "Devanagari": "hin mar nep san",
-    "Georgian": "kat",
     "Greek": "ell grc",
-    "Gujarati": "guj",
-    "Gurmukhi": "pan",
     "Han": "chi_sim chi_tra jpn",
     "Hangul": "kor",
     "Hebrew": "heb yid",
     "Japanese": "jpn",
-    "Kannada": "kan",
-    "Korean": "kor",
-    "Malayalam": "mal",
-    "Tamil": "tam",
-    "Telugu": "tel",
-    "Thai": "tha",
 }
 # How sure tesseract must be of a script.
 SURE_OF_SCRIPT = 1.0
@@ -93,13 +87,13 @@ def language_data(languages: ScanLanguages) -> list[Path]:
     Raises DocumentError where one is no language of tesseract's, or not installed.
     """
     codes = languages.codes.split("+")
-    if len(codes) > MOST_LANGUAGES or not all(map(CODE.fullmatch, codes)) or SCRIPTS in codes:
+    if not all(map(CODE.fullmatch, codes)) or SCRIPTS in codes:
         hint = "Write tesseract's names joined by +, such as eng+deu."
         raise DocumentError(f"{languages.codes[:80]!r} names no languages of scans.", hint=hint)
     installed = installed_languages(languages.folder)
     for code in codes:
         if code not in installed:
-            there = ", ".join(sorted(installed.keys() - {SCRIPTS})) or "none"
+            there = ", ".join(spoken(languages.folder)) or "none"
             raise DocumentError(
                 f"Scans cannot be read in {code!r}, because its data are not installed. Installed: {there}.",
                 hint=f"Install tesseract-ocr-{code.replace('_', '-')} (Debian, Ubuntu), or put {code}{DATA} "
@@ -115,33 +109,37 @@ def installed_languages(folder: str = "") -> dict[str, Path]:
     found = dict[str, Path]()
     for place in filter(None, (folder, *_places())):
         for path in sorted(Path(place).glob(f"*{DATA}")):
-            if CODE.fullmatch(path.stem):
-                found.setdefault(path.stem, path)
+            found.setdefault(path.stem, path)
     return found
 
 
-def better_languages(image: Path, languages: ScanLanguages) -> str:
-    """Says in which language an image should be read instead, if its letters are of a script that these have
-    not; "" where they have it, or that cannot be told.
+def better_languages(image: Path, languages: ScanLanguages) -> tuple[str, ...]:
+    """A remark on the language in which an image should be read instead, if its letters are of a script that
+    these have not; () where they have it, or that cannot be told.
     """
     data = installed_languages(languages.folder).get(SCRIPTS)
     if data is None:
-        return ""
-    command = [find_tesseract()[0], str(image), "-", "--psm", "0", "--tessdata-dir", str(data.parent)]
-    told = _told([*command, "-l", SCRIPTS])
-    script, sure = (re.search(rf"(?m)^{what}: (\S+)", told) for what in ("Script", "Script confidence"))
-    written = WRITTEN_IN.get(script[1], "").split() if script else []
-    if not (script and sure and written) or float(sure[1]) < SURE_OF_SCRIPT:
-        return ""
-    if not set(written).isdisjoint(languages.codes.split("+")):
-        return ""
-    return f"its letters look {script[1]}, but were read in {languages.codes}; read it again in {written[0]}"
+        return ()
+    place = ("--tessdata-dir", str(data.parent), "-l", SCRIPTS)
+    told = _told([find_tesseract()[0], str(image), "-", "--psm", "0", *place])
+    found = re.search(r"Script: (\S+)\s+Script confidence: ([0-9.]+)", told)
+    script, sure = found.groups() if found else ("", 0)
+    written = WRITTEN_IN.get(script, "").split()
+    if not written or float(sure) < SURE_OF_SCRIPT or {*written} & {*languages.codes.split("+")}:
+        return ()
+    better = f"read it again in {written[0]}"
+    return (f"its letters look {script}, but were read in {languages.codes}; {better}",)
 
 
 def languages_text(languages: ScanLanguages) -> str:
     """Says in a sentence or two what scans are read in, and what is installed."""
-    there = sorted(installed_languages(languages.folder).keys() - {SCRIPTS})
-    return f"Scans are read in {languages.codes}. Installed: {', '.join(there) or 'no language'}."
+    there = ", ".join(spoken(languages.folder)) or "no language"
+    return f"Scans are read in {languages.codes}. Installed: {there}."
+
+
+def spoken(folder: str) -> list[str]:
+    """The names of the installed languages, in order."""
+    return sorted(installed_languages(folder).keys() - {SCRIPTS})
 
 
 def _packaged() -> tuple[str, str | None]:
@@ -155,13 +153,9 @@ def _packaged() -> tuple[str, str | None]:
 
 def _places() -> list[str | None]:
     """The folders with data, first that of the command."""
-    system = [str(path) for share in SHARES for folder in FOLDERS for path in Path(share).glob(folder)]
-    packaged = _packaged()[1]
-    try:
-        command, data = find_tesseract()
-    except DocumentError:
-        return [*system, packaged]
-    return [data or _folder_of(command), *system, packaged]
+    command, packaged = shutil.which("tesseract"), _packaged()[1]
+    system = [str(path) for pattern in FOLDERS for path in Path("/").glob(pattern)]
+    return [_folder_of(command) if command else packaged, *system, packaged]
 
 
 @cache

@@ -21,7 +21,7 @@ from typing import Any
 
 import ingestion.reading.pdf  # noqa: F401  # once for all readers
 from ingestion.errors import DocumentError
-from ingestion.ocr.recognition import OcrReading, read_image, read_pictures, tables_of
+from ingestion.ocr.recognition import read_image, read_pictures, tables_of
 from ingestion.ocr.scan_languages import ScanLanguages
 from ingestion.ocr.text_quality import needs_reading_again
 from ingestion.reading.forkserver import leave_network, serve
@@ -108,8 +108,8 @@ def _answer_page(file: Any, request: Json) -> Json:
 
 def _answer_ocr(file: Any, request: Json) -> Json:
     number = request["page"]
-    page = Page(number, "", method="none")
-    if file.may_show_text(number) and (reading := _read(file, request)).words:
+    page, languages = Page(number, "", method="none"), ScanLanguages(*request["languages"])
+    if file.may_show_text(number) and (reading := read_image(file.image(number), languages)).words:
         text, words = reading.text, reading.words
         page = Page(
             number,
@@ -122,10 +122,6 @@ def _answer_ocr(file: Any, request: Json) -> Json:
             remarks=reading.remarks,
         )
     return _completed(file, page)
-
-
-def _read(file: Any, request: Json) -> OcrReading:
-    return read_image(file.image(request["page"]), ScanLanguages(*request["languages"]))
 
 
 def _completed(file: Any, page: Page) -> Json:
