@@ -18,12 +18,14 @@ from tests.test_architecture import house, module_of, name, room_of, tree
 # Tokens of Python, without line ends, indents and comments.
 BUDGETS = {
     # Citations of workbooks name the cells of their figures.
-    "answer": 60_000,
+    # What only a page's picture can bear out has a mark.
+    "answer": 60_150,
     # Scans are read in a language, also again.
     "api": 24_350,
     # The thread that reads key figures came here from a page.
     "app": 9_550,
-    "asking": 28_700,
+    # Pages with charts come as pictures too, for models that see: here, and in lookups, audit files, models.
+    "asking": 29_000,
     # A file says in which language a scan was read, so that it is verified in that.
     "audit": 13_200,
     "cli": 19_450,
@@ -36,16 +38,16 @@ BUDGETS = {
     # Files of other kinds than PDF: PDFs are made of them, by LibreOffice or from text, with what they carry.
     # Scans are read in any of the languages that are installed.
     # Workbooks are read cell by cell: number formats, blocks of cells, and the drawing of their pages.
-    "ingestion": 107_950,
-    "lookup": 3_200,
+    "ingestion": 108_050,
+    "lookup": 3_300,
     "mcp_server": 5_400,
     "memory": 64_600,
-    "models": 25_200,
+    "models": 25_700,
     "search": 37_800,
     "service": 4_400,
     # What a question asks is read here once, for search and answer; it was read in eleven modules of theirs.
     # The calculator came here from `answer`, so that comparisons and key figures can use it too.
-    "single modules": 13_300,
+    "single modules": 13_450,
     # Each version knows the languages of its scans.
     # PDFs that were made of files are kept beside them, and what files carry is added.
     "store": 74_450,
@@ -53,7 +55,7 @@ BUDGETS = {
     # The language of scans is chosen.
     "ui": 68_050,
 }
-WHOLE = 587_700
+WHOLE = 587_800
 LONGEST_FUNCTION = 60
 # They write one thing after another down: the steps of an answer, the parts of the service, a chart.
 MAY_BE_LONGER = {
