@@ -166,8 +166,12 @@ class HybridMemoryRepository:
         """
         chatbot = _chatbot()
         (vector,) = chatbot.library.embedder.embed([query], query=True)
-        most = max_notes or chatbot.settings.signals_notes
-        notes = SignalLayer(chatbot.signals).recall(Recall(query, vector, "", LOCAL), most)
+        options = chatbot.signals.options
+        options = replace(options, most_notes=max_notes or options.most_notes)
+        layer, asked = SignalLayer(chatbot.signals), Recall(query, vector, "", LOCAL)
+        notes = layer.recall(asked, options.most_notes)
+        if chatbot.signals.off:
+            notes = layer.templates(asked, options, "no news was imported")
         return [{"source": note.source, "text": note.text} for note in notes]
 
 
