@@ -21,7 +21,7 @@ def rules(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return make_pdf(tmp_path_factory.mktemp("rules") / NAME, RULES)
 
 
-@pytest.fixture(scope="session")
+@pytest.fixture(scope="module")
 def here(rules: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[FinPolicy]:
     """A store of this process."""
     with FinPolicy(tmp_path_factory.mktemp("here")) as policy:
@@ -29,14 +29,14 @@ def here(rules: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[FinP
         yield policy
 
 
-@pytest.fixture(scope="session")
+@pytest.fixture(scope="module")
 def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Api]:
     """A server over another store."""
     with serving(tmp_path_factory.mktemp("server")) as api:
         yield api
 
 
-@pytest.fixture(scope="session")
+@pytest.fixture(scope="module")
 def there(server: Api, rules: Path) -> Iterator[FinPolicy]:
     """The store of the server."""
     with FinPolicy(server.url) as policy:

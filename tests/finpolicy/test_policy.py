@@ -8,7 +8,6 @@ import shutil
 import subprocess
 import sys
 import threading
-import time
 from collections.abc import Callable, Iterator
 from http.server import BaseHTTPRequestHandler, HTTPServer
 from pathlib import Path
@@ -16,8 +15,6 @@ from typing import Any
 
 import pytest
 
-from chatbot.app.running_questions import Asking
-from chatbot.memory.conversations.conversation_names import LOCAL
 from finpolicy import (
     DocumentError,
     EncryptedError,
@@ -29,12 +26,10 @@ from finpolicy import (
     UsageError,
 )
 from finpolicy.connection import CallStop
-from tests.chatbot.api.conftest import Api, WithModel, with_model
+from tests.chatbot.api.conftest import Api
 from tests.commands import run_python
 from tests.finpolicy.conftest import NAME
 from tests.pdfs import lock_pdf, make_pdf
-
-__all__ = ["with_model"]
 
 QUESTION = "What is the deficit ceiling?"
 PNG = b"\x89PNG"
@@ -249,29 +244,6 @@ def test_twins_are_awaited(policy: FinPolicy) -> None:
     answers, kinds = asyncio.run(both())
     assert [answer.citations[0].page for answer in answers] == [1, 2]
     assert kinds[-1] == "answer"
-
-
-def test_a_cancelled_caller_stops_the_question(with_model: WithModel) -> None:
-    with_model.pieces, with_model.delay = ["word "] * 200, 0.2
-
-    def asking() -> Asking | None:
-        return with_model.api.context.asked.latest("cancelled", LOCAL)
-
-    async def cancelled(policy: FinPolicy) -> None:
-        task = asyncio.create_task(policy.ask_async(QUESTION, conversation="cancelled"))
-        while asking() is None:
-            await asyncio.sleep(0.02)
-        task.cancel()
-        await task
-
-    with FinPolicy(with_model.api.url) as policy:
-        with pytest.raises(asyncio.CancelledError):
-            asyncio.run(cancelled(policy))
-        end = time.monotonic() + 20
-        while not (asked := asking()) or not asked.finished:
-            assert time.monotonic() < end
-            time.sleep(0.05)
-        assert asked.stopped and asked.answer is None
 
 
 def test_what_is_stopped_before_it_is_reached_is_stopped_all_the_same() -> None:
