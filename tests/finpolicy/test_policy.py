@@ -11,7 +11,6 @@ import threading
 from collections.abc import Callable, Iterator
 from http.server import BaseHTTPRequestHandler, HTTPServer
 from pathlib import Path
-from typing import Any
 
 import pytest
 
@@ -26,6 +25,7 @@ from finpolicy import (
     UsageError,
 )
 from finpolicy.connection import CallStop
+from finpolicy.results import PolicyAnswer
 from tests.chatbot.api.conftest import Api
 from tests.commands import run_python
 from tests.finpolicy.conftest import NAME
@@ -234,7 +234,7 @@ def test_a_server_that_stops_in_the_middle_of_an_answer() -> None:
 
 
 def test_twins_are_awaited(policy: FinPolicy) -> None:
-    async def both() -> tuple[list[Any], list[str]]:
+    async def both() -> tuple[tuple[PolicyAnswer, ...], list[str]]:
         answers = await asyncio.gather(
             policy.ask_async(QUESTION), policy.ask_async("What is the debt anchor?")
         )
