@@ -51,13 +51,14 @@ def _citation(citation: PolicyCitation, *, drawn: bool) -> str:
 
 def table_html(rows: list[dict[str, Any]]) -> str:
     """Returns records as a table of those columns that have content, at most MOST_ROWS rows."""
-    names = [name for name in (rows[0] if rows else ()) if any(row[name] for row in rows)]
+    filled = {name for row in rows for name, value in row.items() if value}
+    names = [name for name in (rows[0] if rows else ()) if name in filled]
     lines = ["".join(f"<th>{_text(name.replace('_', ' '))}</th>" for name in names)]
     for row in rows[:MOST_ROWS]:
         values = ("" if row[name] is None else row[name] for name in names)
         lines.append("".join(f"<td>{_text(value)}</td>" for value in values))
     more = f"<p>{len(rows) - MOST_ROWS:,} more rows</p>" if len(rows) > MOST_ROWS else ""
-    return f"<table>{''.join(f'<tr>{line}</tr>' for line in lines)}</table>{more}"
+    return f"<table><tr>{'</tr><tr>'.join(lines)}</tr></table>{more}"
 
 
 def _text(value: object) -> str:

@@ -55,7 +55,9 @@ def hostile(kind: Any) -> dict[str, Any]:
     hints = {field.name: str(field.type) for field in fields(kind)}
     data: dict[str, Any] = {}
     for name, hint in hints.items():
-        data[name] = EVIL if hint.startswith("str") else () if hint.startswith("tuple") else None
+        data[name] = EVIL if hint.startswith("str") else None
+        if hint.startswith("tuple"):
+            data[name] = ()
     return data
 
 
