@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from functools import cached_property, lru_cache
 
 from ingestion.language.currencies import CURRENCY_TERMS
+from ingestion.language.figure_words import ABOUT, AGAINST, CHANGE_NAMES, MOVING
 from ingestion.language.numbers import Figure, find_figures
 from ingestion.language.opposites import (
     COMPARATIVES,
@@ -40,7 +41,7 @@ __all__ = [
 ]
 
 _PERCENT = r"(?:percentage|percent|per cent|%)"
-_MOVE = r"(?:change|increase|decrease|growth|rise|fall|decline|drop|difference|increment|reduction)"
+_MOVE = f"(?:{CHANGE_NAMES})"
 _ABOVE = (
     r"(?:above|over|more than|higher than|greater than|larger than|bigger than|exceed(?:s|ed|ing)?"
     r"|surpass(?:es|ed)?|top(?:s|ped)?)"
@@ -62,13 +63,10 @@ WAYS: Mapping[str, re.Pattern[str]] = {
         "averaging": AVERAGING.pattern,
         "balance at year-end": r"\b(?:year|period)[ -]end\b|\b(?:closing|ending) balances?\b",
         "better or worse": r"improv|better|worse",
-        "change": rf"\b{_MOVE}\b|\bhow much (?:more|less|higher|lower|did .{{1,60}}(?:rise|fall|grow"
-        r"|increase|decrease|change))\b"
-        r"|\b(?:did|has|have) .{1,60}\b(?:rise|risen|fall|fallen|grow|grown|increased?|decreased?"
-        r"|changed?)\b.{0,60}\bhow much\b"
-        r"|\bhow (?:did|has|have) .{1,100}\b(?:changed|develop(?:ed)?|moved?|grow|grown|rise|risen|fall"
-        r"|fallen|increased?|decreased?|declined?)\b|\bhow much (?:\w+ or )?(?:higher|lower|more|less)\b"
-        r"|\bcompare[ds]?\b",
+        "change": rf"\b{_MOVE}\b|\bhow much (?:more|less|higher|lower|did .{{1,60}}(?:{MOVING}))\b"
+        rf"|\b(?:did|has|have) .{{1,60}}\b(?:{MOVING})\b.{{0,60}}\bhow much\b"
+        rf"|\bhow (?:did|has|have) .{{1,100}}\b(?:{MOVING})\b"
+        r"|\bhow much (?:\w+ or )?(?:higher|lower|more|less)\b|\bcompare[ds]?\b",
         # It holds one thing against another.
         "comparison": r"\b(?:difference|developed?|moved?|compared?|more than|less than"
         r"|how much (?:higher|lower|more|less|larger|smaller|bigger)|accelerat\w+|decelerat\w+"
@@ -79,8 +77,7 @@ WAYS: Mapping[str, re.Pattern[str]] = {
         "growth in per cent": rf"(?<!\w){_PERCENT}\s*(?:year on year |annual )?(?:\(?{_MOVE}\)?)"
         rf"|\bgrowth rate\b|\b{_MOVE} in {_PERCENT}|\byear on year {_PERCENT}"
         rf"|\bhow (?:many|much) {_PERCENT} .{{0,60}}{_MOVE}"
-        rf"|\bby (?:what|how many) {_PERCENT} .{{1,100}}\b(?:grow|rise|fall|drop|decline|shrink|climb"
-        r"|increase|decrease|change)\b",
+        rf"|\bby (?:what|how many) {_PERCENT} .{{1,100}}\b(?:{MOVING})\b",
         # "How much did growth fall" asks for the change of a change.
         "growth that moved": r"\b(?:did|does|has) (?:\w+ ){0,8}growth\b",
         "how much": r"\bhow (?:much|far|fast)\b|\bby what\b|\bdifference\b",
@@ -139,15 +136,15 @@ _COMPARING = _MORE | _LESS | frozenset({"higher", "lower"})
 _DENIED = DENIALS | {"none"}
 _BOUND = re.compile(
     rf"(?:(?P<above>{_ABOVE})|(?P<below>{_BELOW})|(?P<least>at least)|(?P<most>at most|no more than"
-    rf"|up to)) (?:the |about |some )?$",
+    rf"|up to)) (?:(?:the|{ABOUT}) )?$",
     re.IGNORECASE,
 )
 # "By more than 10%" is about the change, "rose above 10%" about the level it led to.
 _BY = re.compile(r"\bby (?:\w+ ){1,3}$", re.IGNORECASE)
 # Words that hold a figure against an amount, with the amount behind them.
 _BOUND_WORDS = re.compile(
-    rf"\b(?:{_ABOVE}|{_BELOW}|at least|at most|no more than|up to)(?= (?:the |about "
-    rf"|some )?[^\W\d_]{{0,3}}\s?\W?\d)",
+    rf"\b(?:{_ABOVE}|{_BELOW}|at least|at most|no more than|up to)(?= (?:(?:the|{ABOUT}) )?"
+    rf"[^\W\d_]{{0,3}}\s?\W?\d)",
     re.IGNORECASE,
 )
 # "Above its budget" is about another column.
@@ -160,9 +157,7 @@ _PLANNED = r"\s+(?:\S+\s+){0,4}?(?:budget|plan|target)\b"
 _OVER_PLAN, _SHORT_OF_PLAN = (
     re.compile(rf"\b(?:{words}){_PLANNED}", re.IGNORECASE) for words in (_OVER, _SHORT)
 )
-_AGAINST_PLAN = re.compile(
-    rf"\b(?:{_OVER}|{_SHORT}|against|versus|vs\.?|compared? (?:with|to)|meet|met){_PLANNED}", re.IGNORECASE
-)
+_AGAINST_PLAN = re.compile(rf"\b(?:{_OVER}|{_SHORT}|{AGAINST}|meet|met){_PLANNED}", re.IGNORECASE)
 _AGAINST_ANOTHER = re.compile(
     rf"{_AGAINST_PLAN.pattern}|\bthan (?:\w+ )?(?:forecast|estimate|expect)|\b(?-i:{PART_CODE})\b",
     re.IGNORECASE,
@@ -171,7 +166,7 @@ _THAN = re.compile(r"\bthan\b", re.IGNORECASE)
 _THAN_BEFORE = re.compile(r"\bthan\b.{0,20}\b(?:year|before|earlier|previous|last|prior)\b", re.IGNORECASE)
 # Stands before the year that another is compared with.
 _SINCE = re.compile(
-    r"\b(?:compared (?:with|to)|versus|vs\.?|against|since|from|than(?: in)?)\s(?:the )?(?:fiscal |year )?$",
+    rf"\b(?:{AGAINST}|since|from|than(?: in)?)\s(?:the )?(?:fiscal |year )?$",
     re.IGNORECASE,
 )
 # The first that matches says the kind of operation.

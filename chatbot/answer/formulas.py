@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-import math
 import re
+import string
 from bisect import bisect_right
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
-from itertools import pairwise
 
-from chatbot.answer.calculator import CalculationError, calculate
+from chatbot.calculator import Calculation, CalculationError, calculate, half_digit
+from ingestion.language.figure_words import ABOUT
 from ingestion.language.numbers import Figure
 from ingestion.language.periods import YEAR
 
@@ -19,9 +19,9 @@ __all__ = ["Formula", "amount_of", "evaluates_to", "find_formulas", "is_constant
 _CONSTANTS = frozenset({1.0, 2.0, 3.0, 4.0, 12.0, 52.0, 100.0, 360.0, 365.0, 1000.0})
 _LONGEST_GAP = 120  # characters between two operands, their names included
 _MOST_OPERANDS = 24
-_DECIMALS = 9  # of an operand; basis points with four of their own have eight
+_LETTERS = string.ascii_letters.replace("x", "")  # more than an equation has operands
 _EQUALS = re.compile(r"=|≈|\bequals\b")
-_TO_RESULT = re.compile(r"\s{0,3}(?:(?:about|around|approximately|roughly|~|≈)\s{0,3})?[*_(]{0,3}\s{0,3}")
+_TO_RESULT = re.compile(rf"\s{{0,3}}(?:(?:{ABOUT}|~|≈)\s{{0,3}})?[*_(]{{0,3}}\s{{0,3}}")
 _ANNOTATION = re.compile(rf"\((?=[^()]{{0,60}}[A-Za-z])[^()]{{0,60}}\)|\({YEAR}\)")
 _SIGN_WORDS = (("divided by", "/"), ("minus", "-"), ("plus", "+"), ("times", "*"))
 _SIGNS = {"−": "-", "–": "-", "×": "*", "x": "*", "÷": "/"}
@@ -31,7 +31,8 @@ _CLOSING = re.compile(r"\)")
 _BEHIND_RESULT = re.compile(
     r"[\s*_]{0,4}(?:(?:in all|in total|altogether|combined|together)\s)?\(\s?", re.IGNORECASE
 )
-_Token = float | str  # a float is the position of an operand among the figures of the text
+_Token = int | str  # a number is the position of an operand among the figures of the text
+_Side = tuple[int, int, list[_Token]]  # first and last operand of a side of an equation, and its tokens
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,7 +43,6 @@ class Formula:
     operands, result: positions among the figures given.
     sums: it only adds, subtracts and takes means, so that the result has its operands' scale and unit.
     between: figures of further steps to the result that come to it too, "(5 + 3) / 4 = 8 / 4 = 2".
-    value: what it comes to as a plain number, before it was rounded.
     """
 
     text: str
@@ -50,7 +50,6 @@ class Formula:
     result: int
     sums: bool
     between: tuple[int, ...] = ()
-    value: float = math.nan
 
 
 def find_formulas(text: str, figures: Sequence[Figure]) -> Iterator[Formula]:
@@ -61,35 +60,43 @@ def find_formulas(text: str, figures: Sequence[Figure]) -> Iterator[Formula]:
     for equals in _EQUALS.finditer(text):
         last = bisect_right(ends, equals.start()) - 1
         result = last + 1
-        if last < 0 or result >= len(figures):
+        if last < 0 or not _leads_to(text, equals.end(), figures[result:]):
             continue
-        if not _TO_RESULT.fullmatch(text, equals.end(), figures[result].start):
+        for loss in "+-":
+            side = _left_side(text, figures, last, equals.start(), loss=loss)
+            if found := _formula(text, figures, side, result):
+                yield found
+                yield from _stepped(text, figures, side[0], result)
+                break
+    for closing in _CLOSING.finditer(text):  # "178.0 (198.6 / 1.116)"
+        last = bisect_right(ends, closing.start()) - 1
+        if last < 2:
             continue
-        first, tokens = _left_side(text, figures, last, equals.start())
-        operands = range(first, result)
-        if first < last and not _holds(tokens, figures, operands, figures[result]):
-            first, tokens = _left_side(text, figures, last, equals.start(), loss="-")
-            operands = range(first, result)
-        if first < last and _holds(tokens, figures, operands, figures[result]):
-            written = _written(text, figures, first, result, tokens)
-            value = _evaluate(tokens, _amounts(figures, operands))
-            sums = _sums(tokens, figures)
-            yield Formula(written, tuple(operands), result, sums, value=value)
-            yield from _stepped(text, figures, first, result)
-    yield from _bracketed(text, figures, ends)
+        side = _left_side(text, figures, last, closing.start())
+        result = side[0] - 1
+        if result >= 0 and _BEHIND_RESULT.fullmatch(text, figures[result].end, figures[side[0]].start):
+            yield from filter(None, [_formula(text, figures, side, result)])
 
 
-def _written(text: str, figures: Sequence[Figure], first: int, last: int, tokens: list[_Token]) -> str:
-    """The text from one figure, with the brackets that open before it, to another; whitespace collapsed."""
-    start = figures[first].start
-    start -= _opening(text, start, tokens)
-    written = text[start : figures[last].end]
-    return " ".join(written.split())
+def _leads_to(text: str, position: int, following: Sequence[Figure]) -> bool:
+    """Whether nothing stands between an equals sign and the next figure but "about". position: behind it."""
+    return bool(following) and _TO_RESULT.fullmatch(text, position, following[0].start) is not None
 
 
-def _amounts(figures: Sequence[Figure], operands: range) -> dict[int, float]:
-    """Position of each operand -> its amount."""
-    return {index: amount_of(figures[index]) for index in operands}
+def _formula(
+    text: str, figures: Sequence[Figure], side: _Side, result: int, *, between: tuple[int, ...] = ()
+) -> Formula | None:
+    """The arithmetic of one side of an equation; None if it does not come to the result."""
+    first, last, tokens = side
+    worked = _worked_out(tokens, figures, figures[result]) if first < last else None
+    if worked is None:
+        return None
+    start = figures[first].start - _opening(text, figures[first].start, tokens)
+    written = " ".join(text[start : figures[max(last, result)].end].split())
+    if result < first:
+        written += f" = {figures[result].text}"
+    _, sums = worked.steps[0]
+    return Formula(written, tuple(range(first, last + 1)), result, sums, between)
 
 
 def _stepped(text: str, figures: Sequence[Figure], step: int, result: int) -> Iterator[Formula]:
@@ -99,54 +106,10 @@ def _stepped(text: str, figures: Sequence[Figure], step: int, result: int) -> It
     before = step - 1
     if before < 0:
         return
-    begun = figures[step].start
-    signs = list(_EQUALS.finditer(text, figures[before].end, begun))
-    if len(signs) != 1:
-        return
-    equals = signs[0]
-    if not _TO_RESULT.fullmatch(text, equals.end(), begun):
-        return
-    first, tokens = _left_side(text, figures, before, equals.start())
-    operands = range(first, step)
-    if first < before and _holds(tokens, figures, operands, figures[result]):
-        written = _written(text, figures, first, result, tokens)
-        between = tuple(range(step, result))
-        sums = _sums(tokens, figures)
-        yield Formula(written, tuple(operands), result, sums, between)
-
-
-def _bracketed(text: str, figures: Sequence[Figure], ends: Sequence[int]) -> Iterator[Formula]:
-    """Arithmetic in brackets behind its result: "178.0 (198.6 / 1.116)"."""
-    for closing in _CLOSING.finditer(text):
-        last = bisect_right(ends, closing.start()) - 1
-        if last < 2:
-            continue
-        first, tokens = _left_side(text, figures, last, closing.start())
-        result = first - 1
-        if result < 0 or first >= last:
-            continue
-        start = figures[first].start
-        if not _BEHIND_RESULT.fullmatch(text, figures[result].end, start):
-            continue
-        operands = range(first, last + 1)
-        if _holds(tokens, figures, operands, figures[result]):
-            written = " ".join(text[start : figures[last].end].split())
-            shown = f"{written} = {figures[result].text}"
-            sums = _sums(tokens, figures)
-            yield Formula(shown, tuple(operands), result, sums)
-
-
-def _sums(tokens: Sequence[_Token], figures: Sequence[Figure]) -> bool:
-    """Whether arithmetic only adds and subtracts, or is a mean: divides by a constant alone."""
-    if "*" in tokens:
-        return False
-    divisors = [token for sign, token in pairwise(tokens) if sign == "/"]
-    for divisor in divisors:
-        if not isinstance(divisor, float):
-            return False
-        if not is_constant(figures[int(divisor)]):
-            return False
-    return True
+    signs = list(_EQUALS.finditer(text, figures[before].end, figures[step].start))
+    if len(signs) == 1 and _leads_to(text, signs[0].end(), figures[step:]):
+        side = _left_side(text, figures, before, signs[0].start())
+        yield from filter(None, [_formula(text, figures, side, result, between=tuple(range(step, result)))])
 
 
 def is_constant(figure: Figure) -> bool:
@@ -156,28 +119,24 @@ def is_constant(figure: Figure) -> bool:
     return figure.bare and figure.unit is None and figure.value in _CONSTANTS
 
 
-def _left_side(
-    text: str, figures: Sequence[Figure], last: int, equals: int, *, loss: str = "+"
-) -> tuple[int, list[_Token]]:
-    """Position of the first operand, and the tokens up to the equals sign.
+def _left_side(text: str, figures: Sequence[Figure], last: int, equals: int, *, loss: str = "+") -> _Side:
+    """The side of an equation up to its equals sign.
 
     loss: the sign of "5 - (3)", which may add the negative 3 or take away a printed "(3)".
     """
-    if equals - figures[last].end > _LONGEST_GAP:
-        return last, []
     trailing = _closing(text[figures[last].end : equals])
-    if trailing is None:
-        return last, []
+    if trailing is None or equals - figures[last].end > _LONGEST_GAP:
+        return last, last, []
     first = last
-    tokens = [float(last), *trailing]
+    tokens: list[_Token] = [last, *trailing]
     while first > 0 and last - first < _MOST_OPERANDS:
         between = _between(text, figures[first - 1], figures[first], loss)
         if between is None:
             break
         first -= 1
-        tokens = [float(first), *between, *tokens]
+        tokens = [first, *between, *tokens]
     unopened = max(0, tokens.count(")") - tokens.count("("))
-    return first, ["("] * unopened + tokens
+    return first, last, ["("] * unopened + tokens
 
 
 def _closing(gap: str) -> list[_Token] | None:
@@ -221,23 +180,42 @@ def _opening(text: str, start: int, tokens: list[_Token]) -> int:
     return 0
 
 
-def _holds(tokens: list[_Token], figures: Sequence[Figure], operands: range, result: Figure) -> bool:
-    """Whether the arithmetic comes to the result: in full amounts, or in the numbers as shown where all
-    have one scale.
+def _worked_out(tokens: Sequence[_Token], figures: Sequence[Figure], result: Figure) -> Calculation | None:
+    """The arithmetic if it comes to the result: in full amounts, or in the numbers as shown where all have
+    one scale; else None.
     """
-    full = _evaluate(tokens, _amounts(figures, operands))
-    if evaluates_to(full, result):
-        return True
-    scales = {figures[index].scale for index in operands}
-    if len(scales) > 1:
-        return False
-    if result.scale not in (*scales, 1.0) and scales != {1.0}:
-        return False
-    values = {index: figures[index].value for index in operands}
-    shown = _evaluate(tokens, values)
-    if _close(shown, result, result.value):
-        return True
-    return result.percent == "percent" and _close(100 * shown, result, result.value)
+    full = _calculated(tokens, figures, amount_of)
+    if full is None or evaluates_to(full.value, result):
+        return full
+    scales = {figures[token].scale for token in tokens if isinstance(token, int)}
+    if len(scales) > 1 or (result.scale not in (*scales, 1.0) and scales != {1.0}):
+        return None
+    shown = _calculated(tokens, figures, lambda figure: figure.value)
+    percent = (1.0, 100.0) if result.percent == "percent" else (1.0,)
+    if shown and any(_close(factor * shown.value, result, result.value) for factor in percent):
+        return shown
+    return None
+
+
+def _calculated(
+    tokens: Sequence[_Token], figures: Sequence[Figure], value: Callable[[Figure], float]
+) -> Calculation | None:
+    """What the arithmetic comes to; None where the tokens are none. value: of an operand."""
+    values: dict[str, float] = {}
+    written = ""
+    for token in tokens:
+        if isinstance(token, str):
+            written += token
+        elif is_constant(figures[token]):
+            written += f"{figures[token].value:.0f}"
+        else:
+            letter = _LETTERS[len(values)]
+            written += letter
+            values[letter] = value(figures[token])
+    try:
+        return calculate(written, values)
+    except CalculationError:
+        return None
 
 
 def evaluates_to(computed: float, result: Figure) -> bool:
@@ -254,22 +232,5 @@ def amount_of(figure: Figure) -> float:
 
 def _close(computed: float, result: Figure, shown: float) -> bool:
     """Whether a number is equal within half a unit of the last digit shown."""
-    if not math.isfinite(computed):
-        return False
     unit = abs(shown / result.value) if result.value else 1.0
-    return abs(computed - shown) <= unit * 10.0**-result.decimals * 0.5 * (1 + 1e-6)
-
-
-def _evaluate(tokens: list[_Token], amounts: dict[int, float]) -> float:
-    """What the arithmetic comes to; not-a-number where the tokens are none."""
-    written = [_plain(amounts[int(token)]) if isinstance(token, float) else token for token in tokens]
-    try:
-        return calculate("".join(written)).value
-    except CalculationError:
-        return math.nan
-
-
-def _plain(amount: float) -> str:
-    """A number as the calculator takes it."""
-    digits = f"{amount:.{_DECIMALS}f}".rstrip("0").rstrip(".")
-    return f"({digits})"
+    return abs(computed - shown) <= unit * half_digit(result.decimals)

@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from itertools import zip_longest
 
 from chatbot.answer.citations.citation_keys import escape_keys
+from chatbot.calculator import written_out
 from chatbot.evidence.figure_names import SAME_PERIOD, agreement
 from chatbot.evidence.page import page_of
 from chatbot.evidence.passages import orders_of
@@ -142,12 +143,13 @@ def _go_together(*levels: _Level) -> bool:
 
 def _formula(earlier: _Level, later: _Level) -> str:
     start, end = earlier.figure, later.figure
-    change = end.value - start.value
     decimals = max(start.decimals, end.decimals)
-    difference = f"{end.text} (in {later.period.text}) - {start.text} (in {earlier.period.text})"
+    levels = [(one.figure.value, f"{one.figure.text} (in {one.period.text})") for one in (later, earlier)]
+    change, difference = written_out("a - b", dict(zip("ab", levels, strict=True)))
     if end.percent:
         return f"Change: {difference} = {round(change, decimals) + 0.0:.{decimals}f} percentage points."
-    base, last = (_DIGITS.search(one.text)[0].strip() for one in (start, end))  # type: ignore[index]
+    last, base = (_DIGITS.search(one.text)[0].strip() for one in (end, start))  # type: ignore[index]
     result = end.text.replace(last, f"{abs(change):,.{decimals}f}")
-    growth = f"100 × ({last} - {base}) / {base} = {100 * change / start.value:.1f}%"
-    return f"Change: {difference} = {'-' if change < 0 else ''}{result}; {growth}."
+    bare = {"a": (end.value, last), "b": (start.value, base)}
+    percent, growth = written_out("100 * (a - b) / b", bare)
+    return f"Change: {difference} = {'-' if change < 0 else ''}{result}; {growth} = {percent:.1f}%."

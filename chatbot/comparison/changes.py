@@ -9,6 +9,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from itertools import pairwise, product
 
+from chatbot.calculator import Operand
 from chatbot.comparison.quantities import (
     MINUS,
     MOST_DECIMALS,
@@ -19,7 +20,7 @@ from chatbot.comparison.quantities import (
     kind_of,
     money_of,
     number_text,
-    operand_text,
+    worked_out,
 )
 from chatbot.comparison.records import Comparison, Entry, EntryPlace, Quantity
 from chatbot.records import FINE
@@ -88,19 +89,13 @@ def change_between(before: Entry, after: Entry) -> Change:
     now = last.value
     decimals = min(MOST_DECIMALS, max(first.decimals, last.decimals))
     unit = joined_unit(money_of(first, last), SCALE_NAMES.get(last.scale, ""))
-    difference = now - was
-    formula = (
-        f"{number_text(now, decimals)} {MINUS} {operand_text(was, decimals)} = "
-        f"{number_text(difference, decimals)}{f' {unit}' if unit else ''}"
-    )
+    difference, formula = _difference(was, now, decimals)
+    formula += f" = {number_text(difference, decimals)}{f' {unit}' if unit else ''}"
     relative = ""
     if was > 0:
-        share = 100 * difference / was
+        share, written = worked_out("100 * a / b", (difference, decimals), (was, decimals))
         relative = f"{_signed(share, 1)}%"
-        formula += (
-            f"; 100 × {operand_text(difference, decimals)} / {number_text(was, decimals)} = "
-            f"{number_text(share, 1)}%"
-        )
+        formula += f"; {written} = {number_text(share, 1)}%"
     else:
         formula += "; no percentage, because the first figure is not above zero"
     if first.scale != last.scale:  # the coarser one is rounded by more than the finer one shows
@@ -118,9 +113,14 @@ def _points(since: EntryPlace, first: Quantity, last: Quantity) -> Change:
         MOST_DECIMALS,
         max(quantity.decimals + 2 * (quantity.unit == "basis points") for quantity in (first, last)),
     )
-    difference = number_text(now - was, decimals)
-    formula = f"{number_text(now, decimals)} {MINUS} {operand_text(was, decimals)} = {difference} {POINTS}"
-    return Change(since, f"{_signed(now - was, decimals)} {POINTS}", "", formula)
+    difference, formula = _difference(was, now, decimals)
+    formula += f" = {number_text(difference, decimals)} {POINTS}"
+    return Change(since, f"{_signed(difference, decimals)} {POINTS}", "", formula)
+
+
+def _difference(was: float, now: float, decimals: int) -> Operand:
+    """What two numbers differ by, and how that is written: "12 − 10"."""
+    return worked_out(f"a {MINUS} b", (now, decimals), (was, decimals))
 
 
 def _unlike(first: Quantity, last: Quantity, *, same_document: bool) -> str:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 
 from chatbot.comparison.key_figure_records import FigurePeriod, KeyFigure
-from chatbot.comparison.quantities import MINUS, number_text, operand_text
+from chatbot.comparison.quantities import MINUS, number_text, worked_out
 from ingestion.language.measures import measure_named
 
 __all__ = ["with_ratios"]
@@ -38,7 +38,8 @@ def _margin(
         return
     value = 100 * part.magnitude / whole.magnitude
     text = f"{number_text(value, PERCENT_DECIMALS)}%"
-    formula = f"100 × {_operand_text(part)} / {_operand_text(whole)} = {text}"
+    _, written = worked_out("100 * a / b", (part.value, part.decimals), (whole.value, whole.decimals))
+    formula = f"{written} = {text}"
     yield KeyFigure(
         name, period, text, value, "%", decimals=PERCENT_DECIMALS, formula=formula, operands=(part, whole)
     )
@@ -50,10 +51,10 @@ def _free_cash_flow(
     """Operating cash flow less capital expenditure, which statements print in brackets or without."""
     if cash is None or spent is None or cash.unit != spent.unit or cash.scale != spent.scale:
         return
-    value = cash.value - abs(spent.value)
+    paid = (abs(spent.value), spent.decimals)
+    value, written = worked_out(f"a {MINUS} b", (cash.value, cash.decimals), paid)
     decimals = max(cash.decimals, spent.decimals)
     text = number_text(value, decimals)
-    paid = number_text(abs(spent.value), spent.decimals)
     yield KeyFigure(
         FREE_CASH_FLOW,
         period,
@@ -63,10 +64,6 @@ def _free_cash_flow(
         cash.scale,
         decimals,
         unit_line=cash.unit_line,
-        formula=f"{_operand_text(cash)} {MINUS} {paid} = {text}",
+        formula=f"{written} = {text}",
         operands=(cash, spent),
     )
-
-
-def _operand_text(figure: KeyFigure) -> str:
-    return operand_text(figure.value, figure.decimals)

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from string import ascii_lowercase
 
+from chatbot.calculator import Operand, written_out
 from chatbot.comparison.records import Quantity
 from ingestion.language.currencies import MONEY
 from ingestion.language.numbers import find_figures
@@ -22,6 +24,7 @@ __all__ = [
     "number_text",
     "operand_text",
     "unit_text",
+    "worked_out",
 ]
 
 # The least bare amount that is taken for one without a scale, beside amounts in thousands or millions.
@@ -88,6 +91,14 @@ def operand_text(value: float, decimals: int) -> str:
     """Puts a negative number in brackets, so that no two signs meet in a formula."""
     number = number_text(value, decimals)
     return f"({number})" if number.startswith(MINUS) else number
+
+
+def worked_out(formula: str, *numbers: tuple[float, int]) -> Operand:
+    """What a formula of the letters a, b, … comes to, and how it is written. numbers: (value, decimals) of
+    each. Raises CalculationError.
+    """
+    operands = [(value, operand_text(value, decimals)) for value, decimals in numbers]
+    return written_out(formula, dict(zip(ascii_lowercase, operands, strict=False)))
 
 
 def common_scale(amounts: Iterable[tuple[float, float]]) -> float:

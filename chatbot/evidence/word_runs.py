@@ -9,6 +9,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from ingestion.language.currencies import CURRENCY_TERMS
+from ingestion.language.figure_words import ROUNDERS
 from ingestion.language.months import MONTHS
 from ingestion.language.scales import SCALE_TERMS, UNIT_TERMS
 from ingestion.language.vocabulary import words
@@ -43,7 +44,8 @@ _OF_ANY_FIGURE = (
     | UNIT_TERMS
     | CURRENCY_TERMS
     | (frozenset(MONTHS) - {"may"})
-    | words("us quarter fiscal fy about around approximately nearly almost")
+    | ROUNDERS
+    | words("us quarter fiscal fy")
 )
 
 # hyphens of all kinds, those of broken lines included

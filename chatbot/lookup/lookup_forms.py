@@ -8,7 +8,7 @@ from typing import Annotated, Any
 
 from pydantic import Field
 
-from chatbot.answer.calculator import LONGEST_EXPRESSION
+from chatbot.calculator import LONGEST_EXPRESSION
 from chatbot.forms import Strict
 from chatbot.models.tool_calls import OfferedTool
 

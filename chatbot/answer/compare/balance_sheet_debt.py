@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
+from string import ascii_letters
 
 from chatbot.answer.compare.key_figure_cells import RowPlace, key_figure_of
 from chatbot.answer.compare.key_figure_periods import column_periods
 from chatbot.answer.tables.cell_lookup import cell_of
+from chatbot.calculator import written_out
 from chatbot.comparison.key_figure_names import plain_label
 from chatbot.comparison.key_figure_records import FigurePeriod, KeyFigure
 from chatbot.records import Hit
@@ -72,10 +74,13 @@ def _sums(hit: Hit, table: Table, rows: Sequence[Row]) -> list[KeyFigure]:
 
 def _sum_of(parts: Sequence[KeyFigure], period: FigurePeriod) -> KeyFigure:
     first = parts[0]
-    value = sum(part.value for part in parts)
+    summands = {
+        letter: (part.value, f"{part.value:,.{part.decimals}f}")
+        for letter, part in zip(ascii_letters, parts, strict=False)
+    }
+    value, written = written_out(" + ".join(summands), summands)
     decimals = max(part.decimals for part in parts)
     text = f"{value:,.{decimals}f}"
-    written = " + ".join(f"{part.value:,.{part.decimals}f}" for part in parts)
     formula = f"{written} = {text}" if len(parts) > 1 else f"{first.text}, the only debt row"
     return KeyFigure(
         DEBT,

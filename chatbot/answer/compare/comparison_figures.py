@@ -27,6 +27,7 @@ from chatbot.evidence.page import page_of
 from chatbot.evidence.scales_of_cells import governing_mark, passage_scale
 from chatbot.records import FINE, Answer, Citation, Hit, NumberCheck
 from ingestion.language.currencies import MONEY
+from ingestion.language.figure_words import ABOUT, AGAINST
 from ingestion.language.numbers import Figure, scale_marks, stated_mark
 
 __all__ = ["Part", "derived_figure", "stated"]
@@ -50,12 +51,9 @@ COUNTS = re.compile(
 )
 # How much something moved, and from where, is no level.
 BEFORE_CHANGE = re.compile(
-    r"\b(?:by|up|down|additional|further|extra)\s(?:about |around |nearly |some |over )?$", re.IGNORECASE
+    rf"\b(?:by|up|down|additional|further|extra)\s(?:(?:{ABOUT}|over)\s)?$", re.IGNORECASE
 )
-BEFORE_BASE = re.compile(
-    r"\b(?:from|than|against|versus|compared (?:with|to))\s(?:about |around |nearly |the |a )?$",
-    re.IGNORECASE,
-)
+BEFORE_BASE = re.compile(rf"\b(?:from|than|{AGAINST})\s(?:(?:{ABOUT}|the|a)\s)?$", re.IGNORECASE)
 # Such words are looked for in this many characters before a figure.
 LOOK_BACK = 30
 _PER_CENT = re.compile(r"\bper ?cent\b", re.IGNORECASE)

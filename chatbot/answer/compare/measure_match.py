@@ -8,6 +8,7 @@ from dataclasses import dataclass
 
 from chatbot.evidence.figure_names import SAME_PERIOD, agreement
 from chatbot.records import Understanding
+from ingestion.language.figure_words import TOTALS
 from ingestion.language.measures import Measure, find_measures, spelled_out
 from ingestion.language.periods import Period, find_periods, periods_agree
 from ingestion.language.terms import terms
@@ -24,9 +25,7 @@ LEAST_SHARE = 0.5
 # known measure.
 LEAST_COVERAGE = 0.65
 # Words that make neither a row nor a question narrower.
-GENERAL = frozenset(
-    terms("total net consolidated note amount value figure number level size year fiscal financial annual")
-)
+GENERAL = TOTALS | frozenset(terms("amount value figure number level size year fiscal financial"))
 # Two figures of one name: a question about one is not answered by the other.
 EITHER = frozenset(terms("basic diluted"))
 # What a label says of its unit: "Overall balance, per cent of GDP".

@@ -10,6 +10,7 @@ from chatbot.answer.citations.citation_keys import escape_keys
 from chatbot.evidence.passages import verbatim
 from chatbot.evidence.scales_of_cells import for_row, is_counted, mark_of_table, passage_scale
 from chatbot.records import Hit
+from ingestion.language.figure_words import TOTALS
 from ingestion.language.measures import Measure
 from ingestion.language.numbers import Figure, cell_figure, stated_mark, table_styles
 from ingestion.language.opposites import PLANNED
@@ -58,8 +59,6 @@ ASKED_BONUS = 0.2
 BEGINS_BONUS = 0.1
 # What rows of rules and the columns of their limits are called.
 LIMIT = re.compile(r"\b(?:limit|ceiling|floor|cap|threshold)s?\b", re.IGNORECASE)
-# Words that make a label no narrower.
-TOTALS = frozenset(terms("total consolidated note"))
 # What follows this word says whose the figure is, and does not make the row another measure's. The words
 # after it do.
 OWNER = terms("attributable")[0]

@@ -2,28 +2,26 @@
 
 from __future__ import annotations
 
-import ast
-import operator
 import re
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from collections.abc import Mapping, Sequence
+from contextlib import suppress
+from dataclasses import dataclass, field
 
-from chatbot.answer.tables.cell_lookup import TOTALS, CellQuery, FoundCell, figure_in, find_cell
+from chatbot.answer.tables.cell_lookup import CellQuery, FoundCell, figure_in, find_cell
 from chatbot.answer.tables.table_wording import Worked, operand
+from chatbot.calculator import Operand, written_out
 from chatbot.records import Hit
 from ingestion.language.measures import Measure, measure_named
 from ingestion.language.terms import terms
 
 __all__ = ["MissingError", "Task", "printed_as_such", "work_out"]
 
-# What an operator does, and its sign in a written formula.
-_Operation = tuple[Callable[[float, float], float], str]
-_OPERATIONS: dict[type[ast.operator], _Operation] = {
-    ast.Add: (operator.add, "+"),
-    ast.Sub: (operator.sub, "-"),
-    ast.Mult: (operator.mul, "×"),
-    ast.Div: (operator.truediv, "/"),
-}
+# Of a formula: the mean of this year's and last year's figure, its change, what is added up, and an operand.
+# A capital letter stands for the figure of the year before.
+_MEAN = re.compile(r"\bavg\((\w)\)")
+_CHANGE = re.compile(r"\bchange\((\w)\)")
+_SUM = re.compile(r"sum\((.*)\)")
+_LETTER = re.compile(r"\b[A-Za-z]\b")
 # Costs and payments. Statements print them with or without brackets; in a formula they are amounts.
 _COSTS = frozenset(
     {
@@ -54,11 +52,6 @@ _NO_DEBT = re.compile(
 # In brackets these are a cost or a benefit; the row does not say which.
 _EITHER = frozenset({"income taxes"})
 
-# A value and how it is written in printed figures.
-_Term = tuple[float, str]
-# Gets an operand of a formula by its letter and year.
-_Fetch = Callable[[str, int], _Term]
-
 
 class MissingError(Exception):
     """An operand that no table of the pages states, or not so that its value can be told."""
@@ -72,7 +65,6 @@ class Task:
     words: of the question.
     whose: as in Understanding.
     others: the question asks for "other" revenue and the like.
-    settles: a figure of the measure may answer by yes or no.
     labels: receives the labels of the rows that were used.
     """
 
@@ -80,7 +72,6 @@ class Task:
     words: frozenset[str]
     whose: str = ""
     others: bool = False
-    settles: bool = True
     labels: list[str] = field(default_factory=list)
 
     def cell(self, measure: Measure, year: int | None) -> FoundCell:
@@ -88,8 +79,6 @@ class Task:
         query = CellQuery(measure, year, self.words, self.others)
         found = find_cell(query, self.sources)
         if found is None or (found.value < 0 and measure.name in _EITHER):
-            raise MissingError(measure.name)
-        if self._is_one_of_several(found, query):
             raise MissingError(measure.name)
         self.labels.append(found.label)
         return found
@@ -100,33 +89,6 @@ class Task:
         if not found.certain:
             raise MissingError(measure.name)
         return found
-
-    def _is_one_of_several(self, found: FoundCell, query: CellQuery) -> bool:
-        """Whether a figure may be just a region's or a segment's: none of several is the company's.
-
-        That is so where a figure of a statement was found on another page, and other tables have rows of the
-        same name with other figures of that year.
-        """
-        statements = set(query.measure.kinds)
-        if not statements:
-            return False
-        if not statements.isdisjoint(self.sources[found.key].kinds):
-            return False
-        label = _label(found)
-        size = abs(found.value) * found.scale
-        for key, hit in self.sources.items():
-            for table in hit.tables:
-                alone = replace(hit, tables=(table,))
-                other = find_cell(query, {key: alone})
-                if other is None or _label(other) != label:
-                    continue
-                if abs(other.value) * other.scale != size:
-                    return True
-        return False
-
-
-def _label(cell: FoundCell) -> frozenset[str]:
-    return frozenset(terms(cell.label)) - TOTALS
 
 
 def printed_as_such(measure: Measure, years: Sequence[int], task: Task) -> list[FoundCell]:
@@ -152,8 +114,7 @@ def work_out(measure: Measure, year: int, task: Task) -> Worked:
         amount = stated.value * stated.scale
         return Worked(amount, stated.text, (stated,))
     operands = _Operands(measure, task)
-    formula = ast.parse(measure.formula, mode="eval")
-    value, written = _evaluate(formula.body, operands.fetch, year)
+    value, written = written_out(*operands.of(year))
     cells = operands.cells
     scales = {cell.scale for cell in cells}
     if len(scales) > 1 and 1.0 in scales:
@@ -171,11 +132,28 @@ class _Operands:
     def __init__(self, measure: Measure, task: Task) -> None:
         measures = [measure_named(name) for name in measure.operands]
         self._measures = dict(zip("abcdef", measures, strict=False))
+        self._formula = measure.formula
         self._task = task
         self._letters: dict[FoundCell, str] = {}
         self.cells: list[FoundCell] = []
 
-    def fetch(self, letter: str, year: int) -> _Term:
+    def of(self, year: int) -> tuple[str, dict[str, Operand]]:
+        """The formula of single letters, and what they stand for in a year. Raises MissingError."""
+        if summed := _SUM.fullmatch(self._formula):
+            first, *others = summed[1].split(", ")
+            found = {first: self._fetch(first, year)}
+            for letter in others:
+                with suppress(MissingError):
+                    found[letter] = self._fetch(letter, year)
+            if len(found) == 1:
+                raise MissingError(first)
+            return " + ".join(found), found
+        formula = _MEAN.sub(lambda of: f"(({of[1]} + {of[1].upper()}) / 2)", self._formula)
+        formula = _CHANGE.sub(lambda of: f"({of[1]} - {of[1].upper()})", formula)
+        letters = _LETTER.findall(formula)
+        return formula, {one: self._fetch(one.lower(), year - one.isupper()) for one in letters}
+
+    def _fetch(self, letter: str, year: int) -> Operand:
         """The operand that a letter of the formula stands for. Raises MissingError."""
         measure = self._measures[letter]
         if measure.formula and not printed_as_such(measure, [year], self._task):
@@ -223,63 +201,3 @@ def _is_debt(label: str) -> bool:
     if not _DEBT.search(label):
         return False
     return not _NO_DEBT.search(label)
-
-
-def _evaluate(node: ast.expr, fetch: _Fetch, year: int) -> _Term:
-    """(value, how it is written) of a formula.
-
-    Values carry their tables' scales, so that pages of different scales agree.
-    """
-    if isinstance(node, ast.Constant) and isinstance(node.value, int | float):
-        return float(node.value), str(node.value)
-    if isinstance(node, ast.Name):
-        return fetch(node.id, year)
-    if isinstance(node, ast.BinOp):
-        return _binary(node, fetch, year)
-    if isinstance(node, ast.Call) and isinstance(node.func, ast.Name):
-        function, arguments = node.func.id, node.args
-        if function == "sum":
-            names = [argument.id for argument in arguments if isinstance(argument, ast.Name)]
-            return _sum(names, fetch, year)
-        if isinstance(arguments[0], ast.Name):
-            return _of_two_years(function, arguments[0].id, fetch, year)
-    raise ValueError(f"no formula has {ast.dump(node)}")
-
-
-def _binary(node: ast.BinOp, fetch: _Fetch, year: int) -> _Term:
-    left, left_text = _evaluate(node.left, fetch, year)
-    right, right_text = _evaluate(node.right, fetch, year)
-    apply, sign = _OPERATIONS[type(node.op)]
-    if sign in "×/":
-        if isinstance(node.right, ast.BinOp):
-            right_text = f"({right_text})"
-        left_operator = node.left.op if isinstance(node.left, ast.BinOp) else None
-        if isinstance(left_operator, ast.Add | ast.Sub):
-            left_text = f"({left_text})"
-    return apply(left, right), f"{left_text} {sign} {right_text}"
-
-
-def _sum(names: Sequence[str], fetch: _Fetch, year: int) -> _Term:
-    """The first operand with those of the others that are printed.
-
-    Raises MissingError where the first, or all others, are missing.
-    """
-    found = [fetch(names[0], year)]
-    for name in names[1:]:
-        try:
-            found.append(fetch(name, year))
-        except MissingError:
-            continue
-    if len(found) == 1:
-        raise MissingError(names[0])
-    value = sum(value for value, _ in found)
-    return value, " + ".join(text for _, text in found)
-
-
-def _of_two_years(function: str, name: str, fetch: _Fetch, year: int) -> _Term:
-    """The mean of this year's and last year's figure for "avg", else the change."""
-    now, now_text = fetch(name, year)
-    before, before_text = fetch(name, year - 1)
-    if function == "avg":
-        return (now + before) / 2, f"(({now_text} + {before_text}) / 2)"
-    return now - before, f"({now_text} - {before_text})"

@@ -27,23 +27,29 @@ from chatbot.answer.tables.cell_lookup import (
     of_year,
 )
 from chatbot.answer.tables.table_wording import (
+    MEAN_DECIMALS,
     amount,
     decimals_of,
     difference,
     in_a_sentence,
+    mean_of,
     moved,
     number_text,
     one_line,
-    operand,
+    operand_of,
     owned,
     said,
     short_head,
     stated_value,
+    sum_of,
     unit_text,
+    worked_out,
 )
 from chatbot.answer.verdict import by_bound, by_move, by_plan, is_other
+from chatbot.calculator import CalculationError, half_digit
 from chatbot.question_reading import OF_BOUNDS, Operation, QuestionReading, read_question
 from chatbot.records import Hit, Prompt, Understanding
+from ingestion.language.figure_words import TOTALS
 from ingestion.language.periods import PART_ALONE, WHOLE_YEAR, Period, find_periods, without_periods
 from ingestion.language.terms import initials_behind, terms
 from ingestion.records import Row, Table
@@ -58,7 +64,6 @@ ABOVE = 0.5
 # A row is in doubt where another row with other figures scores nearly as well.
 IN_DOUBT = 0.05
 MOST_YEARS = 10
-MEAN_DECIMALS = 2
 WHOLE = 100  # per cent
 # The rows that a total needs at least, and the rounding allowed for each, in units of the last digit.
 FEWEST_PARTS, ROUNDED = 2, 1.0
@@ -69,7 +74,6 @@ _NOT_OF_A_YEAR = frozenset(
         "estimate change"
     )
 )
-_TOTALS = frozenset(terms("total totals net annual"))
 # "Levies (payable)" are levies.
 _IN_BRACKETS = re.compile(r"\([^()]*\)")
 
@@ -93,7 +97,7 @@ def by_operation(prompt: Prompt, asked: Understanding) -> str:
         lines = _KINDS[operation.kind](found, times)
         name, colon, rest = "\n\n".join(lines).partition(":")
         verdict = _verdict(asked.reading, operation.kind, found, times)
-    except (_NoCellError, ZeroDivisionError):
+    except (_NoCellError, CalculationError):
         return ""
     return f"{verdict} {owned(asked.whose, name)}{colon}{rest}".strip()
 
@@ -338,7 +342,7 @@ def _part_and_total(topics: Sequence[str], sources: Mapping[str, Hit], query: _R
 
 def _terms_of_parts(rows: Sequence[Row]) -> frozenset[str]:
     """The terms of the labels that are called no total."""
-    labels = [row.label for row in rows if _TOTALS.isdisjoint(terms(row.label))]
+    labels = [row.label for row in rows if TOTALS.isdisjoint(terms(row.label))]
     return frozenset(terms(" ".join(labels)))
 
 
@@ -347,8 +351,8 @@ def _is_total_of(row: Row, asked: frozenset[str]) -> bool:
     label = _label_terms(row)
     if not label or not any(row.cells) or OTHER.match(row.label):
         return False
-    rest = label - _TOTALS
-    if label & _TOTALS and (not rest or not rest.isdisjoint(asked)):
+    rest = label - TOTALS
+    if label & TOTALS and (not rest or not rest.isdisjoint(asked)):
         return True
     return bool(rest) and rest <= asked
 
@@ -475,18 +479,13 @@ def _is_rounded(left: FoundCell, right: FoundCell) -> bool:
     if left.percent != right.percent:
         return False
     difference = abs(left.value * left.scale - right.value * right.scale)
-    return difference <= max(_half_digit(left), _half_digit(right))
-
-
-def _half_digit(cell: FoundCell) -> float:
-    """Half of a figure's last digit."""
-    return 0.5 * 10.0 ** -decimals_of([cell]) * cell.scale
+    return difference <= max(half_digit(cell.figure.decimals) * cell.scale for cell in (left, right))
 
 
 def _score(row: Row, words: frozenset[str], asked: frozenset[str], around: frozenset[str]) -> float:
     """How well a question's words name a row, 0 where too few do."""
     label = _label_terms(row)
-    own = frozenset(terms(_IN_BRACKETS.sub(" ", row.label))) & label - _TOTALS or label
+    own = frozenset(terms(_IN_BRACKETS.sub(" ", row.label))) & label - TOTALS or label
     for initials in initials_behind(row.label):
         short = frozenset(terms(initials))
         if short and short <= words:
@@ -497,7 +496,7 @@ def _score(row: Row, words: frozenset[str], asked: frozenset[str], around: froze
     share_of_row = len(own & words) / len(own)
     if share_of_row < LEAST_SAID:
         return 0.0
-    total = 0.1 * (bool(label & _TOTALS) == bool(words & _TOTALS))
+    total = 0.1 * (bool(label & TOTALS) == bool(words & TOTALS))
     if not asked:
         return share_of_row + total
     section = frozenset(terms(row.section))
@@ -640,51 +639,49 @@ def _growth(rows: Sequence[_Found], times: Sequence[Period]) -> Iterator[str]:
 
 def _mean(rows: Sequence[_Found], times: Sequence[Period]) -> Iterator[str]:
     span = range(times[0].end_year, times[-1].end_year + 1) if times else ()
-    cells = rows[0].cells([of_year(year) for year in span])
-    if len(cells) < 2:
-        raise _NoCellError
-    _check_alike(*cells)
-    first = cells[0]
-    mean = sum(cell.value for cell in cells) / len(cells)
-    unit = "%" if first.percent else unit_text(first)
-    name = one_line(f"{first.label}, average")
-    summands = " + ".join(map(operand, cells))
-    yield f"{name}: ({summands}) / {len(cells)} = {number_text(mean, MEAN_DECIMALS)}{unit}."
+    cells = _several(rows[0].cells([of_year(year) for year in span]))
+    mean, formula = mean_of(list(map(operand_of, cells)))
+    unit = "%" if cells[0].percent else unit_text(cells[0])
+    name = one_line(f"{cells[0].label}, average")
+    yield f"{name}: {formula} = {number_text(mean, MEAN_DECIMALS)}{unit}."
     yield from said(cells)
 
 
 def _sum(rows: Sequence[_Found], times: Sequence[Period]) -> Iterator[str]:
     if len(rows) == 2:
         cells = _cells_of_one_period(rows, times)
-    elif len(times) > 1:
-        cells = rows[0].cells(times)
     else:
-        cells = []
-    if len(cells) < 2 or cells[0].percent:
+        cells = _several(rows[0].cells(times) if len(times) > 1 else [])
+    if cells[0].percent:
         raise _NoCellError
-    _check_alike(*cells)
-    total = sum(cell.value for cell in cells)
-    summands = " + ".join(map(operand, cells))
-    yield f"Total: {summands} = {number_text(total, decimals_of(cells))}{unit_text(cells[0])}."
+    total, formula = sum_of(cells)
+    yield f"Total: {formula} = {number_text(total, decimals_of(cells))}{unit_text(cells[0])}."
     yield from said(cells)
 
 
+def _several(cells: list[FoundCell]) -> list[FoundCell]:
+    """Figures of one row. Raises _NoCellError where there is but one, or they do not go together."""
+    if len(cells) < 2:
+        raise _NoCellError
+    _check_alike(*cells)
+    return cells
+
+
 def _ratio(rows: Sequence[_Found], times: Sequence[Period]) -> Iterator[str]:
-    part, whole = _cells_of_one_period(rows, times)
-    name = one_line(f"{part.label} to {whole.label}, {short_head(part.head)}")
-    ratio = part.value / whole.value
-    yield f"{name}: {operand(part)} / {operand(whole)} = {ratio:.2f}."
-    yield from said([part, whole])
+    cells = part, whole = _cells_of_one_period(rows, times)
+    ratio, formula = worked_out("a / b", cells)
+    yield one_line(f"{part.label} to {whole.label}, {short_head(part.head)}") + f": {formula} = {ratio:.2f}."
+    yield from said(cells)
 
 
 def _share(rows: Sequence[_Found], times: Sequence[Period]) -> Iterator[str]:
-    part, whole = _cells_of_one_period(rows, times)
-    share = 100 * part.value / whole.value
+    cells = part, whole = _cells_of_one_period(rows, times)
+    share, formula = worked_out("100 * a / b", cells)
     if part.percent or not 0 <= share <= WHOLE:
         raise _NoCellError
     name = one_line(f"{part.label} as a share of {whole.label}, {short_head(part.head)}")
-    yield f"{name}: 100 × {operand(part)} / {operand(whole)} = {share:.1f}%."
-    yield from said([part, whole])
+    yield f"{name}: {formula} = {share:.1f}%."
+    yield from said(cells)
 
 
 _KINDS = {

@@ -1,42 +1,34 @@
-"""Answers with what is worked out from cells of tables: a ratio, a change or an average of measures.
+"""Answers with a ratio or a sum of measures that is worked out from cells of tables.
 
 The answer shows the formula and every operand, each with its citation. It is empty where an operand is
-missing or the question asks for something narrower. A cell that states a measure itself answers only a
-question that asks for nothing else: of others it was wrong more often than right (benchmarks/ablation.py).
+missing or the question asks for something narrower. How one row changed is not worked out here: see
+operations. A cell that states a measure itself answers only a question that asks for nothing else: of others
+it was wrong more often than right (benchmarks/ablation.py).
 """
 
 from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from contextlib import suppress
 from dataclasses import replace
 from itertools import pairwise
 
 from chatbot.answer.tables.cell_lookup import (
-    FoundCell,
-    as_amounts,
     by_year,
     columns_by_year,
     newest_year,
 )
 from chatbot.answer.tables.formula_evaluation import MissingError, Task, printed_as_such, work_out
 from chatbot.answer.tables.table_wording import (
-    MEAN_DECIMALS,
-    Worked,
-    amount,
     in_a_sentence,
-    moved,
-    number_text,
     owned,
     printed,
-    result_text,
     said,
     scale_text,
     stated_value,
 )
-from chatbot.answer.verdict import by_move, is_other
-from chatbot.question_reading import AVERAGING, OF_BOUNDS, WAYS, QuestionReading, read_question
+from chatbot.calculator import CalculationError
+from chatbot.question_reading import AVERAGING, OF_BOUNDS, QuestionReading, read_question
 from chatbot.records import Hit, Prompt, Understanding
 from ingestion.language.currencies import CURRENCY_TERMS
 from ingestion.language.measures import Measure, measure_named
@@ -47,8 +39,7 @@ from ingestion.records import Table
 
 __all__ = ["compute_answer", "leaves_average_out"]
 
-# The most years in an average, and the most that are stated or worked out one by one.
-MOST_YEARS = 10
+# The most years that are stated or worked out one by one.
 MOST_STATED = 4
 # Words beside measure, name and period that do not make a question ask for something narrower. Of 220
 # questions this gains 3 and loses 1; all figures of tables together gain 3.
@@ -90,14 +81,17 @@ def compute_answer(prompt: Prompt, asked: Understanding) -> str:
     if asked.reading.is_of_part or asked.reading.asks("month"):
         return ""
     sources = {key: hit for key, hit in prompt.sources.items() if hit.version == first.version}
-    task = _task(asked, measures, sources, first.document)
+    words, others = frozenset(asked.reading.terms), asked.reading.asks("other")
+    task = Task(sources, words, asked.whose, others)
+    # A row may lack what else the question asks for, "youth" or "external".
+    beside = _beside(asked, measures, first.document) - OF_BOUNDS - set(terms(asked.whose))
     asks_more = len(measures) > 1 or asked.reading.operation or asked.reading.asks("averaging")
-    settled = task.settles and asked.form == "figure" and not asks_more
+    settled = asked.form == "figure" and not (beside or asks_more)
     try:
         years = _years(asked, sources)
         paragraphs = _answer(measures, years, asked.reading, task, settled=settled)
         text = "\n\n".join(paragraphs)
-    except (MissingError, ZeroDivisionError):
+    except (MissingError, CalculationError):
         return ""
     operands = frozenset[str]()
     if any(measure.formula for measure in measures):
@@ -105,14 +99,6 @@ def compute_answer(prompt: Prompt, asked: Understanding) -> str:
     if _asks_for_narrower(asked, measures, sources, operands):
         return ""
     return text
-
-
-def _task(asked: Understanding, measures: _Measures, sources: _Sources, document: str) -> Task:
-    # A row may lack what else the question asks for, "youth" or "external"; its figure then settles nothing.
-    whose = set(terms(asked.whose))
-    beside = _beside(asked, measures, document) - OF_BOUNDS - whose
-    words, others = frozenset(asked.reading.terms), asked.reading.asks("other")
-    return Task(sources, words, asked.whose, others, settles=not beside)
 
 
 def leaves_average_out(question: str, answer: str) -> bool:
@@ -228,27 +214,10 @@ def _answer(
             measure = _share(measures, set(terms(before)))
     if measure.formula and printed_as_such(measure, years, task):
         measure = replace(measure, printed=measure.asked, operands=(), formula="")
-    if len(years) > 1 and question.asks("average over years"):
-        yield from _average(measure, years, task)
-    elif measure.formula:
+    if measure.formula:
         yield from _formula(measure, years, question, task)
-    elif grown := _asked_growth(measure, years, question, task):
-        yield from grown
     elif settled:
         yield from _stated(measure, years, task)
-
-
-def _asked_growth(measure: Measure, years: Sequence[int], question: QuestionReading, task: Task) -> list[str]:
-    """Growth over the years named, or over the year before; [] where the question asks for no growth.
-
-    Raises MissingError where a figure of several years is missing.
-    """
-    how_much = question.asks("move") and question.asks("how much")
-    if not (how_much or question.asks("change") or question.asks_move):
-        return []
-    if len(years) > 1:
-        return list(_growth(measure, years, question, task))
-    return _growth_in(measure, years[0], question, task)
 
 
 def _share(measures: _Measures, before: set[str]) -> Measure:
@@ -277,40 +246,6 @@ def _stated(measure: Measure, years: Sequence[int], task: Task) -> Iterator[str]
     if sentence := in_a_sentence(first.label, figures, task.whose):
         yield f"{sentence} [{first.key}]"
     yield from said(cells)
-
-
-def _settles(cell: FoundCell, question: QuestionReading, task: Task) -> bool:
-    """Whether a figure may decide a question by yes or no."""
-    return task.settles and cell.certain and not is_other(cell.label, question)
-
-
-def _growth(measure: Measure, years: Sequence[int], question: QuestionReading, task: Task) -> Iterator[str]:
-    """How a measure moved from the first year to the last. Raises MissingError."""
-    first, last = min(years), max(years)
-    before = task.operand(measure, first)
-    after = task.operand(measure, last)
-    if before.scale != after.scale or before.percent != after.percent:
-        raise MissingError(measure.name)
-    before, after = as_amounts(before, after)
-    text = moved(before, after, task.whose)
-    if _settles(after, question, task):
-        verdict = by_move(question, (first, amount(before)), (last, amount(after)))
-        text = f"{verdict} {text}".strip()
-    yield text
-    yield from said([after, before])
-
-
-def _growth_in(measure: Measure, year: int, question: QuestionReading, task: Task) -> list[str]:
-    """Growth against the year before.
-
-    [] where one of the two years is not printed, or the measure is a change itself.
-    """
-    names = (" ".join(phrase) for phrase in _phrases([measure]))
-    if any(WAYS["move"].search(name) for name in names):
-        return []
-    with suppress(MissingError):
-        return list(_growth(measure, (year - 1, year), question, task))
-    return []
 
 
 def _formula(measure: Measure, years: Sequence[int], question: QuestionReading, task: Task) -> Iterator[str]:
@@ -342,31 +277,4 @@ def _formula(measure: Measure, years: Sequence[int], question: QuestionReading, 
         result = printed(value, measure)
         scale = scale_text(value, measure)
         yield f"{name} ({year}) was {result}{scale}: {value.written} = {result}."
-    yield from said(_cells(value for _, value in worked))
-
-
-def _cells(worked: Iterable[Worked]) -> list[FoundCell]:
-    return [cell for value in worked for cell in value.cells]
-
-
-def _average(measure: Measure, years: Sequence[int], task: Task) -> Iterator[str]:
-    chosen = sorted(years)[-MOST_YEARS:]
-    worked = [work_out(measure, year, task) for year in chosen]
-    results = [printed(value, measure) for value in worked]
-    formulas = []
-    each = ""
-    if measure.formula:
-        for year, value, result in zip(chosen, worked, results, strict=True):
-            formulas.append(f"{year}: {value.written} = {result}")
-        each = "; ".join(formulas) + "."
-    scale = 1.0 if measure.unit else worked[0].cells[0].scale
-    mean = sum(value.value for value in worked) / len(worked) / scale
-    if measure.unit:
-        average = result_text(mean, measure)
-    else:
-        average = number_text(mean, MEAN_DECIMALS)
-    label = f"{owned(task.whose, measure.name)}, average of {chosen[0]}-{chosen[-1]}"
-    formula = f"({' + '.join(results)}) / {len(worked)}"
-    unit = scale_text(worked[0], measure)
-    yield f"{label}: {formula} = {average}{unit}. {each}".strip()
-    yield from said(_cells(worked))
+    yield from said([cell for _, value in worked for cell in value.cells])

@@ -5,9 +5,11 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass
+from string import ascii_lowercase
 
 from chatbot.answer.tables.cell_lookup import FoundCell, is_planned
 from chatbot.answer.verdict import Amount
+from chatbot.calculator import Operand, written_out
 from ingestion.language.currencies import CURRENCY, DRAWN_SIGNS, currency_of
 from ingestion.language.measures import Measure
 from ingestion.language.periods import find_periods
@@ -21,10 +23,12 @@ __all__ = [
     "decimals_of",
     "difference",
     "in_a_sentence",
+    "mean_of",
     "moved",
     "number_text",
     "one_line",
     "operand",
+    "operand_of",
     "owned",
     "printed",
     "result_text",
@@ -32,8 +36,10 @@ __all__ = [
     "scale_text",
     "short_head",
     "stated_value",
+    "sum_of",
     "unit_text",
     "with_unit",
+    "worked_out",
 ]
 
 # The letters of a currency's code, which keeps its capitals.
@@ -79,6 +85,34 @@ def _currency(cell: FoundCell) -> str | None:
         return cell.figure.unit
     of_table = re.search(CURRENCY, cell.unit)
     return currency_of(of_table[0]) if of_table else None
+
+
+def worked_out(formula: str, cells: Sequence[FoundCell]) -> Operand:
+    """What a formula of the letters a, b, … comes to with printed figures, and how it is written with them.
+
+    Raises CalculationError.
+    """
+    return _with_letters(formula, list(map(operand_of, cells)))
+
+
+def sum_of(cells: Sequence[FoundCell]) -> Operand:
+    """The same for the sum of figures."""
+    return worked_out(" + ".join(ascii_lowercase[: len(cells)]), cells)
+
+
+def mean_of(operands: Sequence[Operand]) -> Operand:
+    """The same for the mean of operands."""
+    count = len(operands)
+    return _with_letters(f"({' + '.join(ascii_lowercase[:count])}) / {count}", operands)
+
+
+def _with_letters(formula: str, operands: Sequence[Operand]) -> Operand:
+    return written_out(formula, dict(zip(ascii_lowercase, operands, strict=False)))
+
+
+def operand_of(cell: FoundCell) -> Operand:
+    """A figure as printed, with its value."""
+    return cell.value, operand(cell)
 
 
 def operand(cell: FoundCell) -> str:
@@ -218,16 +252,16 @@ def moved(before: FoundCell, after: FoundCell, whose: str = "") -> str:
 
 def difference(name: str, before: FoundCell, after: FoundCell) -> str:
     """The formula of a change behind its name, with that of the percentage where there is one."""
-    change = after.value - before.value
-    decimals = decimals_of([after, before])
-    base = operand(before)
-    formula = f"{operand(after)} - {base}"
+    cells = after, before
+    decimals = decimals_of(cells)
+    change, formula = worked_out("a - b", cells)
     head = f"{one_line(name)}{unit_text(after)}: {formula}"
     if after.percent:
         return f"{head} = {change:.{decimals}f} percentage points."
     growth = ""
     if before.value > 0 <= after.value:  # a percentage means nothing below zero
-        growth = f"; 100 × ({formula}) / {base} = {100 * change / before.value:.1f}%"
+        percent, formula = worked_out("100 * (a - b) / b", cells)
+        growth = f"; {formula} = {percent:.1f}%"
     return f"{head} = {number_text(change, decimals)}{growth}."
 
 

@@ -8,9 +8,9 @@ from collections.abc import Iterable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
 
-from chatbot.answer.calculator import Calculation, CalculationError, calculate
 from chatbot.answer.verification.located import LocatedQuote
 from chatbot.answer.verification.reply import ReadFigure, ReadStatement
+from chatbot.calculator import Calculation, CalculationError, calculate, half_digit
 from chatbot.evidence.page import PageEvidence
 from chatbot.evidence.page_figures import OnPage, digits_of
 from chatbot.evidence.word_runs import common_end, comparable_words
@@ -404,7 +404,7 @@ def are_factors(factors: Iterable[float], printed: Iterable[float]) -> bool:
 def is_result(figure: Figure, proven: ProvenCalculation) -> bool:
     """Whether a calculation, or a step of it, comes to a figure within the digits that it shows."""
     calculation = proven.calculation
-    step = 10.0**-figure.decimals / 2 * (1 + 1e-6)
+    step = half_digit(figure.decimals)
     scales = {scale * factor for scale in proven.scales for factor in (1.0, *SCALES & {*calculation.factors})}
 
     def comes_to(value: float) -> bool:

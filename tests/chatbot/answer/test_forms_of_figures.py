@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 
 from chatbot.answer.compare.key_figure_lookup import document_figures
+from chatbot.answer.tables.operations import by_operation
 from chatbot.answer.tables.table_answers import compute_answer
 from chatbot.answer.verification.own_text import check_quoted
 from chatbot.records import FINE, Hit
@@ -33,7 +34,8 @@ def page_of(path: Path, rows: str, *more: str, title: str = "Income statement (E
 
 def answer(question: str, page: Hit) -> str:
     prompt = prompt_over(page, question=question)
-    return compute_answer(prompt, understand(question, question))
+    asked = understand(question, question)
+    return compute_answer(prompt, asked) or by_operation(prompt, asked)
 
 
 def key_figures(page: Hit) -> dict[tuple[str, str], float]:

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from chatbot.answer.calculator import GREATEST_EXPONENT, LONGEST_EXPRESSION, CalculationError, calculate
+from chatbot.calculator import GREATEST_EXPONENT, LONGEST_EXPRESSION, CalculationError, calculate
 from tests.case_rows import case_lines, case_rows
 
 RIGHT = case_rows("""

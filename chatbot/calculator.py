@@ -9,13 +9,14 @@ import ast
 import math
 import operator
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from statistics import fmean
+from types import MappingProxyType
 
 from chatbot.errors import ProjectError
 
-__all__ = ["Calculation", "CalculationError", "calculate"]
+__all__ = ["Calculation", "CalculationError", "Operand", "calculate", "half_digit", "written_out"]
 
 LONGEST_EXPRESSION = 600
 # Greater exponents, and results beyond floats, are of no calculation with money.
@@ -44,6 +45,11 @@ _FUNCTIONS: dict[str, Callable[[Sequence[float]], float]] = {
 
 
 _NAMES = re.compile(rf"\b(?:{'|'.join(_FUNCTIONS)})(?=\s?\()", re.IGNORECASE)
+_LETTER = re.compile(r"\b[A-Za-z]\b")
+_NO_VALUES: Mapping[str, float] = MappingProxyType({})
+
+# What a letter of a formula stands for: its value, and how that is written.
+Operand = tuple[float, str]
 
 
 class CalculationError(ProjectError):
@@ -71,8 +77,24 @@ class Calculation:
     percents: tuple[float, ...] = ()
 
 
-def calculate(expression: str) -> Calculation:
+def half_digit(decimals: int) -> float:
+    """Half a unit of the last digit of a number with so many decimals, and what floats may add to it."""
+    return 0.5 * 10.0**-decimals * (1 + 1e-6)
+
+
+def written_out(formula: str, operands: Mapping[str, Operand]) -> Operand:
+    """What a formula of single letters, "100 * (a - b) / b", comes to, and how it is written with operands.
+
+    Raises CalculationError.
+    """
+    value = calculate(formula, {letter: value for letter, (value, _) in operands.items()}).value
+    return value, _LETTER.sub(lambda letter: operands[letter[0]][1], formula.replace("*", "×"))
+
+
+def calculate(expression: str, values: Mapping[str, float] = _NO_VALUES) -> Calculation:
     """Work out an expression such as "(1,209 − 1,180) / 1,180 × 100" or "mean(4.1, 3.9)".
+
+    values: of single letters in it.
 
     Commas and blanks before three digits set thousands apart, as in "1,209" and "1 209"; a comma with a blank
     behind it parts two numbers. "5%" is 0.05. Raises CalculationError.
@@ -96,11 +118,12 @@ def calculate(expression: str) -> Calculation:
 
     written = _TIMES.sub("*", expression.translate(_SIGNS))
     try:
-        if not _OTHERS.fullmatch(_NAMES.sub("", _NUMBER.sub("", written))):
+        named = _LETTER.sub(lambda letter: "" if letter[0] in values else letter[0], written)
+        if not _OTHERS.fullmatch(_NAMES.sub("", _NUMBER.sub("", named))):
             raise ValueError(written)
         written = _NUMBER.sub(plain, written)
         tree = ast.parse(written.strip(), mode="eval").body
-        value = _worked_out(tree, steps, scaling)
+        value = _worked_out(tree, steps, scaling, values)
     except ZeroDivisionError as error:
         raise CalculationError(f"{expression} divides by zero.", hint="Check its numbers.") from error
     except (SyntaxError, ValueError, TypeError, OverflowError, RecursionError, MemoryError) as error:
@@ -117,8 +140,10 @@ def calculate(expression: str) -> Calculation:
     return Calculation(shown, value, whole_first, tuple(amounts), tuple(factors), tuple(percents))
 
 
-def _worked_out(node: ast.expr, steps: list[tuple[float, bool]], scaling: set[ast.expr]) -> float:
-    """What a part comes to.
+def _worked_out(
+    node: ast.expr, steps: list[tuple[float, bool]], scaling: set[ast.expr], values: Mapping[str, float]
+) -> float:
+    """What a part comes to. values: of letters.
 
     steps: gets each part that is no single number, as Calculation has them, the whole last. scaling: gets the
     parts that change the unit, or have a part that does. Raises ValueError for anything but numbers, the
@@ -128,18 +153,20 @@ def _worked_out(node: ast.expr, steps: list[tuple[float, bool]], scaling: set[as
     match node:
         case ast.Constant(value=int() | float() as number) if not isinstance(number, bool):
             return float(number)
+        case ast.Name(id=letter) if letter in values:
+            return values[letter]
         case ast.UnaryOp(op=ast.USub() | ast.UAdd(), operand=operand):
             parts = [operand]
-            value = _worked_out(operand, steps, scaling)
+            value = _worked_out(operand, steps, scaling, values)
             value = -value if isinstance(node.op, ast.USub) else value
         case ast.BinOp(left=left, op=op, right=right):
             parts = [left, right]
-            first, second = (_worked_out(part, steps, scaling) for part in parts)
+            first, second = (_worked_out(part, steps, scaling, values) for part in parts)
             value = _operated(op, first, second)
         case ast.Call(func=ast.Name(id=name), args=[_, *_] as parts, keywords=[]) if (
             name.lower() in _FUNCTIONS
         ):
-            found = [_worked_out(part, steps, scaling) for part in parts]
+            found = [_worked_out(part, steps, scaling, values) for part in parts]
             value = float(_FUNCTIONS[name.lower()](found))
         case _:
             raise ValueError(ast.dump(node))

