@@ -257,12 +257,14 @@ def base_path() -> str:
     return os.environ.get("STREAMLIT_SERVER_BASE_URL_PATH", "")
 
 
-def load_settings(environment: Mapping[str, str] | None = None) -> Settings:
+def load_settings(environment: Mapping[str, str] | None = None, *, home: Path | None = None) -> Settings:
     """Reads the settings from `environment` (default: that of the process, and below it the home's `.env`).
+
+    home: in place of the one that the process's environment names.
 
     Raises SettingsError, which names the variable and what it takes, or the line of the file.
     """
-    given = _of_this_process() if environment is None else environment
+    given = _of_this_process(home) if environment is None else environment
     values: dict[str, Any] = {"model_cache": _cache_folder(given)}
     for one in fields(Settings):
         text = given.get(one.metadata.get("name", ""), "").strip()
@@ -279,14 +281,15 @@ def load_settings(environment: Mapping[str, str] | None = None) -> Settings:
     return settings
 
 
-def _of_this_process() -> dict[str, str]:
+def _of_this_process(home: Path | None) -> dict[str, str]:
     """Returns the environment, and what it leaves unset of the `.env` in the home.
 
     No other folder's file is read: one that was downloaded must not say where keys and texts go.
     """
-    home = os.environ.get("FINPOLICY_HOME", "").strip()
-    folder = Path(home).expanduser() if home else default_home()
-    return _of_file(folder / ".env") | dict(os.environ)
+    own = dict(os.environ) if home is None else {**os.environ, "FINPOLICY_HOME": str(home)}
+    named = own.get("FINPOLICY_HOME", "").strip()
+    folder = Path(named).expanduser() if named else default_home()
+    return _of_file(folder / ".env") | own
 
 
 def _of_file(path: Path) -> dict[str, str]:
