@@ -17,7 +17,8 @@ from tests.test_architecture import house, module_of, name, room_of, tree
 
 # Tokens of Python, without line ends, indents and comments.
 BUDGETS = {
-    "answer": 59_800,
+    # A figure of one of several segments is not taken for the company's.
+    "answer": 59_900,
     "api": 24_200,
     # The thread that reads key figures came here from a page.
     "app": 9_550,
@@ -38,12 +39,13 @@ BUDGETS = {
     "service": 4_400,
     # What a question asks is read here once, for search and answer; it was read in eleven modules of theirs.
     # The calculator came here from `answer`, so that comparisons and key figures can use it too.
-    "single modules": 13_250,
+    # Words that only hold a verb ask for no change, and long questions are not kept for long.
+    "single modules": 13_400,
     "store": 73_400,
     "tools": 5_100,
     "ui": 67_800,
 }
-WHOLE = 572_400
+WHOLE = 572_600
 LONGEST_FUNCTION = 60
 # They write one thing after another down: the steps of an answer, the parts of the service, a chart.
 MAY_BE_LONGER = {
