@@ -116,7 +116,8 @@ def calculate(expression: str, values: Mapping[str, float] = _NO_VALUES) -> Calc
     steps: list[tuple[float, bool]] = []
     scaling: set[ast.expr] = set()
 
-    written = _TIMES.sub("*", expression.translate(_SIGNS))
+    written = expression.translate(_SIGNS)
+    written = written if "x" in values else _TIMES.sub("*", written)
     try:
         named = _LETTER.sub(lambda letter: "" if letter[0] in values else letter[0], written)
         if not _OTHERS.fullmatch(_NAMES.sub("", _NUMBER.sub("", named))):

@@ -12,6 +12,7 @@ from functools import cached_property, lru_cache
 
 from ingestion.language.currencies import CURRENCY_TERMS
 from ingestion.language.figure_words import ABOUT, AGAINST, CHANGE_NAMES, MOVING
+from ingestion.language.measures import spelled_out
 from ingestion.language.numbers import Figure, find_figures
 from ingestion.language.opposites import (
     COMPARATIVES,
@@ -60,16 +61,18 @@ WAYS: Mapping[str, re.Pattern[str]] = {
         "average over years": r"\b(?:\d|two|three|four|five|ten)[ -]years? (?:\w+ )?(?:average|mean)\b"
         r"|\b(?:average|mean) (?:over|across) (?:the )?(?:\w+ )?years\b"
         r"|^(?:what (?:is|was) (?:the )?)?(?:average|mean)\b",
+        "any change": r"\b(?:chang|improv)",
         "averaging": AVERAGING.pattern,
         "balance at year-end": r"\b(?:year|period)[ -]end\b|\b(?:closing|ending) balances?\b",
         "better or worse": r"improv|better|worse",
-        "change": rf"\b{_MOVE}\b|\bhow much (?:more|less|higher|lower|did .{{1,60}}(?:{MOVING}))\b"
+        "change": rf"\b{_MOVE}\b|\bhow much (?:more|less|higher|lower)\b"
+        rf"|\bhow (?:much|far|fast) (?:did|has|have) .{{1,60}}\b(?:{MOVING}|(?:go|gone) (?:up|down))\b"
         rf"|\b(?:did|has|have) .{{1,60}}\b(?:{MOVING})\b.{{0,60}}\bhow much\b"
         rf"|\bhow (?:did|has|have) .{{1,100}}\b(?:{MOVING})\b"
         r"|\bhow much (?:\w+ or )?(?:higher|lower|more|less)\b|\bcompare[ds]?\b",
         # It holds one thing against another.
-        "comparison": r"\b(?:difference|developed?|moved?|compared?|more than|less than"
-        r"|how much (?:higher|lower|more|less|larger|smaller|bigger)|accelerat\w+|decelerat\w+"
+        "comparison": r"\b(?:difference|develop(?:ed)?|moved?|compared?|more than|less than"
+        r"|how much\b.{0,60}\b(?:higher|lower|more|less|larger|smaller|bigger)|accelerat\w+|decelerat\w+"
         r"|between .{1,60} and)\b",
         # A sentence that names a condition answers it.
         "condition": r"\b(?:under|on|in) (?:what|which) (?:conditions?|circumstances|cases?|terms)\b"
@@ -100,8 +103,8 @@ WAYS: Mapping[str, re.Pattern[str]] = {
         # A sentence answers it rather than a row. This wins 2 of 185 questions and costs none.
         "sentence": r"\b(?:who|whom|where|how (?:do|does|did|can|could|should|will|would)|under what|any"
         r"|what (?:sentence|label|happens?|must|has to|did))\b",
-        "share": r"\b(?:percent\w*|per cent|share|rates?|ratio|slice|fraction|proportion|margin|yield"
-        r"|inflation|unemployment)\b|%|\bas an? \w+ of\b",
+        "share": r"\b(?:percent\w*|per cent|share|rates?|ratios?|slices?|fractions?|proportions?|margins?"
+        r"|yields?)\b|%|\bas an? \w+ of\b",
         "sum": r"\b(?:sum|combined|altogether|in total|together)\b|\btotal\b.{2,80}\b(?:in both|for both"
         r"|between|from)\b.{0,40}\b(?:and|to)\b",
         # "Which company has the highest debt?" is asked of each document.
@@ -118,7 +121,7 @@ _YES_NO = re.compile(rf"{_BEGINS}{_AUXILIARY}(?:n['’]t)? \w", re.IGNORECASE)
 # "Can you tell me", "do you know what" and "is it higher or lower" ask for more than yes or no.
 _ASKS_MORE = re.compile(
     r"\b(?:can|could|would|will|do|did) (?:you|we|i)\b|\b(?:what|which|who|whom|whose|how|when|where|why"
-    r"|or)\b",
+    r"|or(?! not\b))\b",
     re.IGNORECASE,
 )
 _PAST = re.compile(rf"{_BEGINS}(?:was|were|did|has|have|had)\b", re.IGNORECASE)
@@ -135,10 +138,12 @@ _LESS = frozenset({"less", "fewer", "smaller"})
 _COMPARING = _MORE | _LESS | frozenset({"higher", "lower"})
 _DENIED = DENIALS | {"none"}
 _BOUND = re.compile(
-    rf"(?:(?P<above>{_ABOVE})|(?P<below>{_BELOW})|(?P<least>at least)|(?P<most>at most|no more than"
+    rf"\b(?:(?P<above>{_ABOVE})|(?P<below>{_BELOW})|(?P<least>at least)|(?P<most>at most|no more than"
     rf"|up to)) (?:(?:the|{ABOUT}) )?$",
     re.IGNORECASE,
 )
+_SHORT_TEXT = 1_000  # characters
+_LONGEST_BOUND = 40  # characters: "greater than approximately "
 # "By more than 10%" is about the change, "rose above 10%" about the level it led to.
 _BY = re.compile(r"\bby (?:\w+ ){1,3}$", re.IGNORECASE)
 # Words that hold a figure against an amount, with the amount behind them.
@@ -290,6 +295,11 @@ class QuestionReading:
         return tuple(content_terms(self.text))
 
     @cached_property
+    def spelled_terms(self) -> tuple[str, ...]:
+        """The same with short forms such as "R&D" in words."""
+        return tuple(content_terms(spelled_out(self.text)))
+
+    @cached_property
     def words(self) -> frozenset[str]:
         """Its words, see `words_in`."""
         return words_in(self.text)
@@ -336,7 +346,7 @@ class QuestionReading:
 
         Also 0 if an order of changes is asked for.
         """
-        if self.asks("move"):
+        if self.asks("move") or self.asks("any change"):
             return 0
         return -1 if self.asks("most") else int(self.asks("least"))
 
@@ -387,7 +397,7 @@ class QuestionReading:
         """
         found = []
         for figure in self.figures:
-            match = _BOUND.search(self.text[: figure.start])
+            match = _BOUND.search(self.text[max(0, figure.start - _LONGEST_BOUND) : figure.start])
             if match:
                 found.append((figure, match.lastgroup or ""))
         return found[0] if len(found) == 1 else None
@@ -453,7 +463,7 @@ class QuestionReading:
 
         None where it asks for none, or for one on top of another: "the change in the average".
         """
-        bare = self.undated
+        bare = read_question(spelled_out(self.undated.text))
         if bare.asks("not"):
             return None
         if bare.asks("averaging") and (bare.asks("change") or bare.asks("growth in per cent")):
@@ -465,10 +475,14 @@ class QuestionReading:
         return _part_of_whole(bare) or _change_or_sum(bare)
 
 
-@lru_cache(maxsize=256)
+_read_short = lru_cache(maxsize=256)(QuestionReading)
+# A long one, read wholly, takes some MB. A question has fewer parts than are kept.
+_read_long = lru_cache(maxsize=16)(QuestionReading)
+
+
 def read_question(text: str) -> QuestionReading:
     """Returns a question as it is read."""
-    return QuestionReading(text)
+    return (_read_short if len(text) <= _SHORT_TEXT else _read_long)(text)
 
 
 def words_in(text: str) -> frozenset[str]:

@@ -15,7 +15,17 @@ ABOUT = either(ROUNDERS)
 AGAINST = r"compared? (?:with|to)|versus|vs\.?|against"
 # What a change is called, as a pattern without a group.
 CHANGE_NAMES = "change|increase|decrease|growth|rise|fall|decline|drop|difference|increment|reduction"
-# How something moves or has moved, as a pattern without a group.
-MOVING = either({*MOVES[0], *MOVES[1], *words("change changed changes develop developed move moved")})
-# Terms that make the label of a row no narrower.
-TOTALS = frozenset(terms("total totals overall net annual consolidated note"))
+# Words of MOVES by which somebody raises or cuts something, or that are no verbs.
+_NO_VERBS_OF_FIGURES = words(
+    """
+        raise raises raised lower lowers lowered lowering cut cuts reduce reduced reduces reducing up upward
+        upwards down downward downwards higher growth
+    """
+)
+# How a figure moves or has moved, as a pattern without a group.
+MOVING = either(
+    ({*MOVES[0], *MOVES[1]} - _NO_VERBS_OF_FIGURES)
+    | words("change changed changes develop developed move moved")
+)
+# Terms that say of the label of a row that it is a total.
+TOTALS = frozenset(terms("total totals consolidated"))

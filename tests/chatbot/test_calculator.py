@@ -4,12 +4,19 @@ from __future__ import annotations
 
 import math
 import time
+from string import ascii_letters
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from chatbot.calculator import GREATEST_EXPONENT, LONGEST_EXPRESSION, CalculationError, calculate
+from chatbot.calculator import (
+    GREATEST_EXPONENT,
+    LONGEST_EXPRESSION,
+    CalculationError,
+    calculate,
+    written_out,
+)
 from tests.case_rows import case_lines, case_rows
 
 RIGHT = case_rows("""
@@ -124,3 +131,9 @@ def test_its_steps_are_told_and_which_of_them_keep_the_unit() -> None:
     assert (round(value, 4), is_sum) == (62.9585, False)
     assert calculate("(3 + 4 + 5) / 3").steps[0] == (4.0, True)
     assert calculate("count(3, 4)").steps[0] == (2.0, False)
+
+
+def test_every_letter_stands_for_its_value() -> None:
+    values = dict.fromkeys(ascii_letters, (1.0, "1"))
+    assert written_out(" + ".join(ascii_letters), values) == (52.0, " + ".join("1" * 52))
+    assert written_out("100 * a / b", {"a": (1.0, "1.0"), "b": (8.0, "8")}) == (12.5, "100 × 1.0 / 8")

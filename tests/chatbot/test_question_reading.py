@@ -70,6 +70,7 @@ def test_the_amount_that_a_question_names(question: str, how: str) -> None:
 def test_no_amount_or_several_are_no_bound() -> None:
     assert read_question("Was it 5% in 2024?").bound is None
     assert read_question("Is it above 5% and below 8%?").bound is None
+    assert read_question("Is turnover 5 million?").bound is None
 
 
 ABOUT_BEFORE = """
@@ -125,6 +126,9 @@ What share of sales came from the north? | part
 Was spending above its budget? | plan
 Is debt above 60 per cent? | bound
 Did revenue rise? | change
+How much did prices go up? | change
+How much has revenue grown? | change
+How fast did revenue grow? | change
 """
 
 
@@ -139,6 +143,10 @@ NOTHING = """
 Who audits the accounts of water boards?
 What is the change in the average wage?
 What is revenue excluding the sum of grants?
+How much did the group pay in dividends?
+How much did the company raise from bonds in 2024?
+How did the board follow up on audit findings?
+How has the company cut its costs?
 """
 
 
@@ -160,6 +168,28 @@ def test_words_that_only_hold_a_shorter_one_ask_for_nothing() -> None:
     assert read_question("Which bank has the lowest margin?").order == 1
     assert read_question("What is the revenue of Bell Wireless?").order == 0
     assert read_question("Which grew most?").order == 0
+    assert not read_question("How large was the unemployment benefit?").asks("share")
+
+
+def test_what_is_about_changes_is_in_no_order_of_levels() -> None:
+    assert read_question("Which company has the largest changes in debt?").order == 0
+    assert read_question("Which company had the largest improvement in margins?").order == 0
+    assert read_question("Which company has the highest margins?").order == -1
+
+
+def test_more_than_one_figure_is_compared() -> None:
+    assert read_question("How did revenue develop?").compares
+    assert read_question("By how much is the revenue of Acme higher than that of Borealis?").compares
+
+
+def test_yes_or_not_is_yes_or_no() -> None:
+    assert read_question("Is the company a bank or not?").asks_yes_or_no
+
+
+def test_short_forms_are_spelled_out() -> None:
+    asked = read_question("How did R&D change?")
+    assert asked.spelled_terms == read_question("How did research and development change?").terms
+    assert asked.operation == read_question("How did research and development change?").operation
 
 
 def test_a_year_that_another_is_compared_with() -> None:
@@ -182,4 +212,11 @@ def test_a_long_question_is_read_in_no_time() -> None:
         asked = read_question(words * 1_000)
         assert not all(map(asked.asks, WAYS))
         assert asked.operation is None or asked.operation.kind in {"part", "growth", "ratio"}
+    assert time.process_time() - begun < 3
+
+
+@pytest.mark.timed
+def test_many_bounds_are_read_in_no_time() -> None:
+    begun = time.process_time()
+    assert read_question("Is it above 5 " * 1_500).bound is None
     assert time.process_time() - begun < 3

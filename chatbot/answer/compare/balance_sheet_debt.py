@@ -67,7 +67,7 @@ def _sums(hit: Hit, table: Table, rows: Sequence[Row]) -> list[KeyFigure]:
             cell = cell_of("", hit, table, row, column)
             if cell is not None and not cell.percent:
                 parts.append(key_figure_of(DEBT, period, cell, RowPlace(0, hit, table, row)))
-        if parts:
+        if 0 < len(parts) <= len(ascii_letters):
             figures.append(_sum_of(parts, period))
     return figures
 

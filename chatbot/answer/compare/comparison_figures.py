@@ -33,6 +33,8 @@ from ingestion.language.numbers import Figure, scale_marks, stated_mark
 __all__ = ["Part", "derived_figure", "stated"]
 
 RATES = frozenset({"%", "percentage points", "basis points"})
+# Words of a question for what is a rate, though they do not say so.
+RATES_BY_NAME = frozenset({"growth", "inflation", "unemployment"})
 # Where no limit is asked for, a limit is no value of what it limits: "unemployment was below 4 percent".
 BEFORE_LIMIT = re.compile(
     (
@@ -299,7 +301,7 @@ def _of_sentence(part: Part, query: MeasureQuery) -> Quantity | None:
     # "11,760 million crowns, or 2.6 per cent of output": the share only stands beside the amount, unless the
     # question asks for a rate.
     asked = query.understanding.reading
-    if not (asked.asks("share") or "growth" in asked.words):
+    if not (asked.asks("share") or asked.words & RATES_BY_NAME):
         amounts = [checked for checked in meant if _is_amount(checked[0], query)]
         kept = amounts or kept
     chosen = [checked for checked in kept if query.period is None or _is_of_period(checked[0], query)]

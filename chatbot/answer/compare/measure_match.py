@@ -25,7 +25,9 @@ LEAST_SHARE = 0.5
 # known measure.
 LEAST_COVERAGE = 0.65
 # Words that make neither a row nor a question narrower.
-GENERAL = TOTALS | frozenset(terms("amount value figure number level size year fiscal financial"))
+GENERAL = TOTALS | frozenset(
+    terms("net annual note amount value figure number level size year fiscal financial")
+)
 # Two figures of one name: a question about one is not answered by the other.
 EITHER = frozenset(terms("basic diluted"))
 # What a label says of its unit: "Overall balance, per cent of GDP".

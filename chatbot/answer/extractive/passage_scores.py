@@ -67,10 +67,6 @@ WEIGHTS: Mapping[str, float] = {
     "row_for_list": -1.0,
 }
 _CONDITION = re.compile(
-    r"\b(?:under|on|in) (?:what|which) (?:conditions?|circumstances|cases?|terms)\b|\bconditions\b",
-    re.IGNORECASE,
-)
-_CONDITION = re.compile(
     r"\b(?:if|unless|provided that|subject to|only (?:where|when|after|for)|in the event|at least one of)\b",
     re.IGNORECASE,
 )

@@ -27,6 +27,7 @@ from ingestion.pages.kinds import PRIMARY_STATEMENTS
 from ingestion.records import Row, Table
 
 __all__ = [
+    "NO_NARROWER",
     "OTHER",
     "CellQuery",
     "FoundCell",
@@ -59,6 +60,8 @@ ASKED_BONUS = 0.2
 BEGINS_BONUS = 0.1
 # What rows of rules and the columns of their limits are called.
 LIMIT = re.compile(r"\b(?:limit|ceiling|floor|cap|threshold)s?\b", re.IGNORECASE)
+# Terms that make a label no narrower. "Net" is none: net assets are not the assets.
+NO_NARROWER = TOTALS | frozenset(terms("note"))
 # What follows this word says whose the figure is, and does not make the row another measure's. The words
 # after it do.
 OWNER = terms("attributable")[0]
@@ -261,14 +264,14 @@ def _names(phrase: set[str], label: set[str]) -> bool:
     """Whether a label has a phrase's words, or differs from it by words such as "total" alone."""
     if phrase <= label:
         return True
-    rest = phrase - TOTALS
-    return bool(rest) and rest <= label and label - phrase <= TOTALS
+    rest = phrase - NO_NARROWER
+    return bool(rest) and rest <= label and label - phrase <= NO_NARROWER
 
 
 def _phrase_fit(phrase: tuple[str, ...], label: list[str], words: frozenset[str], rank: int) -> float:
     """How well a phrase fits a label. words: of the question; rank: of the phrase among the measure's."""
     names = set(phrase)
-    shared = len(names) / len(set(label) - TOTALS | names)
+    shared = len(names) / len(set(label) - NO_NARROWER | names)
     begins = tuple(label[: len(phrase)]) == phrase
     return shared - PHRASE_COST * rank + BEGINS_BONUS * begins + ASKED_BONUS * (names <= words)
 

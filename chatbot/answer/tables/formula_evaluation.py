@@ -5,9 +5,9 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
-from chatbot.answer.tables.cell_lookup import CellQuery, FoundCell, figure_in, find_cell
+from chatbot.answer.tables.cell_lookup import NO_NARROWER, CellQuery, FoundCell, figure_in, find_cell
 from chatbot.answer.tables.table_wording import Worked, operand
 from chatbot.calculator import Operand, written_out
 from chatbot.records import Hit
@@ -80,6 +80,8 @@ class Task:
         found = find_cell(query, self.sources)
         if found is None or (found.value < 0 and measure.name in _EITHER):
             raise MissingError(measure.name)
+        if self._is_one_of_several(found, query):
+            raise MissingError(measure.name)
         self.labels.append(found.label)
         return found
 
@@ -89,6 +91,28 @@ class Task:
         if not found.certain:
             raise MissingError(measure.name)
         return found
+
+    def _is_one_of_several(self, found: FoundCell, query: CellQuery) -> bool:
+        """Whether a figure may be just a region's or a segment's: none of several is the company's.
+
+        That is so where a figure of a statement was found on another page, and other tables have rows of the
+        same name with other figures of that year.
+        """
+        statements = set(query.measure.kinds)
+        if not statements or not statements.isdisjoint(self.sources[found.key].kinds):
+            return False
+        own = _label_and_size(found)
+        for key, hit in self.sources.items():
+            for table in hit.tables:
+                other = find_cell(query, {key: replace(hit, tables=(table,))})
+                label, size = _label_and_size(other) if other else own
+                if label == own[0] and size != own[1]:
+                    return True
+        return False
+
+
+def _label_and_size(cell: FoundCell) -> tuple[frozenset[str], float]:
+    return frozenset(terms(cell.label)) - NO_NARROWER, abs(cell.value) * cell.scale
 
 
 def printed_as_such(measure: Measure, years: Sequence[int], task: Task) -> list[FoundCell]:

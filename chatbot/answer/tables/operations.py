@@ -74,6 +74,7 @@ _NOT_OF_A_YEAR = frozenset(
         "estimate change"
     )
 )
+_OF_TOTALS = TOTALS | frozenset(terms("net annual"))
 # "Levies (payable)" are levies.
 _IN_BRACKETS = re.compile(r"\([^()]*\)")
 
@@ -342,7 +343,7 @@ def _part_and_total(topics: Sequence[str], sources: Mapping[str, Hit], query: _R
 
 def _terms_of_parts(rows: Sequence[Row]) -> frozenset[str]:
     """The terms of the labels that are called no total."""
-    labels = [row.label for row in rows if TOTALS.isdisjoint(terms(row.label))]
+    labels = [row.label for row in rows if _OF_TOTALS.isdisjoint(terms(row.label))]
     return frozenset(terms(" ".join(labels)))
 
 
@@ -351,8 +352,8 @@ def _is_total_of(row: Row, asked: frozenset[str]) -> bool:
     label = _label_terms(row)
     if not label or not any(row.cells) or OTHER.match(row.label):
         return False
-    rest = label - TOTALS
-    if label & TOTALS and (not rest or not rest.isdisjoint(asked)):
+    rest = label - _OF_TOTALS
+    if label & _OF_TOTALS and (not rest or not rest.isdisjoint(asked)):
         return True
     return bool(rest) and rest <= asked
 
@@ -485,7 +486,7 @@ def _is_rounded(left: FoundCell, right: FoundCell) -> bool:
 def _score(row: Row, words: frozenset[str], asked: frozenset[str], around: frozenset[str]) -> float:
     """How well a question's words name a row, 0 where too few do."""
     label = _label_terms(row)
-    own = frozenset(terms(_IN_BRACKETS.sub(" ", row.label))) & label - TOTALS or label
+    own = frozenset(terms(_IN_BRACKETS.sub(" ", row.label))) & label - _OF_TOTALS or label
     for initials in initials_behind(row.label):
         short = frozenset(terms(initials))
         if short and short <= words:
@@ -496,7 +497,7 @@ def _score(row: Row, words: frozenset[str], asked: frozenset[str], around: froze
     share_of_row = len(own & words) / len(own)
     if share_of_row < LEAST_SAID:
         return 0.0
-    total = 0.1 * (bool(label & TOTALS) == bool(words & TOTALS))
+    total = 0.1 * (bool(label & _OF_TOTALS) == bool(words & _OF_TOTALS))
     if not asked:
         return share_of_row + total
     section = frozenset(terms(row.section))

@@ -81,7 +81,7 @@ def compute_answer(prompt: Prompt, asked: Understanding) -> str:
     if asked.reading.is_of_part or asked.reading.asks("month"):
         return ""
     sources = {key: hit for key, hit in prompt.sources.items() if hit.version == first.version}
-    words, others = frozenset(asked.reading.terms), asked.reading.asks("other")
+    words, others = frozenset(asked.reading.spelled_terms), asked.reading.asks("other")
     task = Task(sources, words, asked.whose, others)
     # A row may lack what else the question asks for, "youth" or "external".
     beside = _beside(asked, measures, first.document) - OF_BOUNDS - set(terms(asked.whose))
@@ -157,7 +157,7 @@ def _beside(asked: Understanding, measures: _Measures, document: str) -> set[str
     """
     ignored = {term for phrase in _phrases(measures) for term in phrase} | _PLAIN
     name = re.sub(r"[\W_]", "", document.casefold())
-    rest = {term for term in asked.reading.terms if term not in ignored and term not in name}
+    rest = {term for term in asked.reading.spelled_terms if term not in ignored and term not in name}
     return {term for term in rest if not term[0].isdigit()}
 
 
@@ -211,7 +211,7 @@ def _answer(
     if not measure.formula and len(measures) > 1:
         before = question.before_share
         if before is not None:
-            measure = _share(measures, set(terms(before)))
+            measure = _share(measures, set(read_question(before).spelled_terms))
     if measure.formula and printed_as_such(measure, years, task):
         measure = replace(measure, printed=measure.asked, operands=(), formula="")
     if measure.formula:

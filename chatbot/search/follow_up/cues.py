@@ -46,6 +46,8 @@ _OF_OTHERS = frozenset(
         + " ".join((*SCALE_TERMS, *CURRENCY_TERMS))
     )
 )
+# What these name if no figure is worked out: "that tax rate", "for development".
+_NAMING = frozenset(terms("rate level nominal fiscal financial company constitution develop move"))
 _RELATED = frozenset(
     terms(
         """
@@ -191,12 +193,14 @@ def own_terms(question: str) -> frozenset[str]:
     rest = [question[before[1] : after[0]] for before, after in pairwise(spans)]
     found = content_terms(" ".join(rest))
     subject = frozenset(term for term in found if not _DIGITS.fullmatch(term))
-    return subject - NO_SUBJECT - _OF_OTHERS - _RELATED
+    return subject - (NO_SUBJECT - _NAMING) - _OF_OTHERS - _RELATED
 
 
 def computes(question: str) -> bool:
     """Whether it asks for what is computed from several figures: a change, a share, a sum."""
-    return bool(_OPERATION.search(question)) or not (COMPUTED | _RELATED).isdisjoint(terms(question))
+    return bool(_OPERATION.search(question)) or not (COMPUTED - _NAMING | _RELATED).isdisjoint(
+        terms(question)
+    )
 
 
 def relates(question: str, last: str) -> bool:

@@ -155,6 +155,12 @@ def test_a_row_that_another_page_rounds_is_the_same() -> None:
     assert not answer(question, "2018 2019", made(), other)
 
 
+def test_notes_are_no_total() -> None:
+    rows = "Cash | 10 | 9 | 8\nNotes | 50 | 40 | 30\nTotal assets | 60 | 49 | 38"
+    said = answer("What share of total assets came from cash in 2019?", "2019", made(rows))
+    assert "100 × 10 / 60 = 16.7%" in said
+
+
 def test_a_question_that_asks_for_no_operation_has_none() -> None:
     assert read_question("Who audits the accounts of water boards?").operation is None
 

@@ -215,6 +215,31 @@ def test_a_change_has_the_decimals_of_its_operands_and_a_balance_its_rows_name()
     assert text.startswith(f"{moved}: (-2.9) - (-3.7) = 0.8.")
 
 
+def test_a_margin_of_one_of_several_segments_is_not_the_companys() -> None:
+    north = made("Revenue | 500 | 400\nOperating income | 50 | 20", name="north", kind="segments")
+    south = made("Revenue | 900 | 800\nOperating income | 180 | 160", name="south", kind="segments")
+    asked_for = ("operating margin in 2024", "operating margin", "2024")
+    assert computed(*asked_for, north, south) == ""
+    assert computed(*asked_for, north).startswith("Operating margin (2024) was 10.0%")
+
+
+def test_net_assets_are_not_the_assets() -> None:
+    page = made("Net assets | 8 | 7", name="balance", kind="balance_sheet")
+    assert computed("total assets in 2024", "total assets", "2024", page) == ""
+    assert computed("return on assets in 2024", "return on assets", "2024", INCOME, page) == ""
+
+
+def test_short_forms_ask_for_what_they_stand_for() -> None:
+    page = made("Selling, general and administrative | 90 | 80")
+    sga = replace(
+        asked("What was SG&A in 2024?", "", "2024"), measures=("selling, general and administrative",)
+    )
+    text = compute_answer(prompt_over(page), sga)
+    assert text.startswith("Selling, general and administrative was 90 million (2024).")
+    text = by_operation(prompt_over(page), asked("growth of SG&A from 2023 to 2024", "", "2023 2024"))
+    assert "90 - 80 = 10" in text
+
+
 CURRENT_DEBT = "Current portion of long-term debt | 44 | 395"
 NOTES = "Notes payable | 9 | 8"
 LONG_TERM = "Long-term debt | 1,321 | 1,339"
@@ -335,6 +360,10 @@ def test_growth_is_of_one_row_and_column_that_are_meant() -> None:
     north = made("Total revenues | 900 | 800", name="north", kind="segments")
     south = made("Total revenues | 500 | 450", name="south", kind="segments")
     assert computed(grown, "revenue", "2023 2024", north, south) == ""
+    assert computed("total revenue in 2024", "revenue", "2024", north, south) == ""
+    assert computed("total revenue in 2024", "revenue", "2024", INCOME, north, south).startswith(
+        "Total revenue was $2,000 million"
+    )
     assert "= 12.5%" in computed(grown, "revenue", "2023 2024", north)
     twice = made("Revenue | 1 | 2 | 3", heads="2024 | 2024 | 2023")
     assert computed(grown, "revenue", "2023 2024", twice) == ""

@@ -7,6 +7,7 @@ import pytest
 from chatbot.asking.question import LONGEST_QUESTION
 from chatbot.search.follow_up.cues import (
     asks_of_document,
+    computes,
     dates_in,
     is_courtesy,
     mentions,
@@ -21,6 +22,8 @@ from tests.case_rows import case_rows
 
 OWN_TERMS = case_rows("""
 debt ceil | And what was the debt ceiling in FY2018?
+tax rate  | And that tax rate in 2014?
+develop rural | And for rural development?
           | what is the net change over the 2010 value?
           | so what was the total for the three years?
           | how much does the October total represent in relation to the November one?
@@ -49,6 +52,11 @@ Considering its cost, what was their share?       | yes
 @pytest.mark.parametrize(("question", "points"), PRONOUNS)
 def test_pronouns_point_back_unless_the_question_says_what_they_stand_for(question: str, points: str) -> None:
     assert points_back(question) is (points == "yes")
+
+
+def test_rural_development_is_nothing_computed() -> None:
+    assert computes("And what is the change?")
+    assert not computes("And for rural development?")
 
 
 def test_a_computation_leans_only_where_it_names_nothing_new() -> None:

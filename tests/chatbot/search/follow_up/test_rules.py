@@ -439,6 +439,12 @@ def test_a_long_talk_does_not_heap_up() -> None:
         said.append(Exchange(question, ""))
 
 
+def test_what_names_its_subject_by_a_word_of_computations_takes_no_other() -> None:
+    said = [Exchange("What was the budget for housing in 2023?", "12")]
+    query = standalone_query("And for development in 2024?", said)
+    assert query == "What was the budget for development in 2024?"
+
+
 LEANING = """
 What is the net change?
 And what was the debt in 2016?
