@@ -82,18 +82,19 @@ def test_damaged_tables_of_situations_keep_nobody_from_the_documents(opened: Ope
     chatbot = opened()
     ask(chatbot, ADVICE, chatbot.conversations.begin("me"))
     with chatbot.memories.write() as connection:
-        connection.execute("alter table situation rename to damaged")
+        connection.execute("alter table item rename to damaged")
     chatbot = opened()
     talk = chatbot.conversations.begin("me")
     answer, notices = ask(chatbot, QUESTION, talk)
     assert answer.answered
     assert "3.0 per cent" in answer.text
-    (notice,) = notices
-    assert notice.startswith("Answered without advice: The memories (memory.sqlite3) cannot be used")
+    assert len(notices) == 2, "advice and ratings are in one table"
+    for notice, memory in zip(sorted(notices), ("advice", "ratings"), strict=True):
+        assert notice.startswith(f"Answered without {memory}: The memories (memory.sqlite3) cannot be used")
     answer, _ = ask(chatbot, ADVICE, talk)
     assert answer.text.startswith("Not saved: The memories (memory.sqlite3) cannot be used")
     with chatbot.memories.write() as connection:
-        connection.execute("alter table damaged rename to situation")
+        connection.execute("alter table damaged rename to item")
     answer, _ = ask(chatbot, ADVICE, talk)
     assert answer.text.startswith("Saved. "), "without a restart"
     answer, _ = ask(chatbot, QUESTION, talk)
@@ -104,7 +105,7 @@ def test_tables_of_a_later_version_keep_nobody_from_the_documents(opened: Open) 
     chatbot = opened()
     ask(chatbot, ADVICE, chatbot.conversations.begin("me"))
     with chatbot.memories.write() as connection:
-        connection.execute("update memory_version set version = 99 where memory = 'situations'")
+        connection.execute("update memory_version set version = 99 where memory = 'items'")
     chatbot = opened()
     answer, notices = ask(chatbot, QUESTION, chatbot.conversations.begin("me"))
     assert answer.answered
