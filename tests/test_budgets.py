@@ -33,10 +33,13 @@ BUDGETS = {
     "evidence": 13_150,
     # Files of other kinds than PDF: PDFs are made of them, by LibreOffice or from text, with what they carry.
     # Workbooks are read cell by cell: number formats, blocks of cells, and the drawing of their pages.
+    # What Python programs call; of it, one third are the fields of the API's replies as types.
+    "finpolicy": 7_150,
     "ingestion": 106_450,
     "lookup": 3_200,
     "mcp_server": 5_400,
-    "memory": 64_600,
+    # The context manager of the FinGPT Search Agent, by its own name, over the compression that was there.
+    "memory": 65_300,
     "models": 25_200,
     "search": 37_800,
     "service": 4_400,
@@ -48,7 +51,7 @@ BUDGETS = {
     "tools": 5_100,
     "ui": 67_850,
 }
-WHOLE = 584_000
+WHOLE = 591_800
 LONGEST_FUNCTION = 60
 # They write one thing after another down: the steps of an answer, the parts of the service, a chart.
 MAY_BE_LONGER = {
