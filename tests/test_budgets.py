@@ -31,10 +31,10 @@ BUDGETS = {
     # Where quotations stand was looked for in two rooms above.
     # It tells which cells of a workbook a quotation meets.
     "evidence": 13_150,
-    # Files of other kinds than PDF: PDFs are made of them, by LibreOffice or from text, with what they carry.
-    # Workbooks are read cell by cell: number formats, blocks of cells, and the drawing of their pages.
     # What Python programs call; of it, one third are the fields of the API's replies as types.
     "finpolicy": 7_150,
+    # Files of other kinds than PDF: PDFs are made of them, by LibreOffice or from text, with what they carry.
+    # Workbooks are read cell by cell: number formats, blocks of cells, and the drawing of their pages.
     "ingestion": 106_450,
     "lookup": 3_200,
     "mcp_server": 5_400,
