@@ -54,10 +54,11 @@ BELOW["finpolicy"] = {"api", *BELOW["api"]}
 BELOW |= {entry: {"ui", "cli", "api", "mcp_server", *BELOW["ui"]} for entry in ("entry", "__main__")}
 
 # What answers --help must not wait for these.
-# Frameworks that users bring along, each for one module that nothing else imports.
+# What users of one module bring along; pandas comes with Streamlit.
 BROUGHT_ALONG = {
     "finpolicy/langchain_retriever.py": "langchain_core",
     "finpolicy/llamaindex_retriever.py": "llama_index",
+    "finpolicy/results.py": "pandas",
 }
 
 HEAVY = """

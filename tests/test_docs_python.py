@@ -62,7 +62,7 @@ def test_every_example_works_and_shows_something(shown: dict[str, str]) -> None:
     ("part", "wanted"),
     [
         ('with FinPolicy("my-store")', "Deficit ceiling (of GDP) was 3.0%"),
-        ("documents=[", "Total expenditure was 151,510 million (2025-26 budget)."),
+        ("in answer.numbers", "Total expenditure was 151,510 million (2025-26 budget)."),
         ("policy.stream(", "(a) real gross domestic product falls"),
         ("comparison.to_pandas()", "145,005 million"),
         ("debt.audit", "59.2%"),
