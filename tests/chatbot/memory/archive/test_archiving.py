@@ -272,8 +272,11 @@ def test_a_damaged_row_is_named_and_everything_else_exported(tmp_path: Path) -> 
     with opened(settings) as chatbot:
         chatbot.memories.change("update detail set answer = 'x' where conversation = 'first'")
         chatbot.memories.change("update preference set value = '{' where name = 'window'")
+        chatbot.memories.change("update item set payload = '[1]' where kind = 'situation'")
     made = export(settings, tmp_path / "damaged.zip")
     assert made["settings"].skipped.total() == 1
+    assert made["situations"].skipped.total() > 0
+    assert made["situations"].done == 0
     assert made["exchanges"].done == FILLED["exchanges"]
     target = Settings(home=tmp_path / "second")
     import_into(target, tmp_path / "damaged.zip")  # what is exported can be imported
