@@ -58,10 +58,12 @@ PYTEST = $(PY) -m pytest -n $(WORKERS) --dist loadfile --no-loadscope-reorder
 
 test: setup-dev ## pass the tests but the long ones (browser tests where Chromium is or can be installed)
 	@bash .ci/browser.sh
+	@bash .ci/office.sh
 	@$(PYTEST) -m "not long"
 
 check: lint check-locks ## the whole gate: style, types, locks, and all tests with coverage
 	@bash .ci/browser.sh
+	@bash .ci/office.sh
 	@$(PYTEST) --cov --cov-report=term:skip-covered
 
 lint: setup-dev ## style and types, changing nothing

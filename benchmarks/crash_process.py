@@ -29,6 +29,7 @@ from chatbot.store.kept_copies import Copies
 from chatbot.store.keyword_index import KeywordIndex
 from chatbot.store.library import Library
 from chatbot.store.vector_index import ChromaIndex
+from ingestion.ocr.scan_languages import ENGLISH, ScanLanguages
 from ingestion.reading.reader import Reader
 from ingestion.records import Page, Rect
 
@@ -171,17 +172,17 @@ def _ocr_patches(lines: _Log) -> list[tuple[object, str, object]]:
             self._stem = path.stem
             super().__init__(path, **options)
 
-        def ocr(self, number: int) -> Page:
+        def ocr(self, number: int, languages: ScanLanguages = ENGLISH) -> Page:
             lines.write("> ocr")
             lines.write("ocr", self._stem, number)
-            return super().ocr(number)
+            return super().ocr(number, languages)
 
-        def pictures(self, page: Page, pictures: Sequence[Rect]) -> Page:
+        def pictures(self, page: Page, pictures: Sequence[Rect], languages: ScanLanguages = ENGLISH) -> Page:
             lines.write("ocr", self._stem, page.number)
-            return super().pictures(page, pictures)
+            return super().pictures(page, pictures, languages)
 
-    def kept(catalog: Catalog, sha256: str, page: Page) -> None:
-        keep(catalog, sha256, page)
+    def kept(catalog: Catalog, sha256: str, page: Page, languages: str) -> None:
+        keep(catalog, sha256, page, languages)
         lines.write("kept", sha256, page.number)
 
     return [(ingestion.document, "Reader", LoggedReader), (Catalog, "keep_draft", kept)]

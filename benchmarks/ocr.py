@@ -5,7 +5,9 @@ It also measures what two cores gain.
     python benchmarks/ocr.py [--data ../shared/data]
 
 It reads ocr_dev.jsonl in that folder: image-only PDFs with their true text. Plain is
-pytesseract.image_to_string of the same pages at 300 dpi, in the same run.
+pytesseract.image_to_string of the same pages at 300 dpi, in the same run. --spoken measures the word error
+of pages in other languages instead, whose texts are those of spoken.tsv and languages.tsv with rows of
+figures; it needs no data, and leaves out languages that tesseract has not installed.
 """
 
 from __future__ import annotations
@@ -16,6 +18,7 @@ import os
 import re
 import sys
 import tempfile
+import textwrap
 import time
 from collections import Counter
 from collections.abc import Sequence
@@ -26,13 +29,17 @@ sys.path.insert(0, str(ROOT))
 
 from benchmarks.tables import markdown_table
 from ingestion.document import Circumstances, read_document
-from ingestion.ocr.recognition import find_tesseract
+from ingestion.ocr.scan_languages import ScanLanguages, find_tesseract, installed_languages
 from ingestion.reading.pdf import PdfFile
 
 PLAIN_DPI = 300
 # Pages of the scan that is read by one process and by two.
 PAGES = 6
 WORD = re.compile(r"\w+")
+# Of languages.tsv, with tesseract's names, and what rows of figures begin with.
+SPOKEN = {"de": "deu", "fr": "fra", "es": "spa"}
+ROWS = {"de": "Einnahmen für öffentliche Güter", "fr": "Dépenses engagées", "es": "Año de previsión"}
+LINE, LINES = 80, 45
 
 
 def words(text: str) -> Counter[str]:
@@ -47,8 +54,8 @@ def shares(found: str, truth: str) -> tuple[float, float]:
     return both / max(1, there.total()), both / max(1, read.total())
 
 
-def plain_text(path: Path) -> str:
-    """All pages by plain tesseract."""
+def plain_text(path: Path, code: str = "eng") -> str:
+    """All pages by plain tesseract, in a language that its own folder has."""
     import pytesseract
 
     command, data = find_tesseract()
@@ -58,8 +65,54 @@ def plain_text(path: Path) -> str:
         os.environ["TESSDATA_PREFIX"] = data
     file = PdfFile(path)
     return "\n".join(
-        str(pytesseract.image_to_string(file.image(number, PLAIN_DPI))) for number in range(1, file.count + 1)
+        str(pytesseract.image_to_string(file.image(number, PLAIN_DPI), lang=code))
+        for number in range(1, file.count + 1)
     )
+
+
+def word_error(found: str, truth: str) -> float:
+    """Words to insert, delete and replace, as a share of those that are true."""
+    read, there = found.split(), truth.split()
+    costs = list(range(len(read) + 1))
+    for number, word in enumerate(there, 1):
+        before, costs[0] = costs[0], number
+        for at, other in enumerate(read, 1):
+            cost = min(before + (word != other), costs[at] + 1, costs[at - 1] + 1)
+            before, costs[at] = costs[at], cost
+    return costs[-1] / max(1, len(there))
+
+
+def spoken_pages(language: str) -> list[str]:
+    """The texts of pages in a language: sentences and questions in lines, and rows of figures."""
+    lines = list[str]()
+    for name in ("spoken.tsv", "languages.tsv"):
+        rows = (ROOT / "benchmarks" / name).read_text("utf-8").splitlines()
+        texts = [row.split("\t")[-1] for row in rows if row.startswith(f"{language}\t")]
+        for number, text in enumerate(texts, 1):
+            lines += textwrap.wrap(text, LINE)
+            whole = f"{number * 7919 % 900 + 100}.{number * 104729 % 1000:03}"
+            lines += [f"{ROWS[language]} {2000 + number % 25} {whole},{number * 37 % 100:02}"]
+    return ["\n".join(lines[at : at + LINES]) for at in range(0, len(lines), LINES)]
+
+
+def spoken_table(folder: Path) -> str:
+    """The word error of plain tesseract and of ours, by language."""
+    from tests.pdfs import make_scan
+
+    lines = []
+    for language, code in SPOKEN.items():
+        if code not in installed_languages():
+            print(f"{code} is not installed.", file=sys.stderr)
+            continue
+        pages = spoken_pages(language)
+        path = make_scan(folder / f"{code}.pdf", pages)
+        how = Circumstances(processes=1, languages=ScanLanguages(code))
+        ours = "\n".join(page.text for page in read_document(path, how).pages)
+        english = "\n".join(page.text for page in read_document(path).pages)
+        truth = "\n".join(pages)
+        errors = [word_error(text, truth) for text in (english, plain_text(path, code), ours)]
+        lines.append((code, str(len(pages)), str(len(truth.split())), *(f"{error:.4f}" for error in errors)))
+    return markdown_table(("language", "pages", "words", "ours in eng", "plain", "ours"), lines)
 
 
 def measured(path: Path, truth: str) -> tuple[float, float, float, float, float, float]:
@@ -105,7 +158,13 @@ def main() -> int:
     parser.add_argument(
         "--data", type=Path, default=ROOT.parent / "shared" / "data", help="folder with ocr_dev.jsonl"
     )
-    data: Path = parser.parse_args().data
+    parser.add_argument("--spoken", action="store_true", help="measure other languages than English")
+    options = parser.parse_args()
+    if options.spoken:
+        with tempfile.TemporaryDirectory() as folder:
+            print(spoken_table(Path(folder)))
+        return 0
+    data: Path = options.data
     table = data / "ocr_dev.jsonl"
     if not table.exists():
         print(f"There is no {table}: name the folder that has it with --data.", file=sys.stderr)

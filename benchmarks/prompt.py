@@ -89,7 +89,7 @@ class Played:
     asked. own: seconds that the product took between two requests, of those that were asked in a row.
     """
 
-    name, host, calls_tools = "played", "files", True
+    name, host, calls_tools, sees = "played", "files", True, False
 
     def __init__(self, folder: Path) -> None:
         self.folder, self.question, self.asked, self.once = folder, "", 0.0, 0

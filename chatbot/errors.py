@@ -2,13 +2,20 @@
 
 from __future__ import annotations
 
-from ingestion.errors import CancelledError, DocumentError, EncryptedError, ProjectError
+from ingestion.errors import (
+    CancelledError,
+    DocumentError,
+    EncryptedError,
+    MissingProgramError,
+    ProjectError,
+)
 
 __all__ = [
     "BusyError",
     "CancelledError",
     "DocumentError",
     "EncryptedError",
+    "MissingProgramError",
     "ModelError",
     "NotFoundError",
     "ProjectError",

@@ -32,6 +32,7 @@ __all__ = [
     "NOT_ON_CITED_PAGE",
     "NOT_SO_FAR",
     "NOT_SURE",
+    "OPEN",
     "Answer",
     "Citation",
     "Compression",
@@ -55,6 +56,7 @@ __all__ = [
     "Token",
     "Understanding",
     "document_id",
+    "printed_label",
 ]
 
 
@@ -86,6 +88,11 @@ class PageRef:
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "page_label", label_line(self.page_label))
+
+
+def printed_label(label: str) -> str:
+    """What stands beside a page's number: "printed 8", or of a workbook the cells alone, "Revenue!B7"."""
+    return label if "!" in label else f"printed {label}"
 
 
 @dataclass(frozen=True, slots=True)
@@ -312,6 +319,7 @@ class Prompt:
     looks: what the model looked up for its answer, in order.
     calculations: the expressions that were worked out for it.
     proposed: calls of other servers' tools that it would have liked to make.
+    pictured: keys of the pages that it got as pictures too.
     """
 
     question: str
@@ -326,6 +334,7 @@ class Prompt:
 
     calculations: tuple[str, ...] = ()
     proposed: tuple[ProposedCall, ...] = ()
+    pictured: tuple[str, ...] = ()
 
     def only(self, kept: Callable[[Hit], bool]) -> Prompt:
         """The prompt with some of its pages alone."""
@@ -341,7 +350,9 @@ class Prompt:
 
 
 # What is shown for each way a citation can stand on its page, the surest first.
-VERDICTS = {"located": "located on the page", "unread": "not checked"}
+VERDICTS = {"located": "located on the page", "pictured": "read from a picture", "unread": "not checked"}
+# Those for which nothing was to be located.
+OPEN = frozenset({"pictured", "unread"})
 
 
 @dataclass(frozen=True, slots=True)
@@ -352,8 +363,8 @@ class Citation:
     document, page, page_label: None if the key is unknown.
     quote: the words it rests on, verbatim from the page.
     verified: whether the quotation that the statement rests on was located on that page.
-    basis: "located", or "unread" for what nobody compared with the page; its quote is then the line of a
-        figure, "" for none.
+    basis: "located", "pictured" for what a model read from the page's picture, or "unread" for what nobody
+        compared with the page; its quote is then the line of a figure, "" for none.
     start, end: offsets of the quote in the page text, -1 if not found.
     reason: why it is not verified, None if it is.
     confidence: how surely OCR read the quote, 0-100: its least sure figure, else its words, or the page if
@@ -388,7 +399,7 @@ class Citation:
     @property
     def doubted(self) -> bool:
         """Whether something speaks against it, or nothing of it was found."""
-        return not self.verified and self.basis != "unread"
+        return not self.verified and self.basis not in OPEN
 
 
 # What a check of a figure found, for readers.
@@ -452,6 +463,7 @@ MARKS = {
     "stated": "✓ stated",
     "calculated": "= calculated",
     "inference": "∴ inference",
+    "pictured": "▣ read from a picture, not provable",
     "contradicted": "⚠ the page says otherwise",
     "not_found": "⚠ not found",
 }

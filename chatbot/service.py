@@ -175,7 +175,7 @@ class Chatbot:
         self.reading = ReadingBack(self.answering, self.own)
         self.tools = ToolServers(settings, settings.home)
         self._key_figures = KeyFigureSheets(self.library)
-        self.lookups = Lookups(self.library, self.finder, self._key_figures)
+        self.lookups = Lookups(self.library, self.finder, self._key_figures, self.readers)
         self._asker = Asker(
             self.library,
             self.finder,
@@ -311,6 +311,7 @@ class Chatbot:
         *,
         progress: Callable[[str, str, int, int], None],
         through: Additions | None = None,
+        languages: str = "",
     ) -> Iterator[AddResult]:
         """Adds what users copied into the folder of documents.
 
@@ -318,6 +319,7 @@ class Chatbot:
 
         passwords: by document name.
         through: as in add.
+        languages: see Job.
         """
         found = {
             file.name: file
@@ -333,7 +335,7 @@ class Chatbot:
             progress(document, phase, done, total)
 
         for result in self.add(
-            [Upload(file.path, file.name, passwords.get(file.name)) for file in found.values()],
+            [Upload(one.path, one.name, passwords.get(one.name), languages) for one in found.values()],
             progress=noted,
             through=through,
         ):
@@ -598,7 +600,7 @@ class Chatbot:
         Titles are of unknown origin. Raises DocumentError, NotFoundError, and EncryptedError for a file that
         needs a password.
         """
-        with self.readers.reading(self.library.file(version)) as reader:
+        with self.readers.reading(self.library.file_to_read(version)) as reader:
             return reader.outline()
 
     def page_image(
@@ -623,7 +625,7 @@ class Chatbot:
             stored = self.library.catalog.page(version, page)
         except KeyError as error:
             raise NotFoundError("That page is no longer kept.", hint="Add the document again.") from error
-        with self.readers.reading(self.library.file(version), password) as reader:
+        with self.readers.reading(self.library.file_to_read(version), password) as reader:
             (places,) = locate_quotes(reader, page, stored, [(quote, start)])
             return reader.png(page, dpi=dpi), places
 

@@ -12,6 +12,7 @@ from typing import Any
 
 from chatbot.errors import SettingsError
 from chatbot.models.providers import PROVIDERS, provider_named
+from ingestion.ocr.scan_languages import ENGLISH, ScanLanguages
 
 __all__ = [
     "ENVIRONMENT",
@@ -49,6 +50,8 @@ REASONING = ("none", "minimal", "low", "medium", "high")
 # Who may choose their own model endpoint, as FINPOLICY_USER_MODELS says. By default it depends on who can
 # open the pages.
 USER_MODELS = ("0", "1")
+# Whether models get pictures of pages. By default those do that are known to see.
+PICTURES = ("0", "1")
 # Of any number.
 MOST = 1e9
 
@@ -133,6 +136,7 @@ class Settings:
     reasoning: str = _variable("FINPOLICY_REASONING", "", choices=REASONING)
     rerank: bool = _variable("FINPOLICY_RERANK", False)
     rewrite: bool = _variable("FINPOLICY_REWRITE", False)
+    pictures: str = _variable("FINPOLICY_PICTURES", "", choices=PICTURES)
     verify: bool = _variable("FINPOLICY_VERIFY", True)
     verify_model: str = _variable("FINPOLICY_VERIFY_MODEL", "")
     verify_timeout: float = _variable("FINPOLICY_VERIFY_TIMEOUT", 60.0)
@@ -166,6 +170,8 @@ class Settings:
     cases_most: int = _variable("MEMORY_TOP_K", 8)
     max_upload_mb: int = _variable("FINPOLICY_MAX_UPLOAD_MB", 200)
     max_pages: int = _variable("FINPOLICY_MAX_PAGES", 5_000)
+    ocr_languages: str = _variable("FINPOLICY_OCR_LANGUAGES", ENGLISH.codes)
+    tessdata: Path | None = _variable("FINPOLICY_TESSDATA", None, kind=Path)
     session_uploads_mb: int = _variable("FINPOLICY_SESSION_UPLOADS_MB", 500)
     server_uploads_mb: int = _variable("FINPOLICY_SERVER_UPLOADS_MB", 1_500)
     api_rate: int = _variable("FINPOLICY_API_RATE", 600)
@@ -181,6 +187,7 @@ class Settings:
     workers: int = _variable("FINPOLICY_WORKERS", 0)
     server_adds: bool = _variable("FINPOLICY_SERVER_ADDS", True)
     model_cache: Path = _variable("FINPOLICY_MODEL_CACHE", _cache_folder)
+    soffice: str = _variable("FINPOLICY_SOFFICE", "")
     user_models: str = _variable("FINPOLICY_USER_MODELS", "", choices=USER_MODELS)
     open_to_others: bool = False
     endpoint_rule: str = ""
@@ -220,6 +227,11 @@ class Settings:
         return self.user_models == "1" or (self.user_models == "" and not self.open_to_others)
 
     @property
+    def scan_languages(self) -> ScanLanguages:
+        """The languages in which scans are read, and the folder of further data."""
+        return ScanLanguages(self.ocr_languages.replace(" ", ""), str(self.tessdata or ""))
+
+    @property
     def first_word_seconds(self) -> float:
         """How long the first word of a chat model's answer may take."""
         return self.first_word_timeout or FIRST_WORD_SHARE * self.timeout
@@ -245,12 +257,14 @@ def base_path() -> str:
     return os.environ.get("STREAMLIT_SERVER_BASE_URL_PATH", "")
 
 
-def load_settings(environment: Mapping[str, str] | None = None) -> Settings:
+def load_settings(environment: Mapping[str, str] | None = None, *, home: Path | None = None) -> Settings:
     """Reads the settings from `environment` (default: that of the process, and below it the home's `.env`).
+
+    home: in place of the one that the process's environment names.
 
     Raises SettingsError, which names the variable and what it takes, or the line of the file.
     """
-    given = _of_this_process() if environment is None else environment
+    given = _of_this_process(home) if environment is None else environment
     values: dict[str, Any] = {"model_cache": _cache_folder(given)}
     for one in fields(Settings):
         text = given.get(one.metadata.get("name", ""), "").strip()
@@ -267,14 +281,15 @@ def load_settings(environment: Mapping[str, str] | None = None) -> Settings:
     return settings
 
 
-def _of_this_process() -> dict[str, str]:
+def _of_this_process(home: Path | None) -> dict[str, str]:
     """Returns the environment, and what it leaves unset of the `.env` in the home.
 
     No other folder's file is read: one that was downloaded must not say where keys and texts go.
     """
-    home = os.environ.get("FINPOLICY_HOME", "").strip()
-    folder = Path(home).expanduser() if home else default_home()
-    return _of_file(folder / ".env") | dict(os.environ)
+    own = dict(os.environ) if home is None else {**os.environ, "FINPOLICY_HOME": str(home)}
+    named = own.get("FINPOLICY_HOME", "").strip()
+    folder = Path(named).expanduser() if named else default_home()
+    return _of_file(folder / ".env") | own
 
 
 def _of_file(path: Path) -> dict[str, str]:

@@ -17,6 +17,7 @@ from typing import NamedTuple, TypeVar
 
 from ingestion.errors import CancelledError, DocumentError, ReaderDiedError
 from ingestion.invisible_characters import label_line, title_line
+from ingestion.ocr.scan_languages import ENGLISH, ScanLanguages
 from ingestion.ocr.text_quality import better_reading, join_line_breaks, vocabulary
 from ingestion.pages.document_facts import document_facts
 from ingestion.pages.kinds import page_kinds
@@ -24,7 +25,8 @@ from ingestion.pages.margins import opening_words, running_lines, running_spans
 from ingestion.pages.page_labels import page_labels
 from ingestion.precedence import giving_way
 from ingestion.prompt_injection.injections import find_instructions
-from ingestion.reading.reader import Reader
+from ingestion.reading.formats import MADE, format_of
+from ingestion.reading.reader import Reader, made_pdf
 from ingestion.reading.turns import Turns
 from ingestion.records import (
     NAMED,
@@ -83,12 +85,14 @@ class DocumentReading:
     pages: all pages in physical order, unreadable ones with their problem.
     facts: what the document says of itself.
     to_come: how many pages' images are still to be read; those without usable text are empty until then.
+    languages: the codes of those in which its images were or will be read.
     """
 
     info: DocumentInfo
     pages: tuple[Page, ...]
     facts: DocumentFacts = NO_FACTS
     to_come: int = 0
+    languages: str = ENGLISH.codes
 
 
 @dataclass(frozen=True, slots=True)
@@ -105,6 +109,7 @@ class Circumstances:
     images_later: whether to stop before the first image is read, if there is text without them and they
         would take longer than the pages.
     most_pages: how many pages a file may have, 0 for any number.
+    languages: in which images are read.
     """
 
     password: str | None = None
@@ -116,6 +121,7 @@ class Circumstances:
     ocr_pages: frozenset[int] | None = None
     images_later: bool = False
     most_pages: int = 0
+    languages: ScanLanguages = ENGLISH
 
 
 CALM = Circumstances()
@@ -128,7 +134,12 @@ def read_document(path: Path, how: Circumstances = CALM) -> DocumentReading:
     A page that cannot be read becomes a page with a problem. Raises DocumentError where the file cannot be
     opened at all, and CancelledError.
     """
-    return _OpenFile(path, how).read()
+    if path.suffix == MADE or not format_of(path).maker:
+        reading = _OpenFile(path, how).read()
+    else:
+        with made_pdf(path, path.name, password=how.password, cancelled=how.cancelled) as made:
+            reading = _OpenFile(made, how).read()
+    return replace(reading, languages=how.languages.codes)
 
 
 class _Layer(NamedTuple):
@@ -236,9 +247,9 @@ class _OpenFile:
             page = pages[number]
             with _OCR_PLACES.turn(self, self._how.cancelled), self._reader() as reader:
                 if number in pictures:
-                    better = reader.pictures(page, pictures[number])
+                    better = reader.pictures(page, pictures[number], self._how.languages)
                 else:
-                    better = better_reading(page, reader.ocr(number))
+                    better = better_reading(page, reader.ocr(number, self._how.languages))
             self._how.keep(better)
             return better
 
@@ -328,7 +339,10 @@ def _reading(
     pages = continue_tables([_joined(page, words) for page in giving_way(pages)])
     labels = page_labels(pages, shown.labels)
     labelled = zip(pages, labels, strict=True)
-    pages = [replace(page, label=label, label_source=source) for page, (label, source) in labelled]
+    pages = [
+        page if page.label else replace(page, label=label, label_source=source)
+        for page, (label, source) in labelled
+    ]
     running = running_lines(pages)
     opening = opening_words(pages[0]) if pages else frozenset()
     pages = [

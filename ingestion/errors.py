@@ -4,7 +4,14 @@ from __future__ import annotations
 
 from ingestion.invisible_characters import visible
 
-__all__ = ["CancelledError", "DocumentError", "EncryptedError", "ProjectError", "ReaderDiedError"]
+__all__ = [
+    "CancelledError",
+    "DocumentError",
+    "EncryptedError",
+    "MissingProgramError",
+    "ProjectError",
+    "ReaderDiedError",
+]
 
 
 class ProjectError(Exception):
@@ -39,7 +46,7 @@ class ProjectError(Exception):
 
 
 class DocumentError(ProjectError):
-    """A file cannot be read as a PDF at all; nothing of it was stored."""
+    """A file cannot be read at all; nothing of it was stored."""
 
 
 class CancelledError(DocumentError):
@@ -47,7 +54,11 @@ class CancelledError(DocumentError):
 
 
 class EncryptedError(DocumentError):
-    """The PDF needs a password that was not given, or the given one is wrong."""
+    """The file needs a password that was not given, or the given one is wrong."""
+
+
+class MissingProgramError(DocumentError):
+    """A program that opens such files is not installed; the file waits for it."""
 
 
 class ReaderDiedError(DocumentError):

@@ -149,11 +149,13 @@ class Line:
 @dataclass(frozen=True, slots=True)
 class Cell:
     """One cell of a table. text: as printed, digits that extraction had split rejoined. start, end: offsets
-    in the page's text from the first of its words to the last; other cells' words may stand between them."""
+    in the page's text from the first of its words to the last; other cells' words may stand between them.
+    name: of a workbook's cell, such as "B7", "" elsewhere."""
 
     text: str
     start: int
     end: int
+    name: str = ""
 
 
 @dataclass(frozen=True, slots=True)

@@ -49,9 +49,17 @@ BELOW |= {shell: {"app", *BELOW["app"]} for shell in ("cli", "api")}
 BELOW["mcp_server"] = {"api", *BELOW["api"]}
 # The pages' server runs the others beside the pages.
 BELOW["ui"] = {"cli", "api", "mcp_server", *BELOW["api"]}
+# Programs in Python get what the API gives, and the memories by the names of the programs before.
+BELOW["finpolicy"] = {"api", *BELOW["api"]}
 BELOW |= {entry: {"ui", "cli", "api", "mcp_server", *BELOW["ui"]} for entry in ("entry", "__main__")}
 
 # What answers --help must not wait for these.
+# Frameworks that users bring along, each for one module that nothing else imports.
+BROUGHT_ALONG = {
+    "finpolicy/langchain_retriever.py": "langchain_core",
+    "finpolicy/llamaindex_retriever.py": "llama_index",
+}
+
 HEAVY = """
     anthropic chromadb langchain langchain_core langchain_text_splitters mcp onnxruntime openai pandas
     pgvector psycopg streamlit
@@ -59,7 +67,12 @@ HEAVY = """
 
 # The starter of the reading processes hands a few harmless variables on; nothing else but the settings reads
 # any.
-MAY_READ_ENVIRONMENT = {"chatbot/settings.py", "ingestion/reading/reader.py"}
+MAY_READ_ENVIRONMENT = {
+    "chatbot/settings.py",
+    # What they find is what the module that starts reading processes hands on.
+    "ingestion/reading/office.py",
+    "ingestion/reading/reader.py",
+}
 
 # Written in pieces, so that this file does not say what it forbids.
 IN_PIECES = """
@@ -79,7 +92,8 @@ SHELL_PARTS = re.compile(r"chatbot\.memory\.\w+\.\w+_(?P<part>tab|commands)")
 
 def house() -> list[Path]:
     """The files of the product itself."""
-    modules = [*ROOT.glob("chatbot/**/*.py"), *ROOT.glob("ingestion/**/*.py")]
+    packages = ("chatbot", "finpolicy", "ingestion")
+    modules = [path for package in packages for path in ROOT.glob(f"{package}/**/*.py")]
     return [path for path in (ROOT / "app.py", *modules) if path.exists()]
 
 
@@ -134,7 +148,7 @@ def room_of(module: str) -> str | None:
     top, *rest = module.split(".")
     if top == "app":
         return "entry"
-    if top == "ingestion":
+    if top in {"finpolicy", "ingestion"}:
         return top
     if top != "chatbot":
         return None
@@ -342,7 +356,8 @@ def test_every_imported_package_is_asked_for() -> None:
         for _, module in imports(path):
             top = top_of(module)
             names = set(map(written, given.get(top, [top])))
-            of_others = top not in sys.stdlib_module_names and room_of(module) is None
+            brought = BROUGHT_ALONG.get(name(path)) == top
+            of_others = top not in sys.stdlib_module_names and room_of(module) is None and not brought
             if of_others and not names & asked:
                 wrong.add(f"{name(path)} imports {top} of {', '.join(sorted(names))}")
     assert not wrong, "Add to requirements.in, then make lock:\n" + "\n".join(sorted(wrong))

@@ -334,7 +334,7 @@ def test_hostile_text_is_shown_as_it_is_and_asks_for_nothing(page: Page, listene
     expect(dialog.locator("img")).to_have_count(1)
     assert says(dialog, HOSTILE)
     expect(dialog.locator("iframe, .katex")).to_have_count(0)
-    original = dialog.get_by_role("link", name="Original PDF").first
+    original = dialog.get_by_role("link", name="Original file").first
     led_to = {link.get_attribute("href") for link in dialog.locator("a").all()}
     assert led_to <= {original.get_attribute("href")}
     page.keyboard.press("Escape")
@@ -488,7 +488,7 @@ def test_a_second_server_is_refused_with_the_holder_and_what_to_do(
         page = open_page(browser, third.url)
         expect(page.get_by_text("There are no documents yet").first).to_be_visible()
         settled(page)  # a page that is still being drawn may lose the click
-        expect(page.get_by_text("Add PDFs to ask about")).to_be_visible()
+        expect(page.get_by_text("Add documents to ask about")).to_be_visible()
         page.context.close()
     StoreLock(empty / "chroma_db" / "store.lock").close()
 

@@ -96,7 +96,7 @@ def test_citations_are_pressed_in_the_text_and_lead_from_one_to_the_next(
         panel_is_at(page, "on another page")
         press(page, "Larger")
         expect(page.get_by_role("button", name="Smaller")).to_be_enabled()
-        original = page.get_by_role("link", name="Original PDF")
+        original = page.get_by_role("link", name="Original file")
         address = original.get_attribute("href") or ""
         assert address.endswith("/Rules.pdf#page=2")
         answer = page.request.get(f"{server.url}/{address}")
@@ -186,7 +186,7 @@ def test_a_pdf_comes_along_with_a_question(browser: Browser, folder: Path) -> No
     with Server(folder / "empty") as server, Visitor(browser, server.url) as page:
         see(page, "There are no documents yet")
         page.locator("[data-testid=stChatInput] input[type=file]").set_input_files(pdf)
-        expect(page.get_by_label("Attach a PDF and ask about it")).to_be_visible()
+        expect(page.get_by_label("Attach a document and ask about it")).to_be_visible()
         box = page.get_by_test_id("stChatInput").locator("textarea")  # whose label changes with the first
         box.fill("What is the harbour levy?")
         expect(page.get_by_test_id("stChatInput")).to_contain_text("Levies.pdf")

@@ -51,7 +51,7 @@ def folder(tmp_path: Path) -> Path:
         path.parent.mkdir(parents=True)
         make_pdf(path, [f"Budget {year}\n\nThe grant is {year} crowns."])
     (folder / "empty.pdf").touch()
-    (folder / "letter.txt").write_text("Dear minister")
+    (folder / "letter.zip").write_text("Dear minister")
     return folder
 
 
@@ -102,12 +102,12 @@ def test_what_is_more_than_a_page_may_hold_is_refused_in_words(browser: Browser,
 def test_a_folder_is_dropped_undone_chosen_and_added(page: Page, folder: Path) -> None:
     drop(page, folder)
     see(page, "empty.pdf: The file is empty, so it was not added.")
-    see(page, "letter.txt: Not a PDF, so it was not added.")
+    see(page, "letter.zip: Not of a kind that is read, so it was not added.")
     see(page, "✓ 2 files added.", timeout=30_000)
     press(page, "Undo")
     see(page, "✓ The document can be searched.")
     press(page, "Choose a folder instead")
-    see(page, re.compile("Add all PDFs in a folder and its subfolders"))
+    see(page, re.compile("Add all documents in a folder and its subfolders"))
     files = page.locator("input[type=file]")
     expect(files).to_have_count(1)
     files.set_input_files(folder)

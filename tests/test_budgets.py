@@ -17,35 +17,47 @@ from tests.test_architecture import house, module_of, name, room_of, tree
 
 # Tokens of Python, without line ends, indents and comments.
 BUDGETS = {
+    # Citations of workbooks name the cells of their figures.
+    # What only a page's picture can bear out has a mark.
     # A figure of one of several segments is not taken for the company's.
-    "answer": 59_900,
-    "api": 24_200,
+    "answer": 60_350,
+    # Scans are read in a language, also again.
+    "api": 24_350,
     # The thread that reads key figures came here from a page.
     "app": 9_550,
-    "asking": 28_700,
-    "audit": 13_000,
-    "cli": 19_400,
+    # Pages with charts come as pictures too, for models that see: here, and in lookups, audit files, models.
+    "asking": 29_000,
+    # A file says in which language a scan was read, so that it is verified in that.
+    "audit": 13_200,
+    "cli": 19_450,
     # Its differences are worked out by the calculator.
     "comparison": 9_250,
     "entry": 250,
     # Where quotations stand was looked for in two rooms above.
-    "evidence": 13_000,
-    "ingestion": 96_000,  # the words around figures came here from lists of `answer`
-    "lookup": 3_200,
+    # It tells which cells of a workbook a quotation meets.
+    "evidence": 13_150,
+    # Files of other kinds than PDF: PDFs are made of them, by LibreOffice or from text, with what they carry.
+    # Scans are read in any of the languages that are installed.
+    # Workbooks are read cell by cell: number formats, blocks of cells, and the drawing of their pages.
+    "ingestion": 108_050,
+    "lookup": 3_300,
     "mcp_server": 5_400,
     "memory": 64_600,
-    "models": 25_200,
+    "models": 25_700,
     "search": 37_800,
     "service": 4_400,
     # What a question asks is read here once, for search and answer; it was read in eleven modules of theirs.
     # The calculator came here from `answer`, so that comparisons and key figures can use it too.
     # Words that only hold a verb ask for no change, and long questions are not kept for long.
-    "single modules": 13_400,
-    "store": 73_400,
+    "single modules": 13_600,
+    # Each version knows the languages of its scans.
+    # PDFs that were made of files are kept beside them, and what files carry is added.
+    "store": 74_450,
     "tools": 5_100,
-    "ui": 67_800,
+    # The language of scans is chosen.
+    "ui": 68_050,
 }
-WHOLE = 572_600
+WHOLE = 588_300
 LONGEST_FUNCTION = 60
 # They write one thing after another down: the steps of an answer, the parts of the service, a chart.
 MAY_BE_LONGER = {

@@ -121,17 +121,17 @@ def test_what_ocr_has_read_is_kept_until_the_document_is_found(
     path = make_pdf(tmp_path / "Rules.pdf", FIRST)
     taken = library.adding.take(path, "Rules.pdf")
     page = Page(1, FIRST[0], method="ocr")
-    library.catalog.keep_draft(taken.digest, page)
+    library.catalog.keep_draft(taken.digest, page, "eng")
 
     def read() -> object:
         return library.read_taken(taken, progress=lambda *_: None, cancelled=lambda: False)
 
     stopped_after(monkeypatch, Catalog, "fill", library, read)
     library = opened(tmp_path)
-    drafts = library.catalog.drafts(taken.digest)
+    drafts = library.catalog.drafts(taken.digest, "eng")
     assert list(drafts) == [1]
     library.resume()
-    assert library.catalog.drafts(taken.digest) == {}
+    assert library.catalog.drafts(taken.digest, "eng") == {}
     (row,) = library.catalog.documents()
     assert row.state == "ready"
     library.close()
@@ -242,7 +242,7 @@ def faults_of(home: Path, files: dict[str, File]) -> list[str]:
         update page set tables = null                  | has not the tables
         insert into incomplete values (1, 'images', 1) | lacks its images
         insert into lexicon values (7, x'00')          | lexicon has rows of version 7
-        insert into draft values ('ff', 1, x'00')      | a draft of ff
+        insert into draft values ('ff', 1, 'eng', x'00') | a draft of ff
         update document set removed_at = 1             | the catalogue has
         delete from document                           | which was replaced
         delete from version                            | belongs to nothing

@@ -77,7 +77,7 @@ def finpolicy(installed: Path, folder: Path, *arguments: object) -> str:
 
 def test_the_wheel_has_all_files_of_the_packages_and_no_others(wheel: Path) -> None:
     names = (path.relative_to(ROOT).as_posix() for path in tracked_files())
-    wanted = {name for name in names if name.startswith(("chatbot/", "ingestion/"))}
+    wanted = {name for name in names if name.startswith(("chatbot/", "finpolicy/", "ingestion/"))}
     with ZipFile(wheel) as archive:
         found = {name for name in archive.namelist() if ".dist-info/" not in name}
         lock = archive.read("chatbot/models/requirements-model.txt")

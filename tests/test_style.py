@@ -17,6 +17,7 @@ MAY_SHARE_A_NAME = {"__init__", "errors", "records"}
 PYTHON = (
     "app.py",
     "chatbot/**/*.py",
+    "finpolicy/**/*.py",
     "ingestion/**/*.py",
     "benchmarks/*.py",
     "documents/*.py",
@@ -31,7 +32,7 @@ def files(patterns: tuple[str, ...]) -> list[Path]:
 
 
 def product() -> list[Path]:
-    return files(PYTHON[:3])
+    return files(PYTHON[:4])
 
 
 def name(path: Path) -> str:

@@ -11,12 +11,13 @@ from chatbot.answer.citations.citation_forms import with_inert_keys
 from chatbot.answer.source_text import source_text
 from chatbot.models.chat import PromptSource
 from chatbot.models.tokens import count_tokens, cut_to_tokens
-from chatbot.records import Exchange, Hit, Note, Prompt
+from chatbot.records import Exchange, Hit, Note, Prompt, printed_label
 from ingestion.invisible_characters import one_line
 from ingestion.language.sentences import sentence_spans, sentences
 
 __all__ = [
     "NOT_THERE",
+    "PICTURE_TOKENS",
     "RULES",
     "Request",
     "build_prompt",
@@ -82,6 +83,8 @@ MOST_REACH_TOKENS = 1_200
 # Stands before what the tables state or add up to, as the program reads them.
 WORKED_OUT = "Worked out from the sources by a program, which may have read a table wrongly:"
 WORKED_OUT_TOKENS = 300
+# Of a page's picture of 1.1 megapixels, as the dearest provider counts it: a token for 750 pixels.
+PICTURE_TOKENS = 1_500
 ROLES = {"user": "User", "assistant": "Assistant"}
 
 
@@ -228,7 +231,8 @@ def sources_of(prompt: Prompt) -> tuple[PromptSource, ...]:
 
 def size_of(prompt: Prompt) -> int:
     """The tokens of a prompt, by the vocabulary that all counts here use."""
-    return sum(count_tokens(content) for _, content in prompt.messages)
+    said = sum(count_tokens(content) for _, content in prompt.messages)
+    return said + PICTURE_TOKENS * len(prompt.pictured)
 
 
 def size_of_conversation(request: Request) -> int:
@@ -294,7 +298,7 @@ def _numbered(text: str, keys: Sequence[str]) -> str:
 
 def _label(number: int, hit: Hit) -> str:
     """What a source is, on one line."""
-    printed = f" (printed {hit.page_label})" if hit.page_label else ""
+    printed = f" ({printed_label(hit.page_label)})" if hit.page_label else ""
     read = " · read by OCR" if hit.extraction_method == "ocr" else ""
     page = f"page {hit.page}{printed}{read}"
     parts = (hit.document, hit.facts.period or "", hit.facts.status or "", page, hit.context)

@@ -18,7 +18,7 @@ from chatbot.evidence.page_marks import mark
 from chatbot.records import DocumentRow
 from chatbot.store.addition_queue import NewFile
 from chatbot.store.jobs import Job
-from ingestion.reading.formats import format_of
+from ingestion.reading.formats import mime_of
 
 __all__ = ["ROUTER", "document_out", "find_row", "job_out"]
 
@@ -35,6 +35,8 @@ QUOTE_HEADERS = {
 Earlier = Annotated[str, Query(include_in_schema=False)]
 FILE = {"schema": {"type": "string", "format": "binary"}}
 Page = Annotated[int, Path(ge=1, le=1_000_000)]
+LANGUAGES_TEXT = "The languages of scans, such as deu+eng; those of FINPOLICY_OCR_LANGUAGES by default."
+Languages = Annotated[str, Query(max_length=100, description=LANGUAGES_TEXT)]
 
 
 def find_row(opened: AppContext, document_id: str) -> DocumentRow:
@@ -87,11 +89,22 @@ def add(
     files: Annotated[list[UploadFile], File(min_length=1, max_length=MOST_FILES)],
     caller: Manages,
     opened: Store,
+    languages: Languages = "",
 ) -> list[JobOut]:
     """Queues files to be read. Their progress is under /api/v1/jobs."""
-    new = [NewFile(file.filename or "document.pdf", file.file, owner=caller.owner) for file in files]
+    new = [
+        NewFile(file.filename or "document.pdf", file.file, owner=caller.owner, languages=languages)
+        for file in files
+    ]
     numbers = opened.additions.enqueue(new)
     return [job_out(opened, job) for job in opened.additions.jobs() if job.id in numbers]
+
+
+@ROUTER.post("/{document_id}/read", status_code=202, responses=declared(404, 409))
+def read_again(caller: Manages, opened: Store, row: Readable, languages: Languages = "") -> JobOut:
+    """Queues a document to be read again from its kept copy; until then its earlier reading is searched."""
+    number = opened.additions.read_again(row.name, languages)
+    return next(job_out(opened, job) for job in opened.additions.jobs() if job.id == number)
 
 
 @ROUTER.get("/{document_id}", responses=declared(404, 409))
@@ -138,7 +151,7 @@ def page_image(
 def original(caller: Reads, opened: Store, row: Readable, turn: Turn) -> FileResponse:
     """Returns the file as it was added."""
     path = opened.chatbot.library.file(_version(opened, row))
-    mime = format_of(path).mime or "application/octet-stream"
+    mime = mime_of(path) or "application/octet-stream"
     return FileResponse(path, media_type=mime, filename=row.name)
 
 

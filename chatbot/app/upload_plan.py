@@ -10,7 +10,7 @@ from pathlib import PurePosixPath
 
 from chatbot.errors import ProjectError
 from chatbot.store.document_names import display_name, free_name
-from ingestion.reading.formats import is_named_like_a_document
+from ingestion.reading.formats import KINDS, is_named_like_a_document
 
 __all__ = ["ChosenFile", "PlannedUpload", "plan"]
 
@@ -67,9 +67,8 @@ def _alone(file: ChosenFile) -> PlannedUpload:
     with suppress(ProjectError):  # an impossible name becomes a failed job, with the reason
         name = display_name(file.path)
     if not is_named_like_a_document(name):
-        return PlannedUpload(
-            name, "leave", "Not a PDF, so it was not added. Save or print it as a PDF, then add that."
-        )
+        fix = f"Save or print it as a PDF, then add that. Read are {KINDS}."
+        return PlannedUpload(name, "leave", f"Not of a kind that is read, so it was not added. {fix}")
     if file.size:
         return PlannedUpload(name)
     return PlannedUpload(name, "leave", "The file is empty, so it was not added. Download or save it again.")

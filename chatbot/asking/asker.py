@@ -497,7 +497,8 @@ class Asker:
 
         def looking(sent_prompt: Prompt, stop: Callable[[], bool]) -> Looking:
             foreign = self.tools.offered(stop).tools if ask.tools and ask.proposes else {}
-            return Looking(self.lookups, sent_prompt, ask.names, room, stop, foreign)
+            sees = isinstance(model, ToolUser) and model.sees
+            return Looking(self.lookups, sent_prompt, ask.names, room, stop, foreign, sees=sees)
 
         prompted = replace(
             asked,

@@ -9,7 +9,7 @@ from dataclasses import dataclass, replace
 from pydantic import ValidationError
 
 from chatbot.answer.citations.citation_forms import with_inert_keys
-from chatbot.answer.prompt import numbered_source, sources_of
+from chatbot.answer.prompt import PICTURE_TOKENS, numbered_source, sources_of
 from chatbot.answer.source_text import source_text
 from chatbot.comparison.key_figure_files import figure_lines
 from chatbot.errors import ProjectError
@@ -47,6 +47,8 @@ TOO_LONG_TO_PROPOSE = (
     f"The arguments have over {LONGEST_PROPOSED:,} characters, which nobody reads. Shorten them."
 )
 LONGEST_LINE = 200
+# What a model that sees is told of `get_page`.
+CHARTS = " A page with a chart and little text comes as a picture too: read the chart from that."
 ENOUGH = "No more calls: write the answer now."
 
 
@@ -64,12 +66,16 @@ class Looking:
         room: int,
         stop: Callable[[], bool],
         foreign: Mapping[str, ServerTool],
+        *,
+        sees: bool = False,
     ) -> None:
         """names: of the documents in reach, () for all. room: tokens that prompt and calls may take.
 
         foreign: tools of other servers, by name. The model has seen pages, so no call of them is made here:
             it is proposed to the user.
+        sees: whether pages with charts come as pictures too.
         """
+        self._sees = sees
         self._lookups, self._names, self._stop, self._foreign = lookups, tuple(names), stop, foreign
         self.prompt = prompt
         self.rounds: tuple[ToolRound, ...] = ()
@@ -94,6 +100,11 @@ class Looking:
         if self._is_over:
             return []
         own = [tool.offered(name) for name, tool in LOOKUP_TOOLS.items()]
+        if self._sees:
+            own = [
+                replace(tool, description=tool.description + CHARTS) if tool.name == "get_page" else tool
+                for tool in own
+            ]
         return [*own, *(tool.offered for tool in self._foreign.values())]
 
     @property
@@ -110,13 +121,15 @@ class Looking:
             if self._stop():
                 break
             if self._is_over:
-                text = ENOUGH
+                reply = ToolReply(call, ENOUGH)
             else:
                 done = len(self.prompt.looks) + 1
                 yield Stage("looking", done, MOST_CALLS, self._said(call))
-                text = self._called(call)
-            replies.append(ToolReply(call, text))
-            self._left -= count_tokens(text) + count_tokens(str(call.arguments))
+                brought = self._called(call)
+                reply = ToolReply(call, brought.text, brought.picture)
+            replies.append(reply)
+            self._left -= count_tokens(reply.shown) + count_tokens(str(call.arguments))
+            self._left -= PICTURE_TOKENS * bool(reply.picture)
         self.rounds += (ToolRound(said, tuple(replies)),)
 
     def _said(self, call: ToolCall) -> str:
@@ -151,8 +164,8 @@ class Looking:
         except ProjectError:
             return one_line(str(called), 80)
 
-    def _called(self, call: ToolCall) -> str:
-        """What the model is told of a call. What goes wrong is a sentence that it can use."""
+    def _called(self, call: ToolCall) -> _Brought:
+        """What a call brings the model. What goes wrong is a sentence that it can use."""
         before = len(self.prompt.sources)
         work = self._work.get(call.name)
         try:
@@ -179,7 +192,7 @@ class Looking:
             looks=(*self.prompt.looks, look),
             calculations=(*self.prompt.calculations, *worked_out),
         )
-        return brought.text
+        return brought
 
     def _propose(self, call: ToolCall) -> _Brought:
         proposed = ProposedCall(call.name, shown_arguments(call))
@@ -199,7 +212,15 @@ class Looking:
 
     def _page(self, given: dict[str, object]) -> _Brought:
         hit = self._lookups.page(forms.GetPage.model_validate(given), self._names)
-        return self._sources([hit], PAGE_TOKENS)
+        brought = self._sources([hit], PAGE_TOKENS)
+        key, _ = self.prompt.with_source(hit)
+        fits = self._share >= PICTURE_TOKENS + LEAST_ROOM
+        if not (self._sees and fits and key in self.prompt.sources and key not in self.prompt.pictured):
+            return brought
+        if picture := self._lookups.chart(hit):
+            self.prompt = replace(self.prompt, pictured=(*self.prompt.pictured, key))
+            return replace(brought, told=f"{brought.told}, with its picture", picture=picture)
+        return brought
 
     def _find(self, given: dict[str, object]) -> _Brought:
         asked = forms.FindText.model_validate(given)
@@ -287,11 +308,13 @@ class Looking:
 
 @dataclass(frozen=True, slots=True)
 class _Brought:
-    """What a call brought. text: for the model. told: for readers. expression: that was worked out."""
+    """What a call brought. text: for the model. told: for readers. expression: that was worked out.
+    picture: of a page, b"" for none."""
 
     text: str
     told: str
     expression: str = ""
+    picture: bytes = b""
 
 
 def _exact(value: float) -> str:

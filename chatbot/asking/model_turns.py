@@ -19,6 +19,8 @@ from chatbot.records import Event, Notice, Prompt, Stage, Token, Usage
 
 __all__ = ["ModelTurns"]
 
+UNSEEN = "The answer was written without the pictures of its pages."
+UNSEEN_HINT = "If the model takes none, set FINPOLICY_PICTURES=0."
 EMPTY = "{model} called tools instead of answering."
 
 
@@ -79,6 +81,9 @@ class ModelTurns:
                 break
             if not self._looking.offered:
                 yield from self._settle()
+        if self.prompt.pictured and not (isinstance(self._model, ToolUser) and self._model.sees):
+            self.prompt = replace(self.prompt, pictured=())
+            yield Notice(UNSEEN, UNSEEN_HINT)
         if self.usage:
             seconds = round(time.monotonic() - started, 3)
             self.usage = replace(self.usage, seconds=seconds, first_seconds=round(self.first_seconds, 3))
@@ -110,6 +115,8 @@ class ModelTurns:
         if self.text:
             yield Token("", anew=True)
         self.text = ""
+        if self._looking.prompt.pictured:
+            yield Notice(UNSEEN, UNSEEN_HINT)
         self._base = self.prompt = self._settled(self._looking.prompt)
         self._looking = None
 
@@ -170,4 +177,4 @@ def _messages_of(called: ToolRound) -> list[tuple[str, str]]:
         for reply in called.replies
     ]
     asked = "\n".join(filter(None, [called.said, *calls]))
-    return [("assistant", asked), *(("tool", reply.text) for reply in called.replies)]
+    return [("assistant", asked), *(("tool", reply.shown) for reply in called.replies)]

@@ -20,7 +20,7 @@ from chatbot.evidence.passages import LEFT_OUT, verbatim
 from chatbot.evidence.text_blocks import is_head, read_blocks
 from chatbot.evidence.word_runs import evened
 from chatbot.memory.conversations.answer_records import CITED
-from chatbot.records import Answer, Hit
+from chatbot.records import Answer, Hit, printed_label
 from chatbot.search.page_search import Finder
 from chatbot.search.places import PagePlace
 from chatbot.store.library import Library
@@ -86,7 +86,7 @@ class PageAnswers:
         hit = self._hit(version, name, number)
         where = f"age {number} of {title}"
         label, other = report[number - 1].label, labels.get(str(number), number)
-        notes = [f"printed {label}"] if label and label != str(number) else []
+        notes = [printed_label(label)] if label and label != str(number) else []
         if other != number and not place.printed:
             notes.append(f"the printed {number} is page {other}")
         if notes:

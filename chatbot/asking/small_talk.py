@@ -34,7 +34,7 @@ def small_talk(kind: str, documents: Sequence[DocumentRow]) -> str:
     if kind == "prompt":
         return NO_PROMPT
     here = (
-        "There are no documents yet. Add PDFs on the Documents page, or attach one to a question."
+        "There are no documents yet. Add some on the Documents page, or attach one to a question."
         if not documents
         else f"{_count(documents)} here."
     )
@@ -49,7 +49,7 @@ def small_talk(kind: str, documents: Sequence[DocumentRow]) -> str:
 def about_documents(documents: Sequence[DocumentRow], titles: Mapping[str, str]) -> str:
     """Which documents there are, with what they say of themselves. titles: by name."""
     if not documents:
-        return "There are no documents yet. Add PDFs on the Documents page, or attach one to a question."
+        return "There are no documents yet. Add some on the Documents page, or attach one to a question."
     lines = [f"• {_described(row, titles.get(row.name, row.name))}" for row in documents[:MOST_DOCUMENTS]]
     if len(documents) > MOST_DOCUMENTS:
         more = f"\n… and {len(documents) - MOST_DOCUMENTS:,} more on the Documents page."

@@ -33,6 +33,7 @@ from chatbot.errors import DocumentError, EncryptedError, NotFoundError
 from chatbot.records import Answer, Citation, Hit, Understanding
 from chatbot.service import Chatbot
 from chatbot.store.scope_fingerprint import scope_fingerprint
+from ingestion.ocr.scan_languages import ENGLISH
 from ingestion.reading.reader import Reader
 
 __all__ = ["Occasion", "audit_file", "audit_kept", "file_name"]
@@ -241,7 +242,7 @@ class _RecordBuilder:
         return tuple(leaves[place] for place in pages), marks
 
     def _opened(self, digest: str) -> Reader:
-        path = self.chatbot.library.copies.path(digest)
+        path = self.chatbot.library.copies.readable(digest)
         if path is None:
             raise NotFoundError("The document's file is no longer kept.")
         return Reader(path, password=self.occasion.passwords.get(digest))
@@ -256,7 +257,8 @@ class _RecordBuilder:
             raise NotFoundError("That page is no longer kept.") from error
         drawn = draw(reader, number)
         self.images[drawn.sha256] = drawn.png
-        leaf = PageImageRecord(name, digest, number, stored.label, stored.method, drawn.sha256, drawn.dpi, "")
+        how = (stored.label, stored.method, drawn.sha256, drawn.dpi, "")
+        leaf = PageImageRecord(name, digest, number, *how, languages=self._languages(digest))
         citations = [self.answer.citations[at] for at in here]
         quotes = [(citation.quote, citation.start) for citation in citations]
         return leaf, places(reader, number, stored, quotes)
@@ -267,7 +269,13 @@ class _RecordBuilder:
         hits = {(hit.document, hit.page): hit for hit in self.answer.considered}
         hit = hits.get((name, number))
         label, method = (hit.page_label, hit.extraction_method) if hit else (None, "none")
-        return PageImageRecord(name, digest, number, label, method, None, 0, missing)
+        how = (label, method, None, 0, missing)
+        return PageImageRecord(name, digest, number, *how, languages=self._languages(digest))
+
+    def _languages(self, digest: str) -> str:
+        """The languages in which the images of a file were read."""
+        version = self.catalog.holding(digest)
+        return (version.languages if version else "") or ENGLISH.codes
 
     def _sources(self) -> tuple[Source, ...]:
         prompt = self.answer.prompt
@@ -310,7 +318,8 @@ class _RecordBuilder:
         model, host = answer.sent_to or (answer.model, "")
         messages = answer.prompt.messages if answer.prompt else ()
         calculations = answer.prompt.calculations if answer.prompt else ()
-        return Sent(model, host, messages, answer.error or "", calculations)
+        pictured = answer.prompt.pictured if answer.prompt else ()
+        return Sent(model, host, messages, answer.error or "", calculations, pictured)
 
 
 def _moment(seconds: float) -> str:

@@ -50,7 +50,9 @@ def find_documents(wanted: Collection[str], store: Path, folder: Path | None) ->
     for digest in sorted(left) if store.is_dir() else ():
         path = store / f"{digest}.pdf"
         if path.is_file() and not path.is_symlink() and _hash(path) == digest:
-            found[digest] = LocatedDocument(path, tuple(kept.name for kept in Copies(store, 0).names(digest)))
+            copies = Copies(store, 0)
+            names = tuple(kept.name for kept in copies.names(digest))
+            found[digest] = LocatedDocument(copies.readable(digest) or path, names)
     for path in _files(folder) if folder is not None else ():
         if left <= found.keys():
             break

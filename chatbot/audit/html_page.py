@@ -17,7 +17,7 @@ from chatbot.answer.markdown import formatted_html
 from chatbot.audit.html_text import joined, moment, page_name, pairs, paragraphs, plain, seen, table, tight
 from chatbot.audit.record import FigureCheckRecord, PageImageRecord, Quote, Record, dump
 from chatbot.mark_lines import UNREAD
-from chatbot.records import MARKS, NOT_ON_CITED_PAGE, VERDICTS
+from chatbot.records import MARKS, NOT_ON_CITED_PAGE, OPEN, VERDICTS
 from chatbot.settings import PROGRAM
 
 __all__ = ["IMAGE", "RECORD_END", "RECORD_START", "render"]
@@ -154,7 +154,7 @@ def _linked(record: Record, text: str) -> str:
         at, quote = next(left, (-1, None))
         if quote is None:
             return f"[{key}]"
-        doubt = "" if quote.verified or quote.basis == "unread" else " ⚠"
+        doubt = "" if quote.verified or quote.basis in OPEN else " ⚠"
         return f'<a class="key" href="#citation-{at + 1}">[{key}]{doubt}</a>'
 
     return KEYS_IN_BRACKETS.sub(links, text)
@@ -183,7 +183,7 @@ def _quotes(record: Record) -> str:
 
 
 def _located(quote: Quote) -> str:
-    if quote.verified or quote.basis == "unread":
+    if quote.verified or quote.basis in OPEN:
         remarks = [VERDICTS[quote.basis if quote.basis in VERDICTS else "unread"]]
         if quote.reason:
             remarks.append(plain(quote.reason))

@@ -10,6 +10,7 @@ import re
 from collections.abc import Iterable, Sequence
 from datetime import datetime
 
+from chatbot.records import printed_label
 from ingestion.language.months import MONTHS
 
 __all__ = ["joined", "moment", "page_name", "pairs", "paragraphs", "plain", "seen", "table", "tight"]
@@ -97,4 +98,4 @@ def page_name(page: int, label: str | None) -> str:
     """Names the physical page, and the printed number if it differs."""
     if not label or label == str(page):
         return f"p. {page}"
-    return f"p. {page} (printed {plain(label)})"
+    return f"p. {page} ({plain(printed_label(label))})"

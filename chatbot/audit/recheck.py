@@ -82,6 +82,7 @@ def check_again(
         sent.messages if sent else (),
         "",
         calculations=sent.calculations if sent else (),
+        pictured=sent.pictured if sent else (),
     )
     checked, asked = _checked(record, prompt)
     citations = tuple(_with_confidence(citation, words) for citation in checked.citations)

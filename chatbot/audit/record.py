@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 from chatbot.errors import DocumentError
 from chatbot.records import StatementQuote
+from ingestion.ocr.scan_languages import ENGLISH
 
 if TYPE_CHECKING:
     from pydantic import TypeAdapter
@@ -81,6 +82,7 @@ class PageImageRecord:
     method: how its text was read.
     image: SHA-256 of its PNG, drawn at `dpi` without marks; None if there is none.
     missing: why there is no image.
+    languages: the codes of those in which images were read.
     """
 
     document: str
@@ -91,6 +93,7 @@ class PageImageRecord:
     image: str | None
     dpi: int
     missing: str
+    languages: str = ENGLISH.codes
 
 
 @dataclass(frozen=True, slots=True)
@@ -211,6 +214,7 @@ class Sent:
     messages: (role, content), exactly as sent.
     failure: the error that came instead of an answer, "" if an answer came.
     calculations: expressions that were worked out for the model.
+    pictured: keys of the pages that it got as pictures too.
     """
 
     model: str
@@ -218,6 +222,7 @@ class Sent:
     messages: tuple[tuple[str, str], ...]
     failure: str
     calculations: tuple[str, ...] = ()
+    pictured: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -279,8 +284,12 @@ def dump(record: Record) -> str:
     Such JSON can stand in HTML as it is, and nothing in it takes effect there.
     """
     values = asdict(record)
-    if record.sent and not record.sent.calculations:  # as files made before say it
-        del values["sent"]["calculations"]
+    for name in ("calculations", "pictured"):
+        if record.sent and not values["sent"][name]:  # as files made before say it
+            del values["sent"][name]
+    for leaf in values["leaves"]:
+        if leaf["languages"] == ENGLISH.codes:
+            del leaf["languages"]
     text = json.dumps(values, ensure_ascii=True, allow_nan=False, indent=1)
     return text.replace("<", "\\u003c").replace(">", "\\u003e").replace("&", "\\u0026")
 

@@ -26,6 +26,8 @@ from chatbot.store.digests import is_digest
 from chatbot.store.scope_fingerprint import scope_fingerprint
 from ingestion.document import Circumstances, DocumentReading, read_document
 from ingestion.invisible_characters import label_line
+from ingestion.ocr.scan_languages import ENGLISH, ScanLanguages, language_data
+from ingestion.reading.formats import is_opened
 from ingestion.reading.reader import Reader
 from ingestion.records import Page
 
@@ -186,12 +188,19 @@ def _document(
         return VerificationLine(what, UNKNOWN, detail)
     if too_many:
         return VerificationLine(what, UNKNOWN, f"only {DOCUMENTS_READ} documents are read for one file")
+    if not is_opened(found[digest].path):
+        detail = "it was read by a PDF that was made of it, which is only kept where it was added"
+        return VerificationLine(what, UNKNOWN, detail)
     numbers = {number for _, sha256, number in _places(record) if sha256 == digest}
     password = next((evidence.passwords[name] for name in names if name in evidence.passwords), None)
     # A table may continue from the page before.
     ocr_pages = frozenset(numbers | {number - 1 for number in numbers})
     try:
-        how = Circumstances(password, evidence.processes, ocr_pages=ocr_pages)
+        spoken = {leaf.languages for leaf in record.leaves if leaf.sha256 == digest} or {ENGLISH.codes}
+        languages = ScanLanguages(min(spoken))
+        if languages != ENGLISH:
+            language_data(languages)
+        how = Circumstances(password, evidence.processes, ocr_pages=ocr_pages, languages=languages)
         reading = read_document(found[digest].path, how)
     except EncryptedError:
         return VerificationLine(what, UNKNOWN, "it needs a password; give it with --passwords")

@@ -107,7 +107,7 @@ _Adds: TypeAlias = Callable[..., _Arguments]
 
 
 def _parser(serve: Command | None, mcp: Command | None) -> argparse.ArgumentParser:
-    text = "Answers questions about your PDFs and shows the page for each statement."
+    text = "Answers questions about your documents and shows the page for each statement."
     parser = _Arguments(prog=PROGRAM, description=text)
     parser.add_argument("--version", action="version", version=f"finpolicy {chatbot.__version__}")
     commands = parser.add_subparsers(dest="command", required=True)
@@ -148,12 +148,14 @@ def _parser(serve: Command | None, mcp: Command | None) -> argparse.ArgumentPars
 
 
 def _add_documents(add: _Adds) -> None:
-    text = "add PDF files or folders; without a path, files copied into documents/"
+    text = "add files or folders; without a path, files copied into documents/"
     added = add("add", document_commands.add, text)
     added.file("paths", "PATH", nargs="*")
     added.option("--name", "NAME", "name for a single file (default: its file name)")
     text = "passwords of protected files, one line each: file name, tab, password; never stored"
     added.file("--passwords", "FILE.tsv", text)
+    text = "read scans in these languages, such as deu+eng, documents that are here once more"
+    added.option("--languages", "CODES", text)
     text = "read the documents on this Dask cluster, such as tcp://host:8786"
     added.option("--dask", "SCHEDULER", text)
     text = "read documents for servers that share a Postgres, until Ctrl+C"

@@ -22,6 +22,7 @@ from chatbot.settings import PROGRAM, Settings
 from chatbot.store.database import NewerStoreError
 from chatbot.store.document_names import known_as, listed
 from ingestion.invisible_characters import one_line, visible
+from ingestion.ocr.scan_languages import languages_text
 
 if TYPE_CHECKING:
     from chatbot.service import Chatbot
@@ -62,7 +63,9 @@ def add(options: Namespace, settings: Settings) -> Lines:
         if uploads:
             results = chatbot.add(uploads, progress=progress, started=started, through=queue, readers=readers)
         else:
-            results = chatbot.add_unread(passwords, progress=progress, through=queue)
+            results = chatbot.add_unread(
+                passwords, progress=progress, through=queue, languages=options.languages or ""
+            )
         for result in results:
             if result.document in left:
                 left.remove(result.document)
@@ -166,11 +169,14 @@ def _uploads(options: Namespace, passwords: dict[str, str]) -> list[Upload]:
         raise UsageError(
             f"--name takes one file, but there are {len(paths)}.", hint="Add the files one by one."
         )
-    return [Upload(path, options.name or "", passwords.get(known_as(path.name))) for path in paths]
+    return [
+        Upload(path, options.name or "", passwords.get(known_as(path.name)), options.languages or "")
+        for path in paths
+    ]
 
 
 def _walk(path: Path) -> list[Path]:
-    """Returns a file as it is, and a folder's PDFs in order of name.
+    """Returns a file as it is, and a folder's documents in order of name.
 
     A folder without any is returned itself, to be reported like a file that cannot be read.
     """
@@ -353,4 +359,5 @@ def doctor(options: Namespace, settings: Settings) -> Lines:
             yield line | ({"mended": True} if finding.mended else {}), text
     if code == DONE:
         say("The store is in order.")
+    say(languages_text(settings.scan_languages))
     return code

@@ -16,7 +16,7 @@ from chatbot.cli.exit_codes import DONE
 from chatbot.cli.served_command import errors, go_on
 from chatbot.errors import ProjectError
 from chatbot.mark_lines import mark_lines
-from chatbot.records import FIGURE_VERDICTS
+from chatbot.records import FIGURE_VERDICTS, printed_label
 from chatbot.usage_text import usage_text
 from ingestion.invisible_characters import one_line, visible
 
@@ -167,7 +167,7 @@ def columns_text(found: Mapping[str, Sequence[str]]) -> str:
 def _place(found: Hit | Citation | PageRef) -> str:
     """Names a page by its document, on one line. Nothing in it looks like a citation key."""
     label = found.page_label
-    on_it = f" (printed {label})" if label and label != str(found.page) else ""
+    on_it = f" ({printed_label(label)})" if label and label != str(found.page) else ""
     return escape_keys(one_line(f"{found.document}, page {found.page}{on_it}"))
 
 
@@ -179,9 +179,10 @@ def answer_text(answer: Answer) -> str:
         lines.insert(0, "The chat model failed. In the documents' own words:")
     if answer.by_model and not answer.answered:
         lines.insert(0, "The chat model found no answer:")
-    for citation in {
-        (c.key, c.page, c.verified, c.reason, c.instructs): c for c in answer.citations
-    }.values():
+    shown: dict[tuple[object, ...], Citation] = {}
+    for c in answer.citations:
+        shown.setdefault((c.key, c.page, c.verified, c.reason, c.instructs), c)
+    for citation in shown.values():
         place = _place(citation) if citation.document else "no such source"
         checked = f"NOT VERIFIED: {citation.reason}" if citation.doubted else citation.verdict
         if citation.confidence is not None:

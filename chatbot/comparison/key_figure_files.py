@@ -9,6 +9,7 @@ from typing import Any
 from chatbot.comparison.key_figure_records import KeyFigure
 from chatbot.comparison.key_figures import FigureColumn, KeyFigureSheet, SheetRow, sheet_parts
 from chatbot.comparison.table_files import csv_of
+from chatbot.records import printed_label
 from ingestion.invisible_characters import one_line
 
 __all__ = ["figure_lines", "figure_text", "gap_text", "original_text", "sheet_csv", "sheet_xlsx"]
@@ -108,7 +109,7 @@ def figure_text(row: SheetRow, column: FigureColumn, figure: KeyFigure | None) -
 
 def _page_text(cell: KeyFigure) -> str:
     if cell.page_label and cell.page_label != str(cell.page):
-        return f"page {cell.page} (printed {cell.page_label})"
+        return f"page {cell.page} ({printed_label(cell.page_label)})"
     return f"page {cell.page}"
 
 

@@ -6,19 +6,22 @@ import re
 from bisect import bisect_left, bisect_right
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from itertools import chain
 
 from chatbot.evidence.figure_names import periods_in
 from chatbot.evidence.scales_of_cells import mark_beside, mark_of_table
 from chatbot.evidence.weak_cache import WeakCache
 from ingestion.language.numbers import NumberStyle, ScaleMark, cell_figure, stated_mark, table_styles
 from ingestion.language.periods import Period
-from ingestion.records import Row, Table
+from ingestion.records import Row, Span, Table
 
-__all__ = ["CellPlace", "TableView", "TablesOfPage", "read_tables"]
+__all__ = ["CellPlace", "TableView", "TablesOfPage", "cells_at", "read_tables"]
 
 LONGEST_SHOWN = 60
 # Cells that start before a figure and may enclose it: those of a large table whose cells have several lines.
 CELLS_BACK = 400
+# So many cells of a workbook are named each for itself.
+MOST_NAMED = 4
 _PER_PIECE = re.compile(
     r"\bper (?:\w+ ){0,2}(?:share|unit|head|capita)\b", re.IGNORECASE
 )  # "in millions, except per share amounts"
@@ -158,6 +161,23 @@ class TablesOfPage:
         if len(found) == 1:
             return found[0].text
         return None
+
+
+def cells_at(tables: Sequence[Table], spans: Sequence[Span], label: str | None) -> str | None:
+    """The sheet and the cells of a workbook that stretches of a page's text meet, such as "Revenue!B7".
+
+    They are the first and the last where there are many, and the label where these are no cells of a sheet.
+    label: of the page, such as "Revenue!A1:H40".
+    """
+    names = list[str]()
+    for row in chain.from_iterable(table.rows for table in tables):
+        for cell in filter(None, row.cells):
+            if cell.name and any(start < cell.end and cell.start < end for start, end in spans):
+                names.append(cell.name)
+    if not names:
+        return label
+    listed = ", ".join(names) if len(names) <= MOST_NAMED else f"{names[0]}:{names[-1]}"
+    return f"{(label or '').rpartition('!')[0]}!{listed}"
 
 
 def _is_no_percentage(row: Row, column: int) -> bool:

@@ -10,7 +10,7 @@ from pydantic import BaseModel
 
 from chatbot.calculator import Calculation, calculate
 from chatbot.comparison.key_figures import KeyFigureSheet
-from chatbot.errors import NotFoundError
+from chatbot.errors import NotFoundError, ProjectError
 from chatbot.lookup.key_figure_sheets import KeyFigureSheets
 from chatbot.lookup.lookup_forms import (
     Calculate,
@@ -25,6 +25,7 @@ from chatbot.search.page_search import Find, Finder
 from chatbot.search.sections import Section, document_sections
 from chatbot.store.document_names import listed
 from chatbot.store.library import Library
+from chatbot.store.reader_pool import Readers
 from ingestion.invisible_characters import one_line
 from ingestion.prompt_injection.injections import find_instructions
 
@@ -33,6 +34,8 @@ __all__ = ["FoundText", "Heading", "Lookups", "Outline", "TextPlace"]
 MOST_HEADINGS, MOST_TABLES, MOST_PLACES = 120, 80, 10
 # Characters of the text around what was found, on each side.
 AROUND = 150
+# Characters of a page, half of a usual one: more say what a chart beside them shows.
+MOST_BESIDE_CHART = 2_000
 
 
 class Heading(BaseModel):
@@ -74,8 +77,8 @@ _Known = tuple[int, str, str, str]
 class Lookups:
     """Looks things up in the documents of a library. Safe to use from several threads."""
 
-    def __init__(self, library: Library, finder: Finder, sheets: KeyFigureSheets) -> None:
-        self._library, self._finder, self._sheets = library, finder, sheets
+    def __init__(self, library: Library, finder: Finder, sheets: KeyFigureSheets, readers: Readers) -> None:
+        self._library, self._finder, self._sheets, self._readers = library, finder, sheets, readers
 
     def document(self, called: str, names: Sequence[str] = ()) -> tuple[int, str]:
         """(version, name) of the document that is called so: by its name or id, by its title, or by a part of
@@ -110,6 +113,19 @@ class Lookups:
         if not found:
             raise NotFoundError(f"Page {given.page:,} of {name} has no text.", hint="Read another page.")
         return found[0]
+
+    def chart(self, hit: Hit) -> bytes:
+        """The page as a JPEG if it has a chart or a picture with little text around it; else, and where its
+        file cannot be read, b"".
+        """
+        if hit.external or len(hit.page_text) > MOST_BESIDE_CHART:
+            return b""
+        tables = [table.box for table in hit.tables]
+        try:
+            with self._readers.reading(self._library.file_to_read(hit.version)) as reader:
+                return reader.chart(hit.page, tables, scanned=hit.extraction_method == "ocr")
+        except ProjectError:
+            return b""
 
     def outline(self, given: GetOutline, names: Sequence[str] = ()) -> Outline:
         """The headings of a document and the captions of its tables. Raises NotFoundError."""

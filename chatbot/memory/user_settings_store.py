@@ -247,6 +247,11 @@ class UserModel:
         """See ToolUser."""
         return isinstance(self._model, ToolUser) and self._model.calls_tools
 
+    @property
+    def sees(self) -> bool:
+        """See ToolUser."""
+        return isinstance(self._model, ToolUser) and self._model.sees
+
 
 def _worded(reply: Reply) -> Generator[str, None, str]:
     try:

@@ -74,6 +74,14 @@ def client_of(settings: Settings) -> str:
     return provider.client if provider else "openai"
 
 
+def sees_pictures(settings: Settings) -> bool:
+    """Tells whether the chat model gets pictures of pages: as is set, else if it is known to see."""
+    provider = provider_of(settings)
+    name = settings.chat_model.casefold()
+    known = provider is not None and name.startswith(provider.sees)
+    return settings.pictures == "1" or (known and not settings.pictures)
+
+
 def address_variable(settings: Settings) -> str:
     """Returns the environment variable that gives the endpoint its address, for messages."""
     return "FINPOLICY_PROVIDER" if settings.provider and not settings.base_url else "OPENAI_BASE_URL"

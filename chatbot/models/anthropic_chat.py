@@ -8,7 +8,7 @@ from typing import Any
 
 from chatbot.models.chat import Delta, EndpointModel, PromptSource, is_count
 from chatbot.models.tokens import encodable
-from chatbot.models.tool_calls import CallPiece, OfferedTool, ToolRound
+from chatbot.models.tool_calls import CallPiece, OfferedTool, ToolReply, ToolRound
 from chatbot.settings import Settings
 
 __all__ = ["AnthropicModel"]
@@ -81,8 +81,15 @@ class AnthropicModel(EndpointModel):
             asked.append(
                 {"type": "tool_use", "id": call.id, "name": call.name, "input": dict(call.arguments)}
             )
-            told.append({"type": "tool_result", "tool_use_id": call.id, "content": encodable(reply.text)})
+            told.append({"type": "tool_result", "tool_use_id": call.id, "content": self._told(reply)})
         return [{"role": "assistant", "content": asked}, {"role": "user", "content": told}]
+
+    def _told(self, reply: ToolReply) -> str | list[dict[str, object]]:
+        data = self._picture(reply)
+        if not data:
+            return encodable(reply.text)
+        source = {"type": "base64", "media_type": "image/jpeg", "data": data}
+        return [{"type": "text", "text": encodable(reply.shown)}, {"type": "image", "source": source}]
 
     def _read(self, stream: Any, cites: Sequence[int]) -> Iterator[Delta]:
         block, cited, usage = "", dict[int, None](), dict[str, int]()

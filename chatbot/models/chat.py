@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import base64
 import logging
 import re
 import time
@@ -14,13 +15,19 @@ from itertools import count
 from typing import Any, Protocol, TypeGuard, runtime_checkable
 
 from chatbot.errors import ModelError
-from chatbot.models.addresses import address_variable, client_of, endpoint_host, endpoint_url
+from chatbot.models.addresses import (
+    address_variable,
+    client_of,
+    endpoint_host,
+    endpoint_url,
+    sees_pictures,
+)
 from chatbot.models.endpoint_errors import EndpointError, endpoint_failures, explaining, words_of_body
 from chatbot.models.endpoints import open_client
 from chatbot.models.model_text import CleanText
 from chatbot.models.timeouts import Timeouts
 from chatbot.models.tokens import encodable
-from chatbot.models.tool_calls import CallPiece, CallPieces, OfferedTool, ToolCall, ToolRound
+from chatbot.models.tool_calls import CallPiece, CallPieces, OfferedTool, ToolCall, ToolReply, ToolRound
 from chatbot.settings import Settings
 
 __all__ = [
@@ -68,6 +75,14 @@ _MOST_MODELS = 1_000
 # What a request calls the tools that are offered, streaming, the counts of tokens and their limit. It is what
 # is remembered of an endpoint that refuses them.
 TOOLS, STREAM, COUNTS, LIMIT = "tools", "stream", "stream_options", "max_tokens"
+# The calls and replies of a request until it is sent, and what is remembered of an endpoint that refuses the
+# pictures among them.
+ROUNDS, PICTURES = "rounds", "pictures"
+# As OpenAI, vLLM, Ollama, llama.cpp and OpenRouter say it; servers that know texts alone ask for a string.
+_PICTURES_REFUSED = re.compile(
+    r"\bimages?\b|image_url|multi-?modal|\bvision\b|mmproj|content\b.{0,80}\bstring|\bstring\b.{0,80}content",
+    re.IGNORECASE | re.DOTALL,
+)
 _OPTION_REFUSED = re.compile(
     r"unsupported|not? support|unrecogni[sz]ed|unknown|not permitted|extra inputs|unexpected|instead"
     r"|must be verified|deprecated|cannot be",
@@ -252,10 +267,14 @@ class ToolUser(LLM, Protocol):
     """A chat model that may call tools.
 
     calls_tools: False once its endpoint has refused them.
+    sees: whether it gets the pictures of rounds; False once its endpoint has refused them.
     """
 
     @property
     def calls_tools(self) -> bool: ...
+
+    @property
+    def sees(self) -> bool: ...
 
     def stream(
         self,
@@ -306,9 +325,7 @@ class EndpointModel(ABC):
         encoded = [(role, encodable(content)) for role, content in messages]
         body = self._body(encoded, schema, sources) | {LIMIT: max_tokens}
         if tools and self.calls_tools:
-            body[TOOLS] = [self._tool(tool) for tool in tools]
-            for called in rounds:
-                body["messages"] += self._turns_of(called)
+            body |= {TOOLS: [self._tool(tool) for tool in tools], ROUNDS: rounds}
         cites = [source.number for source in sources]
         asked = _Asked(body, cites, Timeouts.for_words(self._settings, stop))
         return Reply(self._answer(asked), asked.usage, asked.calls)
@@ -317,6 +334,11 @@ class EndpointModel(ABC):
     def calls_tools(self) -> bool:
         """See ToolUser."""
         return TOOLS not in self._found
+
+    @property
+    def sees(self) -> bool:
+        """See ToolUser."""
+        return PICTURES not in self._found and sees_pictures(self._settings)
 
     @property
     @abstractmethod
@@ -437,14 +459,17 @@ class EndpointModel(ABC):
                     )
                 return stream
             except failures as error:
-                if not self._adapts(error, sent):
+                if not (self._adapts(error, sent) or self._goes_blind(error, body)):
                     self._found.intersection_update(known)
                     raise
 
     def _sent(self, body: dict[str, Any]) -> dict[str, Any]:
         """Returns the request without what the endpoint has refused."""
         whole = {STREAM: True} | self._options | body
-        return {name: value for name, value in whole.items() if name not in self._found}
+        sent: dict[str, Any] = {name: value for name, value in whole.items() if name not in self._found}
+        for called in sent.pop(ROUNDS, ()):
+            sent["messages"] = [*sent["messages"], *self._turns_of(called)]
+        return sent
 
     def _adapts(self, error: Exception, sent: Mapping[str, Any]) -> bool:
         """Whether a request that failed is worth repeating. Notes which of its options was refused."""
@@ -457,6 +482,18 @@ class EndpointModel(ABC):
                 self._found.add(name)
                 return True
         return False
+
+    def _picture(self, reply: ToolReply) -> str:
+        """The picture of a reply in base64, "" for none and for a model that sees none."""
+        return base64.b64encode(reply.picture).decode() if self.sees else ""
+
+    def _goes_blind(self, error: Exception, body: Mapping[str, Any]) -> bool:
+        """Whether a request with pictures was refused for their sake. Notes it."""
+        sent = any(self._picture(reply) for called in body.get(ROUNDS, ()) for reply in called.replies)
+        refused = status_of(error) not in {0, 401, 429} and _PICTURES_REFUSED.search(words_of_error(error))
+        if sent and refused:
+            self._found.add(PICTURES)
+        return bool(sent and refused)
 
     def _check_end(self, finish: str, text: str, *, calls: bool) -> None:
         if finish == "content_filter":

@@ -23,7 +23,7 @@ from chatbot.models.chat import (
 )
 from chatbot.models.endpoint_errors import CHAT_MODEL, EndpointError, explain_body
 from chatbot.models.tokens import encodable
-from chatbot.models.tool_calls import CallPiece, OfferedTool, ToolRound
+from chatbot.models.tool_calls import PICTURE, CallPiece, OfferedTool, ToolRound
 from chatbot.settings import Settings
 
 __all__ = ["OpenAIModel"]
@@ -99,11 +99,18 @@ class OpenAIModel(EndpointModel):
     def _turns_of(self, called: ToolRound) -> list[dict[str, object]]:
         asked: list[dict[str, object]] = []
         told: list[dict[str, object]] = []
+        seen: list[dict[str, object]] = []
         for reply in called.replies:
             call = reply.call
             function = {"name": call.name, "arguments": json.dumps(call.arguments)}
             asked.append({"id": call.id, "type": "function", "function": function})
             told.append({"role": "tool", "tool_call_id": call.id, "content": encodable(reply.text)})
+            if data := self._picture(reply):
+                text = f"{json.dumps(call.arguments)}: {PICTURE}"
+                address = {"url": f"data:image/jpeg;base64,{data}"}
+                seen += [{"type": "text", "text": text}, {"type": "image_url", "image_url": address}]
+        if seen:  # tools reply in text alone here
+            told.append({"role": "user", "content": seen})
         return [{"role": "assistant", "content": called.said or None, "tool_calls": asked}, *told]
 
     def _sent(self, body: dict[str, Any]) -> dict[str, Any]:

@@ -26,6 +26,7 @@ class Provider:
     key_variable: the environment variable of its key, "" for none of its own.
     key_start: what only its keys begin with, "" if they tell nothing.
     suggested: beginnings of the names of models to take, best first.
+    sees: beginnings of the names of models that see pictures.
     note: where the key is found, or how the program is started, in a sentence.
     """
 
@@ -38,6 +39,7 @@ class Provider:
     key_variable: str
     key_start: str
     suggested: tuple[str, ...]
+    sees: tuple[str, ...]
     note: str
 
     @property
@@ -53,10 +55,10 @@ def _read() -> dict[str, Provider]:
     for line in lines:
         if line.startswith("#"):
             continue
-        name, title, where, client, address, key, variable, start, models, note = line.split("\t")
-        suggested = tuple(filter(None, models.split("|")))
+        name, title, where, client, address, key, variable, start, models, seeing, note = line.split("\t")
+        suggested, sees = (tuple(filter(None, names.split("|"))) for names in (models, seeing))
         found[name] = Provider(
-            name, title, where == "local", client, address, key, variable, start, suggested, note
+            name, title, where == "local", client, address, key, variable, start, suggested, sees, note
         )
     return found
 

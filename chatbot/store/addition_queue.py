@@ -74,12 +74,14 @@ class NewFile:
     data: an open file at its start, or the file's path.
     password: for this reading only, never stored.
     owner: who adds it, "" if that does not matter.
+    languages: see Job.
     """
 
     name: str
     data: BinaryIO | Path
     password: str | None = None
     owner: str = ""
+    languages: str = ""
 
 
 @dataclass(slots=True, eq=False)
@@ -211,16 +213,19 @@ class Additions:
             numbers.append(self._queue(self._take(file, digests, awaited or self._tell is not None)))
         return numbers
 
-    def read_again(self, name: str) -> int:
+    def read_again(self, name: str, languages: str = "") -> int:
         """Queues a document to be read again from its kept copy. Returns a job id.
 
-        Until then the previous reading is searched. Raises NotFoundError, StoreError.
+        Until then the previous reading is searched. Raises NotFoundError, StoreError, and DocumentError for
+        languages that cannot be read.
+
+        languages: as in Job, but "" for those it was read in.
         """
         if any(job.name == name and not job.finished for job in self.jobs()):
             raise StoreError(
                 f"{name[:200]} is already being read.", hint="Wait until that is finished.", retryable=True
             )
-        return self._queue(QueuedFile(self._library.take_again(name)))
+        return self._queue(QueuedFile(self._library.take_again(name, languages)))
 
     def seconds_left(self) -> float | None:
         """Estimates the seconds until everything queued is done; None if unknown."""
@@ -392,7 +397,12 @@ class Additions:
     ) -> QueuedFile:
         try:
             taken = self._library.adding.take(
-                file.data, file.name, owner=file.owner, size=_size(file.data), awaited=awaited
+                file.data,
+                file.name,
+                owner=file.owner,
+                size=_size(file.data),
+                awaited=awaited,
+                languages=file.languages,
             )
             digest, first = digests.setdefault(taken.name, (taken.digest, file.data))
             if digest != taken.digest:
@@ -479,6 +489,9 @@ class Additions:
             )
 
     def _read_done(self, task: QueuedFile, result: AddResult) -> None:
+        for job in self._library.catalog.under_way() if result.attached else ():
+            if job.id in result.attached:
+                self._queue(QueuedFile(job))
         with self._changed:
             if result.status in {"added", "replaced"} and not result.linked:
                 task.advance(Phase.EMBEDDING, 0, result.chunks)
@@ -806,7 +819,10 @@ def add_files(
     through: a queue that is at work already; progress is then called on this thread.
     """
     began = time.time() - (time.perf_counter() - started if started is not None else 0.0)
-    files = [NewFile(upload.name or upload.path.name, upload.path, upload.password) for upload in uploads]
+    files = [
+        NewFile(upload.name or upload.path.name, upload.path, upload.password, languages=upload.languages)
+        for upload in uploads
+    ]
     additions = through or Additions(library, readers=readers, tell=progress)
     jobs = list[int]()
     try:
@@ -815,6 +831,7 @@ def add_files(
             prepare()
         ended = _awaited(through, jobs, progress) if through else map(additions.wait, jobs)
         for number, job in enumerate(ended):
+            jobs += job.result.attached if job.result else ()
             yield _outcome(job, 0.0 if number else max(0.0, job.added_at - began))
     finally:
         if through is None:

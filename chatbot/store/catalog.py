@@ -19,6 +19,7 @@ from chatbot.store.contents import (
     CONTENTS_SCHEMA,
     FORGET_DRAFTS,
     LACKS,
+    LANGUAGES,
     OF_A_VERSION,
     READ_BY_OCR,
     WITH_PROBLEM,
@@ -91,7 +92,7 @@ create table erased (sha256 text primary key) without rowid;
     + REMEMBERED_SCHEMA
     + SEAL_SCHEMA
 )
-SCHEMA = Schema(TABLES, 10)
+SCHEMA = Schema(TABLES, 11)
 # A document goes back to what it had before, in removed state if it was removed.
 GO_BACK = (
     "update document set active_version = previous_version, removed_at = previous_removed_at, "
@@ -102,7 +103,7 @@ Stamps: TypeAlias = list[tuple[Any, ...]]
 SEEN, QUOTED = "seen:", "quoted:"
 COLUMNS = (
     f"v.id, d.name, v.sha256, v.state, v.title, v.pages, v.chunks, v.embedded_upto, v.fingerprint, "
-    f"v.protected, {PERIOD}, {STATUS}, {LACKS}"
+    f"v.protected, {PERIOD}, {STATUS}, {LACKS}, {LANGUAGES}"
 )
 # A version whose words can be found, now or once it is ready: live, or coming to a document that is not
 # removed.
@@ -121,6 +122,7 @@ class Version:
     embedded: number of chunks with vectors.
     protected: whether its file opens only with a password.
     lacks: see Reading.
+    languages: the codes of those in which its images were or will be read.
     """
 
     id: int
@@ -135,6 +137,7 @@ class Version:
     protected: bool
     facts: DocumentFacts = NO_FACTS
     lacks: str = ""
+    languages: str = ""
 
 
 class Catalog(Jobs, FoundTitles, RememberedDocuments, Corrections, Seals):
@@ -780,11 +783,11 @@ def _named(newest_first: Sequence[Sequence[Any]], names: Sequence[str]) -> dict[
 
 
 def _version(row: Sequence[Any]) -> Version:
-    identity, name, sha256, state, title, *counts, protected, period, status, lacks = row
+    identity, name, sha256, state, title, *counts, protected, period, status, lacks, languages = row
     facts = DocumentFacts(period, status)
     pages, chunks, embedded, fingerprint = counts
     found = (identity, name or "", digest_in(sha256), state, title_line(title), pages, chunks, embedded)
-    return Version(*found, fingerprint, bool(protected), facts, lacks)
+    return Version(*found, fingerprint, bool(protected), facts, lacks, languages)
 
 
 def _reading(version: int) -> str:

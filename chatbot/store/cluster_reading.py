@@ -13,6 +13,7 @@ from typing import Any
 
 from chatbot.errors import CancelledError, StoreError
 from ingestion.document import Circumstances, DocumentReading, read_document
+from ingestion.ocr.scan_languages import ScanLanguages
 
 __all__ = ["Cluster"]
 
@@ -43,7 +44,7 @@ class Cluster:
         """Reads a file; see read_document."""
         # Not result(timeout=…): distributed fails if that ends in the moment in which the answer comes.
         finished = threading.Event()
-        given = (path.read_bytes(), path.suffix, how.password, how.most_pages)
+        given = (path.read_bytes(), path.suffix, how.password, how.most_pages, how.languages.codes)
         call = self._client.submit(_read, *given, pure=False, retries=1)
         call.add_done_callback(lambda _: finished.set())
         while not how.cancelled():
@@ -72,10 +73,11 @@ def _connected(scheduler: str) -> Any:
         ) from error
 
 
-def _read(data: bytes, suffix: str, password: str | None, most_pages: int) -> DocumentReading:
+def _read(data: bytes, suffix: str, password: str | None, most_pages: int, languages: str) -> DocumentReading:
     """Reads all of a document, on a worker of the cluster."""
     with tempfile.NamedTemporaryFile(suffix=suffix) as file:
         file.write(data)
         file.flush()
-        how = Circumstances(password=password, processes=1, most_pages=most_pages)
+        spoken = ScanLanguages(languages)
+        how = Circumstances(password=password, processes=1, most_pages=most_pages, languages=spoken)
         return read_document(Path(file.name), how)

@@ -27,6 +27,7 @@ __all__ = [
     "CONTENTS_SCHEMA",
     "FORGET_DRAFTS",
     "LACKS",
+    "LANGUAGES",
     "READ_BY_OCR",
     "WITH_PROBLEM",
     "Contents",
@@ -40,7 +41,8 @@ CHUNKS_AT_ONCE = 1_000
 READ_BY_OCR = "method in ('ocr', 'text+ocr')"
 WITH_PROBLEM = "problem is not null"
 # chunk_key: the chunks by what is embedded of them. incomplete: versions not yet fully read, and what each
-# still lacks, see Reading. read_by: the reader that has read a version. remark: what is in the files and not
+# still lacks, see Reading. read_by: the reader that has read a version, and the languages of its
+# images. remark: what is in the files and not
 # in the texts of their pages; of pages with none there is no row.
 # The indexes are for pages that are counted whenever documents are listed: without them, all pages are read.
 CONTENTS_SCHEMA = f"""
@@ -56,15 +58,17 @@ create table vector (version integer not null references version(id), fingerprin
 ordinal integer not null, data blob not null,
     primary key (version, fingerprint, ordinal)) without rowid;
 create table lexicon (version integer primary key references version(id), data blob not null);
-create table draft (sha256 text not null, number integer not null, data blob not null, primary key (sha256,
-number)) without rowid;
+create table draft (sha256 text not null, number integer not null, languages text not null,
+data blob not null,
+    primary key (sha256, number, languages)) without rowid;
 create table chunk_key (key blob not null, version integer not null references version(id),
 ordinal integer not null,
     primary key (key, version, ordinal)) without rowid;
 create index chunk_key_version on chunk_key(version, ordinal);
 create table incomplete (version integer primary key references version(id), lacks text not null,
 to_come integer not null);
-create table read_by (version integer primary key references version(id), reader integer not null);
+create table read_by (version integer primary key references version(id), reader integer not null,
+languages text not null);
 create table remark (version integer not null references version(id), number integer not null,
 remarks text not null,
     primary key (version, number)) without rowid;
@@ -73,6 +77,8 @@ create index page_with_problem on page(version, problem) where {WITH_PROBLEM};
 """
 # What a version v still lacks, "" for nothing.
 LACKS = "coalesce((select i.lacks from incomplete i where i.version = v.id), '')"
+# The codes of the languages in which the images of a version v were or will be read.
+LANGUAGES = "coalesce((select r.languages from read_by r where r.version = v.id), '')"
 # Tables with the content of one version, in the order in which it can be deleted.
 OF_A_VERSION = (
     "seal",
@@ -214,7 +220,8 @@ class Contents(Stored):
         keys = ((chunk_key(c.context, c.text), version, c.ordinal) for c in chunks)
         connection.executemany("insert into chunk_key values (?, ?, ?)", keys)
         connection.execute("insert into lexicon values (?, ?)", (version, lexicon))
-        connection.execute("insert into read_by values (?, ?)", (version, READER_VERSION))
+        read_by = (version, READER_VERSION, reading.languages)
+        connection.execute("insert into read_by values (?, ?, ?)", read_by)
         connection.execute(
             "update version set pages = ?, chunks = ? where id = ?",
             (len(reading.pages), len(chunks), version),
@@ -243,24 +250,28 @@ class Contents(Stored):
                     ).rowcount
                 self._database.shorten_log()
 
-    def keep_draft(self, sha256: str, page: Page) -> None:
-        """Keeps a page that was read from its image, so that an interrupted reading need not read it again.
+    def keep_draft(self, sha256: str, page: Page, languages: str) -> None:
+        """Keeps a page that was read from its image in these languages, so that an interrupted reading need
+        not read it again.
 
         Pages of a file that was given up are not kept.
         """
         self._change(
-            f"insert into draft select ?1, ?2, ?3 where ?1 in ({READ})"
-            " on conflict (sha256, number) do update set data = excluded.data",
-            (sha256, page.number, _packed(page_to(page))),
+            f"insert into draft select ?1, ?2, ?3, ?4 where ?1 in ({READ})"
+            " on conflict (sha256, number, languages) do update set data = excluded.data",
+            (sha256, page.number, languages, _packed(page_to(page))),
         )
 
     def forget_drafts(self) -> None:
         """Drops the drafts once everything is read."""
         self._change(FORGET_DRAFTS)
 
-    def drafts(self, sha256: str) -> dict[int, Page]:
+    def drafts(self, sha256: str, languages: str) -> dict[int, Page]:
         """Returns the pages kept by keep_draft, by number."""
-        rows = self._read("select number, data from draft where sha256 = ? order by number", (sha256,))
+        rows = self._read(
+            "select number, data from draft where sha256 = ? and languages = ? order by number",
+            (sha256, languages),
+        )
         found = dict[int, Page]()
         for number, data in rows:
             with suppress(StoreError), as_damage("A page"):  # it is read again

@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from contextlib import closing, suppress
 from dataclasses import dataclass, replace
 
-from chatbot.errors import ProjectError, StoreError
+from chatbot.errors import DocumentError, ProjectError, StoreError
 from chatbot.settings import PROGRAM
 from chatbot.store import api_keys
 from chatbot.store.catalog import Version
@@ -21,6 +21,7 @@ from chatbot.store.library import Library, Progress, no_progress
 from chatbot.store.migration import migration_mark
 from chatbot.store.plain_files import strange_in
 from chatbot.store.seals import LEXICON, TEXT
+from ingestion.reading.formats import is_opened
 
 __all__ = ["DAMAGED", "LITTLE_SPACE", "Finding", "examine", "glance"]
 
@@ -73,6 +74,15 @@ def examine(library: Library, *, repair: bool = False, progress: Progress = no_p
         yield from found
     yield from _lying(library)
     yield from _space(library)
+    yield from _scans(library)
+
+
+def _scans(library: Library) -> Iterator[Finding]:
+    """Finds that scans cannot be read in the languages of the setting."""
+    try:
+        library.adding.check_languages("")
+    except DocumentError as error:
+        yield Finding(None, f"FINPOLICY_OCR_LANGUAGES: {error.message.removesuffix('.')}", error.hint)
 
 
 def glance(library: Library) -> list[Finding]:
@@ -219,8 +229,9 @@ def _read_again(library: Library, finding: Finding, version: int) -> Finding:
 
 def _copies(library: Library, repair: bool) -> Iterator[Finding]:
     """Finds copies that are missing, damaged or belong to nothing."""
-    needed = {row.sha256: row.document for row in library.catalog.stored()}
-    for digest, name in needed.items():
+    needed = {row.sha256: row for row in library.catalog.stored()}
+    for digest, row in needed.items():
+        name = row.document
         if not library.copies.has(digest):
             yield Finding(name, *NO_FILE)
         elif not library.copies.sound(digest):
@@ -231,6 +242,9 @@ def _copies(library: Library, repair: bool) -> Iterator[Finding]:
                 "its file is damaged",
                 "Add the file again." if repair else f"{REPAIR} Then add the file again.",
             )
+        elif (path := library.copies.readable(digest)) is not None and not is_opened(path):
+            finding = Finding(name, "the PDF made of it is missing", REPAIR)
+            yield _read_again(library, finding, row.id) if repair else finding
         else:
             yield from _names(library, digest, name, repair)
     for digest in sorted(set(library.copies.all()) - library.catalog.hashes()):

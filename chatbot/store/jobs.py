@@ -94,6 +94,7 @@ class AddResult:
     searchable_seconds: from when its turn came until keyword search found it.
     seconds: the same, and the making of its vectors.
     complete_seconds: from then until all of it was read, None if that was so before.
+    attached: ids of the jobs for documents that it carried.
     needs_password: it failed because it opens only with a password.
     linked: its bytes were stored already, so nothing was read or stored.
     retryable: it may be added later as it is, for example after a full disk.
@@ -117,6 +118,7 @@ class AddResult:
     retryable: bool = False
     lacks: bool = False
     complete_seconds: float | None = None
+    attached: tuple[int, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -132,6 +134,7 @@ class Job:
     problem: why it waits for its vectors or for the user.
     per_second: speed of this phase.
     again: whether a stored document is read again, although its bytes are known.
+    languages: the codes of those in which its images are read, "" for those of the setting.
     size: bytes, 0 if not known.
     owner: who adds it, "" if that does not matter.
     digest: the SHA-256 of the file, whose copy is kept; "" for one that could not be taken.
@@ -163,6 +166,7 @@ class Job:
     awaited: bool = False
     recovered: bool = False
     left: bool = False
+    languages: str = ""
     password: str | None = field(default=None, repr=False)
 
     @property
@@ -226,7 +230,8 @@ create table job (id integer primary key autoincrement, name text not null, phas
     added_at real not null, problem text, cancelling integer not null default 0, per_second real,
     again integer not null default 0, size integer not null default 0, lacks integer not null default 0,
     owner text not null default '', digest text not null default '', version integer not null default 0,
-    awaited integer not null default 0, recovered integer not null default 0);
+    awaited integer not null default 0, recovered integer not null default 0,
+    languages text not null default '');
 create table stop (conversation text not null, owner text not null, asked_at real not null,
     primary key (conversation, owner));
 """

@@ -11,6 +11,7 @@ import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import Any, BinaryIO
 
@@ -24,11 +25,14 @@ from chatbot.store.disk_reserve import FULL, disk_is_full
 from chatbot.store.document_names import is_name
 from chatbot.store.file_permissions import mend_files
 from chatbot.store.plain_files import open_plain
+from ingestion.reading.formats import MADE, format_of, is_opened
+from ingestion.reading.reader import made_pdf
 from ingestion.records import NO_FACTS, DocumentFacts
 
-__all__ = ["Copies", "KeptName", "copies_of", "copy_name", "files_of", "is_copy", "is_kept"]
+__all__ = ["Copies", "KeptName", "copies_of", "copy_name", "files_of", "is_copy", "is_kept", "made_name"]
 
 COPY = re.compile(r"[0-9a-f]{64}\.pdf")
+MADE_PDF = re.compile(rf"[0-9a-f]{{64}}\{MADE}")
 NAMES = re.compile(r"[0-9a-f]{64}\.json")
 # Seconds that an upload may take.
 PUTTING_SECONDS = 86_400
@@ -47,19 +51,23 @@ class KeptName:
 
 
 class Copies:
-    """Files <sha256>.pdf, each with a <sha256>.json of its names, in a folder or an object store.
+    """Files <sha256>.pdf, whatever they are, each with a <sha256>.json of its names, in a folder or an object
+    store. If they are read by a PDF that was made of them, <sha256>.made is that.
 
     A store can be rebuilt from these alone. Other files beside them are never touched.
     """
 
-    def __init__(self, folder: Path, most_megabytes: float, files: CopyFiles | None = None) -> None:
+    def __init__(
+        self, folder: Path, most_megabytes: float, files: CopyFiles | None = None, soffice: str = ""
+    ) -> None:
         """folder: where users may put PDFs, and where the copies are unless `files` has them.
 
         most_megabytes: the largest file that is taken, in MiB.
+        soffice: the program of LibreOffice, "" for the one on PATH.
 
         Raises StoreError if the folder cannot be created.
         """
-        self.folder, self.most_megabytes = folder, most_megabytes
+        self.folder, self.most_megabytes, self._soffice = folder, most_megabytes, soffice
         with _creating(folder):
             folder.mkdir(parents=True, exist_ok=True)
             self._files = files or CopyFiles(folder)
@@ -72,10 +80,10 @@ class Copies:
         Raises DocumentError if it is not a file, cannot be read, is too large or changes meanwhile.
         """
         if path.is_dir():
-            raise DocumentError(f"There is no PDF in {path}.", hint="Name a folder with PDFs.")
+            raise DocumentError(f"There is no document in {path}.", hint="Name a folder with some.")
         try:
             if path.exists() and not path.is_file():
-                raise DocumentError(f"{path} is not a file.", hint="Add PDF files only.")
+                raise DocumentError(f"{path} is not a file.", hint="Add files and folders only.")
             before = path.stat()
             self._check_size(before.st_size)
             with path.open("rb") as file:
@@ -150,8 +158,28 @@ class Copies:
         """
         return self._files.local(copy_name(digest))
 
-    def path_to_read(self, digest: str) -> Path:
-        """Returns the same path of a copy that is there and sound. Raises DocumentError, StoreError."""
+    def readable(self, digest: str) -> Path | None:
+        """Returns a path on this machine of what is read of these bytes: the PDF that was made of them, else
+        their copy. None if there is none. Raises StoreError.
+        """
+        path = self.path(digest)
+        if path is None or is_opened(path):
+            return path
+        return self._files.local(made_name(digest)) or path
+
+    def path_to_read(
+        self,
+        digest: str,
+        name: str = "",
+        password: str | None = None,
+        cancelled: Callable[[], bool] = bool,
+    ) -> Path:
+        """Returns the same path of a copy that is there and sound. A PDF that is to be made of it is made.
+
+        name: as its user calls the file. password: of a file of which a PDF is made.
+
+        Raises DocumentError and its subclasses, StoreError.
+        """
         path = self.path(digest)
         if path is None:
             raise DocumentError(
@@ -166,7 +194,17 @@ class Copies:
             raise _not_read(error) from error
         if not sound:
             raise DocumentError("The kept copy of the file is damaged.", hint="Add the file again.")
-        return path
+        there = self.readable(digest)
+        if there != path or not format_of(path, name).maker:
+            return there or path
+        making = made_pdf(path, name, password=password, cancelled=cancelled, soffice=self._soffice)
+        with making as made, made.open("rb") as file:
+            try:
+                with prepared(self._files.incoming, iter(partial(file.read, READ_BYTES), b"")) as copy:
+                    self._files.put(copy, made_name(digest))
+            except OSError as error:
+                raise _not_kept(error, self._files.incoming) from error
+        return self.readable(digest) or path
 
     def sound(self, digest: str) -> bool:
         """Tells whether the copy exists and has the bytes its name says. Raises StoreError."""
@@ -202,6 +240,7 @@ class Copies:
     def drop_damaged(self, digest: str) -> None:
         """Deletes a copy, but not its names."""
         self._files.delete(copy_name(digest))
+        self._files.delete(made_name(digest))
 
     def mend_modes(self) -> None:
         """Closes copies that an earlier version left open to other accounts.
@@ -223,7 +262,9 @@ class Copies:
         left = [
             name
             for name, when in there.items()
-            if NAMES.fullmatch(name) and when < latest and f"{name.removesuffix('.json')}.pdf" not in there
+            if (NAMES.fullmatch(name) or MADE_PDF.fullmatch(name))
+            and when < latest
+            and f"{Path(name).stem}.pdf" not in there
         ]
         for name in left:
             self._files.delete(name)
@@ -295,6 +336,11 @@ def copy_name(digest: str) -> str:
     return f"{digest_in(digest)}.pdf"
 
 
+def made_name(digest: str) -> str:
+    """Returns the name of the PDF that was made of these bytes."""
+    return f"{digest_in(digest)}{MADE}"
+
+
 def _put_at(path: Path) -> float:
     """Returns when a file was last written, in seconds since the epoch; infinity if it is gone."""
     try:
@@ -308,12 +354,12 @@ def _names(digest: str) -> str:
 
 
 def _is_ours(name: str) -> bool:
-    return any(pattern.fullmatch(name) for pattern in (COPY, NAMES, PARTIAL))
+    return any(pattern.fullmatch(name) for pattern in (COPY, MADE_PDF, NAMES, PARTIAL))
 
 
 def copies_of(settings: Settings) -> Copies:
     """Opens the copies where the settings say. Raises StoreError, SettingsError."""
-    return Copies(settings.documents, settings.max_upload_mb, files_of(settings))
+    return Copies(settings.documents, settings.max_upload_mb, files_of(settings), settings.soffice)
 
 
 def files_of(settings: Settings) -> CopyFiles:
@@ -347,8 +393,8 @@ def is_copy(name: str) -> bool:
 
 
 def is_kept(name: str) -> bool:
-    """Tells whether a file is named like a kept copy, or like the names beside one."""
-    return is_copy(name) or NAMES.fullmatch(name) is not None
+    """Tells whether a file is named like a kept copy, or like what is beside one."""
+    return any(pattern.fullmatch(name) for pattern in (COPY, MADE_PDF, NAMES))
 
 
 def _same(before: os.stat_result, after: os.stat_result) -> bool:

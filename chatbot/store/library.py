@@ -115,7 +115,12 @@ class Library:
         self.indexes = Indexes(self.catalog, settings, embedder)
         self._early = EarlyVectors(self.catalog, embedder)
         self.adding = VersionBuilder(
-            self.catalog, self.copies, self.indexes, self._changing, most_pages=settings.max_pages
+            self.catalog,
+            self.copies,
+            self.indexes,
+            self._changing,
+            most_pages=settings.max_pages,
+            languages=settings.scan_languages,
         )
         self._matrices: LeastRecentlyUsed[Matrix] = LeastRecentlyUsed(
             CACHE_BYTES // 2, size=attrgetter("size")
@@ -271,8 +276,15 @@ class Library:
 
     def file(self, version: int) -> Path:
         """Returns the kept copy of a version. Raises NotFoundError if it is gone."""
+        return self._there(version, self.copies.path)
+
+    def file_to_read(self, version: int) -> Path:
+        """Returns the same, or the PDF that was made of it. Raises NotFoundError."""
+        return self._there(version, self.copies.readable)
+
+    def _there(self, version: int, path_of: Callable[[str], Path | None]) -> Path:
         stored = self.catalog.version(version)
-        path = self.copies.path(stored.sha256) if stored else None
+        path = path_of(stored.sha256) if stored else None
         if path is None:
             raise NotFoundError("The document's file is no longer kept.", hint="Add the document again.")
         return path
@@ -513,10 +525,10 @@ class Library:
 
     # The steps of a queue, with those of VersionBuilder.
 
-    def take_again(self, name: str) -> Job:
-        """Notes that a document waits to be read again from its kept copy.
+    def take_again(self, name: str, languages: str = "") -> Job:
+        """Notes that a document waits to be read again from its kept copy; see Additions.read_again.
 
-        Raises NotFoundError, and StoreError if it is not complete yet.
+        Raises NotFoundError, StoreError if it is not complete yet, and DocumentError.
         """
         found = self.catalog.find(name)
         newest = self.catalog.newest(name)
@@ -529,7 +541,8 @@ class Library:
                 retryable=True,
             )
         self.file(found.id)
-        return self.catalog.wait(name, found.sha256, again=True)
+        self.adding.check_languages(languages)
+        return self.catalog.wait(name, found.sha256, again=True, languages=languages or found.languages)
 
     def read_taken(
         self,
@@ -561,6 +574,8 @@ class Library:
                         known = self.adding.known(taken) or self.adding.store(taken, cut)
                 finally:
                     self._early.end()
+                if not taken.again:
+                    known = self.adding.take_attached(known, taken, reading)
         finally:
             self.catalog.give_way(bytes_of(taken.digest))
         seconds = round(time.perf_counter() - start, 3)

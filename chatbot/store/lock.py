@@ -17,7 +17,10 @@ __all__ = ["StoreLock", "release"]
 # Of a pid, and the command if it is one that takes no others in.
 HOLDER_BYTES = 40
 MCP = " (finpolicy mcp)"
-IN_USE = "Wait until it is done, or stop it. A server accepts commands once it is open."
+IN_USE = (
+    "Wait until it is done, or stop it. A server accepts commands, and FinPolicy(ADDRESS) from Python, "
+    "once it is open."
+)
 IN_USE_BY_MCP = "Close the assistant that started it, then start it again: it works beside a server."
 
 

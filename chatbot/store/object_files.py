@@ -18,6 +18,7 @@ from chatbot.errors import SettingsError, StoreError
 from chatbot.store.copy_files import READ_BYTES, CopyFiles, prepared
 from chatbot.store.plain_files import is_plain
 from ingestion.invisible_characters import one_line
+from ingestion.reading.formats import MADE
 
 if TYPE_CHECKING:
     from obstore.store import ClientConfig, ObjectStore, S3Config
@@ -120,7 +121,7 @@ class ObjectFiles(CopyFiles):
                 for found in page:
                     names.add(found["path"])
                     yield found["path"], found["last_modified"].timestamp(), found["size"]
-        for path in self.incoming.glob("*.pdf"):
+        for path in self._cached():
             if path.name not in names:
                 path.unlink(missing_ok=True)
 
@@ -138,17 +139,19 @@ class ObjectFiles(CopyFiles):
                 yield part
 
         with prepared(self.incoming, parts()) as fetched:
-            if digest.hexdigest() != kept.stem:
+            if digest.hexdigest() != kept.stem and kept.suffix != MADE:
                 raise StoreError(
                     f"A kept copy in {self._shown} is damaged: {name}.",
                     hint="Add its document again, or restore the copy from a backup.",
                 )
             os.replace(fetched, kept)
 
+    def _cached(self) -> list[Path]:
+        return [*self.incoming.glob("*.pdf"), *self.incoming.glob(f"*{MADE}")]
+
     def _make_room(self, size: int) -> None:
         """Deletes from the cache what was not used for longest, until so many bytes have room."""
-        cached = self.incoming.glob("*.pdf")
-        found = sorted((path.stat().st_mtime, path.stat().st_size, path) for path in cached)
+        found = sorted((path.stat().st_mtime, path.stat().st_size, path) for path in self._cached())
         used = sum(bytes_ for _, bytes_, _ in found)
         for at, bytes_, path in found:
             if used + size <= self._room or at > time.time() - IN_USE_SECONDS:

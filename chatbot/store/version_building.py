@@ -6,25 +6,36 @@ Vectors are made elsewhere.
 from __future__ import annotations
 
 import logging
+import re
 import threading
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, BinaryIO, TypeAlias
 
-from chatbot.errors import CancelledError, DocumentError, EncryptedError, ProjectError, StoreError
+from chatbot.errors import (
+    CancelledError,
+    DocumentError,
+    EncryptedError,
+    MissingProgramError,
+    ProjectError,
+    StoreError,
+)
 from chatbot.records import document_id
 from chatbot.store.catalog import Catalog, Version
 from chatbot.store.contents import StoredPage
-from chatbot.store.document_names import display_name, looks_like
+from chatbot.store.document_names import display_name, free_name, looks_like
 from chatbot.store.indexing import Indexes
 from chatbot.store.jobs import AddResult, Job, Phase
 from chatbot.store.kept_copies import Copies, KeptName
 from chatbot.store.term_scores import lexicon_of, terms_of
 from ingestion.chunks import chunk_pages
 from ingestion.document import Circumstances, DocumentReading, read_document
+from ingestion.ocr.scan_languages import ENGLISH, ScanLanguages, language_data
 from ingestion.precedence import giving_way
 from ingestion.prompt_injection.injections import find_instructions
+from ingestion.reading.formats import ATTACHED, OF_ITS_OWN
+from ingestion.reading.reader import Reader
 from ingestion.records import NO_FACTS, Chunk, Page
 
 __all__ = [
@@ -50,6 +61,9 @@ NO_TEXT = "No text was found on any page."
 MOST_SAID = 5
 # Passages whose vectors are indexed before others may change the store.
 INDEXED_AT_ONCE = 128
+# What stands between the names of a file and of one that it carries, and how often it may in one name.
+WITHIN, MOST_WITHIN = " › ", 3
+PATH_END = re.compile(r".*[\\/]", re.DOTALL)
 # What of a result changes when the rest of a version is read.
 CHANGING = ("pages", "chunks", "ocr_pages", "failed_pages", "lacks")
 # The most characters of a name. No file system has longer ones, but --name may be given anything.
@@ -62,11 +76,13 @@ class Upload:
 
     name: what it will be called (default: the file's own name).
     password: for this reading only, never stored.
+    languages: see Job.
     """
 
     path: Path
     name: str = ""
     password: str | None = None
+    languages: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -96,19 +112,22 @@ class VersionBuilder:
         lock: threading.RLock,
         *,
         most_pages: int = 0,
+        languages: ScanLanguages = ENGLISH,
     ) -> None:
-        """most_pages: as in Circumstances."""
+        """most_pages, languages: as in Circumstances; the latter for jobs that have none of their own."""
         self.names_due = False
-        self._most_pages = most_pages
+        self._most_pages, self._languages = most_pages, languages
         self.elsewhere: Elsewhere | None = None
         self._catalog, self._copies, self._indexes, self._lock = catalog, copies, indexes, lock
 
     def take(self, source: Path | BinaryIO, name: str, password: str | None = None, **details: Any) -> Job:
         """Keeps a copy of a file and notes that it waits. details: of its job.
 
-        Raises DocumentError for an impossible name, or if the copy cannot be kept.
+        Raises DocumentError for an impossible name, languages that cannot be read, or if the copy cannot be
+        kept.
         """
         name = display_name(name)
+        self.check_languages(details.get("languages", ""))
         waiting = list[Job]()
 
         def note(digest: str) -> None:
@@ -126,20 +145,30 @@ class VersionBuilder:
             self._copies.take(source, name, noted=note)
         return replace(waiting[0], password=password)
 
+    def check_languages(self, codes: str) -> None:
+        """Raises DocumentError if images cannot be read in these languages, or for "" in the setting's."""
+        if (languages := self._spoken(codes)) != ENGLISH:
+            language_data(languages)
+
+    def _spoken(self, codes: str) -> ScanLanguages:
+        return self._languages._replace(codes=codes or self._languages.codes)
+
     def known(self, taken: Job) -> AddResult | None:
-        """Returns the result if these bytes are stored already, under this or another name; else None."""
+        """Returns the result if these bytes are stored already, in these languages, under this or another
+        name; else None.
+        """
         if taken.again:
             return None
         with self._lock:
+            holding = self._catalog.holding(taken.digest)
+            if holding is None or taken.languages not in ("", holding.languages):
+                return None
             newest = self._catalog.newest(taken.name)
             if newest is not None and newest.sha256 == taken.digest:
                 result = self._result(newest, taken.name, "unchanged")
                 self._catalog.end(taken.id, Phase.DONE, result)
                 self.write_names({taken.digest})
                 return result
-            holding = self._catalog.holding(taken.digest)
-            if holding is None:
-                return None
             status = "added" if self._catalog.find(taken.name) is None else "replaced"
             self._catalog.link(taken.name, holding.id)
             result = replace(self._result(holding, taken.name, status), linked=True)
@@ -164,9 +193,10 @@ class VersionBuilder:
 
         Raises DocumentError and its subclasses.
         """
-        how = self._circumstances(taken.digest, processes, progress, cancelled)
+        how = self._circumstances(taken, processes, progress, cancelled)
         how = replace(how, password=taken.password, images_later=not (taken.password or taken.again))
-        return (self.elsewhere or read_document)(self._copies.path_to_read(taken.digest), how)
+        path = self._copies.path_to_read(taken.digest, taken.name, taken.password, cancelled)
+        return (self.elsewhere or read_document)(path, how)
 
     def store(self, taken: Job, cut: CutReading) -> AddResult:
         """Stores pages, chunks and terms in the catalogue and the keyword index. Raises StoreError.
@@ -208,6 +238,25 @@ class VersionBuilder:
             result = self._result(stored, taken.name, "replaced" if before else "added")
             return replace(result, warning=self._left_out(stored.id, result))
 
+    def take_attached(self, result: AddResult, taken: Job, reading: DocumentReading) -> AddResult:
+        """Keeps the documents that a file carries, and notes that they wait. Returns the result with their
+        jobs, or with a warning if they cannot be kept.
+        """
+        numbers = [page.number for page in reading.pages if _carries(page)]
+        path = self._copies.readable(taken.digest) if numbers else None
+        if path is None or taken.name.count(WITHIN) == MOST_WITHIN:
+            return result
+        jobs = dict[str, int]()
+        try:
+            with Reader(path, password=taken.password) as reader:
+                for name, file in reader.attached(numbers):
+                    own = f"{taken.name}{WITHIN}{PATH_END.sub('', name)}"
+                    own = free_name(own, jobs) if own in jobs else own
+                    jobs[own] = self.take(file, own, owner=taken.owner, awaited=taken.awaited).id
+        except (DocumentError, StoreError) as error:
+            result = replace(result, warning=f"What it carries could not be added: {error}")
+        return replace(result, attached=tuple(jobs.values()))
+
     def complete(
         self,
         version: int,
@@ -236,9 +285,10 @@ class VersionBuilder:
         def stops() -> bool:
             return cancelled() or self._catalog.version(version) is None
 
-        how = self._circumstances(stored.sha256, processes, told, stops)
+        how = self._circumstances(stored, processes, told, stops)
         try:
-            reading = read_document(self._copies.path_to_read(stored.sha256), how)
+            path = self._copies.path_to_read(stored.sha256, stored.document or "", cancelled=stops)
+            reading = read_document(path, how)
         except CancelledError:
             if cancelled():
                 raise
@@ -294,14 +344,21 @@ class VersionBuilder:
         remarks = self._catalog.remarks(version)
         if not remarks:
             return None
-        said = [f"page {page}, {remark}" for page, of_page in remarks.items() for remark in of_page]
+        said = [
+            f"page {page}, {remark}"
+            for page, of_page in remarks.items()
+            for remark in of_page
+            if not remark.endswith(OF_ITS_OWN)
+        ]
+        if not said:
+            return None
         more = len(said) - MOST_SAID
         rest = f"; and {more:,} more, which GET /api/v1/documents/ID/report lists" if more > 0 else ""
         return f"Not read: {'; '.join(said[:MOST_SAID])}{rest}"
 
     def _circumstances(
         self,
-        digest: str,
+        file: Job | Version,
         processes: int,
         progress: Callable[[str, int, int], None],
         cancelled: Callable[[], bool],
@@ -310,13 +367,16 @@ class VersionBuilder:
 
         Pages that are read from images are kept as they come, so that an interrupted reading can continue.
         """
+        digest = file.digest if isinstance(file, Job) else file.sha256
+        languages = self._spoken(file.languages)
         return Circumstances(
             processes=processes,
             progress=progress,
             cancelled=cancelled,
-            images=self._catalog.drafts(digest),
-            keep=lambda page: self._catalog.keep_draft(digest, page),
+            images=self._catalog.drafts(digest, languages.codes),
+            keep=lambda page: self._catalog.keep_draft(digest, page, languages.codes),
             most_pages=self._most_pages,
+            languages=languages,
         )
 
     def give_up(self, taken: Job, error: ProjectError | None = None, *, keep: bool = False) -> AddResult:
@@ -324,6 +384,8 @@ class VersionBuilder:
 
         keep: it goes on waiting for what `error` asks of the user, as a recovered file always does.
         """
+        if isinstance(error, MissingProgramError):  # it is tried again at the next start
+            return failed_upload(taken.name, error)
         result = AddResult(taken.name, "failed", error="Cancelled.")
         with self._lock:
             if error is None:
@@ -401,6 +463,11 @@ def _as_before(page: Page, before: StoredPage) -> Page:
         instructions=find_instructions(before.text),
         problem=None,
     )
+
+
+def _carries(page: Page) -> bool:
+    """Tells whether files are attached to a page."""
+    return any(said.startswith(ATTACHED) for said in page.remarks)
 
 
 def cut_up(

@@ -56,6 +56,7 @@ SIGNS = {
     "stated": "✓",
     "calculated": "=",
     "inference": "∴",
+    "pictured": "▣",
     "contradicted": "⚠",
     "not_found": "⚠",
 }

@@ -50,7 +50,7 @@ BEGUN_SECONDS = 5.0
 # The characters shown of a question that was held back.
 LONGEST_HELD = 200
 LONGEST_SCOPE = 40
-ASK, ASK_ATTACHING = "Ask about the documents", "Attach a PDF and ask about it"
+ASK, ASK_ATTACHING = "Ask about the documents", "Attach a document and ask about it"
 STAGES = {
     "searching": "Searching the pages …",
     "answering": "Reading the pages …",

@@ -19,21 +19,23 @@ from chatbot.ui import document_session, session, uploads
 from chatbot.ui.document_jobs import own_jobs
 from chatbot.ui.document_session import AskedFile
 from chatbot.ui.safe_text import plain_html, quiet_html, short
-from ingestion.reading.formats import SUFFIXES
+from ingestion.ocr.scan_languages import spoken
+from ingestion.reading.formats import KINDS, SUFFIXES
 
-__all__ = ["draw_adding", "take_files"]
+__all__ = ["draw_adding", "language_choice", "take_files"]
 
 # The number of files with known names that are asked about one by one; if there are more, all at once.
 MOST_ASKED = 4
 # The number of remarks that are spelled out.
 MOST_SAID = 8
-FILES = "Add PDFs, text or scans, up to {:,} MB each. You can drop a folder too."
-FOLDER = "Add all PDFs in a folder and its subfolders, up to {:,} MB each."
+FILES = f"Add documents ({KINDS}), up to {{:,}} MB each. You can drop a folder too."
+FOLDER = "Add all documents in a folder and its subfolders, up to {:,} MB each."
 
 
 def draw_adding(context: AppContext) -> None:
     """Draws the field, and the questions and remarks about files that were dropped."""
     folder = document_session.folder_wanted()
+    languages = language_choice(context)
     largest = max(1, int(context.settings.max_upload_mb))
     files = st.file_uploader(
         (FOLDER if folder else FILES).format(largest),
@@ -43,6 +45,10 @@ def draw_adding(context: AppContext) -> None:
         key=f"upload-{document_session.upload_number()}",
         max_upload_size=largest,
     )
+    if len(languages) > 1:  # before files are taken, or the choice is forgotten
+        st.selectbox(
+            "Scans in", languages, key="scan-languages", width=150, help="The language of scanned pages."
+        )
     if not files:
         label = "Choose files instead" if folder else "Choose a folder instead"
         st.button(
@@ -57,6 +63,12 @@ def draw_adding(context: AppContext) -> None:
     _draw_remarks(document_session.remarks())
 
 
+def language_choice(context: AppContext, first: str = "") -> list[str]:
+    """Returns the languages that scans may be read in: these first, then the setting's and all installed."""
+    setting = context.settings.scan_languages
+    return list(dict.fromkeys(filter(None, (first, setting.codes, *spoken(setting.folder)))))
+
+
 def take_files(files: Sequence[UploadedFile], context: AppContext) -> None:
     """Adds files; those that need a decision are kept until there is one. Empties the field."""
     there = {row.name: row.digest for row in context.chatbot.documents() if row.removed_at is None}
@@ -64,9 +76,13 @@ def take_files(files: Sequence[UploadedFile], context: AppContext) -> None:
         ChosenFile(file.name, file.size, hashlib.sha256(file.getbuffer()).hexdigest()) for file in files
     ]
     planned = plan(chosen, there)
-    owner = session.owner()
+    owner, languages = session.owner(), _chosen(context)
     pairs = list(zip(planned, files, strict=True))
-    added = [NewFile(one.name, file, owner=owner) for one, file in pairs if one.action == "add"]
+    added = [
+        NewFile(one.name, file, owner=owner, languages=languages)
+        for one, file in pairs
+        if one.action == "add"
+    ]
     asked = [AskedFile(one.name, file) for one, file in pairs if one.action == "ask"]
     context.additions.clear_finished({job.id for job in own_jobs(context)})
     document_session.note_drop(
@@ -77,6 +93,12 @@ def take_files(files: Sequence[UploadedFile], context: AppContext) -> None:
     uploads.let_go([file for one, file in pairs if one.action != "ask"])
     context.check.put_away()
     document_session.uploaded()
+
+
+def _chosen(context: AppContext) -> str:
+    """Returns the chosen languages, "" for those of the setting."""
+    chosen = str(st.session_state.get("scan-languages") or "")
+    return "" if chosen == context.settings.scan_languages.codes else chosen
 
 
 def _draw_asked(context: AppContext) -> None:
@@ -118,7 +140,7 @@ def _decide(label: str, asked: Sequence[AskedFile], context: AppContext) -> None
             name = free_name(name, taken)
             taken.add(name)
         if label != "Skip":
-            added.append(NewFile(name, one.file, owner=session.owner()))
+            added.append(NewFile(name, one.file, owner=session.owner(), languages=_chosen(context)))
     left = [one for one in document_session.asked() if one not in asked]
     jobs = context.additions.enqueue(added) if added else []
     document_session.note_drop([*document_session.added_last(), *jobs], left, document_session.remarks())

@@ -5,6 +5,8 @@ Its pages can be opened from here, and it can be read again.
 
 from __future__ import annotations
 
+from functools import partial
+
 import streamlit as st
 
 from chatbot.app.app_context import AppContext
@@ -12,6 +14,7 @@ from chatbot.errors import ProjectError
 from chatbot.store.catalog import Version
 from chatbot.store.disk_usage import document_space
 from chatbot.ui import document_session, overlay
+from chatbot.ui.document_adding import language_choice
 from chatbot.ui.document_address import open_document
 from chatbot.ui.document_health import bytes_text
 from chatbot.ui.list_controls import page_of
@@ -68,6 +71,13 @@ def _draw_ways(context: AppContext, name: str, stored: Version) -> None:
             "Reads the stored file again, for example after an update. The earlier reading is searched until "
             "then."
         )
+        st.selectbox(
+            "Scans in",
+            language_choice(context, stored.languages),
+            key="report-languages",
+            width=150,
+            help="The language of scanned pages. A new one takes effect when the document is read again.",
+        )
         st.button("Read again", key="report-again", on_click=_read_again, args=(context, name), help=again)
 
 
@@ -77,7 +87,8 @@ def _open(context: AppContext, name: str) -> None:
 
 def _read_again(context: AppContext, name: str) -> None:
     document_session.close_dialog()
-    document_session.attempt(context.additions.read_again, name)
+    languages = str(st.session_state.get("report-languages") or "")
+    document_session.attempt(partial(context.additions.read_again, languages=languages), name)
 
 
 def _space(context: AppContext, stored: Version) -> str:

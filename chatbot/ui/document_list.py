@@ -81,9 +81,9 @@ def _draw_empty(context: AppContext) -> None:
     folder = context.chatbot.library.copies.folder
     where = folder if is_installed() else folder.name
     when = f"The server adds them when it starts, or you run `{PROGRAM} add`"
-    st.caption(f"You can also copy PDFs into the folder `{where}/`. {when}.")
+    st.caption(f"You can also copy documents into the folder `{where}/`. {when}.")
     if not is_installed():
-        st.caption("No PDF to hand? `make samples` makes four, in `documents/samples`.")
+        st.caption("No document to hand? `make samples` makes four, in `documents/samples`.")
 
 
 def arranged(

@@ -30,7 +30,7 @@ MARK = base64.b64encode(Path(__file__).with_name("static").joinpath("icon.png").
 # The newest documents are shown by their covers.
 MOST_COVERS = 6
 LONGEST_TITLE = 60
-DROP = "Add PDFs to ask about"
+DROP = "Add documents to ask about"
 # The part of the page that draws the page of a cover.
 COVERS = "covers"
 
@@ -54,14 +54,14 @@ def draw_first_page(
             _draw_covers(documents, context)
             draw_invitation(context, "first")
         else:
-            st.html(quiet_html("There are no documents yet. Add PDFs, text or scans, and ask."))
+            st.html(quiet_html("There are no documents yet. Add some, text or scans, and ask."))
         if add is not None:
             # On a narrow page it is one button below the promise where there are documents.
             with st.container(key="drop-more" if documents else "drop-first"):
                 _draw_field(context, add)
         if not documents and not is_installed():
             made = "`make samples` makes four sample documents in `documents/samples`"
-            st.caption(f"No PDF to hand? {made}, and `make run` adds them.")
+            st.caption(f"No document to hand? {made}, and `make run` adds them.")
 
 
 def _draw_ways() -> None:

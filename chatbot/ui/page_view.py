@@ -19,6 +19,7 @@ from chatbot.ui.routes import image_address, original_address
 from chatbot.ui.safe_text import notice_html, page_text, paragraphs_html, plain_html, plain_markdown, short
 from chatbot.ui.streamlit_internals import is_part_run
 from ingestion.invisible_characters import visible
+from ingestion.reading.formats import MADE
 
 __all__ = ["show_open_page"]
 
@@ -100,7 +101,9 @@ def _page(opened: OpenPage, context: AppContext, shown: Callable[[OpenPage], Non
                 visible(f"{context.chatbot.title(opened.document)}, {_named(stored)}"),
             )
         )
-    st.caption(f"{plain_markdown(opened.document)}: {_how_read(stored)}")
+    made = context.chatbot.library.file_to_read(opened.version).suffix == MADE
+    where = f"page {opened.page:,} of the PDF made from {opened.document}" if made else opened.document
+    st.caption(f"{plain_markdown(where)}: {_how_read(stored)}")
     if image.top is not None:
         scroll_to_mark(image.top)
 
@@ -201,11 +204,11 @@ def _leaf(opened: OpenPage, stored: StoredPage, pages: int) -> None:
             )
             address = original_address(opened.version, opened.document, opened.page)
             st.link_button(
-                "Original PDF",
+                "Original file",
                 address,
                 icon=":material/open_in_new:",
                 type="tertiary",
-                help="Opens the file itself at this page, in a tab of its own",
+                help="Opens the file itself at this page, or saves it where a browser cannot show it",
             )
 
 

@@ -30,6 +30,7 @@ OTHER = Provider(
     "",
     "",
     (),
+    (),
     "Any server with an OpenAI-compatible API, such as a gateway of your organisation.",
 )
 CARDS = {**PROVIDERS, OTHER.id: OTHER}

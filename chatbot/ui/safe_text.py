@@ -14,7 +14,7 @@ from datetime import UTC, datetime
 from chatbot.memory.cases.records import Case
 from chatbot.memory.signals.records import EventRow
 from chatbot.memory.situations.situation_types import Situation
-from chatbot.records import PageRef
+from chatbot.records import PageRef, printed_label
 from ingestion.invisible_characters import visible
 
 __all__ = [
@@ -126,9 +126,10 @@ def page_text(page: PageRef, word: str = "p.\u00a0") -> str:
     No line ends between a word and its number, unless `word`, what comes first, lets it.
     """
     printed = page.page_label
-    return f"{word}{page.page}" + (
-        f" (printed\u00a0{printed})" if printed and printed != str(page.page) else ""
-    )
+    if not printed or printed == str(page.page):
+        return f"{word}{page.page}"
+    shown = printed_label(printed).replace(" ", "\u00a0")
+    return f"{word}{page.page} ({shown})"
 
 
 def case_html(case: Case, remarks: Sequence[str] = (), *, whole: bool = False) -> str:

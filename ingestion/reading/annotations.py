@@ -1,6 +1,6 @@
-"""Reads what stands on a page beside its text layer: values of form fields, notes, names of attached files.
+"""Reads what stands on a page beside its text layer: values of form fields, notes, attached files.
 
-All of it is untrusted text, as the page's own is. What attached files hold is not read.
+All of it is untrusted text, as the page's own is. What attached files hold is handed on as it is.
 """
 
 from __future__ import annotations
@@ -15,7 +15,15 @@ import pypdfium2.raw as raw
 
 from ingestion.invisible_characters import one_line
 
-__all__ = ["Annotation", "annotations_of", "attached_files", "draw_missing", "drop_excess", "said_of"]
+__all__ = [
+    "Annotation",
+    "annotations_of",
+    "attached_contents",
+    "attached_files",
+    "draw_missing",
+    "drop_excess",
+    "said_of",
+]
 
 # Annotations of one page, and files of one document, that are looked at; a form has some hundreds of fields.
 MOST_ANNOTATIONS, MOST_FILES = 2_000, 50
@@ -143,6 +151,27 @@ def attached_files(document: Any) -> list[str]:
     count = min(raw.FPDFDoc_GetAttachmentCount(document), MOST_FILES)
     items = (raw.FPDFDoc_GetAttachment(document, index) for index in range(count))
     return [_text(partial(raw.FPDFAttachment_GetName, item)) or NAMELESS for item in items if item]
+
+
+def attached_contents(document: Any, pages: Sequence[Any]) -> Iterator[tuple[str, bytes]]:
+    """(name, content) of the files that a document carries, and of those that are pinned to these open pages,
+    MOST_FILES at most."""
+    items = [
+        raw.FPDFDoc_GetAttachment(document, at) for at in range(raw.FPDFDoc_GetAttachmentCount(document))
+    ]
+    for page in pages:
+        for index in range(min(raw.FPDFPage_GetAnnotCount(page), MOST_ANNOTATIONS)):
+            pin = raw.FPDFPage_GetAnnot(page, index)
+            if raw.FPDFAnnot_GetSubtype(pin) == raw.FPDF_ANNOT_FILEATTACHMENT:
+                items.append(raw.FPDFAnnot_GetFileAttachment(pin))
+            raw.FPDFPage_CloseAnnot(pin)
+    for item in items[:MOST_FILES]:
+        length = ctypes.c_ulong()
+        if not item or not raw.FPDFAttachment_GetFile(item, None, 0, length):
+            continue
+        buffer = (ctypes.c_char * length.value)()
+        if raw.FPDFAttachment_GetFile(item, buffer, length.value, length):
+            yield _text(partial(raw.FPDFAttachment_GetName, item)) or NAMELESS, bytes(buffer)
 
 
 def said_of(annotations: Sequence[Annotation], bounded: Callable[[Sides], str]) -> list[tuple[str, Sides]]:

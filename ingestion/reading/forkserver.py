@@ -18,7 +18,7 @@ import threading
 from collections.abc import Callable, Mapping
 from pathlib import Path
 
-__all__ = ["Forked", "serve"]
+__all__ = ["Forked", "leave_network", "serve"]
 
 ROOT = Path(__file__).resolve().parents[2]
 # Put last, the neighbours of an installed copy cannot hide Python's own modules.
@@ -29,8 +29,9 @@ from ingestion.reading.worker import main
 main()
 """
 LONGEST_PATH = 4_096
-# PR_SET_PDEATHSIG of prctl(2).
+# PR_SET_PDEATHSIG of prctl(2), and CLONE_NEWNET and CLONE_NEWUSER of unshare(2).
 _PDEATHSIG = 1
+_NEWNET, _NEWUSER = 0x4000_0000, 0x1000_0000
 
 
 class Forked:
@@ -135,3 +136,12 @@ def _end(pid: int) -> int:
     os.killpg(pid, signal.SIGKILL)
     os.waitpid(pid, 0)
     return pid
+
+
+def leave_network() -> bool:
+    """Give this process, and all that it starts, a network of its own that leads nowhere.
+
+    Returns False where the system forbids that, as some containers do.
+    """
+    unshare = ctypes.CDLL(None).unshare
+    return not (unshare(_NEWNET) and unshare(_NEWNET | _NEWUSER))

@@ -23,18 +23,20 @@ from ingestion.ocr.text_quality import is_unreadable, normalise, normalised_word
 from ingestion.reading.annotations import (
     Annotation,
     annotations_of,
+    attached_contents,
     attached_files,
     draw_missing,
     drop_excess,
     said_of,
 )
+from ingestion.reading.formats import ATTACHED, OF_ITS_OWN, is_named_like_a_document
 from ingestion.reading.hidden_layers import has_hidden_layers
-from ingestion.reading.image_areas import finest, picture_places
+from ingestion.reading.image_areas import finest, picture_places, shows_chart
 from ingestion.reading.letters import with_plain_words, with_raised_marks
 from ingestion.reading.page_objects import PageObjects, around_spans, corners_of
 from ingestion.reading.reading_order import in_reading_order
 from ingestion.reading.seen import UNCHECKED, ShownPage, kept_of, told, unseen_of
-from ingestion.records import DocumentInfo, Place, Rect, Span, Word, turn_back
+from ingestion.records import DocumentInfo, Page, Place, Rect, Span, Word, turn_back
 from ingestion.tables.ruling_lines import THICKEST, Rules, drawn_rules
 
 if TYPE_CHECKING:
@@ -45,6 +47,8 @@ __all__ = ["PdfFile"]
 # A raster beyond this many pixels is not made: 40 megapixels is A3 at 450 dpi, and one page in memory stays
 # under 160 MB.
 MOST_PIXELS = 40_000_000
+# Of a page with a chart, and of its longer side, as models that see take one in without making it smaller.
+CHART_PIXELS, CHART_SIDE = 1_100_000, 1_568
 # What tesseract reads best, and the pixels of an A4 page at that. A page less than half as long as A4 is a
 # card, a receipt or a page whose size was set wrongly: its letters may be as small.
 READING_DPI = 300
@@ -167,7 +171,10 @@ class PdfFile:
         opened = self._open(number)
         if opened is None:
             return []
-        files = [(f"[attached file, not read] {name}", MIDDLE) for name in self._files(number)]
+        files = [
+            (f"[attached file{'' if is_named_like_a_document(name) else ', not read'}] {name}", MIDDLE)
+            for name in self._files(number)
+        ]
         if not opened.annotations:
             return files
         with closing(opened.text_page()) as text_page:
@@ -178,12 +185,20 @@ class PdfFile:
     def remarks(self, number: int) -> list[str]:
         """What the readers of page `number` should know: words of its text layer that nobody sees or that are
         struck through, and files that are attached."""
-        files = [f"the attached file “{name}”" for name in self._files(number)]
+        files = [
+            f"{ATTACHED} “{name}”{OF_ITS_OWN if is_named_like_a_document(name) else ''}"
+            for name in self._files(number)
+        ]
         opened = self._open(number)
         if opened is not None and opened.unseen is None:
             with suppress(pdfium.PdfiumError), self._plain(number):
                 pass
         return [*(opened.told if opened else ()), *files]
+
+    def attached(self, numbers: Sequence[int]) -> Iterator[tuple[str, bytes]]:
+        """(name, content) of files that the document and these of its pages carry; see `annotations`."""
+        if self._pdfium is not None:
+            yield from attached_contents(self._pdfium, [self._pdfium[number - 1] for number in numbers])
 
     def _files(self, number: int) -> list[str]:
         """The names of the files that are attached to a page, on the first one to the document too."""
@@ -216,6 +231,17 @@ class PdfFile:
         shown: Image = image.convert("RGB")
         return shown
 
+    def chart(self, number: int, tables: Sequence[Rect], *, scanned: bool) -> Image | None:
+        """The page as it is shown, of at most CHART_PIXELS, if it has a chart or a picture; see
+        `shows_chart`. Raises DocumentError where it cannot be drawn.
+        """
+        opened = self._open(number)
+        if opened is None or not shows_chart(opened.objects, opened.place, tables, scanned=scanned):
+            return None
+        width, height = opened.page.get_size()
+        scale = min((CHART_PIXELS / max(1.0, width * height)) ** 0.5, CHART_SIDE / max(1.0, width, height))
+        return self.image(number, max(1, int(72 * scale)))
+
     def _reading_dpi(self, number: int) -> int:
         """Dots per inch at which page `number` is read by OCR: READING_DPI, more where a small page holds
         a finer image.
@@ -243,6 +269,14 @@ class PdfFile:
             return tuple(self._with_text(number, places)) if places else ()
         except (pdfium.PdfiumError, ValueError, MemoryError):
             return ()
+
+    def given(self, number: int) -> Page | None:
+        """Page `number` as it was made, None where it is to be read."""
+        return None
+
+    def label(self, number: int) -> str | None:
+        """What page `number` is called by whoever made the PDF, None where only the PDF tells."""
+        return None
 
     def rules(self, number: int) -> Rules:
         """The lines drawn on page `number`; none where PDFium cannot read it."""
@@ -419,7 +453,7 @@ def _check_header(path: Path) -> None:
         raise DocumentError("The file is empty (0 bytes).", hint="Download or export it again.")
     if b"%PDF" not in head:
         raise DocumentError(
-            "The file is not a PDF.", hint="Add PDF files only; print other formats to PDF first."
+            "The file is not a PDF.", hint="Add it under its own name, or print it to PDF first."
         )
 
 

@@ -15,22 +15,33 @@ import shutil
 import tempfile
 import threading
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import astuple
 from functools import cache
 from pathlib import Path
 
-from ingestion.errors import CancelledError, DocumentError, EncryptedError, ReaderDiedError
+from ingestion.errors import (
+    CancelledError,
+    DocumentError,
+    EncryptedError,
+    MissingProgramError,
+    ReaderDiedError,
+)
+from ingestion.ocr.scan_languages import ENGLISH, ScanLanguages
 from ingestion.reading.forkserver import Forked
+from ingestion.reading.formats import MADE
 from ingestion.reading.wire import Json, page_from, page_to
 from ingestion.records import DocumentInfo, Page, Rect
 
-__all__ = ["LOOK_SECONDS", "Reader", "read_feed"]
+__all__ = ["LOOK_SECONDS", "Reader", "made_pdf", "read_feed"]
 
 # Seconds. The slowest real page measured takes 0.3 s to read, the slowest real file 1.5 s to open.
 OPEN_SECONDS = 20.0
 PAGE_SECONDS = 10.0
 OCR_SECONDS = 60.0
+# For a PDF of a file of another kind: LibreOffice takes 3 s to start, and up to 0.2 s a page.
+MAKE_SECONDS = 180.0
 LARGEST_MESSAGE = 256 * 2**20
 # Seconds between two checks whether to stop.
 LOOK_SECONDS = 0.25
@@ -38,6 +49,7 @@ LOOK_SECONDS = 0.25
 # killed processes can be found.
 FOLDER = "finpolicy-reader-"
 IN_MEMORY = Path("/dev/shm")
+_RAISED = {kind.__name__: kind for kind in (EncryptedError, MissingProgramError)}
 
 
 class Reader:
@@ -65,8 +77,8 @@ class Reader:
         # What tesseract leaves behind when it is killed goes with this folder.
         _sweep_once()
         try:
-            self._folder = _temporary_folder()
-            self._process = Forked(_child_environment(), self._folder)
+            self.folder = Path(_temporary_folder())
+            self._process = Forked(_child_environment(), str(self.folder))
         except OSError as error:
             message = f"The PDF reader cannot start: {error.strerror}."
             hint = "Free memory and temporary disk space, then add it again."
@@ -89,21 +101,27 @@ class Reader:
         pictures = tuple(Rect(*box) for box in answer["pictures"])
         return page_from(answer["read"]), bool(answer["unread"]), pictures
 
-    def ocr(self, number: int) -> Page:
+    def ocr(self, number: int, languages: ScanLanguages = ENGLISH) -> Page:
         """Page `number` read from its image; method "none" where it shows nothing that could be text."""
-        answer = self.call({"op": "ocr", "page": number}, OCR_SECONDS)
+        answer = self.call({"op": "ocr", "page": number, "languages": languages}, OCR_SECONDS)
         return page_from(answer["read"])
 
-    def pictures(self, page: Page, pictures: Sequence[Rect]) -> Page:
+    def pictures(self, page: Page, pictures: Sequence[Rect], languages: ScanLanguages = ENGLISH) -> Page:
         """The page with the text of its pictures after its own; unchanged where they have none."""
         boxes = list(map(astuple, pictures))
         request = {"op": "pictures", "page": page.number, "read": page_to(page), "boxes": boxes}
-        return page_from(self.call(request, OCR_SECONDS)["read"])
+        return page_from(self.call({**request, "languages": languages}, OCR_SECONDS)["read"])
 
     def outline(self) -> list[tuple[str, int, int]]:
         """(title, page, depth from 0) of the file's own bookmarks; [] where it has none."""
         answer = self.call({"op": "outline"}, PAGE_SECONDS)
         return [(str(title), int(page), int(depth)) for title, page, depth in answer["told"]]
+
+    def attached(self, numbers: Sequence[int]) -> list[tuple[str, Path]]:
+        """(name, path) of the documents that the file and these of its pages carry. The files are there until
+        the reader is closed."""
+        request = {"op": "attached", "pages": list(numbers), "folder": str(self.folder)}
+        return [(str(name), Path(path)) for name, path in self.call(request, OPEN_SECONDS)["told"]]
 
     def firsts(self) -> list[int]:
         """Of each page the number of the first that shows the same; [] where that cannot be told."""
@@ -118,6 +136,14 @@ class Reader:
         """Page `number` as a PNG."""
         answer = self.call({"op": "png", "page": number, "dpi": dpi}, PAGE_SECONDS * 2)
         return base64.b64decode(answer["png"])
+
+    def chart(self, number: int, tables: Sequence[Rect], *, scanned: bool) -> bytes:
+        """Page `number` as a JPEG of at most 1.1 megapixels, if it has a chart or a picture beside these
+        tables; else b"". scanned: whether the page itself is an image, which then counts.
+        """
+        boxes = list(map(astuple, tables))
+        request = {"op": "chart", "page": number, "boxes": boxes, "scanned": scanned}
+        return base64.b64decode(self.call(request, PAGE_SECONDS * 2)["jpeg"])
 
     def call(self, request: Json, seconds: float) -> Json:
         """The answer to a request.
@@ -142,7 +168,7 @@ class Reader:
                 raise ReaderDiedError(f"{where} {what}.", hint="Repair or re-export the PDF.") from None
         self.seconds = float(answer.get("seconds", self.seconds))
         if "error" in answer:
-            kind = EncryptedError if answer["kind"] == "EncryptedError" else DocumentError
+            kind = _RAISED.get(answer["kind"], DocumentError)
             raise kind(answer["error"], hint=answer["hint"])
         return answer
 
@@ -167,7 +193,7 @@ class Reader:
     def close(self) -> None:
         """End the process; safe to call again."""
         self._process.close()
-        shutil.rmtree(self._folder, ignore_errors=True)
+        shutil.rmtree(self.folder, ignore_errors=True)
 
     def __enter__(self) -> Reader:
         return self
@@ -184,6 +210,28 @@ def read_feed(data: bytes, seconds: float) -> Json:
     """
     with Reader(None) as reader:
         return reader.call({"op": "feed", "data": base64.b64encode(data).decode()}, seconds)
+
+
+@contextmanager
+def made_pdf(
+    path: Path,
+    name: str,
+    *,
+    password: str | None = None,
+    cancelled: Callable[[], bool] = bool,
+    soffice: str = "",
+) -> Iterator[Path]:
+    """A PDF of a file of a kind that has a maker, there until the context ends; see `formats`.
+
+    name: as its user calls it. soffice: the program of LibreOffice, "" for the one on PATH.
+
+    Raises as Reader does.
+    """
+    with Reader(None, cancelled=cancelled) as reader:
+        target = reader.folder / f"pages{MADE}"
+        request = {"op": "make", "path": str(path.resolve()), "target": str(target), "name": name}
+        reader.call({**request, "password": password, "soffice": soffice}, MAKE_SECONDS)
+        yield target
 
 
 def _temporary_folder() -> str:

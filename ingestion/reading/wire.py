@@ -64,7 +64,7 @@ def tables_to(tables: Iterable[Table]) -> list[Json]:
 
 
 def _row_to(row: Row) -> tuple[Any, ...]:
-    cells = [cell and (cell.text, cell.start, cell.end) for cell in row.cells]
+    cells = [cell and tuple(_values(cell).values()) for cell in row.cells]
     return row.label, cells, row.section, row.start, row.end
 
 

@@ -1,5 +1,5 @@
-"""Runs the reading process: opens one foreign file and answers questions about its pages, or reads a feed,
-under limits.
+"""Runs the reading process: opens one foreign file and answers questions about its pages, makes a PDF of it,
+or reads a feed, under limits.
 
 The process has no keys, and foreign files are parsed nowhere else. It serves one parent (see `reader`) until
 its pipe closes.
@@ -22,9 +22,10 @@ from typing import Any
 import ingestion.reading.pdf  # noqa: F401  # once for all readers
 from ingestion.errors import DocumentError
 from ingestion.ocr.recognition import read_image, read_pictures, tables_of
+from ingestion.ocr.scan_languages import ScanLanguages
 from ingestion.ocr.text_quality import needs_reading_again
-from ingestion.reading.forkserver import serve
-from ingestion.reading.formats import open_document
+from ingestion.reading.forkserver import leave_network, serve
+from ingestion.reading.formats import is_named_like_a_document, make_pdf, open_document
 from ingestion.reading.layout import lines_of
 from ingestion.reading.wire import Json, box_to, page_from, page_to
 from ingestion.records import Line, Page, Rect, Word
@@ -42,6 +43,8 @@ NICENESS = 10
 # For a page's image, which must pass a pipe: half the size of an uncompressed one, in a third of the time of
 # zlib's default.
 PNG_LEVEL = 2
+# For a page with a chart, which is sent to a model: half a megabyte at most, with small print still sharp.
+JPEG_QUALITY = 80
 # Entries of one visit, of which a feed has some dozens.
 MOST_ENTRIES = 200
 FIELDS_OF_ENTRY = ("title", "summary", "link", "id", "published_parsed", "updated_parsed")
@@ -67,6 +70,13 @@ def _serve(pipe: socket.socket) -> None:
                 answered: Json = {"info": astuple(opened.info())}
             elif request["op"] == "feed":
                 answered = parse_feed(base64.b64decode(request["data"]))
+            elif request["op"] == "make":
+                os.nice(NICENESS)
+                leave_network()
+                os.environ["FINPOLICY_SOFFICE"] = request["soffice"]
+                paths = Path(request["path"]), Path(request["target"])
+                make_pdf(*paths, request["name"], request["password"])
+                answered = {}
             else:
                 answered = answer(opened, request)
         except DocumentError as error:
@@ -83,16 +93,23 @@ def _serve(pipe: socket.socket) -> None:
 
 def _answer_page(file: Any, request: Json) -> Json:
     number, whole = request["page"], request["tables"]
-    text, method, words = file.words(number)
-    tables = tuple(find_tables(text, words, partial(file.rules, number))) if whole else ()
-    page = Page(number, text, method=method, lines=lines_of(text, words), tables=tables)
-    return {**_completed(file, page), "pictures": list(map(box_to, file.pictures(number))) if whole else []}
+    page = file.given(number)
+    if page is None:
+        text, method, words = file.words(number)
+        tables = tuple(find_tables(text, words, partial(file.rules, number))) if whole else ()
+        page = Page(number, text, method=method, lines=lines_of(text, words), tables=tables)
+        pictures = list(map(box_to, file.pictures(number))) if whole else []
+    else:
+        pictures = []
+    if label := file.label(number):
+        page = replace(page, label=label, label_source="printed")
+    return {**_completed(file, page), "pictures": pictures}
 
 
 def _answer_ocr(file: Any, request: Json) -> Json:
     number = request["page"]
-    page = Page(number, "", method="none")
-    if file.may_show_text(number) and (reading := read_image(file.image(number))).words:
+    page, languages = Page(number, "", method="none"), ScanLanguages(*request["languages"])
+    if file.may_show_text(number) and (reading := read_image(file.image(number), languages)).words:
         text, words = reading.text, reading.words
         page = Page(
             number,
@@ -102,6 +119,7 @@ def _answer_ocr(file: Any, request: Json) -> Json:
             words=words,
             lines=lines_of(text, words),
             tables=tables_of(text, words, reading.turned),
+            remarks=reading.remarks,
         )
     return _completed(file, page)
 
@@ -118,7 +136,7 @@ def _completed(file: Any, page: Page) -> Json:
         lines.append(Line(start, len(text), place))
         if page.words:
             words.append(Word(said, place, None, start, len(text)))
-    remarks = tuple(file.remarks(page.number))
+    remarks = (*page.remarks, *file.remarks(page.number))
     whole = replace(page, text=text, lines=tuple(lines), words=tuple(words), remarks=remarks)
     return {"read": page_to(whole), "unread": needs_reading_again(page.text)}
 
@@ -126,7 +144,8 @@ def _completed(file: Any, page: Page) -> Json:
 def _answer_pictures(file: Any, request: Json) -> Json:
     page = page_from(request["read"])
     pictures = [Rect(*box) for box in request["boxes"]]
-    return {"read": page_to(read_pictures(page, file.image(page.number), pictures))}
+    languages = ScanLanguages(*request["languages"])
+    return {"read": page_to(read_pictures(page, file.image(page.number), pictures, languages))}
 
 
 def _answer_glyphs(file: Any, request: Json) -> Json:
@@ -140,11 +159,31 @@ def _answer_png(file: Any, request: Json) -> Json:
     return {"png": base64.b64encode(buffer.getvalue()).decode()}
 
 
+def _answer_chart(file: Any, request: Json) -> Json:
+    buffer = io.BytesIO()
+    tables = [Rect(*box) for box in request["boxes"]]
+    if image := file.chart(request["page"], tables, scanned=request["scanned"]):
+        image.save(buffer, "JPEG", quality=JPEG_QUALITY)
+    return {"jpeg": base64.b64encode(buffer.getvalue()).decode()}
+
+
 def _answer_structure(file: Any, request: Json) -> Json:
     return {"told": getattr(file, request["op"])()}
 
 
+def _answer_attached(file: Any, request: Json) -> Json:
+    folder = Path(request["folder"])
+    told = list[tuple[str, str]]()
+    for name, data in file.attached(request["pages"]):
+        if is_named_like_a_document(name):
+            path = folder / f"attached-{len(told)}"
+            path.write_bytes(data)
+            told.append((name, str(path)))
+    return {"told": told}
+
+
 _ANSWERS = {
+    "attached": _answer_attached,
     "firsts": _answer_structure,
     "outline": _answer_structure,
     "page": _answer_page,
@@ -152,6 +191,7 @@ _ANSWERS = {
     "pictures": _answer_pictures,
     "glyphs": _answer_glyphs,
     "png": _answer_png,
+    "chart": _answer_chart,
 }
 
 

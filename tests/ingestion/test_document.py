@@ -141,7 +141,7 @@ def test_what_pdfium_alone_would_refuse_is_read_whole(
         marks = locate_quote(reader.glyphs(2), quote)
         assert marks != ()
         assert marks == locate_quote(other.glyphs(2), quote)
-        assert not list(Path(reader._folder).iterdir()), "nothing decrypted stands on the disk"
+        assert not list(reader.folder.iterdir()), "nothing decrypted stands on the disk"
 
 
 @pytest.mark.parametrize(
@@ -240,7 +240,7 @@ def test_a_title_that_cannot_be_decoded_costs_only_the_title(paper: Path) -> Non
 
 def test_a_reader_leaves_nothing_behind(paper: Path) -> None:
     reader = Reader(paper)
-    folder = Path(reader._folder)
+    folder = reader.folder
     assert folder.is_dir()
     reader.close()
     assert not folder.exists()

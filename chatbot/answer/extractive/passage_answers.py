@@ -528,9 +528,11 @@ def row_in_a_sentence(passage: Passage, asked: Understanding) -> str:
     pairs = _columns_asked_for(passage, asked)
     if len(pairs) > MOST_IN_A_SENTENCE and not asked.years and not asked.compares:
         pairs = _newest(pairs)
-    if passage.row is None or asked.form not in ("figure", "passage"):
+    if passage.row is None or passage.table is None or asked.form not in ("figure", "passage"):
         return ""
-    if not _names_all_that_is_asked(passage.row, [head for head, _ in pairs], asked):
+    # The caption of a workbook's cells begins with the name of their sheet.
+    sheet = passage.table.caption if any(cell and cell.name for cell in passage.row.cells) else ""
+    if not _names_all_that_is_asked(passage.row, [sheet, *(head for head, _ in pairs)], asked):
         return ""
     fewest = 2 if asked.compares else 1
     if not fewest <= len(pairs) <= MOST_IN_A_SENTENCE:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from bisect import bisect_right
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from chatbot.answer.citations.citation_keys import ANY_KEY, KEYS_IN_BRACKETS
 from chatbot.answer.citations.latex import plain_arithmetic
@@ -17,6 +17,7 @@ from chatbot.answer.verification.proof import Judged, judge
 from chatbot.answer.verification.reading_call import StatementReading
 from chatbot.answer.verification.statements import MOST_STATEMENTS, statements_of
 from chatbot.evidence.page import page_of
+from chatbot.evidence.table_cells import cells_at
 from chatbot.records import (
     CONFIRMED,
     DOUBTFUL,
@@ -29,14 +30,16 @@ from chatbot.records import (
     StatementQuote,
 )
 from ingestion.precedence import giving_way
+from ingestion.records import Span
 
-__all__ = ["UNKNOWN_KEY", "CheckedText", "check_statements", "cited", "judged_statements"]
+__all__ = ["UNKNOWN_KEY", "CheckedText", "at_cells", "check_statements", "cited", "judged_statements"]
 
 UNKNOWN_KEY = "there is no source with this number"
 ELSEWHERE = "it is on page {page}, not on this one"
 UNREAD = "what it says was not compared with the page"
 PLACED = "it is on page {page}; what it means there was not checked"
 UNPLACED = "it was not checked"
+PICTURED = "it is read from the picture of the page"
 
 
 @dataclass(frozen=True, slots=True)
@@ -108,7 +111,16 @@ def judged_statements(text: str, prompt: Prompt, reading: StatementReading | Non
         )
         for number, one in enumerate(giving_way(looked_at), 1)
     ]
-    return [*judged, *map(Judged, others)]
+    pictured = frozenset(prompt.pictured)
+    return [*(_from_picture(one, pictured) for one in judged), *map(Judged, others)]
+
+
+def _from_picture(one: Judged, pictured: frozenset[str]) -> Judged:
+    """A statement that nothing but the picture of a page it cites can bear out is so marked."""
+    denied = one.misquoted or one.verdict == "contradicted"
+    if one.mark != "not_found" or denied or pictured.isdisjoint(one.statement.keys):
+        return one
+    return replace(one, mark="pictured", doubts={}, reason=PICTURED)
 
 
 # --- citations
@@ -148,7 +160,12 @@ def _citation(key: str, hit: Hit, one: Judged | None, prompt: Prompt) -> Citatio
         start, end = _row_of_figure(one, key, hit)
     doubted = bool(one and one.mark in DOUBTFUL)
     basis = "located" if verified or doubted else "unread"
-    return cited(key, hit, (start, end), reason, verified=verified, instructs=instructs, basis=basis)
+    if one and one.mark == "pictured" and key in prompt.pictured:
+        basis = "pictured"
+    proofs = [proof for _, proof in one.figures if proof and proof.key == key] if one else []
+    figures = [(proof.start, proof.start + 1) for proof in proofs if proof.start >= 0]
+    found = cited(key, hit, (start, end), reason, verified=verified, instructs=instructs, basis=basis)
+    return at_cells(found, hit, figures)
 
 
 def cited(
@@ -180,6 +197,14 @@ def cited(
     )
 
 
+def at_cells(citation: Citation, hit: Hit, figures: Sequence[Span]) -> Citation:
+    """The citation of a workbook's page with its cells in place of the page's label: those that these
+    figures stand in, else those of its quotation.
+    """
+    places = figures or [(citation.start, citation.end)]
+    return replace(citation, page_label=cells_at(hit.tables, places, hit.page_label))
+
+
 def _row_of_figure(one: Judged, key: str, hit: Hit) -> tuple[int, int]:
     """The line of a page that has a figure of a statement, where no quotation is known."""
     for _, proof in one.figures:
@@ -197,7 +222,7 @@ def _row_of_figure(one: Judged, key: str, hit: Hit) -> tuple[int, int]:
 def _numbers(one: Judged, prompt: Prompt) -> Iterator[NumberCheck]:
     confirmed = one.mark in CONFIRMED or one.mark == "inference" or one.verdict == "about_sources"
     for figure, proof in one.figures:
-        status, reason, formula = "not_checked", UNPLACED, None
+        status, reason, formula = "not_checked", one.reason if one.mark == "pictured" else UNPLACED, None
         if proof and proof.key:
             page = prompt.sources[proof.key].page
             reason = f"it is {proof.printed} on page {page}" if confirmed else PLACED.format(page=page)

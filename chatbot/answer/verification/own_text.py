@@ -11,7 +11,7 @@ from chatbot.answer.citations.citation_keys import ANY_KEY, KEYS_IN_BRACKETS
 from chatbot.answer.citations.shown_keys import short_key, with_short_keys
 from chatbot.answer.citations.shown_orders import instructs_by_name, repeats_order
 from chatbot.answer.formulas import Formula, find_formulas, is_constant
-from chatbot.answer.verification.checked_text import UNKNOWN_KEY, CheckedText, cited
+from chatbot.answer.verification.checked_text import UNKNOWN_KEY, CheckedText, at_cells, cited
 from chatbot.answer.verification.figure_proof import is_of_name, states_figure
 from chatbot.answer.verification.own_places import Cut, find_cut
 from chatbot.answer.verification.statements import statements_of
@@ -270,7 +270,10 @@ class _OwnText:
             (first < end and start < last) or repeats_order(said, hit.page_text[first:last])
             for first, last in hit.instructions
         )
-        return cited(key, hit, (start, end), reason or None, verified=not reason, instructs=instructs)
+        places = [self.places.get(figure) for figure, _ in inside]
+        figures = [one.at.figure for one in places if one and one.at and one.key == key]
+        citation = cited(key, hit, (start, end), reason or None, verified=not reason, instructs=instructs)
+        return at_cells(citation, hit, [(figure.start, figure.end) for figure in figures])
 
     def _row(self, key: str, own: _Quoted, figures: Sequence[Figure]) -> _Span:
         """The row on a page that a sentence tells: "Net sales were 5 (2024) and 4 (2023)"."""

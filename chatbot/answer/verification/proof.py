@@ -40,6 +40,7 @@ class Judged:
     figures: each figure of the statement with where it is from; None where nothing proves it.
     doubts: offset of a figure in the statement -> why it is doubted.
     reason: why it has no mark, or a doubt; "" for none.
+    misquoted: whether a cited page has another figure where the statement has one.
     """
 
     statement: AnswerStatement
@@ -50,6 +51,7 @@ class Judged:
     doubts: Mapping[int, str] = field(default_factory=dict)
     calculations: tuple[ProvenCalculation, ...] = ()
     reason: str = ""
+    misquoted: bool = False
 
 
 def judge(
@@ -114,7 +116,8 @@ def judge(
         doubts = {}
     if mark in {"contradicted", "not_found"}:
         doubts, reason = found.doubts, read.difference or reason
-    return Judged(statement, read.verdict, mark, quotes, figures, doubts, tuple(quoted), reason)
+    misquoted = bool(found.misquoted)
+    return Judged(statement, read.verdict, mark, quotes, figures, doubts, tuple(quoted), reason, misquoted)
 
 
 def _mark(
@@ -157,7 +160,8 @@ def _unread(statement: AnswerStatement, found: Found) -> Judged:
     """What the program alone finds of a statement."""
     if found.doubts:
         reason = next(iter(found.doubts.values()))
-        return Judged(statement, "", "not_found", (), _places(found), found.doubts, (), reason)
+        misquoted = bool(found.misquoted)
+        return Judged(statement, "", "not_found", (), _places(found), found.doubts, (), reason, misquoted)
     return Judged(statement, "", "calculated" if found.is_calculated else "", (), _places(found))
 
 

@@ -78,7 +78,11 @@ def extract_pairs(
 
 
 def embed_texts(
-    texts: Sequence[str], tokenizer: object = None, model: Embedder | None = None, device: object = None
+    texts: Sequence[str],
+    tokenizer: object = None,
+    model: Embedder | None = None,
+    device: object = None,
+    max_length: int = 256,
 ) -> Vectors:
     """Returns unit rows, shape (texts, dimension).
 
@@ -97,9 +101,10 @@ def retrieve(
     pairs: Sequence[Pair],
     tokenizer: object = None,
     model: Embedder | None = None,
+    top_k: int = NEIGHBOURS,
+    max_length: int = 256,
     *,
     device: object = None,
-    top_k: int = NEIGHBOURS,
 ) -> list[dict[str, Any]]:
     """Returns the pairs whose keys are most like a task, best first, at most top_k.
 

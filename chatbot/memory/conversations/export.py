@@ -12,7 +12,7 @@ from collections.abc import Sequence
 
 from chatbot.mark_lines import UNREAD, unread_line, why_doubted
 from chatbot.memory.conversations.conversation_store import ConversationRow, StoredExchange
-from chatbot.records import DOUBTFUL, Answer, Citation, NumberCheck, Statement
+from chatbot.records import DOUBTFUL, Answer, Citation, NumberCheck, Statement, printed_label
 from chatbot.serialize import answer_record, neutral_markdown
 
 __all__ = ["FORMATS", "export_conversation", "file_name"]
@@ -112,7 +112,7 @@ def _citation_line(citation: Citation) -> str:
     label = citation.page_label
     printed = ""
     if label and label != str(citation.page):
-        printed = f" (printed {_plain(label)})"
+        printed = f" ({_plain(printed_label(label))})"
     if citation.doubted:
         checked = f"not verified: {citation.reason or 'its words were not found on the page'}"
     else:

@@ -94,17 +94,18 @@ class SignalLayer:
         if found:
             in_chinese = script_of(recall.question) == "CJK"
             return [self._note(event, in_chinese=in_chinese) for event in found]
-        return self._local(recall, options, "no recent signal is similar to the question")
+        return self.templates(recall, options, "no recent signal is similar to the question")
 
     def _without(self, recall: Recall, options: SignalOptions, error: StoreError) -> list[Note]:
-        notes = self._local(recall, options, "the signal database is not available")
+        notes = self.templates(recall, options, "the signal database is not available")
         instead = "local templates are used" if notes else "no local template fits the question"
         recall.tell(
             Notice(f"Answered without news signals: {error.message.rstrip('.')}; {instead}.", error.hint)
         )
         return notes
 
-    def _local(self, recall: Recall, options: SignalOptions, why: str) -> list[Note]:
+    def templates(self, recall: Recall, options: SignalOptions, why: str) -> list[Note]:
+        """The local templates that fit a question. why: they stand in, for their source."""
         matched = match_templates(recall.question, templates_with(options.templates))
         sure = [template for template in matched if template.base_confidence >= options.confidence]
         return [_template_note(self.name, template, why) for template in sure[: options.most_notes]]

@@ -77,7 +77,9 @@ if (!window.finpolicyInteraction) {
       if (refused.has(chip) || !(large || /not allowed/i.test(why))) continue;
       refused.add(chip);
       const field = chip.closest('[data-testid="stFileUploader"], [data-testid="stChatInput"]') || chip;
-      const said = large ? ' is too large. Split it or make it smaller, then add it.' : ' is not a PDF.';
+      const said = large
+        ? ' is too large. Split it or make it smaller, then add it.'
+        : ' is of no kind that is read.';
       warn(name + said, field, 15000);
     }
   };

@@ -20,7 +20,7 @@ from tests.answering_server import AnsweringServer
 from tests.served_objects import ServedObjects
 
 NUMBERS = count(1)
-FIRST, SECOND = b"The deficit ceiling.", b"The debt anchor." * 400_000
+FIRST, SECOND = b"%PDF The deficit ceiling.", b"The debt anchor." * 400_000
 # Opens the same copies with another cache: open(cache).
 Open = Callable[..., Copies]
 

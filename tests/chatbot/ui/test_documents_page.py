@@ -76,9 +76,9 @@ def file(path: str, content: str = "") -> ChosenFile:
 
 def test_what_becomes_of_dropped_files_is_told() -> None:
     added = [file("in/a.pdf"), file("in/deep/b.PDF")]
-    left = [file("in/empty.pdf", "empty"), file("in/notes.txt"), file("other/a.pdf", "in/a.pdf")]
+    left = [file("in/empty.pdf", "empty"), file("in/notes.zip"), file("other/a.pdf", "in/a.pdf")]
     planned = plan([*added, *left], {})
-    assert [one.name for one in planned] == ["a.pdf", "b.PDF", "empty.pdf", "notes.txt", "a.pdf"]
+    assert [one.name for one in planned] == ["a.pdf", "b.PDF", "empty.pdf", "notes.zip", "a.pdf"]
     for one in planned[:2]:
         assert one.action == "add"
         assert not one.said
@@ -293,12 +293,12 @@ def dropped(app: AppTest, *files: tuple[str, bytes]) -> AppTest:
 def test_a_drop_adds_and_is_undone(context: AppContext, tmp_path: Path) -> None:
     good = make_pdf(tmp_path / "Good.pdf", ["Growth was two per cent."]).read_bytes()
     other = make_pdf(tmp_path / "Other.pdf", ["Growth was three per cent."]).read_bytes()
-    files = [("Good.pdf", good), ("bad.pdf", b"%PDF-1.4 x"), ("empty.pdf", b""), ("notes.txt", b"Dear")]
+    files = [("Good.pdf", good), ("bad.pdf", b"%PDF-1.4 x"), ("empty.pdf", b""), ("notes.zip", b"Dear")]
     app = dropped(visit("documents_page.py"), *files, ("Other.pdf", other))
     assert not app.file_uploader[0].value
     settle(context)
     said = shown(app.run())
-    assert "<strong>notes.txt</strong>: Not a PDF, so it was not added." in said
+    assert "<strong>notes.zip</strong>: Not of a kind that is read, so it was not added." in said
     assert "<strong>empty.pdf</strong>: The file is empty" in said
     assert "⚠ bad.pdf: not added." in said
     assert "Of 3 files: 2 added, 1 not added." in said

@@ -2,7 +2,12 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 from streamlit.testing.v1 import AppTest
+
+from chatbot.app.app_context import AppContext
+from chatbot.store.library import Upload
 
 
 def two_parts() -> None:
@@ -47,3 +52,24 @@ def test_the_pane_is_drawn_once_by_the_part_that_opened_it_until_it_is_closed() 
     assert opened(app.run()) == ["open: Rules.pdf"]
     app.button(key="close").click().run()
     assert opened(app) == []
+
+
+def one_page(version: int) -> None:
+    """A page of a document, opened."""
+    from chatbot.ui import app_opening, overlay, page_view
+    from chatbot.ui.overlay import OpenPage
+
+    context = app_opening.opening().context
+    assert context is not None
+    overlay.open_page(OpenPage("note.txt", version, 1), (), "")
+    page_view.show_open_page(context)
+
+
+def test_a_page_of_a_made_pdf_says_what_it_was_made_from(context: AppContext, tmp_path: Path) -> None:
+    note = tmp_path / "note.txt"
+    note.write_text("The deficit ceiling is three per cent of output.")
+    (result,) = context.chatbot.add([Upload(note)])
+    app = AppTest.from_function(one_page, args=(result.version,), default_timeout=60).run()
+    assert not app.exception
+    said = [element.value for element in app.caption]
+    assert any(line.startswith(r"page 1 of the PDF made from note\.txt: Text taken") for line in said), said

@@ -99,7 +99,7 @@ def text_of(context: AppContext) -> str:
 def test_an_empty_store_teaches(context: AppContext) -> None:
     app = visit()
     (field,) = app.chat_input
-    assert field.placeholder == "Attach a PDF and ask about it"
+    assert field.placeholder == "Attach a document and ask about it"
     assert not field.disabled
     text = shown(app)
     assert "There are no documents yet" in text
