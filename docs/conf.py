@@ -5,7 +5,9 @@ from __future__ import annotations
 from typing import Any
 
 # The pages in their order. A folder's index stands for its pages, which follow in the order of their names.
-PAGES = "use answers documents models memory news commands api python deploy measure develop decisions/index".split()
+PAGES = (
+    "use answers documents models memory news commands api python deploy measure develop decisions/index"
+).split()
 
 project = "Financial policy chatbot"
 extensions = ["myst_parser"]

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from chatbot import __version__
+import chatbot
 from chatbot.errors import (
     BusyError,
     DocumentError,
@@ -37,6 +37,8 @@ __all__ = [
     "UsageError",
     "__version__",
 ]
+
+__version__ = chatbot.__version__
 
 
 def __getattr__(name: str) -> Any:

@@ -19,8 +19,7 @@ from tests.test_architecture import house, module_of, name, room_of, tree
 BUDGETS = {
     # Citations of workbooks name the cells of their figures.
     # What only a page's picture can bear out has a mark.
-    # A figure of one of several segments is not taken for the company's.
-    "answer": 60_350,
+    "answer": 60_300,
     # Scans are read in a language, also again.
     "api": 24_350,
     # The thread that reads key figures came here from a page.
@@ -36,28 +35,30 @@ BUDGETS = {
     # Where quotations stand was looked for in two rooms above.
     # It tells which cells of a workbook a quotation meets.
     "evidence": 13_150,
+    # What Python programs call; of it, one third are the fields of the API's replies as types.
+    "finpolicy": 7_150,
     # Files of other kinds than PDF: PDFs are made of them, by LibreOffice or from text, with what they carry.
     # Scans are read in any of the languages that are installed.
     # Workbooks are read cell by cell: number formats, blocks of cells, and the drawing of their pages.
     "ingestion": 108_050,
     "lookup": 3_300,
     "mcp_server": 5_400,
-    "memory": 64_600,
+    # The context manager of the FinGPT Search Agent, by its own name, over the compression that was there.
+    "memory": 65_600,
     "models": 25_700,
     "search": 37_800,
     "service": 4_400,
     # What a question asks is read here once, for search and answer; it was read in eleven modules of theirs.
     # The calculator came here from `answer`, so that comparisons and key figures can use it too.
-    # Words that only hold a verb ask for no change, and long questions are not kept for long.
     "single modules": 13_600,
     # Each version knows the languages of its scans.
     # PDFs that were made of files are kept beside them, and what files carry is added.
-    "store": 74_450,
+    "store": 74_550,
     "tools": 5_100,
     # The language of scans is chosen.
     "ui": 68_050,
 }
-WHOLE = 588_300
+WHOLE = 596_400
 LONGEST_FUNCTION = 60
 # They write one thing after another down: the steps of an answer, the parts of the service, a chart.
 MAY_BE_LONGER = {

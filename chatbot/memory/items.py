@@ -42,8 +42,7 @@ SHARED = "shared"
 # Casts make a value that a damaged disk changed an unreadable item like any other.
 ITEM = "cast(key as text), cast(text as text), cast(payload as text), cast(shared as integer)"
 ONE = "from item where kind = ? and owner = ? and key = ?"
-WAITING = """select number, text, key from item where kind = ?
-    and (coalesce(fingerprint, '') <> ? or coalesce(length(vectors), 0) < ?) order by number desc"""
+WAITING = "kind = ? and coalesce(fingerprint, '') <> ? order by number desc"
 CHANGED = """insert into item_changes values (?, 1)
     on conflict (kind) do update set changes = item_changes.changes + 1"""
 # Items that are embedded and stored together. So progress shows, an endpoint's batch is used, and a stop
@@ -169,6 +168,8 @@ class Items(Generic[Value]):
         self._value = lru_cache(MOST_VECTORS)(kind.value)
         self._lock = threading.RLock()
         self._views = OrderedDict[str, View[Value]]()
+        # Numbers of rows whose vectors are damaged: they are made again.
+        self._spoiled = set[int]()
 
     # --- looking
     # --------------------------------------------------------------------------------------------------------
@@ -192,26 +193,32 @@ class Items(Generic[Value]):
     def _read(self, owner: str, changes: int) -> View[Value]:
         where, arguments = ("shared = 1", ()) if owner == SHARED else ("owner = ?", (owner,))
         rows = self._database.read(
-            f"select cast(owner as text), case when fingerprint = ? then vectors end, {ITEM} from item"
+            f"select number, cast(owner as text), coalesce(fingerprint, '') = ?, vectors, {ITEM} from item"
             f" where kind = ? and {where} order by number",
             (self._embedder.fingerprint, self._kind.name, *arguments),
         )
         values, problems, stored = dict[str, Value](), list[LineProblem](), list[tuple[int, bytes]]()
-        for at, (own, vectors, key, *others) in enumerate(rows, 1):
+        for at, (number, own, embedded, vectors, key, *others) in enumerate(rows, 1):
             try:
                 value = self._value(Item(key, *others), own if owner == SHARED else "")
             except ValueError as error:
                 problems.append(LineProblem(at, str(error)))
                 continue
-            if isinstance(vectors, bytes) and not len(vectors) % (4 * self._embedder.dimension):
+            if embedded and self._is_sound(vectors):
                 stored.append((len(values), vectors))
+            elif embedded:
+                self._spoiled.add(number)
             values[f"{own} {key}" if owner == SHARED else key] = value
-        matrix = matrix_of(stored, self._embedder.dimension)
+        return View(values, tuple(problems), matrix_of(stored, self._embedder.dimension), changes)
+
+    def _is_sound(self, vectors: object) -> bool:
+        """Whether a row has unit vectors of this embedder's dimension."""
+        width = 4 * self._embedder.dimension
+        if not isinstance(vectors, bytes) or not vectors or len(vectors) % width:
+            return False
+        rows = np.frombuffer(vectors, np.float32).reshape(-1, self._embedder.dimension)
         with np.errstate(over="ignore", invalid="ignore"):
-            sound = np.abs(np.einsum("ij,ij->i", matrix.rows, matrix.rows) - 1) < UNIT
-        if not sound.all():
-            matrix = Matrix(matrix.rows[sound], matrix.ordinals[sound])
-        return View(values, tuple(problems), matrix, changes)
+            return bool((np.abs(np.einsum("ij,ij->i", rows, rows) - 1) < UNIT).all())
 
     def recall(
         self,
@@ -233,14 +240,15 @@ class Items(Generic[Value]):
         places = (at for at in nearest(scores, least) if wanted(values[at]))
         return [(float(scores[at]), values[at]) for at in islice(places, n)]
 
-    def waiting(self, key: str = "") -> list[tuple[int, str]]:
+    def waiting(self, owner: str = "", key: str = "") -> list[tuple[int, str]]:
         """(number, text) of the items without vectors of this embedder, the newest first.
 
-        key: just of those with this key.
+        owner, key: just of the one with this key of this owner.
         """
-        wanted = (self._kind.name, self._embedder.fingerprint, 4 * self._embedder.dimension)
-        rows = self._database.read(WAITING, wanted)
-        return [(number, text) for number, text, own in rows if key in ("", own)]
+        one, arguments = ("owner = ? and key = ? and ", (owner, key)) if key else ("", ())
+        wanted = (*arguments, self._kind.name, self._embedder.fingerprint)
+        rows = self._database.read(f"select number, text from item where {one}{WAITING}", wanted)
+        return [(number, text) for number, text in rows]
 
     # --- writing
     # --------------------------------------------------------------------------------------------------------
@@ -274,29 +282,43 @@ class Items(Generic[Value]):
         self._database.compact()
         return new
 
-    def remove(self, is_gone: Callable[[Value, str], bool]) -> int:
-        """Erase all values for which is_gone(value, owner) holds. Returns how many. Raises StoreError."""
+    def remove(
+        self, is_gone: Callable[[Value], bool], among: str = "1 = 1", arguments: Sequence[Any] = ()
+    ) -> int:
+        """Erase all values for which is_gone(value) holds. Returns how many. Raises StoreError.
+
+        among: a condition of their rows, with its arguments.
+        """
         gone = list[tuple[int]]()
-        with self._changing() as changes:
+        with self._database.write() as changes:
             rows = changes.execute(
-                f"select number, owner, {ITEM} from item where kind = ?", (self._kind.name,)
+                f"select number, {ITEM} from item where kind = ? and {among}", (self._kind.name, *arguments)
             )
-            for number, owner, *row in rows.fetchall():
+            for number, *row in rows.fetchall():
                 with suppress(ValueError):
-                    if is_gone(self._value(Item(*row), ""), owner):
+                    if is_gone(self._value(Item(*row), "")):
                         gone.append((number,))
+            if not gone:
+                return 0
             changes.executemany("delete from item where number = ?", gone)
-        if gone:
-            self._database.erased()
+            changes.execute(CHANGED, (self._kind.name,))
+        self._database.erased()
         return len(gone)
 
-    def embed(self, *, key: str = "", most: int | None = None, progress: Progress = no_progress) -> int:
+    def embed(
+        self, owner: str = "", key: str = "", *, most: int | None = None, progress: Progress = no_progress
+    ) -> int:
         """Make and store the vectors that are missing, and return how many are still missing.
 
-        key: just of the items with this key. most: of at most so many items, the newest first. Raises
-        ModelError, StoreError.
+        owner, key: just of the item with this key of this owner. most: of at most so many items, the newest
+        first. Raises ModelError, StoreError.
         """
-        waiting = self.waiting(key)
+        with self._lock:
+            spoiled, self._spoiled = self._spoiled, set()
+        if spoiled:
+            statement = "update item set fingerprint = null where number = ?"
+            self._database.change_each(statement, [(number,) for number in spoiled])
+        waiting = self.waiting(owner, key)
         due = waiting[:most]
         for start in range(0, len(due), BATCH):
             batch = due[start : start + BATCH]

@@ -15,7 +15,7 @@ from __future__ import annotations
 
 import json
 import time
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Container, Iterable, Iterator, Sequence
 from dataclasses import asdict, dataclass, field, fields, replace
 from enum import StrEnum
 from statistics import mean
@@ -278,6 +278,16 @@ class Jobs(Stored):
                 (job,),
             )
             end_jobs(connection, "id = ?", job, phase, result, shared=self._database.shared)
+
+    def end_complete(self, lacking: Container[int]) -> None:
+        """Ends the jobs that nobody works at and whose versions are complete. lacking: those that are not."""
+        for job in self.under_way():
+            left = job.phase in STORED and job.version not in lacking and not job.cancelling
+            if left and self.claim(job.work):
+                try:
+                    self.end(job.id, Phase.DONE)
+                finally:
+                    self.give_way(job.work)
 
     def hold(self, job: int, problem: str) -> None:
         """Notes that an addition waits for something that the user must do."""

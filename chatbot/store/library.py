@@ -326,6 +326,8 @@ class Library:
                 results.append(self.adding.result_of(version.id, AddResult(version.document, "completed")))
         self.resume_vectors(progress=progress, cancelled=cancelled)
         self.sweep()
+        lacking = {version.id for version in (*self.without_vectors(), *self.incomplete())}
+        self.catalog.end_complete(lacking)
         return results
 
     def resume_vectors(

@@ -191,15 +191,14 @@ class SqliteFile(Database):
 
     def _check_version(self) -> None:
         found, schema = self._version(), self._schema
-        # A later program that makes triggers gives the file another version.
-        if found <= schema.version:
-            self._refuse_foreign()
         if found > schema.version:
             raise NewerStoreError("store", found, schema.version)
         if found < 0:
             raise self._damaged(f"it says that it has version {found}")
         if 0 < found < schema.version:
             raise EarlierStoreError("store", found, schema.version)
+        # A file of another version has what the program made that has that version.
+        self._refuse_foreign()
         if found == 0 and not self.read_only:
             with self.write() as connection:
                 if connection.execute("pragma user_version").fetchone() == (0,):

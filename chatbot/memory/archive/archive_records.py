@@ -15,12 +15,12 @@ from typing import Annotated, Any, ClassVar, Literal, Self, TypeAlias
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field, StringConstraints
 
 from chatbot.errors import SettingsError
-from chatbot.memory.cases.case_store import CASES, OF_FILE
+from chatbot.memory.cases.case_store import CASES, DELETED, OF_FILE
 from chatbot.memory.cases.records import Case, case_id, read_case
 from chatbot.memory.conversations.answer_records import answer_in, packed, unpacked
 from chatbot.memory.conversations.conversation_names import PRIVATE
 from chatbot.memory.conversations.conversation_store import CONVERSATION_ID
-from chatbot.memory.items import SHARED, put
+from chatbot.memory.items import SHARED, Item, put
 from chatbot.memory.situations.situation_types import SITUATIONS, Situation, new_situation
 from chatbot.memory.user_settings_store import MODEL_NAMES
 from chatbot.store.corrections import FORGET_TITLES
@@ -351,7 +351,8 @@ class RatingRecord(ArchivedRecord):
     def read(self) -> Case:
         """The case, as its owner has it. Raises ValueError."""
         case = read_case(json.dumps(self.case).encode())
-        return replace(case, by="", id=case_id(case.question, asked_of=case.asked_of), shared=self.shared)
+        shared = self.shared and not self.shelf.endswith(DELETED)
+        return replace(case, by="", id=case_id(case.question, asked_of=case.asked_of), shared=shared)
 
     @property
     def owner(self) -> str:
@@ -383,8 +384,9 @@ class RatingRecord(ArchivedRecord):
 class SituationRecord(ArchivedRecord):
     """A situation, what was advised in it, and when."""
 
-    kind, time, keys, more = "situations", "at", ("key",), ("key", "payload")
-    query = f"""select key, owner, '' as scope, text as situation, '' as recommendation, 0.0 as at,
+    kind, time, keys, order = "situations", "at", ("owner", "key"), ("number",)
+    more = ("number", "key", "payload")
+    query = f"""select number, key, owner, '' as scope, text as situation, '' as recommendation, 0.0 as at,
         payload from item
         where kind = '{SITUATIONS.name}'"""
     owner: Name
@@ -400,12 +402,16 @@ class SituationRecord(ArchivedRecord):
 
     @classmethod
     def _each(cls, row: dict[str, Any]) -> Iterator[dict[str, Any]]:
-        stored: Any = json_in(row["payload"])
-        for text, at in stored["advice"]:
-            yield row | {"scope": stored["scope"], "recommendation": text, "at": at}
+        try:
+            stored = SITUATIONS.value(Item(row["key"], row["situation"], row["payload"]), "")
+        except ValueError:
+            yield row | {"recommendation": None}  # `of_row` says that it is damaged
+            return
+        for text, at in stored.advice:
+            yield row | {"scope": stored.scope, "recommendation": text, "at": at}
 
     def there(self, read: Read) -> Self | None:
-        for row in self._found(read, self.keys, "=", self.key()[:1]):
+        for row in self._found(read, self.keys, "=", (self.owner, self.key()[0])):
             for one in self._each(row):
                 if one["recommendation"] == self.recommendation:
                     return self.of_row(one)

@@ -170,7 +170,7 @@ class Situations:
 
     def remove(self, owner: str, key: str) -> None:
         """Erase a situation and its recommendations. Raises NotFoundError, StoreError."""
-        if not self._items.remove(lambda one, whose: one.key == key and whose == owner):
+        if not self._items.remove(lambda one: True, "owner = ? and key = ?", [owner, key]):
             raise unknown(SITUATIONS, key)
 
     def listed(self, owner: str, *, search: str = "") -> list[Situation]:

@@ -77,7 +77,7 @@ class SituationKind:
         """See Kind."""
         match json_in(item.payload):
             case {"scope": str(scope), "advice": [_, *_] as advice}:
-                return Situation(item.key, scope, item.text, tuple((text, at) for text, at in advice))
+                return Situation(item.key, scope, item.text, tuple(map(_advice_in, advice)))
         raise ValueError("it has no scope or advice")
 
     def joined(self, old: Situation, new: Situation) -> Situation:
@@ -92,6 +92,13 @@ class SituationKind:
 
 
 SITUATIONS = SituationKind()
+
+
+def _advice_in(stored: object) -> tuple[str, float]:
+    match stored:
+        case [str(text), int() | float() as at]:
+            return text, at
+    raise ValueError("its advice is no text with its time")
 
 
 def plain_scope(scope: str) -> str:

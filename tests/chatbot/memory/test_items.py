@@ -61,7 +61,7 @@ def test_what_cannot_be_read_is_named_by_place_and_nothing_else_suffers(
     (problem,) = items.view("me").problems
     assert problem.line == 2
     assert "not JSON" in problem.reason
-    assert items.remove(lambda case, owner: True) == 2
+    assert items.remove(lambda case: True) == 2
     assert len(items.view("me").problems) == 1, "what cannot be read is not lost"
 
 
@@ -75,7 +75,7 @@ def test_what_another_process_adds_changes_or_removes_is_seen(items: Shelf, reop
     other.change("me", case_id("One?"), partial(replace, plan="No."))
     assert [case.plan for case in items.view("me").values.values()] == ["No.", "Yes.", "Yes."]
     assert embedded(items) == {0, 1}
-    other.remove(lambda case, owner: case.question == "One?")
+    other.remove(lambda case: case.question == "One?")
     assert questions_of(items) == ["Two?", "Three?"]
     other.put("me", [Case("two?", "Anew.")])
     assert questions_of(items) == ["Three?", "two?"], "what is put anew comes last"
@@ -113,6 +113,23 @@ def test_spoiled_vectors_find_nothing(items: Shelf, memories: MemoryDatabase, da
         connection.execute("update item_changes set changes = changes + 1")
     (vector,) = CASES.vectors(EMBEDDER, ["One?"])
     assert [case.question for _, case in items.recall("me", [vector], 9)] == ["Two?"]
+    assert items.embed() == 0
+    assert embedded(items) == {0, 1}, "they are made again"
+
+
+def test_a_store_of_one_item_or_a_removal_leaves_other_owners_alone(
+    items: Shelf, memories: MemoryDatabase
+) -> None:
+    items.put("me", yes("One?", "Two?"))
+    items.put("her", yes("One?"))
+    assert items.embed("me", case_id("One?")) == 0
+    assert embedded(items) == {0}
+    assert len(items.waiting()) == 2
+    assert items.remove(lambda case: True, "owner = ?", ["her"]) == 1
+    assert questions_of(items) == ["One?", "Two?"]
+    view = items.view("me")
+    assert items.remove(lambda case: False) == 0
+    assert items.view("me") is view, "where nothing is removed nothing is read again"
 
 
 def test_what_is_shared_is_seen_by_all_with_its_owner(items: Shelf) -> None:

@@ -129,6 +129,22 @@ def test_a_file_of_a_newer_program_is_left_alone(path: Path) -> None:
 
 
 @pytest.mark.about_files
+def test_a_file_of_an_earlier_program_is_left_alone(path: Path) -> None:
+    """Version 1 had triggers, which this program does not make."""
+    with closing(sqlite3.connect(path)) as connection:
+        connection.executescript(
+            "create table kept (text text); insert into kept values ('mine'); create trigger kept_insert "
+            "after insert on kept begin select 1; end; pragma user_version = 1"
+        )
+    with pytest.raises(EarlierStoreError, match="has version 1") as raised:
+        open_memories(Settings(home=path.parent.parent))
+    assert "Export it with the version that made it" in raised.value.hint
+    assert [one.name for one in path.parent.iterdir()] == [path.name]
+    with closing(sqlite3.connect(path)) as connection:
+        assert connection.execute("select text from kept").fetchall() == [("mine",)]
+
+
+@pytest.mark.about_files
 def test_a_file_that_cannot_be_made_is_named(tmp_path: Path) -> None:
     (tmp_path / "file").write_text("in the way")
     with pytest.raises(StoreError, match="The memories cannot be written"):

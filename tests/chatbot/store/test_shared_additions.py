@@ -77,6 +77,16 @@ def test_without_a_worker_a_file_says_so_and_can_be_cancelled_anywhere(tmp_path:
         assert list((tmp_path / "documents").glob("*.pdf")) == []
 
 
+def test_what_is_finished_without_the_queue_is_done_for_every_server(tmp_path: Path, served: str) -> None:
+    with machine(tmp_path, served, "server", works=False) as server:
+        (number,) = server.additions.enqueue([NewFile("Rules.pdf", make_pdf(tmp_path / "Rules.pdf", RULES))])
+        assert [result.status for result in server.library.resume()] == ["added"]
+        job = server.done(number)
+        assert (job.phase, job.problem) == ("done", None)
+        assert server.library.catalog.under_way() == []
+        assert len(list((tmp_path / "documents").glob("*.pdf"))) == 1
+
+
 def test_two_servers_that_add_the_same_bytes_store_one_version(tmp_path: Path, served: str) -> None:
     file = make_pdf(tmp_path / "Rules.pdf", RULES)
     with machine(tmp_path, served, "first") as first, machine(tmp_path, served, "second") as second:

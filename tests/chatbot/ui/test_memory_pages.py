@@ -64,7 +64,7 @@ def erase_cases(cases: Cases, owner: str) -> None:
             cases.unshare(owner, listed.case.id)
     for listed in cases.listed(owner):
         cases.delete(owner, listed.case.id)
-    cases._items.remove(lambda case, owner: owner.endswith(".deleted"))
+    cases._items.remove(lambda case: case.deleted_at > 0)
 
 
 @pytest.fixture

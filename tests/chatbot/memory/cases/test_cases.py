@@ -4,6 +4,7 @@ real files, with vectors worked out by hand.
 
 from __future__ import annotations
 
+import time
 from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
@@ -124,6 +125,13 @@ def test_the_newest_verdict_counts_for_a_question_however_it_is_written(cases: C
     assert [cases.rated("me", answer())] == kept(cases)
     another = answer("Who audits?")
     assert cases.rated("me", another) is None
+
+
+def test_a_verdict_counts_though_the_clock_was_put_back(cases: Cases) -> None:
+    cases.add("me", Case(QUESTION, "Some.", at=time.time() + 3_600))
+    assert cases.rate("me", answer(), 0).reward == 0
+    (case,) = kept(cases)
+    assert case.reward == 0
 
 
 def test_the_same_verdict_twice_is_one_line(cases: Cases, memories: MemoryDatabase) -> None:
@@ -505,7 +513,7 @@ def test_what_is_deleted_and_what_was_said_before_it_is_gone_from_the_file_when_
     health = cases.health("me")
     assert health.cases == 1
     assert health.waiting == 0
-    cases._items.remove(lambda case, owner: owner.endswith(".deleted"))
+    cases._items.remove(lambda case: case.deleted_at > 0)
     assert not stands_on_disk(b"secret", tmp_path)
     with pytest.raises(NotFoundError):
         cases.delete("me", rated.id)
