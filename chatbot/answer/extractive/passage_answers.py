@@ -548,11 +548,12 @@ def row_in_a_sentence(passage: Passage, asked: Understanding) -> str:
 
 
 def _names_all_that_is_asked(row: Row, heads: Sequence[str], asked: Understanding) -> bool:
-    """Whether a row with these heads has each word of the question but its names and periods. If not, what
-    it states may be something else.
+    """Whether a row with these heads has each word of the question but its periods and the name of what its
+    document is about. If not, what it states may be something else: the company's, where a segment's is
+    asked for.
     """
     said = " ".join((row.label, row.section, *heads, *asked.measures))
-    named = set(terms(" ".join((*asked.names, asked.whose, *(period.text for period in asked.periods)))))
+    named = set(terms(" ".join((asked.whose, *(period.text for period in asked.periods)))))
     words = asked.reading.terms_of_row
     return all(word in named or shared_words([word], said) for word in words)
 

@@ -597,6 +597,20 @@ def test_a_row_that_does_not_name_its_measure_is_put_into_no_sentence() -> None:
     assert row_in_a_sentence(of_sales, asked) == "Net sales, Nordland were 48 (2024)."
 
 
+@pytest.mark.parametrize(
+    ("question", "sentence"),
+    [
+        ("What was the operating income of More Personal Computing in 2024?", ""),
+        ("How much operating income did Tern get from Linkfield in 2024?", ""),
+        ("What was Tern's operating income in 2024?", "Tern's operating income was 48 (2024)."),
+    ],
+)
+def test_a_companys_row_is_not_said_of_a_segment(question: str, sentence: str) -> None:
+    passage = _tabled("Operating income | 48 | 27", ("2024", "2023"))
+    whose = "Tern" if "Tern" in question else ""
+    assert row_in_a_sentence(passage, replace(understand(question, question), whose=whose)) == sentence
+
+
 def test_a_row_of_what_is_not_asked_for_comes_after_one_that_is() -> None:
     text = "Revenue\nNon-tax revenue 48 27\nTax revenue 60 50\n"
     rows = rows_in(text, "Non-tax revenue | 48 | 27\nTax revenue | 60 | 50")
