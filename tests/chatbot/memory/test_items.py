@@ -100,7 +100,7 @@ def test_vectors_go_with_the_text_and_those_of_another_embedder_are_left_out(
     assert len(other.waiting()) == 2
     (waiting,) = items.waiting()
     rename(items, "Three?", "Four?")
-    items.keep_vectors([waiting], EMBEDDER.embed(["Three?"]))
+    items.keep_vectors([waiting], list(EMBEDDER.embed(["Three?"])))
     assert embedded(items) == {1}, "the text changed while its vector was made"
 
 
@@ -185,7 +185,8 @@ def make_rows() -> Callable[[int], np.ndarray]:
 
     def make(count: int) -> np.ndarray:
         rows = np.random.default_rng(0).standard_normal((count, 64), np.float32)
-        return rows / np.linalg.norm(rows, axis=1, keepdims=True)
+        unit: np.ndarray = rows / np.linalg.norm(rows, axis=1, keepdims=True)
+        return unit
 
     return make
 

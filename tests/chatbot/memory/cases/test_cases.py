@@ -244,8 +244,8 @@ def test_a_vector_that_is_none_finds_nothing_and_is_not_found(
     cases.rate("me", answer(), 1)
     assert cases.recall("me", bad, least=-1.0) == []
     assert cases.recall("me", bad[:9], least=-1.0) == []
-    ((number, question),) = memories.read("select number, text from item")
-    cases._items.keep_vectors([(number, question)], [bad])  # what a disk may do
+    ((row, question),) = memories.read("select number, text from item")
+    cases._items.keep_vectors([(row, question)], [bad])  # what a disk may do
     assert cases.find("me", QUESTION, least=-1.0) == []
     assert cases.health("me").waiting == 1
 
