@@ -148,9 +148,10 @@ class SharedAdditions(Additions):
             self._closing = True
             self._changed.notify_all()
         self._left.set()
+        self._jobs.stop()
+        self._looking.join()  # it queues jobs
         self._jobs.close()
         super().close()
-        self._looking.join()
         self.ended.set()
 
     # --- handing jobs out
