@@ -59,7 +59,7 @@ def test_the_answers_to_all_questions_of_the_documentation_are_right(server: Ser
         question
         for path in (ROOT / "README.md", *sorted((ROOT / "docs").glob("**/*.md")))
         for block in blocks_of(path)
-        if "finpolicy compress" not in block.text
+        if "finpolicy compress" not in block.text and path.name != "python.md"  # run by its own test
         for question in ASKED.findall(block.text)
     }
     assert asked - ELSEWHERE == RIGHT.keys()

@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+import asyncio
+from collections.abc import Coroutine, Iterator
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -13,6 +16,12 @@ from tests.pdfs import make_pdf
 from tests.stores import RULES
 
 NAME = "Rules.pdf"
+
+
+def run_apart(work: Coroutine[Any, Any, Any]) -> Any:
+    """What a coroutine returns; in a thread, since tests with a browser keep a loop in theirs."""
+    with ThreadPoolExecutor(1) as pool:
+        return pool.submit(asyncio.run, work).result()
 
 
 @pytest.fixture(scope="session")

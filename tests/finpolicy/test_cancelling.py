@@ -13,6 +13,7 @@ from chatbot.app.running_questions import Asking
 from chatbot.memory.conversations.conversation_names import LOCAL
 from finpolicy import FinPolicy
 from tests.chatbot.api.conftest import QUESTION, WithModel, with_model
+from tests.finpolicy.conftest import run_apart
 from tests.pdfs import make_pdf
 from tests.stores import RULES
 
@@ -29,7 +30,7 @@ def test_a_cancelled_caller_stops_the_question(place: str, with_model: WithModel
             policy.add(make_pdf(tmp_path / "Rules.pdf", RULES))
         context = policy.connection.context or with_model.api.context
         with pytest.raises(asyncio.CancelledError):
-            asyncio.run(cancelled(policy, context))
+            run_apart(cancelled(policy, context))
         end = time.monotonic() + SECONDS
         while not (asked := latest(context)) or not asked.finished:
             assert time.monotonic() < end

@@ -28,7 +28,7 @@ from finpolicy.connection import CallStop
 from finpolicy.results import PolicyAnswer
 from tests.chatbot.api.conftest import Api
 from tests.commands import run_python
-from tests.finpolicy.conftest import NAME
+from tests.finpolicy.conftest import NAME, run_apart
 from tests.pdfs import lock_pdf, make_pdf
 
 QUESTION = "What is the deficit ceiling?"
@@ -241,7 +241,7 @@ def test_twins_are_awaited(policy: FinPolicy) -> None:
         kinds = [event.kind async for event in policy.stream_async(QUESTION)]
         return answers, kinds
 
-    answers, kinds = asyncio.run(both())
+    answers, kinds = run_apart(both())
     assert [answer.citations[0].page for answer in answers] == [1, 2]
     assert kinds[-1] == "answer"
 

@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-import asyncio
-
 import pytest
 
 from finpolicy import FinPolicy
-from tests.finpolicy.conftest import NAME
+from tests.finpolicy.conftest import NAME, run_apart
 
 
 def test_langchain_gets_pages(policy: FinPolicy) -> None:
@@ -15,7 +13,7 @@ def test_langchain_gets_pages(policy: FinPolicy) -> None:
 
     retriever = PolicyRetriever(policy=policy, k=1, documents=(NAME,))
     assert [page.metadata["page"] for page in retriever.invoke("debt anchor")] == [2]
-    (page,) = asyncio.run(retriever.ainvoke("deficit ceiling"))
+    (page,) = run_apart(retriever.ainvoke("deficit ceiling"))
     assert "3.0 per cent" in page.page_content
     assert (page.metadata["document"], page.metadata["page"]) == (NAME, 1)
 

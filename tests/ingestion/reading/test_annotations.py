@@ -266,8 +266,8 @@ def test_attached_files_are_named(tmp_path: Path) -> None:
     )
     writer.write(tmp_path / "a.pdf")
     first, second = read_document(tmp_path / "a.pdf").pages
-    assert entries(first) == ["[attached file, not read] Annex B.pdf."]
-    assert first.remarks == ("the attached file “Annex B.pdf”",)
+    assert entries(first) == ["[attached file] Annex B.pdf."]
+    assert first.remarks == ("the attached file “Annex B.pdf”, which is a document of its own",)
     assert entries(second) == []
     assert second.remarks == ()
 
@@ -283,9 +283,9 @@ def test_files_pinned_to_a_page_are_named_once(tmp_path: Path) -> None:
         writer.add_annotation(number, {NameObject(key): value for key, value in pin.items()})
     writer.write(tmp_path / "a.pdf")
     first, second = read_document(tmp_path / "a.pdf").pages
-    assert entries(first) == ["[attached file, not read] Annex B.pdf."]
-    assert entries(second) == ["[attached file, not read] Annex C.csv."]
-    assert second.remarks == ("the attached file “Annex C.csv”",)
+    assert entries(first) == ["[attached file] Annex B.pdf."]
+    assert entries(second) == ["[attached file] Annex C.csv."]
+    assert second.remarks == ("the attached file “Annex C.csv”, which is a document of its own",)
 
 
 def xfa(path: Path, text: str, *, fields: bool = False) -> Path:
