@@ -36,6 +36,7 @@ def library(tmp_path: Path) -> Iterator[Library]:
     debt = make_pdf(tmp_path / "Debt.pdf", ["The debt anchor is sixty per cent.", "It holds from 2030."])
     add_now(made, [Upload(rules)])
     add_now(made, [Upload(rules, "Copy.pdf"), Upload(debt)])
+    made.resume()  # ends their jobs, at which no queue works
     assert made.catalog.read_by_older() == []
     with made.catalog.database.write() as changes:
         changes.execute("delete from read_by")
