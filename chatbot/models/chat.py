@@ -441,7 +441,7 @@ class EndpointModel(ABC):
     def _request(self, client: Any, body: dict[str, Any]) -> Any:
         """Returns the stream. Repeats the request without what the endpoint refuses.
 
-        Later requests begin with what was found, unless the request fails nonetheless.
+        Later requests begin with what was found, unless the endpoint refuses this one nonetheless.
         """
         known = set(self._found)
         failures: tuple[type[Exception], ...] = (EndpointError, *endpoint_failures(self._settings))
@@ -459,9 +459,11 @@ class EndpointModel(ABC):
                     )
                 return stream
             except failures as error:
-                if not (self._adapts(error, sent) or self._goes_blind(error, body)):
+                if self._adapts(error, sent) or self._goes_blind(error, body):
+                    continue
+                if isinstance(error, EndpointError) or status_of(error):  # a broken connection says nothing
                     self._found.intersection_update(known)
-                    raise
+                raise
 
     def _sent(self, body: dict[str, Any]) -> dict[str, Any]:
         """Returns the request without what the endpoint has refused."""

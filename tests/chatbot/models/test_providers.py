@@ -12,7 +12,7 @@ from chatbot.models.addresses import address_of, client_of, endpoint_host, key_o
 from chatbot.models.chat import PromptSource, Reply, named_model
 from chatbot.models.providers import PROVIDERS, provider_by_host, provider_of_key
 from chatbot.settings import Settings
-from tests.provider import Behaviour, Provider, Refuse, Say
+from tests.provider import Behaviour, Drip, Provider, Refuse, Say
 from tests.provider_errors import ERRORS, ProviderError
 
 QUESTION = (("system", "Answer briefly."), ("user", "What was the deficit?"))
@@ -180,6 +180,14 @@ def test_an_unverified_organisation_gets_its_answer_in_one_piece() -> None:
         model = named_model(settings_for("openai", server.url))
         assert "".join(model.stream(QUESTION, max_tokens=9)) == "In one piece."
         assert "".join(model.stream(QUESTION, max_tokens=9)) == "Again."
+        assert [request.body["stream"] for request in server.requests] == [True, False, False]
+
+
+def test_a_broken_connection_does_not_undo_what_was_found() -> None:
+    refusal = Refuse(400, body={"error": {"message": "stream is not supported", "param": "stream"}})
+    with Provider([refusal, Drip(b"", b""), "In one piece."]) as server:
+        model = named_model(settings_for("openai", server.url))
+        assert "".join(model.stream(QUESTION, max_tokens=9)) == "In one piece."
         assert [request.body["stream"] for request in server.requests] == [True, False, False]
 
 
