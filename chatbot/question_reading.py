@@ -234,8 +234,8 @@ COMPUTED = frozenset(
 NO_SUBJECT = COMPUTED | frozenset(
     terms(
         """
-        sum total amount value number year years annual fiscal financial ended end period respective
-        respectively company recorded reported nominal rate level least less
+        sum total amount value number year years annual fiscal financial academic ended end period respective
+        respectively company recorded reported nominal rate level least less against
         """
     )
 )

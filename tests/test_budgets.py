@@ -19,13 +19,15 @@ from tests.test_architecture import house, module_of, name, room_of, tree
 BUDGETS = {
     # Citations of workbooks name the cells of their figures.
     # What only a page's picture can bear out has a mark.
-    "answer": 60_300,
+    # What a row states is not said where the question may mean another.
+    "answer": 60_500,
     # Scans are read in a language, also again.
     "api": 24_350,
     # The thread that reads key figures came here from a page.
     "app": 9_550,
     # Pages with charts come as pictures too, for models that see: here, and in lookups, audit files, models.
-    "asking": 29_000,
+    # A summary goes through the parts of a document.
+    "asking": 29_200,
     # A file says in which language a scan was read, so that it is verified in that.
     "audit": 13_200,
     "cli": 19_450,
@@ -58,7 +60,7 @@ BUDGETS = {
     # The language of scans is chosen.
     "ui": 68_050,
 }
-WHOLE = 596_400
+WHOLE = 596_800
 LONGEST_FUNCTION = 60
 # They write one thing after another down: the steps of an answer, the parts of the service, a chart.
 MAY_BE_LONGER = {

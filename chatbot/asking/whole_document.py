@@ -31,6 +31,8 @@ POINTS = 6
 FIGURES = 4
 HEADINGS = 16
 FEW_HEADINGS = 6
+# Parts with a sentence of their own that tell more of a document than sentences from anywhere.
+FEWEST_TOLD = 3
 PAGES = 10
 # Parts in which a document's authors sum it up themselves.
 SUMMED_UP = ("executive summary", "summary", "overview", "highlights", "introduction", "conclusion")
@@ -150,13 +152,17 @@ class WholeDocument:
         prompt = self._prompt(question, document, pages)
         vectors = self._answering.sentence_vectors
         after = (part.title, part.page) if part else ("", 0)
+        figures = _block("Key figures:", [f"• {figure}" for figure in key_figures(prompt, FIGURES)])
+        told = [] if part else self._told(prompt, document)
+        if len(told) >= FEWEST_TOLD:
+            blocks = [*_block("Its parts, each with a sentence that follows its heading:", told), *figures]
+            return self._answering.quoted(prompt, "\n\n".join(blocks), self._title(document, part))
         own = prompt.only(lambda hit: hit.page in pages)
         points = list(main_points(own, POINTS, vectors, after=after))
-        figures = list(key_figures(prompt, FIGURES))
         parts = [] if part else self._listed(prompt, document, FEW_HEADINGS)
         blocks = [
             *_block("In its own sentences:", [f"• {point}" for point in points]),
-            *_block("Key figures:", [f"• {figure}" for figure in figures]),
+            *figures,
             *_block("Contents:", parts),
         ]
         if not points and not figures:
@@ -206,8 +212,19 @@ class WholeDocument:
                 lines.append(f"• “{escape_keys(part.title)}” [{keys[part.page]}]")
         return lines
 
+    def _told(self, prompt: Prompt, document: _Parts) -> list[str]:
+        """The parts of a document, each with the first sentence below its heading and their key."""
+        lines = []
+        for part in _chosen(document.parts, FEW_HEADINGS):
+            if part.title not in " ".join(document.texts[part.page - 1].split()):
+                continue  # then nothing shows what stands below it
+            first = main_points(_of_page(prompt, part.page), 1, None, after=(part.title, part.page))
+            if first and not find_instructions(part.title):
+                key = next(key for key, hit in prompt.sources.items() if hit.page == part.page)
+                lines.append(f"• “{escape_keys(part.title)}” [{key}]\n{first[0]}")
+        return lines
+
     def _title(self, document: _Parts, part: Section | None) -> str:
-        facts = self._library.facts(document.version)
         titles = self._library.catalog.titles()
         title = escape_keys(titles.get(document.name, document.name))
         if part is not None:
@@ -220,8 +237,11 @@ class WholeDocument:
             count = "one page"
         else:
             count = f"{len(document.texts):,} pages"
-        details = filter(None, (facts.period, facts.status, count))
-        return f"{title}: {', '.join(details)}."
+        return f"{title}: {count}."
+
+
+def _of_page(prompt: Prompt, page: int) -> Prompt:
+    return prompt.only(lambda hit: hit.page == page)
 
 
 def _of_part(part: Section) -> list[int]:

@@ -13,7 +13,7 @@ from chatbot.answer.extractive.passage_answers import LEANS_BACK, row_in_a_sente
 from chatbot.evidence.page import page_of
 from chatbot.evidence.passages import Passage, orders_of
 from chatbot.records import Prompt, Understanding
-from ingestion.language.measures import find_measures
+from ingestion.language.measures import Measure, find_measures
 from ingestion.language.periods import find_periods
 from ingestion.language.sentences import is_finished
 from ingestion.language.terms import terms
@@ -75,9 +75,10 @@ def _firsts(keys: Sequence[str]) -> list[int]:
 
 
 def key_figures(prompt: Prompt, count: int) -> list[str]:
-    """Up to `count` rows of the primary statements among the sources that are named after a measure.
+    """Up to `count` rows of the primary statements among the sources that are named after a measure of them.
 
-    They are sentences of their newest year, each with its key.
+    They are sentences of their newest year, each with its key. "Taxes receivable" of a cash flow statement
+    is how these changed, and no measure of that.
     """
     found: dict[str, str] = {}
     for key, hit in prompt.sources.items():
@@ -85,19 +86,18 @@ def key_figures(prompt: Prompt, count: int) -> list[str]:
             continue
         for passage in page_of(hit).passages:
             measure = _measure(passage)
-            if not measure or measure in found:
+            if measure is None or measure.name in found or not set(measure.kinds).intersection(hit.kinds):
                 continue
             if sentence := _newest(passage):
-                found[measure] = f"{escape_keys(sentence)} [{key}]"
+                found[measure.name] = f"{escape_keys(sentence)} [{key}]"
     return list(found.values())[:count]
 
 
-def _measure(passage: Passage) -> str:
-    """The measure that a row is named after; "" for none."""
+def _measure(passage: Passage) -> Measure | None:
+    """The measure that a row is named after."""
     if not passage.row:
-        return ""
-    measures = find_measures(tuple(terms(passage.row.label)))
-    return measures[0].name if measures else ""
+        return None
+    return next(iter(find_measures(tuple(terms(passage.row.label)))), None)
 
 
 def _newest(passage: Passage) -> str:

@@ -385,8 +385,7 @@ def _row_first(candidate: _Candidate, asked: Understanding, prompt: Prompt) -> s
     passage = candidate.passage
     if passage.row is None or passage.table is None:
         return ""
-    hit = prompt.sources[candidate.key]
-    sentence = by_row(candidate.key, hit, passage.table, passage.row, asked)
+    sentence = by_row(candidate.key, prompt.sources, passage.table, passage.row, asked)
     sentence = sentence or row_in_a_sentence(passage, asked)
     return f"{escape_keys(sentence)} [{candidate.key}]" if sentence else ""
 

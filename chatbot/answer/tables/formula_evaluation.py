@@ -118,12 +118,14 @@ def _label_and_size(cell: FoundCell) -> tuple[frozenset[str], float]:
 def printed_as_such(measure: Measure, years: Sequence[int], task: Task) -> list[FoundCell]:
     """The cells, one a year, of a ratio that the document itself prints under just that name; else []."""
     own = Measure(measure.name, (), measure.asked, ())
+    tried = replace(task, labels=[])  # a row of another name, "adjusted", leaves no word behind
     try:
-        cells = [task.cell(own, year) for year in years]
+        cells = [tried.cell(own, year) for year in years]
     except MissingError:
         return []
     exact = set(measure.asked)
     if all(tuple(terms(cell.label)) in exact for cell in cells):
+        task.labels.extend(tried.labels)
         return cells
     return []
 

@@ -128,25 +128,27 @@ def _operands(
     return found
 
 
-def by_row(key: str, hit: Hit, table: Table, row: Row, asked: Understanding) -> str:
+def by_row(key: str, sources: Mapping[str, Hit], table: Table, row: Row, asked: Understanding) -> str:
     """A sentence with the figures of a row, behind yes or no where they decide that, or how they changed.
 
-    "" where the question asks for neither, where they do not decide it, or where the row of a decision lacks
-    most of the question's words. key: of the row's page.
+    "" where the question asks for neither, where they do not decide it, where the row of a decision lacks
+    most of the question's words, or where a row that changed is one of several that may be meant. key: of the
+    row's page, one of the sources.
     """
     question = asked.reading
+    hit = sources[key]
     found = _Found(key, hit, table, row, question.terms)
     try:
         times = _times(asked, found)
+        if not _is_about(hit, table, row, asked):
+            return ""
         if not question.asks_yes_or_no:
             if not asked.compares or len(times) < 2:
                 return ""
             before, after = as_amounts(*_pair([found], times))
-            if _has_twin(found, times):
+            if not _label_terms(row) - _OF_TOTALS or _has_twin(found, sources, times):
                 return ""
             return moved(before, after, asked.whose)
-        if not _is_about(hit, table, row, asked):
-            return ""
         if question.bound is not None and not question.asks_move:
             kind, cells = "bound", [_bound_cell([found], times)]
         else:
@@ -159,15 +161,17 @@ def by_row(key: str, hit: Hit, table: Table, row: Row, asked: Understanding) -> 
     return f"{verdict} {sentence}" if verdict and sentence else ""
 
 
-def _has_twin(found: _Found, times: Sequence[Period]) -> bool:
-    """Whether the page has another row of this name with other figures, and the question means either.
+def _has_twin(found: _Found, sources: Mapping[str, Hit], times: Sequence[Period]) -> bool:
+    """Whether the document has another row of this name with other figures, and the question means either.
 
     It means one where it has a word of its section or caption that the other has not.
     """
     own = _own_terms(found.row).union(terms(found.table.caption))
-    for table in found.hit.tables:
+    pages = [(key, hit) for key, hit in sources.items() if hit.version == found.hit.version]
+    tables = [(key, hit, table) for key, hit in pages for table in hit.tables]
+    for key, hit, table in tables:
         for row in table.rows:
-            twin = replace(found, table=table, row=row)
+            twin = replace(found, key=key, hit=hit, table=table, row=row)
             if row.label.casefold() != found.row.label.casefold() or _is_same(twin, found, times):
                 continue
             other = _own_terms(row).union(terms(table.caption))

@@ -120,8 +120,9 @@ def _asks_for_narrower(
 ) -> bool:
     """Whether a question asks for less than its measures: "deferred" tax assets, "iPhone" revenue.
 
-    It then has a word beside its measures that rows of these tables have too, or that the pages put before a
-    measure. operands: the terms of the rows that a ratio was worked out from, which a question may spell out.
+    It then has a word beside its measures that rows of these tables have too, or that the question or the
+    pages put before a measure. operands: the terms of the rows that a ratio was worked out from, which a
+    question may spell out.
     """
     first = next(iter(sources.values()))
     others = _beside(asked, measures, first.document) - operands
@@ -131,6 +132,9 @@ def _asks_for_narrower(
         return True
     begins = {phrase[0] for phrase in _phrases(measures)}
     narrowing = others - set(terms(asked.whose))
+    for before, after in pairwise(asked.reading.text.split()):  # "adjusted cash flow"
+        if narrowing.issuperset(terms(before) or [""]) and begins.intersection(terms(after)[:1]):
+            return True
     for hit in sources.values():
         words = terms(hit.page_text)
         if any(word in narrowing and after in begins for word, after in pairwise(words)):

@@ -190,12 +190,17 @@ def stated_value(cell: FoundCell) -> str:
 
 
 def with_unit(figure: str, scale: float, currency: str | None = None) -> str:
-    """A printed figure with the scale, and the currency, that are stated elsewhere; "EUR 5 million"."""
+    """A printed figure with the scale, and the currency, that are stated elsewhere; "EUR 5 million".
+
+    Dollars are just that, "$5 million": the word and the sign do not say whose.
+    """
     name = SCALE_NAMES.get(scale) or UNIT_NAMES.get(scale)
     if name is None:
         return figure
     if not currency or figure[0] in DRAWN_SIGNS:
         return f"{figure} {name}"
+    if currency == "USD":
+        return f"${figure} {name}"
     return f"{currency} {figure} {name}" if currency.isupper() else f"{figure} {name} {currency}"
 
 
@@ -243,8 +248,14 @@ def one_line(text: str) -> str:
 
 
 def moved(before: FoundCell, after: FoundCell, whose: str = "") -> str:
-    """How the figure of a row moved, with the formula."""
+    """How the figure of a row moved, with the formula.
+
+    Of amounts below zero just the formula: whether a loss of 3 "rose" to one of 5 is a matter of words.
+    """
     change = after.value - before.value
+    if not after.percent and before.value < 0 > after.value:
+        name = f"{owned(whose, after.label)}, {short_head(after.head)} less {short_head(before.head)}"
+        return difference(name, before, after)
     way = ("fell", "rose")[change > 0] if change else "did not change"
     start, end = (f"{cell.text} ({short_head(cell.head)})" for cell in (before, after))
     return difference(f"{owned(whose, after.label)} {way} from {start} to {end}", before, after)

@@ -108,6 +108,25 @@ def test_an_answer_is_explained_by_what_stands_around_it(chatbot: Chatbot) -> No
     assert by_history.citations[0].page == 2
 
 
+PARTS = """1. Revenue
+Levies came to 912 million crowns and duties to 640 million in the year under report.
+2. Spending
+Wages took 700 million crowns of what was spent, more than any other line did.
+3. Debt
+Bonds of 1,400 million crowns were outstanding at the end of the year under report."""
+
+
+def test_a_summary_of_a_document_with_parts_gives_each_with_a_sentence_below_its_heading(
+    chatbot: Chatbot, tmp_path: Path
+) -> None:
+    list(chatbot.add([Upload(make_pdf(tmp_path / "Report.pdf", [PARTS] * 2, title="Report of the State"))]))
+    text = ask(chatbot, "Summarise Report.pdf").text
+    assert text.startswith("Report of the State: 2 pages.")
+    told = text.partition("follows its heading:")[2]
+    assert told.index("1. Revenue") < told.index("912 million") < told.index("2. Spending")
+    assert told.index("2. Spending") < told.index("700 million") < told.index("3. Debt") < told.index("1,400")
+
+
 def test_a_summary_quotes_sentences_and_headings_of_the_document(chatbot: Chatbot) -> None:
     answer = ask(chatbot, "Summarise this document")
     assert answer.text.startswith("Rules of the State: 3 pages.")

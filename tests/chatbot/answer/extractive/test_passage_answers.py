@@ -179,8 +179,8 @@ More is said below.
 
 
 SCALED = """
-75 | Amount | USD 75 thousand
-(120) | Amount | USD (120) thousand
+75 | Amount | $75 thousand
+(120) | Amount | $(120) thousand
 298’250 | EUR million > 2024 | EUR 298’250 million
 $ 1,093 | 2023 | $ 1,093 thousand
 2035 | Year due | 2035

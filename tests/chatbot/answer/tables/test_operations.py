@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import replace
 
 import pytest
@@ -134,11 +135,51 @@ def test_a_row_that_says_yes_or_no_must_have_the_question_s_words() -> None:
     (table,) = page.tables
     research, selling, *_ = table.rows
     question = replace(asked("Were selling costs above 400 million in 2019?", "2019"), whose="Tern")
-    decided = by_row("S1-7f3a", page, table, selling, question)
+    decided = by_row("S1-7f3a", {"S1-7f3a": page}, table, selling, question)
     assert decided == "Yes. Tern's selling costs were 453 million (Year ended May 31, 2019)."
-    assert by_row("S1-7f3a", page, table, research, question) == ""
+    assert by_row("S1-7f3a", {"S1-7f3a": page}, table, research, question) == ""
     of_another_year = asked("Were selling costs above 400 million in 2012?", "2012")
-    assert by_row("S1-7f3a", page, table, selling, of_another_year) == ""
+    assert by_row("S1-7f3a", {"S1-7f3a": page}, table, selling, of_another_year) == ""
+
+
+def moved(question: str, row: str, *pages: Hit) -> str:
+    """What the row of this label on the first page says of how it moved."""
+    sources = prompt_over(*pages).sources
+    key, first = next(iter(sources.items()))
+    table = first.tables[0]
+    found = next(one for one in table.rows if one.label == row)
+    return by_row(key, sources, table, found, replace(asked(question, "2018 2019"), compares=True))
+
+
+def test_how_a_row_moved_is_said_only_of_the_row_that_is_asked_for() -> None:
+    page = made()
+    assert "rose from 361" in moved("How did selling costs change from 2018 to 2019?", "Selling costs", page)
+    # Something else, a total of nothing that is named, or a part of what is meant.
+    assert moved("How did wages change from 2018 to 2019?", "Selling costs", page) == ""
+    assert moved("How did that change from 2018 to 2019?", "Selling costs", page) == ""
+    assert moved("How did retail selling costs change from 2018 to 2019?", "Selling costs", page) == ""
+    total = made("Total | 12 | 12 | 9")
+    assert moved("How did the total results change from 2018 to 2019?", "Total", total) == ""
+
+
+def test_a_row_with_another_of_its_name_on_another_page_is_not_said_to_have_moved() -> None:
+    question, row = "How did selling costs change from 2018 to 2019?", "Selling costs"
+    same = replace(made("Selling costs | 453.4 | 361.4 | 384.4"), page=2)
+    other = replace(made("Selling costs | 126 | 67 | 60"), page=2)
+    of_another_document = replace(other, version=9, document="Other.pdf")
+    assert moved(question, row, made(), same)
+    assert moved(question, row, made(), of_another_document)
+    assert moved(question, row, made(), other) == ""
+
+
+def test_of_amounts_below_zero_the_difference_alone_is_said() -> None:
+    question = "What was the change in the balance of trade from 2018 to 2019?"
+    said = answer(question, "2018 2019", made("Balance of trade | (97) | (20) | 30"))
+    assert "(97) - (20) = -77" in said
+    assert not re.search("rose|fell", said)
+    question = "What was the change in growth of wages from 2018 to 2019?"
+    rates = answer(question, "2018 2019", made("Growth of wages | -1.5% | -2.0% | 1.0%"))
+    assert "rose from -2.0%" in rates
 
 
 def test_of_two_rows_that_are_named_alike_none_is_taken() -> None:
@@ -204,7 +245,7 @@ def test_the_two_periods_that_are_asked_for_are_compared(
     assert formula in answer(question, "", page)
     (table,) = page.tables
     changes = replace(asked(question), compares=True)
-    assert formula in by_row("S1-7f3a", page, table, table.rows[1], changes)
+    assert formula in by_row("S1-7f3a", {"S1-7f3a": page}, table, table.rows[1], changes)
 
 
 NOT_THERE = """

@@ -12,7 +12,7 @@ from chatbot.answer.tables.table_answers import compute_answer
 from chatbot.answer.verification.own_text import check_quoted
 from chatbot.records import Hit, Understanding
 from ingestion.records import Rect, Row, Table
-from tests.case_rows import case_rows
+from tests.case_rows import case_lines, case_rows
 from tests.chatbot.cited_pages import hit_of, prompt_over, rows_of
 
 BOX = Rect(0.0, 0.0, 1.0, 1.0)
@@ -211,7 +211,7 @@ def test_an_amount_among_rates_is_an_amount() -> None:
 def test_a_change_has_the_decimals_of_its_operands_and_a_balance_its_rows_name() -> None:
     page = made("Overall balance | -2.9 | -3.7", kind="budget_summary", unit="(billions)")
     text = computed("change in the overall balance 2023 to 2024", "fiscal deficit", "2023 2024", page)
-    moved = "Overall balance rose from -3.7 (2023) to -2.9 (2024), billions"
+    moved = "Overall balance, 2024 less 2023, billions"
     assert text.startswith(f"{moved}: (-2.9) - (-3.7) = 0.8.")
 
 
@@ -322,6 +322,23 @@ def test_a_question_that_spells_its_ratio_out_asks_for_nothing_narrower() -> Non
     question = "operating cash flow less payments for plant in 2024"
     text = computed(question, "free cash flow", "2024", flows)
     assert text.startswith("Free cash flow (2024) was 650, in millions: 900 - 250 = 650")
+
+
+NARROWER = """
+Was the adjusted free cash flow positive in 2024?
+What was underlying free cash flow in 2024?
+"""
+
+
+@pytest.mark.parametrize("question", case_lines(NARROWER))
+def test_a_measure_that_the_question_narrows_is_not_worked_out(question: str) -> None:
+    plain = question.replace("adjusted ", "").replace("underlying ", "")
+    flows = made(FLOWS, kind="cash_flow_statement")
+    assert "(2024) was 650" in computed(plain, "free cash flow", "2024", flows)
+    assert computed(question, "free cash flow", "2024", flows) == ""
+    # The row of that name leaves the words of its label behind.
+    printed = made("Adjusted free cash flow | 300 | 200", name="releases", kind="")
+    assert computed(question, "free cash flow", "2024", flows, printed) == ""
 
 
 def test_a_balance_at_the_years_end_is_not_averaged() -> None:
