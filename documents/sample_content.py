@@ -16,7 +16,8 @@ does, and the body: blocks with an empty line between them, written as in Markdo
     ::: Heading          then pages that are pictures, with --- between them, up to a line of :::
 
 All else is a paragraph; a line that begins with ^ is its footnote. Lines of a paragraph or an item are
-joined; what they mark is reportlab's own: <b>, <br/>.
+joined; what they mark is reportlab's own: <b>, <br/>. The files are not called .md: they lie in the folder of
+documents, whose files of known kinds are added.
 """
 
 from __future__ import annotations
@@ -133,7 +134,7 @@ class Sample:
 
 
 def _sample(name: str) -> Sample:
-    head, *front, body = (CONTENT / f"{name}.md").read_text(encoding="utf-8").split("\n+++\n")
+    head, *front, body = (CONTENT / f"{name}.source").read_text(encoding="utf-8").split("\n+++\n")
     given: dict[str, Any] = {
         key: tuple(value) if isinstance(value, list) else value for key, value in tomllib.loads(head).items()
     }

@@ -19,7 +19,9 @@ import pytest
 from PIL import Image
 from pypdf import PdfReader
 
+from documents import sample_content
 from documents.sample_content import SAMPLES, Block, Heading, Scan, Table
+from ingestion.reading.formats import is_named_like_a_document
 
 ROOT = Path(__file__).resolve().parent.parent
 LINES = (ROOT / "tests" / "sample_questions.jsonl").read_text(encoding="utf-8").splitlines()
@@ -82,6 +84,21 @@ def test_the_same_bytes_every_time(samples: Path, tmp_path: Path) -> None:
 def test_small_enough_to_carry_along(samples: Path) -> None:
     sizes = [(samples / name).stat().st_size for name in PAGES]
     assert sum(sizes) < 2_500_000
+
+
+def test_the_folder_of_documents_offers_nothing_but_the_samples() -> None:
+    folder = Path(sample_content.__file__).parent
+    tracked = subprocess.run(
+        ["git", "ls-files", "--cached", "--others", "--exclude-standard", "."],
+        cwd=folder,
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    if tracked.returncode:
+        pytest.skip("not a checkout")
+    assert "sample_content.py" in tracked.stdout.split()
+    assert not [name for name in tracked.stdout.split() if is_named_like_a_document(name)]
 
 
 @pytest.mark.parametrize("name", PAGES)
