@@ -209,11 +209,6 @@ def test_text_that_addresses_a_machine_is_left_out() -> None:
     assert "\nThe ceiling is 3.0 per cent. It is law.\n" in sent([hit, HIT])
 
 
-def test_rows_stay_rows_and_come_with_their_context() -> None:
-    hit = replace(HIT, text="  Revenue   1,577 \n\n Debt 20 \n", context="Budget 2026\nSummary")
-    assert "\nBudget 2026\nSummary\nRevenue 1,577\nDebt 20\n" in sent([hit, HIT])
-
-
 @pytest.mark.parametrize("budget", [1_000, 2_000, 4_000, 12_000])
 @pytest.mark.parametrize("question", [QUESTION, "deficit " * 7_500, "赤字" * 30_000])
 def test_the_budget_holds_whatever_is_found_and_asked(budget: int, question: str) -> None:
@@ -225,12 +220,6 @@ def test_the_budget_holds_whatever_is_found_and_asked(budget: int, question: str
     assert tokens <= min(budget, 4_400)
     _, (_, user) = messages
     assert user.count("1,577") >= min(MOST_PAGES, budget // 200)
-
-
-def test_of_a_long_question_both_ends_are_shown() -> None:
-    user = sent(HITS[:2], "BEGINNING " + "of a long report " * 1_000 + " THE END?")
-    assert "Question: BEGINNING of" in user
-    assert user.endswith("THE END?")
 
 
 # --- how the reply is read
@@ -269,14 +258,6 @@ NO_ORDERS += [""]
 def test_what_is_no_order_of_these_keys_is_refused(reply: str) -> None:
     with pytest.raises(ValueError, match="its (reply|list)"):
         new_order(reply, KEYS)
-
-
-@given(st.permutations(KEYS), st.text(max_size=20), st.integers(1, 3))
-def test_any_order_is_read_and_nothing_is_lost(order: list[str], around: str, count: int) -> None:
-    named, around = order[:count], around.replace("[", "(")
-    read = new_order(f"{around}{json.dumps(named)}{around}", KEYS)
-    rest = [key for key in KEYS if key not in named]
-    assert read == [*named, *rest]
 
 
 HOSTILE = ["[" * 200_000, "[,' " * 100_000, "]" * 200_000, "[" + "P1-aa," * 100_000]

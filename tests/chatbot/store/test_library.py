@@ -412,23 +412,6 @@ def test_the_last_addition_wins_while_a_replacement_is_pending(library: Library,
     assert "three per cent" in texts(library)[0]
 
 
-def test_the_same_file_twice_in_one_call_is_read_once(library: Library, rules: Path, tmp_path: Path) -> None:
-    (tmp_path / "copy").mkdir()
-    twin = make_pdf(tmp_path / "copy" / "Rules.pdf", FIRST)
-    results = add_now(library, [Upload(rules), Upload(twin)])
-    assert [result.status for result in results] == ["added", "unchanged"]
-    assert embedded(library) == 1
-
-
-def test_ids_are_never_used_again(library: Library, rules: Path, tmp_path: Path) -> None:
-    add(library, Upload(rules))
-    (before,) = library.scope([])
-    library.remove("Rules.pdf", purge=True)
-    add_pages(library, tmp_path / "Other.pdf", SECOND)
-    (after,) = library.scope([])
-    assert after > before
-
-
 def readings(data: bytes) -> Iterator[bytes]:
     """A file's bytes as they stand, as the text they may be in UTF-16, and as what zlib would unpack from
     any place of them.
@@ -578,17 +561,6 @@ def test_words_are_found_while_another_document_is_purged(
     assert before == 6
     assert min(seen) >= 5
     assert hits() == 5
-
-
-def test_vectors_left_by_an_earlier_run_do_not_keep_those_of_a_new_file(
-    library: Library, tmp_path: Path
-) -> None:
-    old = make_pdf(tmp_path / "Old.pdf", FIRST)
-    read_now(library, [Upload(old)])
-    result = add_pages(library, tmp_path / "New.pdf", SECOND)
-    assert result.warning is None
-    (waiting,) = library.without_vectors()
-    assert waiting.document == "Old.pdf"
 
 
 def test_the_name_of_a_purged_document_goes_where_its_file_stays_under_another(

@@ -17,12 +17,11 @@ from chatbot.memory.cases.case_layer import CaseLayer
 from chatbot.memory.cases.case_recall import PAGE_BOUND
 from chatbot.memory.cases.case_store import Cases, Documents, question_vectors
 from chatbot.memory.cases.records import Case
-from chatbot.memory.items import cosines_of
 from chatbot.memory.layers import MemoryLayer
 from chatbot.memory.memory_database import MemoryDatabase
 from chatbot.records import Answer, Citation, NumberCheck, Recall
 from chatbot.store.vector_index import Vectors
-from tests.chatbot.memory.cases.kept_cases import edit, kept, shared
+from tests.chatbot.memory.cases.kept_cases import edit, kept
 from tests.chatbot.memory.conftest import Reopen, stands_on_disk
 from tests.fakes import HashEmbedder
 
@@ -86,11 +85,6 @@ def vector(embedder: HashEmbedder) -> Vectors:
     return np.asarray(question_vectors(embedder, [QUESTION])[0], np.float32)
 
 
-def numbers_in(memories: MemoryDatabase) -> list[tuple[int, ...]]:
-    """Of the rows."""
-    return memories.read("select number from item order by number")
-
-
 # --- what is kept
 # ------------------------------------------------------------------------------------------------------------
 
@@ -134,19 +128,6 @@ def test_a_verdict_counts_though_the_clock_was_put_back(cases: Cases) -> None:
     assert case.reward == 0
 
 
-def test_the_same_verdict_twice_is_one_line(cases: Cases, memories: MemoryDatabase) -> None:
-    first = cases.rate("me", answer(), 1)
-    second = cases.rate("me", answer(), "true")
-    assert first.at == second.at
-    before = numbers_in(memories)
-    cases.rate("me", answer(), 1)
-    assert numbers_in(memories) == before
-    cases.rate("me", answer(), 1, word="yes")
-    after = numbers_in(memories)
-    assert len(after) == 1
-    assert after != before
-
-
 @pytest.mark.parametrize(
     "given",
     [answer(answered=False, text="Not in these documents."), answer(error="The model was silent.")],
@@ -174,34 +155,6 @@ def test_a_case_of_five_megabytes_is_refused_by_name(cases: Cases) -> None:
 
 # --- what is recalled
 # ------------------------------------------------------------------------------------------------------------
-
-
-def test_one_new_embedding_per_recall_whatever_the_size(
-    cases: Cases, embedder: HashEmbedder, reopen: Reopen
-) -> None:
-    for number in range(60):
-        question = f"What was item {number} of the budget?"
-        cases.add("me", Case(question, "Some.", number % 2))
-    for opened in (cases, Cases(reopen(), embedder)):
-        embedder.calls = 0
-        found = opened.find("me", "What was item 5 of the budget?", least=-1.0)
-        assert len(found) == 8
-        assert embedder.calls == 1
-
-
-def test_cosines_are_those_of_the_rows() -> None:
-    random = np.random.default_rng(1)
-    rows = random.standard_normal((500, 384), np.float32)
-    rows /= np.linalg.norm(rows, axis=1, keepdims=True)
-    rows[9] = rows[7]
-    cosines = cosines_of(rows, rows[7])
-    precise = rows.astype(np.float64)
-    assert cosines == pytest.approx(precise @ precise[7], abs=1e-6)
-    assert cosines[7] == cosines[9]
-    longer = rows * np.float32(1.001)
-    assert cosines_of(longer, rows[7]).max() == 1, "a row may be a little longer than unit"
-    of_none = cosines_of(rows[:0], rows[7])
-    assert of_none.shape == (0,)
 
 
 def test_filters_come_before_the_first_k(cases: Cases, shop: Shop) -> None:
@@ -313,16 +266,6 @@ def test_the_layer_gives_what_to_follow_then_what_to_avoid(
     first = "An example to follow, rated helpful. User: What is the deficit ceiling of Valmora?"
     assert notes[0].text.startswith(first)
     assert notes[-1].text.endswith("What was said about it: Wrong year.")
-
-
-@pytest.mark.usefixtures("five_good_two_bad")
-@pytest.mark.parametrize(("count", "expected"), [(0, 0), (1, 0), (2, 0), (3, 1), (4, 1)])
-def test_of_few_notes_few_are_to_avoid(
-    layer: MemoryLayer, ask: Callable[..., Recall], count: int, expected: int
-) -> None:
-    notes = layer.recall(ask(), count)
-    to_avoid = [note for note in notes if "to avoid" in note.text]
-    assert len(to_avoid) == expected
 
 
 def test_without_cases_the_layer_gives_nothing(layer: MemoryLayer, ask: Callable[..., Recall]) -> None:
@@ -471,17 +414,6 @@ def test_nobody_changes_the_cases_of_others(cases: Cases) -> None:
         cases.edit("him", mine.id, lambda case: case)
 
 
-def test_two_share_the_same_question_and_one_takes_it_back(cases: Cases) -> None:
-    lent = {}
-    for owner in ("me", "her"):
-        rated = cases.rate(owner, answer(text=owner), 1)
-        lent[owner] = cases.share(owner, rated.id)
-    assert len(shared(cases)) == 2
-    cases.unshare("me", lent["me"].id)
-    (left,) = shared(cases, "him")
-    assert left.plan == "her"
-
-
 # --- correcting
 # ------------------------------------------------------------------------------------------------------------
 
@@ -546,19 +478,3 @@ def test_exported_cases_are_imported_as_they_were_but_for_what_was_not_seen(
     assert again.known == 2, "what is as new is there already"
     assert len(cases.find("her", QUESTION)) == 1
     assert cases.health("her").waiting == 0
-
-
-def test_an_import_never_takes_the_place_of_a_newer_verdict(cases: Cases, tmp_path: Path) -> None:
-    path = tmp_path / "old.jsonl"
-    path.write_text(f'{{"case": "{QUESTION}", "plan": "Old.", "case_label": "positive"}}\n', "utf-8")
-    cases.rate("me", answer(), 0)
-    done = cases.import_file("me", path)
-    assert done.known == 1
-    nearest, *_ = cases.find("me", QUESTION)
-    assert nearest.case.reward == 0
-
-
-def test_a_file_that_is_not_there_is_named(cases: Cases, tmp_path: Path) -> None:
-    missing = tmp_path / "none.jsonl"
-    with pytest.raises(NotFoundError, match=r"none\.jsonl cannot be read"):
-        cases.import_file("me", missing)

@@ -122,12 +122,6 @@ def answer() -> Answer:
     return Answer(QUESTION, QUESTION, "It is 3.0 per cent [S1].", True, citations=(cited,))
 
 
-def test_a_word_that_is_too_long_is_refused(cases: Cases, answer: Answer) -> None:
-    long = "w" * (LONGEST_WORD + 1)
-    with pytest.raises(UsageError, match="has 1,001 characters; the limit is 1,000"):
-        cases.rate("me", answer, 1, word=long)
-
-
 def test_the_same_verdict_stays_one_line(cases: Cases, answer: Answer) -> None:
     for word in ("w" * LONGEST_WORD, "odd \ud800"):
         for _ in range(3):
@@ -170,19 +164,6 @@ def test_the_newest_verdict_of_a_file_counts_and_takes_the_place_of_an_older_one
     assert case.plan == "New."
 
 
-def test_no_imported_verdict_is_newer_than_now(cases: Cases, given: Callable[..., Path]) -> None:
-    future = given({"timestamp": "2099-01-01T00:00:00Z", "plan": "Of the future."})
-    cases.import_file("me", future)
-    latest, *_ = kept(cases)
-    assert latest.at <= time.time()
-    cases.add("me", Case(QUESTION, "Now.", 0))
-    past = given({"timestamp": 1_700_000_000, "plan": "Of the past."})
-    done = cases.import_file("me", past)
-    assert done.known == 1
-    (case,) = kept(cases)
-    assert case.plan == "Now."
-
-
 @pytest.mark.parametrize(
     "when", ["9999-12-31T23:59:59-14:00", "0001-01-01T00:00:00+14:00", "1950-01-01", 10**400, -5, 1e300]
 )
@@ -198,33 +179,6 @@ def test_a_time_that_no_calendar_has_is_none_and_stops_nothing(
     assert len(cases.listed("me")) == 2
     exported = list(cases.export("me"))
     assert len(exported) == 2
-
-
-def test_a_line_that_grows_too_long_here_is_named_and_the_others_kept(cases: Cases, tmp_path: Path) -> None:
-    bare = len(json.dumps({"query": "B?", "response": ""}))
-    long = json.dumps({"query": "B?", "response": "x" * (1_000_000 - bare - 1)})
-    path = tmp_path / "in.jsonl"
-    path.write_text(f'{{"query": "A?", "response": "P"}}\n{long}\n{{"query": "C?", "response": "P"}}\n')
-    done = cases.import_file("me", path)
-    assert done.added == 2
-    (problem,) = done.problems
-    assert problem.line == 2
-    assert "bytes; the limit is 1,000,000" in problem.reason
-
-
-def test_an_array_over_several_lines_is_told_of_once(cases: Cases, tmp_path: Path) -> None:
-    path = tmp_path / "in.json"
-    records = [{"question": f"{number}?", "plan": "P"} for number in range(9)]
-    path.write_text(json.dumps(records, indent=1))
-    (problem,) = cases.import_file("me", path).problems
-    assert "one JSON array" in problem.reason
-
-
-def test_an_array_on_one_line_is_a_line_that_cannot_be_read(cases: Cases, tmp_path: Path) -> None:
-    path = tmp_path / "in.jsonl"
-    path.write_text('[1]\n{"question": "Q?", "plan": "P"}\n')
-    done = cases.import_file("me", path)
-    assert done.added == 1
 
 
 def test_vectors_that_were_made_outlive_a_stop(

@@ -290,19 +290,6 @@ def test_up_to_the_threshold_everything_stays_as_it_is(messages: list[Message], 
     assert set(result.kept.values()) <= {1.0}
 
 
-def test_an_empty_message_costs_nothing_and_stays() -> None:
-    messages = talk("", *chatter(30), "")
-    result = compress_any(messages, compression_ratio=0.1, keep_last=0)
-    assert result.kept["m0"] == 1.0
-    assert result.kept["m31"] == 1.0
-
-
-def test_nothing_is_left_out_where_nothing_was_said() -> None:
-    silent = compress(talk("", ""))
-    assert silent.kept == {"m0": 1.0, "m1": 1.0}
-    assert compress([]).context == ()
-
-
 @given(REQUESTS)
 def test_something_of_a_conversation_stays(request: Request) -> None:
     head = request.messages[: request.tail]
@@ -331,31 +318,6 @@ def test_vectors_are_used_where_both_are_given() -> None:
     assert result.kept["m5"] == 1.0
     without_query = ask(vectors=vectors)
     assert without_query == ask()
-
-
-def test_of_a_chunk_the_sentence_of_a_figure_with_its_page_goes_last() -> None:
-    plain = "Growth in Northumberland was notable, said Councillor Abernathy of Berwick. " * 3
-    messages = [Message("a", "assistant", plain + "It was 4 [S1]. " + plain)]
-    ask = partial(compress_any, messages, compression_ratio=0.2, query="Who is Abernathy?")
-    (protected,) = ask().context
-    assert "It was 4 [S1]." in protected.content
-    unprotected = ask(protect_figures=False)
-    assert "It was 4 [S1]." not in unprotected.context[0].content
-
-
-def test_one_role_throughout_is_several_chunks_to_the_seeds_scoring() -> None:
-    messages = talk(*chatter(200), roles="user")
-    stats = compress_any(messages, scoring="seed").stats
-    assert stats.chunks > 5
-    assert 0 < stats.chunks_removed < stats.chunks
-
-
-def test_a_pasted_text_does_not_drive_everything_else_out() -> None:
-    messages = talk("word " * 20_000, *chatter(10), "Thanks.", "Bye.")
-    pasted, *others, _, _ = compress_any(messages, scoring="seed").kept.values()
-    assert 0.4 < pasted < 0.6
-    assert len(others) == 10
-    assert min(others) > 0.2
 
 
 @pytest.mark.parametrize(
