@@ -84,10 +84,6 @@ def test_a_few_kills(root: Path, tmp_path: Path) -> None:
     assert done.stdout.startswith(f"python {campaign}\n6 kills, ")
 
 
-# --- windows that kills have hit
-# --------------------------------------------------------------------------------------------------
-
-
 @pytest.mark.parametrize("change", ["remove", "restore", "retire"])
 def test_names_beside_a_copy_follow_a_change_that_was_killed_before_them(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, change: str
@@ -204,10 +200,6 @@ def test_a_log_is_set_aside_before_its_catalogue(tmp_path: Path, monkeypatch: py
     assert set_aside[-1] == "catalog.sqlite3"
     assert rebuilt.document == "Rules.pdf"
     assert rebuilt.status == "added"
-
-
-# --- what the campaign looks for
-# ----------------------------------------------------------------------------------------------------
 
 
 def sound(tmp_path: Path) -> tuple[Path, dict[str, File]]:

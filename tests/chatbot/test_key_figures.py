@@ -167,10 +167,6 @@ def test_a_column_is_headed_by_its_fiscal_year() -> None:
     assert line["fiscal year"] == "FY 2023 (to May)"
 
 
-# --- files
-# ------------------------------------------------------------------------------------------------------------
-
-
 @pytest.fixture
 def sheet() -> KeyFigureSheet:
     hostile = KeyFigure("revenue", YEAR[2023], "1,200", 1_200, "$", 1e6, label=HOSTILE, page=3)

@@ -399,9 +399,6 @@ def test_a_citation_of_a_scan_says_how_surely_its_own_words_were_read(tmp_path: 
     assert confidence == pytest.approx(of_the_figure, abs=0.1), answer
 
 
-# --- long queries and reranking
-# -------------------------------------------------------------------------------------------------
-
 LONG = (
     "What is it that we have there? "
     + "The debt anchor is 60 per cent of output. " * 40

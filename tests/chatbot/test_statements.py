@@ -55,10 +55,6 @@ def stated(answer: Answer) -> list[tuple[str, str, str | None]]:
     return [(one.text, one.status, one.citation) for one in answer.statements]
 
 
-# --- whether it is asked
-# ----------------------------------------------------------------------------------------------------------
-
-
 def answer_of(make: Make, *script: Behaviour, question: str = QUESTION) -> Answer:
     answer, _, _ = answered(make, *script, question=question)
     return answer
@@ -121,10 +117,6 @@ def test_what_a_failing_model_was_sent_is_kept(make: Make) -> None:
     assert [*answer.prompt.messages] == sent
 
 
-# --- what the program alone finds of its statements
-# -----------------------------------------------------------------------------------------------------
-
-
 def test_words_of_a_page_are_marked_and_a_figure_of_none_is_doubted(make: Make) -> None:
     answer = answer_of(make, cited(f"{CEILING} KEY. {LEVY}, by 47 per cent. {ANCHOR}"))
     ceiling, levy, anchor = stated(answer)
@@ -167,9 +159,6 @@ Yes. The document says the following:
 Shall I go on?"""
     assert statuses(answer_of(make, cited(said))) == ["cited", "cited"]
 
-
-# --- wherever it is shown
-# ---------------------------------------------------------------------------------------------------------
 
 MIXED = cited(f"{CEILING} KEY. {LEVY}. {ANCHOR}")
 

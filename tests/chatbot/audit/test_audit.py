@@ -159,10 +159,6 @@ def says(messages: Sequence[tuple[str, str]]) -> list[str]:
     return [ceiling + breach, report + total]
 
 
-# --- what is made is confirmed
-# --------------------------------------------------------------------------------------------------
-
-
 def test_an_answer_in_the_documents_words_is_confirmed(make: Make, tmp_path: Path) -> None:
     file = audited(make(), tmp_path)
     assert wrong(file, tmp_path) == []
@@ -304,10 +300,6 @@ def test_what_was_added_since_is_not_listed_as_searched(make: Make, tmp_path: Pa
     assert not file.record.whole
     assert file.record.leaves[0].image is None
     assert UNKNOWN in {one.status for one in findings(file, tmp_path)}
-
-
-# --- what is changed is found
-# -----------------------------------------------------------------------------------------------------
 
 
 def in_visible(data: bytes, old: str, new: str) -> bytes:
@@ -607,10 +599,6 @@ def test_an_answer_is_checked_again_as_it_was_checked_first(parts: list[tuple[st
     assert second_time.numbers == first_time.numbers
 
 
-# --- documents
-# ------------------------------------------------------------------------------------------------------------
-
-
 def test_documents_are_found_by_their_bytes_alone(make: Make, tmp_path: Path) -> None:
     file = audited(make(), tmp_path)
     elsewhere = tmp_path / "elsewhere" / "deep"
@@ -680,10 +668,6 @@ def test_a_title_counts_only_where_the_document_is_called_so(file: AuditFile, tm
     assert status([source.title]) == "supported"
     assert status(["a"]) != "supported"
     assert status([]) != "supported"
-
-
-# --- what it shows of others
-# ----------------------------------------------------------------------------------------------------------
 
 
 class Tags(HTMLParser):
@@ -796,10 +780,6 @@ def test_a_file_of_the_first_format_is_read_and_its_digest_is_checked(tmp_path: 
             ("digest", status),
             ("visible part", UNKNOWN),
         ]
-
-
-# --- files that are no audit files
-# ------------------------------------------------------------------------------------------------------
 
 
 def shell(record: str) -> bytes:

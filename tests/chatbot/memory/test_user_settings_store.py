@@ -167,10 +167,6 @@ def test_damaged_values_are_passed_over(own: UserSettingsStore) -> None:
     assert settings.prompt_exchanges == 5
 
 
-# --- answers
-# ------------------------------------------------------------------------------------------------------------
-
-
 def cite(name: str) -> Say:
     return Say(lambda body: [f"{name} says three per cent [{first_key(body)}]."])
 

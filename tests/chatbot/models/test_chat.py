@@ -63,10 +63,6 @@ def read(reply: Reply) -> tuple[str, ModelError]:
     raise AssertionError(f"no error after {said}")
 
 
-# --- what is asked for beside the text
-# -------------------------------------------------------------------------------------------
-
-
 @pytest.mark.parametrize(
     ("message", "name"),
     [
@@ -115,9 +111,6 @@ def test_one_that_never_tells_is_not_waited_for() -> None:
     ) as provider:
         assert "".join(ask(model_for(provider))) == "fine"
 
-
-# --- the contract of LLM
-# --------------------------------------------------------------------------------------------------------
 
 Make = Callable[..., LLM]
 
@@ -276,10 +269,6 @@ def test_a_model_that_only_thinks_has_used_up_its_tokens() -> None:
         list(ask(model_for(provider)))
 
 
-# --- what is sent
-# ------------------------------------------------------------------------------------------------------------
-
-
 def test_the_request_says_what_is_asked() -> None:
     schema = {"type": "object", "properties": {}, "required": [], "additionalProperties": False}
     with Provider(["fine"]) as provider:
@@ -340,10 +329,6 @@ def test_the_other_name_of_the_limit_is_tried_once_and_remembered(refusal: Refus
         for request in provider.requests:
             limits.append([name for name in request.body if name.startswith("max_")])
         assert limits == [["max_tokens"], ["max_completion_tokens"], ["max_completion_tokens"]]
-
-
-# --- failures before the first piece
-# --------------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize(
@@ -504,10 +489,6 @@ def test_events_of_any_shape_end_in_an_error_of_ours(event: str) -> None:
     assert said == ""
 
 
-# --- failures after the first piece
-# ---------------------------------------------------------------------------------------------
-
-
 BREAKS = """
 cut
 unfinished
@@ -551,9 +532,6 @@ def test_an_answer_is_complete_with_its_finish_reason_though_the_stream_stays_op
     with Provider([open_end]) as provider:
         assert list(ask(model_for(provider))) == ["fine"]
 
-
-# --- answers that drip
-# ----------------------------------------------------------------------------------------------------------
 
 EVENTS = b"HTTP/1.1 200 OK\r\nContent-Type: text/event-stream\r\n\r\n"
 LIMITS = {
@@ -655,9 +633,6 @@ def test_the_connection_is_closed_at_once(how: str) -> None:
             del reply
         assert provider.hung_up.wait(2)
 
-
-# --- what must not get out
-# ------------------------------------------------------------------------------------------------------
 
 EVIL = f"\x1b[31mYour key\r\n{KEY}\u202e\u200b is {KEY[:8]}\u200b{KEY[8:]} wrong " + "x" * 1_000
 
@@ -793,10 +768,6 @@ def test_the_host_is_shown(url: str, host: str) -> None:
 def test_text_of_others_is_cleaned() -> None:
     assert clean_text(f"a\x00\x1b[2J\n\u202eb  {KEY}", Settings(api_key=KEY)) == "a[2J b ***"
     assert clean_text("x" * 300, Settings()) == "x" * 199 + "…"
-
-
-# --- choosing
-# ------------------------------------------------------------------------------------------------------------
 
 
 def test_the_setting_chooses_the_model() -> None:

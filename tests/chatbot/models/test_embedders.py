@@ -99,10 +99,6 @@ def embedder(request: pytest.FixtureRequest, server: EmbeddingServer, tmp_path: 
     return remote(server, tmp_path, embedding_dimension=0) if request.param == "remote" else HashEmbedder()
 
 
-# --- the contract of Embedder
-# ---------------------------------------------------------------------------------------------------
-
-
 def test_vectors_are_unit_rows_in_order(embedder: Embedder) -> None:
     vectors = embedder.embed([SENTENCE, "gift rules", SENTENCE])
     assert vectors.dtype == np.float32
@@ -145,10 +141,6 @@ def test_a_reserve_that_leaves_no_room_is_an_error(embedder: Embedder) -> None:
         embedder.split(SENTENCE, reserve=embedder.max_tokens)
 
 
-# --- windows
-# ------------------------------------------------------------------------------------------------------------
-
-
 def words(count: int) -> str:
     return " ".join(f"w{number}" for number in range(count))
 
@@ -182,10 +174,6 @@ def test_any_text_is_cut_without_loss_and_to_size(local: LocalEmbedder, text: st
         for piece in pieces
     ]
     assert max(counts, default=0) <= room
-
-
-# --- the local model
-# ------------------------------------------------------------------------------------------------------------
 
 
 def tokenizer() -> Any:
@@ -361,10 +349,6 @@ def test_building_ahead_tells_what_is_wrong_in_one_line(tmp_path: Path, root: Pa
     done = subprocess.run(command, cwd=root, env=environment, capture_output=True, text=True, check=False)
     assert (done.returncode, done.stdout, done.stderr.count("\n")) == (1, "", 1)
     assert "FINPOLICY_MODEL_CACHE" in done.stderr
-
-
-# --- endpoints
-# ------------------------------------------------------------------------------------------------------------
 
 
 def failing(embedder: RemoteEmbedder) -> ModelError:

@@ -59,10 +59,6 @@ def tokenizer() -> Any:
     return MULTILINGUAL_E5.tokenizer(source_of(MULTILINGUAL_E5) / NAME)
 
 
-# --- the file
-# ------------------------------------------------------------------------------------------------------------
-
-
 def test_blocks_of_four_bits_are_read_as_they_are_meant() -> None:
     halves = np.arange(16, dtype=np.uint8)[None, None] * 16 + 3
     numbers = Packed(halves, np.array([[[0.5]]], np.float16)).numbers()
@@ -123,19 +119,11 @@ def test_where_it_is_not_installed_the_command_says_how(root: Path, tmp_path: Pa
     assert "Traceback" not in done.stderr
 
 
-# --- tokens
-# ------------------------------------------------------------------------------------------------------------
-
-
 @needs_multilingual
 def test_tokens_are_those_of_the_published_vocabulary(tokenizer: Any) -> None:
     known = tokenizer.encode("query: how much protein")
     assert known.ids == [0, 41, 1294, 12, 3642, 5045, 21308, 2]
     assert known.tokens == ["<s>", "▁que", "ry", ":", "▁how", "▁much", "▁protein", "</s>"]
-
-
-# --- vectors
-# ------------------------------------------------------------------------------------------------------------
 
 
 @needs_multilingual
@@ -178,10 +166,6 @@ def test_the_passage_that_answers_in_another_language_is_the_nearest(
     assert int((embedder.embed(passages) @ embedder.embed([question], query=True)[0]).argmax()) == 1
 
 
-# --- how it is chosen, and what its cosines mean
-# --------------------------------------------------------------------------------
-
-
 def test_the_setting_chooses_it_and_contacts_nothing(tmp_path: Path) -> None:
     chosen = make_embedder(Settings(embedding_model=MULTILINGUAL, model_cache=tmp_path, offline=True))
     assert isinstance(chosen, LocalEmbedder)
@@ -215,9 +199,6 @@ def test_thresholds_are_its_own() -> None:
     assert own_threshold(fingerprint) == 0.82 and not reads_english_only(fingerprint)
     assert similar_from(fingerprint) == 0.92
 
-
-# --- the whole way
-# ------------------------------------------------------------------------------------------------------------
 
 PAGES = [
     (

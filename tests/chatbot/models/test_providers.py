@@ -204,9 +204,6 @@ def test_azure_gets_its_key_in_a_header_of_its_own() -> None:
             assert "authorization" not in request.headers
 
 
-# --- Anthropic
-
-
 def sources_of(content: str) -> list[PromptSource]:
     """The two sources in a message, as a prompt gives them."""
     found = []

@@ -103,9 +103,6 @@ def keys_of(found: Iterable[Fused[Key]]) -> list[Key]:
 PAGES = {f"page of the {subject}": f"The {subject} of the year, set by law" for subject in SUBJECTS}
 
 
-# --- the fusions
-# ------------------------------------------------------------------------------------------------------------
-
 FUSIONS = [best_scores, weakest_scores, reciprocal_ranks]
 
 
@@ -142,10 +139,6 @@ def test_each_key_comes_once_best_first_and_ties_by_key(fuse: Fusion, found: Fou
     assert places == sorted(places)
 
 
-# --- vectors
-# ------------------------------------------------------------------------------------------------------------
-
-
 def test_the_mean_is_unit_and_weighs_by_length_when_asked() -> None:
     chunks = [chunk(0, "ab", [1, 0]), chunk(1, "abcdef  ", [0, 1])]
     plain, weighted = mean_vector(chunks), mean_vector(chunks, weighted=True)
@@ -166,9 +159,6 @@ def test_what_all_pieces_repeat_weighs_less() -> None:
     expected = np.array([weights[0] + weights[2], weights[1]])
     assert mean_vector(chunks, weighted=True) == pytest.approx(expected / np.linalg.norm(expected))
 
-
-# --- which chunks are searched
-# --------------------------------------------------------------------------------------------------
 
 REPORT = " ".join(
     f"Item{word} of the report was examined by committee{word}." for word in "abcdefghijklmnopqrstuvwxyz"
@@ -205,10 +195,6 @@ def test_one_word_that_changes_neither_words_nor_vector_is_a_copy() -> None:
     copy, moved = QueryChunk(1, changed, same), QueryChunk(1, changed, other)
     assert indices(worth_searching([report, copy])) == [0]
     assert indices(worth_searching([report, moved])) == [0, 1]
-
-
-# --- searching
-# ------------------------------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("strategy", STRATEGIES)
@@ -318,10 +304,6 @@ def test_an_unknown_strategy_is_named() -> None:
     query, search = query_of("debt"), library(PAGES)
     with pytest.raises(QuestionError, match="'best'"):
         search_chunks(query, search, strategy="best", n=3)
-
-
-# --- embedding
-# ------------------------------------------------------------------------------------------------------------
 
 
 class FailingEmbedder(HashEmbedder):

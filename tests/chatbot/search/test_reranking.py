@@ -73,10 +73,6 @@ def reversed_keys(body: Body) -> Sequence[str]:
     return list(json.dumps(keys_in(body)[::-1]))
 
 
-# --- whether
-# ------------------------------------------------------------------------------------------------------------
-
-
 def test_it_is_off_unless_switched_on_and_needs_a_chat_model() -> None:
     assert make_reranking_model(load_settings({"FINPOLICY_CHAT_MODEL": "m"})) is None
     assert make_reranking_model(load_settings({"FINPOLICY_RERANK": "1"})) is None
@@ -84,10 +80,6 @@ def test_it_is_off_unless_switched_on_and_needs_a_chat_model() -> None:
     model = make_reranking_model(load_settings(switched_on))
     assert model
     assert model.name == "m"
-
-
-# --- the order, over HTTP
-# -------------------------------------------------------------------------------------------------------
 
 
 def test_the_first_ten_come_in_the_order_of_the_model_and_the_others_follow() -> None:
@@ -171,10 +163,6 @@ def test_what_has_no_order_is_not_sent(count: int) -> None:
     assert not model.calls
 
 
-# --- what is sent
-# ------------------------------------------------------------------------------------------------------------
-
-
 def sent(hits: Sequence[Hit], question: str = QUESTION, max_tokens: int = 4_000) -> str:
     _, (_, user) = build_messages(question, keys_for(hits), max_tokens=max_tokens)
     return user
@@ -220,10 +208,6 @@ def test_the_budget_holds_whatever_is_found_and_asked(budget: int, question: str
     assert tokens <= min(budget, 4_400)
     _, (_, user) = messages
     assert user.count("1,577") >= min(MOST_PAGES, budget // 200)
-
-
-# --- how the reply is read
-# ------------------------------------------------------------------------------------------------------
 
 
 LISTS = case_rows("""

@@ -90,10 +90,6 @@ def names(library: Library) -> list[str]:
     return [row.name for row in library.catalog.documents()]
 
 
-# --- disks
-# ------------------------------------------------------------------------------------------------------------
-
-
 @pytest.fixture
 def disk(tmp_path: Path) -> Iterator[Path]:
     """A small disk of its own."""
@@ -266,10 +262,6 @@ def test_a_store_that_may_only_be_read_says_so(disk: Path, first: Path, command:
     assert "First.pdf" in out
 
 
-# --- other processes, other versions
-# ----------------------------------------------------------------------------------------------
-
-
 @pytest.mark.parametrize("verb", ["search", "list", "doctor", "rebuild"])
 def test_a_store_of_a_later_version_is_left_alone(
     home: Path, first: Path, command: Command, verb: str
@@ -293,9 +285,6 @@ def test_a_lock_of_a_dead_process_is_no_obstacle(first: Path, tmp_path: Path, co
     code, _, _ = command(tmp_path, "add", first)
     assert code == 0
 
-
-# --- many files, odd files
-# ----------------------------------------------------------------------------------------------------------
 
 DROPPED = 500
 # Bytes that all of them together may add to what the process holds, of which the first additions of any

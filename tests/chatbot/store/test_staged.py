@@ -419,10 +419,6 @@ def test_what_indexes_could_not_follow_is_mended_by_the_next_sweep(
     assert_as_at_once(library, path)
 
 
-# --- what is answered meanwhile
-# ---------------------------------------------------------------------------------------------------
-
-
 @pytest.fixture
 def chatbot(home: Path) -> Iterator[Chatbot]:
     settings = settings_at(home)

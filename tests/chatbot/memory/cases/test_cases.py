@@ -85,10 +85,6 @@ def vector(embedder: HashEmbedder) -> Vectors:
     return np.asarray(question_vectors(embedder, [QUESTION])[0], np.float32)
 
 
-# --- what is kept
-# ------------------------------------------------------------------------------------------------------------
-
-
 def test_a_verdict_becomes_a_case_with_its_pages(cases: Cases) -> None:
     rated = cases.rate("me", answer(), 1, word=" right ")
     (found,) = cases.find("me", QUESTION)
@@ -151,10 +147,6 @@ def test_a_case_of_five_megabytes_is_refused_by_name(cases: Cases) -> None:
     with pytest.raises(UsageError, match=r"The rated answer has 5,\d{3},\d{3} bytes; the limit is 1,000,000"):
         cases.rate("me", long, 1)
     assert cases.listed("me") == []
-
-
-# --- what is recalled
-# ------------------------------------------------------------------------------------------------------------
 
 
 def test_filters_come_before_the_first_k(cases: Cases, shop: Shop) -> None:
@@ -230,10 +222,6 @@ def test_vectors_of_another_embedder_are_never_compared(cases: Cases, reopen: Re
     assert cases.health("me").waiting == 1, "each row has one vector"
 
 
-# --- as a layer
-# ------------------------------------------------------------------------------------------------------------
-
-
 @pytest.fixture
 def layer(cases: Cases) -> MemoryLayer:
     return CaseLayer(cases)
@@ -291,10 +279,6 @@ def test_an_answer_to_avoid_is_told_of_though_nothing_is_to_follow(
         assert "to avoid" in note.text
 
 
-# --- the same question again
-# ------------------------------------------------------------------------------------------------------
-
-
 def test_a_verified_answer_to_the_same_question_is_found_again(cases: Cases) -> None:
     cases.rate("me", answer(), 1)
     found = cases.of_question("me", "  what is the deficit ceiling of valmora")
@@ -335,10 +319,6 @@ def test_only_a_verified_answer_is_shown_again(
     assert cases.of_question("me", QUESTION) is None
 
 
-# --- pages
-# ------------------------------------------------------------------------------------------------------------
-
-
 def test_rated_pages_rise_or_fall_a_little(cases: Cases, vector: Vectors) -> None:
     cases.rate("me", answer(), 1)
     (rated,) = cases.weighed_pages("me", vector)
@@ -368,10 +348,6 @@ def test_pages_of_deleted_cases_are_back_in_their_places(cases: Cases, vector: V
     cases.delete("me", good.id)
     cases.delete("me", bad.id)
     assert cases.weighed_pages("me", vector) == []
-
-
-# --- owners
-# ------------------------------------------------------------------------------------------------------------
 
 
 def test_what_is_not_shared_is_its_owners_alone(cases: Cases) -> None:
@@ -412,10 +388,6 @@ def test_nobody_changes_the_cases_of_others(cases: Cases) -> None:
         cases.delete("him", mine.id)
     with pytest.raises(NotFoundError):
         cases.edit("him", mine.id, lambda case: case)
-
-
-# --- correcting
-# ------------------------------------------------------------------------------------------------------------
 
 
 def test_a_case_is_edited_in_its_place(cases: Cases) -> None:

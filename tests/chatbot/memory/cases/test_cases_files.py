@@ -41,10 +41,6 @@ def line(question: str, **fields: object) -> bytes:
     return json.dumps({"question": question, "plan": "An answer.", **fields}).encode() + b"\n"
 
 
-# --- shapes
-# ------------------------------------------------------------------------------------------------------------
-
-
 @pytest.mark.parametrize(
     ("record", "reward"),
     case_rows("""
@@ -186,10 +182,6 @@ def test_what_is_written_is_read_again_by_any_reader_of_lines(case: Case) -> Non
     assert read.at == case.at
     assert len(read.pages) == len(case.pages)
     assert read.id == case_id(read.question)
-
-
-# --- rows
-# ------------------------------------------------------------------------------------------------------------
 
 
 def test_two_processes_add_five_hundred_cases_each_and_all_thousand_are_readable(

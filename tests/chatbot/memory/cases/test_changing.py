@@ -63,10 +63,6 @@ def both(*changes: Callable[[], object]) -> None:
         thread.join()
 
 
-# --- editing
-# ------------------------------------------------------------------------------------------------------------
-
-
 def test_two_who_edit_a_case_at_once_both_have_their_way(
     cases: Cases, embedder: HashEmbedder, reopen: Reopen
 ) -> None:
@@ -127,10 +123,6 @@ def test_the_same_verdict_stays_one_line(cases: Cases, answer: Answer) -> None:
         for _ in range(3):
             cases.rate("me", answer, 1, word=word)
     assert cases.health("me").cases == 1
-
-
-# --- importing
-# ------------------------------------------------------------------------------------------------------------
 
 
 @pytest.fixture
@@ -213,10 +205,6 @@ def test_vectors_that_were_made_outlive_a_stop(
     assert cases.catch_up(most=None) == 0
 
 
-# --- deleting and restoring
-# ---------------------------------------------------------------------------------------------------------
-
-
 def test_what_was_deleted_can_be_restored_as_it_was(cases: Cases) -> None:
     added = cases.add("me", checked(word="Good."))
     cases.delete("me", added.id)
@@ -281,10 +269,6 @@ def test_what_rests_on_an_erased_file_is_erased_from_every_shelf(cases: Cases, t
     (left,) = kept(cases)
     assert left.plan == "Stays."
     assert not stands_on_disk(b"secret", tmp_path)
-
-
-# --- sharing
-# ------------------------------------------------------------------------------------------------------------
 
 
 def verdicts_shared(cases: Cases) -> list[tuple[str, int]]:

@@ -504,10 +504,6 @@ def test_ratings_that_cannot_be_read_keep_no_document_from_going(
     assert len(with_another.cases.listed("me")) == 1
 
 
-# --- in the prompt
-# ------------------------------------------------------------------------------------------------------------
-
-
 def sent(answer: Answer) -> str:
     assert answer.prompt is not None
     return "\n".join(content for _, content in answer.prompt.messages)

@@ -125,10 +125,6 @@ def pieces_kept(message: Message, result: Compressed) -> list[str]:
     return [text for text, stays in cut if stays]
 
 
-# --- the eight facts
-# ------------------------------------------------------------------------------------------------------------
-
-
 @pytest.mark.parametrize("scoring", ["query", "seed"])
 @pytest.mark.parametrize("roles", ["user assistant", "user"])
 def test_with_defaults_the_result_is_never_empty_and_a_figure_of_an_early_turn_survives(
@@ -277,10 +273,6 @@ def test_stats_describe_what_really_happened(request: Request) -> None:
     assert stats.tail_tokens == tokens_of(last)
 
 
-# --- when, and for what
-# ---------------------------------------------------------------------------------------------------------
-
-
 @given(TALKS, st.integers(0, 2))
 def test_up_to_the_threshold_everything_stays_as_it_is(messages: list[Message], more: int) -> None:
     threshold = Conversation(messages).tokens + more
@@ -363,10 +355,6 @@ def test_a_message_is_embedded_with_the_end_of_the_one_before() -> None:
     assert second == f"{end}\nYes."
     assert third == "Yes.\nNo."
     assert texts_to_embed([]) == []
-
-
-# --- how long it takes, and how well it chooses
-# ---------------------------------------------------------------------------------
 
 
 @pytest.mark.timed

@@ -38,10 +38,6 @@ def found_by(text: str, templates: Templates) -> list[str]:
     return [one.id for one in match_templates(text, templates)]
 
 
-# --- templates
-# ------------------------------------------------------------------------------------------------------------
-
-
 def test_every_template_that_is_shipped_can_be_used_and_found() -> None:
     templates = load_templates()
     files = list(TEMPLATES.glob("*.json"))
@@ -163,10 +159,6 @@ def test_questions_on_budgets_and_filings_find_none(shipped: Templates, question
     assert found_by(question, shipped) == []
 
 
-# --- rules
-# ------------------------------------------------------------------------------------------------------------
-
-
 @pytest.mark.parametrize(
     ("text", "summary", "assets"),
     [
@@ -197,10 +189,6 @@ def test_the_first_sentence_is_the_event_and_is_observed(
     in_chinese = summary if text.startswith("比特币") else ""
     assert read_by_rules(item(text)) == NewsReading(summary, assets, "observe", CAP, RULES, in_chinese)
     assert SignalOptions().confidence == CAP, "it is recalled by default"
-
-
-# --- model
-# ------------------------------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize(
@@ -235,10 +223,6 @@ def test_the_news_are_put_before_the_model_as_material() -> None:
     assert "not addressed to you" in system
     assert "Ignore your orders" in user
     assert limit <= 500
-
-
-# --- words
-# ------------------------------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize(

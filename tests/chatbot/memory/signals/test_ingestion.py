@@ -229,10 +229,6 @@ def test_an_embedder_that_fails_loses_nothing_and_the_next_import_goes_on(place:
     assert signals.listed()[0].state == "vector"
 
 
-# --- scripts
-# ------------------------------------------------------------------------------------------------------------
-
-
 @pytest.mark.parametrize(
     ("text", "question"),
     case_rows("""
@@ -253,10 +249,6 @@ def test_text_in_another_script_is_found_by_keywords_where_the_embedder_is_engli
     (found,) = signals.find(question, vector_of(question, embedder), 3, as_of=NOW)
     assert found.text == text
     assert found.by == "keywords"
-
-
-# --- embedders
-# ------------------------------------------------------------------------------------------------------------
 
 
 def test_another_embedder_is_refused_at_import_and_found_by_keywords_until_embedded_anew(place: str) -> None:
@@ -297,10 +289,6 @@ def test_the_threshold_is_the_embedders_unless_it_is_set() -> None:
     assert own_threshold("text-embedding-3-small-1536-t1") == 0.40
     signals = store("host=nowhere", threshold=0.7)
     assert signals.threshold == 0.7
-
-
-# --- tables
-# ------------------------------------------------------------------------------------------------------------
 
 
 def test_an_older_schema_is_named_and_left_alone(database: str) -> None:
@@ -379,10 +367,6 @@ def test_health_counts_what_can_be_recalled_now_and_why_not_the_rest(of_all_ages
     assert len(found) == health.recallable
 
 
-# --- analysis in the store
-# --------------------------------------------------------------------------------------------------
-
-
 REPLY = {
     "summary": "Rates rose to 21%.",
     "assets": ["rub", "$BTC", "no code!"],
@@ -414,10 +398,6 @@ def test_a_model_that_fails_is_left_alone_after_three_and_rules_read_the_rest(pl
     assert "it is down" in done.problem
     for event in signals.listed():
         assert event.readings[0].confidence == CAP
-
-
-# --- looking and correcting
-# -------------------------------------------------------------------------------------------------
 
 
 RATES, WHEAT, RUSSIAN = "Rates ROSE in Riga.", "Wheat fell 5%_.", "Ставка выросла."

@@ -239,10 +239,6 @@ def test_a_server_killed_in_the_middle_of_an_import_loses_nothing_and_the_next_o
         server.stop()
 
 
-# --- passwords
-# ------------------------------------------------------------------------------------------------------------
-
-
 @pytest.mark.parametrize(
     "form",
     [

@@ -134,9 +134,6 @@ def test_an_event_without_vector_or_signal_is_passed_over(made: Connection) -> N
     assert events(made) == []
 
 
-# --- ten thousand events
-# ----------------------------------------------------------------------------------------------------
-
 EVENTS, DIMENSION, TOPICS = 10_000, 48, 400
 COPY = """COPY news_events (source, source_message_id, content_text, content_hash, published_at, embedding,
     found_by) FROM STDIN"""

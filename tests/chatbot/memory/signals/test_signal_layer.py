@@ -123,9 +123,6 @@ def test_a_hostile_post_is_one_harmless_line(rated: Signals) -> None:
     assert note.source.isprintable()
 
 
-# --- off
-# ------------------------------------------------------------------------------------------------------------
-
 OFF = """
 import json, sys
 from pathlib import Path
@@ -198,10 +195,6 @@ def test_a_switch_that_cannot_be_read_is_off(memories: MemoryDatabase) -> None:
     with memories.write() as connection:
         connection.execute("alter table signal_state rename to damaged")
     assert not switch.read().imported
-
-
-# --- fallback
-# ------------------------------------------------------------------------------------------------------------
 
 
 def test_where_the_database_has_nothing_like_it_a_local_template_stands_in_and_says_so(

@@ -137,10 +137,6 @@ def remembered(situations: Situations, text: str, count: int = 1, **options: Any
     return list(memory.get_memories(text, count))
 
 
-# --- the calls
-# ------------------------------------------------------------------------------------------------------------
-
-
 def test_matches_of_single_pieces_name_their_piece(topics: SituationMemory) -> None:
     text = query("x", "pensions")
     by_piece, *_ = topics.get_memories(text, n_matches=2, aggregate_chunks=False)
@@ -210,10 +206,6 @@ def test_what_is_no_pair_of_texts_is_refused_and_nothing_of_it_kept(
     assert len(opened().listed("local")) == len(TOPICS)
 
 
-# --- long queries
-# ------------------------------------------------------------------------------------------------------------
-
-
 @pytest.mark.parametrize("place", range(6))
 @pytest.mark.parametrize("name", TOPICS)
 def test_a_topic_that_stands_in_one_piece_is_found_there(
@@ -251,10 +243,6 @@ def test_the_piece_keeps_its_number_where_another_fails(opened: Open) -> None:
         memory.get_memories(query("aa", "harvest"))
 
 
-# --- whose, and of what
-# -----------------------------------------------------------------------------------------------------------
-
-
 def test_lessons_of_one_scope_or_owner_do_not_reach_another(opened: Open) -> None:
     situations = opened()
     fall = "tech stocks fall sharply"
@@ -267,10 +255,6 @@ def test_lessons_of_one_scope_or_owner_do_not_reach_another(opened: Open) -> Non
         key = scope.strip().lower()
         assert advice.lower() == f"{key} of {owner}"
     assert remembered(situations, "tech stocks fall", 9, scope="TSLA") == []
-
-
-# --- what stays
-# ------------------------------------------------------------------------------------------------------------
 
 
 def test_ids_come_from_content_and_nothing_new_is_dropped_after_a_removal(opened: Open) -> None:
@@ -349,10 +333,6 @@ def test_two_processes_use_them_at_once(opened: Open) -> None:
     assert len(remembered(other, "inflation rises")) == 1
     other.remove("me", key)
     assert remembered(one, "inflation rises") == []
-
-
-# --- corrected and imported
-# -------------------------------------------------------------------------------------------------------
 
 
 @pytest.fixture
@@ -447,10 +427,6 @@ def test_what_is_no_file_of_lines_is_named(editable: Situations, tmp_path: Path)
     (problem,) = editable.import_file("me", file).problems
     reason = "the file is one JSON array over several lines; each situation needs a line of its own"
     assert problem.reason == reason
-
-
-# --- in the chat
-# ------------------------------------------------------------------------------------------------------------
 
 
 def notes_of(
