@@ -11,7 +11,6 @@ import pytest
 
 from ingestion.pages import kinds as kinds
 from ingestion.pages.kinds import PRIMARY_STATEMENTS, page_kinds
-from ingestion.pages.statement_kinds import look_at
 from ingestion.records import Page
 from tests.case_rows import case_rows
 
@@ -535,24 +534,9 @@ def test_contents_rise_and_a_running_head_says_nothing() -> None:
     assert not kinds_of(falling)
 
 
-def test_kinds_are_sorted() -> None:
-    for text in (IFRS_BOTH_INCOMES, INDEX_PAGE, US_INCOME + US_COMPREHENSIVE):
-        found = kinds_of(text)
-        assert list(found) == sorted(set(found))
-
-
 @pytest.mark.parametrize("text", ["", " \n\n", "7", "…", "\x00\n\x00", "A B", "— — —\n" * 3])
 def test_pages_of_next_to_nothing(text: str) -> None:
     assert page_kinds(Page(1, text)) == ()
-
-
-def test_lines_keep_their_words_and_lose_their_running_heads() -> None:
-    text = "Annual  Report\nCosts of  sales\nDépenses — 1 204\n"
-    look = look_at(Page(1, text, running=((0, 14),)))
-    assert look.lines == ("Costs of sales", "Dépenses — 1 204")
-    assert look.edges == ("annual report",)
-    assert look.folded == ("costs of sales", "depenses - 1 204")
-    assert look.figures == (False, True)
 
 
 HOSTILE = {
