@@ -25,7 +25,8 @@ from tests.chatbot.memory.cases.kept_cases import edit, kept
 from tests.chatbot.memory.conftest import Reopen, stands_on_disk
 from tests.fakes import HashEmbedder
 
-pytestmark = pytest.mark.usefixtures("engine")
+# What differs by the engine: what is written, deleted, and looked for in rows.
+on_both = pytest.mark.usefixtures("engine")
 
 QUESTION = "What is the deficit ceiling of Valmora?"
 AUDIT = "Who audits the accounts?"
@@ -85,6 +86,7 @@ def vector(embedder: HashEmbedder) -> Vectors:
     return np.asarray(question_vectors(embedder, [QUESTION])[0], np.float32)
 
 
+@on_both
 def test_a_verdict_becomes_a_case_with_its_pages(cases: Cases) -> None:
     rated = cases.rate("me", answer(), 1, word=" right ")
     (found,) = cases.find("me", QUESTION)
@@ -105,6 +107,7 @@ def test_a_verdict_becomes_a_case_with_its_pages(cases: Cases) -> None:
     assert page.quote == "3.0 per cent of output"
 
 
+@on_both
 def test_the_newest_verdict_counts_for_a_question_however_it_is_written(cases: Cases) -> None:
     cases.rate("me", answer(), 1)
     loud = f"  {QUESTION.upper()} "
@@ -149,6 +152,7 @@ def test_a_case_of_five_megabytes_is_refused_by_name(cases: Cases) -> None:
     assert cases.listed("me") == []
 
 
+@on_both
 def test_filters_come_before_the_first_k(cases: Cases, shop: Shop) -> None:
     for number in range(12):  # the nearer half is negative, and of the others every second is stale
         far = number * " and more"
@@ -357,6 +361,7 @@ def test_what_is_not_shared_is_its_owners_alone(cases: Cases) -> None:
     assert cases.listed("her", shared=True) == []
 
 
+@on_both
 def test_what_is_shared_is_found_by_others_and_taken_back(cases: Cases, ask: Callable[..., Recall]) -> None:
     mine = cases.rate("me", answer(), 1)
     lent = cases.share("me", mine.id)
@@ -390,6 +395,7 @@ def test_nobody_changes_the_cases_of_others(cases: Cases) -> None:
         cases.edit("him", mine.id, lambda case: case)
 
 
+@on_both
 def test_a_case_is_edited_in_its_place(cases: Cases) -> None:
     rated = cases.rate("me", answer(), 1)
     cases.rate("me", answer(AUDIT), 1)
@@ -407,6 +413,7 @@ def test_a_case_is_edited_in_its_place(cases: Cases) -> None:
         edit(cases, new.id, plan=" ")
 
 
+@on_both
 def test_what_is_deleted_and_what_was_said_before_it_is_gone_from_the_file_when_its_time_is_over(
     cases: Cases, tmp_path: Path
 ) -> None:
@@ -423,6 +430,7 @@ def test_what_is_deleted_and_what_was_said_before_it_is_gone_from_the_file_when_
         cases.delete("me", rated.id)
 
 
+@on_both
 def test_cases_are_listed_latest_first_and_searched(cases: Cases) -> None:
     cases.rate("me", answer(), 1)
     audit = answer(AUDIT, "The Court of Auditors.")
@@ -433,6 +441,7 @@ def test_cases_are_listed_latest_first_and_searched(cases: Cases) -> None:
     assert cases.listed("me", search="lighthouse") == []
 
 
+@on_both
 def test_exported_cases_are_imported_as_they_were_but_for_what_was_not_seen(
     cases: Cases, tmp_path: Path
 ) -> None:

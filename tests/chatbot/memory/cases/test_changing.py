@@ -26,7 +26,8 @@ from tests.chatbot.memory.cases.kept_cases import edit, kept, shared
 from tests.chatbot.memory.conftest import Reopen, stands_on_disk
 from tests.fakes import HashEmbedder
 
-pytestmark = pytest.mark.usefixtures("engine")
+# What differs by the engine: what is written, deleted, and looked for in rows.
+on_both = pytest.mark.usefixtures("engine")
 
 QUESTION = "What is the deficit ceiling of Valmora?"
 RULES = "a" * 64
@@ -63,6 +64,7 @@ def both(*changes: Callable[[], object]) -> None:
         thread.join()
 
 
+@on_both
 def test_two_who_edit_a_case_at_once_both_have_their_way(
     cases: Cases, embedder: HashEmbedder, reopen: Reopen
 ) -> None:
@@ -173,6 +175,7 @@ def test_a_time_that_no_calendar_has_is_none_and_stops_nothing(
     assert len(exported) == 2
 
 
+@on_both
 def test_vectors_that_were_made_outlive_a_stop(
     cases: Cases, given: Callable[..., Path], embedder: HashEmbedder, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -205,6 +208,7 @@ def test_vectors_that_were_made_outlive_a_stop(
     assert cases.catch_up(most=None) == 0
 
 
+@on_both
 def test_what_was_deleted_can_be_restored_as_it_was(cases: Cases) -> None:
     added = cases.add("me", checked(word="Good."))
     cases.delete("me", added.id)
@@ -234,6 +238,7 @@ def test_what_was_rated_anew_since_is_not_written_over(cases: Cases) -> None:
     assert left.reward == 0
 
 
+@on_both
 def test_what_was_deleted_is_erased_when_its_time_is_over(
     cases: Cases, reopen: Reopen, embedder: HashEmbedder, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -256,6 +261,7 @@ def test_what_was_deleted_is_erased_when_its_time_is_over(
     assert not stands_on_disk(b"secret", tmp_path)
 
 
+@on_both
 def test_what_rests_on_an_erased_file_is_erased_from_every_shelf(cases: Cases, tmp_path: Path) -> None:
     mine = cases.add("me", checked(plan="A secret."))
     cases.share("me", mine.id)
@@ -299,6 +305,7 @@ def test_what_is_shared_is_recalled_of_others_without_their_words(
     assert "Ignore" not in note.text, "a word on an answer is nobody's but its writer's"
 
 
+@on_both
 def test_what_is_shared_follows_its_owners_verdict(cases: Cases, given: Callable[..., Path]) -> None:
     key = add_and_share(cases, "me", plan="First.")
     add_and_share(cases, "her", plan="Hers.")

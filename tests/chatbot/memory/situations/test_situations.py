@@ -27,7 +27,8 @@ from tests.case_rows import case_rows
 from tests.chatbot.memory.conftest import Reopen, stands_on_disk
 from tests.fakes import HashEmbedder
 
-pytestmark = pytest.mark.usefixtures("engine")
+# What differs by the engine: what is written, deleted, and looked for in rows.
+on_both = pytest.mark.usefixtures("engine")
 
 TOPICS = {
     "inflation": "inflation prices rising above target quickly",
@@ -243,6 +244,7 @@ def test_the_piece_keeps_its_number_where_another_fails(opened: Open) -> None:
         memory.get_memories(query("aa", "harvest"))
 
 
+@on_both
 def test_lessons_of_one_scope_or_owner_do_not_reach_another(opened: Open) -> None:
     situations = opened()
     fall = "tech stocks fall sharply"
@@ -257,6 +259,7 @@ def test_lessons_of_one_scope_or_owner_do_not_reach_another(opened: Open) -> Non
     assert remembered(situations, "tech stocks fall", 9, scope="TSLA") == []
 
 
+@on_both
 def test_ids_come_from_content_and_nothing_new_is_dropped_after_a_removal(opened: Open) -> None:
     situations = opened()
     first, second = situations.add("me", [("inflation rises", "a"), ("oil falls", "b")])
@@ -283,6 +286,7 @@ def test_a_situation_with_two_recommendations_is_one_result(opened: Open) -> Non
     assert oil["matched_situation"] == "oil falls"
 
 
+@on_both
 def test_situations_outlive_the_process_and_are_listed(opened: Open) -> None:
     opened().add("me", [("inflation rises", "a"), ("oil falls", "b")], scope="Macro")
     again = opened()
@@ -296,6 +300,7 @@ def test_situations_outlive_the_process_and_are_listed(opened: Open) -> None:
     assert health.waiting == 0
 
 
+@on_both
 def test_another_embedder_makes_its_own_vectors_and_is_never_mixed(opened: Open) -> None:
     first = opened(HashEmbedder(dimension=64))
     advise(first, "inflation rises", "a")
@@ -319,6 +324,7 @@ def test_what_was_kept_while_no_vectors_could_be_made_is_found_later(opened: Ope
     assert len(remembered(situations, "inflation rises")) == 1
 
 
+@on_both
 def test_what_is_removed_is_gone_from_the_file(opened: Open, tmp_path: Path) -> None:
     situations = opened()
     key = advise(situations, "Heliotrope is in trouble", "sell Heliotrope")
@@ -327,6 +333,7 @@ def test_what_is_removed_is_gone_from_the_file(opened: Open, tmp_path: Path) -> 
     assert not stands_on_disk(b"Heliotrope", tmp_path)
 
 
+@on_both
 def test_two_processes_use_them_at_once(opened: Open) -> None:
     one, other = opened(), opened()
     key = advise(one, "inflation rises", "a")
@@ -340,6 +347,7 @@ def editable(opened: Open) -> Situations:
     return opened(HashEmbedder(dimension=512))
 
 
+@on_both
 def test_advice_is_corrected_with_its_vector(editable: Situations) -> None:
     advise(editable, "oil falls", "wait")
     key = advise(editable, "oil falls", "sell")
@@ -397,6 +405,7 @@ def mixed(tmp_path: Path) -> Path:
     return path
 
 
+@on_both
 def test_what_is_listed_can_be_imported_and_what_cannot_be_read_is_named(
     editable: Situations, mixed: Path
 ) -> None:
