@@ -13,7 +13,6 @@ import pytest
 from chatbot.asking.question import Ask
 from chatbot.errors import ModelError, NotFoundError, StoreError
 from chatbot.memory import memory_database
-from chatbot.memory.cases.records import Case
 from chatbot.memory.compression import shortening
 from chatbot.memory.memory_service import MemoryService
 from chatbot.models.tokens import count_tokens
@@ -143,19 +142,6 @@ def test_what_a_memory_tells_reaches_the_user_beside_its_notes(make: Make) -> No
     before = memory.before(Recall(QUESTION, None, talk, "me"))
     assert [note.source for note in before.notes] == ["a substitute"]
     assert before.notices == (Notice("A substitute stands in."),)
-
-
-@pytest.mark.parametrize(("most", "follow", "avoid"), [(8, 4, 2), (3, 2, 1), (0, 0, 0)])
-def test_four_helpful_and_two_unhelpful_answers_reach_the_prompt(
-    make: Make, most: int, follow: int, avoid: int
-) -> None:
-    chatbot = make(cases_most=most)
-    for at in range(10):
-        chatbot.cases.add("me", Case(QUESTION, f"Answer {at}.", int(at < 6), asked_of=(f"{at}.pdf",)))
-    answer, _ = ask(chatbot, QUESTION, chatbot.conversations.begin("me"))
-    said = [note.text for note in prompt_of(answer).notes if note.layer == "cases"]
-    assert sum("to follow" in text for text in said) == follow
-    assert sum("to avoid" in text for text in said) == avoid
 
 
 def test_shortening_can_be_switched_off_in_a_conversation_and_by_a_setting(make: Make) -> None:
@@ -315,20 +301,6 @@ def test_what_waits_for_the_end_is_done_though_the_embedder_is_down(
     assert left.id == talk
 
 
-def test_without_shortening_older_exchanges_are_recalled(make: Make) -> None:
-    chatbot = make()
-    talk = chatbot.conversations.begin("me")
-    ask(chatbot, QUESTION, talk)
-    talk_on(chatbot, talk, 6, words=1)
-    answer, _ = ask(chatbot, "Is the deficit ceiling 3.0 per cent of output?", talk)
-    assert answer.compression is None
-    (note,) = answer.notes
-    assert note.layer == "history"
-    assert "- (history, this conversation, exchange 1, " in last_message(answer)
-    of_another, _ = ask(chatbot, "Who sails to Heligoland?", talk)
-    assert of_another.notes == ()
-
-
 def test_a_question_goes_back_to_an_earlier_topic(make: Make) -> None:
     chatbot = make()
     talk = chatbot.conversations.begin("me")
@@ -339,18 +311,6 @@ def test_a_question_goes_back_to_an_earlier_topic(make: Make) -> None:
     assert answer.search_query == DEBT_SERVICE
     assert "1,577 million" in answer.text
     assert answer.question == question
-
-
-def test_what_is_gone_back_to_may_stand_in_another_conversation(make: Make) -> None:
-    chatbot = make()
-    first = chatbot.conversations.begin("me")
-    second = chatbot.conversations.begin("me")
-    ask(chatbot, DEBT_SERVICE, first)
-    ask(chatbot, "What is the debt anchor?", second)
-    query = "Go back to the service topic"
-    assert searched(chatbot, query, second) != DEBT_SERVICE
-    chatbot.conversations.choose(second, "me", compresses=True, recalls_others=True)
-    assert searched(chatbot, query, second) == DEBT_SERVICE
 
 
 def summarising_model() -> ScriptedModel:

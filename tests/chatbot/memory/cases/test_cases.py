@@ -22,7 +22,7 @@ from chatbot.memory.memory_database import MemoryDatabase
 from chatbot.records import Answer, Citation, NumberCheck, Recall
 from chatbot.store.vector_index import Vectors
 from tests.chatbot.memory.cases.kept_cases import edit, kept
-from tests.chatbot.memory.conftest import Reopen, stands_on_disk
+from tests.chatbot.memory.conftest import stands_on_disk
 from tests.fakes import HashEmbedder
 
 # What differs by the engine: what is written, deleted, and looked for in rows.
@@ -145,13 +145,6 @@ def test_a_verdict_that_is_none_is_refused(cases: Cases) -> None:
         cases.rate("me", answer(), "perhaps")
 
 
-def test_a_case_of_five_megabytes_is_refused_by_name(cases: Cases) -> None:
-    long = answer(text="x" * 5_000_000)
-    with pytest.raises(UsageError, match=r"The rated answer has 5,\d{3},\d{3} bytes; the limit is 1,000,000"):
-        cases.rate("me", long, 1)
-    assert cases.listed("me") == []
-
-
 @on_both
 def test_filters_come_before_the_first_k(cases: Cases, shop: Shop) -> None:
     for number in range(12):  # the nearer half is negative, and of the others every second is stale
@@ -215,17 +208,6 @@ def test_while_the_embedder_fails_verdicts_are_kept_and_wait(
     assert len(cases.find("me", QUESTION)) == 1
 
 
-def test_vectors_of_another_embedder_are_never_compared(cases: Cases, reopen: Reopen) -> None:
-    cases.rate("me", answer(), 1)
-    other = Cases(reopen(), HashEmbedder(dimension=32))
-    assert other.find("me", QUESTION, least=-1.0) == []
-    assert other.health("me").waiting == 1
-    assert other.catch_up() == 0
-    assert len(other.find("me", QUESTION)) == 1
-    assert cases.find("me", QUESTION) == []
-    assert cases.health("me").waiting == 1, "each row has one vector"
-
-
 @pytest.fixture
 def layer(cases: Cases) -> MemoryLayer:
     return CaseLayer(cases)
@@ -260,10 +242,6 @@ def test_the_layer_gives_what_to_follow_then_what_to_avoid(
     assert notes[-1].text.endswith("What was said about it: Wrong year.")
 
 
-def test_without_cases_the_layer_gives_nothing(layer: MemoryLayer, ask: Callable[..., Recall]) -> None:
-    assert layer.recall(ask(), 6) == []
-
-
 @pytest.mark.usefixtures("five_good_two_bad")
 def test_what_is_like_no_case_or_has_no_vector_is_given_nothing(
     layer: MemoryLayer, ask: Callable[..., Recall]
@@ -274,15 +252,6 @@ def test_what_is_like_no_case_or_has_no_vector_is_given_nothing(
     assert layer.recall(without_vector, 9) == []
 
 
-def test_an_answer_to_avoid_is_told_of_though_nothing_is_to_follow(
-    cases: Cases, layer: MemoryLayer, ask: Callable[..., Recall]
-) -> None:
-    cases.rate("me", answer(), 0)
-    for count in (1, 2, 3):
-        (note,) = layer.recall(ask(), count)
-        assert "to avoid" in note.text
-
-
 def test_a_verified_answer_to_the_same_question_is_found_again(cases: Cases) -> None:
     cases.rate("me", answer(), 1)
     found = cases.of_question("me", "  what is the deficit ceiling of valmora")
@@ -290,19 +259,6 @@ def test_a_verified_answer_to_the_same_question_is_found_again(cases: Cases) -> 
     assert found.plan == "It is 3.0 per cent (Rules.pdf, p. 7)."
     assert cases.of_question("me", "What is the deficit ceiling of Borealis?") is None
     assert cases.of_question("her", QUESTION) is None
-
-
-def test_a_newer_bad_verdict_goes_before_a_shared_good_one(cases: Cases) -> None:
-    hers = cases.rate("her", answer(), 1)
-    cases.share("her", hers.id)
-    assert cases.of_question("me", f"{QUESTION} ") == cases.listed("me", shared=True)[0].case
-    cases.rate("me", answer(text="Wrong."), 0)
-    found = cases.of_question("me", QUESTION)
-    assert found
-    assert found.reward == 0
-    assert found.plan == "Wrong."
-    cases.rate("her", answer(), 0)
-    assert cases.of_question("him", QUESTION) is None, "a bad verdict is its owner's alone"
 
 
 @pytest.mark.parametrize(
@@ -342,23 +298,6 @@ def test_rated_pages_rise_or_fall_a_little(cases: Cases, vector: Vectors) -> Non
     assert bad_page.weight == pytest.approx(-PAGE_BOUND)
     assert 0 < good_page.weight < PAGE_BOUND, "the nearer verdict says more"
     assert cases.weighed_pages("her", vector) == []
-
-
-def test_pages_of_deleted_cases_are_back_in_their_places(cases: Cases, vector: Vectors) -> None:
-    good = cases.rate("me", answer(), 1)
-    wrong = answer(f"{QUESTION} now", page=9, version=2)
-    bad = cases.rate("me", wrong, 0)
-    assert len(cases.weighed_pages("me", vector)) == 2
-    cases.delete("me", good.id)
-    cases.delete("me", bad.id)
-    assert cases.weighed_pages("me", vector) == []
-
-
-def test_what_is_not_shared_is_its_owners_alone(cases: Cases) -> None:
-    cases.rate("me", answer(), 1)
-    assert cases.find("her", QUESTION) == []
-    assert cases.listed("her") == []
-    assert cases.listed("her", shared=True) == []
 
 
 @on_both

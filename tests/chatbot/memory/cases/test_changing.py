@@ -105,15 +105,6 @@ def test_an_edit_is_of_what_stands_there_and_fails_where_nothing_does(
     assert cases.listed("me") == []
 
 
-def test_an_edited_question_takes_the_place_of_what_stood_on_it(cases: Cases) -> None:
-    first = cases.add("me", Case("One?", "Some."))
-    second = cases.add("me", Case("Two?", "Some."))
-    edit(cases, first.id, question="Two?", plan="Mine.")
-    (left,) = kept(cases)
-    assert left.id == second.id
-    assert left.plan == "Mine."
-
-
 @pytest.fixture
 def answer() -> Answer:
     cited = Citation("S1", "Rules.pdf", 7, "7", "3.0 per cent", True, version=1)

@@ -17,7 +17,7 @@ from chatbot.memory.cases.case_recall import PageWeight
 from chatbot.memory.cases.case_store import Cases
 from chatbot.memory.cases.feedback_rerank import FeedbackRerank
 from chatbot.memory.cases.records import Case, CasePage
-from chatbot.records import MEMORY, Answer, Event, Hit, Notice, Prompt
+from chatbot.records import Answer, Event, Hit, Notice, Prompt
 from chatbot.search.question_terms import understand
 from chatbot.search.retrieval import Query
 from chatbot.service import Chatbot
@@ -28,7 +28,6 @@ from tests.pdfs import make_pdf
 from tests.stores import RULES, Make
 
 QUESTION = "What is the deficit ceiling?"
-ADVICE = "When the deficit ceiling is breached, then warn the minister."
 OTHERS = "Rules of others\nThe deficit ceiling is 9.0 per cent of output."
 
 
@@ -195,23 +194,6 @@ def advised(make: Make) -> Chatbot:
     return make(ScriptedModel(["The deficit ceiling is 3.0 per cent."]))
 
 
-def test_advice_is_noted_and_recalled_when_its_situation_comes(advised: Chatbot) -> None:
-    talk = advised.conversations.begin("me")
-    told, _ = ask(advised, ADVICE, talk)
-    assert told.model == MEMORY
-    assert told.text.startswith("Saved. ")
-    assert told.exchange == 1
-    (situation,) = advised.situations.listed("me")
-    assert situation.situation == "the deficit ceiling is breached"
-    answer, _ = ask(advised, "the deficit ceiling is breached", talk)
-    assert [note.layer for note in answer.notes].count("situations") == 1
-    advised.conversations.switch(talk, "me", "situations", on=False)
-    answer, _ = ask(advised, "the deficit ceiling is breached", talk)
-    assert "situations" not in {note.layer for note in answer.notes}
-    not_noted, _ = ask(advised, ADVICE, talk)
-    assert not_noted.model != MEMORY
-
-
 def test_advice_in_a_private_conversation_is_not_noted(advised: Chatbot) -> None:
     private = advised.conversations.begin("me", private=True)
     told, _ = ask(advised, "When debt rises, then sell bonds.", private)
@@ -231,17 +213,6 @@ def prompt_of(**sources: Hit) -> Prompt:
     """A prompt with these sources; S1 stands for the key S1-ab."""
     keyed = {f"{key}-ab": source for key, source in sources.items()}
     return Prompt("q", "q", keyed, (), (), (), "ab")
-
-
-def test_keys_take_the_place_of_pages_only_where_all_are_there() -> None:
-    pages = (CasePage("d", "Budget (1).pdf", 8), CasePage("d", "Budget (1).pdf", 2))
-    plan = "It cost 5 (Budget (1).pdf, p. 8). Both (Budget (1).pdf, p. 8; Budget (1).pdf, p. 2) (see p. 3)."
-    rated = FeedbackRerank(case=Case("q", plan, pages=pages))
-    both = prompt_of(S1=hit(8, 1), S2=hit(2, 1))
-    assert rated.text(both) == "It cost 5 [S1-ab]. Both [S1-ab][S2-ab] (see p. 3)."
-    only_one = prompt_of(S1=hit(8, 1))
-    assert rated.text(only_one) == ""
-    assert FeedbackRerank().text(both) == ""
 
 
 def weighed(weights: dict[int, float], *cases: Case) -> dict[tuple[str, int], PageWeight]:
@@ -462,19 +433,6 @@ def with_another(rated: Rated) -> Chatbot:
     another = Case("Who audits?", "The court.", document_ids=("0" * 64,))
     rated.chatbot.cases.add("me", another)
     return rated.chatbot
-
-
-def test_a_document_that_goes_after_its_days_takes_its_words_out_of_all_cases(
-    make: Make, with_another: Chatbot
-) -> None:
-    with_another.remove("Rules.pdf")
-    assert len(with_another.cases.listed("me")) == 2
-    with with_another.library.catalog._write() as connection:
-        connection.execute("update document set removed_at = removed_at - 8 * 86400")
-    with_another.close()
-    opened = make()
-    assert questions_kept(opened) == ["Who audits?"]
-    assert not holds_the_answer(opened)
 
 
 def test_the_same_file_under_another_name_keeps_its_ratings(with_another: Chatbot) -> None:

@@ -162,18 +162,6 @@ def test_every_message_is_accounted_for(request: Request) -> None:
         assert (message.id in in_context) == something_stays
 
 
-def test_in_a_second_compression_what_was_kept_before_competes_again() -> None:
-    messages = talk(*chatter(30), FIGURE, *chatter(30))
-    more = enumerate(chatter(200)[60:])
-    later = [*messages, *(Message(f"n{at}", "user", text) for at, text in more)]
-    first = compress_any(messages, compression_ratio=0.3)
-    second = compress_any(later, compression_ratio=0.1)
-    assert set(second.kept) == set(ids_of(later))
-    assert first.kept["m30"] == second.kept["m30"] == 1.0
-    left = sum(second.kept[message.id] for message in messages)
-    assert sum(first.kept.values()) > left
-
-
 @given(REQUESTS)
 def test_what_is_kept_is_within_one_sentence_of_the_target(request: Request) -> None:
     result = request.compress()

@@ -20,9 +20,9 @@ from numpy.typing import NDArray
 
 from chatbot.errors import ModelError, NotFoundError, UsageError
 from chatbot.memory.signals.analysis import CAP, RULES, SCHEMA
-from chatbot.memory.signals.news_postgres import VERSION, make_tables
+from chatbot.memory.signals.news_postgres import make_tables
 from chatbot.memory.signals.news_sources import News, one_news, read_news
-from chatbot.memory.signals.records import Imported, NewsItem, NewsReading, SignalsError
+from chatbot.memory.signals.records import NewsItem, NewsReading, SignalsError
 from chatbot.memory.signals.signal_store import Signals
 from chatbot.memory.signals.writing_scripts import own_threshold
 from tests.case_rows import case_rows
@@ -51,14 +51,6 @@ def found_by(signals: Signals, question: str, vector: NDArray[np.float32] | None
     """How each of the news is found."""
     found = signals.find(question, vector, 3, as_of=NOW)
     return [one.by for one in found]
-
-
-def all_at_once(*calls: Callable[[], object]) -> None:
-    threads = [threading.Thread(target=call) for call in calls]
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join()
 
 
 def row(connection: Connection, query: str) -> tuple[Any, ...]:
@@ -134,15 +126,6 @@ def test_a_post_without_words_is_kept_and_never_recalled(place: str) -> None:
     assert rates.state == "vector"
     assert empty.text == ""
     assert empty.state == "nothing"
-
-
-def test_two_imports_at_once_keep_everything_once(place: str) -> None:
-    told = news(*(f"News number {number} on rates." for number in range(60)))
-    first, second = store(place), store(place)
-    done = list[Imported]()
-    all_at_once(lambda: done.append(first.add(told)), lambda: done.append(second.add(told)))
-    assert sum(one.events for one in done) == 60
-    assert len(first.listed(100)) == 60
 
 
 def test_one_import_writes_at_a_time(place: str) -> None:
@@ -289,20 +272,6 @@ def test_the_threshold_is_the_embedders_unless_it_is_set() -> None:
     assert own_threshold("text-embedding-3-small-1536-t1") == 0.40
     signals = store("host=nowhere", threshold=0.7)
     assert signals.threshold == 0.7
-
-
-def test_an_older_schema_is_named_and_left_alone(database: str) -> None:
-    with connect(database) as connection:
-        with connection.transaction():
-            make_tables(connection, EMBEDDER.fingerprint, EMBEDDER.dimension)
-        connection.execute("UPDATE signal_store SET version = 1")
-    signals = store(database)
-    for call in (lambda: signals.find("key rate", None, 3), lambda: signals.add(news("More."))):
-        with pytest.raises(SignalsError, match=f"have version 1, older than {VERSION}") as named:
-            call()
-        assert named.value.kind == "schema"
-        assert "export" in named.value.hint
-    assert signals.health().state == "failed"
 
 
 def test_a_newer_schema_is_left_alone(database: str) -> None:

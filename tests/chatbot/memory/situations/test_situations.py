@@ -138,16 +138,6 @@ def remembered(situations: Situations, text: str, count: int = 1, **options: Any
     return list(memory.get_memories(text, count))
 
 
-def test_matches_of_single_pieces_name_their_piece(topics: SituationMemory) -> None:
-    text = query("x", "pensions")
-    by_piece, *_ = topics.get_memories(text, n_matches=2, aggregate_chunks=False)
-    assert by_piece.keys() == {"matched_situation", "recommendation", "similarity_score", "chunk_match"}
-    whole, *_ = topics.get_memories(text, 2, True)
-    assert "chunk_match" not in whole
-    of_one_piece, *_ = topics.get_memories("inflation", 1, False)
-    assert of_one_piece["chunk_match"] == 0
-
-
 @pytest.mark.parametrize("strategy", STRATEGIES)
 def test_scores_are_cosines(opened: Open, strategy: str) -> None:
     memory = SituationMemory(opened(AxisEmbedder()))
@@ -170,15 +160,6 @@ def test_a_long_situation_is_split_and_found_once(opened: Open) -> None:
     assert advised(found) == ["long", "short", "other"], "three distinct ones, not three copies of the first"
     (of_its_end,) = memory.get_memories("z")
     assert of_its_end["recommendation"] == "long", "what stands at its end is found too"
-
-
-def test_an_empty_memory_has_nothing_and_says_so(opened: Open) -> None:
-    embedder = HashEmbedder()
-    memory = SituationMemory(opened(embedder))
-    memory.add_situations([])
-    assert memory.get_memories("anything", 3) == []
-    assert memory.get_memories("anything", 3, aggregate_chunks=False) == []
-    assert embedder.calls == 0
 
 
 def test_an_unknown_strategy_is_named(topics: SituationMemory) -> None:
