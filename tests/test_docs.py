@@ -84,11 +84,6 @@ def test_the_gate_passes_the_tests_as_the_readme_says() -> None:
     assert re.search(r"(?m)^make test\b", text_of(ROOT / ".ci" / "run"))
 
 
-def test_the_readme_is_short() -> None:
-    text = text_of(ROOT / "README.md")
-    assert text.count("\n") <= 120
-
-
 def default_of(field: str) -> str:
     """As one would set it; "" where that is nothing, or depends on the machine."""
     value = getattr(Settings(), field)

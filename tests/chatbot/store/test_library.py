@@ -343,7 +343,7 @@ list(add_files(library, [Upload(Path(sys.argv[2]))], readers=2, progress=slow))
 def test_a_killed_addition_leaves_no_half_document(
     home: Path, tmp_path: Path, phase: str, root: Path
 ) -> None:
-    path = make_pdf(tmp_path / "Long.pdf", long_pages(200))
+    path = make_pdf(tmp_path / "Long.pdf", long_pages(60))
     command = [sys.executable, "-c", KILLED, str(home), str(path), settings_at(home).database]
     environment = {**os.environ, "PYTHONPATH": "."}
     child = subprocess.Popen(command, stdout=subprocess.PIPE, text=True, cwd=root, env=environment)
