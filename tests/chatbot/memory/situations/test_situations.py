@@ -5,7 +5,6 @@ advice as notes.
 from __future__ import annotations
 
 import json
-import time
 from collections.abc import Callable, Sequence
 from functools import partial
 from pathlib import Path
@@ -18,7 +17,7 @@ from numpy.typing import NDArray
 from chatbot.errors import ModelError, NotFoundError, QuestionError, UsageError
 from chatbot.memory.layers import MemoryLayer
 from chatbot.memory.situations.advice import Advice, advice_of
-from chatbot.memory.situations.situation_layer import SituationLayer, names
+from chatbot.memory.situations.situation_layer import SituationLayer
 from chatbot.memory.situations.situation_store import SituationMemory, Situations
 from chatbot.models.embedders import split_text
 from chatbot.records import Note, Recall
@@ -558,29 +557,3 @@ If payment was late, then interest was charged"""
 @pytest.mark.parametrize("line", [*NO_ADVICE.splitlines(), "", "when " + "inflation " * 300 + "then sell"])
 def test_what_is_no_advice_is_left_alone(line: str) -> None:
     assert advice_of(line) is None
-
-
-@pytest.mark.timed
-def test_hostile_lines_take_no_time() -> None:
-    started = time.process_time()
-    ends = ["the " + "a " * 900 + "x", "a-" * 900, "up to " * 300, "s" * 1_900, "the " * 480, "it was " * 250]
-    hostile = [
-        "when " + "then" * 400,
-        "please " * 280,
-        "when a" + " ,then" * 300,
-        " " * 5_000_000,
-        "remember " * 200 + "when a then b",
-    ]
-    hostile += [f"when oil falls then {end}" for end in ends]
-    for line in hostile:
-        advice_of(line)
-    assert time.process_time() - started < 1
-
-
-@pytest.mark.timed
-def test_hostile_scopes_and_questions_take_no_time() -> None:
-    started = time.process_time()
-    for hostile in ("a&" * 20_000, "us " * 20_000, "+" * 50_000, "3m" * 20_000, "&" * 50_000):
-        names(hostile, "AT&T us 3M")
-        names("in the US", hostile)
-    assert time.process_time() - started < 3

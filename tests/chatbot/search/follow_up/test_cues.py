@@ -1,20 +1,6 @@
 """What a question says of its own, and what it leaves to those before it."""
 
-import time
-
-import pytest
-
-from chatbot.asking.question import LONGEST_QUESTION
-from chatbot.search.follow_up.cues import (
-    asks_of_document,
-    dates_in,
-    is_courtesy,
-    mentions,
-    points_back,
-    relates,
-    stands_alone,
-    with_years,
-)
+from chatbot.search.follow_up.cues import dates_in, mentions, relates, with_years
 
 
 def test_a_computation_leans_only_where_it_names_nothing_new() -> None:
@@ -40,22 +26,3 @@ def test_months_belong_to_their_year() -> None:
     text = "The rate in June 2023, and at December 31, 2022"
     dates = [text[start:end] for start, end in dates_in(text)]
     assert dates == ["June 2023", "2022"]
-
-
-UNITS = (
-    "those |of that |concerning a, |is that|what is the total |June |March 2020, |the change |   |(and |"
-    "thanks |which a "
-).split("|")
-
-
-@pytest.mark.timed
-@pytest.mark.parametrize("unit", UNITS)
-def test_a_question_of_any_length_is_read_in_time(unit: str) -> None:
-    text = unit * (LONGEST_QUESTION // len(unit))
-    started = time.process_time()
-    points_back(text)
-    is_courtesy(text)
-    asks_of_document(text)
-    stands_alone(text)
-    mentions(text, ["What was the debt in 2020?"])
-    assert time.process_time() - started < 1

@@ -1,19 +1,10 @@
 """Follow-ups become standalone queries; questions that stand alone stay as they are."""
 
-import time
-
 import pytest
 
-from chatbot.asking.question import LONGEST_QUESTION
 from chatbot.records import Exchange
-from chatbot.search.follow_up.rules import (
-    LONGEST_CARRIED,
-    asks_other_period,
-    is_follow_up,
-    standalone_query,
-)
+from chatbot.search.follow_up.rules import asks_other_period, is_follow_up, standalone_query
 from tests.case_rows import case_rows
-from tests.timing import growth
 
 SAID = [
     Exchange("What is the infrastructure budget for 2025?", "50 million."),
@@ -311,43 +302,6 @@ What is the 2014 value?
 def test_what_leans_on_the_exchanges_is_a_follow_up(question: str) -> None:
     assert is_follow_up(question, SAID)
     assert not is_follow_up(question, [])
-
-
-BLANKS = " " * (LONGEST_CARRIED - 20)
-BLANKS_AND_TABS = " \t" * (LONGEST_CARRIED // 2 - 10)
-LONG_QUESTIONS = {
-    "blanks": f"What is spent of{BLANKS}(",
-    "blanks and tabs": f"What is spent of{BLANKS_AND_TABS}(",
-    "words": "for a of " * 100,
-}
-
-
-@pytest.mark.timed
-@pytest.mark.parametrize("said", LONG_QUESTIONS.values(), ids=LONG_QUESTIONS)
-def test_an_earlier_question_of_blanks_costs_no_more_than_another(said: str) -> None:
-    """A thousand blanks that can be divided in every way take half a second."""
-    exchanges = asked(said)
-    started = time.process_time()
-    for _ in range(5):
-        standalone_query("What about education?", exchanges)
-    assert time.process_time() - started < 0.5
-
-
-UNITS = (
-    "and |(and |What about |in |it is that, |1,234.5 million 2.3% |2019-20 |a-|(|thanks |the a |of b budget |"
-    "which a "
-).split("|")
-
-
-@pytest.mark.timed
-@pytest.mark.parametrize("unit", UNITS)
-def test_a_follow_up_is_read_in_time_that_grows_with_its_length(unit: str) -> None:
-    most = LONGEST_QUESTION // len(unit)
-
-    def read(count: int) -> None:
-        standalone_query(unit * count, SAID)
-
-    assert growth(read, small=most // 4, large=most) < 2
 
 
 RAISES = "What follows when the central bank raises its key interest rate against inflation?"
