@@ -32,7 +32,7 @@ from ingestion.pages.kinds import page_kinds
 from ingestion.prompt_injection.injections import find_instructions
 from ingestion.records import Page
 
-TEXT, FIGURES = 200_000, 50_000
+TEXT, FIGURES = 200_000, 30_000
 SAID = [Exchange("What is the infrastructure budget for 2025?", "50 million.")]
 
 
@@ -83,7 +83,8 @@ READERS: list[tuple[Callable[[str], object], int, str]] = [
         follow_up,
         LONGEST_QUESTION,
         (
-            "and |(and |What about |in |it is that, |1,234.5 million 2.3% |2019-20 |a-|(|thanks |the a |which a |"
+            "and |(and |What about |in |it is that, |1,234.5 million 2.3% |2019-20 |a-|(|thanks |the a |"
+            "which a |"
             "of b budget |What is spent of… …(| \t|for a of "
         ),
     ),
@@ -97,7 +98,8 @@ READERS: list[tuple[Callable[[str], object], int, str]] = [
         LONGEST_QUESTION,
         (
             "Acme and |Acme's |A |RM1.1.|1,234.5 million 2.3% |2019-20 |(|a-|A.|EPS |EPS GDP growth |"
-            'what are the |round to: |between 1 and |SELECT * FROM t WHERE a IN (1,2,3); -- |<a href="?q=1">2,000 &amp;</a>\n'
+            "what are the |round to: |between 1 and |SELECT * FROM t WHERE a IN (1,2,3); -- |"
+            '<a href="?q=1">2,000 &amp;</a>\n'
         ),
     ),
     (
@@ -125,7 +127,8 @@ READERS: list[tuple[Callable[[str], object], int, str]] = [
         TEXT,
         (
             "consolidated statements of |statement of …a, ' …|C O N |Consolidated Balance Sheets\n|"
-            "Total revenue 1,234 |Cash flows from operating activities 1 2\n|total… …\n|a . . . . . . . . 7\n|"
+            "Total revenue 1,234 |Cash flows from operating activities 1 2\n|total… …\n|"
+            "a . . . . . . . . 7\n|"
             "Note 1 debt debt debt\n|Balance Sheets …(…|(2019, |(2019, a…\n…|12 (|retrieved |https: "
         ),
     ),
