@@ -1,5 +1,4 @@
-"""The product's commands, and the scripts beside it, as another program runs them, each in a process of its
-own.
+"""The product's commands as another program runs them, each in a process of its own.
 
 A command is forked where somebody forks for the tests, and started anew where not.
 """
@@ -15,7 +14,7 @@ from typing import TypeAlias
 
 from tests import forkserver
 
-__all__ = ["run", "run_in", "run_python", "run_script", "usage_of"]
+__all__ = ["run", "run_in", "run_python"]
 
 ROOT = Path(__file__).resolve().parent.parent
 
@@ -38,19 +37,6 @@ def run_python(*arguments: str) -> Done:
     """`python ARGUMENTS` in the checkout."""
     command = [sys.executable, *arguments]
     return subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=False)
-
-
-def run_script(name: str, *arguments: str) -> Done:
-    """`python benchmarks/NAME ARGUMENTS` in the checkout."""
-    return run_python(f"benchmarks/{name}", *arguments)
-
-
-def usage_of(script: str) -> str:
-    """What a script of benchmarks/ says of its use, and nothing beside it."""
-    done = run_script(script, "--help")
-    assert done.returncode == 0, done.stderr
-    assert not done.stderr
-    return done.stdout
 
 
 def _run(folder: Path, arguments: Sequence[object], stdin: str, settings: Mapping[str, str]) -> Done:

@@ -234,29 +234,6 @@ def test_every_module_says_what_it_knows() -> None:
     assert not [name(path) for path in python_files() if not ast.get_docstring(tree(path))]
 
 
-def in_order(names: list[str]) -> list[str]:
-    """Constants, classes, functions, each by name: the order that ruff's RUF022 gives."""
-
-    def rank(word: str) -> int:
-        if word.isupper() and len(word) > 1:
-            return 0
-        return 1 if word[0].isupper() else 2
-
-    return sorted(names, key=lambda word: (rank(word), word))
-
-
-def test_what_a_module_offers_is_sorted() -> None:
-    wrong = []
-    for path in python_files():
-        for node in tree(path).body:
-            if isinstance(node, ast.Assign) and ast.unparse(node.targets[0]) == "__all__":
-                offered = list(ast.literal_eval(node.value))
-                right = in_order(offered)
-                if offered != right:
-                    wrong.append(f"{name(path)}: __all__ = {right}")
-    assert not wrong, "\n".join(wrong)
-
-
 def test_the_command_line_loads_nothing_heavy_first() -> None:
     if not (ROOT / "chatbot" / "cli").exists():
         pytest.skip("there is no chatbot/cli yet")

@@ -9,7 +9,6 @@ from chatbot.records import Answer
 from ingestion.records import Rect, Table
 from tests.case_rows import case_rows
 from tests.chatbot.cited_pages import rows_in
-from tests.commands import usage_of
 
 TEXT = "Interest expense 1,204 1,180\nOther income 12 12\nRepairs and upkeep 310 298\n"
 ROWS = "Interest expense | 1,204 | 1,180\nOther income | 12 | 12\nRepairs and upkeep | 310 | 298"
@@ -35,7 +34,3 @@ def test_a_row_is_asked_for_each_year_of_which_it_has_another_figure() -> None:
 def test_an_answer_is_of_one_kind(kind: str, said: str) -> None:
     assert kind_of(ASKED, Answer("?", "?", said, True)) == kind
     assert kind_of(ASKED, Answer("?", "?", said, False)) == "refused"
-
-
-def test_it_says_how_it_is_used() -> None:
-    assert "--count" in usage_of("asked_periods.py")

@@ -8,7 +8,7 @@ import subprocess
 import sys
 from pathlib import Path
 
-from benchmarks.models import asked, chosen, report
+from benchmarks.models import asked, report
 from benchmarks.questions import Question
 from chatbot.service import Chatbot
 from chatbot.settings import Settings
@@ -20,17 +20,6 @@ ROOT = Path(__file__).resolve().parent.parent
 QUESTION = Question(
     "1", "What is the deficit ceiling?", "Rules.pdf", pages=frozenset({1}), values=("3 per cent",)
 )
-
-
-def test_questions_about_one_document_are_chosen_at_even_distances() -> None:
-    some = [Question(str(number), "?", "A.pdf", pages=frozenset({1})) for number in range(10)]
-    others = [
-        Question("x", "?", ""),
-        Question("y", "?", "A.pdf", names=("A.pdf", "B.pdf"), pages=frozenset({1})),
-        Question("z", "?", "A.pdf"),
-    ]
-    assert [one.id for one in chosen([*others, *some], 5)] == ["0", "2", "4", "6", "8"]
-    assert len(chosen(some, 60)) == 10
 
 
 def test_keys_and_values_are_counted(tmp_path: Path) -> None:

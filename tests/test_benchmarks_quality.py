@@ -2,88 +2,28 @@
 these tests.
 """
 
-import argparse
 import json
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from benchmarks.absent import (
-    FILING_MEASURES,
-    PUBLIC_MEASURES,
-    Document,
-    make_absent,
-    swap_entity,
-    swap_measure,
-    swap_period,
-    words_of,
-)
-from benchmarks.answers import Asked, answer_cells, figure_table, other_documents, refusal_table
-from benchmarks.calibrate_refusal import (
-    Example,
-    fit,
-    named_function,
-    read_parts,
-    refusals_left_out,
-    separation,
-)
-from benchmarks.intervals import mean_cell, percentile, share_cell, sign_test, wilson
-from benchmarks.questions import (
-    Question,
-    QuestionSet,
-    as_line,
-    chosen_sets,
-    load_financebench,
-    load_lines,
-    load_questions,
-    only_answerable,
-)
-from benchmarks.retrieval import (
-    PEER,
-    REPLIES,
-    WHOLE,
-    changes,
-    hits_within,
-    measure_reranking,
-    report,
-    reranking,
-    reranking_report,
-    switched_off,
-)
-from benchmarks.scores import (
-    cited_pages,
-    counted_text,
-    gold_figure,
-    gold_rank,
-    has_value,
-    is_printed,
-    precision,
-    printed_forms,
-    states_figure,
-)
+from benchmarks.absent import Document, make_absent, swap_period
+from benchmarks.answers import Asked, answer_cells, figure_table, other_documents
+from benchmarks.calibrate_refusal import Example, fit, refusals_left_out
+from benchmarks.intervals import mean_cell, share_cell, sign_test, wilson
+from benchmarks.questions import Question, QuestionSet, load_financebench, load_questions, only_answerable
+from benchmarks.retrieval import reranking
+from benchmarks.scores import counted_text, gold_figure, gold_rank, has_value, states_figure
 from chatbot.records import Answer, Citation, Exchange, Hit
 from chatbot.service import Chatbot
 from chatbot.settings import Settings
 from chatbot.store.library import Upload
-from tests.case_rows import case_lines, case_rows
-from tests.commands import usage_of
+from tests.case_rows import case_rows
 from tests.fakes import HashEmbedder
 from tests.pdfs import make_pdf
-
-
-@pytest.mark.parametrize("script", ["retrieval", "answers", "calibrate_refusal"])
-def test_each_script_says_how_it_is_used(script: str) -> None:
-    usage = usage_of(f"{script}.py")
-    assert usage.startswith("usage:")
-    assert "--financebench" in usage
-
-
-# --- intervals
-# ------------------------------------------------------------------------------------------------------------
-
 
 INTERVALS = [(0, 10, 0.0, 0.2775), (5, 10, 0.2366, 0.7634), (10, 10, 0.7225, 1.0), (0, 0, 0.0, 1.0)]
 
@@ -93,41 +33,12 @@ def test_wilson_s_interval(right: int, n: int, low: float, high: float) -> None:
     assert wilson(right, n) == pytest.approx((low, high), abs=1e-4)
 
 
-def test_more_right_than_there_are_is_no_share() -> None:
-    with pytest.raises(ValueError):
-        wilson(3, 2)
-
-
-def test_a_share_is_printed_with_its_interval_and_a_mean_too() -> None:
-    half = share_cell(5, 10)
-    assert half == ".500 (.237–.763)"
-    assert share_cell(0, 0) == "–"
-    assert mean_cell([]) == "–"
-    assert mean_cell([1.0, 0.0] * 5) == half
-    many_low = mean_cell([1 / 3] * 3 + [0.1] * 10)
-    assert many_low.startswith(".154 (")
-    mixed = mean_cell([0.1] * 3 + [0.9, 1.0, 1.0])
-    assert mixed.startswith(".533 (")
-
-
 def test_the_sign_test_counts_both_sides() -> None:
     assert sign_test(7, 0) == pytest.approx(2 / 2**7)
     assert sign_test(1, 4) == pytest.approx(2 * (1 + 5) / 2**5)
     assert sign_test(4, 1) == sign_test(1, 4)
     assert sign_test(0, 0) == 1.0
     assert sign_test(2, 2) == 1.0
-
-
-SHARES = [(0.0, 1.0), (0.5, 2.0), (0.75, 3.0), (0.95, 4.0), (1.0, 4.0)]
-
-
-def test_a_percentile_is_a_value_that_was_measured() -> None:
-    for share, value in SHARES:
-        assert percentile([4.0, 1.0, 3.0, 2.0], share) == value
-
-
-# --- questions
-# ------------------------------------------------------------------------------------------------------------
 
 
 def write_lines(path: Path, *rows: Mapping[str, object]) -> Path:
@@ -169,17 +80,6 @@ def test_questions_of_one_s_own(tmp_path: Path) -> None:
     assert replace(own, kind="list").longest == 300
 
 
-def test_a_question_written_is_read_again(tmp_path: Path) -> None:
-    history = (Exchange("q", "a"),)
-    first = asked_of(
-        "a.pdf", "How “much”?", 2, 1, number="1", values=("x",), history=history, kind="table", company="Nike"
-    )
-    second = Question("2", "Where?", "b.pdf", (), answerable=False)
-    path = tmp_path / "again.jsonl"
-    path.write_text(f"{as_line(first)}\n{as_line(second)}\n", "utf-8")
-    assert load_lines(path) == (first, second)
-
-
 PUBLISHED = {
     "financebench_id": "fb_1",
     "company": "Acme",
@@ -209,33 +109,6 @@ def test_a_published_financebench_counts_pages_from_nought(tmp_path: Path) -> No
     assert question.pages == frozenset({60, 4})
     assert question.company == "Acme"
     assert read.files == (path,)
-
-
-def test_physical_pages_are_taken_as_they_are(tmp_path: Path) -> None:
-    pages = {"evidence_pages": [5], "alt_pages": [7]}
-    row = {"id": "x", "doc_name": "A", "question": "?", "answer": "1", **pages}
-    write_lines(tmp_path / "some.jsonl", row)
-    (tmp_path / "A.pdf").touch()
-    (question,) = load_financebench(tmp_path).questions
-    assert question.pages == {5, 7}
-
-
-def test_what_is_missing_is_named(tmp_path: Path) -> None:
-    with pytest.raises(SystemExit, match="no FinanceBench questions"):
-        load_financebench(tmp_path)
-    path = write_lines(tmp_path / "mine.jsonl", {"id": 1, "question": "?", "doc": "gone.pdf"})
-    with pytest.raises(SystemExit, match="gone.pdf"):
-        load_questions(path, tmp_path)
-    write_lines(path, {"id": 1})
-    with pytest.raises(SystemExit, match=r"mine\.jsonl:1"):
-        load_lines(path)
-    nothing = argparse.Namespace(financebench=None, questions=None, documents=None)
-    with pytest.raises(SystemExit, match="Give --financebench FOLDER"):
-        chosen_sets(nothing, beside=tmp_path / "nothing")
-
-
-# --- scores
-# ------------------------------------------------------------------------------------------------------------
 
 
 def hit(document: str, page: int, **scores: float) -> Hit:
@@ -290,16 +163,6 @@ def test_only_a_short_answer_with_few_pages_counts() -> None:
     assert counted_text(long, longest=2) == "one two"
     assert counted_text(scattered, longest=2) == ""
     assert counted_text(repeated, longest=2) == "one"
-
-
-def test_citations_of_pages() -> None:
-    first, second = citation("a.pdf", 1), citation("a.pdf", 2)
-    cited = cited_pages([first, first, second, citation(None, None)])
-    assert cited == {("a.pdf", 1), ("a.pdf", 2)}
-    gold = {("a.pdf", 2), ("b.pdf", 1)}
-    assert precision(cited, gold) == 0.5
-    with pytest.raises(ValueError):
-        precision(set(), cited)
 
 
 ANNOTATED = case_rows("""
@@ -362,63 +225,6 @@ def test_an_answer_further_away_does_not_state_the_figure(gold: str, question: s
     assert not states_figure(text, figure)
 
 
-def test_a_page_prints_a_figure_as_it_is_or_in_more_digits() -> None:
-    (millions,) = gold_figure("$382.00", "in USD millions")
-    assert is_printed("Net cash 381,603 466,699", millions)
-    assert is_printed("some 382 million", millions)
-    assert not is_printed("Net cash 383,603", millions)
-    (ratio,) = gold_figure("24.26", "")
-    assert not is_printed("24.3", ratio)
-    (share,) = gold_figure("0.54", "")
-    assert printed_forms(share) == ["0.54", ".54"]
-    (large,) = gold_figure("$11588.00", "")
-    forms = set(printed_forms(large))
-    assert forms >= {"11,588", "11588", "11588.00", "11,588.00"}
-
-
-# --- retrieval
-# ------------------------------------------------------------------------------------------------------------
-
-
-def numbered(number: int) -> Question:
-    kind = "table" if number < 3 else "prose"
-    return asked_of("a.pdf", f"question {number}", 1, number=str(number), kind=kind)
-
-
-ASKED = [numbered(number) for number in range(5)]
-RANKS = {
-    "own document": {
-        PEER: {"0": 0, "1": 1, "2": 2, "3": 4, "4": 11},
-        WHOLE: {"0": 1, "1": 1, "2": 3, "3": 4, "4": 0},
-    }
-}
-
-
-REPORTED = """
-| nearest chunks (peer) | 5 | .200 (.036–.624) | .400 (.118–.769) | .600 (.231–.882) |
-| everything | 5 | .400 (.118–.769) | .600 (.231–.882) | .800 (.376–.964) | .800 (.376–.964) | .517 (
-| prose | 2 | .000 (.000–.658) | .000 (.000–.658) | .000 (.000–.658) | .000 (.000–.658) |
-| table | 3 | .333 (.061–.792) | .667 (.208–.939) | .667 (.208–.939) | 1.000 (.439–1.000) |
-"""
-
-
-def test_the_report_counts_places() -> None:
-    text = report(ASKED, RANKS)
-    for line in case_lines(REPORTED):
-        assert line in text
-    assert hits_within(3, [0, 1, 3, 4]) == 2
-
-
-def test_a_run_is_compared_with_one_before() -> None:
-    before = {"own document": {WHOLE: {"0": 4, "1": 1, "2": 0, "3": 2, "gone": 1}}}
-    text = changes(ASKED, before, RANKS)
-    assert "2 better, 1 worse of 4; within the first 3: 2 gained, 1 lost (sign test p = 1.000)" in text
-    assert "| 2 | > 10 | 3 | better | question 2 |" in text
-    assert "| 3 | 2 | 4 | worse | question 3 |" in text
-    assert "question 1" not in text
-    assert "0 better, 0 worse of 0" in changes(ASKED, {}, RANKS)
-
-
 RULES = [
     "The deficit ceiling, the ceiling of the deficit.",
     "The deficit ceiling and other rules of budgets.",
@@ -438,42 +244,6 @@ def three_pages(folder: Path) -> tuple[Chatbot, QuestionSet]:
     return chatbot, QuestionSet("own", (question,), (path,))
 
 
-PLACES = {
-    "without reranking": 2,
-    "reranked: pages that answer first": 1,
-    "reranked: turned round": 1,
-    "reranked: nonsense": 2,
-}
-
-
-NONSENSE = "| reranked: nonsense | 1 | .000 (.000–.793) | 1.000 (.207–1.000) | 1.000 (.207–1.000) |"
-
-
-def test_what_reranking_can_bring_and_cost_is_measured_with_servers_that_stand_in_for_models(
-    tmp_path: Path,
-) -> None:
-    chatbot, questions = three_pages(tmp_path)
-    with chatbot:
-        ranks = measure_reranking(chatbot, questions)
-    assert set(ranks) == {"own document", "all documents"}
-    for by_variant in ranks.values():
-        places = {name: found["q"] for name, found in by_variant.items()}
-        assert places == PLACES
-    assert NONSENSE in reranking_report(ranks)
-
-
-def test_the_page_that_answers_is_put_first_and_a_turned_round_one_last(tmp_path: Path) -> None:
-    chatbot, questions = three_pages(tmp_path)
-    (question,) = questions.questions
-    found = {}
-    with chatbot:
-        for name, reply in REPLIES.items():
-            with reranking(reply) as search:
-                hits = search(chatbot, question, ())
-            found[name] = [hit.page for hit in hits]
-    assert found == {"pages that answer first": [2, 3, 1], "turned round": [3, 2, 1], "nonsense": [1, 2, 3]}
-
-
 def test_an_order_that_is_not_taken_ends_the_measurement(tmp_path: Path) -> None:
     chatbot, questions = three_pages(tmp_path)
     with (
@@ -483,28 +253,6 @@ def test_an_order_that_is_not_taken_ends_the_measurement(tmp_path: Path) -> None
     ):
         search(chatbot, questions.questions[0], ())
 
-
-@dataclass(frozen=True)
-class Switches:
-    """As a retriever's may look."""
-
-    kinds: bool = True
-    words: float = 0.5
-    kept: float = 0.7
-    turned_off: bool = False
-    name: str = "x"
-
-
-def test_each_part_is_switched_off_once() -> None:
-    off = switched_off(Switches(), neutral={"kept": 1.0})
-    assert list(off) == ["kinds", "words", "kept"]
-    assert off["kinds"] == Switches(kinds=False)
-    assert off["words"] == Switches(words=0.0)
-    assert off["kept"] == Switches(kept=1.0)
-
-
-# --- absent questions
-# -----------------------------------------------------------------------------------------------------------
 
 PAGES = [
     "Nike, Inc. 10-K 2019. Revenues 39,117 in fiscal 2019 and 2018.",
@@ -521,40 +269,6 @@ def filing(text: str, company: str = "Nike") -> Question:
     return replace(FILING, text=text, company=company)
 
 
-def test_words_are_compared_without_case_and_plural() -> None:
-    words = words_of("The Taxes of FY24, 1,234.5 and 2025-26: Loss")
-    assert words == set("the tax of 2024 1234.5 and 2025 2026 loss".split())
-
-
-def test_all_words_on_one_page_may_be_it() -> None:
-    document = Document.of(PAGES)
-    assert document.has("toll taxes")
-    assert not document.has("tax gap")
-
-
-def test_another_company_that_the_document_does_not_name() -> None:
-    companies = ["Nike", "Best Buy", "Costco"]
-    document = Document.of([*PAGES, "Best results; buy back"])
-    swapped = swap_entity(FILING, document, companies)
-    assert swapped == "What is the FY2019 total revenue for Costco? Compare with FY2018."
-    with_both = Document.of([*PAGES, "Best Buy, Costco"])
-    assert swap_entity(FILING, with_both, companies) == ""
-    named = filing("What did Block (formerly known as Square) earn?", "Block")
-    assert swap_entity(named, document, ["Block", "Costco"]) == "What did Costco earn?"
-    follow_up = replace(FILING, history=(Exchange("a", "b"),))
-    assert swap_entity(follow_up, document, ["Costco"]) == ""
-
-
-def test_another_country_or_institution() -> None:
-    country = asked_of("m.pdf", "Where does Malaysia stand?", 1, number="p")
-    institution = replace(country, text="When does the NSRF begin, by GDP?")
-    neither = replace(country, text="How high is GDP?")
-    document = Document.of(["Malaysia and India and Indonesia", "NSRF"])
-    assert swap_entity(country, document, []) == "Where does Kenya stand?"
-    assert swap_entity(institution, document, []) == "When does the PROSUR begin, by GDP?"
-    assert swap_entity(neither, document, []) == ""
-
-
 def test_years_that_stand_nowhere_are_moved_alike() -> None:
     document = Document.of(PAGES)  # 2017, 2018, 2019, 2022, 2025 and 2026 are there
     assert swap_period(FILING, document) == "What is the FY2016 total revenue for Nike? Compare with FY2015."
@@ -563,26 +277,6 @@ def test_years_that_stand_nowhere_are_moved_alike() -> None:
     assert swap_period(filing("How much?"), document) == ""
     all_years = " ".join(map(str, range(1950, 2100)))
     assert swap_period(FILING, Document.of([all_years])) == ""
-
-
-def test_a_measure_that_the_document_lacks() -> None:
-    document = Document.of([*PAGES, "net interest margin; common equity Tier 1"])
-    swapped = swap_measure(FILING, document)
-    assert swapped == "What is the FY2019 combined ratio for Nike? Compare with FY2018."
-    long = filing("What is the FY2019 quick ratio for Nike? " + "It is defined at length. " * 9)
-    assert swap_measure(long, document, turn=1) == "What was Nike's value at risk in FY2019?"
-    public = filing("How large is the fiscal deficit?", company="")
-    apart, together = Document.of(["tax", "gap"]), Document.of(["the gap in tax"])
-    assert swap_measure(public, apart) == "How large is the tax gap?"
-    assert swap_measure(public, together) == "How large is the lottery proceeds?"
-    unnamed = filing("How large is it?", company="")
-    assert swap_measure(unnamed, document) == ""
-
-
-def test_there_are_forty_measures() -> None:
-    measures = [names[0] for names in (*FILING_MEASURES, *PUBLIC_MEASURES)]
-    assert len(measures) == 40
-    assert len(set(measures)) == 40
 
 
 def test_made_questions_are_absent_and_the_same_every_time() -> None:
@@ -602,23 +296,6 @@ def test_made_questions_are_absent_and_the_same_every_time() -> None:
     assert made[0].names == ("nike.pdf",)
     assert made == make_absent([FILING, other], texts)
 
-
-def test_at_least_a_hundred_are_made_of_the_shared_questions(shared: Path) -> None:
-    policy = load_questions(shared / "policyqa_dev.jsonl", shared / "policy")
-    # Without any text nothing stands in the way; what the documents hold takes some away, a handful in all.
-    made, originals = list[Question](), set[str]()
-    for some in (policy, load_financebench(shared)):
-        texts = {path.name: ["nothing"] for path in some.files}
-        made += make_absent(some.questions, texts)
-        originals |= {question.text for question in some.questions}
-    assert len(made) > 100
-    names, asked = {question.id for question in made}, {question.text for question in made}
-    assert len(names) == len(made)
-    assert not originals & asked
-
-
-# --- answers
-# ------------------------------------------------------------------------------------------------------------
 
 VALUED = asked_of("a.pdf", "How much?", 1, 2, number="v", values=("4.4",))
 
@@ -657,19 +334,6 @@ def test_a_figure_is_right_wrong_or_refused() -> None:
     assert f"| own document, to be computed | 1 | {all_of_it} | {nothing} | {nothing} |" in text
 
 
-def test_refusals_are_counted_by_what_was_asked() -> None:
-    yes, no = asked_for(VALUED, "x"), asked_for(VALUED, "x", answered=False)
-    groups = {
-        "own document": [yes, no],
-        "all documents": [yes, yes],
-        "absent period, made": [no, no],
-        "absent entity, made": [no, yes],
-    }
-    text = refusal_table(groups)
-    assert f"| all made absent | 4 | {share_cell(3, 4)} |" in text
-    assert f"| answerable, own document | 2 | {share_cell(1, 2)} |" in text
-
-
 OTHER_TEXTS = {
     "a.pdf": ["4.4"],
     "b.pdf": ["It was 4.4 there"],
@@ -692,27 +356,8 @@ def test_a_question_is_put_to_documents_that_hold_no_right_value() -> None:
     assert other_documents(questions, OTHER_TEXTS, most=99, seed=2) != pairs
 
 
-# --- calibration
-# ------------------------------------------------------------------------------------------------------------
-
-
 def examples(group: str, answerable: bool, *values: float) -> list[Example]:
     return [Example(group, "some", answerable, {"good": value, "idle": 0.5}) for value in values]
-
-
-def test_what_separates_is_learned() -> None:
-    answerable = examples("a", True, 0.8, 0.9, 0.7, 0.6)
-    absent = examples("a", False, 0.1, 0.2, 0.3, 0.4)
-    both = [*answerable, *absent]
-    model = fit(both)
-    assert model.names == ("good", "idle")
-    good, idle = model.weights
-    assert good > 1
-    assert idle == pytest.approx(0)
-    assert not any(model.refuses(example.features) for example in answerable)
-    assert all(model.refuses(example.features) for example in absent)
-    assert separation(both, "good") == 1.0
-    assert separation(both, "idle") == 0.5
 
 
 def test_the_threshold_refuses_no_more_than_may_be() -> None:
@@ -723,13 +368,6 @@ def test_the_threshold_refuses_no_more_than_may_be() -> None:
         model = fit([*answerable, *absent], wrongly=wrongly)
         refused = sum(model.refuses(example.features) for example in answerable)
         assert refused == int(wrongly * 51)
-
-
-def test_few_answerable_ones_weigh_as_much_as_many_absent_ones() -> None:
-    answerable = examples("a", True, 0.6, 0.8)
-    absent = examples("a", False, *[0.2, 0.4] * 50)
-    model = fit([*answerable, *absent])
-    assert model.probability({"good": 0.5, "idle": 0.5}) == pytest.approx(0.5, abs=0.01)
 
 
 def test_a_document_is_judged_by_the_others() -> None:
@@ -743,31 +381,3 @@ def test_a_document_is_judged_by_the_others() -> None:
     assert groups == ["a"] * 6 + ["b"] * 6 + ["odd"] * 4
     refused = [refused for _, refused in judged]
     assert refused[-4:] == [True, True, False, False]
-
-
-def test_one_label_alone_teaches_nothing() -> None:
-    with pytest.raises(ValueError):
-        fit(examples("a", True, 0.1, 0.2))
-    with pytest.raises(ValueError):
-        fit([])
-
-
-def test_features_are_the_best_of_each_part() -> None:
-    first = hit("a.pdf", 1, vector=0.2, coverage=0.9)
-    second = hit("a.pdf", 2, vector=0.4, page_words=0.1)
-    parts = read_parts("?", [first, second])
-    assert parts["vector"] == 0.4
-    assert parts["coverage"] == 0.9
-    assert parts["page_words"] == 0.1
-    assert parts["chunk_words"] == 0.0
-    assert parts["first vector"] == 0.2
-    assert parts["first page_words"] == 0.0
-    of_nothing = read_parts("?", [])
-    assert set(of_nothing.values()) == {0.0}
-
-
-def test_a_function_is_named_by_its_module() -> None:
-    assert named_function("benchmarks.calibrate_refusal:read_parts") is read_parts
-    for wrong in ("benchmarks.nothing:x", "benchmarks.calibrate_refusal:nothing", "nothing"):
-        with pytest.raises(SystemExit, match="MODULE:FUNCTION"):
-            named_function(wrong)

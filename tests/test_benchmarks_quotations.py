@@ -2,17 +2,12 @@
 
 from __future__ import annotations
 
-import json
-from pathlib import Path
-
 import pytest
 
 from benchmarks.quotation_judging import Sheet, Shown, plain, shown_parts
-from benchmarks.tatqa_pages import load_tatqa
 from ingestion.reading.pdf import PdfFile
 from ingestion.records import Rect
 from tests.case_rows import case_rows
-from tests.commands import usage_of
 from tests.pdfs import make_pdf
 
 PAGE = """Revenue fell by 2 per cent. Costs rose, as wages did,
@@ -41,10 +36,6 @@ def full_stops(text: str) -> list[int]:
     return [at + 1 for at, letter in enumerate(text) if letter == "."]
 
 
-def test_the_script_says_how_it_is_used() -> None:
-    assert usage_of("quotations.py").startswith("usage:")
-
-
 # What is shown, what of the page it is, and whether that is whole and headed.
 SHOWN = case_rows("""
 Costs rose, as wages did, and the loss came to 4 million. | \
@@ -67,16 +58,6 @@ def test_a_head_alone_and_words_of_no_page_are_not_found(sheet: Sheet) -> None:
     assert shown_parts("Assets 2024 2023: Gold 3 4", sheet.letters, 0) is None
 
 
-def test_of_equal_words_the_nearest_are_meant(sheet: Sheet) -> None:
-    page = plain(PAGE)
-    first = shown_parts("Cash", sheet.letters, 0)
-    last = shown_parts("Cash", sheet.letters, len(sheet.letters))
-    assert first
-    assert first.runs[0][0] == page.index("cash")
-    assert last
-    assert last.runs[0][0] == page.rindex("cash")
-
-
 CUT = case_rows("""
 Revenue fell by 2 per cent.                               |
 Costs rose, as wages did, and the loss came to 4 million. |
@@ -88,13 +69,6 @@ and the loss came to 4 million.                           | begins
 @pytest.mark.parametrize(("quoted", "cut"), CUT)
 def test_sentences_that_are_cut_are_told(sheet: Sheet, quoted: str, cut: str) -> None:
     assert sheet.cuts(span(quoted), full_stops) == tuple(cut.split())
-
-
-def test_rows_are_whole_lines_with_a_figure(sheet: Sheet) -> None:
-    whole, part, prose = map(span, ["Loans 40 44", "Loans 40", "Cash and loans are at fair value"])
-    assert sheet.is_row(whole) is True
-    assert sheet.is_row(part) is False
-    assert sheet.is_row(prose) is False
 
 
 def test_a_mark_misses_words_or_covers_another_line(sheet: Sheet) -> None:
@@ -110,25 +84,3 @@ def test_a_mark_misses_words_or_covers_another_line(sheet: Sheet) -> None:
     assert sheet.missed(quoted, [other]) == ["Loans", "40", "44"]
     both = Rect(row.x0, other.y0, 1.0, row.y1)
     assert sheet.foreign([quoted], [both]) == ["Cash 12 11"]
-
-
-SALES = [["", "2019", "2018"], ["Total sales", "$1,496.5", "$1,202.9"]]
-CONTEXT = {
-    "table": {"uid": "ab-cd-ef-0123", "table": SALES},
-    "paragraphs": [{"order": 2, "text": "It rose & rose."}, {"order": 1, "text": "Sales by type."}],
-    "questions": [{"uid": number, "question": f"{number}?", "answer_type": "span"} for number in "abc"],
-}
-
-
-def test_contexts_are_laid_out_as_pages(tmp_path: Path) -> None:
-    path, pages = tmp_path / "contexts.json", tmp_path / "pages"
-    path.write_text(json.dumps([CONTEXT]))
-    found = load_tatqa(path, pages, sample=2, seed=1)
-    assert len(found.questions) == 2
-    (file,) = found.files
-    assert load_tatqa(path, pages, sample=2, seed=1) == found
-    text, *_ = PdfFile(file).words(1)
-    lines = text.split("\n")
-    assert lines[0] == "Sales by type."
-    assert lines[-1] == "It rose & rose."
-    assert "Total sales" in text

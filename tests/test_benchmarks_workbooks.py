@@ -7,11 +7,10 @@ from openpyxl import load_workbook
 
 from benchmarks.hostile_workbooks import HOSTILE
 from benchmarks.made_workbooks import LAYOUTS, AskedCell, make_workbook
-from benchmarks.workbooks import KINDS, drawn, kind_of
+from benchmarks.workbooks import KINDS, kind_of
 from chatbot.records import Answer, Citation
 from ingestion.workbooks.number_formats import shown
 from tests.case_rows import case_rows
-from tests.commands import usage_of
 
 CELL = AskedCell("a.xlsx", "Revenue", "Tax revenue", "2024", "C3", "(1,204)")
 
@@ -26,14 +25,6 @@ def test_each_layout_has_the_cells_that_are_asked_for(tmp_path: Path) -> None:
             place = book[cell.sheet][cell.address]
             if place.data_type != "f":
                 assert shown(place.value, place.number_format).strip() == cell.shown
-
-
-def test_as_many_cells_are_drawn_from_each_workbook() -> None:
-    cells = [AskedCell(name, "S", "Row", "2024", f"B{at}", "1") for name in "ab" for at in range(9)]
-    some = drawn(cells, 6, 1)
-    assert sorted(cell.workbook for cell in some) == ["a"] * 3 + ["b"] * 3
-    assert some == drawn(cells, 6, 1)
-    assert some[0].question == "row 2024 in S"
 
 
 SAID = case_rows("""
@@ -58,7 +49,3 @@ def test_an_answer_is_right_with_the_cell_alone(kind: str, said: str, label: str
 def test_files_that_mean_harm_are_made(name: str, tmp_path: Path) -> None:
     HOSTILE[name](tmp_path / name, "http://127.0.0.1:9")
     assert (tmp_path / name).stat().st_size > 0
-
-
-def test_it_says_how_it_is_used() -> None:
-    assert "--hostile" in usage_of("workbooks.py")

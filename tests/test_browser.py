@@ -20,7 +20,6 @@ from playwright.sync_api import Browser, ConsoleMessage, Locator, Page, Request,
 from pypdf import PdfWriter
 from pypdfium2 import PdfDocument
 
-from benchmarks.made_pdfs import make_pdf as made_pdf
 from chatbot.evidence.page_marks import YELLOW
 from chatbot.store.lock import StoreLock
 from chatbot.ui.safe_text import JOINER
@@ -43,7 +42,7 @@ from tests.browser import (
 )
 from tests.commands import run_python
 from tests.marks import in_a_browser
-from tests.pdfs import draw_revenue, make_pdf, make_scan
+from tests.pdfs import make_pdf, make_scan
 from tests.provider import Behaviour, Provider, Refuse, Say, first_key, numbered_words
 
 pytestmark = in_a_browser
@@ -57,14 +56,6 @@ SCAN = "Circular.pdf"
 PROTECTED, PASSWORD = "Tax_Ruling.pdf", "sesame-4711"
 TEXT_PAGES, SCANNED_PAGES = 112, 8
 ANCHOR = "By when must the debt anchor be met?"
-# What a page says on the way to an answer, each text once.
-WATCH_STAGES = """() => {
-    window.stages = [];
-    new MutationObserver(() => {
-        const text = document.querySelector('.stage')?.textContent;
-        if (text && window.stages.at(-1) !== text) window.stages.push(text);
-    }).observe(document.body, {childList: true, subtree: true, characterData: true});
-}"""
 
 
 # An image that begins above what is seen of it.
@@ -245,27 +236,6 @@ def test_a_passage_is_marked_on_a_scanned_page(page: Page) -> None:
     expect(page.get_by_role("dialog")).to_contain_text("read from the page's image by OCR")
     image, _ = image_of(page)
     assert yellow_box(image) is not None
-
-
-@pytest.mark.long
-def test_the_search_of_a_long_question_is_counted(page: Page) -> None:
-    page.evaluate(WATCH_STAGES)
-    box = page.get_by_label("Ask about the documents")
-    box.fill("What follows for the debt anchor where the deficit has been above its ceiling? " * 400)
-    box.press("Enter")
-    message = messages(page).last
-    message.get_by_text("Details").wait_for()
-    stages = page.evaluate("() => window.stages")
-    counts = []
-    for text in stages:
-        if found := re.fullmatch(r"Searching, piece (\d+) of (\d+) …", text):
-            number, total = map(int, found.groups())
-            counts.append((number, total))
-    assert len(counts) > 2, stages
-    assert counts == sorted(counts)
-    totals = {total for _, total in counts}
-    assert len(totals) == 1
-    expect(message.locator(".stage")).to_have_count(0)
 
 
 def test_a_refusal_names_its_reason_and_shows_what_was_considered(page: Page) -> None:
@@ -544,36 +514,3 @@ def test_with_a_model(browser: Browser, spare_home: Path, listener: Listener) ->
         assert "sk-secret" not in page.content()
         page.context.close()
     assert listener.requests == []
-
-
-def make_budget(folder: Path, pages: int) -> Path:
-    """A budget of so many pages, whose revenue stands in a table in the middle of it."""
-    half = pages // 2
-    before = made_pdf(folder / "before.pdf", half, seed=1)
-    after = made_pdf(folder / "after.pdf", pages - half - 1, seed=2)
-    table = draw_revenue(folder / "table.pdf")
-    budget = folder / "Budget.pdf"
-    with PdfWriter() as writer:
-        for part in (before, table, after):
-            writer.append(part)
-        writer.write(budget)
-    return budget
-
-
-@pytest.mark.long
-def test_a_budget_is_asked_while_it_is_added(browser: Browser, tmp_path: Path) -> None:
-    budget = make_budget(tmp_path, 30)
-    with Server(tmp_path / "home") as server:
-        documents = open_page(browser, f"{server.url}/documents", heading="Documents")
-        begin_adding(documents, budget)
-        see(documents, re.compile("can ask about it now"), timeout=30_000)
-        chat = open_page(browser, server.url)
-        chat.set_default_timeout(60_000)  # its tables are read first
-        answer = ask(chat, "What was total revenue in 2024?")
-        expect(answer).to_contain_text("1,585", timeout=30_000)
-        see(documents, re.compile(r"✓ Budget.pdf: added, 30 pages"), timeout=60_000)
-        again = ask(chat, "What was total revenue in 2024?")
-        expect(again).to_contain_text("1,585", timeout=30_000)
-        documents.context.close()
-        chat.context.close()
-    assert "Traceback" not in server.log.read_text()

@@ -6,7 +6,6 @@ from __future__ import annotations
 
 import re
 from pathlib import Path
-from urllib.parse import urlsplit
 
 import pytest
 
@@ -14,20 +13,9 @@ pytest.importorskip("playwright.sync_api", reason="playwright is not installed")
 
 from playwright.sync_api import Browser, Locator, Page, expect
 
-from tests.browser import (
-    Server,
-    Visitor,
-    answered_by,
-    ask,
-    at_once,
-    begin_to_ask,
-    messages,
-    settled,
-    store_of_rules,
-)
+from tests.browser import Server, Visitor, ask, at_once, messages, settled, store_of_rules
 from tests.commands import run
 from tests.marks import in_a_browser
-from tests.provider import Provider, Say, first_key, numbered_words
 
 pytestmark = in_a_browser
 
@@ -93,31 +81,3 @@ def test_an_answer_is_taken_away_looked_at_offline_and_verified(
     assert [url for url in asked if not url.startswith("data:")] == [path.as_uri()]
     assert told == []
     context.close()
-
-
-@pytest.mark.long
-def test_taking_a_file_disturbs_no_answer_on_its_way(browser: Browser, home: Path, tmp_path: Path) -> None:
-    def slowly(body: dict[str, object]) -> list[str]:
-        statement = "<script>alert(1)</script> Debt service comes to 1,577 million crowns"
-        return [*numbered_words(25), statement, f" [{first_key(body)}]."]
-
-    with (
-        Provider([slowly, Say(slowly, delay=0.15)]) as provider,
-        Server(home, answered_by(provider.url, key="sk-secret-key")) as server,
-        Visitor(browser, server.url) as page,
-    ):
-        ask(page, "What does debt service come to?")
-        begin_to_ask(page, "What is the debt anchor?")
-        first, second = messages(page).nth(1), messages(page).nth(3)
-        second.get_by_text("word3").wait_for()
-        path = take(page, first, tmp_path)
-        expect(second).not_to_contain_text("word24")  # it was still coming
-        second.get_by_text("Details").wait_for()
-        expect(second).not_to_contain_text("Stopped")
-        verify(path, home)
-    text = path.read_text("utf-8")
-    assert "<script" not in text
-    assert "sk-secret-key" not in text
-    host = urlsplit(provider.url).netloc
-    assert host.startswith("127.0.0.1:")
-    assert host in text

@@ -18,10 +18,8 @@ from playwright.sync_api import Browser, Page, expect
 from tests.browser import (
     Server,
     Visitor,
-    answered_by,
     arrive,
     ask,
-    at_once,
     close_dialog,
     messages,
     press,
@@ -31,7 +29,6 @@ from tests.browser import (
 )
 from tests.marks import in_a_browser
 from tests.pdfs import make_pdf
-from tests.provider import Provider, Say, first_key, numbered_words
 
 pytestmark = in_a_browser
 
@@ -158,26 +155,6 @@ def test_an_answer_is_copied_and_its_question_asked_otherwise(browser: Browser, 
         questions = page.locator(".question")
         expect(questions.nth(0)).to_have_text(CEILING)
         expect(questions.nth(1)).to_have_text(ANCHOR)
-
-
-@pytest.mark.long
-def test_what_was_asked_by_a_button_is_stopped_from_another_tab(browser: Browser, home: Path) -> None:
-    """home: owned by the server of the other tests; this one has its copy."""
-
-    def slowly(body: dict[str, object]) -> list[str]:
-        return [*numbered_words(400), f"[{first_key(body)}]."]
-
-    with Provider([Say(slowly, delay=0.1)]) as provider:
-        spare = home.with_name("spare")
-        with Server(spare, answered_by(provider.url)) as server, Visitor(browser, server.url) as page:
-            page.locator("[class*=st-key-example-] button").first.click()
-            page.get_by_text("word5").wait_for()
-            other = page.context.new_page()
-            other.goto(page.url)
-            other.get_by_text("word5").wait_for()
-            at_once(other.locator("[data-stop]"))
-            for tab in (page, other):
-                see(tab, "Stopped. The unfinished answer was kept, unchecked.")
 
 
 @pytest.mark.long

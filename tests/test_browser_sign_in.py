@@ -19,7 +19,6 @@ pytest.importorskip("authlib", reason="signing in is not installed (make setup-s
 from playwright.sync_api import APIResponse, Browser, ConsoleMessage, Locator, Page, expect
 
 from tests.browser import Server, arrive, ask, press, settled, store_of_rules
-from tests.doc_blocks import blocks_of
 from tests.identity_provider import CLIENT_SECRET, IdentityProvider
 from tests.marks import in_a_browser
 from tests.pdfs import make_pdf
@@ -27,7 +26,6 @@ from tests.pdfs import make_pdf
 pytestmark = in_a_browser
 
 TEXT = "The deficit ceiling is three per cent of output, and the debt anchor is sixty per cent of it."
-DEPLOY = Path(__file__).resolve().parent.parent / "docs" / "deploy.md"
 QUESTION = "What is the deficit ceiling?"
 
 
@@ -186,27 +184,6 @@ def test_the_page_says_why_the_provider_refused(
         expect(page.get_by_role("alert")).to_contain_text(text)
         expect(page.get_by_text("555")).to_have_count(0)
     page.context.close()
-
-
-@pytest.mark.long
-def test_a_provider_that_knows_no_choice_of_accounts_signs_in_as_the_docs_say(
-    browser: Browser, provider: IdentityProvider, tmp_path: Path
-) -> None:
-    (given,) = (block.text for block in blocks_of(DEPLOY) if "[auth.client_kwargs]" in block.text)
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        port = probe.getsockname()[1]
-    secrets = tmp_path / "secrets.toml"
-    secrets.write_text(f"{provider.secrets_toml(f'http://127.0.0.1:{port}')}\n{given}", encoding="utf-8")
-    home = store_of_rules(tmp_path, [TEXT])
-    with (
-        Server(home, {"STREAMLIT_SECRETS_FILES": str(secrets)}, port=port) as running,
-        refusing(provider, "select_account"),
-    ):
-        page, _ = visit(browser, running)
-        sign_in(page, "Ann")
-        arrive(page, "Chat")
-        page.context.close()
 
 
 def test_files_are_taken_once_one_is_signed_in(browser: Browser, server: Server, tmp_path: Path) -> None:

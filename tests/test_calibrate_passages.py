@@ -4,7 +4,6 @@ import numpy as np
 import pytest
 
 from benchmarks import calibrate_passages
-from tests.commands import usage_of
 
 
 def passages_of(group: str, right: int, count: int = 8) -> calibrate_passages.Example:
@@ -27,7 +26,3 @@ def test_the_rank_counts_what_comes_before_the_first_right_passage() -> None:
     example = calibrate_passages.Example("A.pdf", signs, right)
     assert calibrate_passages.rank(example, np.array([1.0])) == 1
     assert calibrate_passages.rank(example, np.array([-1.0])) == 0
-
-
-def test_the_script_runs_as_the_readme_calls_it() -> None:
-    assert "--ridge" in usage_of("calibrate_passages.py")

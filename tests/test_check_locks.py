@@ -124,14 +124,6 @@ def test_a_vulnerable_version_fails_with_its_fix(packages: Path, service: Servic
     assert done.stdout.endswith("\nplain 1.0: CVE-2026-1 GHSA-new, fixed in 1.1\n")
 
 
-def test_two_versions_in_two_locks_are_both_looked_up(packages: Path, service: Service) -> None:
-    lock(packages, "requirements-dev", "plain", "plain==0.9")
-    service.listed["plain", "0.9"] = ("GHSA-new", "1.0")
-    done = check(packages, service.address)
-    assert done.returncode == 1
-    assert done.stdout.endswith("\nplain 0.9: CVE-2026-1 GHSA-new, fixed in 1.0\n")
-
-
 def test_what_is_ignored_passes_until_it_is_gone(packages: Path, service: Service) -> None:
     ignored = 'ignored = { CVE-2026-1 = { reason = "never called", since = 2026-01-31 } }'
     (packages / "pyproject.toml").write_text(SETTINGS + ignored)
@@ -150,13 +142,6 @@ def test_where_nobody_answers_it_says_that_nothing_was_checked(packages: Path) -
     assert done.returncode == 0
     assert "vulnerabilities: NOT CHECKED, " in done.stdout
     assert "refused" in done.stdout
-
-
-def test_a_service_that_knows_nothing_is_not_believed(packages: Path, service: Service) -> None:
-    service.listed.clear()
-    done = check(packages, service.address)
-    assert done.returncode == 0
-    assert "NOT CHECKED, the service does not even know old vulnerabilities" in done.stdout
 
 
 def test_all_faults_are_told_and_fail(packages: Path) -> None:
@@ -190,13 +175,6 @@ def test_a_licence_is_permitted_or_named(packages: Path, script: Any, fields: st
     locked = {"plain": "1.0", "other": "1.0"}
     found = list(script.unlicensed(locked, settings))
     assert found == ([f"other 1.0: {said}"] if said else [])
-
-
-def test_a_package_that_is_locked_but_not_installed_is_named(packages: Path, script: Any) -> None:
-    locked = {"plain": "1.1", "nowhere": "1.0"}
-    missing, older = script.unlicensed(locked, {"permitted": ["MIT"]})
-    assert missing == "nowhere 1.0: licence unknown, for none is installed: make setup-dev"
-    assert older == "plain 1.1: licence unknown, for 1.0 is installed: make setup-dev"
 
 
 def test_an_exception_is_of_one_licence_and_needed(packages: Path, script: Any) -> None:

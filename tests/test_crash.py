@@ -12,15 +12,13 @@ import subprocess
 import sys
 from collections.abc import Callable
 from contextlib import closing
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from benchmarks.crash_checks import Contents, Shown, embedding_repeated, faults, look, ocr_repeated
+from benchmarks.crash_checks import faults, look
 from benchmarks.crash_files import File, make_files
-from benchmarks.crash_process import STEPS
 from chatbot.settings import Settings
 from chatbot.store.catalog import Catalog
 from chatbot.store.doctor import examine
@@ -82,10 +80,6 @@ def test_a_few_kills(root: Path, tmp_path: Path) -> None:
     done = subprocess.run(command, cwd=root, capture_output=True, text=True, timeout=100, check=False)
     assert done.returncode == 0, done.stdout + done.stderr
     assert done.stdout.startswith(f"python {campaign}\n6 kills, ")
-
-
-# --- windows that kills have hit
-# --------------------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("change", ["remove", "restore", "retire"])
@@ -206,10 +200,6 @@ def test_a_log_is_set_aside_before_its_catalogue(tmp_path: Path, monkeypatch: py
     assert rebuilt.status == "added"
 
 
-# --- what the campaign looks for
-# ----------------------------------------------------------------------------------------------------
-
-
 def sound(tmp_path: Path) -> tuple[Path, dict[str, File]]:
     """A store of two files, one of them gone, and the files as the campaign knows them."""
     folder, home = tmp_path / "files", tmp_path / "home"
@@ -276,27 +266,6 @@ def test_each_fault_of_the_copies_is_seen(tmp_path: Path) -> None:
     (home / "chroma_db" / "left").write_text("... zuvelo ...")
     found = faults_of(home, {**files, "ab": gone})
     assert any("left still holds a word of Gone.pdf" in line for line in found)
-
-
-def test_repeated_work_is_counted() -> None:
-    none = Contents({"a": Shown("ab", False)}, {}, {}, {}, {}, {}, frozenset(), (), frozenset(), {})
-    before = replace(none, vectors={b"1": 512, b"2": 256})
-    after = replace(none, vectors={b"1": 512, b"3": 512})
-    what_was_lost = ["= doctor", "embedded 512", "= search", "embedded 256"]
-    more = ["= doctor", "embedded 768"]
-    all_of_it = ["= doctor", "embedded 256"]
-    assert embedding_repeated(before, after, what_was_lost) == 0
-    assert embedding_repeated(before, after, more) == 256
-    assert embedding_repeated(none, none, all_of_it) == 256
-    read_before = ["ocr ab 1", "kept ab 1", "ocr ab 2"]
-    read_after = ["ocr ab 1", "ocr ab 2", "ocr cd 1"]
-    assert ocr_repeated(read_before, read_after) == 1
-
-
-def test_every_step_that_is_logged_is_there() -> None:
-    for owner, methods in STEPS.values():
-        for method in methods:
-            assert callable(getattr(owner, method))
 
 
 def test_names_that_are_as_they_should_be_are_not_written(

@@ -71,9 +71,6 @@ def codes(path: Path) -> list[str]:
     return written
 
 
-# --- the first page -----------------------------------------------------------------------------------------
-
-
 @pytest.mark.parametrize("command", FIRST_COMMANDS)
 def test_the_first_commands_are_targets_and_shown(command: str) -> None:
     target = command.removeprefix("make ")
@@ -85,14 +82,6 @@ def test_the_first_commands_are_targets_and_shown(command: str) -> None:
 
 def test_the_gate_passes_the_tests_as_the_readme_says() -> None:
     assert re.search(r"(?m)^make test\b", text_of(ROOT / ".ci" / "run"))
-
-
-def test_the_readme_is_short() -> None:
-    text = text_of(ROOT / "README.md")
-    assert text.count("\n") <= 120
-
-
-# --- settings, targets and files ----------------------------------------------------------------------------
 
 
 def default_of(field: str) -> str:
@@ -126,9 +115,6 @@ def test_every_file_that_is_named_exists(path: Path) -> None:
     for script in scripts:
         places = [folder / script for folder in (ROOT / "benchmarks", ROOT, ROOT / "chatbot" / "memory")]
         assert any(map(Path.exists, places)), script
-
-
-# --- commands -----------------------------------------------------------------------------------------------
 
 
 @cache
@@ -215,9 +201,6 @@ def test_the_words_of_an_answer_are_documented() -> None:
         assert f"{mark} |" in answers, mark
 
 
-# --- what commands show -------------------------------------------------------------------------------------
-
-
 def console_blocks(path: Path) -> list[Block]:
     return [block for block in blocks_of(path) if block.info == "console"]
 
@@ -262,9 +245,6 @@ def test_commands_show_what_their_page_says(path: Path, folder: Path, request: p
     for block in blocks:
         wrong += reader.follow(block)
     assert not wrong, "\n\n".join(wrong)
-
-
-# --- links --------------------------------------------------------------------------------------------------
 
 
 def links_of(path: Path) -> Iterator[str]:
@@ -313,8 +293,6 @@ def test_every_page_is_led_to() -> None:
     pages = [path for path in PAGES if path.parent != ROOT]
     assert not [name(path) for path in pages if path not in led]
 
-
-# --- the site -----------------------------------------------------------------------------------------------
 
 # What a browser would fetch, or open on a click, by the kind of file that says so.
 HOST = r"""((?:[a-z]+:)?//[^"'\s>)]+)"""

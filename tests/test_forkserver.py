@@ -89,10 +89,6 @@ def test_a_forked_process_is_its_own(tmp_path: Path) -> None:
     assert done.returncode == 7
 
 
-def test_who_forks_has_one_thread() -> None:
-    assert forkserver.preloaded()["threads"] == 1
-
-
 def test_a_child_that_is_killed_or_too_slow_is_told_and_harms_nobody(tmp_path: Path) -> None:
     before = forkserver.preloaded()["pid"]
     server = started("http.server", "0")
@@ -108,18 +104,6 @@ def test_a_child_that_is_killed_or_too_slow_is_told_and_harms_nobody(tmp_path: P
     assert forkserver.preloaded()["pid"] == before
 
 
-def test_what_a_dead_worker_has_left_is_killed(tmp_path: Path) -> None:
-    place = forkserver.place()
-    with held(place.folder, place.owner) as worker:
-        assert worker.stdout
-        left = int(worker.stdout.readline())
-        assert not is_gone(left, 0.2)
-        worker.kill()
-    assert is_gone(left)
-    done = run(tmp_path, "list")
-    assert done.returncode == 0
-
-
 @pytest.mark.long
 def test_it_ends_with_its_owner_and_takes_all_along(tmp_path: Path) -> None:
     owner = subprocess.Popen(["sleep", "60"])
@@ -130,22 +114,3 @@ def test_it_ends_with_its_owner_and_takes_all_along(tmp_path: Path) -> None:
         owner.wait()
         assert is_gone(left)
         worker.kill()
-
-
-@pytest.mark.long
-def test_the_next_who_asks_starts_another_when_it_is_gone(tmp_path: Path) -> None:
-    code = f"""
-import os, signal, sys
-from pathlib import Path
-from tests import forkserver
-from tests.commands import run
-home = Path({str(tmp_path)!r})
-forkserver.use(home, os.getpid())
-first = forkserver.preloaded()["pid"]
-os.kill(first, signal.SIGKILL)
-os.waitpid(first, 0)
-assert run(home, "list").returncode == 0
-assert forkserver.preloaded()["pid"] != first
-forkserver.stop()
-"""
-    subprocess.run([sys.executable, "-c", code], cwd=ROOT, check=True, timeout=100)

@@ -80,30 +80,3 @@ def test_who_waits_too_long_says_so(tmp_path: Path) -> None:
         pytest.fail("alone with another")
     with turn(tmp_path, alone=True, patience=0.1):
         pass
-
-
-DYING_IN_TURN = """
-import os, sys
-from pathlib import Path
-from tests.turns import turn
-
-with turn(Path(sys.argv[1]), alone=True):
-    os._exit(3)
-"""
-
-
-def test_the_turn_of_who_dies_ends(tmp_path: Path) -> None:
-    command = [sys.executable, "-c", DYING_IN_TURN, str(tmp_path)]
-    done = subprocess.run(command, cwd=ROOT, check=False)
-    assert done.returncode == 3
-    with (
-        turn(tmp_path, alone=True, patience=0.1),
-        pytest.raises(TurnError),
-        turn(tmp_path, alone=False, patience=0.1),
-    ):
-        pytest.fail("two at once")
-
-
-def test_several_that_are_not_alone_go_together(tmp_path: Path) -> None:
-    with turn(tmp_path, alone=False), turn(tmp_path, alone=False, patience=0.1):
-        pass

@@ -24,6 +24,7 @@ __all__ = [
     "currency_of",
     "family_of",
     "short_sign",
+    "sign_of_family",
 ]
 
 _COLUMNS = 7
@@ -100,6 +101,12 @@ def short_sign(code: str) -> str:
     """The shortest sign of a currency, such as "$"; the code itself where it has none."""
     signs = (sign for cells in _ROWS if cells[0] == code for sign in cells[1].split())
     return min(signs, key=len, default=code)
+
+
+def sign_of_family(code: str) -> str:
+    """The sign of a currency whose word several share, such as "$" for "USD"; "" for none."""
+    sign = short_sign(code)
+    return sign if family_of(code) and sign in DRAWN_SIGNS else ""
 
 
 def family_of(code: str) -> str:

@@ -16,8 +16,7 @@ from typing import Any, TypeAlias
 
 import pytest
 
-from chatbot.cli import arguments, exit_codes, output
-from chatbot.search import retrieval
+from chatbot.cli import arguments, output
 from chatbot.service import Chatbot
 from chatbot.settings import Settings
 from chatbot.store.library import Library, Upload
@@ -148,13 +147,6 @@ def test_ask_prints_the_whole_answer(home: Path) -> None:
     assert "3.0 per cent" in run(home, "ask", "What is the deficit ceiling?").stdout
 
 
-def test_what_the_user_should_know_of_an_answer_is_in_its_line(home: Path) -> None:
-    done = run(home, "ask", "What is the deficit ceiling in 2030 and 2035?", "--json")
-    notice = {"layer": "notice", "source": "", "text": "These documents say nothing about 2035."}
-    assert notice in line_of(done)["notes"]
-    assert "2035" in done.stderr
-
-
 def test_a_conversation_goes_on_in_the_next_process(home: Path) -> None:
     run(home, "ask", "What is the deficit ceiling?", "--conversation", "talk")
     line = line_of(run(home, "ask", "And the debt anchor?", "--conversation", "talk", "--json"))
@@ -196,23 +188,6 @@ def test_a_batch_gives_one_line_a_query_in_order_and_goes_on_after_a_bad_one(hom
     assert line_of(run(home, "ask", "--batch", stdin=first_query))["id"] == "a"
 
 
-@pytest.mark.parametrize("command", ["search", "ask"])
-def test_a_batch_goes_on_after_a_number_of_pages_that_cannot_be(home: Path, command: str) -> None:
-    numbers = [0, -1, 10_001, "abc", 1.5, True, [], float("inf"), 10_000]
-    rows = [{"id": at, "query": "deficit ceiling", "k": k} for at, k in enumerate(numbers)]
-    batch = "\n".join(map(json.dumps, rows))
-    done = run(home, command, "--batch", stdin=batch)
-    found = lines(done)
-    assert done.returncode == 1
-    assert [line["id"] for line in found] == list(range(len(rows)))
-    *wrong, right = found
-    for line in wrong:
-        assert set(line) == {"id", "error"}
-        assert "These fields of the line are not valid: k" in line["error"]
-        assert "1 to 10000" in line["error"]
-    assert "error" not in right
-
-
 LONG = "The debt anchor is 60 per cent of output. " * 40 + "The deficit ceiling is 3.0 per cent. " * 40
 
 
@@ -233,14 +208,6 @@ def test_strategies_are_shown_side_by_side(home: Path) -> None:
     assert first.startswith("1. ")
     assert first.count("Rules.pdf, page") == second.count("Rules.pdf, page") == 2
     assert "piece" in first
-
-
-@pytest.mark.parametrize(("strategy", "said"), [("magic", "no strategy 'magic'"), ("rrf,", "no strategy ''")])
-def test_a_strategy_that_is_none_is_wrong_usage(home: Path, strategy: str, said: str) -> None:
-    done = run(home, "search", "debt", "--strategy", strategy)
-    assert done.returncode == 2
-    assert said in done.stderr
-    assert run(home, "search", "--batch", "--strategy", "rrf,union").returncode == 2
 
 
 def test_remove_and_restore(home: Path) -> None:
@@ -412,11 +379,6 @@ def test_names_are_found_however_they_are_typed_and_hints_can_be_pasted(tmp_path
     assert run(home, "restore", "--", name).returncode == 0
 
 
-def test_the_choices_are_those_of_the_search() -> None:
-    assert arguments.MODES == retrieval.MODES
-    assert exit_codes.MOST_PAGES == retrieval.MOST_HITS
-
-
 SEARCHED_ALREADY = (
     "Already searchable; completed by the next `add` or `doctor`, or while the server runs: Rules.pdf."
 )
@@ -442,26 +404,6 @@ def test_an_interrupted_addition_says_what_becomes_of_what_is_searched_already(
     assert "again" not in said
 
 
-def test_an_order_to_end_names_what_has_to_be_added_again(tmp_path: Path) -> None:
-    home, path = tmp_path / "home", tmp_path / "Long.pdf"
-    rule = "The deficit ceiling is 3.0 per cent of output."
-    make_pdf(path, [f"Chapter {number}\n{rule}" for number in range(3_000)])
-    command = [sys.executable, "-m", "chatbot", "add", str(path)]
-    environment = {**os.environ, "FINPOLICY_HOME": str(home)}
-    with subprocess.Popen(
-        command, env=environment, stderr=subprocess.PIPE, text=True, start_new_session=True
-    ) as process:
-        while not (home / "chroma_db" / "catalog.sqlite3").exists():
-            time.sleep(0.02)
-        process.terminate()
-        assert process.stderr
-        said = process.stderr.read()
-    assert process.returncode == 130
-    assert "Traceback" not in said
-    assert "Long.pdf" in said
-    assert "Stopped." in said
-
-
 def test_without_a_terminal_progress_is_a_line_now_and_then(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -476,16 +418,3 @@ def test_without_a_terminal_the_way_to_give_a_password_is_named(tmp_path: Path) 
     done = run(tmp_path / "home", "add", path)
     assert done.returncode == 1
     assert "--passwords FILE.tsv, with one line per file: file name, tab, password." in done.stdout
-
-
-def test_an_amendment_is_named_once(tmp_path: Path) -> None:
-    texts = {
-        "reserve_2022.pdf": "Reserve Policy 2022\nThe reserve is invested in bonds of the county.",
-        "reserve_change.pdf": "First Amendment to the Reserve Policy, 2024\nLoans end in 9 years.",
-    }
-    for name, text in texts.items():
-        run(tmp_path / "home", "add", make_pdf(tmp_path / name, [text]))
-    question = "In which bonds is the reserve invested?"
-    done = run(tmp_path / "home", "ask", question, "--document", "reserve_2022.pdf")
-    sentence = "A later document, reserve_change.pdf, amends reserve_2022.pdf."
-    assert (done.stdout + done.stderr).count(sentence) == 1

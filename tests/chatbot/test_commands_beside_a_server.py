@@ -11,9 +11,7 @@ import socket
 import subprocess
 import sys
 import time
-import urllib.request
 from collections.abc import Iterator
-from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
 from pathlib import Path
 from typing import Any, TypeAlias
@@ -22,7 +20,7 @@ import pytest
 
 import chatbot
 from chatbot.cli.command_client import socket_path
-from tests.browser import PORTS, Server, answered_by, is_free
+from tests.browser import Server, answered_by
 from tests.commands import run, run_in
 from tests.pdfs import make_pdf
 from tests.provider import Mute, Provider
@@ -116,39 +114,6 @@ def test_a_large_file_is_read_from_standard_input(alone: Path, home: Path, tmp_p
     assert "inside failed" not in said[1][2]
 
 
-def test_a_command_whose_output_nobody_takes_ends(home: Path) -> None:
-    read, write = os.pipe()
-    os.close(read)
-    environment = {**os.environ, "FINPOLICY_HOME": str(home)}
-    command = [sys.executable, "-m", "chatbot", "ask", "debt?", "--document", "No.pdf"]
-    done = subprocess.run(command, env=environment, stdout=write, stderr=write, timeout=20, check=False)
-    os.close(write)
-    assert done.returncode
-
-
-def test_an_answer_is_the_same_object(alone: Path, home: Path) -> None:
-    words = ("ask", CEILING, "--json")
-    (without,), (beside,) = lines(run(alone, *words)), lines(run(home, *words))
-    assert set(beside) == set(without)
-    assert beside["answer"].split("[")[0] == without["answer"].split("[")[0]
-    assert beside["citations"][0]["verified"] is True
-
-
-def test_a_batch_comes_from_standard_input(alone: Path, home: Path) -> None:
-    rows = [
-        {"id": 1, "query": "deficit ceiling"},
-        {"id": 2, "query": 5},
-        {"id": 3, "query": "anchor", "k": 1},
-    ]
-    batch = "\n".join(map(json.dumps, rows)) + "\nno json\n"
-    without, beside = (run(store, "search", "--batch", stdin=batch) for store in (alone, home))
-    assert beside.returncode == without.returncode == 1
-    assert lines(beside) == lines(without)
-    answers = lines(run(home, "ask", "--batch", stdin=batch))
-    assert [answer["id"] for answer in answers] == [1, 2, 3, None]
-    assert "3.0 per cent" in answers[0]["answer"]
-
-
 def test_documents_are_added_removed_and_restored(home: Path, tmp_path: Path) -> None:
     make_pdf(tmp_path / "Fees.pdf", ["The fee for a licence is 40 crowns."])
     (tmp_path / "broken.pdf").write_bytes(b"%PDF-1.4 nothing")
@@ -178,46 +143,6 @@ def test_what_is_copied_into_the_folder_is_added(home: Path) -> None:
     assert run(home, "add").stderr.startswith("There is nothing new in")
     (home / "documents" / "Copied.pdf").unlink()
     assert run(home, "remove", "Copied.pdf", "--purge").returncode == 0
-
-
-def test_conversations_and_memories_are_kept(home: Path, tmp_path: Path) -> None:
-    (first,) = lines(run(home, "ask", CEILING, "--conversation", "rules", "--json"))
-    assert first["exchange"] == 1
-    (listed,) = lines(run(home, "conversations", "--json"))
-    assert listed["conversation"] == "rules"
-    assert run(home, "conversations", "rules", "--rename", "The rules").returncode == 0
-    assert "The rules" in run(home, "conversations").stdout
-    (tmp_path / "cases.jsonl").write_text('{"question": "Q?", "plan": "A.", "reward": 1}\nno json\n')
-    done = run_in(tmp_path, home, "memory", "cases", "import", "cases.jsonl", "--json")
-    assert done.returncode == 1
-    assert lines(done)[0]["added"] == 1
-    assert '"plan": "A."' in run(home, "memory", "cases", "export").stdout
-
-
-def test_files_are_written_where_the_command_is_given(home: Path, tmp_path: Path) -> None:
-    done = run_in(tmp_path, home, "ask", CEILING, "--audit", "answer.html")
-    assert done.returncode == 0
-    assert (tmp_path / "answer.html").stat().st_size > 1_000
-    assert run_in(tmp_path, home, "key-figures", "--csv", "figures.csv").returncode == 0
-    assert (tmp_path / "figures.csv").is_file()
-
-
-def test_several_commands_run_at_once(home: Path) -> None:
-    with ThreadPoolExecutor(5) as threads:
-        answers = list(
-            threads.map(lambda at: run(home, "ask", (CEILING, ANCHOR)[at % 2], "--json"), range(5))
-        )
-    for at, done in enumerate(answers):
-        assert done.returncode == 0, done.stderr
-        (line,) = lines(done)
-        assert ("3.0 per cent", "60 per cent")[at % 2] in line["answer"]
-        assert not done.stderr
-
-
-def test_an_archive_is_written_meanwhile_where_the_command_was_given(home: Path, tmp_path: Path) -> None:
-    done = run_in(tmp_path, home, "export", "all.zip", "--json")
-    assert [line["kind"] for line in lines(done)][:2] == ["keys", "documents"]
-    assert (tmp_path / "all.zip").stat().st_mode & 0o777 == 0o600
 
 
 @pytest.mark.parametrize(
@@ -363,29 +288,6 @@ def test_a_password_is_asked_for_at_the_commands_own_terminal(home: Path, tmp_pa
     assert process.returncode == 0
     assert line["status"] == "added"
     assert run(home, "remove", "Locked.pdf", "--purge").returncode == 0
-
-
-def test_the_api_without_pages_takes_commands_too(alone: Path, tmp_path: Path) -> None:
-    home = Path(shutil.copytree(alone, tmp_path / "home"))
-    port = next(filter(is_free, PORTS))
-    with started(home, "serve", "--no-pages", "--address", "0.0.0.0", "--port", str(port)) as server:
-        wait_for_socket(home)
-        with socket.create_connection(("127.0.0.1", port), 30) as pages:
-            pages.sendall(
-                b"GET /_stcore/stream HTTP/1.1\r\nHost: localhost\r\nUpgrade: websocket\r\n"
-                b"Connection: Upgrade\r\nSec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==\r\n"
-                b"Sec-WebSocket-Version: 13\r\n\r\n"
-            )
-            assert pages.recv(20).startswith(b"HTTP/1.1 403"), "that would be the pages, without a key"
-        (hit, *_) = lines(run(home, "search", "debt anchor", "--json"))
-        assert hit["page"] == 2
-        index = urllib.request.urlopen(f"http://127.0.0.1:{port}/api/v1/", timeout=30)
-        assert json.load(index)["health"] == "/api/v1/health"
-        assert urllib.request.urlopen(f"http://127.0.0.1:{port}/ready", timeout=30).read() == b"ready\n"
-        server.send_signal(signal.SIGTERM)
-        assert server.wait(20) == 0
-        assert server.stderr and "nobody has to sign in" not in server.stderr.read(), "calls need a key"
-    assert not socket_of(home).exists()
 
 
 @pytest.fixture

@@ -9,8 +9,6 @@ import io
 from collections.abc import Sequence
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 
 from chatbot.comparison import (
     Change,
@@ -22,14 +20,10 @@ from chatbot.comparison import (
     change_between,
     changes,
     csv_bytes,
-    entry_line,
-    entry_text,
     question_in,
     ranks,
     series,
     shown_figures,
-    unit_text,
-    year_written,
 )
 from chatbot.errors import QuestionError
 from chatbot.records import Citation
@@ -116,63 +110,48 @@ def test_the_year_goes_into_the_question(question: str, year: str, asked: str) -
     assert question_in(question, year) == asked
 
 
-def test_years_are_written_in_one_way() -> None:
-    assert year_written("2025/26") == "2025-26"
-    assert year_written(" 2025–26") == "2025-26"
-    assert year_written("FY2024") == "FY2024"
-    assert year_written("2024") == "2024"
+def numbered(count: int) -> list[str]:
+    return [f"{number}" for number in range(count)]
 
 
-def test_what_is_no_question_says_why() -> None:
-    with pytest.raises(QuestionError, match="no question"):
-        Comparison.of(" ?! ", ["A", "B"])
+@pytest.mark.parametrize(
+    ("said", "question", "names", "years"),
+    [
+        ("no question", " ?! ", ["A", "B"], []),
+        ("At most 20 documents", "What?", numbered(21), []),
+        ("10 × 9", "What?", numbered(10), [f"{year}" for year in range(2010, 2019)]),
+    ],
+)
+def test_what_is_no_question_or_too_much_says_why(
+    said: str, question: str, names: list[str], years: list[str]
+) -> None:
+    with pytest.raises(QuestionError, match=said):
+        Comparison.of(question, names, years)
 
 
-def test_a_long_question_says_why() -> None:
-    with pytest.raises(QuestionError, match="1,001 characters"):
-        Comparison.of("x" * 1_001, ["A", "B"])
+CHANGES = """
+100 USD million | 122.7 USD million | +22.7 USD million, +22.7% | 100 × 22.7 / 100.0 = 22.7%
+5%    | 4.1% | −0.9 percentage points | 4.1 − 5.0 = −0.9 percentage points
+(300) | 200  | +500                   | 200 − (−300) = 500; no percentage
+# In one document a currency may stand in the first row only.
+5 USD | 6    | +1 USD, +20.0% | 100 × 1 / 5 = 20.0%
+"""
 
 
-def test_too_many_documents_say_why() -> None:
-    names = [f"{number}" for number in range(21)]
-    with pytest.raises(QuestionError, match="At most 20 documents"):
-        Comparison.of("What?", names)
-
-
-def test_too_many_entries_say_why() -> None:
-    names = [f"{number}" for number in range(10)]
-    years = [f"{year}" for year in range(2010, 2019)]
-    with pytest.raises(QuestionError, match="10 × 9"):
-        Comparison.of("What?", names, years)
-
-
-def test_an_amount_changes_by_an_amount_and_a_share_of_it() -> None:
-    found = change_between(figure("100 USD million"), later("122.7 USD million"))
-    assert found.absolute == "+22.7 USD million"
-    assert found.relative == "+22.7%"
-    assert found.formula == "122.7 − 100.0 = 22.7 USD million; 100 × 22.7 / 100.0 = 22.7%"
+@pytest.mark.parametrize(("before", "after", "change", "formula"), case_rows(CHANGES))
+def test_a_figure_changes_by_an_amount_and_a_share_of_it(
+    before: str, after: str, change: str, formula: str
+) -> None:
+    found = change_between(figure(before), later(after))
+    assert ", ".join(filter(None, (found.absolute, found.relative))) == change
+    assert formula in found.formula
 
 
 def test_scales_are_brought_together() -> None:
     rounded = entry("17.6 billion", 17.6, "USD", 1e9)
     found = change_between(rounded, later("17,606 USD million"))
-    assert found.absolute == "+6.0 USD million"
-    assert found.relative == "0.0%"
+    assert (found.absolute, found.relative) == ("+6.0 USD million", "0.0%")
     assert found.formula.endswith("; 17.6 billion is rounded")
-
-
-def test_rates_change_in_points_alone() -> None:
-    found = change_between(figure("5%"), later("4.1%"))
-    assert found.absolute == "−0.9 percentage points"
-    assert found.relative == ""
-    assert found.formula == "4.1 − 5.0 = −0.9 percentage points"
-
-
-def test_of_a_figure_below_zero_no_percentage_is_formed() -> None:
-    found = change_between(figure("(300)"), later("200"))
-    assert found.absolute == "+500"
-    assert found.relative == ""
-    assert "200 − (−300) = 500; no percentage" in found.formula
 
 
 IN_B = EntryPlace("B.pdf", "2021")
@@ -184,30 +163,22 @@ UNLIKE = """
 """
 
 
-def expect_no_change(before: Entry, after: Entry, why: str) -> None:
+@pytest.mark.parametrize(
+    ("before", "after", "why"),
+    [
+        *((figure(before), figure(after), why) for before, after, why in case_rows(UNLIKE)),
+        (figure("5 USD"), figure("5", IN_B), "the other states no currency"),
+        (entry("5", 5, status="contradicted"), figure("6"), "5 is not confirmed"),
+    ],
+)
+def test_across_unlike_or_doubted_figures_nothing_is_worked_out(
+    before: Entry, after: Entry, why: str
+) -> None:
     found = change_between(before, after)
     assert why in found.why_not
     assert not found.absolute
     assert not found.relative
     assert not found.formula
-
-
-@pytest.mark.parametrize(("before", "after", "why"), case_rows(UNLIKE))
-def test_across_different_units_nothing_is_worked_out(before: str, after: str, why: str) -> None:
-    expect_no_change(figure(before), figure(after), why)
-
-
-def test_of_another_document_the_currency_has_to_be_stated() -> None:
-    expect_no_change(figure("5 USD"), figure("5", IN_B), "the other states no currency")
-
-
-def test_with_a_figure_that_is_not_confirmed_nothing_is_worked_out() -> None:
-    contradicted = entry("5", 5, status="contradicted")
-    expect_no_change(contradicted, figure("6"), "5 is not confirmed")
-
-
-def test_in_one_document_a_currency_may_stand_in_the_first_row_only() -> None:
-    assert change_between(figure("5 USD"), later("6")).absolute == "+1 USD"
 
 
 def by_place(entries: list[Entry]) -> dict[EntryPlace, Entry]:
@@ -262,10 +233,6 @@ def test_figures_of_different_issuers_are_ranked_within_one_currency(
     assert ", ".join(found.values()) == expected
 
 
-def test_editions_of_one_document_are_not_ranked() -> None:
-    assert ranks(Comparison.of("What?", NAMES), column("1", "2", "4"), [["A.pdf", "C.pdf"]]) == {}
-
-
 SHOWN = """
 5.25 USD billion | 600 USD million | 7,100 USD million | 5,250 USD million; 600 USD million; 7,100 USD million
 5.25 USD billion | 600 USD million | 5% | 5,250 USD million; 600 USD million
@@ -282,18 +249,6 @@ def test_amounts_of_a_table_are_shown_in_one_scale(
     assert "; ".join(f"{one.text} {one.unit}" for one in found.values()) == expected
 
 
-def test_figures_of_one_unit_are_a_series_in_the_largest_scale() -> None:
-    points, said = series([figure("5 USD billion"), later("600 USD million")])
-    assert [value for _, value in points] == [5, 0.6]
-    assert said == "USD billion"
-
-
-def test_one_figure_is_no_series() -> None:
-    points, why = series([figure("5")])
-    assert not points
-    assert not why
-
-
 NO_SERIES = """
 5 | 5% | some figures are a percentage and some an amount
 5 USD | 5 EUR | in EUR and USD
@@ -306,14 +261,6 @@ def test_figures_of_several_units_are_no_series(first: str, second: str, said: s
     points, why = series([figure(first), figure(second)])
     assert not points
     assert said in why
-
-
-def test_a_unit_is_said_once() -> None:
-    assert unit_text(Quantity("15,785", 15_785, "USD", 1e6)) == "USD million"
-    assert unit_text(Quantity("$ 15,785", 15_785, "USD", 1e6)) == "million"
-    assert unit_text(Quantity("5 million crowns", 5, "crowns", 1e6)) == ""
-    assert unit_text(Quantity("4.4", 4.4, "%")) == "per cent"
-    assert unit_text(Quantity("5", 5, "crowns", 1e6)) == "million crowns"
 
 
 ABSENT = Entry(EntryPlace("A.pdf"), "absent", reason="No page.")
@@ -403,23 +350,3 @@ def test_a_negative_value_stays_a_number() -> None:
     assert line["figure"] == "(2.9)"
     assert line["value in full"] == "-2.9"
     assert line["unit of the value"] == "per cent"
-
-
-def test_lines_of_text_say_page_check_and_formula() -> None:
-    before, after = figure("100 USD million"), later("200 USD million")
-    told, changed = entry_text(after, change_between(before, after)).splitlines()
-    assert told == "A.pdf, 2022: 200 USD million - page 3 (printed 1), verified, figure supported"
-    formula = "200 − 100 = 100 USD million; 100 × 100 / 100 = 100.0%"
-    assert changed == f"    from 2021: +100 USD million (+100.0%): {formula}"
-    failed = Entry(EntryPlace("A.pdf"), "failed", reason="It failed.", hint="Try.")
-    assert entry_line(failed, None)["remark"] == "It failed. Try."
-
-
-@given(st.text(), st.text())
-def test_csv_has_one_line_for_each_entry_whatever_pages_are_called(label: str, name: str) -> None:
-    bad = named_so(name, label, label)
-    data = csv_bytes([bad, bad], {}, label).decode("utf-8-sig")
-    assert len(data.splitlines()) == 3
-    read = csv.reader(io.StringIO(data, newline=""))
-    assert len(list(read)) == 3
-    assert all(line.isprintable() for line in data.split("\r\n"))

@@ -9,7 +9,7 @@ from typing import Any, TypeAlias
 
 import pytest
 
-from tests.case_rows import case_lines, case_rows
+from tests.case_rows import case_rows
 from tests.commands import run as run_command
 
 FIGURE = "The programme will cost $4.5 million (page 8)."
@@ -132,31 +132,6 @@ def test_without_json_the_conversation_is_printed(said: Path) -> None:
     assert "tokens kept;" in printed.splitlines()[-1]
 
 
-def test_without_the_model_words_alone_choose(said: Path) -> None:
-    options = (*ALWAYS, "--json", "--query", "programme")
-    done = run(said, *options, FINPOLICY_MODEL_CACHE="/dev/null")
-    assert line_of(done)["kept"]["m0"] == 1.0
-    assert "words only" in done.stderr
-
-
-def test_content_is_text_whatever_it_holds(tmp_path: Path) -> None:
-    content = "<|endoftext|> \u2028 \x1b[31m \ud800 今天很好。"
-    message = {"id": 1, "role": "anyone", "content": content}
-    path = write(tmp_path / "odd.jsonl", ["\ufeff" + json.dumps(message), "", ""])
-    line = line_of(run(path, "--json"))
-    assert line["context"] == [{"role": "anyone", "content": content}]
-    assert line["kept"] == {"1": 1.0}
-    assert "\x1b" not in run(path).stdout
-
-
-def test_an_empty_file_is_an_empty_conversation(tmp_path: Path) -> None:
-    empty = write(tmp_path / "none.jsonl", [])
-    line = line_of(run(empty, "--json"))
-    assert line["context"] == []
-    assert line["kept"] == {}
-    assert line["stats"]["original_tokens"] == 0
-
-
 # "\\n" parts the lines of a file.
 BAD_LINES = """
 { | line 1: this is not JSON
@@ -179,36 +154,6 @@ def test_bad_lines_are_named_with_the_fix(tmp_path: Path, text: str, told: str) 
     assert done.stdout == ""
     assert f"{path}, {told}" in done.stderr
     assert "A line is {" in done.stderr
-
-
-def test_bad_queries_and_missing_files_are_named(said: Path) -> None:
-    queries = said.with_name("queries.jsonl")
-    queries.write_text('{"id": "a", "text": "?"}')
-    done = run(said, "--queries", queries)
-    assert done.returncode == 1
-    assert "queries.jsonl, line 1: id or query" in done.stderr
-    done = run(said.parent / "nowhere.jsonl")
-    assert done.returncode == 1
-    assert "nowhere.jsonl cannot be read" in done.stderr
-
-
-OUT_OF_RANGE = """
---ratio 0
---ratio 1.5
---ratio nan
---rho 2
---gamma -1
---keep-last -1
---max-tokens -1
---scoring best
-"""
-
-
-@pytest.mark.parametrize("options", case_lines(OUT_OF_RANGE))
-def test_values_out_of_range_are_usage(said: Path, options: str) -> None:
-    done = run(said, *options.split())
-    assert done.returncode == 2
-    assert done.stdout == ""
 
 
 def test_one_query_or_a_file_of_them(said: Path) -> None:

@@ -86,14 +86,6 @@ def test_damaged_memories_are_named_and_what_can_be_read_is_saved(home: Path) ->
     assert run(home, "doctor").returncode == 0
 
 
-def test_emptied_memories_are_named(home: Path) -> None:
-    for path in (home / "chroma_db").glob("memory.sqlite3*"):
-        path.write_bytes(b"")
-    told = run(home, "doctor")
-    assert told.returncode == 1
-    assert "empty" in told.stdout
-
-
 def test_a_pipe_in_place_of_a_copy_is_named_and_nothing_waits_for_it(home: Path) -> None:
     (copy,) = (home / "documents").glob("*.pdf")
     copy.unlink()

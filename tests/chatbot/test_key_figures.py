@@ -126,14 +126,6 @@ def test_a_row_has_one_unit_the_original_stays() -> None:
     assert original_text(in_thousands) == "11,692,713, row “Row revenue”, column “2023”"
 
 
-def test_a_small_figure_keeps_its_digits() -> None:
-    sheet = key_figure_sheet(
-        [document("A.pdf", figure("revenue", 30, scale=1e3)), document("B.pdf", figure("revenue", 9))]
-    )
-    assert unit_of(sheet, "Revenue") == "$ thousand"
-    assert texts(sheet)["Revenue"] == ["30", "9,000"]
-
-
 def test_different_money_is_said_with_each_figure() -> None:
     sheet = key_figure_sheet(
         [
@@ -150,15 +142,6 @@ def test_amounts_in_brackets_are_negative_and_per_share_has_no_scale() -> None:
         [document("A.pdf", figure("net income", -341), figure("diluted earnings per share", -0.29, scale=1))]
     )
     assert texts(sheet) == {"Net income": ["−341"], "Earnings per share, diluted": ["−0.29"]}
-
-
-def test_a_hundred_documents_that_share_nothing_are_one_sheet() -> None:
-    measures = ("revenue", "net income", "total assets", "equity")
-    documents = [document(f"{at}.pdf", figure(measures[at % 4], at + 1, 2019 + at % 5)) for at in range(100)]
-    sheet = key_figure_sheet([*documents, DocumentFigures("words.pdf", 1, remark="no tables found")])
-    assert len(sheet.columns) == len(sheet.main) == 100
-    assert len(sheet.rows) == 4
-    assert sheet.remarks == {"words.pdf": "no tables found"}
 
 
 def test_documents_that_share_no_row_are_in_parts_without_gaps() -> None:
@@ -182,14 +165,6 @@ def test_a_column_is_headed_by_its_fiscal_year() -> None:
     (line, *_) = figure_lines(key_figure_sheet([may]))
     assert line["period"] == "2023"
     assert line["fiscal year"] == "FY 2023 (to May)"
-
-
-def test_nothing_is_an_empty_sheet() -> None:
-    assert key_figure_sheet([]) == KeyFigureSheet()
-
-
-# --- files
-# ------------------------------------------------------------------------------------------------------------
 
 
 @pytest.fixture
@@ -229,21 +204,6 @@ def test_a_workbook_has_numbers_and_texts_and_no_formula(sheet: KeyFigureSheet) 
     strings = ElementTree.fromstring(parts["xl/sharedStrings.xml"])
     written = {"".join(item.itertext()) for item in strings}
     assert {HOSTILE, "=A.pdf", "not in the tables of this document", "Net margin"} <= written
-
-
-def test_a_workbook_has_a_grid_for_each_kind_of_document() -> None:
-    accounts = document("A.pdf", figure("revenue", 5, 2023))
-    budget = document("B.pdf", figure("public debt", 60, 2023))
-    with zipfile.ZipFile(io.BytesIO(sheet_xlsx(key_figure_sheet([accounts, budget])))) as book:
-        names = re.findall(r'<sheet name="([^"]+)"', book.read("xl/workbook.xml").decode("utf-8"))
-    assert names == ["Key figures 1", "Key figures 2", "Cells"]
-
-
-def test_odd_characters_do_not_break_the_files() -> None:
-    odd = KeyFigure("revenue", YEAR[2023], "1", 1, label="a\x00\x0b\ud800\u202e", page=1)
-    sheet = key_figure_sheet([document("A\ud800.pdf", odd)])
-    assert sheet_csv(sheet)
-    assert zipfile.ZipFile(io.BytesIO(sheet_xlsx(sheet))).testzip() is None
 
 
 def test_lines_of_text_name_page_row_and_gap(sheet: KeyFigureSheet) -> None:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import shutil
 from pathlib import Path
 
 import pytest
@@ -38,25 +37,6 @@ def test_a_line_for_each_part_and_what_to_set_next(home: Path, tmp_path: Path) -
     assert used.returncode == 1
     assert "✗ catalog document" in used.stdout
     assert "The target was used after the migration had ended." in used.stderr
-
-
-def test_kept_copies_go_to_a_folder_and_are_missed_where_they_are_not(home: Path, tmp_path: Path) -> None:
-    shared, moved = tmp_path / "shared", tmp_path / "moved"
-    refused = run(home, "migrate", "--files", shared)
-    assert "There is no folder" in refused.stderr
-    assert "hash" not in refused.stdout
-    shared.mkdir()
-    done = run(home, "migrate", "--files", shared)
-    assert done.returncode == 0, done.stderr
-    assert f"set FINPOLICY_FILES to {shared}" in done.stderr
-    shutil.rmtree(home / "documents")
-    listed = run(home, "doctor", FINPOLICY_FILES=str(shared))
-    assert listed.returncode == 0, listed.stdout
-    # Its copies are elsewhere, as nobody has told.
-    lacking = run(home, "migrate", "--to", moved)
-    assert lacking.returncode == 1
-    assert f"1 of 1 files have no kept copy in {moved / 'documents'}." in lacking.stderr
-    assert "Everything is equal" not in lacking.stderr
 
 
 @pytest.mark.parametrize(

@@ -67,11 +67,6 @@ def test_a_context_is_told_in_the_list_of_models(context: str, fields: str) -> N
     assert context_told(told) == int(context)
 
 
-@pytest.mark.parametrize("length", [10**400, 10**4_200])
-def test_a_context_beyond_all_measure_is_none(length: int) -> None:
-    assert context_told(listed(max_model_len=length)) == 0
-
-
 # The context, the server, and what it tells at further addresses.
 TOLD = """
 4096 | llama | {"/props": {"default_generation_settings": {"n_ctx": 4096}, "total_slots": 1}}
@@ -91,14 +86,6 @@ def test_a_context_is_told_as_each_server_tells_it(context: str, server: str, mo
     expected = None if context == "unknown" else int(context)
     told = SERVERS[server] | json.loads(more)
     assert context_told(told) == expected
-
-
-NO_LISTS = [{"/v1/models": {"data": "none"}}, {"/v1/models": []}, {}]
-
-
-@pytest.mark.parametrize("told", NO_LISTS)
-def test_what_is_no_list_of_models_tells_no_context(told: Mapping[str, object]) -> None:
-    assert context_told(told) == 0
 
 
 def test_an_endpoint_that_does_not_answer_is_left_soon(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -7,16 +7,8 @@ from __future__ import annotations
 import json
 from dataclasses import replace
 
-from chatbot.records import (
-    Answer,
-    Citation,
-    Compression,
-    Note,
-    NumberCheck,
-    PageRef,
-    Understanding,
-)
-from chatbot.serialize import answer_line, answer_record, hit_line
+from chatbot.records import Answer, Citation, Compression, Note, NumberCheck, PageRef, Understanding
+from chatbot.serialize import answer_line, answer_record
 from tests.chatbot.cited_pages import hit_of, prompt_over
 
 HIT = hit_of(
@@ -50,7 +42,6 @@ ANSWER = Answer(
 PROMISED = """
 answer answered reason nearest citations numbers statements notes search_query model conversation seconds
 """
-PROMISED_OF_HITS = "rank document page page_label score extraction_method chunk_id text"
 
 
 def test_an_answer_has_the_promised_fields() -> None:
@@ -96,21 +87,6 @@ def test_further_passages_stand_apart_where_the_first_is_the_answer() -> None:
         line = answer_line(whole)
         assert line["answer"] == said.text
         assert line["further"] == ""
-
-
-def test_what_an_answer_lacks_is_null() -> None:
-    refusal = Answer("q", "q", "t", False, reason="no_page", error="It failed.")
-    line = answer_line(refusal)
-    assert line["understanding"] is None
-    assert line["compression"] is None
-    assert line["reason"] == "no_page"
-    assert line["error"] == "It failed."
-
-
-def test_a_hit_has_the_promised_fields() -> None:
-    line = hit_line(1, HIT)
-    assert list(line)[:8] == PROMISED_OF_HITS.split()
-    assert "chunk_match" not in line
 
 
 def test_a_kept_answer_leaves_the_pages_text_to_the_catalogue() -> None:

@@ -6,7 +6,6 @@ import json
 import re
 import subprocess
 import sys
-import time
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
@@ -14,11 +13,10 @@ import pytest
 
 from chatbot.asking.answering import NO_AVERAGE, NOT_CALCULATED
 from chatbot.asking.question import LONGEST_QUESTION, Ask
-from chatbot.errors import ModelError, NotFoundError, QuestionError
+from chatbot.errors import ModelError, QuestionError
 from chatbot.models.openai_chat import OpenAIModel
 from chatbot.models.tokens import count_tokens
 from chatbot.records import Answer, Event, Exchange, Notice, Stage, Token
-from chatbot.search.fusion import STRATEGIES
 from chatbot.search.page_search import Find
 from chatbot.service import Chatbot
 from chatbot.settings import Settings
@@ -204,15 +202,6 @@ def test_a_models_statements_are_checked_and_a_forged_key_is_shown(make: Make) -
     assert statuses(answer) == {"3.0 per cent": "supported", "9.9 per cent": "unsupported"}
 
 
-def test_a_model_that_finds_nothing_is_a_refusal(make: Make) -> None:
-    model = ScriptedModel(["NOT IN THESE DOCUMENTS. ", "The year 2031 is missing."])
-    answer = answer_of(make(model), MISSING)
-    assert not answer.answered
-    assert answer.reason == "not_in_excerpts"
-    assert answer.model == "scripted"
-    assert answer.nearest
-
-
 def test_a_refusal_is_checked_like_an_answer(make: Make) -> None:
     said = "NOT IN THESE DOCUMENTS. The deficit ceiling is 3.0 per cent of output [1], not 4.5 per cent [1]."
     answer = answer_of(make(ScriptedModel([said])), MISSING)
@@ -300,19 +289,6 @@ def test_a_real_endpoints_faults_are_one_clear_line(make: Make, behaviour: Behav
     assert answer.citations[0].verified
 
 
-def test_a_busy_endpoint_that_recovers_answers(make: Make) -> None:
-    def reply(body: dict[str, object]) -> list[str]:
-        messages = [(m["role"], m["content"]) for m in body["messages"]]  # type: ignore[attr-defined]
-        return ["The deficit ceiling is 3.0 per cent ", f"of output in every year [{key_of(messages)}]."]
-
-    with Provider([Refuse(429, "busy"), reply]) as provider:
-        chatbot = make(chat_model="m", base_url=provider.url)
-        assert isinstance(chatbot.models.answering(), OpenAIModel)
-        answer = answer_of(chatbot)
-    assert answer.text == "The deficit ceiling is 3.0 per cent of output in every year [S1]."
-    assert answer.citations[0].verified
-
-
 def test_conversations_remember_and_follow_ups_are_searched_standalone(make: Make) -> None:
     chatbot = make()
     talk = chatbot.conversations.begin("local")
@@ -354,19 +330,6 @@ def test_a_real_language_model_streams_and_whatever_it_says_is_checked(
     assert "".join(pieces).strip()
 
 
-def test_a_model_with_a_short_context_gets_what_it_has_room_for(make: Make) -> None:
-    told = {"/v1/models": {"data": [{"id": "small", "max_model_len": 1_500}]}}
-    said = Say(["The deficit ceiling is 3.0 per cent of output in every year [1]."])
-    with Provider([said], told=told) as provider:
-        chatbot = make(chat_model="small", base_url=provider.url)
-        answer, _ = ask(chatbot)
-        (request,) = provider.requests
-    assert answer.error is None
-    assert answer.citations[0].verified
-    sent = sum(count_tokens(message["content"]) for message in request.body["messages"])
-    assert (sent + request.body["max_tokens"]) * 1.3 < 1_500
-
-
 @pytest.mark.parametrize("question", ["", "  \n", "?!", "x" * 200_000])
 def test_questions_that_cannot_be_asked(make: Make, question: str) -> None:
     with pytest.raises(QuestionError) as caught:
@@ -378,11 +341,6 @@ def test_the_longest_question_is_searched(make: Make) -> None:
     endless = "deficit ceiling " * LONGEST_QUESTION
     answer = answer_of(make(), endless[:LONGEST_QUESTION].strip())
     assert answer.considered
-
-
-def test_an_unknown_scope_is_named(make: Make) -> None:
-    with pytest.raises(NotFoundError, match=r"Nothing\.pdf"):
-        ask(make(), names=("Nothing.pdf",))
 
 
 def test_a_removed_document_is_not_answered_from(make: Make) -> None:
@@ -441,9 +399,6 @@ def test_a_citation_of_a_scan_says_how_surely_its_own_words_were_read(tmp_path: 
     assert confidence == pytest.approx(of_the_figure, abs=0.1), answer
 
 
-# --- long queries and reranking
-# -------------------------------------------------------------------------------------------------
-
 LONG = (
     "What is it that we have there? "
     + "The debt anchor is 60 per cent of output. " * 40
@@ -458,23 +413,6 @@ def test_each_page_names_the_piece_of_a_long_query_that_found_it(make: Make, mod
     assert set(found) == {1, 2}
     assert found[2] == 0
     assert found[1] in {1, 2, 3}
-
-
-def test_a_short_query_finds_the_same_in_every_strategy(make: Make) -> None:
-    chatbot = make()
-    plain = chatbot.search(QUESTION)
-    for strategy in STRATEGIES:
-        found = chatbot.find(Find(QUESTION, strategy=strategy))
-        assert [hit.page for hit in found] == [hit.page for hit in plain]
-        assert [hit.chunk_id for hit in found] == [hit.chunk_id for hit in plain]
-
-
-def test_a_long_question_tells_how_far_it_is(make: Make) -> None:
-    _, events = ask(make(), LONG)
-    steps = [stage for stage in stages(events) if stage.total]
-    assert len(steps) > 1
-    assert {stage.total for stage in steps} == {len(steps)}
-    assert [stage.done for stage in steps] == list(range(1, len(steps) + 1))
 
 
 def reverse(messages: Sequence[tuple[str, str]]) -> list[str]:
@@ -503,24 +441,6 @@ def reranks(model: ScriptedModel) -> int:
     return sum("into order" in messages[0][1] for messages, _, _ in model.calls)
 
 
-def test_pages_are_put_into_order_once(make: Make) -> None:
-    model = ScriptedModel(reverse, cite)
-    answer = answer_of(make(model, rerank=True))
-    assert answer.answered
-    assert reranks(model) == 1
-    assert answer.prompt is not None
-    pages = [hit.page for hit in answer.prompt.sources.values()]
-    assert pages[:2] == [2, 1]
-
-
-def test_no_order_is_asked_for_where_the_search_doubts(make: Make) -> None:
-    model = ScriptedModel(["NOT IN THESE DOCUMENTS."])
-    answer = answer_of(make(model, rerank=True), "Who won the 1998 world cup in football?")
-    assert not answer.answered
-    assert reranks(model) == 0
-    assert len(model.calls) == 1
-
-
 def test_a_slow_model_is_asked_for_answers_alone_and_that_is_said_once(
     make: Make, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -534,20 +454,6 @@ def test_a_slow_model_is_asked_for_answers_alone_and_that_is_said_once(
     assert times_said() == 1
     assert times_said() == 0
     assert times_said() == 0
-    assert reranks(model) == 1
-
-
-def test_an_order_that_comes_late_is_not_asked_for_again(make: Make, monkeypatch: pytest.MonkeyPatch) -> None:
-    def late(messages: Sequence[tuple[str, str]]) -> list[str]:
-        time.sleep(0.3)
-        return ["first", "and more"]
-
-    monkeypatch.setattr("chatbot.search.reranking.MOST_SECONDS", 0.2)
-    model = ScriptedModel(late, cite)
-    chatbot = make(model, rerank=True)
-    late_notices = [text for text in told_of(chatbot) if "took longer than 0.2 s" in text]
-    assert any("only writes answers" in text for text in late_notices)
-    assert not any("The search ordered the pages" in text for text in told_of(chatbot))
     assert reranks(model) == 1
 
 
@@ -568,14 +474,6 @@ def test_a_prompt_that_is_too_long_is_sent_once_more_and_shorter(make: Make) -> 
     ask(chatbot)
     messages, _, _ = model.calls[2]
     assert size_of(messages) <= 1_500, "what it takes is known from then on"
-
-
-def test_a_prompt_that_is_too_long_twice_is_given_up(make: Make) -> None:
-    model = ScriptedModel([ModelError("The prompt is too long for the model.", kind="length")])
-    answer = answer_of(make(model))
-    assert answer.error == "The prompt is too long for the model."
-    assert answer.answered
-    assert len(model.calls) == 2
 
 
 def test_an_endpoint_with_a_short_context_is_sent_no_more_than_it_takes(make: Make) -> None:

@@ -4,7 +4,6 @@ a source is shown as that.
 
 from __future__ import annotations
 
-import json
 from collections.abc import Callable, Sequence
 from pathlib import Path
 
@@ -16,16 +15,14 @@ from chatbot.asking.question import Ask
 from chatbot.audit.builder import Occasion, audit_file
 from chatbot.audit.parser import read_file
 from chatbot.audit.verifier import DocumentSources, verify
-from chatbot.cli.arguments import main
 from chatbot.comparison import EntryPlace
 from chatbot.memory.conversations.answer_records import pack_answer, unpack_answer
 from chatbot.records import Answer
 from chatbot.serialize import answer_record
 from chatbot.service import Chatbot
-from chatbot.settings import Settings
 from tests.case_rows import case_lines
 from tests.provider import Behaviour, Body, Provider, Refuse, first_key
-from tests.stores import Make, hashing
+from tests.stores import Make
 
 QUESTION = "What is the deficit ceiling?"
 CEILING = "The deficit ceiling is 3.0 per cent of output in every year"
@@ -56,10 +53,6 @@ def cited(*parts: str) -> Callable[[Body], Sequence[str]]:
 
 def stated(answer: Answer) -> list[tuple[str, str, str | None]]:
     return [(one.text, one.status, one.citation) for one in answer.statements]
-
-
-# --- whether it is asked
-# ----------------------------------------------------------------------------------------------------------
 
 
 def answer_of(make: Make, *script: Behaviour, question: str = QUESTION) -> Answer:
@@ -124,25 +117,6 @@ def test_what_a_failing_model_was_sent_is_kept(make: Make) -> None:
     assert [*answer.prompt.messages] == sent
 
 
-def test_a_refusal_of_the_model_stays(make: Make) -> None:
-    answer = answer_of(make, "NOT IN THESE DOCUMENTS.", question=ABROAD)
-    assert not answer.answered and answer.model == "m"
-    assert answer.nearest
-
-
-def test_without_a_page_it_is_not_asked(tmp_path: Path) -> None:
-    with Provider(["Hello"]) as provider:
-        settings = Settings(home=tmp_path, chat_model="m", base_url=provider.url)
-        with Chatbot(settings, embedder=hashing()) as chatbot:
-            answer = ask(chatbot)
-    assert answer.reason == "no_documents"
-    assert provider.requests == []
-
-
-# --- what the program alone finds of its statements
-# -----------------------------------------------------------------------------------------------------
-
-
 def test_words_of_a_page_are_marked_and_a_figure_of_none_is_doubted(make: Make) -> None:
     answer = answer_of(make, cited(f"{CEILING} KEY. {LEVY}, by 47 per cent. {ANCHOR}"))
     ceiling, levy, anchor = stated(answer)
@@ -186,41 +160,7 @@ Shall I go on?"""
     assert statuses(answer_of(make, cited(said))) == ["cited", "cited"]
 
 
-def test_answers_in_the_documents_own_words_are_cited(make: Make) -> None:
-    answer = ask(make())
-    assert answer.statements
-    for statement in answer.statements:
-        assert statement.status == "cited"
-        assert statement.citation == "S1"
-        assert statement.text in answer.text
-
-
-# --- wherever it is shown
-# ---------------------------------------------------------------------------------------------------------
-
 MIXED = cited(f"{CEILING} KEY. {LEVY}. {ANCHOR}")
-
-
-def test_the_command_line_says_it(
-    make: Make, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
-    chatbot = make()
-    chatbot.close()
-    with Provider([MIXED]) as provider:
-        monkeypatch.setenv("FINPOLICY_HOME", str(chatbot.settings.home))
-        monkeypatch.setenv("FINPOLICY_CHAT_MODEL", "m")
-        monkeypatch.setenv("OPENAI_BASE_URL", provider.url)
-        assert main(["ask", QUESTION]) == 0
-        text = capsys.readouterr().out
-        assert main(["ask", QUESTION, "--json"]) == 0
-        line = json.loads(capsys.readouterr().out)
-    assert "Of 3 statements: 2 “ ” word for word." in text
-    assert "Nobody compared 1 statement with the pages. m was too slow in its test" in text
-    ceiling, levy, anchor = line["statements"]
-    assert (ceiling["status"], ceiling["citation"]) == ("cited", "S1")
-    assert (levy["status"], levy["mark"], levy["verdict"]) == ("not_checked", "", "not_checked")
-    assert (line["not_checked"], line["fit"]) == (1, None)
-    assert (anchor["status"], anchor["citation"]) == ("cited_by_check", "S2")
 
 
 def test_an_audit_file_has_it_and_is_verified(make: Make, tmp_path: Path) -> None:

@@ -7,10 +7,10 @@ from hypothesis import strategies as st
 
 from chatbot.answer.citations.citation_keys import KEY, KEYS_IN_BRACKETS, escape_keys
 from chatbot.errors import DocumentError, SettingsError
-from chatbot.models.tokens import count_tokens, cut_to_tokens, encodable
+from chatbot.models.tokens import count_tokens, encodable
 from chatbot.settings import ENVIRONMENT, load_settings
-from chatbot.store.document_names import display_name, free_name, known_as
-from chatbot.ui.safe_text import plain_markdown, short, spoken
+from chatbot.store.document_names import display_name, known_as
+from chatbot.ui.safe_text import plain_markdown
 
 KEY_PIECES = st.sampled_from(["[S1-7f3a]", "［Ｓ1]", "[S2", "]", " ", "the ", "ü", "\ud800"])
 LIKE_KEYS = st.lists(KEY_PIECES, max_size=10).map("".join)
@@ -19,13 +19,6 @@ SETTINGS = st.sampled_from(["0", "1", "-1", "2.5", "yes", "nan", "inf", "1e12", 
 # Without what an environment cannot hold.
 VALUES = SETTINGS | st.text(max_size=8).filter(lambda text: "\0" not in text)
 CODES = st.text("0123456789abcdef", min_size=4, max_size=8)
-
-
-@given(TEXTS, st.integers(0, 30), st.integers(0, 30))
-def test_a_cut_of_a_cut_is_the_shorter_one(text: str, one: int, other: int) -> None:
-    shorter, longer = sorted((one, other))
-    cut = cut_to_tokens(text, longer)
-    assert cut_to_tokens(cut, shorter) == cut_to_tokens(text, shorter)
 
 
 @given(TEXTS)
@@ -70,40 +63,6 @@ def test_a_name_that_a_document_has_is_its_name(given_name: str) -> None:
     assert shown == name
     assert shown_again == name
     assert not set(name) & set("/\\\0\n\u202e")
-
-
-FILE_NAMES = st.from_regex(r"[A-Za-z]{1,8}(\.pdf)?", fullmatch=True)
-
-
-@given(FILE_NAMES, st.integers(0, 5))
-def test_a_free_name_is_new_and_of_the_same_kind(name: str, more: int) -> None:
-    taken = [name]
-    for _ in range(more):
-        taken.append(free_name(name, taken))
-    assert len(set(taken)) == more + 1
-    for one in taken:
-        assert one.endswith(".pdf") == name.endswith(".pdf")
-        assert one.startswith(name.removesuffix(".pdf"))
-
-
-LONG_TEXTS = st.text("abc 20", min_size=20, max_size=90)
-
-
-@given(st.text(max_size=120) | LONG_TEXTS, st.integers(4, 60))
-def test_a_short_text_keeps_both_ends(text: str, most: int) -> None:
-    cut = short(text, most)
-    assert len(cut) <= most
-    assert cut == text or len(text) > most
-    assert cut[:1] == text[:1]
-    assert cut[-1:] == text[-1:]
-
-
-@given(TEXTS)
-def test_what_is_read_out_is_words_alone(text: str) -> None:
-    said = spoken(text)
-    assert spoken(said) == said
-    letters = [letter for letter in text if letter.isalnum()]
-    assert list("".join(said.split())) == letters
 
 
 @given(TEXTS)

@@ -127,11 +127,6 @@ def test_unset_it_depends_on_who_can_open_the_pages(text: str, others: bool, all
     assert settings.allows_user_models is allowed
 
 
-def test_the_setting_is_one_or_nothing() -> None:
-    with pytest.raises(SettingsError, match="FINPOLICY_USER_MODELS is 'some'"):
-        load_settings({"FINPOLICY_USER_MODELS": "some"})
-
-
 REFUSED = """
 http://169.254.169.254/latest
 http://2852039166/v1
@@ -254,20 +249,9 @@ def test_a_redirect_is_not_followed() -> None:
         assert len(provider.requests) == 1
 
 
-def test_messages_speak_of_the_page_and_not_of_variables() -> None:
-    hint = "Check OPENAI_API_KEY and FINPOLICY_CHAT_MODEL."
-    told = in_own_words(ModelError("OPENAI_BASE_URL is wrong.", hint=hint))
-    assert told.message == "The address on the Settings page is wrong."
-    assert told.hint == "Check the key on the Settings page and the model on the Settings page."
-
-
 def test_who_waits_too_long_is_told_what_a_user_can_do() -> None:
     for limit in ("first", "between", "whole"):
         failure = explain_failure(httpx2.ReadTimeout(limit), Settings(), model_setting="")
         told = in_own_words(failure)
         assert "hoose a faster model" in told.hint
         assert "FINPOLICY" not in told.hint and "OPENAI" not in told.hint
-
-
-def test_names_are_unique() -> None:
-    assert len(BY_NAME) == len(PREFERENCES)

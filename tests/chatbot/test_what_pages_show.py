@@ -87,13 +87,6 @@ def test_what_nobody_sees_is_neither_answered_nor_found(
         assert "<dt>Omitted</dt>" in facts_html([page])
 
 
-def test_an_answer_that_only_hidden_words_give_is_refused(tmp_path: Path) -> None:
-    path = written(tmp_path / "Rules.pdf", hide_by_a_box, "The rules are reviewed by the Treasurer.")
-    chatbot, _ = added(tmp_path / "home", path)
-    with chatbot:
-        assert "80" not in ask(chatbot).text
-
-
 def test_values_of_fields_are_answers_that_are_marked_on_their_page(tmp_path: Path) -> None:
     canvas = Canvas(str(tmp_path / "Form.pdf"), pagesize=(595, 842), invariant=1)
     canvas.drawString(60, 780, "Annual declaration of investment limits, filled in by the Treasurer.")
@@ -146,17 +139,3 @@ Officers must keep records of every approval for seven years."""
         assert second == " [note] Amended in July: the daily meal allowance is now 52 euros."
         assert answer.text.count("Amended") == 1
         assert all(citation.verified for citation in answer.citations)
-
-
-def test_attached_files_are_told(tmp_path: Path) -> None:
-    path = make_pdf(tmp_path / "Folder.pdf", ["This folder holds the annexes to the reserve policy."])
-    writer = PdfWriter(clone_from=PdfReader(path))
-    for letter in "BCDEFGH":
-        writer.add_attachment(f"Annex {letter}.bin", b"%PDF")
-    writer.write(path)
-    chatbot, result = added(tmp_path / "home", path)
-    with chatbot:
-        remarks = chatbot.report("Folder.pdf")[0].remarks
-        assert remarks == tuple(f"the attached file “Annex {letter}.bin”" for letter in "BCDEFGH")
-        said = "; ".join(f"page 1, {remark}" for remark in remarks[:5])
-        assert result.warning == f"Not read: {said}; and 2 more, which GET /api/v1/documents/ID/report lists"

@@ -70,9 +70,6 @@ def test_signatures_are_those_of_the_seeds() -> None:
     assert defaults(FinancialPolicyChatbot.search_relevant_content) == {"query": NONE, "n_results": 3}
 
 
-# --- R2C
-
-
 def test_a_long_session_is_shortened_and_others_are_not() -> None:
     r2c_manager = R2CContextManager(
         max_tokens=200,  # Token threshold before compression
@@ -115,9 +112,6 @@ def test_a_long_session_is_shortened_and_others_are_not() -> None:
         R2CContextManager(compression_ratio=2)
 
 
-# --- situations
-
-
 def test_the_situations_example() -> None:
     config: dict[str, Any] = {}
 
@@ -152,8 +146,6 @@ def test_the_situations_example() -> None:
     assert other.get_memories("High inflation") == []
 
 
-# --- Memento
-
 LINES = (
     {"question": "What is the capital of France?", "plan": "Paris", "reward": 1},
     {"question": "What is 2+2?", "plan": "4", "reward": 1},
@@ -180,9 +172,6 @@ def test_the_memento_example(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) ->
     np.testing.assert_allclose(np.linalg.norm(embed_texts(["a", "b"]), axis=1), 1, rtol=1e-5)
 
 
-# --- news
-
-
 def test_news_is_found_by_vector_and_templates_stand_in(here: FinPolicy) -> None:
     (template,) = HybridMemoryRepository().search("The central bank surprises with a rate cut", max_notes=1)
     assert "local template" in template["source"]
@@ -197,9 +186,6 @@ def test_news_is_found_by_vector_and_templates_stand_in(here: FinPolicy) -> None
     assert search_memory_events(vector.tolist(), min_confidence=0.9) == []
     (note,) = HybridMemoryRepository().search("PEPE meme coin")
     assert "Newswire" in note["source"]
-
-
-# --- the chatbot
 
 
 def test_the_chatbot_remembers_what_was_said() -> None:

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
-import pickle
 import shutil
 import subprocess
 import sys
@@ -25,10 +23,9 @@ from finpolicy import (
     UsageError,
 )
 from finpolicy.connection import CallStop
-from finpolicy.results import PolicyAnswer
 from tests.chatbot.api.conftest import Api
 from tests.commands import run_python
-from tests.finpolicy.conftest import NAME, run_apart
+from tests.finpolicy.conftest import NAME
 from tests.pdfs import lock_pdf, make_pdf
 
 QUESTION = "What is the deficit ceiling?"
@@ -181,13 +178,6 @@ def test_a_server_wants_a_key_that_it_knows(server: Api) -> None:
         server.open = False
 
 
-def test_arguments_for_the_other_kind_of_store_are_refused(server: Api, tmp_path: Path) -> None:
-    with pytest.raises(UsageError, match="embedding is only for a folder"):
-        FinPolicy(server.url, embedding="x")
-    with pytest.raises(UsageError, match="key is only for a server"):
-        FinPolicy(tmp_path, key="x")
-
-
 def test_a_server_that_is_not_there_or_another_program(tmp_path: Path) -> None:
     with pytest.raises(StoreError, match="finpolicy serve"):
         FinPolicy("http://127.0.0.1:9")
@@ -233,19 +223,6 @@ def test_a_server_that_stops_in_the_middle_of_an_answer() -> None:
         server.shutdown()
 
 
-def test_twins_are_awaited(policy: FinPolicy) -> None:
-    async def both() -> tuple[tuple[PolicyAnswer, ...], list[str]]:
-        answers = await asyncio.gather(
-            policy.ask_async(QUESTION), policy.ask_async("What is the debt anchor?")
-        )
-        kinds = [event.kind async for event in policy.stream_async(QUESTION)]
-        return answers, kinds
-
-    answers, kinds = run_apart(both())
-    assert [answer.citations[0].page for answer in answers] == [1, 2]
-    assert kinds[-1] == "answer"
-
-
 def test_what_is_stopped_before_it_is_reached_is_stopped_all_the_same() -> None:
     class Reached:
         ended = False
@@ -257,16 +234,6 @@ def test_what_is_stopped_before_it_is_reached_is_stopped_all_the_same() -> None:
     stop.stop()
     stop.add(reached)  # type: ignore[arg-type]
     assert reached.ended
-
-
-def test_results_are_pickled_and_stores_are_not(policy: FinPolicy) -> None:
-    answer = policy.ask(QUESTION)
-    copy = pickle.loads(pickle.dumps(answer))
-    assert copy == answer
-    with pytest.raises(NotFoundError, match="Ask again"):
-        copy.citations[0].image()
-    with pytest.raises(UsageError, match="pickled"):
-        pickle.dumps(policy)
 
 
 @pytest.mark.timed

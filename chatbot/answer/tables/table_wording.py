@@ -10,7 +10,7 @@ from string import ascii_lowercase
 from chatbot.answer.tables.cell_lookup import FoundCell, is_planned
 from chatbot.answer.verdict import Amount
 from chatbot.calculator import Operand, written_out
-from ingestion.language.currencies import CURRENCY, DRAWN_SIGNS, currency_of
+from ingestion.language.currencies import CURRENCY, DRAWN_SIGNS, currency_of, sign_of_family
 from ingestion.language.measures import Measure
 from ingestion.language.periods import find_periods
 from ingestion.language.scales import SCALE_NAMES, UNIT_NAMES
@@ -199,8 +199,8 @@ def with_unit(figure: str, scale: float, currency: str | None = None) -> str:
         return figure
     if not currency or figure[0] in DRAWN_SIGNS:
         return f"{figure} {name}"
-    if currency == "USD":
-        return f"${figure} {name}"
+    if sign := sign_of_family(currency):
+        return f"{sign}{figure} {name}"
     return f"{currency} {figure} {name}" if currency.isupper() else f"{figure} {name} {currency}"
 
 

@@ -88,50 +88,6 @@ def test_a_session_ends_with_its_expiry(api: Api, monkeypatch: pytest.MonkeyPatc
         assert (cleared["messages"], cleared["texts"]) == (0, 0)
 
 
-def test_reading_begins_no_session(api: Api) -> None:
-    with api.client() as client:
-        found = client.get("/api/get_r2c_stats/")
-        assert "set-cookie" not in found.headers
-        assert found.json()["stats"]["message_count"] == 0
-
-
-def test_names_and_keys_stay_as_they_are(api: Api) -> None:
-    with api.client() as one, api.client() as other, api.client("ask") as key:
-        one.get("/get_chat_response/", params={**ASKED, "session_id": "both"})
-        found = other.get("/get_chat_response/", params={**ASKED, "session_id": "both"})
-        assert found.json()["r2c_stats"]["message_count"] == 4
-        assert "set-cookie" not in found.headers
-        for count in (2, 4):
-            found = key.get("/get_chat_response/", params=ASKED)
-            assert found.json()["r2c_stats"]["message_count"] == count
-            assert "set-cookie" not in found.headers
-            key.cookies.clear()
-
-
-LONG = f"{QUESTION} " + "The harbour was quiet in spring and the ships were painted blue. " * 60
-
-
-def test_how_a_long_question_is_searched_can_be_chosen_over_http(api: Api) -> None:
-    with api.client() as client:
-        found = {
-            strategy: client.post("/api/v1/search", json={"query": LONG, "strategy": strategy}).json()["hits"]
-            for strategy in ("average", "per_chunk")
-        }
-        assert found["average"][0].get("chunk_match") is None
-        assert found["per_chunk"][0]["chunk_match"] == 0
-        wrong = client.post("/api/v1/search", json={"query": LONG, "strategy": "best"})
-        assert wrong.status_code == 422
-        for strategy in ("per_chunk", "rrf"):
-            answer = client.post("/api/v1/ask", json={"question": LONG, "strategy": strategy})
-            assert answer.status_code == 200
-        api.context.chatbot.own.choose("local", "strategy", "per_chunk")
-        assert api.context.chatbot.own.settings("local").strategy == "per_chunk"
-        assert client.post("/api/v1/ask", json={"question": LONG}).status_code == 200
-        reply = client.get("/get_chat_response/", params={"question": QUESTION, "strategy": "per_chunk"})
-        assert reply.status_code == 200
-        api.context.chatbot.own.reset("local", "strategy")
-
-
 @pytest.mark.parametrize(
     ("path", "parameters", "wrong"),
     [

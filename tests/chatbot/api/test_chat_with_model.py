@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import time
 
-from chatbot.asking.model_alone import UNCITED
 from tests.chatbot.api.conftest import NEWS, QUESTION, WithModel, streamed
 
 
@@ -16,14 +15,6 @@ def test_several_models_answer_one_question(with_model: WithModel) -> None:
     assert found["answers"]["stand-in"]["citations"][0]["verified"]
     assert found["r2c_stats"]["message_count"] == 2, "the session keeps the first model's answer"
     assert found["errors"] == {}
-
-
-def test_without_documents_nothing_is_cited(with_model: WithModel) -> None:
-    with with_model.api.client() as client:
-        asked = {"question": QUESTION, "use_rag": "false", "session_id": "alone"}
-        found = client.get("/get_chat_response/", params=asked).json()
-    assert found["answers"]["stand-in"]["citations"] == []
-    assert UNCITED in found["notices"]
 
 
 def test_the_web_is_searched_and_cited_by_address(with_model: WithModel) -> None:

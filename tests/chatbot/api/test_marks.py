@@ -150,15 +150,6 @@ def test_a_stream_has_the_answer_at_once_and_the_marks_last(door: tuple[Api, Pro
     assert first["answer"] == events[-1][1]["answer"]
 
 
-def test_a_call_may_do_without_it(door: tuple[Api, Provider]) -> None:
-    api, provider = door
-    before = len(provider.readings)
-    with api.client() as client:
-        found = client.post("/api/v1/ask", json={"question": QUESTION, "verify": False}).json()
-    assert found["reading"] is None and len(provider.readings) == before
-    assert found["statements"][0]["mark"] == "not_found", "the program alone knows that no page has 99"
-
-
 def test_exports_say_it_too(door: tuple[Api, Provider], tmp_path: Path) -> None:
     api, _ = door
     chatbot = api.context.chatbot

@@ -3,11 +3,9 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
 
-import httpx
 import pytest
 
 from chatbot.asking.question import Ask
@@ -17,26 +15,8 @@ from chatbot.audit.verifier import CONFIRMED, DocumentSources, verify
 from chatbot.records import Answer
 from chatbot.store.library import Upload
 from tests.chatbot.api.conftest import Api, serving
-from tests.chatbot.api.test_marks import (
-    Door,
-    ask,
-    chat,
-    command,
-    mcp,
-    of_reply,
-    reply,
-    response,
-    streamed_chat,
-)
-from tests.chatbot.asking.test_pictures import (
-    CHART,
-    ESTIMATE,
-    MARK,
-    QUESTION,
-    charts,
-    estimates,
-    page,
-)
+from tests.chatbot.api.test_marks import Door, chat, command, reply, response, streamed_chat
+from tests.chatbot.asking.test_pictures import CHART, ESTIMATE, MARK, QUESTION, charts, estimates, page
 from tests.provider import Behaviour, Provider
 
 COUNTED = f"Of 1 statement: 1 {MARK}."
@@ -63,19 +43,6 @@ def test_every_door_that_returns_text_has_the_mark(door: Api, text_of: Door) -> 
         text = text_of(door, client)
     assert ESTIMATE in text and COUNTED in text
     assert "⚠" not in text and "located on the page" not in text
-
-
-@pytest.mark.parametrize("json_of", [ask, mcp, of_reply])
-def test_every_door_that_returns_json_has_the_mark(
-    door: Api, json_of: Callable[[Api, httpx.Client], dict[str, Any]]
-) -> None:
-    with door.client() as client:
-        found = json_of(door, client)
-    (statement,) = found["statements"]
-    assert statement["mark"] == "pictured"
-    (citation,) = found["citations"]
-    assert (citation["page"], citation["verified"], citation["doubted"]) == (CHART, False, False)
-    assert {number["status"] for number in found["numbers"]} == {"not_checked"}
 
 
 def test_exports_and_audit_files_have_the_mark_and_it_is_confirmed(door: Api, tmp_path: Path) -> None:

@@ -15,7 +15,7 @@ from langchain_openai import ChatOpenAI, OpenAIEmbeddings
 from pydantic import ValidationError
 
 from chatbot.api.openai_schemas import EmbeddingsIn
-from tests.chatbot.api.conftest import CEILING, RULES, WithModel, streamed
+from tests.chatbot.api.conftest import CEILING, RULES, WithModel
 
 QUESTION = "What is the deficit ceiling?"
 PIECES = ["The deficit ceiling is ", "three per cent of ", "output [1]."]
@@ -163,15 +163,6 @@ def test_vectors_are_those_of_the_store(client: openai.OpenAI, model: WithModel)
             client.embeddings.create(model="finpolicy-embeddings", input=wrong)
 
 
-def test_as_many_texts_are_embedded_as_clients_send(model: WithModel) -> None:
-    with model.api.client() as client:
-        body = {"model": "finpolicy-embeddings", "input": ["a"] * 257, "encoding_format": None}
-        assert len(client.post("/v1/embeddings", json=body).json()["data"]) == 257
-        too_many = client.post("/v1/embeddings", json={**body, "input": ["a"] * 2_049})
-        assert too_many.status_code == 400
-        assert "at most 2048" in too_many.json()["error"]["message"]
-
-
 def test_a_response_has_its_citations_as_annotations(client: openai.OpenAI) -> None:
     whole = client.responses.create(model="finpolicy", instructions="Say 7.", input=QUESTION)
     assert whole.output_text.startswith("The deficit ceiling is three per cent of output [S1].")
@@ -197,18 +188,6 @@ def test_a_response_has_its_citations_as_annotations(client: openai.OpenAI) -> N
     assert kinds[-1] == "response.completed"
     assert "response.output_text.annotation.added" in kinds
     assert streamed.output_text.count("[S1] Rules.pdf, page 1: located on the page") == 1
-
-
-def test_langchain_reads_responses_too(model: WithModel) -> None:
-    chat = ChatOpenAI(
-        model="finpolicy",
-        base_url=f"{model.api.url}/v1",
-        api_key="any",  # type: ignore[arg-type]
-        max_retries=0,
-        use_responses_api=True,
-    )
-    assert "three per cent of output [S1]" in chat.invoke(QUESTION).text
-    assert "[S1]" in "".join(piece.text for piece in chat.stream(QUESTION))
 
 
 SCHEMA = {
@@ -312,30 +291,6 @@ def test_what_is_not_done_here_is_refused_with_the_way_out(client: openai.OpenAI
         client.responses.create(model="finpolicy", input=QUESTION, previous_response_id="resp_1")
 
 
-def test_null_is_as_if_left_out(model: WithModel) -> None:
-    with model.api.client() as client:
-        asked = {"question": QUESTION, "documents": None, "stream": None, "tools": None}
-        assert client.post("/api/v1/ask", json=asked).json()["answered"]
-        found = client.post("/api/v1/search", json={"query": QUESTION, "documents": None, "k": None})
-        assert found.json()["hits"][0]["document"] == RULES
-        body = {"model": "finpolicy", "messages": [{"role": "user", "content": QUESTION}]}
-        nulls = dict.fromkeys(("stream", "stream_options", "n", "tool_choice", "response_format", "tools"))
-        assert client.post("/v1/chat/completions", json={**body, **nulls}).status_code == 200
-        lacking = client.post("/api/v1/ask", json={"question": None})
-        assert lacking.json()["errors"] == ["body.question: is missing"]
-        unknown = client.post("/api/v1/ask", json={"question": QUESTION, "documnets": None})
-        assert "there is no such field" in unknown.json()["errors"][0]
-        for wrong in ("yes", 1):
-            refused = client.post("/api/v1/ask", json={"question": QUESTION, "stream": wrong})
-            assert refused.json()["errors"] == ["body.stream: must be true or false"]
-        wrong_inputs: list[object] = [{"a": 1}, [{}]]
-        for given in wrong_inputs:
-            refused = client.post("/v1/embeddings", json={"model": "m", "input": given})
-            told = refused.json()["error"]["message"]
-            assert "body.input: must be a text" in told
-            assert not re.search(r"constrained|\[|str\b|list\b.*:", told.replace("must be a list", ""))
-
-
 def test_langchain_answers_streams_and_embeds(model: WithModel) -> None:
     base = f"{model.api.url}/v1"
     chat = ChatOpenAI(
@@ -391,13 +346,3 @@ def test_a_long_list_of_wrong_texts_is_given_up_at_once(entries: list[object]) -
     with pytest.raises(ValidationError) as error:
         EmbeddingsIn.model_validate({"model": "m", "input": entries})
     assert error.value.error_count() < 10
-
-
-def test_thoughts_without_a_begin_are_no_part_of_the_answer(client: openai.OpenAI, model: WithModel) -> None:
-    model.pieces = ["The ceiling is 7 per cent [1]? No.", "</think>", *PIECES]
-    with model.api.client() as asking:
-        text, _, answer = streamed(asking)
-        assert text == answer["answer"] == "The deficit ceiling is three per cent of output [S1]."
-    said: Any = [{"role": "user", "content": QUESTION}]
-    whole = client.chat.completions.create(model="finpolicy", messages=said).choices[0].message.content
-    assert (whole or "").startswith("The deficit ceiling is three per cent of output [S1].")

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 import json
 import threading
 import time
@@ -131,38 +130,3 @@ def test_a_server_is_ready_when_all_words_are_there(served: Api) -> None:
             assert any("building the index of words" in note["text"] for note in answer["notes"])
         library.align_words()
         assert client.get("/api/v1/health").json() == {"status": "ready"}
-
-
-def test_two_names_of_one_file_are_two_documents(api: Api, tmp_path: Path) -> None:
-    data = make_pdf(tmp_path / "Twin.pdf", ["The levy is seven per cent of the invoice."]).read_bytes()
-    names, former = ("Twin.pdf", "Copy.pdf"), hashlib.sha256(data).hexdigest()[:16]
-    with api.client() as client:
-        for name in names:
-            (job,) = client.post("/api/v1/documents", files={"files": (name, data)}).json()
-            api.context.additions.wait(job["id"])
-            if name == names[0]:
-                assert client.get(f"/api/v1/documents/{former}").json()["name"] == name
-        ids = {row["name"]: row["id"] for row in client.get("/api/v1/documents").json()}
-        first, second = (f"/api/v1/documents/{ids[name]}" for name in names)
-        assert first != second
-        several = client.get(f"/api/v1/documents/{former}")
-        assert several.status_code == 409
-        assert all(ids[name] in several.json()["hint"] for name in names)
-        assert client.delete(first).status_code == 204
-        assert client.get(f"{second}/pages/1").status_code == 200
-        asked = {"question": "What is the levy?", "documents": ["Copy.pdf"]}
-        (citation,) = client.post("/api/v1/ask", json=asked).json()["citations"]
-        assert (citation["document"], citation["document_id"]) == ("Copy.pdf", ids["Copy.pdf"])
-        assert client.delete(first, params={"purge": True}).status_code == 204
-        assert client.get(f"{second}/original").content == data
-        end = time.monotonic() + 20
-        while client.get(first).status_code != 404 and time.monotonic() < end:
-            time.sleep(0.05)
-        assert client.get(f"/api/v1/documents/{former}").json()["name"] == "Copy.pdf"
-        again = make_pdf(tmp_path / "New.pdf", ["The levy is eight per cent of the invoice."]).read_bytes()
-        (job,) = client.post("/api/v1/documents", files={"files": ("Copy.pdf", again)}).json()
-        api.context.additions.wait(job["id"])
-        assert client.get(f"{second}/original").content == again, "a new version keeps the id"
-        client.delete(second, params={"purge": True})
-        while client.get(second).status_code != 404 and time.monotonic() < end + 20:
-            time.sleep(0.05)

@@ -24,7 +24,7 @@ from PIL import Image
 
 from chatbot.answer.verification.own_text import check_quoted
 from chatbot.asking.question import Ask
-from chatbot.audit.builder import Occasion, audit_file, audit_kept, file_name
+from chatbot.audit.builder import Occasion, audit_file, file_name
 from chatbot.audit.html_page import RECORD_END, RECORD_START, render
 from chatbot.audit.page_images import looks_alike
 from chatbot.audit.parser import LARGEST_FILE, AuditFile, read_file
@@ -44,7 +44,7 @@ from chatbot.audit.record import (
     sealed,
 )
 from chatbot.audit.verifier import CONFIRMED, DIFFERS, UNKNOWN, DocumentSources, VerificationLine, verify
-from chatbot.errors import DocumentError, ModelError, NotFoundError
+from chatbot.errors import DocumentError, ModelError
 from chatbot.models.chat import LLM
 from chatbot.records import Answer, Citation, StatementQuote
 from chatbot.service import Chatbot
@@ -159,10 +159,6 @@ def says(messages: Sequence[tuple[str, str]]) -> list[str]:
     return [ceiling + breach, report + total]
 
 
-# --- what is made is confirmed
-# --------------------------------------------------------------------------------------------------
-
-
 def test_an_answer_in_the_documents_words_is_confirmed(make: Make, tmp_path: Path) -> None:
     file = audited(make(), tmp_path)
     assert wrong(file, tmp_path) == []
@@ -227,15 +223,6 @@ def test_a_refusal_shows_the_nearest_pages(make: Make, tmp_path: Path) -> None:
     assert b"Not in these documents" in file.data
 
 
-def test_a_refusal_of_the_model_is_confirmed(make: Make, tmp_path: Path) -> None:
-    refusing = ScriptedModel(["Not in these documents. I looked [S1]."])
-    file = audited(make(refusing), tmp_path, "What was the deficit ceiling in 2031?")
-    assert wrong(file, tmp_path) == []
-    assert not file.record.answered
-    assert file.record.sent is not None
-    assert b"<h2>The chat model found no answer</h2>" in file.data
-
-
 CLAIM = "The ceiling is 5.0 per cent of output."
 
 
@@ -269,26 +256,6 @@ def test_a_reply_counts_only_for_the_statement_that_was_sent(tmp_path: Path) -> 
     assert [(one.what, one.status) for one in wrong(forged(file, record), tmp_path)] == [
         ("statements", DIFFERS)
     ]
-
-
-def test_kept_and_remembered_answers_are_confirmed(make: Make, tmp_path: Path) -> None:
-    chatbot = make()
-    conversation = chatbot.conversations.begin("local")
-    first = ask(chatbot, conversation=conversation)
-    chatbot.rate(conversation, first.exchange or 0, "local", helpful=True)
-    second = ask(chatbot, conversation=conversation)
-    assert any("Remembered" in notice for notice in second.notices)
-    for number in (1, 2):
-        file = written(tmp_path, audit_kept(chatbot, conversation, number, "local"))
-        assert wrong(file, tmp_path) == []
-        assert file.record.asked_at
-    assert any("Remembered" in notice for notice in file.record.notices)
-    with pytest.raises(NotFoundError):
-        audit_kept(chatbot, conversation, 1, "somebody else")
-    rule = "When inflation rises above target, then shorten duration."
-    noted = ask(chatbot, rule, conversation=conversation)
-    with pytest.raises(DocumentError):
-        audit_file(chatbot, noted, Occasion())
 
 
 def test_pages_read_by_ocr_are_read_again(make: Make, tmp_path: Path) -> None:
@@ -333,16 +300,6 @@ def test_what_was_added_since_is_not_listed_as_searched(make: Make, tmp_path: Pa
     assert not file.record.whole
     assert file.record.leaves[0].image is None
     assert UNKNOWN in {one.status for one in findings(file, tmp_path)}
-
-
-def test_the_same_record_makes_the_same_file(file: AuditFile, home: Path) -> None:
-    reloaded = load(dump(file.record))
-    assert render(reloaded, file.images).encode() == file.data
-    assert digest_of(dump(file.record), file.record.digest) == file.record.digest
-
-
-# --- what is changed is found
-# -----------------------------------------------------------------------------------------------------
 
 
 def in_visible(data: bytes, old: str, new: str) -> bytes:
@@ -642,10 +599,6 @@ def test_an_answer_is_checked_again_as_it_was_checked_first(parts: list[tuple[st
     assert second_time.numbers == first_time.numbers
 
 
-# --- documents
-# ------------------------------------------------------------------------------------------------------------
-
-
 def test_documents_are_found_by_their_bytes_alone(make: Make, tmp_path: Path) -> None:
     file = audited(make(), tmp_path)
     elsewhere = tmp_path / "elsewhere" / "deep"
@@ -715,10 +668,6 @@ def test_a_title_counts_only_where_the_document_is_called_so(file: AuditFile, tm
     assert status([source.title]) == "supported"
     assert status(["a"]) != "supported"
     assert status([]) != "supported"
-
-
-# --- what it shows of others
-# ----------------------------------------------------------------------------------------------------------
 
 
 class Tags(HTMLParser):
@@ -831,10 +780,6 @@ def test_a_file_of_the_first_format_is_read_and_its_digest_is_checked(tmp_path: 
             ("digest", status),
             ("visible part", UNKNOWN),
         ]
-
-
-# --- files that are no audit files
-# ------------------------------------------------------------------------------------------------------
 
 
 def shell(record: str) -> bytes:

@@ -59,9 +59,3 @@ def test_the_marks_at_a_quotation_s_ends_are_marked_with_it() -> None:
     (box,) = locate_quote(glyphs_of("a (rate of 5%). b"), "(rate of 5%).")
     assert round(box.x0, 2) == 0.02
     assert round(box.x1, 2) == 0.15
-
-
-def test_several_marks_before_a_quotation_are_marked_with_it() -> None:
-    (box,) = locate_quote(glyphs_of("a loss of ($5). b"), "($5)")
-    assert round(box.x0, 2) == 0.1
-    assert round(box.x1, 2) == 0.14

@@ -87,12 +87,6 @@ def test_numbered_paragraphs_and_items_begin_anew() -> None:
     assert blocks(NUMBERED) == NUMBERED.splitlines()
 
 
-def test_what_is_counted_within_lines_stays_one_paragraph() -> None:
-    text = """A mission will be launched, aimed at (1) better research, (2) seeds of high yield, and
-(3) more than 100 kinds of seed on the market."""
-    assert blocks(text) == [" ".join(text.split("\n"))]
-
-
 def test_entries_of_contents_say_nothing() -> None:
     assert blocks("Fiscal rules . . . . . . . . 12\nThe rule is simple.") == ["The rule is simple."]
 

@@ -109,18 +109,6 @@ def test_pages_are_searched_read_drawn_and_listed(api: Api) -> None:
     run(work, api)
 
 
-def test_years_are_compared(api: Api) -> None:
-    async def work(client: Client) -> None:
-        given = {"question": QUESTION, "documents": [RULES], "years": ["2024", "2025"]}
-        found: Any = (await client.call_tool("compare", given)).structured_content
-        assert [(entry["document"], entry["year"]) for entry in found["entries"]] == [
-            (RULES, "2024"),
-            (RULES, "2025"),
-        ]
-
-    run(work, api)
-
-
 def test_a_file_is_added_by_its_content(api: Api, tmp_path: Path) -> None:
     data = make_pdf(tmp_path / "Plan.pdf", ["The plan foresees a surplus of two per cent."]).read_bytes()
 

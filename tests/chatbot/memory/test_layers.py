@@ -2,16 +2,14 @@
 
 from __future__ import annotations
 
-import time
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from pathlib import Path
 
-import numpy as np
 import pytest
 
 from chatbot.memory.conversations.conversation_store import Conversations, StoredExchange, Summary
-from chatbot.memory.conversations.history import HistoryLayer, likeness_of, rank_exchanges
-from chatbot.memory.conversations.summary import BLOCK, SummaryLayer, cited_facts, summarise
+from chatbot.memory.conversations.history import HistoryLayer
+from chatbot.memory.conversations.summary import BLOCK, SummaryLayer, summarise
 from chatbot.memory.layers import MemoryLayer
 from chatbot.memory.memory_database import MemoryDatabase
 from chatbot.records import Answer, Recall
@@ -24,7 +22,6 @@ TOPICS = {
     "Who audits the accounts?": "The Court of Auditors audits the accounts.",
     "When is harvest reported?": "Harvest is reported in September.",
 }
-Make = Callable[[Conversations], MemoryLayer]
 
 
 def tell(talks: Conversations, talk: str, question: str, text: str, owner: str = "me") -> int:
@@ -65,35 +62,6 @@ def recall(question: str, talk: str, owner: str = "me", before: int = 99) -> Rec
     return Recall(question, vector, talk, owner, before=before)
 
 
-@pytest.mark.parametrize("make", [history, summary], ids=["history", "summary"])
-class TestEveryLayer:
-    def test_gives_at_most_so_many_notes_that_say_where_they_come_from(
-        self, talks: Conversations, make: Make
-    ) -> None:
-        layer = make(talks)
-        asked = recall(CEILING, fill(talks, "me"))
-        (note,) = layer.recall(asked, 1)
-        assert note.layer == layer.name
-        assert note.source
-        assert "deficit ceiling" in note.text
-        assert layer.recall(asked, 0) == []
-
-    def test_tells_nobody_of_somebody_elses(self, talks: Conversations, make: Make) -> None:
-        layer = make(talks)
-        hers = fill(talks, "her")
-        mine = talks.begin("me")
-        tell(talks, mine, "Hello there?", "Hello.")
-        talks.choose(mine, "me", compresses=True, recalls_others=True)
-        assert layer.recall(recall(CEILING, mine), 5) == []
-        if make is summary:
-            assert layer.recall(recall(CEILING, hers), 5) == []
-
-    def test_leaves_out_what_the_prompt_has_anyway(self, talks: Conversations, make: Make) -> None:
-        talk = fill(talks, "me")
-        asked = recall(CEILING, talk, before=1)
-        assert make(talks).recall(asked, 5) == []
-
-
 def test_history_is_recalled_by_meaning_only_where_the_question_calls_for_it(talks: Conversations) -> None:
     talk = fill(talks, "me")
     layer = history(talks)
@@ -126,30 +94,6 @@ def test_a_refusal_is_not_recalled_unasked(talks: Conversations) -> None:
     assert history(talks).recall(recall(CEILING, talk), 3) == []
 
 
-def test_rare_words_make_texts_more_alike() -> None:
-    texts = ["the deficit of the state", "the deficit", "Valmora", ""]
-    long, short, rare, empty = likeness_of("deficit of Valmora", texts)
-    assert rare > short
-    assert long == short
-    assert empty == 0
-    assert likeness_of("the of", ["the of"]).tolist() == [0.0]
-
-
-def asked_about(number: int, question: str) -> StoredExchange:
-    return StoredExchange("c", number, question, "", "complete", "", float(number))
-
-
-def test_words_count_without_vectors() -> None:
-    told = [asked_about(1, "deficit"), asked_about(2, "audit"), asked_about(3, "deficit")]
-    without_vector = Recall("deficit", None, "c", "me")
-    by_words = rank_exchanges(without_vector, told, {})
-    assert [one.said.number for one in by_words] == [3, 1, 2]
-    asked = Recall("deficit", np.ones(2, np.float32), "c", "me")
-    of_another_model = np.ones(3, np.float32)
-    first, *_ = rank_exchanges(asked, told, {("c", 2): of_another_model})
-    assert first.said.number == 3
-
-
 def said(number: int, answer: str) -> StoredExchange:
     return StoredExchange("c", number, f"Question {number}?", answer, "complete", answer, float(number))
 
@@ -176,12 +120,6 @@ def test_a_summary_keeps_cited_facts_word_for_word(told: list[StoredExchange]) -
     assert "User: Question 1?" in user
 
 
-def test_cited_facts_are_those_with_a_page_as_far_as_there_is_room(told: list[StoredExchange]) -> None:
-    bracketed = "The cost is $4.5 million (Budget 2024 (1).pdf, p. 8; Annex.pdf, p. 2)."
-    assert cited_facts([said(1, bracketed)]) == [bracketed]
-    assert cited_facts(told, most_tokens=20) == [COST]
-
-
 def test_exchanges_are_summarised_once_and_in_blocks(talks: Conversations) -> None:
     talk = talks.begin("me")
     layer = SummaryLayer(talks)
@@ -199,11 +137,3 @@ def test_exchanges_are_summarised_once_and_in_blocks(talks: Conversations) -> No
         tell(talks, talk, f"Question {number}?", "Answer.")
     assert due() == list(range(BLOCK + 1, 2 * BLOCK + 1))
     assert due(BLOCK + 3) == []
-
-
-@pytest.mark.timed
-def test_hostile_answers_take_no_time_to_find_facts_in() -> None:
-    began = time.process_time()
-    for text in ("(" * 50_000, "(a" * 20_000 + ", p. 1", "1 (" + "()" * 20_000, "(a)" * 20_000 + ", p. 8"):
-        cited_facts([said(1, text)])
-    assert time.process_time() - began < 3

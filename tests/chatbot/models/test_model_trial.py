@@ -19,7 +19,7 @@ from chatbot.models.model_catalog import list_models
 from chatbot.models.model_trial import Trial, try_model
 from chatbot.models.openai_chat import OpenAIModel
 from chatbot.settings import Settings
-from tests.provider import Behaviour, Drip, Mute, Page, Provider, Refuse, Say
+from tests.provider import Behaviour, Drip, Mute, Page, Provider, Refuse
 
 
 def tried(
@@ -38,11 +38,6 @@ def test_one_that_answers_says_how_fast() -> None:
         and trial.text.startswith("HOST answered in 0.")
         and trial.text.endswith(" s with model m-1.")
     )
-
-
-def test_one_that_only_thought_has_not_answered() -> None:
-    trial = tried(Say([""], finish="length"))
-    assert not trial.works and "used all" in trial.text and "FINPOLICY_REASONING" in trial.hint
 
 
 def test_a_refused_key_and_a_missing_one_are_told_apart() -> None:
@@ -153,19 +148,6 @@ def test_no_connection_is_told_without_the_systems_words(said: str, message: str
     assert message in error.message and hint in error.hint
     assert "rror " not in error.message and "SSL" not in error.message
     assert "FINPOLICY_PROVIDER" in error.hint and "OPENAI_BASE_URL" not in error.hint
-
-
-def test_a_refused_address_is_known_by_its_field_and_not_by_words() -> None:
-    settings = Settings(chat_model="m", provider="ollama")
-    words = "others can read what a link-local address of this machine gets"
-    plain = httpx2.ConnectError(words)
-    assert "Nothing answers at" in explain_failure(plain, settings, model_setting="X").message
-    cause = OSError(words)
-    cause.refused_because = "It is on this network."  # type: ignore[attr-defined]
-    plain.__cause__ = cause
-    error = explain_failure(plain, settings, model_setting="X")
-    assert error.message == "127.0.0.1:11434 is not connected to: It is on this network."
-    assert error.kind == "unreachable"
 
 
 def test_an_address_that_changes_after_its_check_is_refused_when_it_is_connected_to() -> None:

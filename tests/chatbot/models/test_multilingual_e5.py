@@ -6,7 +6,6 @@ from __future__ import annotations
 
 import os
 import shutil
-import struct
 import subprocess
 import sys
 from dataclasses import replace
@@ -15,19 +14,14 @@ from typing import Any
 
 import numpy as np
 import pytest
-from hypothesis import given
-from hypothesis import settings as examples
-from hypothesis import strategies as st
-from numpy.typing import NDArray
 
 from chatbot.asking.question import Ask
 from chatbot.errors import ModelError
 from chatbot.memory.cases.case_recall import similar_from
 from chatbot.memory.signals.writing_scripts import own_threshold, reads_english_only
-from chatbot.models.cosine_scale import as_minilms
 from chatbot.models.embedders import LocalEmbedder, RemoteEmbedder, make_embedder
 from chatbot.models.multilingual_e5 import MULTILINGUAL_E5
-from chatbot.models.onnx_encoder import EncoderSpec, Packed, graph_path
+from chatbot.models.onnx_encoder import Packed, graph_path
 from chatbot.records import Answer, Notice
 from chatbot.search.page_search import Find
 from chatbot.service import Chatbot
@@ -65,10 +59,6 @@ def tokenizer() -> Any:
     return MULTILINGUAL_E5.tokenizer(source_of(MULTILINGUAL_E5) / NAME)
 
 
-# --- the file
-# ------------------------------------------------------------------------------------------------------------
-
-
 def test_blocks_of_four_bits_are_read_as_they_are_meant() -> None:
     halves = np.arange(16, dtype=np.uint8)[None, None] * 16 + 3
     numbers = Packed(halves, np.array([[[0.5]]], np.float16)).numbers()
@@ -84,30 +74,6 @@ def test_the_weights_have_the_models_shape() -> None:
     assert weights["encoder.layer.11.intermediate.dense.weight"].shape == (1_536, 384)
     assert weights["encoder.layer.11.output.dense.weight"].shape == (384, 1_536)
     assert weights["encoder.layer.0.attention.self.query.bias"].shape == (384,)
-
-
-@needs_multilingual
-def test_a_row_of_the_file_is_what_its_bytes_say() -> None:
-    """Read here by its place alone: the table of words begins where the file says, a row has 12 blocks of
-    18 bytes.
-    """
-    path = source_of(MULTILINGUAL_E5) / NAME
-    data = path.read_bytes()
-    at = data.index(b"\x08\x00emb.word") + 10
-    sort, count, start, length = struct.unpack_from("<BIQQ", data, at)
-    assert (sort, count, length) == (1, 250_037 * 384, 250_037 * 216)
-    row = data[start + 5_045 * 216 :][:216]
-    wanted = []
-    for block in range(0, 216, 18):
-        (scale,) = struct.unpack_from("<e", row, block)
-        packed = row[block + 2 : block + 18]
-        wanted += [scale * ((byte & 15) - 8) for byte in packed]
-        wanted += [scale * ((byte >> 4) - 8) for byte in packed]
-    table = MULTILINGUAL_E5.weights(path)["embeddings.word_embeddings.weight"]
-    assert np.array_equal(
-        Packed(table.halves[5_045:5_046], table.scales[5_045:5_046]).numbers()[0],
-        np.array(wanted, np.float32),
-    )
 
 
 @pytest.fixture
@@ -153,66 +119,11 @@ def test_where_it_is_not_installed_the_command_says_how(root: Path, tmp_path: Pa
     assert "Traceback" not in done.stderr
 
 
-# --- tokens
-# ------------------------------------------------------------------------------------------------------------
-
-
 @needs_multilingual
 def test_tokens_are_those_of_the_published_vocabulary(tokenizer: Any) -> None:
     known = tokenizer.encode("query: how much protein")
     assert known.ids == [0, 41, 1294, 12, 3642, 5045, 21308, 2]
     assert known.tokens == ["<s>", "▁que", "ry", ":", "▁how", "▁much", "▁protein", "</s>"]
-
-
-@needs_multilingual
-@pytest.mark.parametrize(
-    ("text", "same"),
-    [
-        ("ﬁscal ½ ㎏ １２", "fiscal 1⁄2 kg 12"),
-        ("a\tb\nc\r\n d\u00a0e\u200bf", "a b c d e f"),
-        ("def\x02icit", "deficit"),
-        ("  deficit   ceiling  ", "deficit ceiling"),
-        ("café", "cafe\u0301"),
-    ],
-)
-def test_what_is_written_otherwise_has_the_same_tokens(tokenizer: Any, text: str, same: str) -> None:
-    assert tokenizer.encode(text).ids == tokenizer.encode(same).ids
-
-
-@needs_multilingual
-@pytest.mark.parametrize("text", TEXTS)
-def test_tokens_join_to_their_text_and_are_those_of_its_words(tokenizer: Any, text: str) -> None:
-    made = tokenizer.encode(text)
-    assert 3 not in made.ids
-    assert "".join(made.tokens[1:-1]).replace("▁", " ").strip() == text
-    assert made.ids[1:-1] == [token for word in text.split() for token in tokenizer.encode(word).ids[1:-1]]
-    ends = [end for _, end in made.offsets[1:-1]]
-    assert ends == sorted(ends) and ends[-1] == len(text)
-
-
-@needs_multilingual
-@examples(max_examples=60, deadline=None)
-@given(
-    text=st.text(st.sampled_from("aé한½.1 \n\t\x0c\x85\u200b\ud800🙂Zz,-กาำ"), max_size=300)
-    | st.text(max_size=200),
-    room=st.integers(4, 40),
-)
-def test_any_text_is_cut_without_loss_and_to_size(
-    embedder: LocalEmbedder, tokenizer: Any, text: str, room: int
-) -> None:
-    pieces = embedder.split(text, reserve=embedder.max_tokens - room)
-    assert "".join(pieces) == text and all(pieces)
-    counts = [
-        len(tokenizer.encode(piece.encode("utf-8", "replace").decode(), add_special_tokens=False).ids)
-        for piece in pieces
-    ]
-    assert (
-        max((count for count, piece in zip(counts, pieces, strict=True) if len(piece) > 1), default=0) <= room
-    )
-
-
-# --- vectors
-# ------------------------------------------------------------------------------------------------------------
 
 
 @needs_multilingual
@@ -231,15 +142,6 @@ def test_vectors_are_those_of_the_float_model(embedder: LocalEmbedder, tokenizer
 def test_a_query_and_a_passage_have_vectors_of_their_own(embedder: LocalEmbedder) -> None:
     passage, query = embedder.embed(TEXTS[:1]), embedder.embed(TEXTS[:1], query=True)
     assert 0.8 < float(passage[0] @ query[0]) < 0.999
-
-
-@needs_multilingual
-def test_the_last_token_that_is_seen_is_the_one_that_fits(embedder: LocalEmbedder) -> None:
-    long = " ".join(["deficit"] * embedder.max_tokens)
-    vectors = embedder.embed([long, f"{long} and other matters"], query=True)
-    assert embedder.split(long) == [long] and len(embedder.split(f"{long} more")) == 2
-    # A passage's prefix has a token fewer than a query's, so one more of it is seen.
-    assert np.array_equal(vectors[0], vectors[1])
 
 
 QUESTIONS_AND_ANSWERS = """
@@ -262,10 +164,6 @@ def test_the_passage_that_answers_in_another_language_is_the_nearest(
         "The Chair met the press.",
     ]
     assert int((embedder.embed(passages) @ embedder.embed([question], query=True)[0]).argmax()) == 1
-
-
-# --- how it is chosen, and what its cosines mean
-# --------------------------------------------------------------------------------
 
 
 def test_the_setting_chooses_it_and_contacts_nothing(tmp_path: Path) -> None:
@@ -296,40 +194,11 @@ def test_a_model_that_is_not_embedded_is_not_built(root: Path) -> None:
     assert (done.returncode, done.stdout) == (2, "") and "invalid choice: 'other'" in done.stderr
 
 
-def test_its_package_is_never_imported() -> None:
-    spec: EncoderSpec = MULTILINGUAL_E5
-    code = (
-        f"import sys; from chatbot.models.embedders import make_embedder; print({spec.package!r} in "
-        f"sys.modules)"
-    )
-    assert (
-        subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout
-        == "False\n"
-    )
-
-
-def test_its_cosines_are_laid_on_those_of_minilm() -> None:
-    cosines: NDArray[np.float32] = np.array([-1.0, 0.5, 0.776, 0.8, 0.854, 0.914, 1.0], np.float32)
-    laid = as_minilms("e5-1571fc982750-b1-384-t1", cosines)
-    assert laid.dtype == np.float32
-    assert laid.tolist() == pytest.approx([-1.0, -1.0, 0.10, 0.22, 0.50, 0.80, 1.0], abs=0.01)
-    assert as_minilms("e5-1571fc982750-b1-384-t1", cosines, sentences=True).tolist() == pytest.approx(
-        [-1.0, -0.9, 0.22, 0.32, 0.54, 0.78, 1.0], abs=0.01
-    )
-    assert (
-        as_minilms("minilm-53aa51172d14-b1-384-t1", cosines) is cosines
-        and as_minilms("host-model-8-t1", cosines) is cosines
-    )
-
-
 def test_thresholds_are_its_own() -> None:
     fingerprint = LocalEmbedder(Path(), spec=MULTILINGUAL_E5).fingerprint
     assert own_threshold(fingerprint) == 0.82 and not reads_english_only(fingerprint)
     assert similar_from(fingerprint) == 0.92
 
-
-# --- the whole way
-# ------------------------------------------------------------------------------------------------------------
 
 PAGES = [
     (

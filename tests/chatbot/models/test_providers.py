@@ -17,13 +17,6 @@ from tests.provider_errors import ERRORS, ProviderError
 
 QUESTION = (("system", "Answer briefly."), ("user", "What was the deficit?"))
 KEY = "sk-0123456789abcdef"
-# The fields of Settings in which the providers' own keys are.
-KEY_FIELDS = {
-    "anthropic": "anthropic_key",
-    "azure": "azure_key",
-    "deepseek": "deepseek_key",
-    "openrouter": "openrouter_key",
-}
 
 
 def settings_for(provider: str, url: str, **given: object) -> Settings:
@@ -78,11 +71,6 @@ def test_azures_older_form_keeps_its_deployment_and_version(path: str, version: 
     address = address_of(settings_for("", f"https://x.openai.azure.com{path}"))
     assert address.base == "https://x.openai.azure.com/openai/deployments/gpt"
     assert address.api_version == version
-
-
-def test_azure_without_an_address_says_where_it_is() -> None:
-    with pytest.raises(ModelError, match="every Azure resource has its own address"):
-        address_of(Settings(provider="azure"))
 
 
 def test_a_provider_by_name_needs_no_address() -> None:
@@ -191,13 +179,6 @@ def test_a_broken_connection_does_not_undo_what_was_found() -> None:
         assert [request.body["stream"] for request in server.requests] == [True, False, False]
 
 
-def test_a_server_that_ignores_streaming_is_read_all_the_same() -> None:
-    with Provider([Say(["All ", "at once."], whole=True, prompt_tokens=11, answer_tokens=4)]) as server:
-        reply = ask(settings_for("vllm", server.url))
-        assert "".join(reply) == "All at once."
-        assert (reply.finish, reply.prompt_tokens, reply.answer_tokens) == ("stop", 11, 4)
-
-
 def test_an_address_without_v1_is_tried_with_it() -> None:
     with Provider([Refuse(404, body="404 page not found"), "Found.", "Again."]) as server:
         model = named_model(settings_for("ollama", server.url.removesuffix("/v1")))
@@ -221,9 +202,6 @@ def test_azure_gets_its_key_in_a_header_of_its_own() -> None:
         for request in server.requests:
             assert request.headers["api-key"] == KEY
             assert "authorization" not in request.headers
-
-
-# --- Anthropic
 
 
 def sources_of(content: str) -> list[PromptSource]:
@@ -274,12 +252,6 @@ def test_anthropics_citations_become_numbers_of_our_sources() -> None:
     assert documents[1]["title"] == "[2] Report · page 2"
     assert request.body["system"][0]["text"] == "Rules."
     assert [turn["role"] for turn in request.body["messages"]] == ["user", "assistant", "user"]
-
-
-def test_without_sources_anthropic_gets_plain_text() -> None:
-    with Provider([Say(["Well [1]."], cites=(5,))]) as server:
-        assert "".join(stream_of_anthropic(server, with_sources=False)) == "Well [1]."
-        assert server.requests[0].body["messages"][-1]["content"] == CONTENT
 
 
 @pytest.mark.parametrize(

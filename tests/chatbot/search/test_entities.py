@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import time
-
 import pytest
 
 from chatbot.search.entities import name_words, named_together, topic_of
@@ -51,16 +49,3 @@ def test_the_topic_is_the_question_without_its_periods_and_whom_all_is_about() -
     assert "Harbour" not in topic_of(asked, lambda name: True)
     bare = understand("And Acme 2023?", "And Acme 2023?")
     assert topic_of(bare, lambda name: True) == "And Acme 2023?"
-
-
-LONG_QUESTIONS = ["Acme and " * 4_000, "Acme's " * 6_000, "A " * 20_000, "RM1.1." * 8_000]
-
-
-@pytest.mark.timed
-@pytest.mark.parametrize("text", LONG_QUESTIONS)
-def test_long_questions_take_no_longer_than_others(text: str) -> None:
-    asked = understand(text, text)
-    start = time.perf_counter()
-    named_together(asked)
-    topic_of(asked, lambda name: True)
-    assert time.perf_counter() - start < 3

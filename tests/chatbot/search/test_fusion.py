@@ -16,8 +16,6 @@ from numpy.typing import NDArray
 
 from chatbot.errors import ModelError, QuestionError
 from chatbot.search.fusion import (
-    DEPTH_PER_RESULT,
-    LEAST_DEPTH,
     MEANS,
     MOST_AT_ONCE,
     STRATEGIES,
@@ -105,9 +103,6 @@ def keys_of(found: Iterable[Fused[Key]]) -> list[Key]:
 PAGES = {f"page of the {subject}": f"The {subject} of the year, set by law" for subject in SUBJECTS}
 
 
-# --- the fusions
-# ------------------------------------------------------------------------------------------------------------
-
 FUSIONS = [best_scores, weakest_scores, reciprocal_ranks]
 
 
@@ -118,13 +113,6 @@ def test_each_fusion_by_hand() -> None:
     assert weakest_scores(found) == [Fused("b", 0.5, 0), Fused("a", 0.2, 3)]
     twice = 1 / 61 + 1 / 62
     assert reciprocal_ranks(found) == [Fused("a", twice), Fused("b", twice), Fused("c", 1 / 63)]
-
-
-def test_nothing_is_everywhere_where_one_chunk_found_nothing() -> None:
-    found: Found = {0: [("a", 0.9)], 1: []}
-    assert weakest_scores(found) == []
-    found[1] = [("b", 0.9)]
-    assert weakest_scores(found) == []
 
 
 @given(founds)
@@ -142,17 +130,6 @@ def test_ranks_are_summed_as_defined(found: Found) -> None:
 
 
 @pytest.mark.parametrize("fuse", FUSIONS)
-@given(found=founds, data=st.data())
-def test_the_order_of_chunks_and_of_results_does_not_matter(
-    fuse: Fusion, found: Found, data: st.DataObject
-) -> None:
-    mixed: Found = {}
-    for index in data.draw(st.permutations(list(found))):
-        mixed[index] = data.draw(st.permutations(found[index]))
-    assert fuse(mixed) == fuse(found)
-
-
-@pytest.mark.parametrize("fuse", FUSIONS)
 @given(found=founds)
 def test_each_key_comes_once_best_first_and_ties_by_key(fuse: Fusion, found: Found) -> None:
     fused = fuse(found)
@@ -160,38 +137,6 @@ def test_each_key_comes_once_best_first_and_ties_by_key(fuse: Fusion, found: Fou
     assert len(keys) == len(fused)
     places = [(-one.score, one.key) for one in fused]
     assert places == sorted(places)
-
-
-@given(founds)
-def test_the_weakest_score_is_one_of_every_chunk_and_never_above_the_best(found: Found) -> None:
-    best = {one.key: one.score for one in best_scores(found)}
-    everything = {key for rows in found.values() for key, _ in rows}
-    assert set(best) == everything
-    assert set(keys_of(reciprocal_ranks(found))) == everything
-    for one in weakest_scores(found):
-        for rows in found.values():
-            assert one.key in dict(rows)
-        assert one.score <= best[one.key]
-        assert (one.key, one.score) in found[one.chunk_match]
-
-
-@given(founds)
-def test_a_best_score_is_that_of_the_chunk_it_names(found: Found) -> None:
-    everything = [row for rows in found.values() for row in rows]
-    for one in best_scores(found):
-        assert (one.key, one.score) in found[one.chunk_match]
-        assert one.score == max(score for key, score in everything if key == one.key)
-
-
-@given(st.lists(st.tuples(keys, scores), max_size=12))
-def test_one_chunk_gives_one_order_in_every_fusion(rows: list[tuple[str, float]]) -> None:
-    by_best = keys_of(best_scores({4: rows}))
-    assert keys_of(weakest_scores({4: rows})) == by_best
-    assert keys_of(reciprocal_ranks({4: rows})) == by_best
-
-
-# --- vectors
-# ------------------------------------------------------------------------------------------------------------
 
 
 def test_the_mean_is_unit_and_weighs_by_length_when_asked() -> None:
@@ -214,24 +159,6 @@ def test_what_all_pieces_repeat_weighs_less() -> None:
     expected = np.array([weights[0] + weights[2], weights[1]])
     assert mean_vector(chunks, weighted=True) == pytest.approx(expected / np.linalg.norm(expected))
 
-
-def test_vectors_that_cancel_out_leave_the_first() -> None:
-    mean = mean_vector([chunk(1, "b", [-1, 0]), chunk(0, "a", [1, 0])])
-    assert mean.tolist() == [1.0, 0.0]
-
-
-@given(st.permutations(range(5)), st.booleans())
-def test_a_mean_does_not_depend_on_the_order(order: list[int], weighted: bool) -> None:
-    chunks = [chunk(index, f"{subject} " * (index + 1)) for index, subject in enumerate(SUBJECTS[:5])]
-    in_order = mean_vector(chunks, weighted=weighted)
-    mixed = mean_vector([chunks[index] for index in order], weighted=weighted)
-    assert mixed.tobytes() == in_order.tobytes()
-    length = float(np.linalg.norm(mixed))
-    assert length == pytest.approx(1)
-
-
-# --- which chunks are searched
-# --------------------------------------------------------------------------------------------------
 
 REPORT = " ".join(
     f"Item{word} of the report was examined by committee{word}." for word in "abcdefghijklmnopqrstuvwxyz"
@@ -270,18 +197,6 @@ def test_one_word_that_changes_neither_words_nor_vector_is_a_copy() -> None:
     assert indices(worth_searching([report, moved])) == [0, 1]
 
 
-def test_a_subject_within_repeated_words_is_kept() -> None:
-    assert searched(REPORT, f"{REPORT} The pension fund is in deficit.") == [0, 1]
-
-
-def test_a_short_question_is_no_copy_of_the_text_that_holds_its_words() -> None:
-    assert searched(REPORT, "Which report was examined?") == [0, 1]
-
-
-# --- searching
-# ------------------------------------------------------------------------------------------------------------
-
-
 @pytest.mark.parametrize("strategy", STRATEGIES)
 @given(subject=st.sampled_from(SUBJECTS), n=st.integers(1, 9))
 def test_one_chunk_gives_one_order_in_every_strategy(strategy: str, subject: str, n: int) -> None:
@@ -289,17 +204,6 @@ def test_one_chunk_gives_one_order_in_every_strategy(strategy: str, subject: str
     found = search_chunks(query_of(text), search, strategy=strategy, n=n)
     alone = search(chunk(0, text), n)
     assert keys_of(found) == [key for key, _ in alone]
-
-
-@pytest.mark.parametrize("strategy", STRATEGIES)
-def test_one_chunk_that_is_left_is_searched_as_the_query(strategy: str) -> None:
-    query, search = query_of("what is it", "The debt anchor", "The debt anchor"), Noting()
-    best, *_ = search_chunks(query, search, strategy=strategy, n=3)
-    (asked,) = search.asked
-    assert asked.text == query.text
-    assert asked.vector.tobytes() == query.chunks[1].vector.tobytes()
-    names_it = strategy in {"per_chunk", "union", "intersection"}
-    assert best.chunk_match == (1 if names_it else None)
 
 
 @pytest.mark.parametrize("strategy", STRATEGIES)
@@ -320,13 +224,6 @@ def test_a_subject_of_one_chunk_is_found_by_that_chunk(strategy: str) -> None:
     found = search_chunks(query, library(PAGES), strategy=strategy, n=4)
     expected = {f"page of the {subject}": place for place, subject in enumerate(SUBJECTS[:4], 1)}
     assert {one.key: one.chunk_match for one in found[:4]} == expected
-
-
-def test_every_result_of_per_chunk_names_its_chunk() -> None:
-    for texts in (["It is.", "The pension fund"], ["The pension fund", "The wage bill"]):
-        found = search_chunks(query_of(*texts), library(PAGES), strategy="per_chunk", n=6)
-        for one in found:
-            assert one.chunk_match is not None
 
 
 @given(st.lists(st.sampled_from(SUBJECTS), min_size=2, max_size=5, unique=True), st.integers(1, 4))
@@ -365,16 +262,6 @@ def test_the_first_results_do_not_depend_on_how_many_are_asked_for(strategy: str
     for n in (1, 3, 10):
         few = search_chunks(query, search, strategy=strategy, n=n)
         assert few == many[:n]
-
-
-def test_several_searches_go_deeper_than_what_is_asked_for_and_one_does_not() -> None:
-    several, one, search = query_of("debt", "pension"), query_of("debt"), Noting()
-    search_chunks(several, search, strategy="rrf", n=3)
-    search_chunks(several, search, strategy="rrf", n=50)
-    search_chunks(several, search, strategy="average", n=3)
-    search_chunks(one, search, strategy="rrf", n=3)
-    deep = 50 * DEPTH_PER_RESULT
-    assert search.depths == [LEAST_DEPTH, LEAST_DEPTH, deep, deep, 3, 3]
 
 
 def test_average_searches_once_with_all_the_words() -> None:
@@ -417,10 +304,6 @@ def test_an_unknown_strategy_is_named() -> None:
     query, search = query_of("debt"), library(PAGES)
     with pytest.raises(QuestionError, match="'best'"):
         search_chunks(query, search, strategy="best", n=3)
-
-
-# --- embedding
-# ------------------------------------------------------------------------------------------------------------
 
 
 class FailingEmbedder(HashEmbedder):
@@ -468,15 +351,6 @@ def test_words_alone_are_searched_in_the_same_pieces(strategy: str) -> None:
     assert not unasked.calls
 
 
-def test_pieces_without_a_subject_are_not_embedded() -> None:
-    small = HashEmbedder(max_tokens=3)
-    query = embed_query(small, "what is it the debt anchor")
-    assert indices(query.chunks) == [1]
-    assert small.calls == 1
-    bare = embed_query(small, "what is it")
-    assert indices(bare.chunks) == [0]
-
-
 def test_the_others_keep_their_index_where_one_piece_fails() -> None:
     failing = FailingEmbedder("pension", max_tokens=3, dimension=DIMENSION)
     query = embed_query(failing, "the debt anchor the pension fund the wage bill")
@@ -508,10 +382,3 @@ def test_closing_the_steps_ends_the_work() -> None:
     steps.close()
     assert slow.calls < 50
     assert threading.active_count() < before + 20
-
-
-@given(st.text(st.sampled_from("ab .é中\n"), max_size=60))
-def test_any_text_has_a_vector(text: str) -> None:
-    query = embed_query(HashEmbedder(max_tokens=4), text)
-    assert query.chunks
-    assert len(worth_searching(query.chunks)) >= 1

@@ -73,12 +73,6 @@ def test_every_part_counts_by_its_weight_and_pages_of_contents_keep_a_share() ->
     assert scored.total.tolist() == pytest.approx([of_first, 0.5 * of_second])
 
 
-def test_the_pages_beside_add_a_little() -> None:
-    given = evidence([1, 2, 3], [-1, -1, -1], [0, 0, 0], [0.0, 1.0, 0.0])
-    scored = score_pages(given, replace(FLAT, neighbours=0.2))
-    assert scored.total.tolist() == pytest.approx([0.1, 1.0, 0.1])
-
-
 def test_a_score_does_not_depend_on_what_else_was_found() -> None:
     rng = np.random.default_rng(0)
     cosines, words = rng.random(40).tolist(), rng.random(40).tolist()
@@ -119,11 +113,3 @@ def test_measures_are_found_by_their_phrases_whole_labels_and_years() -> None:
     assert of_both.tolist() == pytest.approx([0.75, 0.375, 0.75, 0.5])
     of_none = measure_rows(rows, [], [], 4)
     assert of_none.tolist() == [0.0] * 4
-
-
-def test_only_keeps_what_is_named_and_the_shares() -> None:
-    kept = WEIGHTS.only("vector")
-    assert kept.vector == WEIGHTS.vector
-    assert kept.rows == 0.0
-    assert kept.document == 0.0
-    assert kept.contents == WEIGHTS.contents

@@ -10,10 +10,7 @@ import pytest
 from chatbot.records import Hit, Understanding
 from chatbot.search.question_terms import understand
 from chatbot.search.refusal import (
-    BY_WORDS,
-    CONSTANT,
     REASONS,
-    WITH_LIKENESS,
     Likeness,
     SearchEvidence,
     also_known,
@@ -96,14 +93,6 @@ def test_a_year_that_no_document_has_outweighs_a_good_page() -> None:
     assert judged(replace(ASKED, years=(2031,)), found()) == "entity_without_period"
 
 
-def test_every_sign_is_weighed_for_what_it_says() -> None:
-    for weights, likeness in ((WITH_LIKENESS, NEAR), (BY_WORDS, None)):
-        evidence = refusal_evidence(ASKED, found(likeness=likeness))
-        assert weights.keys() - {CONSTANT} == evidence.keys()
-        negative = {name for name in evidence if weights[name] < 0}
-        assert negative == {"names_missing"}
-
-
 def test_a_name_half_of_which_is_nowhere_is_missing() -> None:
     asked = replace(ASKED, subject="What was spent under the Ostrava Plan?", names=("Ostrava Plan",))
     evidence = refusal_evidence(asked, found())
@@ -147,14 +136,6 @@ def test_a_page_is_about_whom_its_document_is_about() -> None:
     for hit, share in ((elsewhere, 0.0), (by_name, 1.0), (by_context, 1.0)):
         evidence = refusal_evidence(ASKED, found(hit))
         assert evidence["names_on_page"] == share
-
-
-def test_what_tables_state_counts_as_said_in_words_too() -> None:
-    far = refusal_evidence(ASKED, found(likeness=FAR, computed=True))
-    assert far["likeness"] > FAR.said
-    assert far["apart"] > FAR.apart
-    near = refusal_evidence(ASKED, found(likeness=NEAR, computed=True))
-    assert near["likeness"] == NEAR.said
 
 
 def test_likeness_is_measured_against_the_whole_document() -> None:

@@ -73,10 +73,6 @@ def reversed_keys(body: Body) -> Sequence[str]:
     return list(json.dumps(keys_in(body)[::-1]))
 
 
-# --- whether
-# ------------------------------------------------------------------------------------------------------------
-
-
 def test_it_is_off_unless_switched_on_and_needs_a_chat_model() -> None:
     assert make_reranking_model(load_settings({"FINPOLICY_CHAT_MODEL": "m"})) is None
     assert make_reranking_model(load_settings({"FINPOLICY_RERANK": "1"})) is None
@@ -84,10 +80,6 @@ def test_it_is_off_unless_switched_on_and_needs_a_chat_model() -> None:
     model = make_reranking_model(load_settings(switched_on))
     assert model
     assert model.name == "m"
-
-
-# --- the order, over HTTP
-# -------------------------------------------------------------------------------------------------------
 
 
 def test_the_first_ten_come_in_the_order_of_the_model_and_the_others_follow() -> None:
@@ -171,10 +163,6 @@ def test_what_has_no_order_is_not_sent(count: int) -> None:
     assert not model.calls
 
 
-# --- what is sent
-# ------------------------------------------------------------------------------------------------------------
-
-
 def sent(hits: Sequence[Hit], question: str = QUESTION, max_tokens: int = 4_000) -> str:
     _, (_, user) = build_messages(question, keys_for(hits), max_tokens=max_tokens)
     return user
@@ -209,11 +197,6 @@ def test_text_that_addresses_a_machine_is_left_out() -> None:
     assert "\nThe ceiling is 3.0 per cent. It is law.\n" in sent([hit, HIT])
 
 
-def test_rows_stay_rows_and_come_with_their_context() -> None:
-    hit = replace(HIT, text="  Revenue   1,577 \n\n Debt 20 \n", context="Budget 2026\nSummary")
-    assert "\nBudget 2026\nSummary\nRevenue 1,577\nDebt 20\n" in sent([hit, HIT])
-
-
 @pytest.mark.parametrize("budget", [1_000, 2_000, 4_000, 12_000])
 @pytest.mark.parametrize("question", [QUESTION, "deficit " * 7_500, "赤字" * 30_000])
 def test_the_budget_holds_whatever_is_found_and_asked(budget: int, question: str) -> None:
@@ -225,16 +208,6 @@ def test_the_budget_holds_whatever_is_found_and_asked(budget: int, question: str
     assert tokens <= min(budget, 4_400)
     _, (_, user) = messages
     assert user.count("1,577") >= min(MOST_PAGES, budget // 200)
-
-
-def test_of_a_long_question_both_ends_are_shown() -> None:
-    user = sent(HITS[:2], "BEGINNING " + "of a long report " * 1_000 + " THE END?")
-    assert "Question: BEGINNING of" in user
-    assert user.endswith("THE END?")
-
-
-# --- how the reply is read
-# ------------------------------------------------------------------------------------------------------
 
 
 LISTS = case_rows("""
@@ -269,26 +242,6 @@ NO_ORDERS += [""]
 def test_what_is_no_order_of_these_keys_is_refused(reply: str) -> None:
     with pytest.raises(ValueError, match="its (reply|list)"):
         new_order(reply, KEYS)
-
-
-@given(st.permutations(KEYS), st.text(max_size=20), st.integers(1, 3))
-def test_any_order_is_read_and_nothing_is_lost(order: list[str], around: str, count: int) -> None:
-    named, around = order[:count], around.replace("[", "(")
-    read = new_order(f"{around}{json.dumps(named)}{around}", KEYS)
-    rest = [key for key in KEYS if key not in named]
-    assert read == [*named, *rest]
-
-
-HOSTILE = ["[" * 200_000, "[,' " * 100_000, "]" * 200_000, "[" + "P1-aa," * 100_000]
-
-
-@pytest.mark.timed
-@pytest.mark.parametrize("hostile", HOSTILE)
-def test_no_reply_takes_long_to_read(hostile: str) -> None:
-    started = time.perf_counter()
-    with pytest.raises(ValueError):
-        new_order(hostile, KEYS)
-    assert time.perf_counter() - started < 2
 
 
 NAMED = st.lists(st.sampled_from(KEYS), min_size=1)

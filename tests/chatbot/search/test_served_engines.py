@@ -92,11 +92,6 @@ def test_servers_find_what_folders_find(served: Library, embedded: Library, ques
     assert found(served, question, mode) == expected
 
 
-def test_vectors_are_not_kept_in_memory(served: Library, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(served, "matrix", None)
-    assert found(served, QUESTIONS[0])
-
-
 def test_a_kept_copy_is_read_from_the_object_store(served: Library) -> None:
     (version, name), *_ = served.scope([]).items()
     shutil.rmtree(served.folder / "copies")

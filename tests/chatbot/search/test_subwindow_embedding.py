@@ -81,29 +81,6 @@ def test_a_stretch_across_two_pieces_is_of_the_one_that_holds_most() -> None:
     assert "word3 word4 word5" in found[0]
 
 
-def test_stretches_without_content_terms_are_left_out() -> None:
-    embedder = NotingEmbedder()
-    whole = embed_query(embedder, f"{words(4)} it is what it {words(7, 'more')}")
-    query = embed_subwindows(embedder, whole)
-    for text in chain.from_iterable(stretches(embedder, query).values()):
-        assert "what" not in text.split() or "word" in text or "more" in text
-    assert len(query.chunks[0].closer) == 3
-
-
-def test_what_fits_is_left_as_it_is() -> None:
-    embedder = NotingEmbedder()
-    query = embed_query(embedder, words(8))
-    assert embed_subwindows(embedder, query) is query
-
-
-def test_an_endpoint_is_not_asked_for_stretches() -> None:
-    embedder = NotingEmbedder()
-    embedder.fingerprint = "endpoint-model"
-    query = embed_query(embedder, words(16))
-    assert embed_subwindows(embedder, query) is query
-    assert len(embedder.seen) == 2
-
-
 def test_a_piece_that_has_no_vector_has_no_stretches() -> None:
     embedder = NotingEmbedder()
     whole = embed_query(embedder, words(24))

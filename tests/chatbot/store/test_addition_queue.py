@@ -296,25 +296,6 @@ def test_what_a_text_lacks_is_read_when_all_vectors_are_made(opened: Opened) -> 
     assert not any(job.lacks for job in jobs)
 
 
-def test_while_images_are_read_others_are_read_and_embedded(opened: Opened) -> None:
-    script, additions, _ = at_its_images(opened)
-    (job,) = additions.jobs()
-    assert job.lacks is True
-    assert job.busy is True
-    assert job.cancellable is True
-    assert result_of(job).ocr_pages == 0
-    additions.enqueue(files("b.pdf"))
-    script.let("read b.pdf")
-    script.let("embed b.pdf")
-    wait_for_phases(additions, {"a.pdf": "images", "b.pdf": "images"})
-    script.let("complete a.pdf")
-    script.let("complete b.pdf")
-    wait_for(additions, all_finished)
-    before_images, images = steps(script)[:-2], steps(script)[-2:]
-    assert before_images == ["read a.pdf", "embedded a.pdf", "read b.pdf", "embedded b.pdf"]
-    assert images == ["completed a.pdf", "completed b.pdf"]
-
-
 @pytest.mark.parametrize("way", ["cancel", "erase"])
 def test_a_document_is_given_up_while_its_images_are_read(opened: Opened, way: str) -> None:
     script, additions, number = at_its_images(opened)
@@ -344,31 +325,6 @@ def test_images_that_cannot_be_read_leave_a_document_that_says_so(opened: Opened
     wait_for(additions, all_finished)
     completed = [step for step in script.done if step.startswith("completed")]
     assert completed == ["completed b.pdf"], "the other is tried again at the next start"
-
-
-def test_images_are_read_though_vectors_cannot_be_made(opened: Opened) -> None:
-    script = staged(Script())
-    script.failing["embedding"] = ModelError("The endpoint is gone.")
-    additions = opened(script)
-    (number,) = additions.enqueue(files("a.pdf"))
-    job = additions.wait(number)
-    assert job.phase == "embedding"
-    assert job.lacks is False
-    assert job.problem is not None
-    assert "endpoint is gone" in job.problem
-    assert "completed a.pdf" in script.done
-
-
-def test_closing_stops_the_reading_of_images_and_the_next_start_goes_on(opened: Opened) -> None:
-    script, additions, _ = at_its_images(opened)
-    additions.close()
-    assert script.lacking
-    again = opened(script)
-    (job,) = wait_for_phases(again, {"a.pdf": "images"})
-    assert not job.cancellable, "an earlier process stored it"
-    script.let("complete a.pdf")
-    wait_for(again, all_finished)
-    assert "completed a.pdf" in script.done
 
 
 def test_every_file_is_read_before_the_first_vectors_are_made(opened: Opened) -> None:
@@ -461,17 +417,6 @@ def test_a_protected_file_waits_for_its_password_and_holds_nobody_up(opened: Ope
         assert "sesame" not in repr(task)
 
 
-def test_time_left_is_told_after_a_second(monkeypatch: pytest.MonkeyPatch) -> None:
-    task = jobs_module.QueuedFile(Job(1, "a.pdf", Phase.READING))
-    clock = iter([100.0, 100.5, 104.0])
-    monkeypatch.setattr("chatbot.store.addition_queue.time.monotonic", lambda: next(clock))
-    task.advance(Phase.OCR, 0, 40)
-    task.advance(Phase.OCR, 1, 40)
-    assert task.job.seconds_left is None
-    task.advance(Phase.OCR, 8, 40)
-    assert task.job.seconds_left == pytest.approx(16.0)
-
-
 def test_failures_cost_the_others_nothing(opened: Opened) -> None:
     script = Script()
     script.failing["bad.pdf"] = DocumentError("The file is no PDF.", hint="Save it again.")
@@ -486,16 +431,6 @@ def test_failures_cost_the_others_nothing(opened: Opened) -> None:
     assert "name" in str(result_of(nameless).error)
     additions.clear_finished({job.id for job in additions.jobs()})
     assert additions.jobs() == ()
-
-
-def test_two_different_files_of_one_name_and_the_same_file_twice(opened: Opened) -> None:
-    additions = opened(Script())
-    other = NewFile("folder/a.pdf", io.BytesIO(b"other"))
-    additions.enqueue([*files("a.pdf"), other, *files("a.pdf")])
-    jobs = wait_for(additions, all_finished)
-    assert [job.phase for job in jobs] == ["done", "failed", "done"]
-    error = result_of(jobs[1]).error
-    assert error == "Two different files are called a.pdf. Rename this one and add it again."
 
 
 def test_vectors_that_cannot_be_made_are_tried_again(opened: Opened, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -526,19 +461,6 @@ def test_what_an_earlier_process_left_is_taken_up_and_cannot_be_cancelled(opened
     script.let("embed left.pdf")
     wait_for(additions, all_finished)
     assert steps(script) == ["embedded left.pdf"]
-
-
-def test_what_an_earlier_process_left_without_vectors_and_images_is_one_job(opened: Opened) -> None:
-    script = Script(gated=True)
-    script.unembedded = [(7, "left.pdf")]
-    script.lacking = {7: "left.pdf"}
-    script.let("embed left.pdf", 2)
-    additions = opened(script)
-    (job,) = wait_for_phases(additions, {"left.pdf": "images"})
-    assert job.lacks
-    script.let("complete left.pdf", 2)
-    (job,) = wait_for_phases(additions, {"left.pdf": "done"})
-    assert result_of(job).status == "completed"
 
 
 def test_erasing_hides_at_once_and_does_not_wait_for_vectors(opened: Opened) -> None:
@@ -666,45 +588,8 @@ def test_cancelling_a_twin_leaves_the_document_whose_bytes_it_has(chatbot: Chatb
     assert chatbot.search("deficit ceiling", mode="keyword")
 
 
-def test_one_of_two_takings_of_a_file_is_given_up_and_the_other_is_added(
-    chatbot: Chatbot, rules: Path
-) -> None:
-    data, library = rules.read_bytes(), chatbot.library
-    first = library.adding.take(io.BytesIO(data), "Rules.pdf")
-    second = library.adding.take(io.BytesIO(data), "Rules.pdf")
-    library.adding.give_up(first)
-    result = library.read_taken(second, progress=lambda *_: None, cancelled=lambda: False)
-    assert result.status == "added"
-    assert library.catalog.waiting() == []
-
-
 def owned(owner: str, *names: str) -> list[NewFile]:
     return [replace(file, owner=owner) for file in files(*names)]
-
-
-def test_a_file_of_another_owner_begins_beside_those_of_one(opened: Callable[[Script], Additions]) -> None:
-    script = Script(gated=True)
-    additions = opened(script)
-    additions.enqueue(owned("eve", "a.pdf", "b.pdf"))
-    wait_for_phases(additions, {"a.pdf": "reading", "b.pdf": "waiting"})
-    additions.enqueue(owned("ann", "c.pdf"))
-    wait_for_phases(additions, {"a.pdf": "reading", "b.pdf": "waiting", "c.pdf": "reading"})
-    script.let("read c.pdf", 2)
-    script.let("embed c.pdf", 2)
-    wait_for_phases(additions, {"a.pdf": "reading", "b.pdf": "waiting", "c.pdf": "embedding"})
-
-
-def test_long_reading_keeps_neither_files_nor_vectors_waiting(
-    opened: Callable[[Script], Additions], monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(jobs_module, "LONG_SECONDS", 0.2)
-    script = Script(gated=True)
-    additions = opened(script)
-    additions.enqueue(files("a.pdf", "b.pdf"))
-    wait_for_phases(additions, {"a.pdf": "reading", "b.pdf": "reading"})
-    script.let("read b.pdf", 2)
-    script.let("embed b.pdf", 2)
-    wait_for_phases(additions, {"a.pdf": "reading", "b.pdf": "done"})
 
 
 def test_the_long_files_of_one_owner_leave_places_to_others(
@@ -719,24 +604,6 @@ def test_the_long_files_of_one_owner_leave_places_to_others(
     additions.enqueue(owned("ann", "a.pdf"))
     jobs = wait_for(additions, lambda jobs: jobs[-1].phase == "reading")
     assert sum(job.phase == "reading" for job in jobs) == most + 1
-
-
-def test_few_images_are_read_before_many_vectors_are_made(opened: Callable[[Script], Additions]) -> None:
-    script = staged(Script(gated=True, pages=1, batches=1))
-    additions = opened(script)
-    additions.enqueue(files("a.pdf"))
-    script.let("read a.pdf")
-    wait_for_phases(additions, {"a.pdf": "embedding"})
-    script.batches = 500
-    additions.enqueue(files("b.pdf"))
-    script.let("read b.pdf")
-    wait_for_phases(additions, {"a.pdf": "embedding", "b.pdf": "embedding"})
-    script.let("embed a.pdf")
-    script.let("embed b.pdf", 3)
-    script.let("complete a.pdf")
-    wait_for(additions, lambda jobs: not jobs[0].lacks)
-    script.let("embed b.pdf", 3)
-    wait_for(additions, lambda jobs: phases(jobs) == {"a.pdf": "done", "b.pdf": "embedding"})
 
 
 def test_a_job_is_kept_until_its_document_is_whole(chatbot: Chatbot, rules: Path) -> None:

@@ -10,7 +10,6 @@ import io
 import json
 import os
 import resource
-import shutil
 import signal
 import socket
 import sqlite3
@@ -89,10 +88,6 @@ def rows(out: str) -> list[dict[str, Any]]:
 
 def names(library: Library) -> list[str]:
     return [row.name for row in library.catalog.documents()]
-
-
-# --- disks
-# ------------------------------------------------------------------------------------------------------------
 
 
 @pytest.fixture
@@ -267,10 +262,6 @@ def test_a_store_that_may_only_be_read_says_so(disk: Path, first: Path, command:
     assert "First.pdf" in out
 
 
-# --- other processes, other versions
-# ----------------------------------------------------------------------------------------------
-
-
 @pytest.mark.parametrize("verb", ["search", "list", "doctor", "rebuild"])
 def test_a_store_of_a_later_version_is_left_alone(
     home: Path, first: Path, command: Command, verb: str
@@ -287,17 +278,6 @@ def test_a_store_of_a_later_version_is_left_alone(
     assert not list(store.glob("*.before-*"))
 
 
-def test_a_second_process_is_refused_with_the_pid_and_a_fix(tmp_path: Path, command: Command) -> None:
-    lock = StoreLock(tmp_path / "chroma_db" / "store.lock")
-    for line in ("search deficit", "remove First.pdf", "rebuild", "doctor"):
-        code, out, err = command(tmp_path, *line.split())
-        assert code == 3
-        assert out == ""
-        assert f"in use by process {os.getpid()}" in err
-        assert "Wait until it is done, or stop it" in err
-    lock.close()
-
-
 def test_a_lock_of_a_dead_process_is_no_obstacle(first: Path, tmp_path: Path, command: Command) -> None:
     lock = tmp_path / "chroma_db" / "store.lock"
     lock.parent.mkdir()
@@ -305,49 +285,6 @@ def test_a_lock_of_a_dead_process_is_no_obstacle(first: Path, tmp_path: Path, co
     code, _, _ = command(tmp_path, "add", first)
     assert code == 0
 
-
-@pytest.mark.alone
-def test_list_waits_for_no_transaction(first: Path, tmp_path: Path, command: Command) -> None:
-    command(tmp_path, "add", first)
-    store = tmp_path / "chroma_db"
-    lock = StoreLock(store / "store.lock")
-    many = [(str(number), "x" * 1000) for number in range(5000)]
-    with closing(sqlite3.connect(store / "catalog.sqlite3", isolation_level=None)) as writer:
-        writer.execute("begin immediate")
-        writer.executemany("insert into meta values (?, ?)", many)
-        started = time.perf_counter()
-        code, out, _ = command(tmp_path, "list")
-        assert time.perf_counter() - started < 1
-        writer.execute("rollback")
-    lock.close()
-    assert code == 0
-    assert "First.pdf" in out
-
-
-@pytest.mark.parametrize("folder", ["keywords", "vectors"])
-def test_an_index_deleted_while_running_stops_neither_searching_nor_adding(
-    home: Path, first: Path, tmp_path: Path, folder: str
-) -> None:
-    settings = Settings(home=home)
-    with service.Chatbot(settings, embedder=HashEmbedder()) as chatbot:
-        add(chatbot.library, first)
-        shutil.rmtree(home / "chroma_db" / folder)
-        assert best_document(chatbot, "deficit ceiling") == "First.pdf"
-        second = make_pdf(tmp_path / "Second.pdf", SECOND)
-        assert add(chatbot.library, second) == [("added", "")]
-        assert best_document(chatbot, "debt anchor") == "Second.pdf"
-        assert best_document(chatbot, "deficit ceiling") == "First.pdf"
-        chatbot.resume()
-        assert chatbot.library.indexes.differences() == []
-
-
-def best_document(chatbot: service.Chatbot, query: str) -> str:
-    (hit, *_) = chatbot.search(query)
-    return hit.document
-
-
-# --- many files, odd files
-# ----------------------------------------------------------------------------------------------------------
 
 DROPPED = 500
 # Bytes that all of them together may add to what the process holds, of which the first additions of any

@@ -15,7 +15,7 @@ import pytest
 from chatbot.errors import DocumentError, SettingsError, StoreError
 from chatbot.store.copy_files import CopyFiles
 from chatbot.store.kept_copies import Copies, KeptName
-from chatbot.store.object_files import ObjectFiles, explain_objects
+from chatbot.store.object_files import ObjectFiles
 from tests.answering_server import AnsweringServer
 from tests.served_objects import ServedObjects
 
@@ -77,13 +77,6 @@ def test_what_was_deleted_is_gone_everywhere(opened: Open) -> None:
     assert not other.sound(digest)
     assert other.all() == []
     assert not kept.exists()
-
-
-def test_names_can_be_replaced(opened: Open) -> None:
-    copies = opened()
-    digest = copies.take(BytesIO(FIRST), "Rules.pdf")
-    copies.write_names(digest, [KeptName("Rules.pdf", 5.0), KeptName("Again.pdf", None)])
-    assert copies.names(digest) == (KeptName("Rules.pdf", 5.0), KeptName("Again.pdf", None))
 
 
 def test_a_copy_that_changes_meanwhile_is_never_seen(opened: Open) -> None:
@@ -219,11 +212,6 @@ def test_plain_http_is_only_for_this_machine(tmp_path: Path, keys: None) -> None
         files.read("x.json")
 
 
-def test_what_is_not_known_is_quoted_in_one_line() -> None:
-    said = explain_objects(ValueError("odd\nDebug source: much more"), "s3://bucket/x")
-    assert str(said).startswith("The object store s3://bucket/x failed: odd.")
-
-
 def test_what_is_no_sha_256_is_the_name_of_no_file(tmp_path: Path) -> None:
     copies = Copies(tmp_path / "documents", 100)
     victim = tmp_path / "victim.pdf"
@@ -286,11 +274,3 @@ def test_damaged_names_are_no_names(tmp_path: Path) -> None:
     ):
         beside.write_text(damaged)
         assert copies.names(digest) == ()
-
-
-def test_a_damaged_copy_is_not_read(tmp_path: Path) -> None:
-    copies = Copies(tmp_path / "documents", 100)
-    digest = copies.take(BytesIO(FIRST), "Rules.pdf")
-    copies.path_to_read(digest).write_bytes(FIRST.replace(b"deficit", b"surplus"))
-    with pytest.raises(DocumentError, match="is damaged"):
-        copies.path_to_read(digest)

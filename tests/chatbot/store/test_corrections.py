@@ -20,7 +20,8 @@ from tests.engines import settings_at
 from tests.fakes import HashEmbedder
 from tests.stores import add_now
 
-pytestmark = pytest.mark.usefixtures("engine")
+# What differs by the engine: what is written, deleted, and looked for in rows.
+on_both = pytest.mark.usefixtures("engine")
 
 TEXT = "Budget statement 2024\n\nThe deficit ceiling is three per cent of output."
 SAID = DocumentFacts("2031-32", "superseded")
@@ -42,6 +43,7 @@ def facts(library: Library, name: str = "Budget.pdf") -> DocumentFacts:
     return library.facts(version)
 
 
+@on_both
 def test_what_is_said_counts_and_can_be_taken_back(library: Library) -> None:
     assert facts(library) == DocumentFacts("2024", None)
     library.correct("Budget.pdf", SAID)
@@ -53,6 +55,7 @@ def test_what_is_said_counts_and_can_be_taken_back(library: Library) -> None:
     assert library.catalog.own_facts(next(iter(library.scope([])))) == DocumentFacts("2024", None)
 
 
+@on_both
 def test_it_outlives_re_reading_and_comes_back_with_its_version(library: Library, tmp_path: Path) -> None:
     library.correct("Budget.pdf", SAID)
     assert library.read_again("Budget.pdf").status == "replaced"
@@ -83,6 +86,7 @@ def test_a_rebuild_keeps_it(library: Library, home: Path, lost: bool) -> None:
     opened.close()
 
 
+@on_both
 def test_it_is_erased_with_its_document(library: Library, tmp_path: Path) -> None:
     library.correct("Budget.pdf", SAID)
     (version,) = library.catalog.stored()

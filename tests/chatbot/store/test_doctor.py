@@ -158,12 +158,6 @@ def test_missing_and_damaged_copies_are_told_by_name(opened: Opened, tmp_path: P
     assert problems(library) == []
 
 
-def test_a_copy_without_a_document_is_told(opened: Opened, home: Path) -> None:
-    (home / "documents" / f"{'a' * 64}.pdf").write_bytes(b"%PDF")
-    (finding,) = problems(opened())
-    assert "belongs to no document" in finding.problem
-
-
 def test_a_lost_catalogue_is_made_anew_from_the_copies_alone(opened: Opened, home: Path) -> None:
     library = opened()
     library.remove("Notes.pdf")
@@ -281,33 +275,6 @@ def test_purging_erases_what_a_rebuild_set_aside(opened: Opened, home: Path) -> 
     assert not list(aside.parent.glob("*.before-*"))
 
 
-def test_damage_is_mended_for_the_document_that_has_it(opened: Opened, home: Path, tmp_path: Path) -> None:
-    library = opened()
-    add_now(library, [Upload(tmp_path / "Rules.pdf", "Twin.pdf")])
-    add_pages(library, tmp_path / "next.pdf", ["Another rule of two per cent."], "Rules.pdf")
-    change(home, "delete from page where version = 1 and number = 2")
-    (finding,) = problems(opened(), repair=True)
-    assert finding.document == "Twin.pdf"
-    assert finding.mended is True
-    library = opened()
-    assert problems(library) == []
-    (version,) = library.scope(["Twin.pdf"])
-    assert len(library.catalog.report(version)) == 3
-
-
-def test_a_damaged_version_that_could_only_be_brought_back_is_given_up(
-    opened: Opened, home: Path, tmp_path: Path
-) -> None:
-    add_pages(opened(), tmp_path / "next.pdf", ["Another rule of two per cent."], "Rules.pdf")
-    change(home, "delete from page where version = 1 and number = 2")
-    problems(opened(), repair=True)
-    library = opened()
-    assert problems(library) == []
-    (version,) = library.scope(["Rules.pdf"])
-    (chunk, *_) = library.catalog.chunks(version)
-    assert "Another rule" in chunk.text
-
-
 @pytest.mark.parametrize("kinds", ["fast", "store", "term-idx-fast-store-pos-fieldnorm"])
 def test_a_keyword_index_damaged_under_a_running_server_is_a_finding_and_is_mended(
     opened: Opened, home: Path, kinds: str
@@ -374,19 +341,6 @@ def test_damaged_names_are_told_and_written_again(home: Path, opened: Opened, da
     assert problems(library) == []
     assert library.copies.names(digest)[0].name == "Rules.pdf"
     assert library.copies.correction(digest).period == "2031"
-
-
-def test_a_rebuild_says_which_copies_have_lost_their_names(home: Path, opened: Opened) -> None:
-    library = opened()
-    lost = library.catalog.digest_of(1)
-    library.close()
-    lose_catalogue(home)
-    (home / "documents" / f"{lost}.json").write_text("{")
-    results = {result.document: result for result in rebuilt(home)}
-    assert results["Notes.pdf"].status == "added"
-    failed = results[f"{lost}.pdf"]
-    assert failed.status == "failed"
-    assert "--name NAME" in (failed.error or "")
 
 
 def test_a_digest_that_is_a_path_leads_nowhere(home: Path, tmp_path: Path, opened: Opened) -> None:

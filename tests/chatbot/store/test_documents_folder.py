@@ -244,14 +244,3 @@ def test_one_of_a_long_name_that_is_too_large_keeps_no_other_out(
     assert line["document"] == huge.name
     assert "1 MiB" in str(line["problem"])
     assert start(folder) == []
-
-
-def test_what_was_broken_off_is_tried_once_more(folder: Path) -> None:
-    place(folder / "Rule.pdf", RULE)
-    settings = Settings(home=folder.parent)
-    for tries in (1, 1, 0):
-        with Chatbot(settings, embedder=HashEmbedder()) as chatbot:
-            found = [one for one in chatbot.library.unread() if not one.problem]
-            assert len(found) == tries
-            for one in found:
-                chatbot.library.try_unread(one)  # and the process is killed

@@ -13,7 +13,8 @@ from ingestion.document import DocumentReading
 from ingestion.records import DocumentFacts, DocumentInfo, Line, Page, Rect
 from tests.chatbot.store.libraries import add_pages, open_library
 
-pytestmark = pytest.mark.usefixtures("engine")
+# What differs by the engine: what is written, deleted, and looked for in rows.
+on_both = pytest.mark.usefixtures("engine")
 
 COVER = "Republic of Norland\nBudget Book {}\n"
 TITLE = "Republic of Norland, Budget Book 2025"
@@ -36,6 +37,7 @@ def kept(library: Library) -> list[tuple[str, ...]]:
     return library.catalog._read("select title from found_title order by version")
 
 
+@on_both
 def test_a_title_is_found_when_a_document_is_read_and_kept(library: Library) -> None:
     assert kept(library) == [(TITLE,)]
     assert library.catalog.titles() == {"bb_2025.pdf": TITLE}
@@ -78,6 +80,7 @@ def test_a_corrected_period_is_in_the_title(library: Library, tmp_path: Path) ->
     assert library.catalog.titles()["plan.pdf"] == "Republic of Norland, Fiscal Strategy 2027"
 
 
+@on_both
 def test_another_version_has_its_own_title(library: Library, tmp_path: Path) -> None:
     assert library.catalog.titles() == {"bb_2025.pdf": TITLE}
     path = tmp_path / "newer.pdf"
@@ -85,27 +88,10 @@ def test_another_version_has_its_own_title(library: Library, tmp_path: Path) -> 
     assert library.catalog.titles() == {"bb_2025.pdf": TITLE.replace("2025", "2026")}
 
 
-def test_removed_documents_have_titles_and_erased_ones_leave_none(library: Library) -> None:
-    library.catalog.titles()
-    library.remove("bb_2025.pdf")
-    assert library.catalog.titles() == {"bb_2025.pdf": TITLE}
-    library.restore("bb_2025.pdf")
-    library.remove("bb_2025.pdf", purge=True)
-    assert library.catalog.titles() == {}
-    assert kept(library) == []
-
-
 def test_the_same_file_under_two_names_is_told_apart_by_name(library: Library, tmp_path: Path) -> None:
     add_pages(library, tmp_path / "copy.pdf", [COVER.format(2025)])
     titles = library.catalog.titles()
     assert titles == {"bb_2025.pdf": f"{TITLE} (bb_2025.pdf)", "copy.pdf": f"{TITLE} (copy.pdf)"}
-
-
-def test_titles_of_older_rules_are_found_anew(library: Library) -> None:
-    library.catalog.titles()
-    with library.catalog._write() as connection:
-        connection.execute("update found_title set title = 'Old', rules = 0")
-    assert library.catalog.titles() == {"bb_2025.pdf": TITLE}
 
 
 def test_one_title_is_told_apart_by_period_or_else_by_name() -> None:

@@ -49,14 +49,6 @@ def test_best_chunks_come_first(index: WordIndex) -> None:
     assert index.frequencies(["debt", "zebra"]) == {"debt": 2, "zebra": 0}
 
 
-def test_adding_again_replaces_and_removing_removes(index: WordIndex) -> None:
-    index.add(1, [["reserve"]])
-    assert found(index, "deficit") == []
-    assert found(index, "reserve") == [(1, 0)]
-    index.remove([1, 2])
-    assert index.count() == 0
-
-
 def test_what_is_counted_follows_every_change(index: WordIndex) -> None:
     assert index.counts() == {1: 2, 2: 1}
     assert index.frequencies(["debt", "reserve"]) == {"debt": 2, "reserve": 0}
@@ -67,12 +59,6 @@ def test_what_is_counted_follows_every_change(index: WordIndex) -> None:
     index.remove([2, 9])
     assert index.frequencies(["debt", "ratio"]) == {"debt": 1, "ratio": 0}
     assert index.counts() == {1: 3}
-
-
-def test_reopening_finds_what_was_committed(tmp_path: Path) -> None:
-    made = KeywordIndex(tmp_path / "keywords")
-    made.add(1, [["deficit", "ceiling"]])
-    assert found(KeywordIndex(made.folder), "ceiling") == [(1, 0)]
 
 
 def test_both_score_and_order_chunks_alike(tmp_path: Path, served: str) -> None:

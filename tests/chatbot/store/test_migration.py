@@ -222,27 +222,6 @@ def test_kills_at_any_moment(home: Path, servers: dict[str, Any], tmp_path: Path
     assert dumped(back) == dumped(target) == dumped(source)
 
 
-def test_parts_are_moved_one_by_one(home: Path, servers: dict[str, Any]) -> None:
-    steps = [Settings(home=home)]
-    endpoint = {"files_endpoint": servers["files_endpoint"]}
-    for moved in ("files", "chroma_url", "database"):
-        steps.append(replace(steps[-1], **endpoint, **{moved: servers[moved]}))
-        assert not wrong(migrate(*steps[-2:]))
-    assert dumped(steps[-1]) == dumped(steps[0])
-
-
-def test_a_place_that_was_named_wrong_can_be_named_again(
-    home: Path, servers: dict[str, Any], chroma: ServedChroma
-) -> None:
-    source = Settings(home=home)
-    target = replace(source, **servers)
-    with pytest.raises(StoreError, match="cannot be reached"):
-        migrate(source, replace(target, chroma_url="http://127.0.0.1:9"))
-    broken_off(source, replace(target, chroma_url=chroma.address.replace("127.0.0.1", "localhost")), 30)
-    assert not wrong(migrate(source, target))
-    assert dumped(target) == dumped(source)
-
-
 def test_a_broken_off_migration_lets_no_other_files_go(home: Path, served: str, tmp_path: Path) -> None:
     source = Settings(home=home)
     broken_off(source, replace(source, database=served), 30)

@@ -19,26 +19,12 @@ from chatbot.store.missing_vectors import (
     in_turns,
     make_vectors,
 )
-from tests.chatbot.store.libraries import add_pages, embedded, open_library, states
+from tests.chatbot.store.libraries import add_pages, open_library, states
 from tests.fakes import HashEmbedder
 from tests.pdfs import make_pdf
 from tests.stores import add_now, read_now
 
 pytestmark = pytest.mark.usefixtures("engine")
-
-
-class Watched(HashEmbedder):
-    """Says when it is asked for its second batch."""
-
-    def __init__(self) -> None:
-        super().__init__()
-        self.batches, self.second = 0, threading.Event()
-
-    def embed(self, texts: Sequence[str], *, query: bool = False) -> NDArray[np.float32]:
-        self.batches += 1
-        if self.batches == 2:
-            self.second.set()
-        return super().embed(texts)
 
 
 class Failing(HashEmbedder):
@@ -66,25 +52,6 @@ def different(count: int, name: str = "") -> list[str]:
 def long_pdf(folder: Path, count: int) -> Path:
     """Long.pdf, of so many pages."""
     return make_pdf(folder / "Long.pdf", different(count))
-
-
-def test_the_next_vectors_are_made_while_the_first_are_not_used_yet(home: Path, tmp_path: Path) -> None:
-    embedder = Watched()
-    library = open_library(home, embedder)
-    count = 2 * EMBED_BATCH + 5
-    read_now(library, [Upload(long_pdf(tmp_path, count))])
-    catalog, lacking = library.catalog, library.without_vectors()
-    early = EarlyVectors(catalog, embedder)
-    batches = make_vectors(catalog, embedder, lacking, early)
-    first = next(batches)
-    assert embedder.second.wait(10)
-    made = [first, *batches]
-    *before, last = [batch.last for batch in made]
-    assert last is True
-    assert not any(before)
-    ordinals = [ordinal for batch in made for ordinal, *_ in batch.rows]
-    assert ordinals == list(range(count))
-    library.close()
 
 
 def test_several_documents_follow_each_other_and_each_goes_live_with_its_last_vectors(
@@ -235,23 +202,6 @@ def test_what_was_made_before_an_endpoint_failed_is_kept(home: Path, tmp_path: P
     assert row.state == "ready"
     assert row.embedded == count
     library.close()
-
-
-def test_going_back_to_an_embedder_keeps_the_vectors_that_stand(home: Path, tmp_path: Path) -> None:
-    library = open_library(home, HashEmbedder(dimension=32))
-    add_pages(library, tmp_path / "Rules.pdf", different(3))
-    library.close()
-    failing = Failing(dimension=16)
-    failing.calls = 1
-    other = open_library(home, failing)
-    with pytest.raises(ModelError):
-        other.resume_vectors()
-    other.close()
-    back = open_library(home, HashEmbedder(dimension=32))
-    back.resume_vectors()
-    assert embedded(back) == 0
-    assert states(back) == ["ready"]
-    back.close()
 
 
 def test_the_shortest_gets_its_vectors_first_and_owners_take_turns(home: Path, tmp_path: Path) -> None:

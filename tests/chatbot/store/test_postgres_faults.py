@@ -310,10 +310,6 @@ def test_news_signals_are_in_the_same_database_unless_they_have_their_own() -> N
     assert options_in(Settings(database="a", signals_database="b")).address == "b"
 
 
-# --- a server with a password, and one with a certificate
-# ------------------------------------------------------------------------------------------------------------
-
-
 def over_network(port: int, password: str = PASSWORD, **more: str) -> str:
     options = "&".join(f"{name}={value}" for name, value in more.items())
     return f"postgresql://owner:{password}@127.0.0.1:{port}/postgres?{options}"

@@ -4,13 +4,12 @@ a password or the closing.
 
 from __future__ import annotations
 
-import time
 from pathlib import Path
 
 import pypdf
 import pytest
 
-from chatbot.store.reader_pool import MOST_WAITING, Readers
+from chatbot.store.reader_pool import Readers
 from ingestion.errors import DocumentError
 from tests.pdfs import make_pdf
 
@@ -32,24 +31,6 @@ def test_a_process_serves_the_next_page_of_its_file(tmp_path: Path) -> None:
     readers.close()
     assert not is_alive(first)
     assert not is_alive(process_of(readers, path))
-
-
-def test_few_wait(tmp_path: Path) -> None:
-    readers = Readers()
-    paths = [make_pdf(tmp_path / f"{name}.pdf", [name]) for name in "abc"]
-    processes = [process_of(readers, path) for path in paths]
-    alive = [is_alive(process) for process in processes]
-    ended = 3 - MOST_WAITING
-    assert alive == [False] * ended + [True] * MOST_WAITING
-    readers.close()
-
-
-def test_none_waits_for_long(tmp_path: Path) -> None:
-    process = process_of(Readers(idle_seconds=0.2), make_pdf(tmp_path / "a.pdf", ["one"]))
-    end = time.monotonic() + 20
-    while is_alive(process) and time.monotonic() < end:
-        time.sleep(0.05)
-    assert not is_alive(process)
 
 
 def test_two_at_once_have_a_process_each_and_one_waits(tmp_path: Path) -> None:

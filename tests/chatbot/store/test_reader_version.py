@@ -24,7 +24,8 @@ from tests.fakes import HashEmbedder
 from tests.pdfs import make_pdf
 from tests.stores import add_now
 
-pytestmark = pytest.mark.usefixtures("engine")
+# What differs by the engine: what is written, deleted, and looked for in rows.
+on_both = pytest.mark.usefixtures("engine")
 PROBLEM = "an earlier version of the program has read it"
 
 
@@ -90,6 +91,7 @@ def test_one_whose_file_is_missing_or_protected_says_what_to_do(library: Library
         assert not [job for job in additions.jobs() if job.again]
 
 
+@on_both
 def test_the_queue_reads_them_again_one_at_a_time(library: Library, tmp_path: Path) -> None:
     before = library.scope([])
     pages = library.catalog.page_texts(next(iter(before)))
@@ -115,23 +117,7 @@ def test_the_queue_reads_them_again_one_at_a_time(library: Library, tmp_path: Pa
     assert {version.id for version in library.catalog.stored()} == after.keys()
 
 
-def test_one_that_cannot_be_read_again_keeps_its_text(library: Library, tmp_path: Path) -> None:
-    rules = library.catalog.find("Rules.pdf")
-    assert rules is not None
-    library.copies.path_to_read(rules.sha256).write_bytes(b"damaged")
-    with closing(open_additions(library, settings_at(tmp_path / "home"), readers=2)) as additions:
-        end = time.monotonic() + 60
-        while older(library) != ["Rules.pdf"]:
-            assert time.monotonic() < end
-            time.sleep(0.02)
-            if on_postgres():
-                additions.wake()
-        wait_until_idle(library, additions, ["Rules.pdf"])
-        failed = [job for job in additions.jobs() if job.phase == "failed"]
-        assert [job.name for job in failed] == ["Rules.pdf"]
-    assert library.scope(["Rules.pdf"]).keys() == {rules.id}
-
-
+@on_both
 def test_citations_of_before_keep_their_text_and_open_their_pages(library: Library, tmp_path: Path) -> None:
     library.close()
     settings = settings_at(tmp_path / "home")

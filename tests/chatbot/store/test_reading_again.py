@@ -15,7 +15,7 @@ from chatbot.errors import NotFoundError, StoreError
 from chatbot.store.addition_queue import Additions
 from chatbot.store.disk_usage import document_space, store_space
 from chatbot.store.doctor import glance
-from chatbot.store.jobs import AddResult, Job, Phase, time_left
+from chatbot.store.jobs import AddResult, Job, Phase
 from chatbot.store.library import Library, Upload
 from tests.chatbot.store.libraries import open_library
 from tests.pdfs import make_pdf
@@ -147,15 +147,3 @@ def test_the_share_that_is_done_never_falls(phases: Mapping[Phase, int]) -> None
     assert shares == sorted(shares)
     assert shares[0] == 0.0
     assert shares[-1] == 1.0
-
-
-def test_the_time_left_for_all_counts_large_files_for_more() -> None:
-    done = job_at(Phase.DONE, size=100)
-    small, large = job_at(Phase.WAITING, size=100), job_at(Phase.WAITING, size=900)
-    of_unknown_size = job_at(Phase.WAITING)
-    assert time_left([done, small], 10.0) == pytest.approx(10)
-    assert time_left([done, large], 10.0) == pytest.approx(90)
-    # Like the others.
-    assert time_left([done, of_unknown_size], 10.0) == pytest.approx(10)
-    assert time_left([small], 10.0) is None
-    assert time_left([done, small], 1.0) is None

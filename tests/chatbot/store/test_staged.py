@@ -17,11 +17,10 @@ from chatbot.records import Answer, DocumentRow, Event, Notice
 from chatbot.search.pending_content import is_in_part, pending_content
 from chatbot.service import Chatbot
 from chatbot.settings import Settings
-from chatbot.store.addition_queue import add_files
 from chatbot.store.library import Library, Upload
 from chatbot.store.rebuilding import rebuild
 from ingestion import document
-from ingestion.document import Circumstances, DocumentReading, read_document
+from ingestion.document import DocumentReading, read_document
 from ingestion.errors import ReaderDiedError
 from ingestion.reading.reader import Reader
 from tests.chatbot.store.libraries import embedded, open_library, states
@@ -192,20 +191,6 @@ def test_a_file_has_its_tables_at_once_and_few_images_too(
     assert_as_at_once(library, path)
 
 
-def test_a_file_without_any_text_is_read_whole_at_once(library: Library, tmp_path: Path) -> None:
-    path = make_scan(tmp_path / "Scan.pdf", [SCANNED])
-    staged(library, path)
-    assert library.catalog.to_come() == {}
-    assert library.catalog.documents()[0].ocr_pages == 1
-
-
-def test_a_file_that_a_password_opens_is_read_whole_at_once(library: Library, tmp_path: Path) -> None:
-    path = make_pdf(tmp_path / "Locked.pdf", ["The deficit ceiling."], user_password="sesame")
-    add_now(library, [Upload(path, password="sesame")])
-    assert library.catalog.to_come() == {}
-    assert now_ready(library).protected is True
-
-
 def test_a_store_made_anew_from_its_copies_has_all_of_them(home: Path, tmp_path: Path) -> None:
     path = budget(tmp_path, scanned=["The reserve fund of the republic is kept by the treasury."])
     settings = settings_at(home)
@@ -223,23 +208,6 @@ def test_a_store_made_anew_from_its_copies_has_all_of_them(home: Path, tmp_path:
     assert again.catalog.to_come() == {}
     assert again.without_vectors() == []
     again.close()
-
-
-def test_adding_and_waiting_gives_a_result_of_all_of_it(library: Library, tmp_path: Path) -> None:
-    phases: list[str] = []
-    path = budget(tmp_path, scanned=[SCANNED])
-
-    def note(name: str, phase: str, done: int, total: int) -> None:
-        phases.append(phase)
-
-    (result,) = add_files(library, [Upload(path)], readers=2, progress=note)
-    assert result.status == "added"
-    assert result.pages == 5
-    assert result.ocr_pages == 1
-    assert result.lacks is False
-    assert list(dict.fromkeys(phases)) == ["reading", "embedding", "images"]
-    assert library.catalog.to_come() == {}
-    assert library.without_vectors() == []
 
 
 class Pause:
@@ -429,39 +397,6 @@ def test_a_fault_of_the_machine_leaves_a_document_as_it_was(
     assert contents(library) == before
 
 
-def test_pages_that_cannot_be_read_again_keep_the_text_they_had(
-    library: Library, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    version = staged(library, budget(tmp_path))
-    texts = library.catalog.page_texts(version)
-
-    def dying(reader: Reader, number: int, **_: bool) -> Any:
-        reader.close()
-        raise ReaderDiedError(f"Page {number} made the reader fail.", hint="Repair it.")
-
-    for method in ("page", "ocr"):
-        monkeypatch.setattr(Reader, method, dying)
-    library.complete(version)
-    assert library.catalog.page_texts(version) == texts
-    report = library.catalog.report(version)
-    assert [page.problem for page in report[:4]] == [None] * 4
-    assert library.catalog.to_come() == {}
-
-
-def test_a_document_given_up_leaves_the_one_that_has_the_same_file(library: Library, tmp_path: Path) -> None:
-    path = budget(tmp_path)
-    version = staged(library, path)
-    read_now(library, [Upload(path, "Twin.pdf")])
-    library.discard(version, "Budget.pdf")
-    assert library.catalog.names() == ["Twin.pdf"]
-    library.resume()
-    assert library.catalog.to_come() == {}
-    assert library.catalog.name_of(version) == "Twin.pdf"
-    assert library.file(version).exists()
-    library.discard(version, "Twin.pdf")
-    assert library.catalog.stored() == []
-
-
 @pytest.mark.usefixtures("engine")
 def test_what_indexes_could_not_follow_is_mended_by_the_next_sweep(
     library: Library, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
@@ -482,42 +417,6 @@ def test_what_indexes_could_not_follow_is_mended_by_the_next_sweep(
     assert library.chunk_pages(version).tolist() == library.catalog.chunk_pages(version)
     library.resume()
     assert_as_at_once(library, path)
-
-
-def test_equal_pages_whose_vectors_come_with_a_refill_are_found_by_meaning(
-    library: Library, tmp_path: Path
-) -> None:
-    page = "This form is left blank so that the next chapter begins on a right-hand page of the report."
-    path = make_pdf(tmp_path / "Form.pdf", [page] * 40)
-    read_now(library, [Upload(path)])
-    (version,) = library.scope([])
-    done: list[bool] = []
-
-    def first() -> bool:
-        if len(done) == 1:
-            library.complete(version)
-        done.append(True)
-        return False
-
-    library.resume_vectors(cancelled=first)
-    assert library.indexes.vectors.count() == 40
-    assert len(library.matrix(version).rows) == 40
-    assert library.indexes.differences() == []
-    assert now_ready(library).embedded == 40
-
-
-def test_images_can_be_left_for_later(tmp_path: Path) -> None:
-    path = budget(tmp_path, scanned=["The reserve fund of the republic."])
-    reading = read_document(path, Circumstances(images_later=True))
-    assert reading.to_come == 1
-    image = reading.pages[-1]
-    assert image.text == ""
-    assert image.method == "none"
-    assert image.problem is None
-
-
-# --- what is answered meanwhile
-# ---------------------------------------------------------------------------------------------------
 
 
 @pytest.fixture
@@ -578,17 +477,6 @@ def test_only_documents_that_an_answer_uses_are_named_as_not_all_read(
     )
     chosen = pending_content(library, ["Budget.pdf"], used=used)
     assert chosen == told
-
-
-def test_a_refusal_tells_that_not_all_is_read(chatbot: Chatbot, tmp_path: Path) -> None:
-    path = budget(tmp_path, scanned=[SCANNED])
-    read_now(chatbot.library, [Upload(path)])
-    answer, _ = asked(chatbot, "Who keeps the reserve fund of Atlantis?")
-    assert not answer.answered
-    assert answer.text.startswith("Not in the parts of these documents read so far.")
-    chatbot.library.resume()
-    answer, _ = asked(chatbot, "Who keeps the reserve fund of Atlantis?")
-    assert answer.text.startswith("Not in these documents.")
 
 
 def test_a_search_finds_words_while_images_are_still_to_come(chatbot: Chatbot, tmp_path: Path) -> None:

@@ -15,7 +15,8 @@ from chatbot.store.store_clock import DAY, StoreClock
 from tests.chatbot.store.libraries import add_pages, open_library
 from tests.engines import settings_at
 
-pytestmark = pytest.mark.usefixtures("engine")
+# What differs by the engine: what is written, deleted, and looked for in rows.
+on_both = pytest.mark.usefixtures("engine")
 
 RULES = "Rules.pdf"
 START = 1_800_000_000.0
@@ -70,6 +71,7 @@ def test_one_command_with_a_clock_ahead_erases_nothing(machine: Machine) -> None
     assert machine.can_restore()
 
 
+@on_both
 def test_a_second_start_that_is_as_late_is_believed(machine: Machine) -> None:
     removed(machine)
     machine.at += 8 * DAY
@@ -87,6 +89,7 @@ def test_starts_that_do_not_agree_erase_nothing(machine: Machine) -> None:
     assert machine.can_restore()
 
 
+@on_both
 def test_what_is_removed_while_the_clock_is_behind_is_kept_as_long(machine: Machine) -> None:
     machine.at -= 30 * DAY
     removed(machine)

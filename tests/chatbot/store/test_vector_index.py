@@ -16,7 +16,7 @@ from chatbot.errors import StoreError
 from chatbot.store.chroma_files import check_files
 from chatbot.store.chroma_folder import ChromaFolder
 from chatbot.store.index_errors import IndexDamagedError
-from chatbot.store.vector_index import ChromaIndex, IndexedPassage, LeastRecentlyUsed, Vectors, matrix_of
+from chatbot.store.vector_index import ChromaIndex, IndexedPassage, Vectors
 from tests.stores import open_chroma
 
 ROOT = Path(__file__).resolve().parents[3]
@@ -199,35 +199,6 @@ def test_chroma_takes_no_settings_of_other_programs(tmp_path: Path, where: str) 
     done = subprocess.run(command, cwd=tmp_path, env=environment, capture_output=True, text=True, check=False)
     of_its_own = "opentelemetry.sdk.trace.export"
     assert done.stdout.splitlines() == ["0 True []", "set()", of_its_own], done.stderr
-
-
-def test_a_matrix_takes_each_chunks_best_window() -> None:
-    two_windows = np.stack([X, XY])
-    matrix = matrix_of([(0, X.tobytes()), (2, two_windows.tobytes())], 3)
-    every = matrix.cosines(Y, 3)
-    assert every.tolist() == pytest.approx([0.0, -1.0, 0.8])
-    some = matrix.cosines(Y, 3, np.array([2, 1]))
-    assert some.tolist() == pytest.approx([0.8, -1.0])
-    empty = matrix_of([], 3)
-    assert empty.cosines(Y, 2).tolist() == [-1.0, -1.0]
-    assert empty.cosines(Y, 2, np.array([1])).tolist() == [-1.0]
-
-
-def test_the_cache_forgets_what_was_not_used_for_longest() -> None:
-    cache: LeastRecentlyUsed[str] = LeastRecentlyUsed(6, size=len)
-    made: list[str] = []
-
-    def get(key: str) -> str:
-        def make() -> str:
-            made.append(key)
-            return key * 3
-
-        return cache.get(key, make)
-
-    assert [get(key) for key in "abac"] == ["aaa", "bbb", "aaa", "ccc"]
-    get("a")
-    get("b")
-    assert made == ["a", "b", "c", "b"]
 
 
 def test_searches_while_the_files_are_scrubbed_find_all_and_break_nothing(vectors: Path) -> None:

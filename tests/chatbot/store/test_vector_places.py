@@ -104,11 +104,6 @@ def test_upsert_replaces_and_remove_removes(index: ChromaIndex) -> None:
     assert not index.counts()
 
 
-def test_names_are_those_of_the_first_passages(index: ChromaIndex) -> None:
-    assert index.names([*range(10, 2_000), 7]) == {7: "Rules.pdf"}
-    assert index.names([]) == {}
-
-
 def test_what_was_stored_is_there_when_it_is_opened_again(index: ChromaIndex, opened: Open) -> None:
     index.close()
     again = opened()

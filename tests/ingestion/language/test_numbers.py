@@ -25,7 +25,6 @@ from ingestion.language.numbers import (
 from ingestion.language.periods import find_periods, periods_agree
 from ingestion.records import Cell, Rect, Row, Table
 from tests.case_rows import case_rows
-from tests.timing import growth
 
 
 def only(text: str) -> Figure:
@@ -564,21 +563,6 @@ REPEATED = ["1", "1 ", "(", "(1) ", "(1 (", "111 ", "1,", "- 1 ", "1.1.", "2018-
 REPEATED += ["[S1, ", "(in percent "]
 
 
-@pytest.mark.timed
-@pytest.mark.parametrize("piece", REPEATED)
-def test_time_grows_with_length_only(piece):
-    """A backtracking pattern would take minutes here."""
-    text = piece * (200_000 // len(piece))
-
-    def read(size: int) -> None:
-        find_figures(text[:size])
-        find_periods(text[:size])
-        passage_scale(text[:size])
-
-    small, large = len(text) // 16, len(text) // 2
-    assert growth(read, small=small, large=large) < 3
-
-
 # ---------------------------------------------------------------- whether periods agree
 
 
@@ -694,14 +678,6 @@ def test_no_text_of_number_words_breaks_the_reading(words: list[str]):
         assert text[figure.start : figure.end] == figure.text
     for before, after in itertools.pairwise(figures):
         assert before.end <= after.start
-
-
-@pytest.mark.timed
-def test_a_long_text_of_number_words_is_read_in_time_that_grows_with_it():
-    def read(times: int) -> None:
-        find_figures("twenty one hundred and five " * times)
-
-    assert growth(read, small=1_000, large=8_000) < 3
 
 
 @pytest.mark.parametrize(

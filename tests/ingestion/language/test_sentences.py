@@ -2,8 +2,6 @@
 citations, in linear time.
 """
 
-import time
-
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -121,24 +119,6 @@ def test_sentences_are_the_text(text: str, longest: int) -> None:
         assert 0 < len(piece) <= longest
     whole = pieces(text)
     assert len(whole) == 1 or all(map(str.strip, whole))
-
-
-REPEATED = [".", ".)", "a. ", "\n", " ", "[(.", "x", "(see ", "Mr. ", ". [1", "...) ", ". (page 1)"]
-
-
-@pytest.mark.timed
-@pytest.mark.parametrize("piece", REPEATED)
-def test_time_grows_with_the_text_alone(piece: str) -> None:
-    def seconds(count: int) -> float:
-        started = time.process_time()
-        sentence_spans(piece * count)
-        return time.process_time() - started
-
-    seconds(1_000)
-    # Four times the text; the square of it would be sixteen.
-    long = min(seconds(40_000) for _ in range(2))
-    short = min(seconds(10_000) for _ in range(3))
-    assert long < 9 * short + 0.02
 
 
 ABBREVIATED = case_rows("""

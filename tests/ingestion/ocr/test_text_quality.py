@@ -62,14 +62,6 @@ def test_pages_to_read_again() -> None:
     assert needs_reading_again("(cid:12)(cid:44)(cid:9)" * 30)
 
 
-@pytest.mark.timed
-def test_joining_takes_no_more_than_the_texts_length() -> None:
-    text = "x" * 200_000 + "\ufffe" + "y" * 200_000 + "\ufffe" * 50_000
-    start = time.process_time()
-    joined(text, frozenset())
-    assert time.process_time() - start < 1
-
-
 PARTS = ["govern", "long", "the", " ", "\n", "\ufffe", "\u00ad\n", "term", "."]
 
 
@@ -190,18 +182,6 @@ def test_letters_that_ocr_does_not_know_stay(name: str) -> None:
     assert better_reading(whole, sure).method == "text"
     beginning = page(CLEAN[name][:30])
     assert better_reading(beginning, doubtful).method == "text"
-
-
-def test_a_problem_loses_to_anything_readable() -> None:
-    failed = page("", problem="broken")
-    readable = page("12", confidence=50.0)
-    assert better_reading(failed, readable).method == "ocr"
-    late = page("", problem="timeout")
-    assert better_reading(failed, late) is failed
-    assert better_reading(page(PROSE), failed).problem is None
-    assert better_reading(page(""), failed) == failed
-    empty = page("", confidence=0.0)
-    assert better_reading(failed, empty) is failed
 
 
 def test_tesseract_replaces_a_garbled_text_layer_and_not_a_clean_one(tmp_path: Path) -> None:

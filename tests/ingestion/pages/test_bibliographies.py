@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import time
-
 import pytest
 
 from ingestion.pages.kinds import RISK_FACTORS_OR_BOILERPLATE, page_kinds
@@ -68,21 +66,3 @@ def test_lists_of_works_cited_count_as_boilerplate(text: str) -> None:
 @pytest.mark.parametrize("text", [FOOTNOTED, LAWS, ""])
 def test_a_page_that_only_cites_is_none(text: str) -> None:
     assert not is_reference_list(look_at(Page(1, text.strip())))
-
-
-@pytest.mark.timed
-@pytest.mark.parametrize(
-    "text",
-    [
-        "(2019, " * 30_000,
-        "(2019, a" + "\n" * 100_000,
-        "12 (" * 50_000,
-        "retrieved " * 20_000,
-        "https: " * 30_000,
-    ],
-)
-def test_hostile_pages_take_no_longer_than_others(text: str) -> None:
-    look = look_at(Page(1, text))
-    start = time.perf_counter()
-    is_reference_list(look)
-    assert time.perf_counter() - start < 2

@@ -168,10 +168,6 @@ def test_a_kind_of_document_alone_is_no_title() -> None:
     assert titled(f"Annual Report / {BODY}", period="2024") == "Annual Report 2024"
 
 
-def test_no_pages_give_none() -> None:
-    assert document_title([], None, None) == ""
-
-
 def test_a_made_pdf_is_called_by_its_cover(tmp_path: Path) -> None:
     cover = "Republic of Norland\nMinistry of Finance\nBudget Book 2025-26\n"
     path = make_pdf(tmp_path / "bb.pdf", [cover, BODY, BODY], title="untitled")
@@ -278,18 +274,6 @@ def test_text_in_columns_is_not_large_because_its_columns_are_out_of_step() -> N
         top = 0.1 + 0.05 * len(placed)
         placed.append(Line(start, start + len(line), Rect(0.1, top, 0.9, top + height)))
     assert document_title([Page(1, text, lines=tuple(placed))], None, None) == ""
-
-
-def test_time_grows_with_the_text_and_not_faster() -> None:
-    texts: Sequence[str] = [
-        "Aa & " * 2_000,
-        "of the " * 2_000,
-        "A.B.C." * 1_500,
-        "cha n " * 2_000,
-        "(" * 9_000,
-    ]
-    for text in texts:
-        assert document_title([Page(number, text) for number in range(1, 21)], text[:500], None) is not None
 
 
 @pytest.mark.parametrize(

@@ -4,14 +4,12 @@ one.
 
 from __future__ import annotations
 
-import time
 from pathlib import Path
 
 import pytest
 
 from ingestion.pages import kinds as kinds
 from ingestion.pages.kinds import PRIMARY_STATEMENTS, page_kinds
-from ingestion.pages.statement_kinds import look_at
 from ingestion.records import Page
 from tests.case_rows import case_rows
 
@@ -535,24 +533,9 @@ def test_contents_rise_and_a_running_head_says_nothing() -> None:
     assert not kinds_of(falling)
 
 
-def test_kinds_are_sorted() -> None:
-    for text in (IFRS_BOTH_INCOMES, INDEX_PAGE, US_INCOME + US_COMPREHENSIVE):
-        found = kinds_of(text)
-        assert list(found) == sorted(set(found))
-
-
 @pytest.mark.parametrize("text", ["", " \n\n", "7", "…", "\x00\n\x00", "A B", "— — —\n" * 3])
 def test_pages_of_next_to_nothing(text: str) -> None:
     assert page_kinds(Page(1, text)) == ()
-
-
-def test_lines_keep_their_words_and_lose_their_running_heads() -> None:
-    text = "Annual  Report\nCosts of  sales\nDépenses — 1 204\n"
-    look = look_at(Page(1, text, running=((0, 14),)))
-    assert look.lines == ("Costs of sales", "Dépenses — 1 204")
-    assert look.edges == ("annual report",)
-    assert look.folded == ("costs of sales", "depenses - 1 204")
-    assert look.figures == (False, True)
 
 
 HOSTILE = {
@@ -567,22 +550,6 @@ HOSTILE = {
     "notes": "Note 1 debt debt debt debt debt debt\n" * 10_000,
     "brackets": "Balance Sheets " + "(" * 200_000,
 }
-
-
-@pytest.mark.timed
-@pytest.mark.parametrize("text", HOSTILE.values(), ids=HOSTILE.keys())
-def test_hostile_pages_take_linear_time(text: str) -> None:
-    """Twice the text takes no more than some three times as long; a quadratic rule takes four and more."""
-
-    def seconds(part: str) -> float:
-        start = time.thread_time()
-        page_kinds(Page(1, part))
-        return time.thread_time() - start
-
-    first_half = text[: len(text) // 2]
-    half = min(seconds(first_half) for _ in range(3))
-    whole = min(seconds(text) for _ in range(3))
-    assert whole < 3.2 * half + 0.05
 
 
 @pytest.mark.long

@@ -5,14 +5,7 @@ from dataclasses import replace
 
 import pytest
 
-from ingestion.pages.margins import (
-    edge_rows,
-    is_number_line,
-    opening_words,
-    running_lines,
-    running_spans,
-    usual_height,
-)
+from ingestion.pages.margins import is_number_line, opening_words, running_lines, running_spans
 from ingestion.records import Line, Page, Rect, Table
 
 WORDS = ["reserve", "levy", "grant", "fund", "bond", "duty"]
@@ -155,17 +148,6 @@ def test_the_number_of_the_page_goes_but_no_other() -> None:
         pages.append(placed(number, *body(number), own, other))
         expected.append(f"{number}\n")
     assert cut(pages) == expected
-
-
-def test_rows_are_counted_from_either_edge() -> None:
-    left, right = (0.05, 0.1, 0.2, "left"), (0.052, 0.8, 0.9, "right")
-    page = placed(1, left, right, *body(1), (0.95, 0.49, 0.51, "7"))
-    rows = edge_rows(page, usual_height([page]))
-    heads = [len(row.pieces) for row in rows if row.side == "head"]
-    assert heads == [2, 1, 1]
-    foot = next(row for row in rows if row.side == "foot")
-    start, end = foot.pieces[0]
-    assert page.text[start:end] == "7"
 
 
 @pytest.mark.parametrize(

@@ -4,14 +4,12 @@ labels.
 
 import time
 from collections.abc import Sequence
-from pathlib import Path
 from random import Random
 
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from ingestion.document import read_document
 from ingestion.pages.page_labels import page_labels, roman_value
 from ingestion.records import Line, Page, Rect
 from tests.case_rows import case_rows
@@ -91,10 +89,6 @@ def test_a_page_without_its_number_gets_none_rather_than_a_guess() -> None:
     names = ["1", "2", "3", "", "5", "6", "7"]
     texts = [f"{BODY}{name}" for name in names]
     assert labels(texts) == known(names)
-
-
-def test_no_pages_have_no_labels() -> None:
-    assert page_labels([], []) == []
 
 
 def test_a_constant_number_is_no_series() -> None:
@@ -379,12 +373,6 @@ def test_dense_pages_of_figures_take_no_time() -> None:
     started = time.process_time()
     page_labels([*made, longest], [None] * 301)
     assert time.process_time() - started < 5
-
-
-def test_a_speech_with_its_numbers_at_the_head(shared: Path) -> None:
-    reading = read_document(shared / "policy" / "india_budget_speech_2025-26.pdf")
-    names = [page.label for page in reading.pages]
-    assert names == [None] * 5 + numbers(2, 56)
 
 
 def test_a_quantity_in_the_first_line_that_rises_with_the_pages_is_no_label() -> None:

@@ -5,7 +5,6 @@ none.
 from __future__ import annotations
 
 import base64
-import time
 from itertools import pairwise
 from pathlib import Path
 from string import ascii_lowercase
@@ -261,40 +260,6 @@ def test_several_orders_are_several_spans_in_order() -> None:
     )
     assert len(spans) == 2
     assert all(first[1] <= second[0] for first, second in pairwise(spans))
-
-
-@pytest.mark.timed
-@pytest.mark.parametrize(
-    "piece",
-    [
-        "when you ",
-        "ignore all the ",
-        "ignore instructions ",
-        "a b c d ",
-        "<|",
-        "%41",
-        "4a4b4c4d ",
-        "1gn0re pr",
-        "忽略之前",
-        "note to all the ai ",
-        "assistant, please you must ",
-        "any model reading this ",
-        "refuse all ",
-        "\u0430b ",
-    ],
-)
-def test_the_time_grows_with_the_text_alone(piece: str) -> None:
-    def seconds(characters: int) -> float:
-        text = piece * (characters // len(piece))
-        runs = []
-        for _ in range(3):
-            start = time.process_time()
-            find_instructions(text)
-            runs.append(time.process_time() - start)
-        return min(runs)
-
-    seconds(1_000)
-    assert seconds(80_000) < 12 * max(seconds(20_000), 0.002)
 
 
 def test_real_documents_give_no_orders(shared: Path) -> None:

@@ -248,15 +248,6 @@ def test_letters_that_hang_below_the_line_slant_no_level_scan(last: str) -> None
     assert cells(table) == rows
 
 
-def test_the_order_of_the_words_in_the_text_does_not_matter() -> None:
-    lines = []
-    for number, name in enumerate(("Tax", "Fees", "Duty"), 1):
-        lines.append([(name, 0.1, 0.15), (f"{number}40", 0.5, 0.53), (f"{number}41", 0.7, 0.73)])
-    text, words = page_of(lines)
-    by_side = sorted(words, key=lambda word: word.box.x0)
-    assert find_tables(text, by_side) == find_tables(text, words)
-
-
 def test_labels_over_several_lines_take_figures_on_the_last_or_the_first_of_them(tmp_path: Path) -> None:
     rows = grid(95, [["", "2021", "2020"], ["Net income", "500", "400"]])
     last = below(60, 130, ["Amounts reclassified from accumulated", "other comprehensive income"])

@@ -17,16 +17,16 @@ from chatbot.memory.cases.case_layer import CaseLayer
 from chatbot.memory.cases.case_recall import PAGE_BOUND
 from chatbot.memory.cases.case_store import Cases, Documents, question_vectors
 from chatbot.memory.cases.records import Case
-from chatbot.memory.items import cosines_of
 from chatbot.memory.layers import MemoryLayer
 from chatbot.memory.memory_database import MemoryDatabase
 from chatbot.records import Answer, Citation, NumberCheck, Recall
 from chatbot.store.vector_index import Vectors
-from tests.chatbot.memory.cases.kept_cases import edit, kept, shared
-from tests.chatbot.memory.conftest import Reopen, stands_on_disk
+from tests.chatbot.memory.cases.kept_cases import edit, kept
+from tests.chatbot.memory.conftest import stands_on_disk
 from tests.fakes import HashEmbedder
 
-pytestmark = pytest.mark.usefixtures("engine")
+# What differs by the engine: what is written, deleted, and looked for in rows.
+on_both = pytest.mark.usefixtures("engine")
 
 QUESTION = "What is the deficit ceiling of Valmora?"
 AUDIT = "Who audits the accounts?"
@@ -86,15 +86,7 @@ def vector(embedder: HashEmbedder) -> Vectors:
     return np.asarray(question_vectors(embedder, [QUESTION])[0], np.float32)
 
 
-def numbers_in(memories: MemoryDatabase) -> list[tuple[int, ...]]:
-    """Of the rows."""
-    return memories.read("select number from item order by number")
-
-
-# --- what is kept
-# ------------------------------------------------------------------------------------------------------------
-
-
+@on_both
 def test_a_verdict_becomes_a_case_with_its_pages(cases: Cases) -> None:
     rated = cases.rate("me", answer(), 1, word=" right ")
     (found,) = cases.find("me", QUESTION)
@@ -115,6 +107,7 @@ def test_a_verdict_becomes_a_case_with_its_pages(cases: Cases) -> None:
     assert page.quote == "3.0 per cent of output"
 
 
+@on_both
 def test_the_newest_verdict_counts_for_a_question_however_it_is_written(cases: Cases) -> None:
     cases.rate("me", answer(), 1)
     loud = f"  {QUESTION.upper()} "
@@ -132,19 +125,6 @@ def test_a_verdict_counts_though_the_clock_was_put_back(cases: Cases) -> None:
     assert cases.rate("me", answer(), 0).reward == 0
     (case,) = kept(cases)
     assert case.reward == 0
-
-
-def test_the_same_verdict_twice_is_one_line(cases: Cases, memories: MemoryDatabase) -> None:
-    first = cases.rate("me", answer(), 1)
-    second = cases.rate("me", answer(), "true")
-    assert first.at == second.at
-    before = numbers_in(memories)
-    cases.rate("me", answer(), 1)
-    assert numbers_in(memories) == before
-    cases.rate("me", answer(), 1, word="yes")
-    after = numbers_in(memories)
-    assert len(after) == 1
-    assert after != before
 
 
 @pytest.mark.parametrize(
@@ -165,45 +145,7 @@ def test_a_verdict_that_is_none_is_refused(cases: Cases) -> None:
         cases.rate("me", answer(), "perhaps")
 
 
-def test_a_case_of_five_megabytes_is_refused_by_name(cases: Cases) -> None:
-    long = answer(text="x" * 5_000_000)
-    with pytest.raises(UsageError, match=r"The rated answer has 5,\d{3},\d{3} bytes; the limit is 1,000,000"):
-        cases.rate("me", long, 1)
-    assert cases.listed("me") == []
-
-
-# --- what is recalled
-# ------------------------------------------------------------------------------------------------------------
-
-
-def test_one_new_embedding_per_recall_whatever_the_size(
-    cases: Cases, embedder: HashEmbedder, reopen: Reopen
-) -> None:
-    for number in range(60):
-        question = f"What was item {number} of the budget?"
-        cases.add("me", Case(question, "Some.", number % 2))
-    for opened in (cases, Cases(reopen(), embedder)):
-        embedder.calls = 0
-        found = opened.find("me", "What was item 5 of the budget?", least=-1.0)
-        assert len(found) == 8
-        assert embedder.calls == 1
-
-
-def test_cosines_are_those_of_the_rows() -> None:
-    random = np.random.default_rng(1)
-    rows = random.standard_normal((500, 384), np.float32)
-    rows /= np.linalg.norm(rows, axis=1, keepdims=True)
-    rows[9] = rows[7]
-    cosines = cosines_of(rows, rows[7])
-    precise = rows.astype(np.float64)
-    assert cosines == pytest.approx(precise @ precise[7], abs=1e-6)
-    assert cosines[7] == cosines[9]
-    longer = rows * np.float32(1.001)
-    assert cosines_of(longer, rows[7]).max() == 1, "a row may be a little longer than unit"
-    of_none = cosines_of(rows[:0], rows[7])
-    assert of_none.shape == (0,)
-
-
+@on_both
 def test_filters_come_before_the_first_k(cases: Cases, shop: Shop) -> None:
     for number in range(12):  # the nearer half is negative, and of the others every second is stale
         far = number * " and more"
@@ -266,21 +208,6 @@ def test_while_the_embedder_fails_verdicts_are_kept_and_wait(
     assert len(cases.find("me", QUESTION)) == 1
 
 
-def test_vectors_of_another_embedder_are_never_compared(cases: Cases, reopen: Reopen) -> None:
-    cases.rate("me", answer(), 1)
-    other = Cases(reopen(), HashEmbedder(dimension=32))
-    assert other.find("me", QUESTION, least=-1.0) == []
-    assert other.health("me").waiting == 1
-    assert other.catch_up() == 0
-    assert len(other.find("me", QUESTION)) == 1
-    assert cases.find("me", QUESTION) == []
-    assert cases.health("me").waiting == 1, "each row has one vector"
-
-
-# --- as a layer
-# ------------------------------------------------------------------------------------------------------------
-
-
 @pytest.fixture
 def layer(cases: Cases) -> MemoryLayer:
     return CaseLayer(cases)
@@ -316,20 +243,6 @@ def test_the_layer_gives_what_to_follow_then_what_to_avoid(
 
 
 @pytest.mark.usefixtures("five_good_two_bad")
-@pytest.mark.parametrize(("count", "expected"), [(0, 0), (1, 0), (2, 0), (3, 1), (4, 1)])
-def test_of_few_notes_few_are_to_avoid(
-    layer: MemoryLayer, ask: Callable[..., Recall], count: int, expected: int
-) -> None:
-    notes = layer.recall(ask(), count)
-    to_avoid = [note for note in notes if "to avoid" in note.text]
-    assert len(to_avoid) == expected
-
-
-def test_without_cases_the_layer_gives_nothing(layer: MemoryLayer, ask: Callable[..., Recall]) -> None:
-    assert layer.recall(ask(), 6) == []
-
-
-@pytest.mark.usefixtures("five_good_two_bad")
 def test_what_is_like_no_case_or_has_no_vector_is_given_nothing(
     layer: MemoryLayer, ask: Callable[..., Recall]
 ) -> None:
@@ -339,19 +252,6 @@ def test_what_is_like_no_case_or_has_no_vector_is_given_nothing(
     assert layer.recall(without_vector, 9) == []
 
 
-def test_an_answer_to_avoid_is_told_of_though_nothing_is_to_follow(
-    cases: Cases, layer: MemoryLayer, ask: Callable[..., Recall]
-) -> None:
-    cases.rate("me", answer(), 0)
-    for count in (1, 2, 3):
-        (note,) = layer.recall(ask(), count)
-        assert "to avoid" in note.text
-
-
-# --- the same question again
-# ------------------------------------------------------------------------------------------------------
-
-
 def test_a_verified_answer_to_the_same_question_is_found_again(cases: Cases) -> None:
     cases.rate("me", answer(), 1)
     found = cases.of_question("me", "  what is the deficit ceiling of valmora")
@@ -359,19 +259,6 @@ def test_a_verified_answer_to_the_same_question_is_found_again(cases: Cases) -> 
     assert found.plan == "It is 3.0 per cent (Rules.pdf, p. 7)."
     assert cases.of_question("me", "What is the deficit ceiling of Borealis?") is None
     assert cases.of_question("her", QUESTION) is None
-
-
-def test_a_newer_bad_verdict_goes_before_a_shared_good_one(cases: Cases) -> None:
-    hers = cases.rate("her", answer(), 1)
-    cases.share("her", hers.id)
-    assert cases.of_question("me", f"{QUESTION} ") == cases.listed("me", shared=True)[0].case
-    cases.rate("me", answer(text="Wrong."), 0)
-    found = cases.of_question("me", QUESTION)
-    assert found
-    assert found.reward == 0
-    assert found.plan == "Wrong."
-    cases.rate("her", answer(), 0)
-    assert cases.of_question("him", QUESTION) is None, "a bad verdict is its owner's alone"
 
 
 @pytest.mark.parametrize(
@@ -390,10 +277,6 @@ def test_only_a_verified_answer_is_shown_again(
     cases.rate("me", unverified, 1)
     assert len(cases.recall("me", vector)) == 1
     assert cases.of_question("me", QUESTION) is None
-
-
-# --- pages
-# ------------------------------------------------------------------------------------------------------------
 
 
 def test_rated_pages_rise_or_fall_a_little(cases: Cases, vector: Vectors) -> None:
@@ -417,27 +300,7 @@ def test_rated_pages_rise_or_fall_a_little(cases: Cases, vector: Vectors) -> Non
     assert cases.weighed_pages("her", vector) == []
 
 
-def test_pages_of_deleted_cases_are_back_in_their_places(cases: Cases, vector: Vectors) -> None:
-    good = cases.rate("me", answer(), 1)
-    wrong = answer(f"{QUESTION} now", page=9, version=2)
-    bad = cases.rate("me", wrong, 0)
-    assert len(cases.weighed_pages("me", vector)) == 2
-    cases.delete("me", good.id)
-    cases.delete("me", bad.id)
-    assert cases.weighed_pages("me", vector) == []
-
-
-# --- owners
-# ------------------------------------------------------------------------------------------------------------
-
-
-def test_what_is_not_shared_is_its_owners_alone(cases: Cases) -> None:
-    cases.rate("me", answer(), 1)
-    assert cases.find("her", QUESTION) == []
-    assert cases.listed("her") == []
-    assert cases.listed("her", shared=True) == []
-
-
+@on_both
 def test_what_is_shared_is_found_by_others_and_taken_back(cases: Cases, ask: Callable[..., Recall]) -> None:
     mine = cases.rate("me", answer(), 1)
     lent = cases.share("me", mine.id)
@@ -471,21 +334,7 @@ def test_nobody_changes_the_cases_of_others(cases: Cases) -> None:
         cases.edit("him", mine.id, lambda case: case)
 
 
-def test_two_share_the_same_question_and_one_takes_it_back(cases: Cases) -> None:
-    lent = {}
-    for owner in ("me", "her"):
-        rated = cases.rate(owner, answer(text=owner), 1)
-        lent[owner] = cases.share(owner, rated.id)
-    assert len(shared(cases)) == 2
-    cases.unshare("me", lent["me"].id)
-    (left,) = shared(cases, "him")
-    assert left.plan == "her"
-
-
-# --- correcting
-# ------------------------------------------------------------------------------------------------------------
-
-
+@on_both
 def test_a_case_is_edited_in_its_place(cases: Cases) -> None:
     rated = cases.rate("me", answer(), 1)
     cases.rate("me", answer(AUDIT), 1)
@@ -503,6 +352,7 @@ def test_a_case_is_edited_in_its_place(cases: Cases) -> None:
         edit(cases, new.id, plan=" ")
 
 
+@on_both
 def test_what_is_deleted_and_what_was_said_before_it_is_gone_from_the_file_when_its_time_is_over(
     cases: Cases, tmp_path: Path
 ) -> None:
@@ -519,6 +369,7 @@ def test_what_is_deleted_and_what_was_said_before_it_is_gone_from_the_file_when_
         cases.delete("me", rated.id)
 
 
+@on_both
 def test_cases_are_listed_latest_first_and_searched(cases: Cases) -> None:
     cases.rate("me", answer(), 1)
     audit = answer(AUDIT, "The Court of Auditors.")
@@ -529,6 +380,7 @@ def test_cases_are_listed_latest_first_and_searched(cases: Cases) -> None:
     assert cases.listed("me", search="lighthouse") == []
 
 
+@on_both
 def test_exported_cases_are_imported_as_they_were_but_for_what_was_not_seen(
     cases: Cases, tmp_path: Path
 ) -> None:
@@ -546,19 +398,3 @@ def test_exported_cases_are_imported_as_they_were_but_for_what_was_not_seen(
     assert again.known == 2, "what is as new is there already"
     assert len(cases.find("her", QUESTION)) == 1
     assert cases.health("her").waiting == 0
-
-
-def test_an_import_never_takes_the_place_of_a_newer_verdict(cases: Cases, tmp_path: Path) -> None:
-    path = tmp_path / "old.jsonl"
-    path.write_text(f'{{"case": "{QUESTION}", "plan": "Old.", "case_label": "positive"}}\n', "utf-8")
-    cases.rate("me", answer(), 0)
-    done = cases.import_file("me", path)
-    assert done.known == 1
-    nearest, *_ = cases.find("me", QUESTION)
-    assert nearest.case.reward == 0
-
-
-def test_a_file_that_is_not_there_is_named(cases: Cases, tmp_path: Path) -> None:
-    missing = tmp_path / "none.jsonl"
-    with pytest.raises(NotFoundError, match=r"none\.jsonl cannot be read"):
-        cases.import_file("me", missing)

@@ -11,22 +11,13 @@ import subprocess
 import sys
 from pathlib import Path
 
-import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from chatbot.errors import UsageError
-from chatbot.memory.cases.case_store import Cases, question_vectors
-from chatbot.memory.cases.records import (
-    GONE,
-    Case,
-    CasePage,
-    case_id,
-    case_line,
-    read_case,
-    read_reward,
-)
+from chatbot.memory.cases.case_store import Cases
+from chatbot.memory.cases.records import GONE, Case, CasePage, case_id, case_line, read_case, read_reward
 from chatbot.memory.memory_database import NAME, MemoryDatabase
 from tests.case_rows import case_rows
 from tests.chatbot.memory.conftest import stands_on_disk
@@ -48,10 +39,6 @@ for number in range(500):
 
 def line(question: str, **fields: object) -> bytes:
     return json.dumps({"question": question, "plan": "An answer.", **fields}).encode() + b"\n"
-
-
-# --- shapes
-# ------------------------------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize(
@@ -169,14 +156,6 @@ def test_texts_that_cannot_be_written_and_ids_that_are_none_are_made_sound() -> 
     assert read_case(case_line(case)) == case, "as it is written it is read"
 
 
-def test_plain_page_numbers_are_those_of_the_one_document() -> None:
-    one = "ab" * 32
-    data = line("Q", document_ids=[one], pages=[3, 4])
-    third, fourth = read_case(data).pages
-    assert third == CasePage(one, "", 3)
-    assert fourth == CasePage(one, "", 4)
-
-
 texts = st.text(min_size=1, max_size=60).filter(lambda text: bool(text.strip()))
 pages = st.builds(
     CasePage, st.text(max_size=8), st.text(max_size=20), st.integers(1, 999), st.text(max_size=30)
@@ -205,10 +184,6 @@ def test_what_is_written_is_read_again_by_any_reader_of_lines(case: Case) -> Non
     assert read.id == case_id(read.question)
 
 
-# --- rows
-# ------------------------------------------------------------------------------------------------------------
-
-
 def test_two_processes_add_five_hundred_cases_each_and_all_thousand_are_readable(
     memories: MemoryDatabase, tmp_path: Path, root: Path
 ) -> None:
@@ -235,15 +210,6 @@ def test_no_owners_name_stands_in_the_file(memories: MemoryDatabase, tmp_path: P
         cases.add(owner, Case("One?", "Yes."))
     assert memories.read("select count(distinct owner) from item") == [(6,)]
     assert not stands_on_disk(b"ann@example.org", tmp_path)
-
-
-def test_a_long_question_is_embedded_whole() -> None:
-    words = [f"word{number}" for number in range(50)]
-    small = HashEmbedder(dimension=64, max_tokens=10)
-    (row,) = question_vectors(small, [" ".join(words)])
-    assert np.linalg.norm(row) == pytest.approx(1.0, abs=1e-5)
-    (late_word,) = small.embed([words[45]])
-    assert row @ late_word > 0.05
 
 
 def test_every_case_of_the_memento_file_is_read(shared: Path, memories: MemoryDatabase) -> None:

@@ -26,7 +26,8 @@ from tests.chatbot.memory.cases.kept_cases import edit, kept, shared
 from tests.chatbot.memory.conftest import Reopen, stands_on_disk
 from tests.fakes import HashEmbedder
 
-pytestmark = pytest.mark.usefixtures("engine")
+# What differs by the engine: what is written, deleted, and looked for in rows.
+on_both = pytest.mark.usefixtures("engine")
 
 QUESTION = "What is the deficit ceiling of Valmora?"
 RULES = "a" * 64
@@ -63,10 +64,7 @@ def both(*changes: Callable[[], object]) -> None:
         thread.join()
 
 
-# --- editing
-# ------------------------------------------------------------------------------------------------------------
-
-
+@on_both
 def test_two_who_edit_a_case_at_once_both_have_their_way(
     cases: Cases, embedder: HashEmbedder, reopen: Reopen
 ) -> None:
@@ -107,25 +105,10 @@ def test_an_edit_is_of_what_stands_there_and_fails_where_nothing_does(
     assert cases.listed("me") == []
 
 
-def test_an_edited_question_takes_the_place_of_what_stood_on_it(cases: Cases) -> None:
-    first = cases.add("me", Case("One?", "Some."))
-    second = cases.add("me", Case("Two?", "Some."))
-    edit(cases, first.id, question="Two?", plan="Mine.")
-    (left,) = kept(cases)
-    assert left.id == second.id
-    assert left.plan == "Mine."
-
-
 @pytest.fixture
 def answer() -> Answer:
     cited = Citation("S1", "Rules.pdf", 7, "7", "3.0 per cent", True, version=1)
     return Answer(QUESTION, QUESTION, "It is 3.0 per cent [S1].", True, citations=(cited,))
-
-
-def test_a_word_that_is_too_long_is_refused(cases: Cases, answer: Answer) -> None:
-    long = "w" * (LONGEST_WORD + 1)
-    with pytest.raises(UsageError, match="has 1,001 characters; the limit is 1,000"):
-        cases.rate("me", answer, 1, word=long)
 
 
 def test_the_same_verdict_stays_one_line(cases: Cases, answer: Answer) -> None:
@@ -133,10 +116,6 @@ def test_the_same_verdict_stays_one_line(cases: Cases, answer: Answer) -> None:
         for _ in range(3):
             cases.rate("me", answer, 1, word=word)
     assert cases.health("me").cases == 1
-
-
-# --- importing
-# ------------------------------------------------------------------------------------------------------------
 
 
 @pytest.fixture
@@ -170,19 +149,6 @@ def test_the_newest_verdict_of_a_file_counts_and_takes_the_place_of_an_older_one
     assert case.plan == "New."
 
 
-def test_no_imported_verdict_is_newer_than_now(cases: Cases, given: Callable[..., Path]) -> None:
-    future = given({"timestamp": "2099-01-01T00:00:00Z", "plan": "Of the future."})
-    cases.import_file("me", future)
-    latest, *_ = kept(cases)
-    assert latest.at <= time.time()
-    cases.add("me", Case(QUESTION, "Now.", 0))
-    past = given({"timestamp": 1_700_000_000, "plan": "Of the past."})
-    done = cases.import_file("me", past)
-    assert done.known == 1
-    (case,) = kept(cases)
-    assert case.plan == "Now."
-
-
 @pytest.mark.parametrize(
     "when", ["9999-12-31T23:59:59-14:00", "0001-01-01T00:00:00+14:00", "1950-01-01", 10**400, -5, 1e300]
 )
@@ -200,33 +166,7 @@ def test_a_time_that_no_calendar_has_is_none_and_stops_nothing(
     assert len(exported) == 2
 
 
-def test_a_line_that_grows_too_long_here_is_named_and_the_others_kept(cases: Cases, tmp_path: Path) -> None:
-    bare = len(json.dumps({"query": "B?", "response": ""}))
-    long = json.dumps({"query": "B?", "response": "x" * (1_000_000 - bare - 1)})
-    path = tmp_path / "in.jsonl"
-    path.write_text(f'{{"query": "A?", "response": "P"}}\n{long}\n{{"query": "C?", "response": "P"}}\n')
-    done = cases.import_file("me", path)
-    assert done.added == 2
-    (problem,) = done.problems
-    assert problem.line == 2
-    assert "bytes; the limit is 1,000,000" in problem.reason
-
-
-def test_an_array_over_several_lines_is_told_of_once(cases: Cases, tmp_path: Path) -> None:
-    path = tmp_path / "in.json"
-    records = [{"question": f"{number}?", "plan": "P"} for number in range(9)]
-    path.write_text(json.dumps(records, indent=1))
-    (problem,) = cases.import_file("me", path).problems
-    assert "one JSON array" in problem.reason
-
-
-def test_an_array_on_one_line_is_a_line_that_cannot_be_read(cases: Cases, tmp_path: Path) -> None:
-    path = tmp_path / "in.jsonl"
-    path.write_text('[1]\n{"question": "Q?", "plan": "P"}\n')
-    done = cases.import_file("me", path)
-    assert done.added == 1
-
-
+@on_both
 def test_vectors_that_were_made_outlive_a_stop(
     cases: Cases, given: Callable[..., Path], embedder: HashEmbedder, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -259,10 +199,7 @@ def test_vectors_that_were_made_outlive_a_stop(
     assert cases.catch_up(most=None) == 0
 
 
-# --- deleting and restoring
-# ---------------------------------------------------------------------------------------------------------
-
-
+@on_both
 def test_what_was_deleted_can_be_restored_as_it_was(cases: Cases) -> None:
     added = cases.add("me", checked(word="Good."))
     cases.delete("me", added.id)
@@ -292,6 +229,7 @@ def test_what_was_rated_anew_since_is_not_written_over(cases: Cases) -> None:
     assert left.reward == 0
 
 
+@on_both
 def test_what_was_deleted_is_erased_when_its_time_is_over(
     cases: Cases, reopen: Reopen, embedder: HashEmbedder, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -314,6 +252,7 @@ def test_what_was_deleted_is_erased_when_its_time_is_over(
     assert not stands_on_disk(b"secret", tmp_path)
 
 
+@on_both
 def test_what_rests_on_an_erased_file_is_erased_from_every_shelf(cases: Cases, tmp_path: Path) -> None:
     mine = cases.add("me", checked(plan="A secret."))
     cases.share("me", mine.id)
@@ -327,10 +266,6 @@ def test_what_rests_on_an_erased_file_is_erased_from_every_shelf(cases: Cases, t
     (left,) = kept(cases)
     assert left.plan == "Stays."
     assert not stands_on_disk(b"secret", tmp_path)
-
-
-# --- sharing
-# ------------------------------------------------------------------------------------------------------------
 
 
 def verdicts_shared(cases: Cases) -> list[tuple[str, int]]:
@@ -361,6 +296,7 @@ def test_what_is_shared_is_recalled_of_others_without_their_words(
     assert "Ignore" not in note.text, "a word on an answer is nobody's but its writer's"
 
 
+@on_both
 def test_what_is_shared_follows_its_owners_verdict(cases: Cases, given: Callable[..., Path]) -> None:
     key = add_and_share(cases, "me", plan="First.")
     add_and_share(cases, "her", plan="Hers.")

@@ -14,10 +14,10 @@ from chatbot.asking.answering import SET_ASIDE
 from chatbot.asking.question import Ask
 from chatbot.errors import NotFoundError, StoreError, UsageError
 from chatbot.memory.cases.case_recall import PageWeight
-from chatbot.memory.cases.case_store import Cases, hidden
+from chatbot.memory.cases.case_store import Cases
 from chatbot.memory.cases.feedback_rerank import FeedbackRerank
 from chatbot.memory.cases.records import Case, CasePage
-from chatbot.records import MEMORY, Answer, Event, Hit, Notice, Prompt
+from chatbot.records import Answer, Event, Hit, Notice, Prompt
 from chatbot.search.question_terms import understand
 from chatbot.search.retrieval import Query
 from chatbot.service import Chatbot
@@ -28,7 +28,6 @@ from tests.pdfs import make_pdf
 from tests.stores import RULES, Make
 
 QUESTION = "What is the deficit ceiling?"
-ADVICE = "When the deficit ceiling is breached, then warn the minister."
 OTHERS = "Rules of others\nThe deficit ceiling is 9.0 per cent of output."
 
 
@@ -195,23 +194,6 @@ def advised(make: Make) -> Chatbot:
     return make(ScriptedModel(["The deficit ceiling is 3.0 per cent."]))
 
 
-def test_advice_is_noted_and_recalled_when_its_situation_comes(advised: Chatbot) -> None:
-    talk = advised.conversations.begin("me")
-    told, _ = ask(advised, ADVICE, talk)
-    assert told.model == MEMORY
-    assert told.text.startswith("Saved. ")
-    assert told.exchange == 1
-    (situation,) = advised.situations.listed("me")
-    assert situation.situation == "the deficit ceiling is breached"
-    answer, _ = ask(advised, "the deficit ceiling is breached", talk)
-    assert [note.layer for note in answer.notes].count("situations") == 1
-    advised.conversations.switch(talk, "me", "situations", on=False)
-    answer, _ = ask(advised, "the deficit ceiling is breached", talk)
-    assert "situations" not in {note.layer for note in answer.notes}
-    not_noted, _ = ask(advised, ADVICE, talk)
-    assert not_noted.model != MEMORY
-
-
 def test_advice_in_a_private_conversation_is_not_noted(advised: Chatbot) -> None:
     private = advised.conversations.begin("me", private=True)
     told, _ = ask(advised, "When debt rises, then sell bonds.", private)
@@ -231,17 +213,6 @@ def prompt_of(**sources: Hit) -> Prompt:
     """A prompt with these sources; S1 stands for the key S1-ab."""
     keyed = {f"{key}-ab": source for key, source in sources.items()}
     return Prompt("q", "q", keyed, (), (), (), "ab")
-
-
-def test_keys_take_the_place_of_pages_only_where_all_are_there() -> None:
-    pages = (CasePage("d", "Budget (1).pdf", 8), CasePage("d", "Budget (1).pdf", 2))
-    plan = "It cost 5 (Budget (1).pdf, p. 8). Both (Budget (1).pdf, p. 8; Budget (1).pdf, p. 2) (see p. 3)."
-    rated = FeedbackRerank(case=Case("q", plan, pages=pages))
-    both = prompt_of(S1=hit(8, 1), S2=hit(2, 1))
-    assert rated.text(both) == "It cost 5 [S1-ab]. Both [S1-ab][S2-ab] (see p. 3)."
-    only_one = prompt_of(S1=hit(8, 1))
-    assert rated.text(only_one) == ""
-    assert FeedbackRerank().text(both) == ""
 
 
 def weighed(weights: dict[int, float], *cases: Case) -> dict[tuple[str, int], PageWeight]:
@@ -292,36 +263,6 @@ def test_a_page_is_brought_only_by_a_rating_that_puts_it_before_another() -> Non
     assert brought == [3, 5, 6, 7, 8], "nor does it take the place of one that was"
 
 
-@pytest.mark.parametrize("weight", [-0.001, 0.001, 0.2, -0.2])
-@pytest.mark.parametrize("page", [5, 2, 7])
-def test_an_order_that_was_made_otherwise_stays(page: int, weight: float) -> None:
-    ordered = hits((5, 0.3), (2, 0.9), (7, 0.5))  # as a model put them
-    assert moved_pages(reranking({page: weight}), ordered) == [5, 2, 7]
-
-
-def test_into_an_order_that_was_made_otherwise_comes_what_a_rating_carries() -> None:
-    rated = reranking({9: 0.2})
-    operands = hits((1, 0.9), (40, 0.2), (2, 0.8), (3, 0.7))  # the statement of a ratio comes second
-    assert moved_pages(rated, operands, (9, 0.6)) == [1, 40, 2, 9, 3]
-    full = [hit(page, 0.9) for page in range(1, 6)]
-    assert moved_hits(rated, full, (9, 0.89)) == full, "none is pushed out"
-
-
-def test_no_rating_puts_an_older_document_before_a_newer() -> None:
-    new = hit(1, 0.9, "Policy 2024.pdf")
-    old = hit(2, 0.85, "Policy 2019.pdf")
-    other = hit(3, 0.8, "Budget.pdf")
-    before = [new, old, other]
-
-    def is_older(one: Hit, than: Hit) -> bool:
-        return one is old and than.document == "Policy 2024.pdf"
-
-    lowering = reranking({1: -0.2})
-    rated = replace(lowering, is_older=is_older)
-    assert moved_pages(rated, before) == [1, 2, 3]
-    assert moved_pages(lowering, before) == [2, 3, 1]
-
-
 def test_pages_that_stand_elsewhere_are_told_with_the_rating_that_moved_them() -> None:
     before = hits((1, 0.9), (2, 0.8), (3, 0.75))
     mine = Case("What was debt?", "A", 0)
@@ -356,20 +297,6 @@ def test_only_an_answer_each_page_of_which_is_put_as_a_key_is_remembered() -> No
     assert one == "", "a page that the answer does not name"
     assert text("It cost 5.") == ""
     assert text("It cost 5 (Rules, p. 8).", page) == ""
-
-
-def test_a_file_name_of_any_marks_keeps_the_citations_of_what_is_remembered(
-    make: Make, tmp_path: Path
-) -> None:
-    chatbot = make()
-    chatbot.remove("Rules.pdf")
-    add(chatbot, tmp_path / "Rules; final, p. 2 (1).pdf", *RULES)
-    rated = rate(chatbot)
-    again, events = ask(chatbot, QUESTION, rated.talk)
-    assert remembered(events)
-    assert again.text == rated.first.text
-    assert again.citations
-    assert all(one.verified for one in again.citations)
 
 
 def test_what_does_not_stand_up_to_a_new_check_is_not_remembered(rated: Rated) -> None:
@@ -483,15 +410,6 @@ def test_a_thumb_down_puts_no_older_edition_in_front_and_is_told(make: Make, tmp
     assert bool(said) == (places[0] != newer)
 
 
-def test_a_line_that_was_only_noted_cannot_be_rated(make: Make) -> None:
-    chatbot = make()
-    talk = chatbot.conversations.begin("me")
-    ask(chatbot, ADVICE, talk)
-    with pytest.raises(UsageError, match="not from the documents"):
-        chatbot.rate(talk, 1, "me", helpful=True)
-    assert chatbot.cases.listed("me") == []
-
-
 def holds_the_answer(chatbot: Chatbot) -> bool:
     """Whether the memories hold the document's words."""
     rows = chatbot.memories.read("select payload from item")
@@ -515,28 +433,6 @@ def with_another(rated: Rated) -> Chatbot:
     another = Case("Who audits?", "The court.", document_ids=("0" * 64,))
     rated.chatbot.cases.add("me", another)
     return rated.chatbot
-
-
-def test_a_document_that_goes_after_its_days_takes_its_words_out_of_all_cases(
-    make: Make, with_another: Chatbot
-) -> None:
-    with_another.remove("Rules.pdf")
-    assert len(with_another.cases.listed("me")) == 2
-    with with_another.library.catalog._write() as connection:
-        connection.execute("update document set removed_at = removed_at - 8 * 86400")
-    with_another.close()
-    opened = make()
-    assert questions_kept(opened) == ["Who audits?"]
-    assert not holds_the_answer(opened)
-
-
-def test_a_document_that_is_given_up_at_once_and_swept_later_takes_its_words_out_too(
-    with_another: Chatbot,
-) -> None:
-    """As the browser erases."""
-    with_another.library.retire("Rules.pdf")
-    with_another.library.sweep()
-    assert questions_kept(with_another) == ["Who audits?"]
 
 
 def test_the_same_file_under_another_name_keeps_its_ratings(with_another: Chatbot) -> None:
@@ -564,10 +460,6 @@ def test_ratings_that_cannot_be_read_keep_no_document_from_going(
     talk = with_another.conversations.begin("me")
     with_another.settle(Ask(QUESTION, conversation=talk, owner="me"))
     assert len(with_another.cases.listed("me")) == 1
-
-
-# --- in the prompt
-# ------------------------------------------------------------------------------------------------------------
 
 
 def sent(answer: Answer) -> str:
@@ -609,24 +501,6 @@ def test_answers_go_on_without_cases_that_cannot_be_read(rated: Rated) -> None:
     assert not remembered(events)
     reason = "Answered without rated answers: The memories (memory.sqlite3) cannot be used"
     assert any(text.startswith(reason) for text in notices(events))
-
-
-def test_answers_go_on_with_cases_of_odd_characters(rated: Rated) -> None:
-    chatbot = rated.chatbot
-    of_all = "What is the deficit ceiling of all?"
-    odd = (
-        b'{"question": "What is the deficit ceiling of all?", "plan": "P", "document_ids": ["\\ud800"], '
-        b'"word": "\\ud800"}\n'
-    )
-    insert = "insert into item (kind, owner, key, text, payload, shared) values ('case', ?, 'x', ?, ?, 0)"
-    with chatbot.memories.write() as connection:
-        connection.execute(insert, (hidden("me"), of_all, odd.decode()))
-    answer, _ = ask(chatbot, QUESTION, rated.talk)
-    assert answer.answered
-    chatbot.cases.catch_up()
-    answer, _ = ask(chatbot, of_all, rated.talk)
-    assert answer.question
-    assert of_all in questions_kept(chatbot)
 
 
 def test_a_verdict_is_of_the_documents_that_were_asked(make: Make, tmp_path: Path) -> None:

@@ -8,18 +8,11 @@ import sys
 from dataclasses import replace
 from pathlib import Path
 
-import numpy as np
 import pytest
 
 from chatbot.errors import NotFoundError, UsageError
 from chatbot.memory.cases.case_store import Cases
-from chatbot.memory.cases.memento import (
-    build_prompt_from_cases,
-    embed_texts,
-    extract_pairs,
-    load_jsonl,
-    retrieve,
-)
+from chatbot.memory.cases.memento import build_prompt_from_cases, extract_pairs, load_jsonl, retrieve
 from chatbot.memory.cases.records import Case
 from chatbot.memory.memory_database import open_memories
 from chatbot.settings import ROOT, Settings
@@ -55,13 +48,6 @@ def test_a_program_written_for_memento_runs(memory: Path) -> None:
     assert unhelpful.count("Example ") == 2
     assert "please provide a plan for the current task." in unhelpful
     assert prompt.endswith(TASK)
-
-
-def test_texts_become_unit_rows() -> None:
-    rows = embed_texts(["debt", "deficit"], model=HashEmbedder())
-    assert rows.shape == (2, HashEmbedder().dimension)
-    assert np.allclose(np.linalg.norm(rows, axis=1), 1)
-    assert retrieve("debt", [], model=HashEmbedder()) == []
 
 
 def test_a_file_that_cannot_be_read_is_told(tmp_path: Path) -> None:
@@ -198,8 +184,3 @@ def test_conversations_go_into_the_simplified_prompt() -> None:
     )
     assert "Based on these examples, respond to the current user message." in prompt
     assert "Không." not in prompt
-
-
-def test_a_model_that_is_no_embedder_is_refused() -> None:
-    with pytest.raises(UsageError, match="object is no embedder"):
-        embed_texts(["a"], None, object())  # type: ignore[arg-type]

@@ -125,10 +125,6 @@ def pieces_kept(message: Message, result: Compressed) -> list[str]:
     return [text for text, stays in cut if stays]
 
 
-# --- the eight facts
-# ------------------------------------------------------------------------------------------------------------
-
-
 @pytest.mark.parametrize("scoring", ["query", "seed"])
 @pytest.mark.parametrize("roles", ["user assistant", "user"])
 def test_with_defaults_the_result_is_never_empty_and_a_figure_of_an_early_turn_survives(
@@ -164,18 +160,6 @@ def test_every_message_is_accounted_for(request: Request) -> None:
             assert share == 1.0
         something_stays = any(stays) or not message.content
         assert (message.id in in_context) == something_stays
-
-
-def test_in_a_second_compression_what_was_kept_before_competes_again() -> None:
-    messages = talk(*chatter(30), FIGURE, *chatter(30))
-    more = enumerate(chatter(200)[60:])
-    later = [*messages, *(Message(f"n{at}", "user", text) for at, text in more)]
-    first = compress_any(messages, compression_ratio=0.3)
-    second = compress_any(later, compression_ratio=0.1)
-    assert set(second.kept) == set(ids_of(later))
-    assert first.kept["m30"] == second.kept["m30"] == 1.0
-    left = sum(second.kept[message.id] for message in messages)
-    assert sum(first.kept.values()) > left
 
 
 @given(REQUESTS)
@@ -277,10 +261,6 @@ def test_stats_describe_what_really_happened(request: Request) -> None:
     assert stats.tail_tokens == tokens_of(last)
 
 
-# --- when, and for what
-# ---------------------------------------------------------------------------------------------------------
-
-
 @given(TALKS, st.integers(0, 2))
 def test_up_to_the_threshold_everything_stays_as_it_is(messages: list[Message], more: int) -> None:
     threshold = Conversation(messages).tokens + more
@@ -288,19 +268,6 @@ def test_up_to_the_threshold_everything_stays_as_it_is(messages: list[Message], 
     assert result.context == tuple(messages)
     assert not result.stats.compressed
     assert set(result.kept.values()) <= {1.0}
-
-
-def test_an_empty_message_costs_nothing_and_stays() -> None:
-    messages = talk("", *chatter(30), "")
-    result = compress_any(messages, compression_ratio=0.1, keep_last=0)
-    assert result.kept["m0"] == 1.0
-    assert result.kept["m31"] == 1.0
-
-
-def test_nothing_is_left_out_where_nothing_was_said() -> None:
-    silent = compress(talk("", ""))
-    assert silent.kept == {"m0": 1.0, "m1": 1.0}
-    assert compress([]).context == ()
 
 
 @given(REQUESTS)
@@ -331,31 +298,6 @@ def test_vectors_are_used_where_both_are_given() -> None:
     assert result.kept["m5"] == 1.0
     without_query = ask(vectors=vectors)
     assert without_query == ask()
-
-
-def test_of_a_chunk_the_sentence_of_a_figure_with_its_page_goes_last() -> None:
-    plain = "Growth in Northumberland was notable, said Councillor Abernathy of Berwick. " * 3
-    messages = [Message("a", "assistant", plain + "It was 4 [S1]. " + plain)]
-    ask = partial(compress_any, messages, compression_ratio=0.2, query="Who is Abernathy?")
-    (protected,) = ask().context
-    assert "It was 4 [S1]." in protected.content
-    unprotected = ask(protect_figures=False)
-    assert "It was 4 [S1]." not in unprotected.context[0].content
-
-
-def test_one_role_throughout_is_several_chunks_to_the_seeds_scoring() -> None:
-    messages = talk(*chatter(200), roles="user")
-    stats = compress_any(messages, scoring="seed").stats
-    assert stats.chunks > 5
-    assert 0 < stats.chunks_removed < stats.chunks
-
-
-def test_a_pasted_text_does_not_drive_everything_else_out() -> None:
-    messages = talk("word " * 20_000, *chatter(10), "Thanks.", "Bye.")
-    pasted, *others, _, _ = compress_any(messages, scoring="seed").kept.values()
-    assert 0.4 < pasted < 0.6
-    assert len(others) == 10
-    assert min(others) > 0.2
 
 
 @pytest.mark.parametrize(
@@ -401,10 +343,6 @@ def test_a_message_is_embedded_with_the_end_of_the_one_before() -> None:
     assert second == f"{end}\nYes."
     assert third == "Yes.\nNo."
     assert texts_to_embed([]) == []
-
-
-# --- how long it takes, and how well it chooses
-# ---------------------------------------------------------------------------------
 
 
 @pytest.mark.timed

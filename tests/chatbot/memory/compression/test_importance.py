@@ -52,18 +52,6 @@ def test_the_four_parts_are_the_seed_documents(
     assert seed_importance(text, position, total, answers=answers) == pytest.approx(expected, abs=1e-6)
 
 
-def test_brevity_is_preferred() -> None:
-    short = seed_importance("short", 0, 2, answers=False)
-    long = seed_importance("rather a lot longer", 0, 2, answers=False)
-    assert short > long
-
-
-def test_recency_is_preferred() -> None:
-    first = seed_importance("same", 0, 2, answers=False)
-    last = seed_importance("same", 1, 2, answers=False)
-    assert last == pytest.approx(first + 0.1)
-
-
 def test_keywords_are_capped() -> None:
     every = " ".join(KEYWORDS)
     brevity = 0.2 / (1 + math.log(len(KEYWORDS)))
@@ -75,7 +63,3 @@ def test_there_are_so_many_keywords_of_each_tier() -> None:
     assert len(KEYWORDS) == 34
     assert weights[1.0] == 17
     assert weights[0.3] == 6
-
-
-def test_nothing_is_as_brief_as_one_word() -> None:
-    assert alone("") == alone("word") == pytest.approx(0.4)

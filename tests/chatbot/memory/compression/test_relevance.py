@@ -3,7 +3,6 @@ the numbers mean nothing.
 """
 
 import numpy as np
-import pytest
 
 from chatbot.memory.compression.relevance import Relevance, holds_cited_figure
 from ingestion.language.sentences import sentence_spans
@@ -45,13 +44,6 @@ def test_who_is_named_counts_more_than_who_repeats_the_word() -> None:
     assert first in (5, 7)
 
 
-def test_a_label_that_stands_once_is_no_speaker() -> None:
-    relevance = read(["Note: the rate rose.", "It fell again.", "Then it rose."])
-    scores = relevance.score("What does the note say?").messages
-    assert scores.argmax() == 0
-    assert np.ptp(scores) < 10
-
-
 def test_vectors_add_what_words_do_not_find() -> None:
     similarity = np.zeros(len(TALK))
     similarity[8] = 1.0
@@ -68,29 +60,6 @@ def test_without_a_question_facts_count_and_greetings_and_questions_do_not() -> 
     others = scores[[0, 1, 3]]
     assert sorted(best(TALK, "", 2)) == [2, 7]
     assert others.max() < facts.min()
-
-
-def test_sentences_of_one_message_are_told_apart() -> None:
-    message = (
-        "Good evening to you. The deficit was $4.5 million in 2020 (page 8). That is all there is. "
-        "Growth was strong and broad."
-    )
-    relevance = read([message])
-    asked = relevance.score("How high was the deficit?")
-    unasked = relevance.score("")
-    assert asked.sentences.argmax() == 1
-    assert unasked.sentences.argmax() == 1
-
-
-@pytest.mark.parametrize(
-    "talk", [[], [""], ["", "a"], ["?"], ["same", "same", "same"], ["\ud800 x", "<|endoftext|>"]]
-)
-def test_any_conversation_has_finite_scores(talk: list[str]) -> None:
-    for query in ("", "  ", "same", "who?", "<|endoftext|>"):
-        scores = read(talk).score(query)
-        assert len(scores.messages) == len(talk)
-        assert np.isfinite(scores.messages).all()
-        assert np.isfinite(scores.sentences).all()
 
 
 def test_a_cited_figure_is_a_figure_with_its_page() -> None:

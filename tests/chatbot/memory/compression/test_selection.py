@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from chatbot.memory.compression.selection import Segment, choose
+from chatbot.memory.compression.selection import choose
 from tests.chatbot.memory.compression.segments import (
     Chunks,
     all_sentences,
@@ -119,25 +119,3 @@ def test_where_one_sentence_of_each_is_too_much_chunks_go_the_least_important_fi
     chunks = [rising(importance, (10, 5)) for importance in (0.3, 0.1, 0.2)]
     kept = choose(chunks, 5, rho=0.0, gamma=1.0)
     assert kept == [[False, True], [False, False], [False, False]]
-
-
-def test_a_chunk_larger_than_what_goes_is_thinned_not_dropped() -> None:
-    chunks = [rising(0.1, (10,) * 100), rising(0.9, (10,))]
-    thinned, whole = choose(chunks, 500, rho=0.5, gamma=1.0)
-    assert whole == [True]
-    assert sum(thinned) == 49
-
-
-def test_one_sentence_stays_in_any_case() -> None:
-    only = Segment(0.5, (10, 20), (1.0, 0.0))
-    assert choose([only], 0, rho=1.0, gamma=1.0) == [[True, False]]
-    assert choose([], 0, rho=1.0, gamma=1.0) == []
-
-
-def test_importances_of_very_different_size_share_what_goes() -> None:
-    important = Segment(1.0, (2, 2, 2, 1), (0.0,) * 4)
-    negligible = Segment(1e-25, (1,), (0.0,))
-    chunks = [important, negligible]
-    for gamma in (0.0, 0.5, 1.0, 2.0, 1e6):
-        kept = choose(chunks, 4.0, rho=0.0, gamma=gamma)
-        assert 2 < tokens_kept(chunks, kept) <= 4

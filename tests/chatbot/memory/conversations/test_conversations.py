@@ -18,11 +18,11 @@ import pytest
 from chatbot.errors import NotFoundError, StoreError, UsageError
 from chatbot.memory import memory_database
 from chatbot.memory.conversations.conversation_names import LOCAL, PRIVATE, id_of, name_of
-from chatbot.memory.conversations.conversation_store import KEPT_DAYS, WINDOW, Conversations, Summary
-from chatbot.records import Answer, Citation, Compression, Exchange, Hit, NumberCheck, Prompt, Understanding
+from chatbot.memory.conversations.conversation_store import KEPT_DAYS, WINDOW, Conversations
+from chatbot.records import Answer, Citation, Exchange, Hit, NumberCheck, Prompt, Understanding
 from chatbot.store.sqlite_file import SqliteFile
 from tests.chatbot.memory.conftest import stands_on_disk
-from tests.engines import kill_holders, memories_at, on_postgres
+from tests.engines import kill_holders, memories_at
 
 pytestmark = pytest.mark.usefixtures("engine")
 
@@ -426,48 +426,12 @@ def test_two_tabs_write_at_once_and_nothing_is_lost(talks: Conversations) -> Non
     assert sorted(one.user for one in said) == sorted(of_a + of_b)
 
 
-def test_vectors_are_kept_by_their_model(talks: Conversations) -> None:
-    talk = talks.begin("me")
-    number = tell(talks, talk)
-    talks.keep_vector(talk, number, "f1", np.array([0.6, 0.8], np.float32))
-    assert talks.vectors([talk], "f2") == {}
-    vectors = talks.vectors([talk], "f1")
-    assert vectors[talk, number].tolist() == pytest.approx([0.6, 0.8])
-
-
-def test_summaries_are_kept(talks: Conversations) -> None:
-    talk = talks.begin("me")
-    summary = Summary(1, 5, "Costs.", "m")
-    talks.keep_summary(talk, summary)
-    assert talks.summaries(talk, "me") == [summary]
-    assert talks.summaries(talk, "you") == []
-
-
-def test_compressions_are_kept(talks: Conversations) -> None:
-    talk = talks.begin("me")
-    number = talks.start(talk, "How much?")
-    shortened = Answer("q", "q", "t", True, compression=Compression(30_000, 15_000, 12))
-    talks.finish(talk, number, shortened, {}, owner="me")
-    ((kept_number, _, *counts),) = talks.compressions(talk, "me")
-    assert kept_number == number
-    assert counts == [30_000, 15_000, 12]
-
-
 def test_what_is_chosen_for_a_conversation_is_kept(talks: Conversations) -> None:
     talk = talks.begin("me")
     talks.choose(talk, "me", compresses=False, recalls_others=True)
     row = talks.get(talk, "me")
     assert row.compresses is False
     assert row.recalls_others is True
-
-
-def test_odd_text_is_kept(talks: Conversations) -> None:
-    talk = talks.begin("me")
-    tell(talks, talk, "\ud800 lone, \x00 null, <|endoftext|>", "")
-    (said,) = talks.said(talk, "me")
-    null = "\ufffd" if on_postgres() else "\x00"  # which no text in a Postgres can hold
-    assert said.user == f"? lone, {null} null, <|endoftext|>"
-    assert said.assistant == ""
 
 
 @pytest.mark.about_files

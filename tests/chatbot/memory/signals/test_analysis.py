@@ -38,10 +38,6 @@ def found_by(text: str, templates: Templates) -> list[str]:
     return [one.id for one in match_templates(text, templates)]
 
 
-# --- templates
-# ------------------------------------------------------------------------------------------------------------
-
-
 def test_every_template_that_is_shipped_can_be_used_and_found() -> None:
     templates = load_templates()
     files = list(TEMPLATES.glob("*.json"))
@@ -96,13 +92,6 @@ def test_a_template_that_cannot_be_used_is_passed_over(tmp_path: Path, wrong: di
     (tmp_path / "c.json").write_text("{", "utf-8")
     (found,) = load_templates(tmp_path)
     assert found.id == "b"
-
-
-def test_a_template_with_a_number_for_its_summary_keeps_no_other_away(tmp_path: Path) -> None:
-    write(tmp_path, "a", summary=1)
-    write(tmp_path, "b")
-    ids = [one.id for one in load_templates(tmp_path)]
-    assert ids in (["b"], ["a", "b"])
 
 
 @pytest.fixture(scope="module")
@@ -170,32 +159,6 @@ def test_questions_on_budgets_and_filings_find_none(shipped: Templates, question
     assert found_by(question, shipped) == []
 
 
-def test_the_questions_of_the_development_data_find_hardly_any(shared: Path, shipped: Templates) -> None:
-    lines = list[str]()
-    for name in ("policyqa_dev", "financebench_dev"):
-        lines += (shared / f"{name}.jsonl").read_text("utf-8").splitlines()
-    questions = [json.loads(line)["question"] for line in lines]
-    found = [question for question in questions if match_templates(question, shipped)]
-    assert len(questions) > 100
-    assert len(found) <= 5, found
-
-
-def test_parts_of_a_keyword_stand_in_any_order(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
-    write(tmp_path, "a", keywords=["opec + cut/reduce + oil output"])
-    write(tmp_path, "b", keywords=["one + "])
-    templates = load_templates(tmp_path)
-    assert [one.id for one in templates] == ["a"]
-    assert "has a part without words" in caplog.text
-    assert found_by("Reducing oil output, said OPEC.", templates) == ["a"]
-    assert found_by("OPEC cuts oil output", templates) == ["a"]
-    assert found_by("OPEC cuts output of oil", templates) == []
-    assert found_by("OPEC oil output", templates) == []
-
-
-# --- rules
-# ------------------------------------------------------------------------------------------------------------
-
-
 @pytest.mark.parametrize(
     ("text", "summary", "assets"),
     [
@@ -226,10 +189,6 @@ def test_the_first_sentence_is_the_event_and_is_observed(
     in_chinese = summary if text.startswith("比特币") else ""
     assert read_by_rules(item(text)) == NewsReading(summary, assets, "observe", CAP, RULES, in_chinese)
     assert SignalOptions().confidence == CAP, "it is recalled by default"
-
-
-# --- model
-# ------------------------------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize(
@@ -266,10 +225,6 @@ def test_the_news_are_put_before_the_model_as_material() -> None:
     assert limit <= 500
 
 
-# --- words
-# ------------------------------------------------------------------------------------------------------------
-
-
 @pytest.mark.parametrize(
     ("text", "script"),
     [
@@ -286,21 +241,10 @@ def test_the_script_of_a_text(text: str, script: str) -> None:
     assert is_foreign(text) == foreign
 
 
-def test_words_meet_in_any_form() -> None:
-    one_form, another = keywords_of("ключевую ставку"), keywords_of("ключевой ставкой")
-    assert set(one_form) == set(another)
-    assert keywords_of("Что это было?") == []
-
-
 @pytest.mark.parametrize("text", ["Биткоин", "bitcoin", "$BTC"])
 def test_assets_meet_in_any_language(text: str) -> None:
     words = keywords_of(text)
     assert set(words) == {"$BTC"}
-
-
-def test_assets_are_those_named_most_often_first() -> None:
-    assets = assets_in("Gold, bitcoin and $ETH; Bitcoin again, BTC too. Golden days, a ton of GAS")
-    assert assets == ("BTC", "GOLD", "ETH", "GAS")
 
 
 @pytest.mark.parametrize(

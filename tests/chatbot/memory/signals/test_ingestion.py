@@ -11,7 +11,6 @@ from collections.abc import Callable, Sequence
 from contextlib import closing
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
-from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -21,9 +20,9 @@ from numpy.typing import NDArray
 
 from chatbot.errors import ModelError, NotFoundError, UsageError
 from chatbot.memory.signals.analysis import CAP, RULES, SCHEMA
-from chatbot.memory.signals.news_postgres import VERSION, make_tables
+from chatbot.memory.signals.news_postgres import make_tables
 from chatbot.memory.signals.news_sources import News, one_news, read_news
-from chatbot.memory.signals.records import Imported, NewsItem, NewsReading, SignalsError
+from chatbot.memory.signals.records import NewsItem, NewsReading, SignalsError
 from chatbot.memory.signals.signal_store import Signals
 from chatbot.memory.signals.writing_scripts import own_threshold
 from tests.case_rows import case_rows
@@ -35,7 +34,6 @@ from tests.chatbot.memory.signals.postgres import (
     connect,
     item,
     news,
-    put,
     store,
     vector_of,
 )
@@ -53,14 +51,6 @@ def found_by(signals: Signals, question: str, vector: NDArray[np.float32] | None
     """How each of the news is found."""
     found = signals.find(question, vector, 3, as_of=NOW)
     return [one.by for one in found]
-
-
-def all_at_once(*calls: Callable[[], object]) -> None:
-    threads = [threading.Thread(target=call) for call in calls]
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join()
 
 
 def row(connection: Connection, query: str) -> tuple[Any, ...]:
@@ -136,37 +126,6 @@ def test_a_post_without_words_is_kept_and_never_recalled(place: str) -> None:
     assert rates.state == "vector"
     assert empty.text == ""
     assert empty.state == "nothing"
-
-
-def test_two_imports_at_once_keep_everything_once(place: str) -> None:
-    told = news(*(f"News number {number} on rates." for number in range(60)))
-    first, second = store(place), store(place)
-    done = list[Imported]()
-    all_at_once(lambda: done.append(first.add(told)), lambda: done.append(second.add(told)))
-    assert sum(one.events for one in done) == 60
-    assert len(first.listed(100)) == 60
-
-
-@pytest.mark.long
-def test_imports_of_the_same_news_in_opposite_orders_do_not_stop_each_other(place: str) -> None:
-    first = store(place)
-    second = store(place)
-    first.add(news())
-    failed = list[BaseException]()
-
-    def add(signals: Signals, told: Sequence[NewsItem]) -> None:
-        try:
-            signals.add(News(tuple(told)))
-        except BaseException as error:  # told by the test itself
-            failed.append(error)
-
-    for number in range(4):
-        told = [item(f"Round {number}, news {one} on rates.", 1_000 * number + one) for one in range(480)]
-        forwards = partial(add, first, told)
-        backwards = partial(add, second, told[::-1])
-        all_at_once(forwards, backwards)
-    assert failed == []
-    assert first.health().events == 4 * 480
 
 
 def test_one_import_writes_at_a_time(place: str) -> None:
@@ -253,26 +212,6 @@ def test_an_embedder_that_fails_loses_nothing_and_the_next_import_goes_on(place:
     assert signals.listed()[0].state == "vector"
 
 
-class ZeroEmbedder(HashEmbedder):
-    """Gives vectors of no length."""
-
-    def embed(self, texts: Sequence[str], *, query: bool = False) -> NDArray[np.float32]:
-        return np.zeros((len(texts), self.dimension), np.float32)
-
-
-def test_zero_vectors_of_an_embedder_are_refused_and_the_news_found_by_keywords(place: str) -> None:
-    signals = store(place, ZeroEmbedder())
-    done = signals.add(news(KEY_RATE))
-    assert "unusable vectors" in done.problem
-    assert done.embedded == 0
-    zero = np.zeros(64, np.float32)
-    assert found_by(signals, QUESTION, zero) == ["keywords"]
-
-
-# --- scripts
-# ------------------------------------------------------------------------------------------------------------
-
-
 @pytest.mark.parametrize(
     ("text", "question"),
     case_rows("""
@@ -293,26 +232,6 @@ def test_text_in_another_script_is_found_by_keywords_where_the_embedder_is_engli
     (found,) = signals.find(question, vector_of(question, embedder), 3, as_of=NOW)
     assert found.text == text
     assert found.by == "keywords"
-
-
-def test_a_question_in_another_script_matches_nothing_by_an_english_vector(place: str) -> None:
-    embedder = EnglishEmbedder()
-    signals = store(place, embedder)
-    wheat = "Wheat prices fell in Chicago."
-    signals.add(news(wheat))
-    alike = vector_of(wheat, embedder)
-    assert found_by(signals, "Wheat prices?", alike) == ["vector"]
-    assert found_by(signals, "Кто такой Пушкин?", alike) == []
-
-
-def test_another_embedder_gives_text_of_any_script_its_vector(place: str) -> None:
-    signals = store(place)
-    done = signals.add(news("Банк России повысил ключевую ставку"))
-    assert done.embedded == 1
-
-
-# --- embedders
-# ------------------------------------------------------------------------------------------------------------
 
 
 def test_another_embedder_is_refused_at_import_and_found_by_keywords_until_embedded_anew(place: str) -> None:
@@ -353,43 +272,6 @@ def test_the_threshold_is_the_embedders_unless_it_is_set() -> None:
     assert own_threshold("text-embedding-3-small-1536-t1") == 0.40
     signals = store("host=nowhere", threshold=0.7)
     assert signals.threshold == 0.7
-
-
-# --- tables
-# ------------------------------------------------------------------------------------------------------------
-
-
-def test_tables_can_be_made_again_and_nothing_changes(database: str) -> None:
-    shape = (
-        "SELECT table_name, column_name, data_type FROM information_schema.columns WHERE table_schema = "
-        "'public' ORDER BY 1, 2"
-    )
-    stored = "SELECT version, embedder, dimension FROM signal_store"
-    with connect(database) as connection:
-        for _ in range(2):
-            with connection.transaction():
-                make_tables(connection, "by hand", 4)
-        before = connection.execute(shape).fetchall()
-        put(connection, [1, 0, 0, 0], (0.9, ["BTC"]))
-        with connection.transaction():
-            make_tables(connection, "another", 8)
-        assert connection.execute(shape).fetchall() == before
-        assert row(connection, stored) == (VERSION, "by hand", 4)
-        assert row(connection, "SELECT count(*) FROM ai_signals") == (1,)
-
-
-def test_an_older_schema_is_named_and_left_alone(database: str) -> None:
-    with connect(database) as connection:
-        with connection.transaction():
-            make_tables(connection, EMBEDDER.fingerprint, EMBEDDER.dimension)
-        connection.execute("UPDATE signal_store SET version = 1")
-    signals = store(database)
-    for call in (lambda: signals.find("key rate", None, 3), lambda: signals.add(news("More."))):
-        with pytest.raises(SignalsError, match=f"have version 1, older than {VERSION}") as named:
-            call()
-        assert named.value.kind == "schema"
-        assert "export" in named.value.hint
-    assert signals.health().state == "failed"
 
 
 def test_a_newer_schema_is_left_alone(database: str) -> None:
@@ -454,35 +336,6 @@ def test_health_counts_what_can_be_recalled_now_and_why_not_the_rest(of_all_ages
     assert len(found) == health.recallable
 
 
-def test_health_counts_by_the_options_that_are_asked_for(of_all_ages: Signals) -> None:
-    wide = replace(of_all_ages.options, confidence=0.0, hours=300)
-    health = of_all_ages.health(wide)
-    assert health.recallable == 4
-    assert health.unsure == 0
-    assert health.old == 0
-    assert health.confidence == 0.0
-    assert health.hours == 300
-
-
-def test_what_was_never_imported_is_said() -> None:
-    signals = Signals(EMBEDDER)
-    calls: list[Callable[[], object]] = [
-        lambda: signals.find("rates", None, 3),
-        signals.listed,
-        signals.reembed,
-        lambda: signals.remove(1),
-    ]
-    for call in calls:
-        with pytest.raises(SignalsError, match="No news has been imported") as named:
-            call()
-        assert named.value.kind == "off"
-        assert "signals import FILE" in named.value.hint
-
-
-# --- analysis in the store
-# --------------------------------------------------------------------------------------------------
-
-
 REPLY = {
     "summary": "Rates rose to 21%.",
     "assets": ["rub", "$BTC", "no code!"],
@@ -516,10 +369,6 @@ def test_a_model_that_fails_is_left_alone_after_three_and_rules_read_the_rest(pl
         assert event.readings[0].confidence == CAP
 
 
-# --- looking and correcting
-# -------------------------------------------------------------------------------------------------
-
-
 RATES, WHEAT, RUSSIAN = "Rates ROSE in Riga.", "Wheat fell 5%_.", "Ставка выросла."
 
 
@@ -538,11 +387,6 @@ def searchable(place: str) -> Signals:
 @pytest.mark.parametrize("words", ["rose", "AGENCY rates", "riga"])
 def test_news_are_searched_by_their_words_and_sources(searchable: Signals, words: str) -> None:
     assert texts_of(searchable, search=words) == [RATES]
-
-
-@pytest.mark.parametrize("words", ["harvest", "sell wheat", "5%_", "bulletin"])
-def test_news_are_searched_by_their_signals(searchable: Signals, words: str) -> None:
-    assert texts_of(searchable, search=words) == [WHEAT]
 
 
 def test_news_are_searched_in_any_script_and_all_without_words(searchable: Signals) -> None:
@@ -587,24 +431,6 @@ def test_the_timeline_counts_each_event_once_by_day_and_asset(place: str) -> Non
         ("2025-03-01", "USD", 1),
     ]
     assert signals.timeline(0.99) == []
-
-
-def test_a_search_by_asset_knows_no_case(place: str) -> None:
-    signals = store(place)
-    signals.add(news("Bitcoin prices rose.", "Wheat prices rose."))
-    about = replace(signals.options, assets=("btc",))
-    (found,) = signals.find("prices rose", vector_of("prices rose"), 9, as_of=NOW, options=about)
-    assert found.text == "Bitcoin prices rose."
-
-
-def test_rows_of_another_writer_without_tellings_are_found(database: str) -> None:
-    signals = store(database)
-    signals.add(news())
-    vector = vector_of("key rate")
-    with connect(database) as connection:
-        put(connection, vector.tolist(), (0.9, []), text="key rate")
-    (found,) = signals.find("key rate", vector, 3, as_of=NOW)
-    assert found.source == "hand"
 
 
 @pytest.mark.parametrize("value", ["'{'", "x'ff'", "7", "1e300"])

@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 from chatbot.errors import NotFoundError, QuestionError, UsageError
-from chatbot.memory.signals.news_sources import LONGEST_TEXT, News, news_hash, one_news, read_news
+from chatbot.memory.signals.news_sources import LONGEST_TEXT, News, one_news, read_news
 from chatbot.memory.signals.records import NewsItem
 from tests.case_rows import case_rows
 
@@ -99,28 +99,6 @@ def test_csv_with_any_separator_and_order(separator: str) -> None:
     assert one.source == "example.org"
 
 
-def test_numbers_that_only_their_file_gave_are_not_those_of_the_next_file() -> None:
-    first, more = row("January.", id=1), row("More.", id=1)
-    january = read([first, more]).items
-    february = read([row("February.", id=1)]).items
-    assert len({one.number for one in january + february}) == 3
-    again = read([first, more]).items
-    assert january == again
-    assert [one.source for one in january] == ["given"] * 2
-
-
-def test_the_number_of_a_file_that_names_the_source_stays() -> None:
-    sourced = only([row(id=1, source="agency")])
-    assert sourced.source == "agency"
-    assert sourced.number == "1"
-
-
-def test_messages_of_a_chat_without_a_name_get_numbers_of_their_own() -> None:
-    unnamed = only({"messages": [row(id=1, type="message")]})
-    assert unnamed.source == "given"
-    assert len(unnamed.number) == 32
-
-
 DAY = datetime(2024, 1, 31, tzinfo=UTC)
 HALF_PAST_NINE = datetime(2024, 1, 31, 9, 30, tzinfo=UTC)
 
@@ -158,24 +136,10 @@ def test_news_told_by_hand() -> None:
     assert one.link == LINK
 
 
-def test_news_told_by_hand_without_a_time_are_of_now() -> None:
-    (one,) = one_news("Rates rose.", source="me").items
-    age = datetime.now(UTC) - one.at
-    assert abs(age.total_seconds()) < 60
-
-
 @pytest.mark.parametrize(("text", "at"), [("!", ""), ("Rates rose.", "soon")])
 def test_news_told_by_hand_are_refused_without_words_or_with_no_date(text: str, at: str) -> None:
     with pytest.raises(UsageError):
         one_news(text, source="me", at=at)
-
-
-def test_what_has_no_number_has_the_same_one_each_time() -> None:
-    plain, other = row(link=LINK), row("Other", link=LINK)
-    first = only([plain])
-    same, another = read([plain, other]).items
-    assert same == first
-    assert another.number != first.number
 
 
 @pytest.mark.parametrize(
@@ -234,12 +198,6 @@ def test_hostile_text_is_kept_harmless() -> None:
     assert found.text.startswith("ab?")
     assert len(found.text) <= LONGEST_TEXT
     assert found.source == "evil"
-
-
-def test_the_same_news_with_other_line_breaks_is_the_same() -> None:
-    spaced = news_hash(" One two ")
-    assert news_hash("One\n two") == spaced
-    assert news_hash("One three") != spaced
 
 
 def test_the_development_export_is_read_whole(shared: Path) -> None:

@@ -67,42 +67,6 @@ def test_a_database_that_never_answers_is_named_in_time() -> None:
     assert time.monotonic() - started < 10
 
 
-@pytest.mark.alone
-def test_a_slow_database_is_named_in_time_and_used_again_after(database: str) -> None:
-    signals = store(database, seconds=0.3)
-    signals.add(news("The key rate rose."))
-    with connect(database) as other, other.transaction():
-        other.execute("LOCK TABLE news_events IN ACCESS EXCLUSIVE MODE")
-        started = time.monotonic()
-        assert find(signals).kind == "slow"
-        assert time.monotonic() - started < 3
-    assert len(found(signals)) == 1
-
-
-@pytest.mark.alone
-def test_a_frozen_database_is_hung_up_on_in_time(database: str) -> None:
-    signals = store(database, seconds=0.3)
-    signals.add(news("The key rate rose."))
-    found(signals)
-    with connect(database) as other:
-        rows = other.execute(
-            "SELECT pid FROM pg_stat_activity WHERE application_name = 'finpolicy signals' AND datname "
-            "= current_database()"
-        )
-        pids = [pid for (pid,) in rows]
-        assert pids
-        for pid in pids:
-            os.kill(pid, signal.SIGSTOP)
-        try:
-            started = time.monotonic()
-            assert find(signals).kind == "slow"
-            assert time.monotonic() - started < 5
-        finally:
-            for pid in pids:
-                os.kill(pid, signal.SIGCONT)
-        assert len(found(signals)) == 1
-
-
 def test_a_read_only_database_is_recalled_from_and_named_at_import(database: str) -> None:
     signals = store(database)
     signals.add(news("The key rate rose."))
@@ -229,22 +193,6 @@ def test_a_disk_that_fills_up_is_named_loses_nothing_and_the_next_import_ends_it
         subprocess.run(["umount", "-l", str(folder)], check=False)
 
 
-def test_a_user_without_rights_is_named(database: str) -> None:
-    mine = store(database)
-    mine.add(news("The key rate rose."))
-    other = store(plain_address(database))
-    assert find(other).kind == "denied"
-
-
-def test_an_unknown_user_and_database_are_named(database: str) -> None:
-    of_nobody = store(database.replace("user=finpolicy", "user=nobody"))
-    assert find(of_nobody).kind == "login"
-    with connect(database) as administrator:
-        name = administrator.info.dbname
-    nowhere = store(database.replace(name, "nowhere"))
-    assert find(nowhere).kind == "missing"
-
-
 class Killing(HashEmbedder):
     """Kills the server as it embeds, once; its children too, which could otherwise end what they are at
     before they notice.
@@ -289,10 +237,6 @@ def test_a_server_killed_in_the_middle_of_an_import_loses_nothing_and_the_next_o
     finally:
         signals.close()
         server.stop()
-
-
-# --- passwords
-# ------------------------------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize(

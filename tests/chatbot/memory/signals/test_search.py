@@ -128,21 +128,11 @@ def test_the_asset_filter_knows_no_case(made: Connection, asked: list[str]) -> N
     assert set(found) == set(written)
 
 
-@pytest.mark.parametrize("nothing", [None, []])
-def test_no_asset_filter_leaves_none_out(made: Connection, nothing: list[str] | None) -> None:
-    put_one(made)
-    found = events(made, assets=nothing)
-    assert len(found) == 1
-
-
 def test_an_event_without_vector_or_signal_is_passed_over(made: Connection) -> None:
     put_one(made, None)
     put(made, FIRST)
     assert events(made) == []
 
-
-# --- ten thousand events
-# ----------------------------------------------------------------------------------------------------
 
 EVENTS, DIMENSION, TOPICS = 10_000, 48, 400
 COPY = """COPY news_events (source, source_message_id, content_text, content_hash, published_at, embedding,
@@ -251,14 +241,6 @@ def test_no_fewer_rows_than_asked_however_many_nearer_ones_lie_outside(
         assert found == [event for (event,) in rows]
 
 
-def test_the_threshold_is_at_least_where_the_index_is_walked_too(many: Connection) -> None:
-    (vector,) = made_vectors(1, 6).tolist()
-    rows = searched(many, vector, threshold=-1)
-    *_, (_, least, _) = rows
-    assert len(rows) == 3
-    assert searched(many, vector, threshold=least, count=9) == rows
-
-
 PARAMETERS = {
     "query_embedding": "vector",
     "min_confidence": "float8",
@@ -294,10 +276,3 @@ def test_the_search_walks_the_hnsw_index_with_an_iterative_scan(many: Connection
     assert "Order By: (embedding <=> " in plan
     above, *_ = plan.split("Index Scan using news_events_embedding")
     assert "Sort" not in above
-
-
-def test_few_events_in_the_window_are_compared_one_by_one(many: Connection) -> None:
-    """An hour of news is compared whole: exact however many nearer ones lie outside."""
-    (vector,) = made_vectors(1, 5).tolist()
-    found = events(many, vector, threshold=-1, hours=1, count=100)
-    assert len(found) == 61

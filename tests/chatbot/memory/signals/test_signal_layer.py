@@ -3,12 +3,8 @@
 from __future__ import annotations
 
 import json
-import os
-import signal
 import subprocess
 import sys
-import threading
-import time
 from dataclasses import replace
 from datetime import timedelta
 from importlib.machinery import BuiltinImporter, FrozenImporter, ModuleSpec, PathFinder
@@ -24,11 +20,9 @@ from chatbot.memory.signals.news_sources import News
 from chatbot.memory.signals.records import NewsReading, SignalOptions, SignalsError
 from chatbot.memory.signals.signal_layer import NOT_ADVICE, SignalLayer
 from chatbot.memory.signals.signal_store import Signals
-from chatbot.memory.signals.signal_use import CircuitBreaker, State, Switch
+from chatbot.memory.signals.signal_use import CircuitBreaker, Switch
 from chatbot.records import Notice
-from tests.chatbot.memory.conftest import Reopen
 from tests.chatbot.memory.signals.postgres import NOW, EnglishEmbedder, ask, connect, item, news, store
-from tests.embedded_postgres import EmbeddedServer
 from tests.fakes import HashEmbedder
 
 EMBEDDER = HashEmbedder(dimension=64)
@@ -129,9 +123,6 @@ def test_a_hostile_post_is_one_harmless_line(rated: Signals) -> None:
     assert note.source.isprintable()
 
 
-# --- off
-# ------------------------------------------------------------------------------------------------------------
-
 OFF = """
 import json, sys
 from pathlib import Path
@@ -153,12 +144,6 @@ def test_off_it_costs_nothing(tmp_path: Path, root: Path) -> None:
     command = [sys.executable, "-c", OFF, str(tmp_path)]
     done = subprocess.run(command, cwd=root, capture_output=True, text=True, check=True)
     assert json.loads(done.stdout) == [[], "off", []]
-
-
-def test_a_store_without_news_is_off_too(signals: Signals) -> None:
-    assert told(signals, ATTACK) == ([], [])
-    assert signals.health().state == "off"
-    assert signals.breaker.failures == 0
 
 
 class WithoutVectors(PathFinder):
@@ -212,27 +197,6 @@ def test_a_switch_that_cannot_be_read_is_off(memories: MemoryDatabase) -> None:
     assert not switch.read().imported
 
 
-def test_the_switch_is_kept_whoever_changes_it_at_the_same_moment(
-    memories: MemoryDatabase, reopen: Reopen
-) -> None:
-    switches = [Switch(memories), Switch(reopen()), Switch(memories)]
-    given = ({"imported": True}, {"on": False}, {"on": False})
-    threads = [
-        threading.Thread(target=switch.change, kwargs=changes)
-        for switch, changes in zip(switches, given, strict=True)
-    ]
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join()
-    for switch in switches:
-        assert switch.read() == State(imported=True, on=False)
-
-
-# --- fallback
-# ------------------------------------------------------------------------------------------------------------
-
-
 def test_where_the_database_has_nothing_like_it_a_local_template_stands_in_and_says_so(
     signals: Signals, place: str
 ) -> None:
@@ -261,12 +225,6 @@ def test_empty_and_failed_are_told_apart_in_note_notice_and_health(
     assert "local templates are used" in notices[0]
     assert signals.health().state == "empty"
     assert unreachable.health().state == "failed"
-
-
-def test_a_failure_without_a_template_is_told_all_the_same(unreachable: Signals) -> None:
-    notice, *_ = notices_of(unreachable, "What is the deficit ceiling?")
-    assert "no local template fits" in notice
-    assert len(layer(unreachable).recall(ask(ATTACK), 3)) == 1
 
 
 def test_three_failures_open_the_breaker_health_says_so_and_it_recovers(
@@ -313,14 +271,6 @@ def test_the_breaker_lets_one_through_when_it_may_be_tried_again() -> None:
     assert breaker.last_success == 60.0
 
 
-def test_health_that_finds_the_database_again_closes_the_breaker(signals: Signals) -> None:
-    signals.add(news(WHEAT))
-    for _ in range(3):
-        signals.breaker.failed()
-    assert signals.health().state == "normal"
-    assert signals.breaker.retry_at == 0.0
-
-
 @pytest.mark.parametrize(
     "vector",
     [np.zeros(64, np.float32), np.full(64, np.nan, np.float32), np.ones(3, np.float32)],
@@ -342,36 +292,3 @@ def test_a_restarted_database_is_met_without_a_failure(rated: Signals, database:
     sources, _ = told(rated, QUESTION)
     assert len(sources) == 1
     assert notices_of(rated, QUESTION) == []
-
-
-def kill(server: EmbeddedServer) -> None:
-    os.kill(server.pid(), signal.SIGKILL)
-    while server.pid():
-        time.sleep(0.01)
-
-
-@pytest.mark.alone
-def test_the_server_killed_in_the_middle_of_a_conversation_local_notes_a_notice_and_signals_again(
-    reachable: Path,
-) -> None:
-    server = EmbeddedServer(reachable / "conversation")
-    signals = store(server.address())
-    question = "Was an exchange hacked in Ankara?"
-    try:
-        signals.add(news("Hackers took bitcoin from an exchange in Ankara."))
-        (source,), _ = told(signals, question)
-        assert source.startswith("news, channel")
-        kill(server)
-        started = time.monotonic()
-        sources, notices = told(signals, question)
-        assert time.monotonic() - started < 0.5
-        assert "local template" in sources[0]
-        assert "cannot be reached" in notices[0]
-        server.address()
-        (source,), notices = told(signals, question)
-        assert notices == []
-        assert source.startswith("news, channel")
-        assert signals.health().state == "normal"
-    finally:
-        signals.close()
-        server.stop()

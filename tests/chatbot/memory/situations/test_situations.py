@@ -5,11 +5,8 @@ advice as notes.
 from __future__ import annotations
 
 import json
-import threading
-import time
 from collections.abc import Callable, Sequence
 from functools import partial
-from itertools import chain
 from pathlib import Path
 from typing import Any
 
@@ -20,18 +17,17 @@ from numpy.typing import NDArray
 from chatbot.errors import ModelError, NotFoundError, QuestionError, UsageError
 from chatbot.memory.layers import MemoryLayer
 from chatbot.memory.situations.advice import Advice, advice_of
-from chatbot.memory.situations.situation_layer import SituationLayer, names
+from chatbot.memory.situations.situation_layer import SituationLayer
 from chatbot.memory.situations.situation_store import SituationMemory, Situations
-from chatbot.memory.situations.situation_types import situation_key
 from chatbot.models.embedders import split_text
-from chatbot.models.tokens import count_tokens
 from chatbot.records import Note, Recall
 from chatbot.search.fusion import STRATEGIES
 from tests.case_rows import case_rows
 from tests.chatbot.memory.conftest import Reopen, stands_on_disk
 from tests.fakes import HashEmbedder
 
-pytestmark = pytest.mark.usefixtures("engine")
+# What differs by the engine: what is written, deleted, and looked for in rows.
+on_both = pytest.mark.usefixtures("engine")
 
 TOPICS = {
     "inflation": "inflation prices rising above target quickly",
@@ -141,27 +137,6 @@ def remembered(situations: Situations, text: str, count: int = 1, **options: Any
     return list(memory.get_memories(text, count))
 
 
-# --- the calls
-# ------------------------------------------------------------------------------------------------------------
-
-
-def test_the_calls_and_results_are_those_of_the_memory_it_replaces(topics: SituationMemory) -> None:
-    (match,) = topics.get_memories("prices rising: inflation above target")
-    assert match.keys() == {"matched_situation", "recommendation", "similarity_score"}
-    assert match["matched_situation"] == TOPICS["inflation"]
-    assert match["recommendation"] == "inflation"
-
-
-def test_matches_of_single_pieces_name_their_piece(topics: SituationMemory) -> None:
-    text = query("x", "pensions")
-    by_piece, *_ = topics.get_memories(text, n_matches=2, aggregate_chunks=False)
-    assert by_piece.keys() == {"matched_situation", "recommendation", "similarity_score", "chunk_match"}
-    whole, *_ = topics.get_memories(text, 2, True)
-    assert "chunk_match" not in whole
-    of_one_piece, *_ = topics.get_memories("inflation", 1, False)
-    assert of_one_piece["chunk_match"] == 0
-
-
 @pytest.mark.parametrize("strategy", STRATEGIES)
 def test_scores_are_cosines(opened: Open, strategy: str) -> None:
     memory = SituationMemory(opened(AxisEmbedder()))
@@ -184,28 +159,6 @@ def test_a_long_situation_is_split_and_found_once(opened: Open) -> None:
     assert advised(found) == ["long", "short", "other"], "three distinct ones, not three copies of the first"
     (of_its_end,) = memory.get_memories("z")
     assert of_its_end["recommendation"] == "long", "what stands at its end is found too"
-
-
-def test_an_empty_memory_has_nothing_and_says_so(opened: Open) -> None:
-    embedder = HashEmbedder()
-    memory = SituationMemory(opened(embedder))
-    memory.add_situations([])
-    assert memory.get_memories("anything", 3) == []
-    assert memory.get_memories("anything", 3, aggregate_chunks=False) == []
-    assert embedder.calls == 0
-
-
-@pytest.mark.parametrize("strategy", STRATEGIES)
-def test_more_are_asked_for_than_there_are(topics: SituationMemory, strategy: str) -> None:
-    found = topics.get_memories("inflation harvest pension shipping oil", 99, strategy=strategy)
-    situations = {one["matched_situation"] for one in found}
-    assert len(found) == len(TOPICS)
-    assert len(situations) == len(TOPICS)
-
-
-@pytest.mark.parametrize(("text", "n"), [("inflation", 0), ("inflation", -1), ("  \n", 1), ("", 1)])
-def test_nothing_is_asked_for(topics: SituationMemory, text: str, n: int) -> None:
-    assert topics.get_memories(text, n) == []
 
 
 def test_an_unknown_strategy_is_named(topics: SituationMemory) -> None:
@@ -234,10 +187,6 @@ def test_what_is_no_pair_of_texts_is_refused_and_nothing_of_it_kept(
     assert len(opened().listed("local")) == len(TOPICS)
 
 
-# --- long queries
-# ------------------------------------------------------------------------------------------------------------
-
-
 @pytest.mark.parametrize("place", range(6))
 @pytest.mark.parametrize("name", TOPICS)
 def test_a_topic_that_stands_in_one_piece_is_found_there(
@@ -250,15 +199,6 @@ def test_a_topic_that_stands_in_one_piece_is_found_there(
     assert match["chunk_match"] == place
 
 
-def test_every_strategy_orders_alike_for_one_piece(topics: SituationMemory) -> None:
-    orders = set()
-    for strategy in STRATEGIES:
-        found = topics.get_memories("oil prices rising", 5, strategy=strategy)
-        scores = [round(one["similarity_score"], 6) for one in found]
-        orders.add((*advised(found), *scores))
-    assert len(orders) == 1
-
-
 def test_the_strategies_differ_where_there_are_several_pieces(topics: SituationMemory) -> None:
     text = query("inflation", "inflation", "pensions")
     (nearest,) = topics.get_memories(text, 1)
@@ -269,39 +209,6 @@ def test_the_strategies_differ_where_there_are_several_pieces(topics: SituationM
     assert len(union) == len(TOPICS), "uncut"
     weakest = topics.get_memories(text, 5, strategy="intersection")
     assert all(one["similarity_score"] <= 0.5 for one in weakest)
-
-
-@pytest.mark.parametrize("place", range(4))
-def test_a_topic_that_fills_a_part_of_a_piece_is_found_there(opened: Open, place: int) -> None:
-    memory = SituationMemory(opened(minilm_like(4096, 40)))
-    planted = words("wheat", 10)
-    text = [words(f"other{at}on", 40) for at in range(4)]
-    text[place][20:30] = planted
-    # As like the piece before it as a whole piece is to a quarter of it.
-    before = text[place - 1][:16] + words("else", 12)
-    memory.add_situations([(" ".join(planted), "buy grain")])
-    memory.add_situations([(" ".join(before), "wait")])
-    whole = " ".join(chain(*text))
-    (match,) = memory.get_memories(whole, aggregate_chunks=False)
-    assert match["recommendation"] == "buy grain"
-    assert match["chunk_match"] == place
-    assert match["similarity_score"] == pytest.approx(1.0)
-
-
-@pytest.mark.parametrize(
-    "text",
-    # What is said twice and what says nothing are dropped.
-    ["oil prices rising", query("energy") + " it is what it is and that is that for it"],
-    ids=["short", "repeating"],
-)
-def test_the_strategies_agree_on_one_piece_of_the_embedded_model_too(opened: Open, text: str) -> None:
-    memory = SituationMemory(opened(minilm_like(4096, 12)))
-    add_topics(memory)
-    orders = set()
-    for strategy in STRATEGIES:
-        found = memory.get_memories(text, 5, strategy=strategy)
-        orders.add(tuple(advised(found)))
-    assert len(orders) == 1
 
 
 def test_the_piece_keeps_its_number_where_another_fails(opened: Open) -> None:
@@ -317,31 +224,7 @@ def test_the_piece_keeps_its_number_where_another_fails(opened: Open) -> None:
         memory.get_memories(query("aa", "harvest"))
 
 
-def test_a_query_of_many_pieces_is_searched_from_several_threads(topics: SituationMemory) -> None:
-    wrong = list[object]()
-
-    def ask(text: str, name: str) -> None:
-        for _ in range(3):
-            found = topics.get_memories(text, aggregate_chunks=False)
-            if advised(found) != [name]:
-                wrong.append((name, found))
-
-    threads = []
-    for place, name in enumerate(TOPICS):
-        before = ["aa"] * place
-        text = query(*before, name)
-        threads.append(threading.Thread(target=ask, args=(text, name)))
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join()
-    assert wrong == []
-
-
-# --- whose, and of what
-# -----------------------------------------------------------------------------------------------------------
-
-
+@on_both
 def test_lessons_of_one_scope_or_owner_do_not_reach_another(opened: Open) -> None:
     situations = opened()
     fall = "tech stocks fall sharply"
@@ -356,20 +239,7 @@ def test_lessons_of_one_scope_or_owner_do_not_reach_another(opened: Open) -> Non
     assert remembered(situations, "tech stocks fall", 9, scope="TSLA") == []
 
 
-def test_a_small_scope_is_found_among_many_others(opened: Open) -> None:
-    situations = opened()
-    many = [(f"tech stocks fall sharply {number}", "other") for number in range(400)]
-    few = [(f"stocks {number} fall", "own") for number in range(3)]
-    situations.add("me", many, scope="others")
-    situations.add("me", few, scope="own")
-    found = remembered(situations, "tech stocks fall sharply", 3, scope="own")
-    assert advised(found) == ["own"] * 3
-
-
-# --- what stays
-# ------------------------------------------------------------------------------------------------------------
-
-
+@on_both
 def test_ids_come_from_content_and_nothing_new_is_dropped_after_a_removal(opened: Open) -> None:
     situations = opened()
     first, second = situations.add("me", [("inflation rises", "a"), ("oil falls", "b")])
@@ -396,6 +266,7 @@ def test_a_situation_with_two_recommendations_is_one_result(opened: Open) -> Non
     assert oil["matched_situation"] == "oil falls"
 
 
+@on_both
 def test_situations_outlive_the_process_and_are_listed(opened: Open) -> None:
     opened().add("me", [("inflation rises", "a"), ("oil falls", "b")], scope="Macro")
     again = opened()
@@ -409,6 +280,7 @@ def test_situations_outlive_the_process_and_are_listed(opened: Open) -> None:
     assert health.waiting == 0
 
 
+@on_both
 def test_another_embedder_makes_its_own_vectors_and_is_never_mixed(opened: Open) -> None:
     first = opened(HashEmbedder(dimension=64))
     advise(first, "inflation rises", "a")
@@ -432,47 +304,7 @@ def test_what_was_kept_while_no_vectors_could_be_made_is_found_later(opened: Ope
     assert len(remembered(situations, "inflation rises")) == 1
 
 
-class Meanwhile(HashEmbedder):
-    """Does something while it embeds a text with a word in it, once."""
-
-    word, work = "", staticmethod(lambda: None)
-
-    def embed(self, texts: Sequence[str], *, query: bool = False) -> NDArray[np.float32]:
-        if self.word and any(self.word in text for text in texts):
-            self.word = ""
-            self.work()
-        return super().embed(texts)
-
-
-def test_a_situation_removed_while_it_is_embedded_leaves_nothing_that_is_in_the_way(opened: Open) -> None:
-    embedder = Meanwhile(dimension=512)
-    situations = opened(embedder)
-    kept = advise(situations, "oil price falls hard", "keep")
-    key = situation_key("me", "", "oil falls")
-    embedder.word = "oil falls"
-    embedder.work = lambda: situations.remove("me", key)
-    advise(situations, "oil falls", "gone")
-    (listed,) = situations.listed("me")
-    assert listed.key == kept == situation_key("me", "", "oil price falls hard")
-    found = remembered(situations, "oil falls")
-    assert advised(found) == ["keep"]
-    assert situations.health("me").waiting == 0
-
-
-def test_vectors_of_another_embedder_are_not_searched(opened: Open) -> None:
-    """They may have as many numbers."""
-    first = opened(AxisEmbedder())
-    first.add("me", [("x", "a"), ("y", "b")])
-    other = AxisEmbedder()
-    other.fingerprint = "axis of another kind"
-    situations = opened(other)
-    assert situations.health("me").waiting == 2
-    embedded = situations.embedded("x", strategy="per_chunk")
-    found = situations.search(embedded, "me", [""], strategy="per_chunk", n=5)
-    assert found == []
-    assert first.health("me").waiting == 0, "those stay until the other embedder has made its own"
-
-
+@on_both
 def test_what_is_removed_is_gone_from_the_file(opened: Open, tmp_path: Path) -> None:
     situations = opened()
     key = advise(situations, "Heliotrope is in trouble", "sell Heliotrope")
@@ -481,6 +313,7 @@ def test_what_is_removed_is_gone_from_the_file(opened: Open, tmp_path: Path) -> 
     assert not stands_on_disk(b"Heliotrope", tmp_path)
 
 
+@on_both
 def test_two_processes_use_them_at_once(opened: Open) -> None:
     one, other = opened(), opened()
     key = advise(one, "inflation rises", "a")
@@ -489,15 +322,12 @@ def test_two_processes_use_them_at_once(opened: Open) -> None:
     assert remembered(one, "inflation rises") == []
 
 
-# --- corrected and imported
-# -------------------------------------------------------------------------------------------------------
-
-
 @pytest.fixture
 def editable(opened: Open) -> Situations:
     return opened(HashEmbedder(dimension=512))
 
 
+@on_both
 def test_advice_is_corrected_with_its_vector(editable: Situations) -> None:
     advise(editable, "oil falls", "wait")
     key = advise(editable, "oil falls", "sell")
@@ -555,6 +385,7 @@ def mixed(tmp_path: Path) -> Path:
     return path
 
 
+@on_both
 def test_what_is_listed_can_be_imported_and_what_cannot_be_read_is_named(
     editable: Situations, mixed: Path
 ) -> None:
@@ -585,64 +416,6 @@ def test_what_is_no_file_of_lines_is_named(editable: Situations, tmp_path: Path)
     (problem,) = editable.import_file("me", file).problems
     reason = "the file is one JSON array over several lines; each situation needs a line of its own"
     assert problem.reason == reason
-
-
-def test_an_export_is_imported_as_it_was_and_its_progress_told(opened: Open, tmp_path: Path) -> None:
-    situations = opened()
-    situations.add("me", [("oil falls", "wait"), ("oil falls", "sell")], scope="oil")
-    situations.add("me", [(f"situation {number}", "wait") for number in range(150)])
-    file = tmp_path / "advice.jsonl"
-    file.write_bytes(b"".join(situations.export("me")))
-    told = list[tuple[int, int]]()
-
-    def progress(done: int, total: int) -> None:
-        told.append((done, total))
-
-    def said(owner: str) -> list[tuple[str, str, tuple[str, ...]]]:
-        return sorted((one.scope, one.situation, one.recommendations) for one in situations.listed(owner))
-
-    situations.import_file("her", file, progress=progress)
-    mine = said("me")
-    assert said("her") == mine
-    assert len(mine) == 151
-    assert told == [(100, 151), (151, 151)]
-
-
-def test_a_situation_of_24_thousand_chinese_letters_is_embedded_whole_within_its_tokens(opened: Open) -> None:
-    """A letter of such a script may be a token, and two: by words it would be one piece far over an
-    endpoint's limit.
-    """
-    embedder = CountingEmbedder()
-    situations = opened(embedder)
-    text = "通货膨胀率上升超过目标水平" * 1_850 + "港口罢工"
-    assert len(text) > 24_000
-    assert count_tokens(text) > 8_191
-    advise(situations, text, "wait")
-    assert embedder.most <= 8_191
-    assert len(embedder.seen) > 1
-    assert "".join(embedder.seen) == text
-    assert len(remembered(situations, "港口罢工")) == 1
-
-
-class CountingEmbedder(HashEmbedder):
-    """Cuts and counts as an endpoint does: by its own tokens, of which a text may have 8,191."""
-
-    def __init__(self) -> None:
-        super().__init__(dimension=64, max_tokens=8_191)
-        self.most = 0
-        self.seen = list[str]()
-
-    def embed(self, texts: Sequence[str], *, query: bool = False) -> NDArray[np.float32]:
-        self.most = max([self.most, *map(count_tokens, texts)])
-        self.seen += [text for text in texts if len(text) > 100]
-        return super().embed(texts)
-
-    def split(self, text: str, *, reserve: int = 0) -> list[str]:
-        return split_text(text, self.max_tokens - reserve, lambda start, end: count_tokens(text[start:end]))
-
-
-# --- in the chat
-# ------------------------------------------------------------------------------------------------------------
 
 
 def notes_of(
@@ -683,14 +456,6 @@ def test_advice_on_a_subject_is_recalled_only_where_the_question_names_it(opened
     assert notes_of(situations, embedder, "profit margin falls now") == []
     (note,) = notes_of(situations, embedder, "profit margin falls at Acme")
     assert ", on acme, " in note.source
-
-
-def test_a_long_question_is_recalled_piece_by_piece(opened: Open) -> None:
-    embedder = minilm_like(max_tokens=12)
-    situations = opened(embedder)
-    advise(situations, TOPICS["harvest"], "buy grain")
-    text = query("aa", "bb", "cc", "harvest")
-    assert len(notes_of(situations, embedder, text)) == 1
 
 
 def test_a_situation_told_of_within_a_long_question_is_recalled_from_its_paragraph(opened: Open) -> None:
@@ -765,35 +530,6 @@ def test_advice_of_any_form_is_recognised(recommendation: str) -> None:
     assert advice == Advice("yields rise", recommendation)
 
 
-@pytest.mark.parametrize(
-    ("line", "situation", "recommendation"),
-    [
-        (
-            "When a supplier asks for prepayment then ask the treasurer first.",
-            "a supplier asks for prepayment",
-            "ask the treasurer first",
-        ),
-        (
-            "Please remember: if the deficit exceeds 3 %, then the council must be told!",
-            "the deficit exceeds 3 %",
-            "the council must be told",
-        ),
-        (
-            "In case revenue falls short,\n  then freeze new posts",
-            "revenue falls short",
-            "freeze new posts",
-        ),
-        (
-            "When it was agreed, then the council must have been told",
-            "it was agreed",
-            "the council must have been told",
-        ),
-    ],
-)
-def test_advice_in_long_words_is_recognised(line: str, situation: str, recommendation: str) -> None:
-    assert advice_of(line) == Advice(situation, recommendation)
-
-
 NO_ADVICE = """\
 When inflation rises, then what should we do?
 When was the ceiling raised and then lowered?
@@ -821,29 +557,3 @@ If payment was late, then interest was charged"""
 @pytest.mark.parametrize("line", [*NO_ADVICE.splitlines(), "", "when " + "inflation " * 300 + "then sell"])
 def test_what_is_no_advice_is_left_alone(line: str) -> None:
     assert advice_of(line) is None
-
-
-@pytest.mark.timed
-def test_hostile_lines_take_no_time() -> None:
-    started = time.process_time()
-    ends = ["the " + "a " * 900 + "x", "a-" * 900, "up to " * 300, "s" * 1_900, "the " * 480, "it was " * 250]
-    hostile = [
-        "when " + "then" * 400,
-        "please " * 280,
-        "when a" + " ,then" * 300,
-        " " * 5_000_000,
-        "remember " * 200 + "when a then b",
-    ]
-    hostile += [f"when oil falls then {end}" for end in ends]
-    for line in hostile:
-        advice_of(line)
-    assert time.process_time() - started < 1
-
-
-@pytest.mark.timed
-def test_hostile_scopes_and_questions_take_no_time() -> None:
-    started = time.process_time()
-    for hostile in ("a&" * 20_000, "us " * 20_000, "+" * 50_000, "3m" * 20_000, "&" * 50_000):
-        names(hostile, "AT&T us 3M")
-        names("in the US", hostile)
-    assert time.process_time() - started < 3
