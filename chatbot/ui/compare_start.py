@@ -14,7 +14,7 @@ from chatbot.ui.example_questions import only_samples
 from chatbot.ui.safe_text import counted, paragraphs_html, plain_markdown, quiet_html
 from ingestion.records import DocumentFacts
 
-__all__ = ["examples", "invite", "teach"]
+__all__ = ["WHAT", "examples", "invite", "teach"]
 
 # The number of documents of an example, and of examples.
 MOST_IN_EXAMPLE, MOST_EXAMPLES = 4, 3
@@ -30,14 +30,14 @@ SAMPLES = (
         (),
     ),
 )
-WHAT = "Ask one question of several documents or years, and see the answers side by side with their pages."
+WHAT = "Ask one question of several documents or years. See the answers side by side."
 FROM_CHAT = "This question comes from Chat. Add documents or years, then press Compare."
 
 
-def teach() -> None:
-    """Says what the page is for, where there are no documents."""
+def teach(what: str) -> None:
+    """Says what a page is for, where there are no documents."""
+    st.html(paragraphs_html(what))
     st.html('<p class="refusal">There are no documents yet</p>')
-    st.html(paragraphs_html(f"{WHAT} Add documents first."))
     st.page_link("documents_page.py", label="Add documents", icon=":material/upload_file:")
 
 

@@ -12,7 +12,7 @@ from streamlit.typing import UploadedFile
 from chatbot.app.app_context import AppContext
 from chatbot.records import DocumentRow
 from chatbot.settings import is_installed
-from chatbot.ui import compare_session, document_session, overlay
+from chatbot.ui import document_session, overlay
 from chatbot.ui.document_jobs import draw_added
 from chatbot.ui.example_questions import draw_examples, example_questions
 from chatbot.ui.model_choice import draw_invitation
@@ -67,9 +67,8 @@ def draw_first_page(
 def _draw_ways() -> None:
     """Draws the ways to what a narrow page has behind its menu. Hidden where the menu is in sight."""
     with st.container(key="first-ways", horizontal=True, gap="small"):
-        for view, label in ((1, "Key figures"), (0, "Compare")):
-            if st.button(label, key=f"way-{view}"):
-                compare_session.show_view(view)
+        st.page_link("key_figures_page.py", label="Key figures")
+        st.page_link("compare_page.py", label="Compare")
 
 
 @st.fragment

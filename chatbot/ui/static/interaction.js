@@ -303,6 +303,19 @@ if (!window.finpolicyInteraction) {
     if (cell) put(5);
   });
 
+  // A cell of a table goes into the field that opens its page, numbered so that it can be pressed again.
+  let presses = 0;
+  document.addEventListener('click', (event) => {
+    const cell = event.target.closest ? event.target.closest('[data-cell]') : null;
+    const field = document.querySelector('.st-key-cell input');
+    if (!cell || !field) return;
+    const { set } = Object.getOwnPropertyDescriptor(HTMLInputElement.prototype, 'value');
+    set.call(field, `${cell.dataset.cell} ${++presses}`);
+    field.dispatchEvent(new Event('input', { bubbles: true }));
+    const enter = { key: 'Enter', code: 'Enter', keyCode: 13, which: 13, bubbles: true };
+    setTimeout(() => field.dispatchEvent(new KeyboardEvent('keydown', enter)), 30);
+  });
+
   // A file to take away opens no tab.
   document.addEventListener(
     'click',
@@ -332,7 +345,9 @@ if (!window.finpolicyInteraction) {
   };
   document.addEventListener('click', async (event) => {
     const by = event.target.closest
-      ? event.target.closest('[data-press], [class*="st-key-cite-"] button, [class*="st-key-near-"] button')
+      ? event.target.closest(
+          '[data-press], [data-cell], :is([class*="st-key-cite-"], [class*="st-key-near-"]) button',
+        )
       : null;
     if (by && event.isTrusted) {
       opener = by;
