@@ -120,7 +120,7 @@ def show(context: AppContext) -> None:
 def _scope(documents: Sequence[DocumentRow], context: AppContext) -> tuple[str, ...]:
     """Returns the names of the documents to search, () for all."""
     there = sorted(row.name for row in documents)
-    session.take_scope(there)
+    session.take_scope(there, context)
     titles = context.chatbot.titles()
     chosen = st.multiselect(
         "Search in",

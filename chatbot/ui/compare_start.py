@@ -10,7 +10,7 @@ from chatbot.app.app_context import AppContext
 from chatbot.records import DocumentRow
 from chatbot.search.editions import Listed, series_of
 from chatbot.ui import compare_session
-from chatbot.ui.example_questions import only_samples
+from chatbot.ui.example_questions import is_sample
 from chatbot.ui.safe_text import counted, paragraphs_html, plain_markdown, quiet_html
 from ingestion.records import DocumentFacts
 
@@ -50,7 +50,7 @@ def invite(rows: Sequence[DocumentRow], context: AppContext) -> None:
     titles = context.chatbot.titles()
     found = examples(rows, _with_accounts(rows, context))
     if found:
-        st.caption("For example:")
+        st.html(quiet_html("Try comparing"))
     for number, (question, names, years) in enumerate(found):
         of = titles.get(names[0], names[0]) if len(names) == 1 else counted(len(names), "document")
         about = ", ".join([of, *([counted(len(years), "year")] if years else [])])
@@ -84,7 +84,7 @@ def examples(
     accounts: documents with a statement of income.
     """
     there = {row.name for row in rows}
-    if only_samples(rows):
+    if all(map(is_sample, there)):
         return [sample for sample in SAMPLES if there.issuperset(sample[1])]
     listed = [Listed(row.name, row.title, DocumentFacts(row.period, row.status)) for row in rows]
     series = max((series_of(row.name, listed) for row in rows), key=len, default=[])

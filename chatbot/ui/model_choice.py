@@ -19,7 +19,7 @@ from chatbot.user_settings import LONGEST_MODEL, check_model_name
 __all__ = ["draw_connection", "draw_invitation", "forget_connection"]
 
 OR_NAME = "Or type the model's name now, and save it."
-OWN_WORDS = "Answers are the documents' own words. For written answers, connect a model."
+OWN_WORDS = "Answers quote the documents. Connect a model for written ones."
 NO_LIST = "This server offers no list of models. Type the model's name as the server knows it."
 
 

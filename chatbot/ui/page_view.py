@@ -281,8 +281,8 @@ def _passage(quote: str, located: bool) -> None:
 
 
 def _how_read(stored: StoredPage) -> str:
-    """Says in one line where text and number of the page come from."""
-    text = {
+    """Says in one line where the text of the page comes from."""
+    return {
         "text": "Text taken from the PDF.",
         "text-pypdf": "Text taken from the PDF by its second reader.",
         "text+ocr": (
@@ -291,8 +291,3 @@ def _how_read(stored: StoredPage) -> str:
         ),
         "ocr": f"Text read from the page's image by OCR, confidence {stored.confidence or 0:.0f} of 100.",
     }.get(stored.method, "No text was found on this page.")
-    label = {
-        "printed": "Its printed number is in the page's header or footer.",
-        "pdf": "Its number comes from the PDF's own page labels.",
-    }
-    return f"{text} {label.get(stored.label_source or '', 'It has no printed number.')}"

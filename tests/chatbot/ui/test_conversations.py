@@ -266,6 +266,7 @@ def test_the_menu_renames_and_switches(store: Conversations) -> None:
     assert app.toggle(key="shortens-open-mine").disabled, "nothing is shortened unless Settings say so"
     switch(app, "recalls-open-mine", on=True)
     assert store.get("mine", ME).recalls_others is True
+    assert store.get("mine", ME).compresses is True  # though its switch is off, as the settings are
     enter(app, "title-open-mine", "*Mine*")
     assert store.get("mine", ME).title == "*Mine*"
     assert app.button(key="go-mine").label == "**\\*Mine\\***"
