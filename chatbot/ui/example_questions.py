@@ -25,7 +25,7 @@ __all__ = [
     "suggested",
 ]
 
-WANTED = 3
+WANTED, MOST_ASKED_ABOUT = 3, 4
 # The most documents whose summary is offered.
 MOST_SUMMARIES = 5
 # Words of a heading that is asked about: one word, such as "Introduction", says too little.
@@ -43,17 +43,16 @@ def is_sample(name: str) -> bool:
 def example_questions(
     documents: Sequence[DocumentRow], library: Library, titles: Mapping[str, str]
 ) -> tuple[str, ...]:
-    """Returns three questions: for a summary of the newest document, and about headings of the newest two.
+    """Returns three questions: for a summary of the newest document, and about headings of the newest few.
 
     titles: of the documents, by name.
     """
-    newest = sorted(documents, key=lambda row: -row.added_at)[:2]
+    newest = sorted(documents, key=lambda row: -row.added_at)[:MOST_ASKED_ABOUT]
     called = [spoken_title(titles.get(row.name, row.name), titles.values()) for row in newest]
-    summaries = [f"Summarise {title}" for title in called]
-    first, *others = [
+    first, *others = (
         list(about_parts(_parts(row, library), title)) for row, title in zip(newest, called, strict=True)
-    ]
-    found = chain(summaries[:1], *(of[:1] for of in others), first, summaries[1:], ANY_QUESTIONS)
+    )
+    found = chain([f"Summarise {called[0]}"], *(of[:1] for of in others), first, ANY_QUESTIONS)
     return tuple(dict.fromkeys(found))[:WANTED]
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from html import escape
 
 import streamlit as st
@@ -11,19 +11,30 @@ from chatbot.app.app_context import AppContext
 from chatbot.app.marked_pages import PageImage
 from chatbot.errors import EncryptedError, ProjectError
 from chatbot.records import PageRef
+from chatbot.search.document_description import described
+from chatbot.search.sections import Section
 from chatbot.store.catalog import StoredPage
 from chatbot.ui import overlay
 from chatbot.ui.browser_scripts import scroll_to_mark
 from chatbot.ui.overlay import OpenPage
 from chatbot.ui.routes import image_address, original_address
-from chatbot.ui.safe_text import notice_html, page_text, paragraphs_html, plain_html, plain_markdown, short
+from chatbot.ui.safe_text import (
+    notice_html,
+    page_text,
+    paragraphs_html,
+    plain_html,
+    plain_markdown,
+    quiet_html,
+    short,
+)
 from chatbot.ui.streamlit_internals import is_part_run
 from ingestion.invisible_characters import visible
 from ingestion.reading.formats import MADE
 
 __all__ = ["show_open_page"]
 
-LONGEST_QUOTE = 600
+LONGEST_QUOTE, LONGEST_PART = 600, 60
+OUTLINE = "outline"
 # Pixels that are left for the page between the pane's edges. style.css makes room for it beside the answer.
 WIDTH_INSIDE = 592
 # Zoom levels, as shares of that width: the whole page, as large as print, as under a magnifier.
@@ -72,6 +83,7 @@ def _page(opened: OpenPage, context: AppContext, shown: Callable[[OpenPage], Non
         _head(opened, context)
         _leaf(opened, stored, version.pages)
         _passages(opened)
+    _draw_outline(opened, context)
     if opened.page == opened.quoted:
         quote = opened.quote
     else:
@@ -141,7 +153,9 @@ def _ask_password(opened: OpenPage, error: EncryptedError) -> None:
 
 
 def _head(opened: OpenPage, context: AppContext) -> None:
-    """Draws the row with the document's title and the button that closes the pane."""
+    """Draws the row with the document's title, its outline, and the button that closes the pane."""
+    # On a narrow page the pane is a sheet that is pulled down by this.
+    st.html('<div class="handle" aria-hidden="true"></div>')
     with st.container(
         horizontal=True,
         vertical_alignment="center",
@@ -152,7 +166,34 @@ def _head(opened: OpenPage, context: AppContext) -> None:
     ):
         title = plain_html(short(context.chatbot.title(opened.document), 70))
         st.html(f'<h2 class="pane-title" data-tip="{plain_html(opened.document)}">{title}</h2>')
+        _small("Outline", "pane-outline", "toc", _switch_outline)
         _small("Close the page", "pane-close", "close", overlay.close_page)
+
+
+def _draw_outline(opened: OpenPage, context: AppContext) -> None:
+    """Draws the document's parts, each of which turns to its page, if they were asked for."""
+    if not st.session_state.get(OUTLINE):
+        return
+    kept: dict[int, Sequence[Section]] = st.session_state.setdefault("outlines", {})
+    if opened.version not in kept:
+        title = context.chatbot.title(opened.document)
+        kept[opened.version] = described(context.chatbot.library, opened.version, title).parts
+    with st.container(key="outline-parts", gap=None):
+        for number, part in enumerate(kept[opened.version]):
+            label = f"{plain_markdown(short(part.title, LONGEST_PART))} · p.\u00a0{part.page}"
+            to = OpenPage(opened.document, opened.version, part.page)
+            st.button(label, key=f"part-{number}", type="tertiary", on_click=_turn_to_part, args=(to,))
+        if not kept[opened.version]:
+            st.html(quiet_html("No headings were found in this document."))
+
+
+def _turn_to_part(page: OpenPage) -> None:
+    overlay.turn_to(page)
+    _switch_outline()
+
+
+def _switch_outline() -> None:
+    st.session_state[OUTLINE] = not st.session_state.get(OUTLINE)
 
 
 def _leaf(opened: OpenPage, stored: StoredPage, pages: int) -> None:
@@ -231,11 +272,11 @@ def _passages(opened: OpenPage) -> None:
             "arrow_upward",
             overlay.turn_to,
             before,
-            shortcut="P",
+            shortcut="K",
         )
-        _small("Next citation", "passage-next", "arrow_downward", overlay.turn_to, after, shortcut="N")
+        _small("Next citation", "passage-next", "arrow_downward", overlay.turn_to, after, shortcut="J")
         st.html(
-            f'<p class="quiet">Citation {opened.number} of {len(among)} of this answer{away}</p>',
+            f'<p class="quiet">Citation {opened.number} of {len(among)}{away}</p>',
             width="content",
         )
 

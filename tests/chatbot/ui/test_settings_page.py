@@ -377,7 +377,8 @@ def test_every_field_begins_with_what_applies_and_that_is_no_choice(
         default = one.proto.default
         assert (one.options[default] if isinstance(one, Selectbox) else default) == mine
     numbers = [one for one in page.number_input if one in fields]
-    numbers[0].set_value(numbers[0].value + 1).run()
-    numbers[0].set_value(numbers[0].value - 1).run()
+    before = int(numbers[0].value or 0)
+    numbers[0].set_value(before + 1).run()
+    numbers[0].set_value(before).run()
     assert len(own.chosen(ANN)) == 1  # a choice is one, whatever applies without it
     own.reset(ANN)
