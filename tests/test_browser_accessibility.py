@@ -195,7 +195,7 @@ def test_no_other_page_has_a_serious_fault(browser: Browser, server: Server) -> 
         message = ask(page, BOTH)
         press(message, "Helpful", exact=True)
         page.get_by_text("Rated helpful").wait_for()
-        for name in ("Documents", "Compare", "Memory", "Settings"):
+        for name in ("Documents", "Key figures", "Compare", "Memory", "Settings"):
             go(page, server, name)
             judge(name)
             for tab in page.get_by_role("tab").all()[1:]:

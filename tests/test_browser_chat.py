@@ -173,7 +173,7 @@ def test_a_document_that_is_removed_leaves_its_open_page(browser: Browser, serve
         client.delete(f"/api/v1/documents/{row['id']}").raise_for_status()
         try:
             press(dialog, "Next page")
-            see(dialog, re.compile("Page 2|not there any more"))
+            see(dialog, re.compile("Page 2|This page is gone"))
         finally:
             client.post(f"/api/v1/documents/{row['id']}/restore").raise_for_status()
 

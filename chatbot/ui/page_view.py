@@ -77,7 +77,7 @@ def _page(opened: OpenPage, context: AppContext, shown: Callable[[OpenPage], Non
     version = catalog.version(opened.version)
     if stored is None or version is None:
         _head(opened, context)
-        st.html(notice_html("This page is not there any more: its document was removed or replaced."))
+        st.html(notice_html("This page is gone. Its document was removed or replaced."))
         return
     with st.container(key="leaf"):
         _head(opened, context)
@@ -139,11 +139,7 @@ def _ask_password(opened: OpenPage, error: EncryptedError) -> None:
     Its text can be searched without it; looking at a page needs the password, in this session only.
     """
     tried = overlay.password_for(opened.version) is not None
-    said = (
-        error.message
-        if tried
-        else "This file is protected: its text was kept, its pages are shown with the password only."
-    )
+    said = error.message if tried else "This file is protected. Its pages are shown with the password only."
     st.html(notice_html(said, "The password is kept for this session only and never stored."))
     with st.form("unlock-page", border=False, clear_on_submit=True):
         password = st.text_input("Password", type="password", key="page-password")
@@ -325,9 +321,9 @@ def _how_read(stored: StoredPage) -> str:
     """Says in one line where the text of the page comes from."""
     return {
         "text": "Text taken from the PDF.",
-        "text-pypdf": "Text taken from the PDF by its second reader.",
+        "text-pypdf": "Text taken from the PDF.",
         "text+ocr": (
-            f"Text taken from the PDF, and read from pictures on the page by OCR, confidence "
+            f"Text taken from the PDF, and read from its pictures by OCR, confidence "
             f"{stored.confidence or 0:.0f} of 100."
         ),
         "ocr": f"Text read from the page's image by OCR, confidence {stored.confidence or 0:.0f} of 100.",

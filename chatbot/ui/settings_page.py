@@ -17,7 +17,6 @@ from chatbot.ui.model_trials import worded
 from chatbot.ui.safe_text import notice_html, plain_html, plain_markdown, quiet_html
 from chatbot.ui.settings_model import draw_model, forget_form
 from chatbot.user_settings import PREFERENCES, Chosen, Preference, Value, server_value
-from ingestion.ocr.scan_languages import languages_text
 
 __all__ = ["show", "shown_value"]
 
@@ -47,7 +46,6 @@ def show(context: AppContext) -> None:
             draw_model(context, chosen)
         with st.expander("Advanced", key="advanced"):
             _draw_advanced(context, chosen)
-        st.html(quiet_html(languages_text(context.settings.scan_languages)))
         _draw_reset(context, changed=bool(chosen) or context.chatbot.own.has_key(session.owner()))
     except ProjectError as error:
         st.html(notice_html(error.message, error.hint))
