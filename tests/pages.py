@@ -77,3 +77,9 @@ def click(app: AppTest, key: str) -> str:
     app.button(key=key).click().run()
     assert not app.exception
     return shown(app)
+
+
+def press_cell(app: AppTest, key: str) -> None:
+    """Opens the page of a cell of a table, as the page's script does. key: of table, row, column and page."""
+    app.text_input(key="cell").set_value(f"{key} 1").run()
+    assert not app.exception

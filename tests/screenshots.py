@@ -103,7 +103,7 @@ def _take_empty(browser: Browser, server: Server, picture: Take) -> None:
     page = open_page(browser, server.url)
     page.set_viewport_size({"width": SIZES[0][0], "height": SIZES[0][1]})
     picture(page, "empty-chat")
-    for name in ("Documents", "Compare", "Memory", "Settings"):
+    for name in ("Documents", "Key figures", "Compare", "Memory", "Settings"):
         go(page, name)
         picture(page, f"empty-{name.lower()}")
         for tab in page.get_by_role("tab").all()[1:]:
@@ -158,6 +158,9 @@ def _take_others(page: Page, picture: Take) -> None:
     page.get_by_role("dialog").wait_for()
     picture(page, "documents-details")
     page.keyboard.press("Escape")
+    go(page, "Key figures")
+    page.locator(".figures").first.wait_for()
+    picture(page, "key-figures")
     go(page, "Compare")
     page.get_by_role("button", name="Compare", exact=True).wait_for()
     picture(page, "compare")

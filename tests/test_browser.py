@@ -265,8 +265,8 @@ def test_a_refresh_keeps_the_conversation_and_a_new_one_is_empty(page: Page, bro
     arrive_from_elsewhere(page, address)
     expect(messages(page)).to_have_count(4)
     somebody_else = open_page(browser, address)
-    see(somebody_else, "There is no such conversation here, or it is another browser's.")
-    see(somebody_else, "For example:")
+    see(somebody_else, "This conversation is not here. It may belong to another browser.")
+    see(somebody_else, "Try asking")
     expect(messages(somebody_else)).to_have_count(0)
     somebody_else.context.close()
 

@@ -143,7 +143,7 @@ def with_examples(page: Page) -> None:
 
 
 def go(page: Page, server: Server, name: str) -> None:
-    page.goto(f"{server.url}/{name.lower()}" if name != "Chat" else server.url)
+    page.goto(f"{server.url}/{name.lower().replace(' ', '-')}" if name != "Chat" else server.url)
     arrive(page, name)
     settled(page)
 
@@ -195,7 +195,7 @@ def test_no_other_page_has_a_serious_fault(browser: Browser, server: Server) -> 
         message = ask(page, BOTH)
         press(message, "Helpful", exact=True)
         page.get_by_text("Rated helpful").wait_for()
-        for name in ("Documents", "Compare", "Memory", "Settings"):
+        for name in ("Documents", "Key figures", "Compare", "Memory", "Settings"):
             go(page, server, name)
             judge(name)
             for tab in page.get_by_role("tab").all()[1:]:
@@ -239,10 +239,13 @@ def test_key_figures_have_no_serious_fault(browser: Browser, tmp_path: Path) -> 
     add(tmp_path / "home", [draw_accounts(tmp_path / "Alder.pdf")])
     with Server(tmp_path / "home") as server, Visitor(browser, server.url) as page:
         judge = Judge(page, "key figures")
-        go(page, server, "Compare")
-        page.get_by_text("Key figures", exact=True).click()
+        go(page, server, "Key figures")
         page.get_by_role("link", name="Download as XLSX").wait_for()
-        judge("Compare, key figures")
+        judge("Key figures")
+        page.locator(".figures").first.get_by_role("button").first.click()
+        page.get_by_role("dialog").locator("img").wait_for()
+        press(page, "Outline")
+        judge("Key figures, a page and its outline")
         judge.report()
 
 

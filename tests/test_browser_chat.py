@@ -86,7 +86,11 @@ def test_citations_are_pressed_in_the_text_and_lead_from_one_to_the_next(
         second_chip.press("Enter")
         panel_is_at(page, "Citation 2 of")
         page.get_by_role("dialog").locator("img").wait_for()
-        page.keyboard.press("p")
+        page.keyboard.press("k")
+        panel_is_at(page, "Citation 1 of")
+        page.keyboard.press("j")
+        panel_is_at(page, "Citation 2 of")
+        page.keyboard.press("k")
         panel_is_at(page, "Citation 1 of")
         page.keyboard.press("ArrowRight")
         panel_is_at(page, "Page 2 of 2")
@@ -110,8 +114,65 @@ def test_citations_are_pressed_in_the_text_and_lead_from_one_to_the_next(
         expect(page.get_by_role("button", name="New conversation")).to_be_visible()
         close_dialog(page)
         page.locator("h1").click()
+        page.keyboard.press("j")
+        panel_is_at(page, "Citation 1 of")
+        close_dialog(page)
         page.keyboard.press("/")
         expect(page.get_by_label("Ask about the documents")).to_be_focused()
+
+
+def test_an_open_page_follows_the_answers_and_has_the_outline_at_hand(
+    browser: Browser, server: Server
+) -> None:
+    with Visitor(browser, server.url) as page:
+        page.set_viewport_size({"width": 1440, "height": 900})
+        ask(page, CEILING).locator("button.key").first.click()
+        dialog = page.get_by_role("dialog")
+        expect(dialog.locator(".passage")).to_contain_text("ceiling")
+        ask(page, "What is the debt anchor?")
+        expect(dialog.locator(".passage")).to_contain_text("anchor")
+        expect(dialog).to_have_count(1)
+        box, pane = page.get_by_test_id("stChatInput").bounding_box(), dialog.bounding_box()
+        assert box and pane
+        assert box["x"] + box["width"] <= pane["x"]
+        press(dialog, "Outline")
+        see(dialog, "No headings were found in this document.")
+
+
+# From where the finger touches the handle to where it leaves, in pixels below.
+@pytest.mark.parametrize(("pulled", "left"), [(200, 0), (30, 1)])
+def test_on_a_telephone_a_page_is_a_sheet_that_is_pulled_down(
+    browser: Browser, server: Server, pulled: int, left: int
+) -> None:
+    with Visitor(browser, server.url) as page:
+        page.set_viewport_size({"width": 390, "height": 844})
+        ask(page, CEILING).locator("button.key").first.click()
+        dialog = page.get_by_role("dialog")
+        dialog.locator("img").wait_for()
+        settled(page)
+        box = dialog.locator(".handle").bounding_box()
+        assert box
+        x, y = box["x"] + box["width"] / 2, box["y"] + box["height"] / 2
+        page.mouse.move(x, y)
+        page.mouse.down()
+        page.mouse.move(x, y + pulled, steps=4)
+        page.mouse.up()
+        page.wait_for_timeout(500)
+        expect(dialog).to_have_count(left)
+
+
+def test_a_document_that_is_removed_leaves_its_open_page(browser: Browser, server: Server) -> None:
+    with Visitor(browser, server.url) as page, server.client() as client:
+        ask(page, CEILING).locator("button.key").first.click()
+        dialog = page.get_by_role("dialog")
+        dialog.locator("img").wait_for()
+        (row,) = client.get("/api/v1/documents").json()
+        client.delete(f"/api/v1/documents/{row['id']}").raise_for_status()
+        try:
+            press(dialog, "Next page")
+            see(dialog, re.compile("Page 2|This page is gone"))
+        finally:
+            client.post(f"/api/v1/documents/{row['id']}/restore").raise_for_status()
 
 
 def test_a_field_that_stays_locked_is_freed(browser: Browser, server: Server) -> None:
@@ -206,14 +267,13 @@ def test_on_a_narrow_screen_all_is_in_reach_and_the_list_closes_once_something_i
         page.set_viewport_size({"width": 390, "height": 844})
         sidebar = page.get_by_test_id("stSidebar")
         expect(page.get_by_test_id("stFileUploaderDropzone")).to_be_in_viewport()
-        for name in ("Key figures", "Compare"):
-            expect(page.get_by_role("button", name=name)).to_be_in_viewport()
+        for name in ("See all key figures", "Compare documents"):
+            expect(page.locator(".st-key-first-ways").get_by_text(name)).to_be_in_viewport()
         press(page, "Search in: All documents")
         expect(sidebar.locator(".st-key-scope input")).to_be_focused()
         page.get_by_test_id("stSidebarCollapseButton").get_by_role("button").click()
-        press(page, "Key figures")
-        arrive(page, "Compare")
-        expect(page.get_by_role("radio", name="Key figures")).to_be_checked()
+        page.locator(".st-key-first-ways").get_by_text("key figures").click()
+        arrive(page, "Key figures")
         page.go_back()
         arrive(page, "Chat")
         ask(page, CEILING)

@@ -190,7 +190,7 @@ def test_one_browser_does_not_open_what_another_asked_and_two_tabs_share_it(
     ):
         ask(page, CEILING)
         with Visitor(browser, page.url) as stranger:
-            see(stranger, "There is no such conversation here, or it is another browser's.")
+            see(stranger, "This conversation is not here. It may belong to another browser.")
             expect(messages(stranger)).to_have_count(0)
             expect(listed(stranger)).to_have_count(0)
             ask(stranger, ANCHOR)
@@ -279,7 +279,7 @@ def test_conversations_are_found_renamed_deleted_restored_and_taken_away(
         press(opened(page, erase), "Erase for good")
         expect(deleted).to_have_count(0)
         page.goto(address)
-        see(page, "There is no such conversation here")
+        see(page, "This conversation is not here.")
 
 
 # Press a button and ask at once, before the server can have said what came of it.
@@ -324,7 +324,7 @@ def test_what_is_asked_just_after_a_click_stands_where_the_click_led(
 def test_a_private_conversation_leaves_nothing(browser: Browser, home: Path) -> None:
     with Server(home) as server, Visitor(browser, server.url) as page:
         press(page, "Private conversation")
-        see(page, "Private: nothing of this is kept on disk; it is gone when the server stops.")
+        see(page, "Private: nothing of this is stored, and it ends when the server stops.")
         attach = page.get_by_test_id("stChatInputFileUploadButton")
         expect(attach).to_be_hidden()  # what is attached would be kept
         attached = make_pdf(home.parent / "x.pdf", ["Not to be kept."])
@@ -352,7 +352,7 @@ def test_a_private_conversation_leaves_nothing(browser: Browser, home: Path) -> 
         with Server(home, port=server.port):
             expect(page.locator(".connection")).to_be_hidden(timeout=30_000)
             page.goto(address)
-            see(page, "There is no such conversation here")
+            see(page, "This conversation is not here.")
             expect(listed(page)).to_have_text([CEILING])
             ask(page, SECRET)
             expect(page).to_have_url(PRIVATE)

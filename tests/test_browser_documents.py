@@ -105,7 +105,7 @@ def test_a_folder_is_dropped_undone_chosen_and_added(page: Page, folder: Path) -
     see(page, "letter.zip: Not of a kind that is read, so it was not added.")
     see(page, "✓ 2 files added.", timeout=30_000)
     press(page, "Undo")
-    see(page, "✓ The document can be searched.")
+    see(page, "✓ You can ask about the document.")
     press(page, "Choose a folder instead")
     see(page, re.compile("Add all documents in a folder and its subfolders"))
     files = page.locator("input[type=file]")
@@ -117,7 +117,7 @@ def test_a_folder_is_dropped_undone_chosen_and_added(page: Page, folder: Path) -
     page.get_by_text("Files", exact=True).click()
     for name in ("2023 Budget.pdf", "2024 Budget.pdf"):
         see(page, f"✓ {name}: added, 1 page")
-    see(page, "✓ All 3 documents can be searched.")
+    see(page, "✓ You can ask about all 3 documents.")
 
 
 def test_the_guide_opens_pages_and_takes_a_question_to_the_chat(page: Page) -> None:

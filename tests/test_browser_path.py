@@ -71,7 +71,7 @@ def test_pages_are_asked_and_cited_pages_drawn(address: str, browser: Browser) -
     page.reload()
     expect(page.locator(".question", has_text=QUESTION)).to_be_visible()
     go(page, "Documents")
-    expect(page.get_by_text("The document can be searched.")).to_be_visible()
+    expect(page.get_by_text("You can ask about the document.")).to_be_visible()
     assert failed == []
     page.context.close()
 

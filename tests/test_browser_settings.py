@@ -22,6 +22,7 @@ from tests.browser import (
     go,
     press,
     see,
+    settled,
     store_of_rules,
 )
 from tests.marks import in_a_browser
@@ -195,3 +196,28 @@ def test_a_slip_in_the_secrets_does_not_open_the_pages(browser: Browser, home: P
         expect(page.get_by_label("Ask about the documents")).to_have_count(0)
         assert "secrets.toml cannot be read, so nobody can sign in" in server.log.read_text()
         page.close()
+
+
+CARDS = """openai anthropic azure deepseek openrouter ollama lmstudio vllm llamacpp other""".split()
+# As soon as the card is there, and then the other settings.
+PRESS_CARD = """async card => {
+    const there = () => document.querySelector(`.st-key-provider-${card} button`);
+    while (!there()) await new Promise(requestAnimationFrame);
+    there().click();
+    document.querySelector('.st-key-advanced summary')?.click();
+}"""
+
+
+@pytest.mark.long
+def test_a_card_pressed_in_the_first_second_changes_no_setting(browser: Browser, home: Path) -> None:
+    with Server(home) as server:
+        for trial in range(30):
+            with Visitor(browser, server.url) as page:
+                page.goto(f"{server.url}/settings", wait_until="commit")
+                page.evaluate(PRESS_CARD, CARDS[trial % len(CARDS)])
+                settled(page)
+                page.wait_for_timeout(1_000)
+                expect(page.locator('[class*="st-key-reset-"] button[kind="tertiary"]')).to_have_count(0)
+                go(page, "Chat")
+                go(page, "Settings")
+                expect(page.get_by_role("button", name="Reset all settings")).to_be_disabled()

@@ -282,7 +282,8 @@ def key_figures(options: Namespace, settings: Settings) -> Lines:
         return
     for row in sheet.rows:
         for column in sheet.columns:
-            yield {}, figure_text(row, column, sheet.cell(row, column))
+            if not sheet.is_elsewhere(row, column):
+                yield {}, figure_text(row, column, sheet.cell(row, column))
     for name, remark in sheet.remarks.items():
         yield {}, f"{name}: {remark}."
     if sheet.lacking:

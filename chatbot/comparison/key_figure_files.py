@@ -16,6 +16,7 @@ __all__ = ["figure_lines", "figure_text", "gap_text", "original_text", "sheet_cs
 
 # A document's tables do not state it; that its sentences do not is not known.
 NOT_FOUND = "not in the tables of this document"
+ELSEWHERE = "in another unit, in its own row"
 NOT_WORKED_OUT = "not worked out: it needs two figures in the same money"
 COLUMNS = (
     "measure",
@@ -50,7 +51,8 @@ def figure_lines(sheet: KeyFigureSheet) -> Iterator[dict[str, Any]]:
     """
     for row in sheet.rows:
         for column in sheet.columns:
-            yield _line(row, column, sheet)
+            if not sheet.is_elsewhere(row, column):
+                yield _line(row, column, sheet)
 
 
 def _line(row: SheetRow, column: FigureColumn, sheet: KeyFigureSheet) -> dict[str, Any]:
@@ -64,7 +66,7 @@ def _line(row: SheetRow, column: FigureColumn, sheet: KeyFigureSheet) -> dict[st
         return line
     line |= {
         "figure": round(row.value_of(figure), row.decimals),
-        "unit": _unit_of(row, figure),
+        "unit": row.unit_text or row.unit,
         "value": round(figure.magnitude, 6),
         "printed": figure.text,
         "printed in": figure.unit_line,
@@ -79,17 +81,11 @@ def _line(row: SheetRow, column: FigureColumn, sheet: KeyFigureSheet) -> dict[st
     return line
 
 
-def gap_text(row: SheetRow) -> str:
-    """Returns why a cell has no figure."""
+def gap_text(row: SheetRow, *, elsewhere: bool = False) -> str:
+    """Returns why a cell has no figure. elsewhere: whether another row of the measure has it."""
+    if elsewhere:
+        return ELSEWHERE
     return NOT_WORKED_OUT if row.is_worked_out else NOT_FOUND
-
-
-def _unit_of(row: SheetRow, figure: KeyFigure) -> str:
-    if figure.unit == "%":
-        return "%"
-    if row.unit or not figure.unit:
-        return row.unit_text
-    return " ".join(filter(None, [figure.unit, row.unit_text]))
 
 
 def figure_text(row: SheetRow, column: FigureColumn, figure: KeyFigure | None) -> str:
@@ -98,8 +94,7 @@ def figure_text(row: SheetRow, column: FigureColumn, figure: KeyFigure | None) -
     if figure is None:
         return f"{where}: {gap_text(row)}"
     text = row.text_of(figure)
-    unit = "" if figure.unit == "%" else row.unit_text
-    said = " ".join(filter(None, [text, unit]))
+    said = " ".join(filter(None, [text, row.unit_text]))
     if figure.formula:
         said = f"{said} ({figure.formula})"
     pages = dict.fromkeys(_page_text(cell) for cell in figure.cells if cell.page)
@@ -163,21 +158,13 @@ def _write_grid(book: Any, page: Any, bold: Any, sheet: KeyFigureSheet) -> None:
         page.write(number, 0, _written(row.shown), bold)
         page.write(number, 1, _written(row.unit_text))
         places = "#,##0" + ("." + "0" * row.decimals if row.decimals else "")
+        shape = book.add_format({"num_format": places + ('"%"' if row.unit == "%" else "")})
         for at, column in enumerate(sheet.columns, 2):
             figure = sheet.cell(row, column)
             if figure is None:
-                page.write(number, at, gap_text(row))
+                page.write(number, at, gap_text(row, elsewhere=sheet.is_elsewhere(row, column)))
             else:
-                shape = book.add_format({"num_format": places + _unit_format(row, figure)})
                 page.write(number, at, round(row.value_of(figure), row.decimals), shape)
-
-
-def _unit_format(row: SheetRow, figure: KeyFigure) -> str:
-    """What a number format adds behind a figure whose unit its row does not state."""
-    if row.unit or not figure.unit:
-        return ""
-    unit = figure.unit.replace('"', "")
-    return f'"{unit}"' if unit == "%" else f'" {unit}"'
 
 
 def _written(value: object) -> object:

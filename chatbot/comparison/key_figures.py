@@ -6,7 +6,7 @@ Each row is shown in one unit. Nothing is found here.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 from chatbot.comparison.fiscal_years import fiscal_text
@@ -50,9 +50,9 @@ class FigureColumn:
 class SheetRow:
     """A row of the sheet.
 
-    shown: its name. scale: all its cells are shown in it. unit: the currency's sign of all its cells, ""
-    where they differ or have none. decimals: digits shown after the point at most. is_worked_out: no page
-    states it.
+    shown: its name. scale: all its cells are shown in it. unit: of all its cells, a currency's sign or "%",
+    "" for none; figures of one measure in two currencies are two rows. decimals: digits shown after the
+    point at most. is_worked_out: no page states it.
     """
 
     measure: str
@@ -64,22 +64,18 @@ class SheetRow:
 
     @property
     def unit_text(self) -> str:
-        """The unit of the whole row, such as "$ million" or "million crowns"."""
-        return joined_unit(self.unit, SCALE_NAMES.get(self.scale, ""))
+        """The unit of the whole row, such as "$ million" or "million crowns"; "" for per cent."""
+        return "" if self.unit == "%" else joined_unit(self.unit, SCALE_NAMES.get(self.scale, ""))
 
     def value_of(self, figure: KeyFigure) -> float:
         """A figure in the row's unit."""
         return figure.magnitude / self.scale
 
     def text_of(self, figure: KeyFigure) -> str:
-        """A figure in the row's unit, as it is shown; with its currency where those of the row differ."""
+        """A figure in the row's unit, as it is shown."""
         decimals = min(self.decimals, _exact_decimals(figure, self.scale))
         shown = number_text(self.value_of(figure), decimals)
-        if figure.unit == "%":
-            return f"{shown}%"
-        if not self.unit and figure.unit:
-            return f"{figure.unit} {shown}"
-        return shown
+        return f"{shown}%" if self.unit == "%" else shown
 
 
 @dataclass(frozen=True, slots=True)
@@ -100,8 +96,13 @@ class KeyFigureSheet:
     remarks: Mapping[str, str] = field(default_factory=dict)
 
     def cell(self, row: SheetRow, column: FigureColumn) -> KeyFigure | None:
-        """The figure of a row in a column, None where the document does not state it."""
-        return self.cells.get((row.measure, column))
+        """The figure of a row in a column, None where the document does not state it in the row's unit."""
+        found = self.cells.get((row.measure, column))
+        return found if found and (found.unit or "") == row.unit else None
+
+    def is_elsewhere(self, row: SheetRow, column: FigureColumn) -> bool:
+        """Whether the document states it in another unit, so that another row has it."""
+        return (row.measure, column) in self.cells and self.cell(row, column) is None
 
 
 def key_figure_sheet(documents: Sequence[DocumentFigures]) -> KeyFigureSheet:
@@ -124,7 +125,7 @@ def key_figure_sheet(documents: Sequence[DocumentFigures]) -> KeyFigureSheet:
     families = frozenset[str]().union(*(found.families for found in documents))
     names = _names_in_order(families)
     there = {measure for measure, _ in cells}
-    rows = [_row(measure, shown, cells) for measure, shown in names.items() if measure in there]
+    rows = [row for measure, shown in names.items() for row in _rows(measure, shown, cells)]
     lacking = [shown for measure, shown in names.items() if _is_lacking(measure, there)]
     remarks = {found.document: found.remark for found in documents if found.remark}
     return KeyFigureSheet(tuple(rows), tuple(columns), cells, tuple(main), tuple(lacking), remarks)
@@ -182,16 +183,20 @@ def _is_lacking(measure: str, there: set[str]) -> bool:
     return not measure.endswith(OF_GDP) and there.isdisjoint({measure, measure + OF_GDP})
 
 
-def _row(measure: str, shown: str, cells: Mapping[tuple[str, FigureColumn], KeyFigure]) -> SheetRow:
+def _rows(
+    measure: str, shown: str, cells: Mapping[tuple[str, FigureColumn], KeyFigure]
+) -> Iterator[SheetRow]:
+    """The rows of a measure: one for each unit of its figures, the most frequent first."""
     figures = [figure for (name, _), figure in cells.items() if name == measure]
-    is_worked_out = all(figure.formula for figure in figures)
-    units = {figure.unit for figure in figures}
-    unit = next(iter(units)) if len(units) == 1 else None
-    if "%" in units:
-        decimals = max(PERCENT_DECIMALS, *(min(figure.decimals, 2) for figure in figures))
-        return SheetRow(measure, shown, 1.0, "", decimals, is_worked_out)
-    scale = common_scale((figure.value, figure.scale) for figure in figures)
-    return SheetRow(measure, shown, scale, unit or "", _row_decimals(figures, scale), is_worked_out)
+    for unit, _ in Counter(figure.unit or "" for figure in figures).most_common():
+        own = [figure for figure in figures if (figure.unit or "") == unit]
+        is_worked_out = all(figure.formula for figure in own)
+        if unit == "%":
+            decimals = max(PERCENT_DECIMALS, *(min(figure.decimals, 2) for figure in own))
+            yield SheetRow(measure, shown, 1.0, unit, decimals, is_worked_out)
+            continue
+        scale = common_scale((figure.value, figure.scale) for figure in own)
+        yield SheetRow(measure, shown, scale, unit, _row_decimals(own, scale), is_worked_out)
 
 
 def _row_decimals(figures: Sequence[KeyFigure], scale: float) -> int:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from itertools import groupby
 
 import streamlit as st
@@ -12,7 +12,7 @@ from chatbot.app.running_questions import Given
 from chatbot.errors import StoreError
 from chatbot.memory.layers import label_of
 from chatbot.models.addresses import endpoint_host
-from chatbot.records import MEMORY, Answer, Hit, PageRef, Understanding
+from chatbot.records import MEMORY, Answer, Hit, PageRef
 from chatbot.settings import Settings
 from chatbot.store.document_names import with_titles
 from chatbot.ui import overlay, session
@@ -30,29 +30,6 @@ from chatbot.usage_text import usage_text
 
 __all__ = ["draw_answer_details", "scores_html", "show_prompt"]
 
-FORMS = {
-    "figure": "a figure",
-    "yes_no": "yes or no",
-    "list": "a list",
-    "definition": "a definition",
-    "reason": "a reason",
-    "passage": "a passage",
-    "summary": "a summary",
-    "several": "what each of several documents says",
-}
-PARTS = {
-    "vector": "meaning",
-    "chunk_words": "words of the passage",
-    "page_words": "words of the page",
-    "rows": "table rows",
-    "measures": "the measure's row",
-    "periods": "periods",
-    "kinds": "kind of page",
-    "coverage": "share of the question's words",
-    "neighbours": "pages beside it",
-    "document": "the document",
-    "rated": "ratings",
-}
 ROLES = {"system": "Rules", "user": "Material and question", "assistant": "The model", "tool": "Looked up"}
 # The lowest bar of a strip, as a share of its height, so that a page with a low score is visible too.
 LOWEST = 0.25
@@ -71,7 +48,7 @@ def draw_answer_details(given: Given, context: AppContext, label: str, checked: 
             st.html(checked)
         titles = context.chatbot.titles()
         steps = _steps(answer, context.settings, titles)
-        st.html(table_html("What was asked of whom", ("Step", "What happened"), steps))
+        st.html(table_html("How it was answered", ("Step", "What happened"), steps))
         if answer.notes:
             notes = [(label_of(note.layer), short(note.source, 120), note.text) for note in answer.notes]
             st.html(table_html("What was remembered for it", ("Memory", "Where from", "What"), notes))
@@ -79,9 +56,9 @@ def draw_answer_details(given: Given, context: AppContext, label: str, checked: 
             later = _looked_up(answer)
             found = [hit for hit in answer.considered if hit not in later]
             st.html(scores_html(found, lambda version: _length(version, context), titles, later))
-            rows = [_considered(rank, hit, titles) for rank, hit in enumerate(found, 1)]
-            rows += [("looked up", _page_of(hit, titles), "", "") for hit in later]
-            st.html(table_html("Pages considered, best first", ("Rank", "Page", "Score", "Its parts"), rows))
+            rows = [(str(rank), _page_of(hit, titles)) for rank, hit in enumerate(found, 1)]
+            rows += [("looked up", _page_of(hit, titles)) for hit in later]
+            st.html(table_html("Pages considered, best first", ("Rank", "Page"), rows))
         if answer.prompt is not None and answer.conversation and given.number > 0:
             asked = ("prompt", answer.conversation, given.number)
             said = (
@@ -145,7 +122,7 @@ def _steps(answer: Answer, settings: Settings, titles: Mapping[str, str]) -> lis
     else:
         host = endpoint_host(settings)
     who = "in the documents' own words, on this machine"
-    steps = [("Searched", answer.search_query), *_understood(answer.understanding)]
+    steps = [("Searched", answer.search_query)]
     if by_model:
         steps += [("Answered", f"{answer.model} at {host}")]
     elif answer.sent_to:
@@ -183,22 +160,6 @@ def _was_sent(answer: Answer) -> bool:
     """Tells whether a model got the prompt, whatever came of it."""
     unreached = answer.failure is not None and answer.failure.kind == "unreachable"
     return answer.sent_to is not None and not unreached
-
-
-def _understood(understanding: Understanding | None) -> list[tuple[str, str]]:
-    """Says what the question was taken to ask."""
-    if understanding is None:
-        return []
-    parts = [FORMS[understanding.form]]
-    parts += [f"measure: {', '.join(understanding.measures)}"] if understanding.measures else []
-    parts += [f"period: {', '.join(map(str, understanding.years))}"] if understanding.years else []
-    parts += [f"names: {', '.join(understanding.names)}"] if understanding.names else []
-    parts += (
-        [f"kind of page: {', '.join(kind.replace('_', ' ') for kind in understanding.kinds)}"]
-        if understanding.kinds
-        else []
-    )
-    return [("Understood as", short("; ".join(parts), 400))]
 
 
 # --- pages
@@ -259,7 +220,7 @@ def _bar_html(rank: int, hit: Hit, share: float, pages: int) -> str:
 
 
 def _named(rank: int, hit: Hit) -> str:
-    found = f"number {rank}, score {hit.score:.3f}" if rank else "looked up"
+    found = f"number {rank}" if rank else "looked up"
     return f"{page_text(PageRef('', hit.page, hit.page_label))}: {found}"
 
 
@@ -268,17 +229,6 @@ def _length(version: int, context: AppContext) -> int:
     return kept.pages if kept else 0
 
 
-def _considered(rank: int, hit: Hit, titles: Mapping[str, str]) -> tuple[str, str, str, str]:
-    return str(rank), _page_of(hit, titles), f"{hit.score:.3f}", _parts(hit.scores.items())
-
-
 def _page_of(hit: Hit, titles: Mapping[str, str]) -> str:
     title = short(titles.get(hit.document, hit.document), 90)
     return f"{title}, {page_text(PageRef(hit.document, hit.page, hit.page_label))}"
-
-
-def _parts(scores: Iterable[tuple[str, float]]) -> str:
-    """Says what speaks for or against a page. Neutral parts are left out."""
-    return ", ".join(
-        f"{PARTS.get(name, name.replace('_', ' '))} {value:.2f}" for name, value in scores if round(value, 2)
-    )

@@ -141,7 +141,11 @@ def draw_given(given: Given, context: AppContext, *, read_back: bool = False, fr
         st.html(recalled)
     _draw_shortened(given)
     if answer.model == GUIDE:
-        documents = [row for row in context.chatbot.documents() if row.removed_at is None]
+        documents = [
+            row
+            for row in context.chatbot.documents()
+            if row.removed_at is None and (not answer.names or row.name in answer.names)
+        ]
         library = context.chatbot.library
         draw_examples(suggested(answer, documents, library, titles), number=given.number)
     draw_answer_details(given, context, details_label(answer, checks), checks_html(answer, checks))

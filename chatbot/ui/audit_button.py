@@ -17,7 +17,7 @@ from chatbot.ui.download_links import draw_download
 
 __all__ = ["draw_audit"]
 
-HELP = f"The answer with its pages and checks as one file, to keep, print and check by `{PROGRAM} verify`."
+HELP = f"The answer with its pages and checks as one file. Check it with `{PROGRAM} verify`."
 
 
 def draw_audit(given: Given, context: AppContext) -> None:

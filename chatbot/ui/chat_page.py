@@ -56,16 +56,16 @@ STAGES = {
     "answering": "Reading the pages …",
     "tools": "Asking tools of other servers …",
 }
-NOT_HERE = "There is no such conversation here, or it is another browser's."
-GONE_PRIVATE = "A private conversation is gone when the server stops, or after a day without a question."
+NOT_HERE = "This conversation is not here. It may belong to another browser."
+GONE_PRIVATE = "Private conversations end when the server stops, or after a day without a question."
 PRIVATE_NOTE = (
-    "Private: nothing of this is kept on disk; it is gone when the server stops. Files cannot be attached "
-    "here, for documents are kept, for all users."
+    "Private: nothing of this is stored, and it ends when the server stops. You cannot attach files here, as "
+    "documents are stored for all users."
 )
-NOT_ATTACHED = "Nothing was attached: documents are kept, for all users, and this conversation is private."
+NOT_ATTACHED = "Nothing was attached. Documents are stored for all users, and this conversation is private."
 DELETED_ELSEWHERE = (
-    "This conversation was deleted elsewhere, in another tab, say. “{question}” was not asked yet: a new "
-    "one does not know what it follows."
+    "This conversation was deleted in another tab. “{question}” was not asked yet. A new conversation does "
+    "not know what came before."
 )
 
 
@@ -120,7 +120,7 @@ def show(context: AppContext) -> None:
 def _scope(documents: Sequence[DocumentRow], context: AppContext) -> tuple[str, ...]:
     """Returns the names of the documents to search, () for all."""
     there = sorted(row.name for row in documents)
-    session.take_scope(there)
+    session.take_scope(there, context)
     titles = context.chatbot.titles()
     chosen = st.multiselect(
         "Search in",

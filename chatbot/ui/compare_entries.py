@@ -1,8 +1,8 @@
-"""Says what the table of a comparison shows: documents as rows, years as columns, an entry in each cell."""
+"""Says what the table of a comparison shows: documents side by side, an entry in each cell."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 from chatbot.app.app_context import AppContext
@@ -21,16 +21,18 @@ from chatbot.comparison import (
     unit_text,
 )
 from chatbot.records import FIGURE_VERDICTS, FINE, Citation, PageRef
-from chatbot.ui.compare_grid import LONGEST_NAME, FigureGrid, GridCell, GridHeading, PageLink
+from chatbot.ui.figure_table import FigureCell, FigureTable, PageLink
 from chatbot.ui.overlay import OpenPage
-from chatbot.ui.safe_text import page_text, plain_html, plain_markdown, short
+from chatbot.ui.safe_text import page_text, plain_html, short
 
-__all__ = ["ComparisonView", "begin_view", "entry_html", "filled", "grid_of", "overall"]
+__all__ = ["ComparisonView", "begin_view", "entry_html", "filled", "overall", "table_of"]
 
 # The pages that one entry offers: the operands of a ratio may be on two.
 MOST_PAGES = 3
 # The characters of a passage where there are so many columns, and of what a figure has changed from.
 NARROW, SHORT_PASSAGE, SHORT_NAME = 3, 130, 24
+# The characters of a document's title in a heading.
+LONGEST_NAME = 90
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,29 +84,29 @@ def filled(view: ComparisonView, found: Mapping[EntryPlace, Entry]) -> Compariso
     )
 
 
-def grid_of(
-    view: ComparisonView,
-    running: Running | None = None,
-    again: Callable[[EntryPlace], Callable[[], None]] | None = None,
-) -> FigureGrid:
-    """Returns the table. running: what fills it. again: returns what asks for a place again."""
-    names, years = view.comparison.names, view.comparison.years or ("",)
+def table_of(view: ComparisonView, running: Running | None = None) -> FigureTable:
+    """Returns the table: documents as columns and years as rows; years as columns of a single document.
 
-    def cell(row: int, column: int) -> GridCell:
-        place = EntryPlace(names[row], years[column])
+    running: what fills it.
+    """
+    names, years = view.comparison.names, view.comparison.years or ("",)
+    if len(names) == 1:
+        caption = f"{view.title(names[0])}. {_overall_text(view, names[0])}"
+        columns, rows = [plain_html(year) for year in years], [""]
+    else:
+        caption = view.comparison.question
+        columns, rows = [_name_html(view, name) for name in names], [plain_html(year) for year in years]
+    longest = SHORT_PASSAGE if len(columns) >= NARROW else 0
+
+    def cell(row: int, column: int) -> FigureCell:
+        at, year = (0, column) if len(names) == 1 else (column, row)
+        place = EntryPlace(names[at], years[year])
         entry = view.found.get(place)
         if entry is None:
-            return GridCell(f'<p class="stage">{_waiting(place, running)}</p>', "not asked")
-        retry = again(place) if again and entry.state == "failed" else None
-        html = entry_html(view, entry, SHORT_PASSAGE if len(years) >= NARROW else 0)
-        return GridCell(html, _cell_text(view, entry), _links(view, entry), retry)
+            return FigureCell(f'<p class="stage">{_waiting(place, running)}</p>')
+        return FigureCell(entry_html(view, entry, longest), _links(view, entry))
 
-    return FigureGrid(
-        ("Document",),
-        [GridHeading(_name_html(view, name), (view.title(name),)) for name in names],
-        [GridHeading(f'<p class="named">{plain_html(year)}</p>' if year else "", (year,)) for year in years],
-        cell,
-    )
+    return FigureTable(caption, columns, rows, cell)
 
 
 def _waiting(place: EntryPlace, running: Running | None) -> str:
@@ -116,15 +118,18 @@ def _waiting(place: EntryPlace, running: Running | None) -> str:
 def _name_html(view: ComparisonView, name: str) -> str:
     """Renders the title of a document, its fiscal year, and the change over all the years."""
     title = short(view.title(name), LONGEST_NAME)
-    text = f'<p class="named" title="{plain_html(name)}">{plain_html(title)}</p>'
     year = view.years.get(name, "")
-    if year and year not in title:
-        text += f'<p class="quiet">{plain_html(year)}</p>'
+    said = [year if year not in title else "", _overall_text(view, name)]
+    lines = "".join(f"<small>{plain_html(line)}</small>" for line in said if line)
+    return f'<span data-tip="{plain_html(name)}">{plain_html(title)}</span>{lines}'
+
+
+def _overall_text(view: ComparisonView, name: str) -> str:
+    """The change over all the years of a document, "" for none."""
     last, moved = overall(view.comparison, name, view.found) or ("", None)
     if moved is None or moved.why_not:
-        return text
-    over_all = plain_html(f"{moved.since.year} to {last}: {_moved_text(moved)}")
-    return f'{text}<p class="quiet" title="{plain_html(moved.formula)}">{over_all}</p>'
+        return ""
+    return f"{moved.since.year} to {last}: {_moved_text(moved)}"
 
 
 def overall(
@@ -162,25 +167,6 @@ def _moved_text(change: Change) -> str:
 def _printed_text(quantity: Quantity) -> str:
     """A figure as its document has it, such as "$ 5.2 billion"."""
     return " ".join(filter(None, [quantity.text, unit_text(quantity)]))
-
-
-def _cell_text(view: ComparisonView, entry: Entry) -> str:
-    if entry.state == "failed":
-        return f"failed: {entry.reason}"
-    if entry.state == "absent":
-        return "not in this document"
-    shown = view.shown.get(entry.place)
-    if entry.quantity is None:
-        said = f"“{short(entry.passage, SHORT_PASSAGE)}”"
-    else:
-        said = _printed_text(entry.quantity)
-        said = f"{shown.text} {shown.unit}, as printed {said}" if shown else said
-    pages = ", ".join(map(_page_of, _page_citations(entry)))
-    parts = [f"{said} ({pages})" if pages else said]
-    change, since = _change_at(view, entry.place)
-    if change and not change.why_not:
-        parts.append(f"{_moved_text(change)} from {since}")
-    return "; ".join([*parts, *filter(None, [view.ranked.get(entry.place)])])
 
 
 def entry_html(view: ComparisonView, entry: Entry, longest: int = 0) -> str:
@@ -249,14 +235,14 @@ def _links(view: ComparisonView, entry: Entry) -> list[PageLink]:
     """Returns the pages that an entry cites, and the nearest one where it has no answer."""
     links = []
     for citation in _page_citations(entry):
-        label = f"{plain_markdown(_page_of(citation))} **{citation.verdict}**"
+        html = f"{plain_html(_page_of(citation))} <strong>{plain_html(citation.verdict)}</strong>"
         document, page = citation.document or "", citation.page or 1
         told = f"{document}: “{short(citation.quote, 240)}”" if citation.quote else "Opens the page."
         opened = OpenPage(document, citation.version or 0, page, citation.quote, page, start=citation.start)
-        links.append(PageLink(label, plain_markdown(told), opened))
+        links.append(PageLink(html, told, opened))
     for near in entry.nearest[:1]:
         where = page_text(PageRef(near.document, near.page, near.page_label))
-        told = plain_markdown(f"Opens the nearest page of {view.title(near.document)}.")
+        told = f"Opens the nearest page of {view.title(near.document)}."
         opened = OpenPage(near.document, near.version, near.page)
-        links.append(PageLink(plain_markdown(f"Nearest: {where}"), told, opened))
+        links.append(PageLink(plain_html(f"Nearest: {where}"), told, opened))
     return links

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from functools import partial
 
 import streamlit as st
@@ -18,12 +18,10 @@ from chatbot.search.editions import Listed, series_of
 from chatbot.ui import compare_session, overlay, session
 from chatbot.ui.app_opening import opening
 from chatbot.ui.compare_chart import draw_chart
-from chatbot.ui.compare_entries import ComparisonView, begin_view, filled, grid_of
-from chatbot.ui.compare_grid import Drawing, draw_file, draw_grid, draw_plain, draw_table
-from chatbot.ui.compare_key_figures import draw_key_figures
-from chatbot.ui.compare_start import invite, teach
+from chatbot.ui.compare_entries import ComparisonView, begin_view, filled, table_of
+from chatbot.ui.compare_start import WHAT, invite, teach
+from chatbot.ui.figure_table import Drawing, draw_figures, draw_file, draw_pane, draw_table
 from chatbot.ui.model_comparison import draw_model_comparison
-from chatbot.ui.page_view import show_open_page
 from chatbot.ui.safe_text import counted, notice_html, plain_markdown, quiet_html, table_html
 from ingestion.language.periods import find_periods
 from ingestion.pages.document_facts import period_in
@@ -47,9 +45,8 @@ def show(context: AppContext) -> None:
     """Draws the page."""
     rows = [row for row in context.chatbot.documents() if row.removed_at is None]
     st.title("Compare", anchor=False)
-    show_open_page(context)
     if not rows:
-        teach()
+        teach(WHAT)
         return
     comparison = compare_session.shown()
     if comparison is None:
@@ -59,9 +56,6 @@ def show(context: AppContext) -> None:
         "What to compare", views, key=compare_session.VIEW, horizontal=True, label_visibility="collapsed"
     )
     if view == views[1]:
-        draw_key_figures(rows, context)
-        return
-    if view == views[2]:
         draw_model_comparison(sorted(row.name for row in rows), context)
         return
     _draw_fields(rows, context)
@@ -76,6 +70,7 @@ def show(context: AppContext) -> None:
     if running is None:
         st.html(notice_html(NOT_KEPT, "Press Compare to run it again."))
         return
+    draw_pane(context)
     begun = begin_view(comparison, context)
 
     def named(place: EntryPlace) -> str:
@@ -205,20 +200,19 @@ def _offer_series(rows: Sequence[DocumentRow], chosen: Sequence[str], titles: Ma
 def _draw_found(begun: ComparisonView, context: AppContext, running: Running) -> None:
     """Draws what has come so far, and once all has, the chart and the file. begun: the view of nothing."""
     view = filled(begun, running.found())
-
-    def again(place: EntryPlace) -> Callable[[], None]:
-        return partial(context.comparisons.go_on, running, (place,))
-
-    grid = grid_of(view, running, None if running.busy else again)
-    draw_grid(grid)
+    draw_figures(table_of(view, running))
     if view.is_ranked_across_years:
         st.html(quiet_html(ACROSS_YEARS))
     entries = [view.found[place] for place in view.comparison.places if place in view.found]
-    if not running.busy and entries:
-        draw_chart(view.comparison, entries, view.titles)
-        _draw_formulas(entries, view)
-        draw_plain(view.comparison.question, [grid])
-        _draw_file(context, entries, view)
+    if running.busy or not entries:
+        return
+    failed = tuple(entry.place for entry in entries if entry.state == "failed")
+    if failed:
+        again = partial(context.comparisons.go_on, running, failed)
+        st.button("Ask the failed ones again", key="compare-again", icon=":material/refresh:", on_click=again)
+    draw_chart(view.comparison, entries, view.titles)
+    _draw_formulas(entries, view)
+    _draw_file(context, entries, view)
 
 
 def summary_text(found: Mapping[EntryPlace, Entry], total: int) -> str:

@@ -25,7 +25,6 @@ __all__ = [
     "open_comparison",
     "problem",
     "put_problem",
-    "show_view",
     "shown",
     "take_from_chat",
 ]
@@ -36,7 +35,7 @@ DOCUMENTS = "compare-documents"
 YEARS = "compare-years"
 VIEW = "compare-view"
 # What the page compares.
-VIEWS = ("Documents and years", "Key figures", "Models")
+VIEWS = ("Documents and years", "Models")
 # What Chat brought into the fields, and from which exchange.
 BROUGHT, EXCHANGE = "compare-brought", "compare-exchange"
 SHOWN, PROBLEM = "comparison", "compare-problem"
@@ -76,12 +75,6 @@ def fill(question: str, names: Sequence[str], years: Sequence[str] = ()) -> None
         list(names),
         list(years),
     )
-
-
-def show_view(number: int) -> None:
-    """Goes to the page. number: of what it compares, see VIEWS."""
-    st.session_state[VIEW] = VIEWS[number]
-    st.switch_page("compare_page.py")
 
 
 def take_from_chat(context: AppContext) -> None:

@@ -10,11 +10,11 @@ from chatbot.app.app_context import AppContext
 from chatbot.records import DocumentRow
 from chatbot.search.editions import Listed, series_of
 from chatbot.ui import compare_session
-from chatbot.ui.example_questions import only_samples
+from chatbot.ui.example_questions import is_sample
 from chatbot.ui.safe_text import counted, paragraphs_html, plain_markdown, quiet_html
 from ingestion.records import DocumentFacts
 
-__all__ = ["examples", "invite", "teach"]
+__all__ = ["WHAT", "examples", "invite", "teach"]
 
 # The number of documents of an example, and of examples.
 MOST_IN_EXAMPLE, MOST_EXAMPLES = 4, 3
@@ -30,14 +30,14 @@ SAMPLES = (
         (),
     ),
 )
-WHAT = "Ask one question of several documents or years, and see the answers side by side with their pages."
+WHAT = "Ask one question of several documents or years. See the answers side by side."
 FROM_CHAT = "This question comes from Chat. Add documents or years, then press Compare."
 
 
-def teach() -> None:
-    """Says what the page is for, where there are no documents."""
+def teach(what: str) -> None:
+    """Says what a page is for, where there are no documents."""
+    st.html(paragraphs_html(what))
     st.html('<p class="refusal">There are no documents yet</p>')
-    st.html(paragraphs_html(f"{WHAT} Add documents first."))
     st.page_link("documents_page.py", label="Add documents", icon=":material/upload_file:")
 
 
@@ -50,7 +50,7 @@ def invite(rows: Sequence[DocumentRow], context: AppContext) -> None:
     titles = context.chatbot.titles()
     found = examples(rows, _with_accounts(rows, context))
     if found:
-        st.caption("For example:")
+        st.html(quiet_html("Try comparing"))
     for number, (question, names, years) in enumerate(found):
         of = titles.get(names[0], names[0]) if len(names) == 1 else counted(len(names), "document")
         about = ", ".join([of, *([counted(len(years), "year")] if years else [])])
@@ -84,7 +84,7 @@ def examples(
     accounts: documents with a statement of income.
     """
     there = {row.name for row in rows}
-    if only_samples(rows):
+    if all(map(is_sample, there)):
         return [sample for sample in SAMPLES if there.issuperset(sample[1])]
     listed = [Listed(row.name, row.title, DocumentFacts(row.period, row.status)) for row in rows]
     series = max((series_of(row.name, listed) for row in rows), key=len, default=[])

@@ -38,7 +38,7 @@ def draw_beginnings(context: AppContext, *, disabled: bool) -> None:
         key="new-private",
         icon=":material/visibility_off:",
         type="tertiary",
-        help="Nothing of it is kept on disk; it is gone when the server stops.",
+        help="Nothing of it is stored, and it ends when the server stops.",
         on_click=session.begin_private,
         args=(context,),
         disabled=disabled,

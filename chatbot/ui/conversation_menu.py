@@ -160,10 +160,10 @@ def _switch(row: ConversationRow, context: AppContext, memory: str, key: str) ->
 
 def _choose(row: ConversationRow, context: AppContext, shortens: str, recalls: str) -> None:
     state = st.session_state
+    # A switch that is off because the settings are says nothing about this conversation.
+    compresses = state[shortens] if session.settings(context).compression else row.compresses
     _try(
-        partial(
-            context.chatbot.conversations.choose, compresses=state[shortens], recalls_others=state[recalls]
-        ),
+        partial(context.chatbot.conversations.choose, compresses=compresses, recalls_others=state[recalls]),
         row.id,
         session.owner(),
     )

@@ -28,7 +28,7 @@ __all__ = ["draw_adding", "language_choice", "take_files"]
 MOST_ASKED = 4
 # The number of remarks that are spelled out.
 MOST_SAID = 8
-FILES = f"Add documents ({KINDS}), up to {{:,}} MB each. You can drop a folder too."
+FILES = "Add documents, up to {:,} MB each. You can drop a folder too."
 FOLDER = "Add all documents in a folder and its subfolders, up to {:,} MB each."
 
 
@@ -44,18 +44,17 @@ def draw_adding(context: AppContext) -> None:
         accept_multiple_files="directory" if folder else True,
         key=f"upload-{document_session.upload_number()}",
         max_upload_size=largest,
+        help=f"{KINDS[0].upper()}{KINDS[1:]}.",
     )
     if len(languages) > 1:  # before files are taken, or the choice is forgotten
-        st.selectbox(
-            "Scans in", languages, key="scan-languages", width=150, help="The language of scanned pages."
-        )
+        st.selectbox("Language of scans", languages, key="scan-languages", width=150)
     if not files:
         label = "Choose files instead" if folder else "Choose a folder instead"
         st.button(
             label, key="folder", type="tertiary", on_click=document_session.want_folder, args=(not folder,)
         )
     elif context.check.running:
-        st.html(quiet_html("These files are added once the check of the store has ended."))
+        st.html(quiet_html("These files are added once the check has ended."))
     else:
         take_files(files, context)
         st.rerun()

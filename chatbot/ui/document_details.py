@@ -72,7 +72,7 @@ def _draw_ways(context: AppContext, name: str, stored: Version) -> None:
             "then."
         )
         st.selectbox(
-            "Scans in",
+            "Language of scans",
             language_choice(context, stored.languages),
             key="report-languages",
             width=150,

@@ -59,7 +59,7 @@ def draw_space(context: AppContext) -> None:
 
 
 def health_text(rows: Sequence[DocumentRow], coming: int) -> str:
-    """Says whether all documents can be searched.
+    """Says what can be asked about now.
 
     rows: the documents that exist.
     coming: how many are being added and cannot be searched yet.
@@ -73,15 +73,14 @@ def health_text(rows: Sequence[DocumentRow], coming: int) -> str:
         more = ""
     if not count:
         return more.strip().replace(" more ", " ", 1) or "There are no documents to search."
-    all_of = "The document" if count == 1 else f"All {count:,} documents"
-    said = (
-        f"✓ {all_of} can be searched."
-        if not lost
-        else f"⚠ {count - lost:,} of {count:,} can be searched. No text was found in the others."
-    )
+    all_of = "the document" if count == 1 else f"all {count:,} documents"
+    if lost:
+        said = f"⚠ You can ask about {count - lost:,} of {count:,}. No text was found in the others."
+    else:
+        said = f"✓ You can ask about {all_of}."
     if words:
-        left = "for now" if words == count else f"{words:,} of them"
-        said = f"{said[:-1]}, {left} by words only until search by meaning is ready."
+        of_them = "" if words == count else f" in {words:,} of them"
+        said += f" Search{of_them} still improves."
     return said + more
 
 

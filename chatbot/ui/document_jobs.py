@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+import time
 from collections.abc import Sequence
 
 import streamlit as st
@@ -16,13 +18,13 @@ __all__ = [
     "draw_added",
     "draw_jobs",
     "ended_text",
+    "falling",
     "left_text",
     "new_names",
     "own_jobs",
     "phase_text",
     "progress_text",
     "share_of_all",
-    "speed_text",
 ]
 
 # The number of doubtful pages that are spelled out. The report has them all.
@@ -41,8 +43,8 @@ SAME_FILE = "The same file as "
 # Up to this many seconds time is shown in seconds, in steps of five; it is not known more exactly.
 SECONDS_TOLD = 90
 STEP = 5
-# From this many pages a second on, tenths do not matter.
-FAST = 10
+# So many seconds an outcome without trouble is shown, with the way to undo it.
+OUTCOME_SECONDS = 600
 
 
 def own_jobs(context: AppContext) -> list[Job]:
@@ -73,7 +75,7 @@ def draw_jobs(context: AppContext) -> None:
     for job in jobs:
         if job.phase == "password":
             _ask_password(job, context)
-    shown = [job for job in jobs if job.phase != "password"]
+    shown = [job for job in jobs if job.phase != "password" and not _is_old(job)]
     if not shown:
         return
     running = [job for job in shown if job.busy]
@@ -87,13 +89,36 @@ def draw_jobs(context: AppContext) -> None:
         _draw_buttons(shown, running, context)
 
 
+def _is_old(job: Job) -> bool:
+    """Whether its outcome was seen long ago."""
+    ended: dict[int, float] = st.session_state.setdefault("jobs-ended", {})
+    seen = ended.setdefault(job.id, time.monotonic()) if job.finished else time.monotonic()
+    return time.monotonic() - seen > OUTCOME_SECONDS and not _is_trouble(job)
+
+
+def falling(told: dict[int, float], key: int, seconds: float | None) -> float | None:
+    """Returns an estimate that only falls, infinite while it would rise.
+
+    told: the last one by key, which is noted. key: of a file, or less than 0.
+    """
+    if seconds is None:
+        return None
+    if seconds > told.get(key, seconds) + STEP:
+        return math.inf
+    told[key] = min(seconds, told.get(key, seconds))
+    return told[key]
+
+
 def _bar_text(shown: Sequence[Job], running: Sequence[Job], context: AppContext) -> str:
+    told = st.session_state.setdefault("jobs-left", {})
     if len(shown) == 1:
         (job,) = running
-        return f"**{plain_markdown(short(job.name, 60))}** · {plain_markdown(phase_text(job))}"
+        said = phase_text(job, falling(told, job.id, job.seconds_left))
+        return f"**{plain_markdown(short(job.name, 60))}** · {plain_markdown(said)}"
     done = len(shown) - len(running)
     ready = sum(job.result is not None and job.phase not in {"failed", "cancelled"} for job in shown)
-    return plain_markdown(progress_text(done, len(shown), context.additions.seconds_left(), ready))
+    left = falling(told, -len(shown), context.additions.seconds_left())
+    return plain_markdown(progress_text(done, len(shown), left, ready))
 
 
 def progress_text(done: int, count: int, seconds: float | None, ready: int = 0) -> str:
@@ -255,24 +280,21 @@ def _ask_password(job: Job, context: AppContext) -> None:
         st.rerun()
 
 
-def phase_text(job: Job) -> str:
-    """Says what is being done with an unfinished file, how far it is and about how long it will take."""
+def phase_text(job: Job, seconds: float | None = None) -> str:
+    """Says what is being done with an unfinished file, and how far it is.
+
+    seconds: left until one can ask about it.
+    """
     if job.cancelling:
         return "cancelling"
     if job.phase == "waiting":
         return f"waiting. {job.problem}" if job.problem else "waiting"
     if job.phase == "embedding":
-        new = job.result is not None and job.result.status == "replaced" and not job.again
-        again = "read again; the earlier reading is searched until it is complete"
-        if job.again:
-            searched = again
+        if job.again or (job.result is not None and job.result.status == "replaced"):
+            asked = "the earlier reading answers until this one is ready"
         else:
-            searched = (
-                "new version read; the old one is searched until it is complete"
-                if new
-                else "you can ask about it now"
-            )
-        text = f"{searched}; preparing search by meaning, {job.done:,} of {job.total:,}"
+            asked = "you can ask about it now; answers still improve"
+        text = f"{asked}, {job.done:,} of {job.total:,} passages prepared"
     elif job.phase == "images":
         far = f", {job.done:,} of {job.total:,} pages" if job.total else ""
         text = f"you can ask about it now; reading text in images{far}"
@@ -283,30 +305,21 @@ def phase_text(job: Job) -> str:
         what = "page" if job.phase == "reading" else "scanned page"
         text = f"{_all(job.total, what)} read, storing the text"
     else:
-        text = (
-            f"{'reading page' if job.phase == 'reading' else 'reading scanned pages,'} {job.done:,} of "
-            f"{job.total:,}"
-        )
-    text = f"{text}{speed_text(job)}"
-    return f"{text}. Waiting: {job.problem}" if job.problem else f"{text}{left_text(job.seconds_left)}"
+        what = "reading page" if job.phase == "reading" else "reading scanned pages,"
+        text = f"{what} {job.done:,} of {job.total:,}{left_text(seconds)}"
+    return f"{text}. Waiting: {job.problem}" if job.problem else text
 
 
 def _all(count: int, what: str) -> str:
     return f"its one {what}" if count == 1 else f"all {count:,} {what}s"
 
 
-def speed_text(job: Job) -> str:
-    """Says the speed in pages or passages a second; "" if unknown, or if all is read."""
-    if not job.per_second or job.done >= job.total:
-        return ""
-    speed = f"{job.per_second:,.0f}" if job.per_second >= FAST else f"{job.per_second:.1f}"
-    return f", {speed} {'passages' if job.phase == 'embedding' else 'pages'} a second"
-
-
 def left_text(seconds: float | None) -> str:
     """Writes the time left as people do; "" if unknown."""
     if seconds is None or seconds < 1:
         return ""
+    if math.isinf(seconds):
+        return ", a few minutes left"
     if seconds < SECONDS_TOLD:
         return f", about {max(STEP, round(seconds / STEP) * STEP)} s left"
     return f", about {round(seconds / 60)} min left"
@@ -323,7 +336,7 @@ def ended_text(job: Job) -> str:
             else f"{name}: cancelled. Nothing of it was kept."
         )
     if result is None:
-        return f"✓ {name}: search by meaning is ready."
+        return f"✓ {name}: ready."
     if job.phase == "failed":
         return (
             f"⚠ {name}: not read again. Nothing changed. {result.error}"

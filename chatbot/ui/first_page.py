@@ -1,9 +1,10 @@
-"""Draws the chat before its first question: name and promise, questions, covers, and the field for files."""
+"""Draws the chat before its first question: name and promise, field for files, questions, covers and ways."""
 
 from __future__ import annotations
 
 import base64
 from collections.abc import Callable, Sequence
+from functools import partial
 from pathlib import Path
 
 import streamlit as st
@@ -12,9 +13,9 @@ from streamlit.typing import UploadedFile
 from chatbot.app.app_context import AppContext
 from chatbot.records import DocumentRow
 from chatbot.settings import is_installed
-from chatbot.ui import compare_session, document_session, overlay
+from chatbot.ui import document_session, overlay
 from chatbot.ui.document_jobs import draw_added
-from chatbot.ui.example_questions import draw_examples, example_questions
+from chatbot.ui.example_questions import draw_examples, example_questions, is_sample
 from chatbot.ui.model_choice import draw_invitation
 from chatbot.ui.overlay import OpenPage
 from chatbot.ui.page_view import show_open_page
@@ -26,11 +27,13 @@ __all__ = ["draw_first_page"]
 
 NAME = "Finpolicy"
 PROMISE = "Ask your financial documents. Every answer shows the page to check it on."
+EMPTY = "There are no documents yet. Add a report, a budget or a policy, then ask about it."
 MARK = base64.b64encode(Path(__file__).with_name("static").joinpath("icon.png").read_bytes()).decode()
 # The newest documents are shown by their covers.
 MOST_COVERS = 6
-LONGEST_TITLE = 60
+LONGEST_TITLE = 90
 DROP = "Add documents to ask about"
+SAMPLES = "Valmora is made up: its documents are samples to try."
 # The part of the page that draws the page of a cover.
 COVERS = "covers"
 
@@ -48,28 +51,44 @@ def draw_first_page(
             f'<div><p class="name">{NAME}</p><p class="promise">{PROMISE}</p></div></div>'
         )
         if documents:
-            _draw_ways()
+            _draw_ways(context)
+        else:
+            st.html(quiet_html(EMPTY))
+        if add is not None:
+            # It is one line below the promise where there are documents.
+            with st.container(key="drop-more" if documents else "drop-first"):
+                _draw_field(context, add)
+        if documents:
             chatbot = context.chatbot
             draw_examples(example_questions(documents, chatbot.library, chatbot.titles()))
             _draw_covers(documents, context)
-            draw_invitation(context, "first")
-        else:
-            st.html(quiet_html("There are no documents yet. Add some, text or scans, and ask."))
-        if add is not None:
-            # On a narrow page it is one button below the promise where there are documents.
-            with st.container(key="drop-more" if documents else "drop-first"):
-                _draw_field(context, add)
+            _draw_samples(documents, context)
         if not documents and not is_installed():
             made = "`make samples` makes four sample documents in `documents/samples`"
             st.caption(f"No document to hand? {made}, and `make run` adds them.")
 
 
-def _draw_ways() -> None:
-    """Draws the ways to what a narrow page has behind its menu. Hidden where the menu is in sight."""
+def _draw_ways(context: AppContext) -> None:
+    """Draws the ways to what else there is."""
     with st.container(key="first-ways", horizontal=True, gap="small"):
-        for view, label in ((1, "Key figures"), (0, "Compare")):
-            if st.button(label, key=f"way-{view}"):
-                compare_session.show_view(view)
+        st.page_link("key_figures_page.py", label="See all key figures", icon=":material/monitoring:")
+        st.page_link("compare_page.py", label="Compare documents", icon=":material/table_chart:")
+        draw_invitation(context, "first")
+
+
+def _draw_samples(documents: Sequence[DocumentRow], context: AppContext) -> None:
+    """Says that the samples are no real documents, with a button that removes them."""
+    samples = [row.name for row in documents if is_sample(row.name)]
+    if samples:
+        with st.container(key="samples", horizontal=True, vertical_alignment="center", gap="small"):
+            st.html(quiet_html(SAMPLES))
+            remove = partial(_remove, samples, context)
+            st.button("Remove the samples", key="samples-away", type="tertiary", on_click=remove)
+
+
+def _remove(names: Sequence[str], context: AppContext) -> None:
+    for name in names:
+        document_session.attempt(context.chatbot.remove, name)
 
 
 @st.fragment

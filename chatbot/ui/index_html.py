@@ -13,16 +13,16 @@ from chatbot.ui.streamlit_internals import FIRST_PAGE
 
 __all__ = ["ADDRESSES", "PAGES", "ROUTES", "SCRIPTS", "served_index"]
 
-# The pages in their order: file, title, icon. The first is at the server's own address, each other at its
-# title's.
+# The pages in their order: file, title, icon. The first is at the server's own address.
 PAGES = (
     ("chat_page.py", "Chat", ":material/chat:"),
     ("documents_page.py", "Documents", ":material/folder_open:"),
+    ("key_figures_page.py", "Key figures", ":material/monitoring:"),
     ("compare_page.py", "Compare", ":material/table_chart:"),
     ("memory_page.py", "Memory", ":material/bookmarks:"),
     ("settings_page.py", "Settings", ":material/tune:"),
 )
-ADDRESSES = tuple(title.lower() for _, title, _ in PAGES[1:])
+ADDRESSES = tuple(title.lower().replace(" ", "-") for _, title, _ in PAGES[1:])
 SERVER_ADDRESS = Path(__file__).with_name("static").joinpath("server_address.js").read_text("utf-8")
 INLINE = re.compile(r"<script>(.*?)</script>", re.S)
 

@@ -12,7 +12,7 @@ from chatbot.settings import Settings
 from chatbot.ui import address, overlay, session, uploads
 from chatbot.ui.app_opening import opening
 from chatbot.ui.browser_scripts import add_scripts
-from chatbot.ui.index_html import PAGES
+from chatbot.ui.index_html import ADDRESSES, PAGES
 from chatbot.ui.network_exposure import OPEN_WARNING, lacks_sign_in
 from chatbot.ui.safe_text import notice_html, paragraphs_html, plain_html
 from chatbot.ui.sign_in import draw_sign_in, draw_signed_in, may_enter
@@ -32,14 +32,8 @@ def show() -> None:
     _add_style()
     add_scripts()
     pages = [
-        st.Page(
-            file,
-            title=title,
-            icon=icon,
-            default=file == PAGES[0][0],
-            url_path=None if file == PAGES[0][0] else title.lower(),
-        )
-        for file, title, icon in PAGES
+        st.Page(file, title=title, icon=icon, default=path is None, url_path=path)
+        for (file, title, icon), path in zip(PAGES, (None, *ADDRESSES), strict=True)
     ]
     entered = may_enter()
     page = st.navigation(pages, position="sidebar" if entered else "hidden")

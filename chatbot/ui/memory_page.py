@@ -15,7 +15,7 @@ from chatbot.ui.memory_dialogs import show_dialog
 from chatbot.ui.safe_text import notice_html, quiet_html
 
 WHOSE = (
-    "What guides later answers, together with the documents. Your ratings and advice are used {} only, "
+    "What guides later answers beside the documents. Your ratings and advice are used {} only, "
     "unless you share them. You can turn memory off in each conversation's menu."
 )
 

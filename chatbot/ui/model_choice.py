@@ -19,7 +19,7 @@ from chatbot.user_settings import LONGEST_MODEL, check_model_name
 __all__ = ["draw_connection", "draw_invitation", "forget_connection"]
 
 OR_NAME = "Or type the model's name now, and save it."
-OWN_WORDS = "Answers are the documents' own words. For written answers, connect a model."
+INVITATION = "Connect a model for written answers"
 NO_LIST = "This server offers no list of models. Type the model's name as the server knows it."
 
 
@@ -37,7 +37,7 @@ def draw_invitation(context: AppContext, place: str) -> None:
     if session.settings(context).chat_model or context.settings.offline:
         return
     with st.container(key=f"invitation-{place}"):
-        st.page_link("settings_page.py", label=OWN_WORDS, icon=":material/tune:")
+        st.page_link("settings_page.py", label=INVITATION, icon=":material/tune:")
 
 
 def draw_connection(context: AppContext, provider: Provider) -> None:

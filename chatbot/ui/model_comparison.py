@@ -29,10 +29,10 @@ __all__ = ["draw_model_comparison", "offered_models"]
 POLL_SECONDS = 0.5
 QUESTION, MODELS, DOCUMENTS, RUN = "models-question", "models-chosen", "models-documents", "models-run"
 WHAT = (
-    "Ask two to four models the same question about the same pages, and see how much of each answer is "
+    "Ask two to four models the same question about the same pages. See how much of each answer is "
     "confirmed. Nothing is saved."
 )
-HOW = "You can also type the name of another model at your endpoint, or PROVIDER:MODEL, such as ollama:qwen3."
+HOW = "Type another model's name to add it, or PROVIDER:MODEL, such as ollama:qwen3."
 
 
 class _Run:

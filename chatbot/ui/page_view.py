@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from html import escape
 
 import streamlit as st
@@ -11,19 +11,30 @@ from chatbot.app.app_context import AppContext
 from chatbot.app.marked_pages import PageImage
 from chatbot.errors import EncryptedError, ProjectError
 from chatbot.records import PageRef
+from chatbot.search.document_description import described
+from chatbot.search.sections import Section
 from chatbot.store.catalog import StoredPage
 from chatbot.ui import overlay
 from chatbot.ui.browser_scripts import scroll_to_mark
 from chatbot.ui.overlay import OpenPage
 from chatbot.ui.routes import image_address, original_address
-from chatbot.ui.safe_text import notice_html, page_text, paragraphs_html, plain_html, plain_markdown, short
+from chatbot.ui.safe_text import (
+    notice_html,
+    page_text,
+    paragraphs_html,
+    plain_html,
+    plain_markdown,
+    quiet_html,
+    short,
+)
 from chatbot.ui.streamlit_internals import is_part_run
 from ingestion.invisible_characters import visible
 from ingestion.reading.formats import MADE
 
 __all__ = ["show_open_page"]
 
-LONGEST_QUOTE = 600
+LONGEST_QUOTE, LONGEST_PART = 600, 60
+OUTLINE = "outline"
 # Pixels that are left for the page between the pane's edges. style.css makes room for it beside the answer.
 WIDTH_INSIDE = 592
 # Zoom levels, as shares of that width: the whole page, as large as print, as under a magnifier.
@@ -66,12 +77,13 @@ def _page(opened: OpenPage, context: AppContext, shown: Callable[[OpenPage], Non
     version = catalog.version(opened.version)
     if stored is None or version is None:
         _head(opened, context)
-        st.html(notice_html("This page is not there any more: its document was removed or replaced."))
+        st.html(notice_html("This page is gone. Its document was removed or replaced."))
         return
     with st.container(key="leaf"):
         _head(opened, context)
         _leaf(opened, stored, version.pages)
         _passages(opened)
+    _draw_outline(opened, context)
     if opened.page == opened.quoted:
         quote = opened.quote
     else:
@@ -127,11 +139,7 @@ def _ask_password(opened: OpenPage, error: EncryptedError) -> None:
     Its text can be searched without it; looking at a page needs the password, in this session only.
     """
     tried = overlay.password_for(opened.version) is not None
-    said = (
-        error.message
-        if tried
-        else "This file is protected: its text was kept, its pages are shown with the password only."
-    )
+    said = error.message if tried else "This file is protected. Its pages are shown with the password only."
     st.html(notice_html(said, "The password is kept for this session only and never stored."))
     with st.form("unlock-page", border=False, clear_on_submit=True):
         password = st.text_input("Password", type="password", key="page-password")
@@ -141,7 +149,9 @@ def _ask_password(opened: OpenPage, error: EncryptedError) -> None:
 
 
 def _head(opened: OpenPage, context: AppContext) -> None:
-    """Draws the row with the document's title and the button that closes the pane."""
+    """Draws the row with the document's title, its outline, and the button that closes the pane."""
+    # On a narrow page the pane is a sheet that is pulled down by this.
+    st.html('<div class="handle" aria-hidden="true"></div>')
     with st.container(
         horizontal=True,
         vertical_alignment="center",
@@ -152,7 +162,34 @@ def _head(opened: OpenPage, context: AppContext) -> None:
     ):
         title = plain_html(short(context.chatbot.title(opened.document), 70))
         st.html(f'<h2 class="pane-title" data-tip="{plain_html(opened.document)}">{title}</h2>')
+        _small("Outline", "pane-outline", "toc", _switch_outline)
         _small("Close the page", "pane-close", "close", overlay.close_page)
+
+
+def _draw_outline(opened: OpenPage, context: AppContext) -> None:
+    """Draws the document's parts, each of which turns to its page, if they were asked for."""
+    if not st.session_state.get(OUTLINE):
+        return
+    kept: dict[int, Sequence[Section]] = st.session_state.setdefault("outlines", {})
+    if opened.version not in kept:
+        title = context.chatbot.title(opened.document)
+        kept[opened.version] = described(context.chatbot.library, opened.version, title).parts
+    with st.container(key="outline-parts", gap=None):
+        for number, part in enumerate(kept[opened.version]):
+            label = f"{plain_markdown(short(part.title, LONGEST_PART))} · p.\u00a0{part.page}"
+            to = OpenPage(opened.document, opened.version, part.page)
+            st.button(label, key=f"part-{number}", type="tertiary", on_click=_turn_to_part, args=(to,))
+        if not kept[opened.version]:
+            st.html(quiet_html("No headings were found in this document."))
+
+
+def _turn_to_part(page: OpenPage) -> None:
+    overlay.turn_to(page)
+    _switch_outline()
+
+
+def _switch_outline() -> None:
+    st.session_state[OUTLINE] = not st.session_state.get(OUTLINE)
 
 
 def _leaf(opened: OpenPage, stored: StoredPage, pages: int) -> None:
@@ -231,11 +268,11 @@ def _passages(opened: OpenPage) -> None:
             "arrow_upward",
             overlay.turn_to,
             before,
-            shortcut="P",
+            shortcut="K",
         )
-        _small("Next citation", "passage-next", "arrow_downward", overlay.turn_to, after, shortcut="N")
+        _small("Next citation", "passage-next", "arrow_downward", overlay.turn_to, after, shortcut="J")
         st.html(
-            f'<p class="quiet">Citation {opened.number} of {len(among)} of this answer{away}</p>',
+            f'<p class="quiet">Citation {opened.number} of {len(among)}{away}</p>',
             width="content",
         )
 
@@ -281,18 +318,13 @@ def _passage(quote: str, located: bool) -> None:
 
 
 def _how_read(stored: StoredPage) -> str:
-    """Says in one line where text and number of the page come from."""
-    text = {
+    """Says in one line where the text of the page comes from."""
+    return {
         "text": "Text taken from the PDF.",
-        "text-pypdf": "Text taken from the PDF by its second reader.",
+        "text-pypdf": "Text taken from the PDF.",
         "text+ocr": (
-            f"Text taken from the PDF, and read from pictures on the page by OCR, confidence "
+            f"Text taken from the PDF, and read from its pictures by OCR, confidence "
             f"{stored.confidence or 0:.0f} of 100."
         ),
         "ocr": f"Text read from the page's image by OCR, confidence {stored.confidence or 0:.0f} of 100.",
     }.get(stored.method, "No text was found on this page.")
-    label = {
-        "printed": "Its printed number is in the page's header or footer.",
-        "pdf": "Its number comes from the PDF's own page labels.",
-    }
-    return f"{text} {label.get(stored.label_source or '', 'It has no printed number.')}"

@@ -42,12 +42,8 @@ GROUPS = (
     ("Your own", "other", [OTHER]),
 )
 LOCAL_NOTE = "At this address, nothing leaves this machine."
-KEY_NOTE = (
-    "Your key is kept in memory until the server stops, goes to this provider only, and is never shown."
-)
-OPEN_PAGE = (
-    "This page was opened over http://. A key that you enter here can be read on its way to the server."
-)
+KEY_NOTE = "Your key goes to this provider only. It is never shown, and forgotten when the server stops."
+OPEN_PAGE = "This page was opened over http://. Others may read a key on its way to the server."
 AZURE_HINT = "Enter the one of yours, such as https://NAME.openai.azure.com."
 ADDRESS_HINT = "Enter the address of the server, such as http://localhost:8000/v1."
 

@@ -56,10 +56,16 @@ LISTED_WORD = 300
 
 
 def short(text: str, most: int = 48) -> str:
-    """Shortens `text` in its middle to at most `most` characters, so that its ending ("(2)") stays."""
+    """Shortens `text` in its middle to at most `most` characters, so that its ending ("(2)") stays.
+
+    Words stay whole where there are blanks.
+    """
     if len(text) <= most:
         return text
-    return f"{text[: most * 2 // 3 - 1]}…{text[-(most // 3) :]}"
+    head, tail = text[: most * 2 // 3 - 1], text[-(most // 3) :]
+    if " " in head.strip() and " " in tail.strip():
+        return f"{head.rpartition(' ')[0].rstrip()} … {tail.partition(' ')[2].lstrip()}"
+    return f"{head}…{tail}"
 
 
 def plain_markdown(text: str) -> str:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import secrets
 import threading
 import time
-from collections.abc import Callable, Collection, Iterable
+from collections.abc import Callable, Collection, Iterable, Sequence
 
 import streamlit as st
 
@@ -141,6 +141,7 @@ def begin_conversation(context: AppContext) -> str:
     else:
         begun = conversations.begin(owner(), private=is_private(given))
     open_conversation(begun)
+    st.session_state["scope_of"] = begun
     return begun
 
 
@@ -209,19 +210,36 @@ def scope_next(names: Callable[[], Iterable[str]]) -> None:
     st.session_state["scope_next"] = names
 
 
-def take_scope(there: Collection[str]) -> None:
-    """Limits searches to the documents that were noted for this run, before the field for them is drawn.
+def take_scope(there: Collection[str], context: AppContext) -> None:
+    """Limits searches to the documents of the conversation that is shown, before their field is drawn.
 
-    The field reads their titles from the address. An address may also have the names of their files.
+    These are what its last question was limited to, all for a new conversation, and what was noted for this
+    run. The field reads their titles from the address. An address may also have the names of their files.
 
     there: the documents that can be chosen.
     """
+    state, shown = st.session_state, conversation()
     addressed = [name for name in st.query_params.get_all("scope") if name in there]
-    if addressed and "scope" not in st.session_state:
-        st.session_state["scope"] = addressed
-    names = st.session_state.pop("scope_next", None)
+    if addressed and "scope" not in state:
+        state["scope"] = addressed
+    elif state.get("scope_of", shown if "scope" in st.query_params else "") != shown:
+        state["scope"] = [name for name in _asked_last(shown, context) if name in there]
+    state["scope_of"] = shown
+    names = state.pop("scope_next", None)
     if names is not None and (chosen := [name for name in names() if name in there]):
-        st.session_state["scope"] = chosen
+        state["scope"] = chosen
+
+
+def _asked_last(conversation: str | None, context: AppContext) -> Sequence[str]:
+    """The documents to which the last question of a conversation was limited; () for all."""
+    try:
+        if conversation:
+            last = context.chatbot.conversations.get(conversation, owner()).exchanges
+            answer = context.chatbot.memory.answer(conversation, last, owner()) if last else None
+            return answer.names if answer else ()
+    except (NotFoundError, StoreError):  # its page says so
+        pass
+    return ()
 
 
 def begin_edit(conversation: str, number: int) -> None:

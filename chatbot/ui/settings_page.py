@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from functools import partial
+from typing import Any
 
 import streamlit as st
 
@@ -16,7 +17,6 @@ from chatbot.ui.model_trials import worded
 from chatbot.ui.safe_text import notice_html, plain_html, plain_markdown, quiet_html
 from chatbot.ui.settings_model import draw_model, forget_form
 from chatbot.user_settings import PREFERENCES, Chosen, Preference, Value, server_value
-from ingestion.ocr.scan_languages import languages_text
 
 __all__ = ["show", "shown_value"]
 
@@ -46,7 +46,6 @@ def show(context: AppContext) -> None:
             draw_model(context, chosen)
         with st.expander("Advanced", key="advanced"):
             _draw_advanced(context, chosen)
-        st.html(quiet_html(languages_text(context.settings.scan_languages)))
         _draw_reset(context, changed=bool(chosen) or context.chatbot.own.has_key(session.owner()))
     except ProjectError as error:
         st.html(notice_html(error.message, error.hint))
@@ -118,50 +117,38 @@ def _reader(context: AppContext) -> str:
 
 
 def _draw_control(one: Preference, mine: Settings, context: AppContext) -> None:
-    """Draws the switch or number with the current value, which another tab may have changed."""
+    """Draws the switch or number with the current value, which another tab may have changed.
+
+    It also begins with that value: a browser that misses what the session sets shows what a field begins
+    with, and sends that back as if it were chosen.
+    """
     key = f"set-{one.name}"
     value = server_value(one.name, mine)
-    most = mine.window if one.name == "prompt_exchanges" else one.most
     if st.session_state.get(key) != value:
         st.session_state[key] = value
-    change = partial(_choose, one.name, key, context)
+    kind: type[float] | type[int] = int if isinstance(value, int) else float
+    most = mine.window if one.name == "prompt_exchanges" else one.most
+    common: dict[str, Any] = {
+        "key": key,
+        "label_visibility": "collapsed",
+        "on_change": partial(_choose, one.name, key, context),
+    }
     if one.choices:
-        st.selectbox(
-            one.label, one.choices, key=key, label_visibility="collapsed", width=160, on_change=change
-        )
+        st.selectbox(one.label, one.choices, one.choices.index(str(value)), width=160, **common)
     elif isinstance(value, str):
-        st.text_input(one.label, key=key, label_visibility="collapsed", width=160, on_change=change)
+        st.text_input(one.label, value, width=160, **common)
     elif isinstance(value, bool):
-        st.toggle(one.label, key=key, label_visibility="collapsed", on_change=change)
-    elif isinstance(value, int):
-        st.number_input(
-            one.label,
-            int(one.least),
-            int(most),
-            step=int(one.step),
-            key=key,
-            label_visibility="collapsed",
-            width=160,
-            on_change=change,
-        )
+        st.toggle(one.label, value, **common)
     else:
-        least = float(one.least)
-        step = float(one.step)
-        st.number_input(
-            one.label,
-            least,
-            float(most),
-            step=step,
-            format="%.2f",
-            key=key,
-            label_visibility="collapsed",
-            width=160,
-            on_change=change,
-        )
+        limits = kind(one.least), kind(most), value
+        form = None if kind is int else "%.2f"
+        st.number_input(one.label, *limits, step=kind(one.step), format=form, width=160, **common)
 
 
 def _choose(name: str, key: str, context: AppContext) -> None:
-    _try(lambda: context.chatbot.own.choose(session.owner(), name, st.session_state[key]))
+    """Stores what was chosen, unless it applies already."""
+    if st.session_state[key] != server_value(name, session.settings(context)):
+        _try(lambda: context.chatbot.own.choose(session.owner(), name, st.session_state[key]))
 
 
 def _draw_reset(context: AppContext, *, changed: bool) -> None:

@@ -24,7 +24,7 @@ TEXTS = {
         "Try another account, or ask whoever gives you accounts there.",
     ),
     UNFINISHED: (
-        "The provider let you in, but what it sent could not be used.",
+        "The provider let you in, but its reply could not be used.",
         f"Try again. {IN_THE_LOG}: often client_secret is wrong in .streamlit/secrets.toml, or a clock.",
     ),
 }

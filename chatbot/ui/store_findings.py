@@ -29,7 +29,7 @@ def show_check(check: StoreCheck, *, busy: Callable[[], bool]) -> None:
 def _draw(check: StoreCheck, busy: Callable[[], bool], was_running: bool) -> None:
     latest = check.latest()
     if latest is None:
-        _offer("Check the store", check, busy)
+        _offer("Check for problems", check, busy)
     elif latest.ended_at is None:
         st.html(
             f'<p class="quiet" role="status">{"Repairing" if latest.repair else "Checking"} the store …</p>'

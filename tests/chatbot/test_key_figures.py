@@ -126,15 +126,35 @@ def test_a_row_has_one_unit_the_original_stays() -> None:
     assert original_text(in_thousands) == "11,692,713, row “Row revenue”, column “2023”"
 
 
-def test_different_money_is_said_with_each_figure() -> None:
+def test_a_small_figure_keeps_its_digits() -> None:
+    sheet = key_figure_sheet(
+        [document("A.pdf", figure("revenue", 30, scale=1e3)), document("B.pdf", figure("revenue", 9))]
+    )
+    assert unit_of(sheet, "Revenue") == "$ thousand"
+    assert texts(sheet)["Revenue"] == ["30", "9,000"]
+
+
+def test_each_row_has_one_currency_and_says_it() -> None:
     sheet = key_figure_sheet(
         [
             document("A.pdf", figure("revenue", 10, unit="₹", scale=1e7)),
-            document("B.pdf", figure("revenue", 4, unit="$", scale=1e7)),
+            document("B.pdf", figure("revenue", 4, unit="$", scale=1e6)),
+            document("C.pdf", figure("revenue", 5, unit="$", scale=1e9)),
         ]
     )
-    assert texts(sheet)["Revenue"] == ["₹ 10", "$ 4"]
-    assert unit_of(sheet, "Revenue") == "crore"
+    dollars, rupees = sheet.rows
+    assert (dollars.unit_text, rupees.unit_text) == ("$ million", "₹ crore")
+    of_dollars = [sheet.cell(dollars, column) for column in sheet.columns]
+    assert [cell and dollars.text_of(cell) for cell in of_dollars] == [None, "4", "5,000"]
+    of_rupees = [sheet.cell(rupees, column) for column in sheet.columns]
+    assert [cell and rupees.text_of(cell) for cell in of_rupees] == ["10", None, None]
+    assert sheet.is_elsewhere(dollars, sheet.columns[0])
+    assert not sheet.is_elsewhere(rupees, sheet.columns[0])
+    assert [(line["document"], line["unit"]) for line in figure_lines(sheet)] == [
+        ("B.pdf", "$ million"),
+        ("C.pdf", "$ million"),
+        ("A.pdf", "₹ crore"),
+    ]
 
 
 def test_amounts_in_brackets_are_negative_and_per_share_has_no_scale() -> None:

@@ -184,7 +184,42 @@ if (!window.finpolicyInteraction) {
   };
   begin(100);
 
-  // Escape closes a panel from wherever the focus is, and "/" goes to the question.
+  // The first page that the last answer cites; once it is open, its own keys go on to the next.
+  const openLast = () => {
+    const cited = [...document.querySelectorAll('[class*="st-key-citations-"]')].pop();
+    const button = cited && cited.querySelector('button');
+    if (button) button.click();
+    return button;
+  };
+  // Where there is room, an open page gives way to that of the answer that has come.
+  document.addEventListener('finpolicy-answered', () => {
+    if (innerWidth >= 1200 && document.querySelector('.st-key-pane')) openLast();
+  });
+
+  // A sheet follows the finger on its handle, and closes if that was tapped or pulled down far enough.
+  let pulled = null;
+  document.addEventListener('pointerdown', (event) => {
+    const handle = event.target.closest ? event.target.closest('.handle') : null;
+    if (!handle) return;
+    pulled = { from: event.clientY, by: 0, pane: handle.closest('.st-key-pane') };
+    handle.setPointerCapture(event.pointerId);
+  });
+  document.addEventListener('pointermove', (event) => {
+    if (!pulled) return;
+    pulled.by = Math.max(0, event.clientY - pulled.from);
+    pulled.pane.style.transform = `translateY(${pulled.by}px)`;
+  });
+  for (const end of ['pointerup', 'pointercancel'])
+    document.addEventListener(end, () => {
+      if (!pulled) return;
+      pulled.pane.style.transform = '';
+      const close = document.querySelector('.st-key-pane-close button');
+      if (close && (pulled.by > 90 || pulled.by < 5)) close.click();
+      pulled = null;
+    });
+
+  // Escape closes a panel from wherever the focus is, "j" opens what the last answer cites, and "/" goes to
+  // the question.
   document.addEventListener('keydown', (event) => {
     if (event.key === 'Escape') hide();
     const panel = opened();
@@ -195,15 +230,9 @@ if (!window.finpolicyInteraction) {
       const close = panel.querySelector('button[aria-label="Close"], .st-key-pane-close button');
       if (close) close.click();
     }
-    if (
-      event.key !== '/' ||
-      typing ||
-      event.ctrlKey ||
-      event.metaKey ||
-      event.altKey ||
-      (panel && !beside)
-    )
-      return;
+    if (typing || event.ctrlKey || event.metaKey || event.altKey || (panel && !beside)) return;
+    if (event.key === 'j' && !panel) openLast();
+    if (event.key !== '/') return;
     const box = document.querySelector('[data-testid="stChatInput"] textarea');
     if (box) {
       event.preventDefault();
@@ -303,6 +332,19 @@ if (!window.finpolicyInteraction) {
     if (cell) put(5);
   });
 
+  // A cell of a table goes into the field that opens its page, numbered so that it can be pressed again.
+  let presses = 0;
+  document.addEventListener('click', (event) => {
+    const cell = event.target.closest ? event.target.closest('[data-cell]') : null;
+    const field = document.querySelector('.st-key-cell input');
+    if (!cell || !field) return;
+    const { set } = Object.getOwnPropertyDescriptor(HTMLInputElement.prototype, 'value');
+    set.call(field, `${cell.dataset.cell} ${++presses}`);
+    field.dispatchEvent(new Event('input', { bubbles: true }));
+    const enter = { key: 'Enter', code: 'Enter', keyCode: 13, which: 13, bubbles: true };
+    setTimeout(() => field.dispatchEvent(new KeyboardEvent('keydown', enter)), 30);
+  });
+
   // A file to take away opens no tab.
   document.addEventListener(
     'click',
@@ -332,7 +374,9 @@ if (!window.finpolicyInteraction) {
   };
   document.addEventListener('click', async (event) => {
     const by = event.target.closest
-      ? event.target.closest('[data-press], [class*="st-key-cite-"] button, [class*="st-key-near-"] button')
+      ? event.target.closest(
+          '[data-press], [data-cell], :is([class*="st-key-cite-"], [class*="st-key-near-"]) button',
+        )
       : null;
     if (by && event.isTrusted) {
       opener = by;

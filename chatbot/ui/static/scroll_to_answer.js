@@ -20,4 +20,5 @@
     if (--left) setTimeout(look, 120);
   };
   look();
+  document.dispatchEvent(new Event('finpolicy-answered'));
 }

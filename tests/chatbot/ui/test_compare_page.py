@@ -20,12 +20,11 @@ from chatbot.errors import StoreError
 from chatbot.records import Citation, DocumentRow, Notice
 from chatbot.store.library import Upload
 from chatbot.ui.compare_chart import chart_spec
-from chatbot.ui.compare_entries import ComparisonView, entry_html, filled, grid_of, overall
-from chatbot.ui.compare_grid import plain_rows
+from chatbot.ui.compare_entries import ComparisonView, entry_html, filled, overall, table_of
 from chatbot.ui.compare_page import suggested_years, summary_text
 from chatbot.ui.compare_start import examples
 from tests.chatbot.ui.visitor import write
-from tests.pages import ME, OTHER, click, open_context, shown, visit
+from tests.pages import ME, OTHER, click, open_context, press_cell, shown, visit
 from tests.pdfs import make_pdf
 
 CEILING = "What is the deficit ceiling?"
@@ -68,11 +67,11 @@ def test_what_is_chosen_is_asked_and_stands_in_table_and_address(context: AppCon
     assert "3.0 per cent" in said
     assert "2.5 per cent" in said
     assert "−0.5 points from 2023" in said
-    assert '<p class="named" title="Rules_2024.pdf">Rules 2024</p>' in said
+    assert '<th scope="col"><span data-tip="Rules_2024.pdf">Rules 2024</span>' in said
     assert "2 answers: 2 figures." in said
     assert app.query_params["q"] == CEILING
     assert app.query_params["d"] == list(NAMES)
-    click(app, "cite-compared-0-0-0")
+    press_cell(app, "0-0-0-0")
     assert app.session_state["open_page"].document == NAMES[0]
 
 
@@ -318,10 +317,10 @@ def test_amounts_are_shown_in_one_unit_with_the_original_on_hover_and_a_rank() -
     )
     assert amount in html
     assert '<p class="moved">Highest of 2</p>' in html
-    assert list(plain_rows(grid_of(view))) == [
-        ["A", "5,200 USD million, as printed $5.2 billion; Highest of 2"],
-        ["B", "640 USD million, as printed $ 640 million; Lowest of 2"],
-    ]
+    table = table_of(view)
+    assert table.rows == [""]
+    assert "A" in table.columns[0]
+    assert "640" in table.cell(0, 1).html
 
 
 def test_foreign_text_in_an_entry_takes_no_effect() -> None:
@@ -355,9 +354,17 @@ def test_the_whole_span_is_told_of_three_years_or_more() -> None:
     assert change.absolute == "+2"
     assert change.relative == "+200.0%"
     assert overall(asked, "B", found) is None
-    first, second, _ = plain_rows(grid_of(ComparisonView(asked, found=found)))
-    assert first == ["A", "1", "2", "3"]
-    assert second == ["B", "not asked", "not asked", "not asked"]
+    table = table_of(ComparisonView(asked, found=found))
+    assert table.rows == ["2020", "2021", "2022"]
+    assert "<small>2020 to 2022: +2 (+200.0%)</small>" in table.columns[0]
+    assert ">2<" in table.cell(1, 0).html
+    assert "Not asked" in table.cell(1, 1).html
+
+
+def test_the_years_of_a_single_document_stand_side_by_side() -> None:
+    table = table_of(ComparisonView(Comparison("What?", ("A",), ("2020", "2021"))))
+    assert (table.columns, table.rows) == (["2020", "2021"], [""])
+    assert table.caption.startswith("A.")
 
 
 def test_what_came_is_counted_in_words() -> None:

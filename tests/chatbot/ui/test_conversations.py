@@ -31,7 +31,7 @@ from tests.pages import ME, OTHER, click, keys, shown, visit
 from tests.pdfs import make_pdf
 
 CEILING = "What is the deficit ceiling?"
-NOT_HERE = "There is no such conversation here, or it is another browser&#x27;s."
+NOT_HERE = "This conversation is not here. It may belong to another browser."
 
 
 @pytest.fixture
@@ -178,7 +178,7 @@ def test_a_question_in_one_that_was_deleted_elsewhere_waits_for_where_to_be_aske
     app = visit(conversation="elsewhere")
     store.delete("elsewhere", ME)
     text = ask(app, CEILING)
-    assert "This conversation was deleted elsewhere" in text
+    assert "This conversation was deleted in another tab" in text
     assert CEILING in text
     assert store.listed(ME) == []  # nothing was asked, and nothing begun
     click(app, "held-restore" if restored else "held-new")
@@ -187,7 +187,7 @@ def test_a_question_in_one_that_was_deleted_elsewhere_waits_for_where_to_be_aske
     is_the_same = row.id == "elsewhere"
     assert is_the_same == restored
     assert row.exchanges == (2 if restored else 1)
-    assert "deleted elsewhere" not in shown(app.run())
+    assert "deleted in another tab" not in shown(app.run())
 
 
 def test_another_question_takes_the_place_of_one_that_waits(store: Conversations) -> None:
@@ -197,7 +197,7 @@ def test_another_question_takes_the_place_of_one_that_waits(store: Conversations
     ask(app, "What about it?")
     text = ask(app, CEILING)
     assert asked(app) == [CEILING]
-    assert "deleted elsewhere" not in text
+    assert "deleted in another tab" not in text
     assert "held-new" not in keys(app, "held-")
 
 
@@ -266,6 +266,7 @@ def test_the_menu_renames_and_switches(store: Conversations) -> None:
     assert app.toggle(key="shortens-open-mine").disabled, "nothing is shortened unless Settings say so"
     switch(app, "recalls-open-mine", on=True)
     assert store.get("mine", ME).recalls_others is True
+    assert store.get("mine", ME).compresses is True  # though its switch is off, as the settings are
     enter(app, "title-open-mine", "*Mine*")
     assert store.get("mine", ME).title == "*Mine*"
     assert app.button(key="go-mine").label == "**\\*Mine\\***"
@@ -328,7 +329,7 @@ def test_a_private_conversation_is_marked_and_stays_in_memory(
     context: AppContext, store: Conversations
 ) -> None:
     app = visit()
-    private = "Private: nothing of this is kept on disk"
+    private = "Private: nothing of this is stored"
     assert private in click(app, "new-private")
     text = ask(app, CEILING)
     (row,) = store.listed(ME)

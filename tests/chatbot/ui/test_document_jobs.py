@@ -8,7 +8,7 @@ import pytest
 
 from chatbot.store.jobs import Job, Phase
 from chatbot.store.library import AddResult
-from chatbot.ui.document_jobs import ended_text, left_text, phase_text
+from chatbot.ui.document_jobs import ended_text, falling, left_text, phase_text
 from tests.case_rows import case_rows
 
 ADDED = AddResult("Budget.pdf", "added", "ab", 588, 1_204, 8, (), 61.44)
@@ -30,12 +30,13 @@ DONE = Job(1, "Budget.pdf", Phase.DONE, result=ADDED)
 def test_what_goes_on_is_told_in_words(phase: str, done: str, total: str, seconds: str, said: str) -> None:
     left = float(seconds) if seconds else None
     running = Job(1, "Budget.pdf", Phase(phase), int(done), int(total), left)
-    assert said in phase_text(running)
+    assert said in phase_text(running, left)
 
 
 def test_what_can_be_asked_already_is_told_with_what_is_prepared() -> None:
     running = replace(EMBEDDING, done=64, total=1_204, result=ADDED)
-    assert ("you can ask about it now; preparing search by meaning, 64 of 1,204") in phase_text(running)
+    said = "you can ask about it now; answers still improve, 64 of 1,204 passages prepared"
+    assert phase_text(running, 600.0) == said
 
 
 def test_what_an_addition_waits_for_is_told() -> None:
@@ -45,7 +46,7 @@ def test_what_an_addition_waits_for_is_told() -> None:
 
 def test_what_is_searched_until_a_new_version_is_complete_is_told() -> None:
     replacing = replace(EMBEDDING, result=replace(ADDED, status="replaced"))
-    assert "the old one is searched until it is complete" in phase_text(replacing)
+    assert "the earlier reading answers until this one is ready" in phase_text(replacing)
 
 
 def test_cancelling_is_told_whatever_goes_on() -> None:
@@ -65,6 +66,15 @@ def test_time_is_told_as_people_say_it(seconds: float, said: str) -> None:
 def test_next_to_no_time_and_time_that_is_not_known_are_not_told() -> None:
     assert left_text(None) == ""
     assert left_text(0.4) == ""
+
+
+def test_an_estimate_only_falls_or_is_a_few_minutes() -> None:
+    told = dict[int, float]()
+    said = [left_text(falling(told, 1, seconds)) for seconds in (240.0, 1_140.0, 200.0, 1_020.0, 150.0)]
+    few = ", a few minutes left"
+    assert said == [", about 4 min left", few, ", about 3 min left", few, ", about 2 min left"]
+    assert left_text(falling(told, 2, 900.0)) == ", about 15 min left"
+    assert falling(told, 1, None) is None
 
 
 TORN = tuple((page, "Torn.") for page in range(1, 6))
@@ -93,7 +103,7 @@ def test_what_became_of_it_is_told_in_words(changes: dict[str, object], said: st
 
 def test_what_an_earlier_process_left_is_told_to_be_complete() -> None:
     left = replace(DONE, result=None)
-    assert "search by meaning is ready" in ended_text(left)
+    assert ended_text(left) == "✓ Budget.pdf: ready."
 
 
 def test_a_failure_says_what_to_do_and_a_cancelled_one_that_nothing_is_kept() -> None:

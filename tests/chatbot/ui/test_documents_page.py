@@ -26,7 +26,7 @@ from chatbot.store.jobs import Job, Phase
 from chatbot.ui.document_address import page_number
 from chatbot.ui.document_correction import said_of
 from chatbot.ui.document_health import bytes_text, health_text, space_text
-from chatbot.ui.document_jobs import ended_text, phase_text, progress_text, share_of_all
+from chatbot.ui.document_jobs import ended_text, progress_text, share_of_all
 from chatbot.ui.document_list import NAME, NEWEST, PAGES, arranged
 from ingestion.records import DocumentFacts
 from tests.pages import ME, OTHER, click, keys, open_context, shown, visit
@@ -124,25 +124,17 @@ BY_WORDS, EMPTY = replace(ROW, state="keyword"), replace(ROW, chunks=0)
 @pytest.mark.parametrize(
     ("rows", "coming", "said"),
     [
-        ([ROW], 0, "✓ The document can be searched."),
-        ([ROW] * 1_204, 0, "✓ All 1,204 documents can be searched."),
-        ([ROW] * 4, 2, "✓ All 4 documents can be searched. 2 more are being added."),
-        (
-            [ROW, BY_WORDS],
-            0,
-            ("✓ All 2 documents can be searched, 1 of them by words only until search by meaning is ready."),
-        ),
-        (
-            [BY_WORDS] * 3,
-            0,
-            "✓ All 3 documents can be searched, for now by words only until search by meaning is ready.",
-        ),
-        ([ROW, EMPTY], 0, "⚠ 1 of 2 can be searched. No text was found in the others."),
+        ([ROW], 0, "✓ You can ask about the document."),
+        ([ROW] * 1_204, 0, "✓ You can ask about all 1,204 documents."),
+        ([ROW] * 4, 2, "✓ You can ask about all 4 documents. 2 more are being added."),
+        ([ROW, BY_WORDS], 0, "✓ You can ask about all 2 documents. Search in 1 of them still improves."),
+        ([BY_WORDS] * 3, 0, "✓ You can ask about all 3 documents. Search still improves."),
+        ([ROW, EMPTY], 0, "⚠ You can ask about 1 of 2. No text was found in the others."),
         ([], 1, "1 is being added."),
         ([], 0, "There are no documents to search."),
     ],
 )
-def test_health_is_one_sentence(rows: list[DocumentRow], coming: int, said: str) -> None:
+def test_what_can_be_asked_now_is_one_sentence(rows: list[DocumentRow], coming: int, said: str) -> None:
     assert health_text(rows, coming) == said
 
 
@@ -157,11 +149,7 @@ def test_space_is_told_as_people_say_it() -> None:
     assert "⚠" not in space_text(much)
 
 
-def test_speed_and_the_time_for_all_are_told() -> None:
-    reading = Job(1, "A.pdf", Phase.READING, 40, 100, 15.0, per_second=4.0)
-    assert phase_text(reading) == "reading page 40 of 100, 4.0 pages a second, about 15 s left"
-    embedding = replace(reading, phase=Phase.EMBEDDING, per_second=31.2)
-    assert "31 passages a second" in phase_text(embedding)
+def test_how_far_all_are_is_told() -> None:
     assert progress_text(3, 5, 131.0) == "3 of 5 done · about 2 min left"
     assert progress_text(0, 1_200, None) == "0 of 1,200 done"
     assert progress_text(0, 5, None, 3) == "0 of 5 done · you can already ask about 3"
@@ -210,7 +198,7 @@ def test_an_address_may_name_anything() -> None:
 
 def test_period_and_status_are_set_right_and_back(context: AppContext) -> None:
     app = visit("documents_page.py")
-    assert "✓ The document can be searched." in shown(app)
+    assert "✓ You can ask about the document." in shown(app)
     assert "Space used: " in shown(app)
     click(app, "Guide-Rules.pdf")
     period = labelled(app.text_input, "Period")

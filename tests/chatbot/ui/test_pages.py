@@ -165,6 +165,21 @@ def test_scope_keeps_to_the_chosen_documents(rules: AppContext) -> None:
     assert rules.asked.latest(conversation, owner) is None
 
 
+def test_what_is_searched_belongs_to_the_conversation(rules: AppContext) -> None:
+    app = visit()
+    app.multiselect(key="scope").select("Rules.pdf").run()
+    ask(app, "What is the deficit ceiling?")
+    assert app.session_state["scope"] == ["Rules.pdf"]
+    limited = app.session_state["conversation"]
+    click(app, "new")
+    assert app.session_state["scope"] == []
+    ask(app, "What is the deficit ceiling?")
+    assert app.session_state["scope"] == []
+    click(app, f"go-{limited}")
+    assert app.session_state["scope"] == ["Rules.pdf"]
+    assert visit(conversation=limited).session_state["scope"] == ["Rules.pdf"]
+
+
 def test_a_question_that_cannot_be_asked_is_told(rules: AppContext) -> None:
     app = visit()
     assert "The question is empty" in ask(app, "???")

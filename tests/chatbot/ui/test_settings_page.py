@@ -14,6 +14,7 @@ import streamlit as st
 from streamlit import config
 from streamlit.runtime.secrets import Secrets
 from streamlit.testing.v1 import AppTest
+from streamlit.testing.v1.element_tree import Selectbox
 
 from chatbot.app import app_context
 from chatbot.memory.user_settings_store import UserSettingsStore
@@ -24,7 +25,7 @@ from chatbot.ui.main import sent_lines
 from chatbot.ui.model_trials import is_in_the_open, is_on_this_machine
 from chatbot.ui.settings_page import shown_value
 from chatbot.ui.sign_in import owner_of
-from chatbot.user_settings import BY_NAME, PREFERENCES
+from chatbot.user_settings import BY_NAME, PREFERENCES, server_value
 from tests.case_rows import case_rows
 from tests.chatbot.ui.visitor import switch, write
 from tests.pages import click, keys, open_context, shown, visit
@@ -362,3 +363,22 @@ def test_what_stays_on_this_machine_is_known() -> None:
     assert is_on_this_machine("http://[::1]:1/v1")
     for url in ("https://models.example/v1", "http://localhost.example", "", "http://["):
         assert not is_on_this_machine(url), url
+
+
+def test_every_field_begins_with_what_applies_and_that_is_no_choice(
+    page: AppTest, own: UserSettingsStore
+) -> None:
+    """A browser that misses what the session sets sends back what a field begins with."""
+    page.run()
+    fields = [one for one in [*page.number_input, *page.toggle, *page.selectbox] if "set-" in str(one.key)]
+    assert len(fields) >= 3
+    for one in fields:
+        mine = server_value(str(one.key).removeprefix("set-"), own.settings(ANN))
+        default = one.proto.default
+        assert (one.options[default] if isinstance(one, Selectbox) else default) == mine
+    numbers = [one for one in page.number_input if one in fields]
+    before = int(numbers[0].value or 0)
+    numbers[0].set_value(before + 1).run()
+    numbers[0].set_value(before).run()
+    assert len(own.chosen(ANN)) == 1  # a choice is one, whatever applies without it
+    own.reset(ANN)

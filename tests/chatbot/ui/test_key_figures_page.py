@@ -1,4 +1,4 @@
-"""The key figures on the Compare page, over a real store and without a browser: the sheet, its pages and
+"""The Key figures page, over a real store and without a browser: the sheet, its pages and
 gaps, what is chosen, files, and hostile labels.
 """
 
@@ -14,8 +14,8 @@ from streamlit.testing.v1 import AppTest
 from chatbot.app.app_context import AppContext
 from chatbot.comparison.key_figure_records import DocumentFigures
 from chatbot.store.library import Upload
-from chatbot.ui import compare_key_figures
-from tests.pages import click, keys, open_context, shown, visit
+from chatbot.ui import key_figures_page
+from tests.pages import click, open_context, press_cell, shown, visit
 from tests.pdfs import draw_revenue, make_pdf
 from tests.statements import HOSTILE, draw_accounts
 
@@ -40,11 +40,9 @@ def words(folder: Path) -> Path:
 
 
 def open_figures(*names: str) -> AppTest:
-    page = visit("compare_page.py")
-    page.session_state["compare-view"] = "Key figures"
+    page = visit("key_figures_page.py")
     if names:
-        page.session_state["figures-documents"] = list(names)
-    page.run()
+        page.multiselect(key="figures-documents").set_value(list(names)).run()
     assert not page.exception
     return page
 
@@ -52,9 +50,11 @@ def open_figures(*names: str) -> AppTest:
 def test_the_sheet_makes_itself_and_a_figure_opens_its_row(context: AppContext) -> None:
     page = open_figures(ACCOUNTS)
     said = shown(page)
-    assert '<p class="amount" title="$ 1,200 (in millions), row “Net sales”, column “2023”">1,200</p>' in said
+    told = "p.\u00a01, as printed: $ 1,200 (in millions), row “Net sales”, column “2023”"
+    assert f'data-tip="{told}"><span class="amount">1,200</span>' in said
+    assert '<th scope="row">Revenue<small>$ million</small></th>' in said
     assert "100 × 150 / 1,200 = 12.5%" in said
-    click(page, "cite-compared-0-0-0")
+    press_cell(page, "0-0-0-0")
     opened = page.session_state["open_page"]
     assert opened.document == ACCOUNTS
     assert opened.page == opened.quoted == 1
@@ -64,14 +64,20 @@ def test_the_sheet_makes_itself_and_a_figure_opens_its_row(context: AppContext) 
 def test_gaps_and_documents_without_tables_are_said(context: AppContext) -> None:
     said = shown(open_figures())
     assert f"{context.chatbot.title(WORDS)}: no tables found." in said
-    assert "Not in the tables of any of these documents: " in said
+    assert "In no table of these documents: " in said
 
 
 def test_one_period_of_each_document_or_all(context: AppContext) -> None:
     page = open_figures(ACCOUNTS, BUDGET)
-    few = len(keys(page, "cite-compared-"))
-    page.radio(key="figures-periods").set_value("All periods").run()
-    assert len(keys(page, "cite-compared-")) > few
+    few = shown(page).count("data-cell=")
+    page.toggle(key="figures-periods").set_value(True).run()
+    assert shown(page).count("data-cell=") > few
+
+
+def test_what_no_cell_opens_opens_nothing(context: AppContext) -> None:
+    page = open_figures(ACCOUNTS)
+    press_cell(page, "../../secret")
+    assert "open_page" not in page.session_state
 
 
 def test_markup_in_a_label_takes_no_effect(context: AppContext) -> None:
@@ -103,7 +109,7 @@ def test_a_long_sheet_shows_how_far_it_is_and_can_be_stopped(
     context: AppContext, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     slow = Slow()
-    monkeypatch.setattr(compare_key_figures, "WAIT_SECONDS", 0.0)
+    monkeypatch.setattr(key_figures_page, "WAIT_SECONDS", 0.0)
     monkeypatch.setattr(context.chatbot, "figures_of", slow.figures_of)
     page = open_figures(WORDS, BUDGET)
     assert slow.begun.wait(10)
