@@ -139,7 +139,6 @@ REGISTERED: tuple[Registered, ...] = (
         "compression",
         "chatbot.memory.compression",
         "Shortened conversation",
-        tab="Long conversations",
         commands=True,
     ),
 )

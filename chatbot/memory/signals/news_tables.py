@@ -23,7 +23,6 @@ from chatbot.memory.signals.records import (
     NewsItem,
     NewsReading,
     RecalledEvent,
-    TimelinePoint,
 )
 from chatbot.memory.signals.writing_scripts import keywords_of
 from chatbot.store.database import Transaction
@@ -39,7 +38,6 @@ __all__ = [
     "remove_event",
     "search_by_keywords",
     "search_memory_events",
-    "timeline",
 ]
 
 # Events that are read at a time.
@@ -281,15 +279,6 @@ def list_assets(place: NewsPlace, confidence: float) -> list[AssetRow]:
         actions = {action: counts[action] for action in ACTIONS}
         rows.append(AssetRow(asset, len(found), actions, mean, max(at for at, *_ in found)))
     return sorted(rows, key=lambda row: (-row.events, row.asset))
-
-
-def timeline(place: NewsPlace, confidence: float) -> list[TimelinePoint]:
-    """Signals by day and asset, oldest first."""
-    by_day = defaultdict(list)
-    for at, assets, _, sure in _best(place, confidence).values():
-        for asset in assets or ("",):
-            by_day[at.date().isoformat(), asset].append(sure)
-    return [TimelinePoint(*key, len(found), sum(found) / len(found)) for key, found in sorted(by_day.items())]
 
 
 def count_events(place: NewsPlace, confidence: float, hours: int) -> dict[str, int]:

@@ -44,7 +44,6 @@ from chatbot.memory.signals.records import (
     RecalledEvent,
     SignalOptions,
     SignalsError,
-    TimelinePoint,
 )
 from chatbot.memory.signals.signal_use import CircuitBreaker, SourceRatings, State, Switch
 from chatbot.memory.signals.writing_scripts import is_foreign, own_threshold, reads_english_only
@@ -315,10 +314,6 @@ class Signals:
         confidence: the least confidence. Raises SignalsError.
         """
         return news_tables.list_assets(self._reading(), confidence)
-
-    def timeline(self, confidence: float = 0.0) -> list[TimelinePoint]:
-        """Signals by day and asset, of at least that confidence. Raises SignalsError."""
-        return news_tables.timeline(self._reading(), confidence)
 
     def correct(self, event: int, reading: NewsReading) -> None:
         """Replace all readings of an event by a person's.
