@@ -308,12 +308,12 @@ class Signals:
         """
         return news_tables.list_events(self._reading(), most, search=search, asset=asset)
 
-    def assets(self, confidence: float = 0.0) -> list[AssetRow]:
+    def assets(self) -> list[AssetRow]:
         """What the news says of each asset, most news first; of each event its best signal counts.
 
-        confidence: the least confidence. Raises SignalsError.
+        Raises SignalsError.
         """
-        return news_tables.list_assets(self._reading(), confidence)
+        return news_tables.list_assets(self._reading())
 
     def correct(self, event: int, reading: NewsReading) -> None:
         """Replace all readings of an event by a person's.
