@@ -55,7 +55,7 @@ class Silent:
     tokens of the first prompt.
     """
 
-    name, host = "silent", "this process"
+    name, host, calls_tools, sees = "silent", "this process", False, False
 
     def __init__(self) -> None:
         self.asked, self.once = 0.0, 0
@@ -68,6 +68,7 @@ class Silent:
         schema: Mapping[str, object] | None = None,
         stop: Callable[[], bool] = lambda: False,
         sources: Sequence[PromptSource] = (),
+        **_: object,
     ) -> Reply:
         """As LLM.stream."""
         self.asked = time.perf_counter()
@@ -111,7 +112,7 @@ class Played:
         tools: Sequence[OfferedTool] = (),
         rounds: Sequence[ToolRound] = (),
     ) -> Reply:
-        """As ToolUser.stream. Raises WaitsForReply."""
+        """As LLM.stream. Raises WaitsForReply."""
         now = time.perf_counter()
         if not self.asked:
             self.asked, self.once = now, sum(count_tokens(text) for _, text in messages)

@@ -37,13 +37,10 @@ CITATION = (
     "basis",
     "doubted",
 )
-NUMBER = ("text", "value", "unit", "scale", "period", "status", "citation", "formula", "reason")
 STATEMENT = ("text", "status", "citation", "verdict", "mark", "difference", "read_by")
 READING = ("model", "host", "reason")
 NOTE = ("layer", "source", "text")
-NEAREST = ("document", "page", "page_label")
 UNDERSTANDING = ("subject", "form", "years", "relative_years", "names", "measures", "kinds", "compares")
-USAGE = ("prompt_tokens", "answer_tokens", "estimated", "seconds", "first_seconds", "cost")
 COMPARED = ("name", "host", "problem", "seconds", "statements", "holding", "figures", "right", "notices")
 # What begins a link, an image, a link's definition, HTML, an address, an entity, or a link in LaTeX. The last
 # character that makes it one follows, so that a text that is still being written stays the beginning of
@@ -118,9 +115,9 @@ def answer_line(answer: Answer) -> dict[str, Any]:
         "fit": None if answer.answered else "nothing_near",  # retired
         "answered": answer.answered,
         "reason": answer.reason,
-        "nearest": _each(answer.nearest, NEAREST),
+        "nearest": list(map(asdict, answer.nearest)),
         "citations": _each(answer.citations, CITATION),
-        "numbers": _each(answer.numbers, NUMBER),
+        "numbers": list(map(asdict, answer.numbers)),
         "statements": list(map(_statement_line, answer.statements)),
         "not_checked": answer.unread,
         "reading": answer.reading and fields_of(answer.reading, READING),
@@ -135,7 +132,7 @@ def answer_line(answer: Answer) -> dict[str, Any]:
         "compression": shortened
         and {**fields_of(shortened, COMPRESSION), "kept_exchanges": sorted(shortened.kept)},
         "seconds": answer.seconds,
-        "usage": answer.usage and fields_of(answer.usage, USAGE),
+        "usage": answer.usage and asdict(answer.usage),
         "looked_up": [asdict(look) for look in answer.prompt.looks] if answer.prompt else [],
         **({"error": answer.error} if answer.error else {}),
         **({"model_error": asdict(answer.failure)} if answer.failure else {}),

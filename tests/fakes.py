@@ -42,6 +42,7 @@ class ScriptedModel:
         self._reads = reads
         self.name = name
         self.host = "this process"
+        self.calls_tools = self.sees = False
         self.calls: list[tuple[tuple[tuple[str, str], ...], int, Mapping[str, object] | None]] = []
         self._answers = answers
         self._finish = finish
@@ -54,6 +55,7 @@ class ScriptedModel:
         schema: Mapping[str, object] | None = None,
         stop: Callable[[], bool] = lambda: False,
         sources: Sequence[PromptSource] = (),
+        **_: object,
     ) -> Reply:
         """As LLM.stream."""
         if self._reads is not None and messages[0][1].startswith(READS_BACK):

@@ -44,19 +44,19 @@ BUDGETS = {
     # Workbooks are read cell by cell: number formats, blocks of cells, and the drawing of their pages.
     "ingestion": 108_050,
     "lookup": 3_300,
-    "mcp_server": 5_400,
+    "mcp_server": 5_350,
     # The context manager of the FinGPT Search Agent, by its own name, over the compression that was there.
-    "memory": 65_600,
+    "memory": 65_400,
     "models": 25_700,
     "search": 37_800,
-    "service": 4_400,
+    "service": 4_350,
     # What a question asks is read here once, for search and answer; it was read in eleven modules of theirs.
     # The calculator came here from `answer`, so that comparisons and key figures can use it too.
-    "single modules": 13_600,
+    "single modules": 13_550,
     # Each version knows the languages of its scans.
     # PDFs that were made of files are kept beside them, and what files carry is added.
     "store": 74_550,
-    "tools": 5_100,
+    "tools": 5_050,
     # The language of scans is chosen.
     "ui": 67_450,
 }

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 import json
 import re
 import shlex
@@ -10,6 +11,7 @@ import subprocess
 import sys
 from collections import Counter
 from collections.abc import Iterator
+from contextlib import redirect_stdout
 from functools import cache
 from itertools import pairwise
 from pathlib import Path
@@ -18,6 +20,7 @@ import pytest
 from markdown_it import MarkdownIt
 from markdown_it.token import Token
 
+from chatbot.cli import main
 from chatbot.records import AGAINST, FINE, MARKS
 from chatbot.search.refusal import REASONS
 from chatbot.settings import ENVIRONMENT, Settings
@@ -130,13 +133,24 @@ def subcommands() -> tuple[str, ...]:
     return tuple(word.strip() for word in found[1].split(","))
 
 
+def helps_of_actions(*words: str) -> str:
+    """What `--help` says of each action that comes after these words."""
+    told = io.StringIO()
+    with redirect_stdout(told), pytest.raises(SystemExit):
+        main([*words, "--help"])
+    own = re.search(r"(?m)^  \{([a-z,]+)\}", told.getvalue())
+    return "".join(helps_of_actions(*words, word) for word in own[1].split(",")) if own else told.getvalue()
+
+
 def options_of(command: str) -> dict[str, str]:
-    """-k and --mode as `finpolicy command --help` lists them, each with its entry on one line.
+    """-k and --mode as `finpolicy command --help` lists them, each with its entries on one line.
 
     Without -h and --json, which every command takes.
     """
-    entries = re.finditer(r"(?m)^  (?:-[a-z], )?(-[a-z]|--[a-z-]+)\b.*(?:\n {4,}.*)*", help_of(command))
-    listed = {entry[1]: " ".join(entry[0].split()) for entry in entries}
+    text = helps_of_actions(command) if command == "memory" else help_of(command)
+    listed: dict[str, str] = {}
+    for entry in re.finditer(r"(?m)^  (?:-[a-z], )?(-[a-z]|--[a-z-]+)\b.*(?:\n {4,}.*)*", text):
+        listed[entry[1]] = " ".join([listed.get(entry[1], ""), *entry[0].split()])
     for option in ("-h", "--help", "--json"):
         listed.pop(option, None)
     return listed

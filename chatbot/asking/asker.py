@@ -30,7 +30,7 @@ from chatbot.memory.cases.case_store import is_sound
 from chatbot.memory.cases.feedback_rerank import FeedbackRerank
 from chatbot.memory.compression.shortening import PAGE_TOKENS
 from chatbot.memory.memory_service import Before
-from chatbot.models.chat import LLM, ToolUser
+from chatbot.models.chat import LLM
 from chatbot.records import Answer, Event, Exchange, Hit, Notice, Prompt, Stage, Token, Understanding
 from chatbot.search.corpus_vocabulary import as_known, known_terms
 from chatbot.search.follow_up.llm import Rewritten, rewrite
@@ -238,7 +238,7 @@ class Asker:
             return replace(ask, texts=(*texts, *ask.texts))
         if not ask.tools:
             return ask
-        if not (isinstance(model, ToolUser) and model.calls_tools):
+        if model is None or not model.calls_tools:
             yield Notice(NO_TOOLS, "Choose a chat model, or ask without tools.")
             return ask
         room = self.models.answer_tokens(ask.owner)
@@ -497,8 +497,7 @@ class Asker:
 
         def looking(sent_prompt: Prompt, stop: Callable[[], bool]) -> Looking:
             foreign = self.tools.offered(stop).tools if ask.tools and ask.proposes else {}
-            sees = isinstance(model, ToolUser) and model.sees
-            return Looking(self.lookups, sent_prompt, ask.names, room, stop, foreign, sees=sees)
+            return Looking(self.lookups, sent_prompt, ask.names, room, stop, foreign, sees=model.sees)
 
         prompted = replace(
             asked,
@@ -514,7 +513,7 @@ class Asker:
 
     def _may_look(self, ask: Ask, model: LLM | None) -> bool:
         """Whether a model can look further in documents."""
-        can_call = isinstance(model, ToolUser) and model.calls_tools
+        can_call = model is not None and model.calls_tools
         return ask.documents and can_call and bool(self.library.scope(ask.names))
 
     def _reach(self, ask: Ask, hits: Sequence[Hit]) -> str:

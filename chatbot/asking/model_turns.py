@@ -11,7 +11,7 @@ from functools import partial
 from chatbot.answer.prompt import size_of, sources_of
 from chatbot.asking.looking import Looking
 from chatbot.errors import ModelError
-from chatbot.models.chat import LLM, Anew, Reply, SpentError, ToolUser
+from chatbot.models.chat import LLM, Anew, Reply, SpentError
 from chatbot.models.endpoint_errors import EndpointError
 from chatbot.models.tokens import count_tokens
 from chatbot.models.tool_calls import OfferedTool, ToolRound
@@ -81,7 +81,7 @@ class ModelTurns:
                 break
             if not self._looking.offered:
                 yield from self._settle()
-        if self.prompt.pictured and not (isinstance(self._model, ToolUser) and self._model.sees):
+        if self.prompt.pictured and not self._model.sees:
             self.prompt = replace(self.prompt, pictured=())
             yield Notice(UNSEEN, UNSEEN_HINT)
         if self.usage:
@@ -105,7 +105,7 @@ class ModelTurns:
         return not (isinstance(error, EndpointError) and error.wait)  # it is busy
 
     def _offered(self) -> list[OfferedTool]:
-        if self._looking is None or not (isinstance(self._model, ToolUser) and self._model.calls_tools):
+        if self._looking is None or not self._model.calls_tools:
             return []
         return self._looking.offered
 

@@ -14,11 +14,11 @@ from chatbot.cli import (
     audit_command,
     conversation_commands,
     document_commands,
+    memory_command,
     migrate_command,
     question_commands,
     store_commands,
 )
-from chatbot.cli import memory_command as memories
 from chatbot.cli.command_client import run_there
 from chatbot.cli.exit_codes import FAILED, MOST_PAGES, UNUSABLE, USAGE, strategy_list, whole
 from chatbot.cli.output import say
@@ -33,7 +33,7 @@ __all__ = ["MODES", "Command", "main", "run_served"]
 
 Command: TypeAlias = Callable[[argparse.Namespace, Settings], int]
 MODES = ("hybrid", "vector", "keyword")
-MOST_PORT, MOST_ROWS = 65_535, 999_999_999
+MOST_PORT = 65_535
 
 
 def main(
@@ -237,19 +237,7 @@ def _add_memories(add: _Adds) -> None:
     change.add_argument("--delete", action="store_true", help="delete it; you can restore it for 7 days")
     change.add_argument("--restore", action="store_true", help="restore a deleted one")
     text = "show and change what is remembered: rated answers, situations with advice, news signals"
-    memory = add("memory", memories.memory, text)
-    actions: dict[str, str] = {}
-    for one in memories.commands_by_memory().values():
-        for name, action in one.actions.items():
-            actions.setdefault(name, action.takes)
-    memory.add_argument("memory", choices=(*memories.commands_by_memory(), memories.STATS))
-    memory.add_argument("action", choices=list(actions), nargs="?")
-    text = ", ".join(f"{name} {takes}" for name, takes in actions.items() if takes)
-    memory.option("texts", "TEXT", f"arguments of the action: {text}", nargs="*")
-    text = "show at most this many (default 10; `list` shows all rated answers)"
-    memory.add_argument("-k", type=whole("k is {}: ask for 1 or more", 1, MOST_ROWS), help=text)
-    for name, option in memories.options_by_name().items():
-        memory.add_argument(f"--{name.replace('_', '-')}", dest=name, default=None, **option.keywords)
+    memory_command.add_memories(add("memory", memory_command.memory, text))
 
 
 def _add_stores(add: _Adds) -> None:

@@ -19,7 +19,6 @@ __all__ = [
     "MOST_PAGES",
     "UNUSABLE",
     "USAGE",
-    "is_page_count",
     "open_chatbot",
     "strategy_list",
     "whole",
@@ -60,11 +59,6 @@ def whole(told: str, least: int, most: int) -> Callable[[str], int]:
         return number
 
     return parsed
-
-
-def is_page_count(value: object) -> bool:
-    """Tells whether that many pages may be asked for."""
-    return type(value) is int and 1 <= value <= MOST_PAGES  # isinstance takes True for an int
 
 
 @contextlib.contextmanager

@@ -1,18 +1,17 @@
-"""Runs the command that shows and changes what is remembered, and defines the parts of each memory's own."""
+"""Defines what the actions of each memory take on the command line, and runs them."""
 
 from __future__ import annotations
 
 import dataclasses
 import sys
-from argparse import Namespace
+from argparse import SUPPRESS, ArgumentParser, Namespace
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
-from chatbot.cli.exit_codes import DONE, FAILED, open_chatbot
+from chatbot.cli.exit_codes import DONE, FAILED, open_chatbot, whole
 from chatbot.cli.output import Lines, note, printed, say
 from chatbot.cli.served_command import resolved
-from chatbot.errors import UsageError
 from chatbot.memory.conversations.conversation_names import LOCAL
 from chatbot.memory.layers import counted, layers_with
 from chatbot.settings import Settings
@@ -20,22 +19,13 @@ from chatbot.settings import Settings
 if TYPE_CHECKING:
     from chatbot.service import Chatbot
 
-__all__ = [
-    "FEW",
-    "STATS",
-    "Action",
-    "Commands",
-    "Option",
-    "commands_by_memory",
-    "file_actions",
-    "memory",
-    "options_by_name",
-]
+__all__ = ["FEW", "Action", "add_memories", "file_actions", "memory"]
 
 # `memory stats` is short for `memory compression stats`.
 STATS = "stats"
 # Lines shown by default, and unreadable lines that are named one by one.
 FEW, MOST_PROBLEMS = 10, 20
+MOST_ROWS = 999_999_999
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,84 +34,44 @@ class Action:
 
     takes: the texts it takes, one word each, such as "TEXT TEXT".
     rows: lines shown without -k, 0 if the action takes no -k.
+    options: keywords of add_argument, by name.
     """
 
     run: Callable[[Namespace, Chatbot], int]
     takes: str = ""
     rows: int = 0
+    options: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
 
 
-@dataclass(frozen=True, slots=True)
-class Option:
-    """An option of a memory's actions.
-
-    default: the value if the option is not given.
-    actions: the actions that take it. With another action it is wrong usage, as it would be ignored.
-    keywords: keywords of add_argument.
-    """
-
-    default: object
-    actions: tuple[str, ...]
-    keywords: Mapping[str, Any]
+def add_memories(command: ArgumentParser) -> None:
+    """Adds the actions of each memory that has any."""
+    memories = command.add_subparsers(dest="memory", required=True)
+    for layer in layers_with("commands"):
+        own = memories.add_parser(layer.name).add_subparsers(dest="action", required=True)
+        for name, action in layer.part("commands").ACTIONS.items():
+            for parsers in (own, memories) if name == STATS else (own,):
+                _add_action(parsers.add_parser(name), action)
 
 
-@dataclass(frozen=True, slots=True)
-class Commands:
-    """The actions and options of one memory, by name."""
-
-    actions: Mapping[str, Action]
-    options: Mapping[str, Option] = field(default_factory=dict)
-
-
-def commands_by_memory() -> dict[str, Commands]:
-    """Returns the commands of each memory that has any."""
-    return {layer.name: layer.part("commands").COMMANDS for layer in layers_with("commands")}
-
-
-def options_by_name() -> dict[str, Option]:
-    """Returns the options of all memories except -k, which every listing and searching action has."""
-    return {name: one for every in commands_by_memory().values() for name, one in every.options.items()}
+def _add_action(parser: ArgumentParser, action: Action) -> None:
+    for text in action.takes.split():
+        parser.add_argument("texts", metavar=text, action="append")
+    if action.rows:
+        shown = "all" if action.rows > MOST_ROWS else action.rows
+        number = whole("k is {}: ask for 1 or more", 1, MOST_ROWS)
+        text = f"show at most this many (default {shown})"
+        parser.add_argument("-k", type=number, default=action.rows, help=text)
+    for name, keywords in action.options.items():
+        parser.add_argument(f"--{name.replace('_', '-')}", **keywords)
+    text = "print JSON, one object per line"
+    parser.add_argument("--json", action="store_true", default=SUPPRESS, help=text)
+    parser.set_defaults(act=action.run)
 
 
 def memory(options: Namespace, settings: Settings) -> int:
-    """Runs one action of one memory. Raises UsageError for what the action does not take."""
-    if options.memory == STATS:
-        if options.action:
-            raise UsageError("`memory stats` takes no arguments.", hint="Remove the rest.")
-        options.memory, options.action = "compression", STATS
-    every = commands_by_memory()
-    commands = every[options.memory]
-    action = commands.actions.get(options.action)
-    if action is None:
-        lacks = f"has no {options.action!r}" if options.action else "has several actions"
-        raise UsageError(
-            f"The memory of {options.memory} {lacks}.",
-            hint=f"Use one of: {', '.join(commands.actions)}.",
-        )
-    called = f"`memory {options.memory} {options.action}`"
-    if len(options.texts) != len(action.takes.split()):
-        raise UsageError(
-            f"{called} takes {action.takes or 'no arguments'}.",
-            hint="Put quotation marks around texts with spaces.",
-        )
-
-    def must_take(shown: str, takers: list[tuple[str, str]]) -> None:
-        if (options.memory, options.action) not in takers:
-            hint = ", ".join(f"`memory {memory} {name}`" for memory, name in takers)
-            raise UsageError(f"{called} takes no {shown}.", hint=f"Use it with {hint}.")
-
-    for name, option in options_by_name().items():
-        if getattr(options, name) is None:
-            setattr(options, name, option.default)
-        else:
-            known = {one: its.options[name].actions for one, its in every.items() if name in its.options}
-            takers = [(one, taker) for one, those in known.items() for taker in those]
-            must_take(f"--{name.replace('_', '-')}", takers)
-    if options.k is not None and not action.rows:
-        must_take("-k", [(one, name) for name in ("search", "list") for one in every])
-    options.k = options.k or action.rows
+    """Runs one action of one memory."""
     with open_chatbot(settings) as chatbot:
-        return action.run(options, chatbot)
+        return int(options.act(options, chatbot))
 
 
 def file_actions(memory: str, form: str) -> dict[str, Action]:

@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from chatbot.cli.audit_command import write_audit
-from chatbot.cli.exit_codes import DONE, FAILED, MOST_PAGES, is_page_count, open_chatbot
+from chatbot.cli.exit_codes import DONE, FAILED, MOST_PAGES, open_chatbot
 from chatbot.cli.output import (
     Lines,
     answer_text,
@@ -203,7 +203,7 @@ def _row(text: bytes, options: Namespace) -> dict[str, Any]:
     checks = {
         "id": not isinstance(identity, float),  # JSON has no NaN and no infinities
         "query": isinstance(query, str),
-        "k": k is None or is_page_count(k),
+        "k": k is None or (type(k) is int and 1 <= k <= MOST_PAGES),  # isinstance takes True for an int
         "documents": isinstance(documents, list) and all(isinstance(name, str) for name in documents),
         "history": None not in exchanges,
     }

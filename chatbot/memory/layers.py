@@ -69,7 +69,7 @@ class Registered:
     switch: (label, help) of its switch in a conversation's menu; then `case_layer`, say, has
         open_layer(opening: LayerOpening) -> MemoryLayer.
     tab: of its tab on the Memory page; then `case_tab` has draw(context).
-    commands: for `memory NAME …`; then `case_commands` has COMMANDS.
+    commands: for `memory NAME …`; then `case_commands` has ACTIONS.
     beside: whether its notes show beside the answer; earlier exchanges and rated answers show in the answer
         itself.
     notes: the most notes that it brings to a question. Most of a prompt is excerpts.
@@ -139,7 +139,6 @@ REGISTERED: tuple[Registered, ...] = (
         "compression",
         "chatbot.memory.compression",
         "Shortened conversation",
-        tab="Long conversations",
         commands=True,
     ),
 )

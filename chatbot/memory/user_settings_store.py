@@ -17,7 +17,7 @@ from typing import Any
 from chatbot.errors import ModelError, SettingsError, StoreError
 from chatbot.memory.memory_database import MemoryDatabase, Tables, keep_latest
 from chatbot.models.addresses import endpoint_url
-from chatbot.models.chat import LLM, Reply, ToolUser, named_model
+from chatbot.models.chat import LLM, Reply, named_model
 from chatbot.settings import Settings
 from chatbot.store.damage import json_in
 from chatbot.user_settings import (
@@ -244,13 +244,13 @@ class UserModel:
 
     @property
     def calls_tools(self) -> bool:
-        """See ToolUser."""
-        return isinstance(self._model, ToolUser) and self._model.calls_tools
+        """See LLM."""
+        return self._model.calls_tools
 
     @property
     def sees(self) -> bool:
-        """See ToolUser."""
-        return isinstance(self._model, ToolUser) and self._model.sees
+        """See LLM."""
+        return self._model.sees
 
 
 def _worded(reply: Reply) -> Generator[str, None, str]:

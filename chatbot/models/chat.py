@@ -12,7 +12,7 @@ from contextlib import closing, suppress
 from dataclasses import dataclass, field, replace
 from functools import lru_cache
 from itertools import count
-from typing import Any, Protocol, TypeGuard, runtime_checkable
+from typing import Any, Protocol, TypeGuard
 
 from chatbot.errors import ModelError
 from chatbot.models.addresses import (
@@ -42,7 +42,6 @@ __all__ = [
     "PromptSource",
     "Reply",
     "SpentError",
-    "ToolUser",
     "content_type",
     "is_count",
     "make_model",
@@ -227,6 +226,8 @@ class LLM(Protocol):
 
     name: as the endpoint knows it.
     host: who receives what is sent, for display.
+    calls_tools: whether it may call tools; False once its endpoint has refused them.
+    sees: whether it gets the pictures of rounds; False once its endpoint has refused them.
     """
 
     @property
@@ -234,41 +235,6 @@ class LLM(Protocol):
 
     @property
     def host(self) -> str: ...
-
-    def stream(
-        self,
-        messages: Sequence[tuple[str, str]],
-        *,
-        max_tokens: int,
-        schema: Mapping[str, object] | None = None,
-        stop: Callable[[], bool] = _never,
-        sources: Sequence[PromptSource] = (),
-    ) -> Reply:
-        """Returns the answer piece by piece, verbatim. Nothing is sent before the first piece is asked for.
-
-        messages: (role, content) pairs, roles "system", "user", "assistant".
-        max_tokens: of the answer, 1 or more.
-        schema: a JSON schema that the answer must follow (every object closed and every property required, as
-            strict mode asks).
-        stop: called before each try, in pauses, between pieces, and several times a second while an endpoint
-            is silent.
-        sources: those of the last message, for a client that hands them over by themselves and has the model
-            cite them; its citations come as [number] in the text.
-
-        Raises ModelError: before any piece if the endpoint fails, after the pieces that came if the answer
-            was cut or withheld, and at the end of an answer without a word. What came before an error is not
-            an answer.
-        """
-        ...
-
-
-@runtime_checkable
-class ToolUser(LLM, Protocol):
-    """A chat model that may call tools.
-
-    calls_tools: False once its endpoint has refused them.
-    sees: whether it gets the pictures of rounds; False once its endpoint has refused them.
-    """
 
     @property
     def calls_tools(self) -> bool: ...
@@ -287,10 +253,23 @@ class ToolUser(LLM, Protocol):
         tools: Sequence[OfferedTool] = (),
         rounds: Sequence[ToolRound] = (),
     ) -> Reply:
-        """As LLM.stream; what the model calls is in the reply's `calls` once it has ended.
+        """Returns the answer piece by piece, verbatim. Nothing is sent before the first piece is asked for.
 
-        tools: that it may call. An endpoint that refuses them is asked without them, from then on.
+        messages: (role, content) pairs, roles "system", "user", "assistant".
+        max_tokens: of the answer, 1 or more.
+        schema: a JSON schema that the answer must follow (every object closed and every property required, as
+            strict mode asks).
+        stop: called before each try, in pauses, between pieces, and several times a second while an endpoint
+            is silent.
+        sources: those of the last message, for a client that hands them over by themselves and has the model
+            cite them; its citations come as [number] in the text.
+        tools: that it may call; what it calls is in the reply's `calls` once that has ended. An endpoint that
+            refuses them is asked without them, from then on.
         rounds: what it called for these messages before, in order.
+
+        Raises ModelError: before any piece if the endpoint fails, after the pieces that came if the answer
+            was cut or withheld, and at the end of an answer without a word. What came before an error is not
+            an answer.
         """
         ...
 
@@ -321,7 +300,7 @@ class EndpointModel(ABC):
         tools: Sequence[OfferedTool] = (),
         rounds: Sequence[ToolRound] = (),
     ) -> Reply:
-        """See LLM.stream and ToolUser.stream."""
+        """See LLM.stream."""
         encoded = [(role, encodable(content)) for role, content in messages]
         body = self._body(encoded, schema, sources) | {LIMIT: max_tokens}
         if tools and self.calls_tools:
@@ -332,12 +311,12 @@ class EndpointModel(ABC):
 
     @property
     def calls_tools(self) -> bool:
-        """See ToolUser."""
+        """See LLM."""
         return TOOLS not in self._found
 
     @property
     def sees(self) -> bool:
-        """See ToolUser."""
+        """See LLM."""
         return PICTURES not in self._found and sees_pictures(self._settings)
 
     @property

@@ -46,10 +46,10 @@ class Connection:
     def __init__(self, settings: Settings, choose: Callable[[str], None]) -> None:
         """settings: what would hold, with the key.
 
-        choose: keeps the model of this name for the user. It may raise ProjectError.
+        choose: keeps the model of this name for the user, as `save`. It may raise ProjectError.
         """
         self.settings = replace(settings, api_key="")
-        self._with_key, self._choose = settings, choose
+        self._with_key, self.save = settings, choose
         self.is_over = False
         self.models: list[ListedModel] = []
         self.problem: ProjectError | None = None
@@ -65,10 +65,6 @@ class Connection:
     def try_model(self, name: str) -> RunningTrial:
         """Begins a trial of the model of this name."""
         return RunningTrial(replace(self._with_key, chat_model=name))
-
-    def save(self, name: str) -> None:
-        """Keeps the model of this name for the user. Raises ProjectError."""
-        self._choose(name)
 
     def _list(self) -> None:
         try:

@@ -32,8 +32,8 @@ from ingestion.records import NO_FACTS, DocumentFacts
 __all__ = ["Copies", "KeptName", "copies_of", "copy_name", "files_of", "is_copy", "is_kept", "made_name"]
 
 COPY = re.compile(r"[0-9a-f]{64}\.pdf")
-MADE_PDF = re.compile(rf"[0-9a-f]{{64}}\{MADE}")
-NAMES = re.compile(r"[0-9a-f]{64}\.json")
+# A copy, the PDF that was made of it, or its names.
+KEPT = re.compile(rf"[0-9a-f]{{64}}(?:\.pdf|\.json|\{MADE})")
 # Seconds that an upload may take.
 PUTTING_SECONDS = 86_400
 # Of the hash in a file of names.
@@ -262,9 +262,7 @@ class Copies:
         left = [
             name
             for name, when in there.items()
-            if (NAMES.fullmatch(name) or MADE_PDF.fullmatch(name))
-            and when < latest
-            and f"{Path(name).stem}.pdf" not in there
+            if is_kept(name) and when < latest and f"{Path(name).stem}.pdf" not in there
         ]
         for name in left:
             self._files.delete(name)
@@ -354,7 +352,7 @@ def _names(digest: str) -> str:
 
 
 def _is_ours(name: str) -> bool:
-    return any(pattern.fullmatch(name) for pattern in (COPY, MADE_PDF, NAMES, PARTIAL))
+    return is_kept(name) or PARTIAL.fullmatch(name) is not None
 
 
 def copies_of(settings: Settings) -> Copies:
@@ -394,7 +392,7 @@ def is_copy(name: str) -> bool:
 
 def is_kept(name: str) -> bool:
     """Tells whether a file is named like a kept copy, or like what is beside one."""
-    return any(pattern.fullmatch(name) for pattern in (COPY, MADE_PDF, NAMES))
+    return KEPT.fullmatch(name) is not None
 
 
 def _same(before: os.stat_result, after: os.stat_result) -> bool:

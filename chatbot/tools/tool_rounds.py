@@ -6,7 +6,7 @@ from collections.abc import Callable, Generator, Sequence
 from dataclasses import dataclass
 
 from chatbot.errors import ModelError
-from chatbot.models.chat import ToolUser
+from chatbot.models.chat import LLM
 from chatbot.models.tool_calls import ToolCall, ToolReply, ToolRound, written_call
 from chatbot.records import Event, Notice, Stage
 from chatbot.tools.server_connection import ToolError
@@ -37,7 +37,7 @@ class ToolText:
 
 
 def ask_tools(
-    question: str, model: ToolUser, servers: ToolServers, max_tokens: int, stop: Callable[[], bool]
+    question: str, model: LLM, servers: ToolServers, max_tokens: int, stop: Callable[[], bool]
 ) -> Generator[Event, None, list[ToolText]]:
     """Yields a stage before and a notice after each call, and returns what the tools replied.
 

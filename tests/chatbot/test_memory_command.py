@@ -17,7 +17,7 @@ from chatbot.memory.signals.news_sources import News
 from chatbot.memory.signals.records import AssetRow, Health, Imported, SourceRow
 from chatbot.memory.signals.signal_store import Signals
 from chatbot.memory.signals.signal_use import SourceRatings
-from tests.case_rows import case_lines, case_rows
+from tests.case_rows import case_rows
 from tests.fakes import HashEmbedder
 
 # (exit code, output, errors) of a command.
@@ -198,20 +198,31 @@ def test_what_is_no_file_is_not_waited_for(run: Run, tmp_path: Path, memory: str
         assert "It is not a file" in told
 
 
-OF_ANOTHER_ACTION = """
-cases list --date 5
-signals list --scope x
-cases export -k 1
-situations list --not-helpful
+NO_ARGUMENTS = """
+cases list --date 5 | unrecognized arguments: --date 5
+signals list --scope x | unrecognized arguments: --scope x
+cases export -k 1 | unrecognized arguments: -k 1
+situations list --not-helpful | unrecognized arguments: --not-helpful
+situations list more | unrecognized arguments: more
+stats more | unrecognized arguments: more
+signals add one two | unrecognized arguments: two
+situations reembed | invalid choice: 'reembed'
+cases add text | the following arguments are required: TEXT
+cases | the following arguments are required: action
 """
 
 
-def test_an_option_of_another_action_is_wrong_usage(run: Run) -> None:
-    for command in case_lines(OF_ANOTHER_ACTION):
-        code, _, told = run(*command.split())
-        assert code == 2
-        assert "takes no -" in told
-        assert "Use it with `memory " in told
+@pytest.mark.parametrize(("command", "said"), case_rows(NO_ARGUMENTS))
+def test_what_an_action_does_not_take_is_wrong_usage(
+    run: Run, capsys: pytest.CaptureFixture[str], command: str, said: str
+) -> None:
+    with pytest.raises(SystemExit) as ended:
+        run(*command.split())
+    assert ended.value.code == 2
+    assert said in capsys.readouterr().err
+
+
+def test_advice_is_listed_by_its_scope(run: Run) -> None:
     run("situations", "add", "inflation rises", "shorten duration", "--scope", "Valmora")
     assert "shorten duration" in output_of(run("situations", "list", "--scope", "valmora"))
     code, listed, told = run("situations", "list", "--scope", "elsewhere")
@@ -267,22 +278,11 @@ def test_switched_off_signals_say_how_to_switch_them_on(run: Run) -> None:
     assert "No news has been imported" in output
 
 
-# The words of the command are parted by commas.
-WRONG_USAGE = """
-situations, reembed | has no 'reembed'
-cases, add, one text | takes TEXT TEXT
-situations, list, more | takes no arguments
-signals, add, one, two | takes TEXT.
-signals, remove, x | is not an event number
-signals, remove, ² | is not an event number
-"""
-
-
-@pytest.mark.parametrize(("command", "said"), case_rows(WRONG_USAGE))
-def test_wrong_usage_is_said(run: Run, command: str, said: str) -> None:
-    code, _, errors = run(*command.split(", "))
+@pytest.mark.parametrize("number", ["x", "²"])
+def test_what_is_no_number_of_news_is_said(run: Run, number: str) -> None:
+    code, _, errors = run("signals", "remove", number)
     assert code == 2
-    assert said in errors
+    assert "is not an event number" in errors
 
 
 @pytest.mark.usefixtures("well")

@@ -11,7 +11,7 @@ from argparse import Namespace
 from typing import TYPE_CHECKING, Any
 
 from chatbot.cli.exit_codes import DONE, FAILED
-from chatbot.cli.memory_command import FEW, Action, Commands, Option, file_actions
+from chatbot.cli.memory_command import FEW, Action, file_actions
 from chatbot.cli.output import Lines, note, printed
 from chatbot.memory.cases.records import Case, case_fields
 from chatbot.memory.conversations.conversation_names import LOCAL
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from chatbot.memory.cases.case_store import CaseHealth
     from chatbot.service import Chatbot
 
-__all__ = ["COMMANDS"]
+__all__ = ["ACTIONS"]
 
 FORM = (
     'A line is a JSON object such as {"question": "…", "plan": "the answer", "reward": 1}; `memory cases '
@@ -115,20 +115,14 @@ def _health_of_cases(options: Namespace, chatbot: Chatbot) -> Lines:
     return FAILED if unread else DONE
 
 
-COMMANDS = Commands(
-    {
-        "list": Action(_list_cases, rows=sys.maxsize),
-        "add": Action(_add_case, "TEXT TEXT"),
-        **file_actions("cases", FORM),
-        "search": Action(_search_cases, "TEXT", FEW),
-        "remove": Action(_remove_case, "KEY"),
-        "restore": Action(_restore_case, "KEY"),
-        "health": Action(_health_of_cases),
-        "reembed": Action(_reembed_cases),
-    },
-    {
-        "not_helpful": Option(
-            False, ("add",), {"action": "store_true", "help": "add the answer as one to avoid"}
-        )
-    },
-)
+AVOID = {"action": "store_true", "help": "add the answer as one to avoid"}
+ACTIONS = {
+    "list": Action(_list_cases, rows=sys.maxsize),
+    "add": Action(_add_case, "TEXT TEXT", options={"not_helpful": AVOID}),
+    **file_actions("cases", FORM),
+    "search": Action(_search_cases, "TEXT", FEW),
+    "remove": Action(_remove_case, "KEY"),
+    "restore": Action(_restore_case, "KEY"),
+    "health": Action(_health_of_cases),
+    "reembed": Action(_reembed_cases),
+}

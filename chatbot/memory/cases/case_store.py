@@ -11,6 +11,7 @@ import time
 from collections.abc import Callable, Collection, Container, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import cache
+from operator import attrgetter
 from pathlib import Path
 
 import numpy as np
@@ -254,8 +255,8 @@ class Cases:
                 if same_question(case.question) == same_question(question):
                     same.append(case)
         same = [case for case in same if wanted(case) and _is_asked_of(case, names)]
-        good = max((one for one in same if one.reward and one.verified), key=_time, default=None)
-        bad = max((one for one in same if not one.reward), key=_time, default=None)
+        good = max((one for one in same if one.reward and one.verified), key=attrgetter("at"), default=None)
+        bad = max((one for one in same if not one.reward), key=attrgetter("at"), default=None)
         if good and (bad is None or good.at > bad.at):
             return good
         return None if bad is None or bad.by else bad
@@ -504,7 +505,7 @@ class Cases:
 
     def _read_file(self, path: Path | None, most: int) -> tuple[LineProblem, ...]:
         found, problems = read_cases(path, self._fields) if path is not None else ([], ())
-        named = [_as_stored(replace(case, by=case.by or SOMEBODY)) for case in found]
+        named = [CASES.value(CASES.item(replace(case, by=case.by or SOMEBODY)), "") for case in found]
         wanted, stored = {case.id: case for case in named}, self._items.view(OF_FILE).values
         if wanted != stored:
             self._items.remove(lambda case: wanted.get(case.id) != case, "owner = ?", [OF_FILE])
@@ -599,17 +600,9 @@ def hidden(owner: str) -> str:
     return hashlib.sha256(owner.encode("utf-8", "replace")).hexdigest()[:32]
 
 
-def _as_stored(case: Case) -> Case:
-    return CASES.value(CASES.item(case), "")
-
-
 def _own_id(case: Case) -> str:
     """The id of a case among its owner's cases, whoever shares it."""
     return case_id(case.question, asked_of=case.asked_of)
-
-
-def _time(case: Case) -> float:
-    return case.at
 
 
 def _is_asked_of(case: Case, names: frozenset[str]) -> bool:

@@ -6,7 +6,7 @@ import dataclasses
 from argparse import Namespace
 from typing import TYPE_CHECKING
 
-from chatbot.cli.memory_command import FEW, Action, Commands
+from chatbot.cli.memory_command import FEW, Action
 from chatbot.cli.output import Lines, note, printed
 from chatbot.memory.conversations.conversation_names import LOCAL
 from chatbot.memory.layers import counted
@@ -14,7 +14,7 @@ from chatbot.memory.layers import counted
 if TYPE_CHECKING:
     from chatbot.service import Chatbot
 
-__all__ = ["COMMANDS"]
+__all__ = ["ACTIONS"]
 
 NONE_YET = "There are no conversations yet. Ask with --conversation NAME to begin one."
 
@@ -31,4 +31,4 @@ def _stats(options: Namespace, chatbot: Chatbot) -> Lines:
         yield line, f"{row.id}  {size}, shortened {counted(stats.compression_count, 'time')}  {row.title}"
 
 
-COMMANDS = Commands({"stats": Action(_stats, rows=FEW)})
+ACTIONS = {"stats": Action(_stats, rows=FEW)}

@@ -18,6 +18,7 @@ from chatbot.memory.compression.compress import (
     Message,
 )
 from chatbot.memory.compression.sessions import MOST_SESSIONS, SESSION_SECONDS
+from chatbot.memory.memory_database import keep_latest
 from chatbot.models.tokens import count_tokens
 
 __all__ = ["R2CContextManager"]
@@ -107,11 +108,9 @@ class R2CContextManager:
 
     def _session(self, session_id: str) -> _MessageSession:
         now = time.time()
-        session = self._sessions.pop(session_id, None)
+        session = self._sessions.get(session_id)
         if session is None or session.used_at < now - SESSION_SECONDS:
             session = _MessageSession()
         session.used_at = now
-        self._sessions[session_id] = session
-        if len(self._sessions) > MOST_SESSIONS:
-            self._sessions.popitem(last=False)
+        keep_latest(self._sessions, session_id, session, MOST_SESSIONS)
         return session

@@ -23,7 +23,6 @@ from chatbot.memory.signals.records import (
     NewsItem,
     NewsReading,
     RecalledEvent,
-    TimelinePoint,
 )
 from chatbot.memory.signals.writing_scripts import keywords_of
 from chatbot.store.database import Transaction
@@ -39,7 +38,6 @@ __all__ = [
     "remove_event",
     "search_by_keywords",
     "search_memory_events",
-    "timeline",
 ]
 
 # Events that are read at a time.
@@ -138,18 +136,15 @@ def keep_readings(
         )
 
 
-def remove_event(place: NewsPlace, changes: Transaction, event: int) -> bool:
-    """Erase an event with its tellings and signals, and remember that it was removed.
-
-    False if there is no such event.
-    """
+def remove_event(place: NewsPlace, changes: Transaction, event: int) -> None:
+    """Erase an event with its tellings and signals, and remember that it was removed."""
     now = place.time(datetime.now(UTC))
     changes.execute(
         "insert into removed_news (content_hash, removed_at) select content_hash, ? from news_events"
         " where id = ? on conflict (content_hash) do update set removed_at = excluded.removed_at",
         (now, event),
     )
-    return bool(changes.execute("delete from news_events where id = ?", [event]).rowcount)
+    changes.execute("delete from news_events where id = ?", [event])
 
 
 # --- looking
@@ -242,7 +237,7 @@ def _searched(event: EventRow) -> str:
 
 def _best(
     place: NewsPlace,
-    confidence: float,
+    confidence: float = 0.0,
     *,
     among: Iterable[int] | None = None,
     wanted: frozenset[str] = frozenset(),
@@ -268,10 +263,10 @@ def _folded(names: Iterable[str]) -> frozenset[str]:
     return frozenset(name.strip().upper() for name in names)
 
 
-def list_assets(place: NewsPlace, confidence: float) -> list[AssetRow]:
+def list_assets(place: NewsPlace) -> list[AssetRow]:
     """What the news says of each asset, most news first."""
     by_asset = defaultdict(list)
-    for at, assets, action, sure in _best(place, confidence).values():
+    for at, assets, action, sure in _best(place).values():
         for asset in assets or ("",):
             by_asset[asset].append((at, action, sure))
     rows = []
@@ -283,15 +278,6 @@ def list_assets(place: NewsPlace, confidence: float) -> list[AssetRow]:
     return sorted(rows, key=lambda row: (-row.events, row.asset))
 
 
-def timeline(place: NewsPlace, confidence: float) -> list[TimelinePoint]:
-    """Signals by day and asset, oldest first."""
-    by_day = defaultdict(list)
-    for at, assets, _, sure in _best(place, confidence).values():
-        for asset in assets or ("",):
-            by_day[at.date().isoformat(), asset].append(sure)
-    return [TimelinePoint(*key, len(found), sum(found) / len(found)) for key, found in sorted(by_day.items())]
-
-
 def count_events(place: NewsPlace, confidence: float, hours: int) -> dict[str, int]:
     """How many "events", "signals", events "pending" and found "by_keywords" there are.
 
@@ -301,7 +287,7 @@ def count_events(place: NewsPlace, confidence: float, hours: int) -> dict[str, i
     """
     now = datetime.now(UTC)
     states = dict(place.read("select found_by, count(*) from news_events group by found_by"))
-    best = [(at, sure) for at, _, _, sure in _best(place, 0.0).values()]
+    best = [(at, sure) for at, _, _, sure in _best(place).values()]
     since = now - timedelta(hours=hours)
     return {
         "events": sum(states.values()),

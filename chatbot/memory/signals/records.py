@@ -20,7 +20,6 @@ __all__ = [
     "SignalOptions",
     "SignalsError",
     "SourceRow",
-    "TimelinePoint",
     "checked",
 ]
 
@@ -154,21 +153,6 @@ class EventRow:
     def sources(self) -> tuple[tuple[str, str, str], ...]:
         """(source, number, link) of every telling."""
         return tuple((told.source, told.number, told.link) for told in self.tellings)
-
-
-@dataclass(frozen=True, slots=True)
-class TimelinePoint:
-    """Signals of one day and asset.
-
-    day: ISO date, UTC.
-    asset: "" for signals that name none.
-    confidence: their mean.
-    """
-
-    day: str
-    asset: str
-    signals: int
-    confidence: float
 
 
 @dataclass(frozen=True, slots=True)

@@ -12,7 +12,7 @@ from datetime import UTC, datetime
 from typing import TYPE_CHECKING
 
 from chatbot.cli.exit_codes import DONE, FAILED
-from chatbot.cli.memory_command import FEW, Action, Commands, Option
+from chatbot.cli.memory_command import FEW, Action
 from chatbot.cli.output import Lines, note, printed, say
 from chatbot.cli.served_command import resolved
 from chatbot.errors import NotFoundError, UsageError
@@ -26,7 +26,7 @@ from chatbot.settings import PROGRAM
 if TYPE_CHECKING:
     from chatbot.service import Chatbot
 
-__all__ = ["COMMANDS"]
+__all__ = ["ACTIONS"]
 
 MORE_RECALLED = "You can change this with MEMORY_MIN_CONFIDENCE and MEMORY_LOOKBACK_HOURS."
 
@@ -207,35 +207,24 @@ def _clean(options: Namespace, chatbot: Chatbot) -> Lines:
     yield {"erased": erased}, f"Erased {counted(erased, 'event')}."
 
 
-COMMANDS = Commands(
-    {
-        "list": Action(_list_signals, rows=FEW),
-        "assets": Action(_assets, rows=FEW),
-        "sources": Action(_sources, rows=FEW),
-        "clean": Action(_clean),
-        "add": Action(_add_signal, "TEXT"),
-        "import": Action(_import_signals, "FILE"),
-        "search": Action(_search_signals, "TEXT", FEW),
-        "remove": Action(_remove_signal, "KEY"),
-        "health": Action(_health_of_signals),
-        "reembed": Action(_reembed),
-        "on": Action(_switch),
-        "off": Action(_switch),
-    },
-    {
-        "asset": Option("", ("list", "search"), {"help": "only news about this asset, such as BTC or gold"}),
-        "source": Option("added by hand", ("add",), {"help": "source of the added news"}),
-        "date": Option(
-            "",
-            ("add", "search"),
-            {
-                "metavar": "TIME",
-                "help": (
-                    "when the added news was published; for `signals search`: as of this time (UTC, "
-                    "default now)"
-                ),
-            },
-        ),
-        "link": Option("", ("add",), {"help": "address of the added news"}),
-    },
-)
+ASSET = {"default": "", "help": "only news about this asset, such as BTC or gold"}
+OF_ADDED = {
+    "source": {"default": "added by hand", "help": "its source"},
+    "date": {"default": "", "metavar": "TIME", "help": "when it was published (UTC, default now)"},
+    "link": {"default": "", "help": "its address"},
+}
+AS_OF = {"default": "", "metavar": "TIME", "help": "as of this time (UTC, default now)"}
+ACTIONS = {
+    "list": Action(_list_signals, rows=FEW, options={"asset": ASSET}),
+    "assets": Action(_assets, rows=FEW),
+    "sources": Action(_sources, rows=FEW),
+    "clean": Action(_clean),
+    "add": Action(_add_signal, "TEXT", options=OF_ADDED),
+    "import": Action(_import_signals, "FILE"),
+    "search": Action(_search_signals, "TEXT", FEW, {"asset": ASSET, "date": AS_OF}),
+    "remove": Action(_remove_signal, "KEY"),
+    "health": Action(_health_of_signals),
+    "reembed": Action(_reembed),
+    "on": Action(_switch),
+    "off": Action(_switch),
+}

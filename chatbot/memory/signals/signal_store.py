@@ -44,7 +44,6 @@ from chatbot.memory.signals.records import (
     RecalledEvent,
     SignalOptions,
     SignalsError,
-    TimelinePoint,
 )
 from chatbot.memory.signals.signal_use import CircuitBreaker, SourceRatings, State, Switch
 from chatbot.memory.signals.writing_scripts import is_foreign, own_threshold, reads_english_only
@@ -309,16 +308,12 @@ class Signals:
         """
         return news_tables.list_events(self._reading(), most, search=search, asset=asset)
 
-    def assets(self, confidence: float = 0.0) -> list[AssetRow]:
+    def assets(self) -> list[AssetRow]:
         """What the news says of each asset, most news first; of each event its best signal counts.
 
-        confidence: the least confidence. Raises SignalsError.
+        Raises SignalsError.
         """
-        return news_tables.list_assets(self._reading(), confidence)
-
-    def timeline(self, confidence: float = 0.0) -> list[TimelinePoint]:
-        """Signals by day and asset, of at least that confidence. Raises SignalsError."""
-        return news_tables.timeline(self._reading(), confidence)
+        return news_tables.list_assets(self._reading())
 
     def correct(self, event: int, reading: NewsReading) -> None:
         """Replace all readings of an event by a person's.

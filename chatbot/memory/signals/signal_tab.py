@@ -1,14 +1,13 @@
 """Draws news signals on the Memory page.
 
-The tab shows their state, the switch, the import, a chart over time and the latest.
+The tab shows their state, the switch, the import and the latest.
 """
 
 from __future__ import annotations
 
 import io
-from collections import Counter
 from collections.abc import Sequence
-from datetime import UTC, date, datetime
+from datetime import UTC, datetime
 
 import streamlit as st
 from streamlit.typing import UploadedFile
@@ -16,7 +15,7 @@ from streamlit.typing import UploadedFile
 from chatbot.app.app_context import AppContext
 from chatbot.errors import ProjectError
 from chatbot.memory.signals.news_sources import read_news
-from chatbot.memory.signals.records import ACTIONS, EventRow, Health, Imported, NewsReading, TimelinePoint
+from chatbot.memory.signals.records import ACTIONS, EventRow, Health, Imported, NewsReading
 from chatbot.memory.signals.status_text import health_text, imported_text, recallable_text
 from chatbot.ui import session, uploads
 from chatbot.ui.list_controls import search_box
@@ -24,13 +23,11 @@ from chatbot.ui.memory_dialogs import Dialog, attempt, draw_changes, draw_choice
 from chatbot.ui.memory_files import lines_html
 from chatbot.ui.safe_text import notice_html, paragraphs_html, plain_markdown, quiet_html, short, signal_html
 
-__all__ = ["chart_rows", "draw", "health_line"]
+__all__ = ["draw", "health_line"]
 
 ROWS = 20
 IMPORTED = "signals_imported"
 MOST_REFUSED = 10
-# Assets that get a colour of their own in the chart; the others are one.
-MOST_ASSETS = 6
 # The analyser of a signal that somebody corrected.
 PERSON = "a person"
 ALL_ASSETS = "All assets"
@@ -70,8 +67,6 @@ def draw(context: AppContext) -> None:
         if health.read:
             hint = "" if health.recallable == health.read else CHANGED_THERE
             st.html(quiet_html(f"{recallable_text(health)}{hint}"))
-        least: float = st.slider("Minimum confidence", 0.0, 1.0, 0.0, 0.05, key="signals-confidence")
-        _draw_chart(signals.timeline(least), datetime.now(UTC))
         search = search_box("Search news", key="find-signals")
         asset = _chosen_asset(context)
         _draw_rows(signals.listed(ROWS, search=search, asset=asset), search or asset)
@@ -86,44 +81,6 @@ def health_line(health: Health) -> str:
     else:
         whose = " Seen and used by everyone on this server. Not advice."
     return f"{STATES.get(health.state, '⚠')} {health_text(health)}{whose}"
-
-
-def chart_rows(points: Sequence[TimelinePoint]) -> list[dict[str, date | str | int]]:
-    """{day, asset, signals} for the chart: the assets with most signals by name, the others together."""
-    counts = Counter[str]()
-    for point in points:
-        counts[point.asset] += point.signals
-    named = {asset for asset, _ in counts.most_common(MOST_ASSETS)}
-    signals = Counter[tuple[str, str]]()
-    for point in points:
-        label = point.asset or "no asset"
-        if point.asset not in named:
-            label = "others"
-        signals[point.day, label] += point.signals
-    rows: list[dict[str, date | str | int]] = []
-    for (day, asset), count in sorted(signals.items()):
-        rows.append({"day": date.fromisoformat(day), "asset": asset, "signals": count})
-    return rows
-
-
-def _draw_chart(points: Sequence[TimelinePoint], now: datetime) -> None:
-    """Draw the days up to now along a time axis; one far ahead would press them into a line."""
-    past = [point for point in points if point.day <= now.date().isoformat()]
-    if past:
-        # By dates, not by their names: days that are far apart are then drawn far apart.
-        st.bar_chart(
-            chart_rows(past),
-            x="day",
-            y="signals",
-            color="asset",
-            x_label="day",
-            y_label="signals",
-            height=260,
-        )
-    if not points:
-        st.html(quiet_html("No signal has this confidence."))
-    elif len(past) < len(points):
-        st.html(quiet_html("News dated in the future is only in the list below, not in the chart."))
 
 
 def _draw_rows(rows: Sequence[EventRow], wanted: str) -> None:

@@ -12,7 +12,7 @@ from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from chatbot.cli.exit_codes import strategy_list
-from chatbot.cli.memory_command import FEW, Action, Commands, Option, file_actions
+from chatbot.cli.memory_command import FEW, Action, file_actions
 from chatbot.cli.output import Lines, columns_text, note, printed
 from chatbot.memory.conversations.conversation_names import LOCAL
 from chatbot.memory.layers import counted
@@ -23,7 +23,7 @@ from ingestion.invisible_characters import one_line
 if TYPE_CHECKING:
     from chatbot.service import Chatbot
 
-__all__ = ["COMMANDS"]
+__all__ = ["ACTIONS"]
 
 # What a column of several shows of a situation.
 CELL_CHARACTERS = 60
@@ -114,32 +114,23 @@ def _health_of_situations(options: Namespace, chatbot: Chatbot) -> Lines:
     yield dataclasses.asdict(health), text
 
 
-COMMANDS = Commands(
-    {
-        "list": Action(_list_situations, rows=sys.maxsize),
-        "add": Action(_add_situation, "TEXT TEXT"),
-        **file_actions("situations", FORM),
-        "search": Action(_search_situations, "TEXT", FEW),
-        "remove": Action(_remove_situation, "KEY"),
-        "health": Action(_health_of_situations),
-    },
-    {
-        "scope": Option(
-            "",
-            ("add", "list", "search"),
-            {"help": "name, symbol or topic of a situation; `list` and `search` show only this"},
-        ),
-        "strategy": Option(
-            ["per_chunk"],
-            ("search",),
-            {
-                "type": strategy_list,
-                "metavar": "STRATEGY",
-                "help": (
-                    "how to search the parts of a long situation (default per_chunk). Several, separated by "
-                    f"commas, are shown side by side: {', '.join(STRATEGIES)}"
-                ),
-            },
-        ),
-    },
-)
+SCOPE = {"default": "", "help": "only what has this name, symbol or topic"}
+STRATEGY = {
+    "type": strategy_list,
+    "metavar": "STRATEGY",
+    "default": ["per_chunk"],
+    "help": (
+        "how to search the parts of a long situation (default per_chunk). Several, separated by commas, are "
+        f"shown side by side: {', '.join(STRATEGIES)}"
+    ),
+}
+ACTIONS = {
+    "list": Action(_list_situations, rows=sys.maxsize, options={"scope": SCOPE}),
+    "add": Action(
+        _add_situation, "TEXT TEXT", options={"scope": SCOPE | {"help": "its name, symbol or topic"}}
+    ),
+    **file_actions("situations", FORM),
+    "search": Action(_search_situations, "TEXT", FEW, {"scope": SCOPE, "strategy": STRATEGY}),
+    "remove": Action(_remove_situation, "KEY"),
+    "health": Action(_health_of_situations),
+}

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import hashlib
 import sqlite3
-import struct
 from collections.abc import Iterable, Sequence
 from contextlib import closing
 from dataclasses import dataclass
@@ -36,11 +35,6 @@ class TableShape:
     def key_columns(self) -> str:
         """The columns of the key, for a statement."""
         return quoted([self.columns[at] for at in self.key])
-
-    @property
-    def marks(self) -> str:
-        """A question mark for each column of the key."""
-        return ", ".join("?" * len(self.key))
 
 
 def shapes_of(scripts: Sequence[str]) -> list[TableShape]:
@@ -106,10 +100,10 @@ class RowSum:
         self._count = self._total = 0
 
     def add(self, row: Sequence[Any]) -> None:
-        """Counts a row in."""
-        packed = b"".join(map(_packed, row))
+        """Counts a row in, of numbers, texts, bytes and None."""
+        written = repr(tuple(row)).encode("utf-8", "surrogatepass")
         self._count += 1
-        self._total += int.from_bytes(hashlib.blake2b(packed, digest_size=HASH_BYTES).digest())
+        self._total += int.from_bytes(hashlib.blake2b(written, digest_size=HASH_BYTES).digest())
 
     def summary(self) -> TableSum:
         """Returns the sum so far."""
@@ -139,19 +133,3 @@ def _value(kind: str, value: Any) -> Any:
         case "real", int():
             return float(value)
     return value
-
-
-def _packed(value: Any) -> bytes:
-    """The bytes of a value, from which it can be told from every other one."""
-    match value:
-        case None:
-            return b"-"
-        case float():
-            return b"f" + struct.pack("<d", value)
-        case int():
-            data = b"i" + str(value).encode()
-        case str():
-            data = b"t" + value.replace("\0", REPLACEMENT).encode("utf-8", "surrogatepass")
-        case _:
-            data = b"b" + value
-    return struct.pack("<I", len(data)) + data

@@ -6,7 +6,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import replace
-from datetime import UTC, date, datetime
+from datetime import UTC, datetime
 
 import pytest
 from streamlit.testing.v1 import AppTest
@@ -22,10 +22,9 @@ from chatbot.memory.signals.records import (
     NewsItem,
     NewsReading,
     SignalsError,
-    TimelinePoint,
 )
 from chatbot.memory.signals.signal_store import Signals
-from chatbot.memory.signals.signal_tab import NOTHING_FOUND, chart_rows, health_line
+from chatbot.memory.signals.signal_tab import NOTHING_FOUND, health_line
 from chatbot.memory.signals.signal_use import State
 from chatbot.memory.signals.status_text import health_text, imported_text, recallable_text
 from chatbot.settings import load_settings
@@ -98,10 +97,6 @@ def fake(monkeypatch: pytest.MonkeyPatch) -> FakeSignals:
     return FakeSignals(monkeypatch)
 
 
-def is_charted(page: AppTest) -> bool:
-    return bool(page.get("arrow_vega_lite_chart") or page.get("vega_lite_chart"))
-
-
 def test_until_something_is_imported_the_page_teaches_and_starts_nothing(page: AppTest) -> None:
     assert not page.exception
     assert "No news has been imported yet." in shown(page)
@@ -125,16 +120,12 @@ def test_what_is_switched_off_can_be_switched_on_again(page: AppTest, fake: Fake
     assert signals._switch.read().on
 
 
-def test_signals_that_are_there_are_listed_charted_switched_and_removed(
-    page: AppTest, fake: FakeSignals
-) -> None:
+def test_signals_that_are_there_are_listed_switched_and_removed(page: AppTest, fake: FakeSignals) -> None:
     """The store's own answers are tested on a real Postgres elsewhere."""
     health = Health("normal", database="embedded", events=1, signals=1, read=1, unsure=1, confidence=0.6)
     fake.put("health", lambda self, options=None: health)
     fake.put_state(lambda self: State(imported=True))
     fake.put_rows([ROW])
-    point = TimelinePoint("2026-01-02", "X", 1, 0.65)
-    fake.put("timeline", lambda self, confidence=0.0: [point] if confidence < 0.7 else [])
     fake.put_changes()
     page.run()
     assert not page.exception
@@ -142,9 +133,6 @@ def test_signals_that_are_there_are_listed_charted_switched_and_removed(
     assert "✓ normal: 1 event, 1 signal, embedded." in text
     recallable = "0 of 1 event with a signal can be recalled now: 1 is below confidence 0.60."
     assert recallable in text
-    assert is_charted(page)
-    page.slider(key="signals-confidence").set_value(0.9).run()
-    assert "No signal has this confidence." in shown(page)
     assert NOTHING_FOUND in enter(page, "find-signals", "nowhere")
     enter(page, "find-signals", "")
     page.selectbox(key="signals-asset").set_value("Y").run()
@@ -202,8 +190,6 @@ def test_after_an_import_the_list_is_drawn_anew_with_what_came_of_it(
     fake.put("health", health)
     fake.put_state(lambda self: State(imported=bool(rows)))
     fake.put_rows(rows)
-    future = TimelinePoint("2096-01-02", "X", 1, 0.65)
-    fake.put("timeline", lambda self, confidence=0.0: [future])
     page.run()
     assert "No news has been imported yet." in shown(page)
     news = b'{"text": "x", "date": "2026-01-01"}\n{"text": "y"}'
@@ -217,8 +203,6 @@ def test_after_an_import_the_list_is_drawn_anew_with_what_came_of_it(
         assert said in text
         assert "lists $X$" in text
         assert page.button(key="delete-signal-7")
-    assert "dated in the future" in shown(page)
-    assert not is_charted(page)
 
 
 def test_an_event_is_shown_as_text_with_its_sources_and_time() -> None:
@@ -230,24 +214,6 @@ def test_an_event_is_shown_as_text_with_its_sources_and_time() -> None:
     assert "02 January 2026, 09:30 UTC · channel, other · not advice" in html
     unread = EventRow(8, "t", AT, "nothing")
     assert "No signal" in signal_html(unread)
-
-
-def test_the_chart_has_the_assets_of_most_signals_and_the_others_together() -> None:
-    points = [TimelinePoint("2026-01-01", f"A{number}", number + 2, 0.5) for number in range(8)]
-    points.append(TimelinePoint("2026-01-02", "", 9, 0.5))
-    rows = chart_rows(points)
-    assets = {row["asset"] for row in rows}
-    assert assets == {"A3", "A4", "A5", "A6", "A7", "no asset", "others"}
-    charted = sum(int(str(row["signals"])) for row in rows)
-    assert charted == sum(point.signals for point in points)
-    assert chart_rows([]) == []
-
-
-def test_the_chart_has_a_time_axis_and_what_is_of_the_future_is_said() -> None:
-    """Days that are names would stand side by side, however far apart they are."""
-    point = TimelinePoint("2026-01-01", "X", 1, 0.5)
-    days = {row["day"] for row in chart_rows([point])}
-    assert days == {date(2026, 1, 1)}
     future = datetime(2096, 1, 1, tzinfo=UTC)
     assert "Dated in the future" in signal_html(replace(ROW, at=future))
     assert "Dated in the future" not in signal_html(ROW)

@@ -418,21 +418,6 @@ def test_a_signal_is_corrected_and_an_event_removed(place: str) -> None:
         signals.correct(event, mine)
 
 
-def test_the_timeline_counts_each_event_once_by_day_and_asset(place: str) -> None:
-    signals = store(place)
-    rose = item("Bitcoin rose.", 1)
-    fell = item("Bitcoin fell against the dollar.", 2)
-    sown = item("Wheat was sown.", 3, hours=30)
-    signals.add(News((rose, fell, sown)))
-    counts = [(one.day, one.asset, one.signals) for one in signals.timeline()]
-    assert counts == [
-        ("2025-02-28", "", 1),
-        ("2025-03-01", "BTC", 2),
-        ("2025-03-01", "USD", 1),
-    ]
-    assert signals.timeline(0.99) == []
-
-
 @pytest.mark.parametrize("value", ["'{'", "x'ff'", "7", "1e300"])
 def test_damaged_rows_in_a_file_harm_nothing_else(value: str, tmp_path: Path) -> None:
     path = tmp_path / "memory.sqlite3"
@@ -453,6 +438,5 @@ def test_damaged_rows_in_a_file_harm_nothing_else(value: str, tmp_path: Path) ->
     assert {"Wheat prices rose.", "Rates rose in Riga."} == set(texts_of(signals))
     assert signals.health().events == 2
     assert signals.assets()
-    assert signals.timeline()
     (found, *_) = signals.find("Rates rose in Riga.", vector_of("Rates rose in Riga."), 3, as_of=NOW)
     assert found.text == "Rates rose in Riga."
