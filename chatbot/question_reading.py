@@ -131,7 +131,6 @@ _HOW_LARGE = re.compile(r"\bhow \w+ (?=(?:is|are|was|were)\b)", re.IGNORECASE)
 _HOW_LONG = re.compile(r"\bhow (?:long|often|soon)\b", re.IGNORECASE)
 # Begins no measure after "most": "Which company spends most on roads?"
 _PREPOSITION = re.compile(r"(?:on|in|to|for|of|at|by|from|with)\b")
-_AS_SHARE = re.compile(rf"\bas an? {_SHARES} of\b", re.IGNORECASE)
 # Words for more or less that are no name of a move.
 _MORE = frozenset({"more", "bigger", "larger", "greater"})
 _LESS = frozenset({"less", "fewer", "smaller"})
@@ -178,38 +177,20 @@ _SINCE = re.compile(
 _PART_OF_WHOLE = tuple(
     (kind, re.compile(pattern, re.IGNORECASE))
     for kind, pattern in (
-        ("ratio", r"\bratio of (?P<part>.{2,100}?) to (?P<whole>.{2,100})"),
-        ("ratio", r"\bproportion of (?P<part>.{2,100}?) (?:over|to) (?P<whole>.{2,100})"),
+        ("share", rf"(?P<part>.{{2,120}}?) as an? {_SHARES} of (?P<whole>.{{2,100}})"),
         (
             "share",
             (
-                r"(?P<part>.{2,120}?) as an? (?:proportion|share|percentage|%|percent"
-                r"|fraction) of (?P<whole>.{2,100})"
-            ),
-        ),
-        (
-            "share",
-            (
-                rf"\b(?:{_PERCENT}|proportion|share)(?: constitution| composition"
-                rf"| contribution)? of (?P<part>.{{2,100}}?) "
+                rf"\b{_SHARES}(?: constitution| composition| contribution)? of (?P<part>.{{2,100}}?) "
                 r"(?:out of|in|among|amongst|against|over|to|within) (?:the )?(?P<whole>(?:total|all"
                 r"|overall)\b.{2,100})"
-            ),
-        ),
-        (
-            "share",
-            (
-                rf"\bwhat {_PERCENT} of (?:the )?(?P<whole>total\b.{{2,80}}?) (?:is|are|was|were|came|comes)"
-                r"(?: (?:made up of|generated from|from|represented by|due to"
-                r"|accounted for by))? (?P<part>.{2,100})"
             ),
         ),
         # "What share of sales came from the north?": of the total above or below the row.
         (
             "part",
             (
-                rf"\b(?:(?:what|which) (?:{_PERCENT}|proportion|share|part|slice|fraction)"
-                rf"|how much) of (?:the )?(?P<whole>.{{2,80}}?) "
+                rf"\b(?:(?:what|which) (?:{_SHARES}|part|slice)|how much) of (?:the )?(?P<whole>.{{2,80}}?) "
                 r"(?:is|are|was|were|comes?|came|goes|go|went|stems?|stemmed)"
                 r"(?: (?:made up of|generated (?:in|from)|from|represented by|due to|accounted for by"
                 r"|spent on|on|to|in))? "
@@ -252,7 +233,7 @@ OF_BOUNDS = frozenset(terms(" ".join((*_DIRECTIONS, *SCALE_TERMS, *CURRENCY_TERM
 class Operation:
     """What is to be worked out, on which rows.
 
-    kind: "growth" | "change" | "mean" | "sum" | "ratio" | "share" | "part", a share of the total of a row's
+    kind: "growth" | "change" | "mean" | "sum" | "share" | "part", a share of the total of a row's
         table | "plan", actual less budget | "bound", one figure held against an amount.
     topics: the words that name the row of each operand.
     """
@@ -318,12 +299,6 @@ class QuestionReading:
     def terms_of_row(self) -> tuple[str, ...]:
         """Its terms without the size of "how large is"."""
         return tuple(content_terms(_HOW_LARGE.sub("", self.text)))
-
-    @cached_property
-    def before_share(self) -> str | None:
-        """What stands before "as a share of"; None where it does not ask so."""
-        found = _AS_SHARE.search(self.text)
-        return self.text[: found.start()] if found else None
 
     def is_since(self, year: int) -> bool:
         """Whether it compares with a year that it names: "since 2021"."""
@@ -497,7 +472,7 @@ def denies(text: str) -> bool:
 
 
 def _part_of_whole(asked: QuestionReading) -> Operation | None:
-    """A ratio or share, unless a change is asked for."""
+    """A share, unless a change is asked for."""
     if asked.asks("change"):
         return None
     for kind, pattern in _PART_OF_WHOLE:

@@ -114,7 +114,6 @@ How did spending on health change? | change
 What is the difference between exports and imports? | change
 What was the average deficit? | mean
 What is the sum of exports and imports? | sum
-What is the ratio of debt to equity? | ratio
 What is rent as a share of income? | share
 What share of sales came from the north? | part
 Was spending above its budget? | plan

@@ -1,6 +1,6 @@
 """Answers from the cells of a table by the operation that the question asks for, on rows it names in words.
 
-The operations are changes, means, sums, ratios, shares and comparisons with a plan or an amount. The answer
+The operations are changes, means, sums, shares and comparisons with a plan or an amount. The answer
 shows the formula and every operand. It is empty where a row or a period is in doubt. Measures play no part
 here: see table_answers.
 """
@@ -672,13 +672,6 @@ def _several(cells: list[FoundCell]) -> list[FoundCell]:
     return cells
 
 
-def _ratio(rows: Sequence[_Found], times: Sequence[Period]) -> Iterator[str]:
-    cells = part, whole = _cells_of_one_period(rows, times)
-    ratio, formula = worked_out("a / b", cells)
-    yield one_line(f"{part.label} to {whole.label}, {short_head(part.head)}") + f": {formula} = {ratio:.2f}."
-    yield from said(cells)
-
-
 def _share(rows: Sequence[_Found], times: Sequence[Period]) -> Iterator[str]:
     cells = part, whole = _cells_of_one_period(rows, times)
     share, formula = worked_out("100 * a / b", cells)
@@ -694,7 +687,6 @@ _KINDS = {
     "change": _change,
     "mean": _mean,
     "sum": _sum,
-    "ratio": _ratio,
     "share": _share,
     "part": _share,
     "plan": _plan,

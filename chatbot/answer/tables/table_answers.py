@@ -212,32 +212,12 @@ def _answer(
     measure = max(measures, key=lambda candidate: len(candidate.operands))
     if not years:
         raise MissingError
-    if not measure.formula and len(measures) > 1:
-        before = question.before_share
-        if before is not None:
-            measure = _share(measures, set(read_question(before).spelled_terms))
     if measure.formula and printed_as_such(measure, years, task):
         measure = replace(measure, printed=measure.asked, operands=(), formula="")
     if measure.formula:
         yield from _formula(measure, years, question, task)
     elif settled:
         yield from _stated(measure, years, task)
-
-
-def _share(measures: _Measures, before: set[str]) -> Measure:
-    """A measure that is one measure as a percentage of another.
-
-    before: terms that stand before "as a percentage of"; they name the part.
-    """
-    part = measures[0]
-    for candidate in measures:
-        if any(set(phrase) <= before for phrase in candidate.asked):
-            part = candidate
-            break
-    whole = next(candidate for candidate in measures if candidate is not part)
-    name = f"{part.name} as a share of {whole.name}"
-    operands = (part.name, whole.name)
-    return Measure(name, (), (), (), operands, "100 * a / b", "%")
 
 
 def _stated(measure: Measure, years: Sequence[int], task: Task) -> Iterator[str]:

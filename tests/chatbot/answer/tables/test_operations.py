@@ -70,7 +70,6 @@ and 2019?
 - | (384 + 361 + 453) / 3 = 399.33, in millions. | What is the average of selling costs?
 2018 2019 | (1.5% + 1.7%) / 2 = 1.60%. | What is the average dividend yield for 2018 and 2019?
 2018 2019 | 67 + 126 = 193, in millions. | What is the sum of research and development in 2018 and 2019?
-2019 | 453 / 579 = 0.78. | What is the ratio of selling costs to total expenses in 2019?
 2018 | 100 × 67 / 428 = 15.7%. | What percentage of total expenses is research and development in 2018?
 2019 | , in millions: 579 - 453 = 126; | What is the difference between total expenses and selling costs in \
 2019?
