@@ -9,7 +9,7 @@ from itertools import pairwise
 from ingestion.language.months import MONTH_NAME
 from ingestion.language.periods import YEAR
 from ingestion.language.vocabulary import parts
-from ingestion.pages.statement_kinds import PageFeatures, look_at, named_statements, statements
+from ingestion.pages.statement_kinds import PageFeatures, look_at, statements
 from ingestion.pages.statement_terms import STATEMENTS
 from ingestion.records import Page
 
@@ -26,7 +26,6 @@ PRIMARY_STATEMENTS = tuple(sorted(STATEMENTS))
 
 # The greatest share of lines that end in a figure in prose.
 MOST_IN_PROSE = 0.3
-FEWEST_NAMED = 3
 # A list of contents has at least this many entries; fewer may stand on any page.
 FEWEST_ENTRIES = 4
 LEADER = re.compile(r"(?:\. ?){5}|\u2026{2}|_{5}")
@@ -35,10 +34,6 @@ TITLE = re.compile(r"(?i)(table of )?contents\b|index$|list of (tables|figures|c
 # Page numbers rise down a list of contents. Figures of a table do so by chance, half of the time.
 LAST_NUMBER = re.compile(r"[ -](\d{1,4})$")
 SHARE_RISING = 0.8
-INDEX = re.compile(
-    r"(?:\(?\w{1,2}\)\.? ?|item \d+\.? ?)?(?:index to|list of) (?:the )?(?:consolidated |basic "
-    r"|audited )*financial statements?"
-)
 # phrase -> how much it counts: signatures, certificates, lists of exhibits, contracts, warnings about
 # forecasts.
 FORM = {
@@ -93,8 +88,7 @@ def page_kinds(page: Page) -> tuple[str, ...]:
         return (CONTENTS,)
     if found := statements(look):
         return tuple(sorted(found))
-    kinds = {CONTENTS: _is_index(look), RISK_FACTORS_OR_BOILERPLATE: _is_boilerplate(look)}
-    return tuple(kind for kind, is_kind in kinds.items() if is_kind)
+    return (RISK_FACTORS_OR_BOILERPLATE,) if _is_boilerplate(look) else ()
 
 
 def _is_contents(text: str, look: PageFeatures) -> bool:
@@ -114,12 +108,6 @@ def _is_contents(text: str, look: PageFeatures) -> bool:
     numbers = [int(last[1]) for line in rows if (last := LAST_NUMBER.search(line[-6:]))]
     rising = sum(first <= second for first, second in pairwise(numbers))
     return rising >= SHARE_RISING * (len(numbers) - 1)
-
-
-def _is_index(look: PageFeatures) -> bool:
-    named = named_statements(look)
-    titled = named > 0 and any(map(INDEX.match, look.folded[: look.head]))
-    return titled or named >= FEWEST_NAMED
 
 
 def _is_boilerplate(look: PageFeatures) -> bool:

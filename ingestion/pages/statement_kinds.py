@@ -13,7 +13,7 @@ from ingestion.pages.statement_terms import FORBIDDEN, PERMITTED, STATEMENTS, ST
 from ingestion.prompt_injection.obfuscation import fold
 from ingestion.records import Page
 
-__all__ = ["PageFeatures", "look_at", "named_statements", "statements"]
+__all__ = ["PageFeatures", "look_at", "statements"]
 
 # A title stands within this many lines of the top. Letterhead, item, company, unit and period may come first.
 HEAD_LINES = 14
@@ -127,15 +127,6 @@ def statements(look: PageFeatures) -> set[str]:
     found = {name for name in named if _has_rows(name, look, 0)}
     further = {name for number, name in titles if number >= look.head and _has_rows(name, look, number)}
     return found and found | further
-
-
-def named_statements(look: PageFeatures) -> int:
-    """Counts the lines that name a statement and end in a page number, as those of an index do."""
-    rows = (line for line, figure in zip(look.folded, look.figures, strict=True) if figure)
-    count = 0
-    for line in filter(_has_page_number, rows):
-        count += any(statement.title.search(line) for statement in STATEMENTS.values())
-    return count
 
 
 def _titles(look: PageFeatures) -> list[tuple[int, str]]:

@@ -506,10 +506,6 @@ def test_form_and_hedging_are_boilerplate(text: str) -> None:
     assert kinds_of(text) == (kinds.RISK_FACTORS_OR_BOILERPLATE,)
 
 
-def test_an_index_of_statements_is_a_list_of_contents() -> None:
-    assert kinds_of(INDEX_PAGE) == (kinds.CONTENTS,)
-
-
 def test_contents_rise_and_a_running_head_says_nothing() -> None:
     rising = """
         Table of Contents
