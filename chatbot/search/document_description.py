@@ -6,7 +6,7 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from chatbot.search.sections import PlainPages, Section, plain_words, sections
+from chatbot.search.sections import PlainPages, Section, document_sections, plain_words
 from chatbot.store.library import Library
 from ingestion.language.periods import YEAR
 from ingestion.pages.document_titles import TITLE_WORD
@@ -18,7 +18,6 @@ from ingestion.pages.issuers import (
     registrant,
     without_legal_form,
 )
-from ingestion.pages.kinds import CONTENTS
 from ingestion.pages.title_text import READ_PAGES, TextPage, Written, cover_lines, is_sound
 from ingestion.prompt_injection.injections import find_instructions
 
@@ -63,7 +62,7 @@ def described(
     pages = catalog.pages(version, range(1, READ_PAGES + 1))
     issuer = issuer_of(title, [pages[number] for number in sorted(pages)])
     texts = catalog.page_texts(version)
-    found = bookmarked(printed(bookmarks, texts), len(texts)) or _by_headings(library, version, texts)
+    found = bookmarked(printed(bookmarks, texts), len(texts)) or document_sections(library, version)
     safe = [part for part in found if part.name and not find_instructions(part.title)]
     kept = main_parts(safe)
     return Description(issuer, kind_in(title, issuer), kept, len(safe) - len(kept))
@@ -95,15 +94,6 @@ def bookmarked(bookmarks: Sequence[tuple[str, int, int]], pages: int) -> list[Se
     return [
         Section(title, page, max(page, end - 1)) for (title, page, _), end in zip(in_order, ends, strict=True)
     ]
-
-
-def _by_headings(library: Library, version: int, texts: Sequence[str]) -> list[Section]:
-    """Returns the parts that the list of contents or the headings in the text name."""
-    kinds = library.page_kinds(version)
-    labels = {}
-    if any(CONTENTS in of_page for of_page in kinds.values()):
-        labels = {page.label: page.number for page in library.catalog.report(version) if page.label}
-    return sections(texts, kinds, labels)
 
 
 def main_parts(parts: Sequence[Section]) -> tuple[Section, ...]:
