@@ -114,6 +114,7 @@ def test_citations_are_pressed_in_the_text_and_lead_from_one_to_the_next(
         expect(page.get_by_label("Ask about the documents")).to_be_focused()
 
 
+@pytest.mark.long
 def test_a_field_that_stays_locked_is_freed(browser: Browser, server: Server) -> None:
     with Visitor(browser, server.url) as page:
         page.locator(".st-key-wake button").wait_for(state="attached")
@@ -126,6 +127,7 @@ def test_a_field_that_stays_locked_is_freed(browser: Browser, server: Server) ->
         page.wait_for_function("() => window.woken")
 
 
+@pytest.mark.long
 def test_an_answer_is_copied_and_its_question_asked_otherwise(browser: Browser, server: Server) -> None:
     with Visitor(browser, server.url) as page:
         page.context.grant_permissions(["clipboard-read", "clipboard-write"])
@@ -199,6 +201,7 @@ def test_a_paste_that_is_too_long_is_told(browser: Browser, server: Server) -> N
         expect(field).to_have_value("clear")
 
 
+@pytest.mark.long
 def test_on_a_narrow_screen_all_is_in_reach_and_the_list_closes_once_something_is_chosen(
     browser: Browser, server: Server
 ) -> None:
