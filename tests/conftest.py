@@ -30,12 +30,12 @@ hypothesis.settings.load_profile("tests")
 # long after the others are done.
 LONGEST = """
     test_browser.py test_browser_accessibility.py test_browser_conversations.py test_bad_input.py
-    test_browser_chat.py test_sample_evaluation.py test_browser_sign_in.py test_docs.py test_failures.py
-    test_audit.py test_crash.py test_browser_settings.py test_browser_compare.py test_browser_audit.py
-    test_browser_memory.py test_browser_documents.py test_nothing_leaves.py test_models.py test_cli.py
-    test_service.py test_library.py test_staged.py test_forkserver.py test_benchmarks_memories.py
-    test_doctor.py test_embedders.py test_ocr.py test_model_trial.py test_lying.py test_cases_files.py
-    test_server.py test_situations.py test_uploads.py test_migration.py
+    test_browser_chat.py test_sample_evaluation.py test_browser_sign_in.py test_docs.py test_audit.py
+    test_crash.py test_browser_settings.py test_browser_compare.py test_browser_audit.py
+    test_browser_memory.py test_browser_documents.py test_nothing_leaves.py test_cli.py test_service.py
+    test_library.py test_staged.py test_recognition.py test_seen.py test_forkserver.py test_doctor.py
+    test_embedders.py test_model_trial.py test_cases_files.py test_server.py test_situations.py
+    test_uploads.py test_migration.py
 """.split()
 TURNS = pytest.StashKey[tempfile.TemporaryDirectory[str]]()
 

@@ -220,6 +220,7 @@ def test_a_question_is_answered_with_a_citation_that_opens_the_marked_page(page:
     close_dialog(page)
 
 
+@pytest.mark.long
 def test_a_mark_far_down_the_page_is_brought_into_sight(page: Page) -> None:
     message = ask(page, "Under what conditions may the rules be suspended?")
     citations(message).first.click()
@@ -230,6 +231,7 @@ def test_a_mark_far_down_the_page_is_brought_into_sight(page: Page) -> None:
     page.wait_for_function(IN_SIGHT, arg=top / image.height)
 
 
+@pytest.mark.long
 def test_a_passage_is_marked_on_a_scanned_page(page: Page) -> None:
     message = ask(page, "What is the daily allowance for journeys abroad?")
     citations(message).filter(has_text="Circular").first.click()
@@ -271,6 +273,7 @@ def test_a_refresh_keeps_the_conversation_and_a_new_one_is_empty(page: Page, bro
     somebody_else.context.close()
 
 
+@pytest.mark.long
 def test_scope_keeps_the_answer_in_the_chosen_document(page: Page) -> None:
     page.get_by_role("combobox", name="Search in").click()
     page.get_by_role("option", name=POLICY_TITLE).click()
@@ -445,6 +448,7 @@ def test_an_addition_is_followed_cancelled_and_outlives_the_server(browser: Brow
     assert "Traceback" not in again.log.read_text()
 
 
+@pytest.mark.long
 def test_a_second_server_is_refused_with_the_holder_and_what_to_do(
     browser: Browser, home: Path, server: Server
 ) -> None:

@@ -295,6 +295,7 @@ def test_the_keyboard_goes_everywhere(browser: Browser, server: Server) -> None:
         expect(citation).to_be_focused()
 
 
+@pytest.mark.long
 def test_nothing_jumps_while_an_answer_comes(browser: Browser, server: Server) -> None:
     with Visitor(browser, server.url) as page:
         with_examples(page)

@@ -175,6 +175,7 @@ def test_a_document_that_is_removed_leaves_its_open_page(browser: Browser, serve
             client.post(f"/api/v1/documents/{row['id']}/restore").raise_for_status()
 
 
+@pytest.mark.long
 def test_a_field_that_stays_locked_is_freed(browser: Browser, server: Server) -> None:
     with Visitor(browser, server.url) as page:
         page.locator(".st-key-wake button").wait_for(state="attached")
@@ -187,6 +188,7 @@ def test_a_field_that_stays_locked_is_freed(browser: Browser, server: Server) ->
         page.wait_for_function("() => window.woken")
 
 
+@pytest.mark.long
 def test_an_answer_is_copied_and_its_question_asked_otherwise(browser: Browser, server: Server) -> None:
     with Visitor(browser, server.url) as page:
         page.context.grant_permissions(["clipboard-read", "clipboard-write"])
@@ -260,6 +262,7 @@ def test_a_paste_that_is_too_long_is_told(browser: Browser, server: Server) -> N
         expect(field).to_have_value("clear")
 
 
+@pytest.mark.long
 def test_on_a_narrow_screen_all_is_in_reach_and_the_list_closes_once_something_is_chosen(
     browser: Browser, server: Server
 ) -> None:

@@ -112,6 +112,7 @@ def test_a_question_is_compared_opened_downloaded_and_there_after_a_refresh(
         assert "Traceback" not in server.log.read_text()
 
 
+@pytest.mark.long
 def test_an_answer_with_a_figure_leads_to_compare(browser: Browser, home: Path) -> None:
     with Server(home) as server, Visitor(browser, server.url) as page:
         message = ask(page, "What is the deficit ceiling in 2024?")

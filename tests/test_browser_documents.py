@@ -83,6 +83,7 @@ def test_a_file_that_is_too_large_is_named_and_the_others_are_added(page: Page, 
     expect(page.get_by_text("✓ Good.pdf")).to_have_count(0)
 
 
+@pytest.mark.long
 def test_what_is_more_than_a_page_may_hold_is_refused_in_words(browser: Browser, tmp_path: Path) -> None:
     big = tmp_path / "Big.pdf"
     big.write_bytes(bytes(30 * 2**20))
@@ -157,6 +158,7 @@ def test_a_page_of_the_strip_opens_at_an_address_that_can_be_shared(
     other.context.close()
 
 
+@pytest.mark.long
 def test_a_removal_is_undone_by_keyboard_and_seen_in_another_tab(page: Page) -> None:
     row, dialog = title_of_rules(page), page.get_by_role("dialog")
     page.locator("[class*=st-key-Remove-Rules] button").first.click()

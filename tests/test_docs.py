@@ -327,6 +327,7 @@ def site(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return folder / "site"
 
 
+@pytest.mark.long
 def test_nothing_of_the_site_is_on_another_host(site: Path) -> None:
     found, looked_into = set[str](), 0
     for suffix, patterns in FETCHED.items():
@@ -341,6 +342,7 @@ def test_nothing_of_the_site_is_on_another_host(site: Path) -> None:
     assert "searchindex.js" in search
 
 
+@pytest.mark.long
 def test_every_page_is_in_the_site(site: Path) -> None:
     index = (site / "index.html").read_text(encoding="utf-8")
     for path in DOCS.glob("**/*.md"):

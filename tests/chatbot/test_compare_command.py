@@ -4,6 +4,7 @@ and how a run ends.
 
 from __future__ import annotations
 
+import csv
 import json
 from collections.abc import Callable
 from pathlib import Path
@@ -12,8 +13,11 @@ import pytest
 
 from chatbot import service
 from chatbot.cli import main
+from chatbot.settings import Settings
+from chatbot.store.library import Library, Upload
 from tests.fakes import HashEmbedder
 from tests.pdfs import make_pdf
+from tests.stores import read_now
 
 # (exit code, output, errors) of a command.
 Run = Callable[..., tuple[int, str, str]]
@@ -64,6 +68,27 @@ def test_as_json_lines(run: Run) -> None:
     for line in (before, after):
         assert line["page"] == 1
         assert line["verified"] == "yes"
+
+
+def test_as_csv(run: Run) -> None:
+    _, output, _ = run(*CEILING, "--csv", "--year", "2019")
+    assert output.startswith("\ufeff")
+    rows = list(csv.DictReader(output.removeprefix("\ufeff").splitlines()))
+    assert len(rows) == 2
+    for row in rows:
+        assert row["year"] == "2019"
+        assert row["found"] == "not in this document"
+
+
+def test_what_is_not_all_read_is_said_once(run: Run, tmp_path: Path) -> None:
+    library = Library(Settings(home=tmp_path / "home"), HashEmbedder(dimension=256))
+    read_now(library, [Upload(edition(tmp_path, "Rules_2025.pdf", "2.0"))])
+    library.close()
+    documents = ("--document", "Rules_2023.pdf", "--document", "Rules_2025.pdf")
+    code, output, told = run("compare", QUESTION, *documents, "--year", "2024", "--year", "2025")
+    assert code == 0
+    assert output
+    assert told.count("Still being indexed, so searched by words only: Rules_2025.pdf.") == 1
 
 
 GONE = ("compare", "What?", "--document", "Rules_2023.pdf", "--document", "gone.pdf")

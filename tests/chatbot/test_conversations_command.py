@@ -14,6 +14,7 @@ import pytest
 from chatbot import service
 from chatbot.cli import main
 from chatbot.store.lock import StoreLock
+from tests.case_rows import case_lines
 from tests.fakes import HashEmbedder
 from tests.pdfs import make_pdf
 
@@ -104,3 +105,23 @@ def test_what_cannot_be_done_is_said(run: Run, tmp_path: Path) -> None:
     lock.close()
     assert code == 3
     assert "in use by process" in errors
+
+
+LONG = """
+What is the deficit ceiling?
+What is the debt anchor?
+What is the deficit ceiling in every year?
+"""
+
+
+def test_a_long_conversation_says_that_it_was_shortened(run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("FINPOLICY_COMPRESSION", "1")
+    monkeypatch.setenv("FINPOLICY_COMPRESSION_TOKENS", "100")
+    monkeypatch.setenv("FINPOLICY_PROMPT_EXCHANGES", "1")
+    for question in case_lines(LONG):
+        run("ask", question, "--conversation", "long")
+    last = ("ask", "What is the debt anchor?", "--conversation", "long")
+    compression = json.loads(output_of(run(*last, "--json")))["compression"]
+    assert compression["original_tokens"] > compression["compressed_tokens"] > 0
+    assert set(compression["kept_exchanges"]) <= {1, 2, 3}
+    assert "Earlier exchanges were shortened for this answer: " in output_of(run(*last))

@@ -54,6 +54,15 @@ def test_every_cell_with_its_page_and_row(run: Run) -> None:
     assert margin in lines
 
 
+def test_all_documents_with_what_is_lacking(run: Run) -> None:
+    code, output, _ = run("key-figures")
+    assert code == 0
+    assert f"Government revenue, {BUDGET}, 2024: 1,585 crowns" in output.replace("million crowns", "crowns")
+    assert f"{WORDS}: no tables found." in output
+    assert f"{EMPTY}: no text found." in output
+    assert "Not found in these documents: " in output
+
+
 def test_as_json_lines(run: Run) -> None:
     _, output, _ = run("key-figures", ACCOUNTS, "--json")
     lines = [json.loads(line) for line in output.splitlines()]

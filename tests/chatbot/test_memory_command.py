@@ -14,9 +14,9 @@ import pytest
 from chatbot import service
 from chatbot.cli import main
 from chatbot.memory.signals.news_sources import News
-from chatbot.memory.signals.records import AssetRow, Health, Imported, SourceRow
+from chatbot.memory.signals.records import AssetRow, EventRow, Health, Imported, RecalledEvent, SourceRow
 from chatbot.memory.signals.signal_store import Signals
-from chatbot.memory.signals.signal_use import SourceRatings
+from chatbot.memory.signals.signal_use import SourceRatings, State
 from tests.case_rows import case_rows
 from tests.fakes import HashEmbedder
 
@@ -41,6 +41,11 @@ def run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureF
 def output_of(told: Done) -> str:
     _, output, _ = told
     return output
+
+
+def errors_of(told: Done) -> str:
+    _, _, errors = told
+    return errors
 
 
 def lines(told: Done) -> list[dict[str, Any]]:
@@ -90,6 +95,35 @@ def test_a_rated_answer_is_removed_and_restored(run: Run) -> None:
     assert restored["plan"] == "3 per cent."
     restored_again, *_ = run("cases", "restore", key)
     assert restored_again == 1
+
+
+def test_as_many_rated_answers_are_told_as_are_asked_for(run: Run) -> None:
+    for number in range(17):
+        run("cases", "add", "deficit ceiling " * (number + 1), "Some.")
+    everything = run("cases", "list", "--json")
+    assert len(lines(everything)) == 17
+    two = run("cases", "list", "--json", "-k", "2")
+    assert len(lines(two)) == 2
+    search = ("cases", "search", "deficit ceiling", "--json")
+    best = run(*search, "-k", "1")
+    assert len(lines(best)) == 1
+    twelve = run(*search, "-k", "12")
+    assert len(lines(twelve)) == 12
+    assert run("cases", "reembed") == (0, "0 rated answers without a vector.\n", "")
+
+
+def test_strategies_are_shown_side_by_side_with_the_piece_that_matched(run: Run) -> None:
+    run("situations", "add", "inflation rises above target", "shorten duration")
+    run("situations", "add", "harvests fail in the north", "buy wheat")
+    text = "Inflation rises above target. " * 60 + "Harvests fail in the north. " * 60
+    both = ("situations", "search", text, "--strategy", "average,per_chunk")
+    found = lines(run(*both, "--json"))
+    assert [line["strategy"] for line in found] == ["average"] * 2 + ["per_chunk"] * 2
+    assert all(("chunk_match" in line) == (line["strategy"] == "per_chunk") for line in found)
+    head, _, first, second = output_of(run(*both)).splitlines()
+    assert head.split() == ["average", "per_chunk"]
+    assert first.count("piece") == second.count("piece") == 1
+    assert output_of(run("situations", "search", text)).count(", piece ") == 2
 
 
 def test_situations(run: Run) -> None:
@@ -189,6 +223,44 @@ def well(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(Signals, "health", lambda self, options=None: Health("normal"))
 
 
+@pytest.mark.usefixtures("well")
+def test_news_of_the_future_and_news_while_off_are_marked(run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
+    day = datetime(2096, 1, 1, tzinfo=UTC)
+    future = EventRow(1, "Rates rose.", day, "vector")
+    imported = Imported(read=1, events=1, tellings=1)
+    off = State(imported=True, on=False)
+    monkeypatch.setattr(Signals, "listed", lambda self, most, asset: [future])
+    listed = output_of(run("signals", "list"))
+    assert listed == "1  2096-01-01 00:00 (in the future)  Rates rose.\n"
+    monkeypatch.setattr(Signals, "add", lambda self, news, model, again: imported)
+    monkeypatch.setattr(Signals, "state", property(lambda self: off))
+    code, output, errors = run("signals", "add", "Rates rose.")
+    assert code == 0
+    assert output
+    assert "off. Imported news is kept" in errors
+
+
+@pytest.mark.usefixtures("well")
+def test_news_are_searched_as_of_a_day(run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
+    asked: list[object] = []
+
+    def find(
+        self: Signals, text: str, vector: object, n: int, *, as_of: object = None, options: object = None
+    ) -> list[RecalledEvent]:
+        asked.append(as_of)
+        return []
+
+    monkeypatch.setattr(Signals, "find", find)
+    code, _, told = run("signals", "search", "rates", "--date", "2024-12-26")
+    assert code == 0
+    assert asked == [datetime(2024, 12, 26, tzinfo=UTC)]
+    assert "in the 168 hours before 2024-12-26 00:00" in told
+    code, _, told = run("signals", "search", "rates", "--date", "garbage")
+    assert code == 2
+    assert "'garbage' is not a time." in told
+    assert len(asked) == 1
+
+
 @pytest.mark.parametrize("memory", ["cases", "situations", "signals"])
 def test_what_is_no_file_is_not_waited_for(run: Run, tmp_path: Path, memory: str) -> None:
     os.mkfifo(tmp_path / "pipe.jsonl")
@@ -278,11 +350,41 @@ def test_switched_off_signals_say_how_to_switch_them_on(run: Run) -> None:
     assert "No news has been imported" in output
 
 
+def test_a_search_that_finds_nothing_says_what_there_is(run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
+    run("cases", "add", "What is the deficit ceiling?", "3 per cent.")
+    told = errors_of(run("cases", "search", "pumpkins"))
+    assert "None of 1 rated answer answers a similar question" in told
+    run("situations", "add", "inflation rises", "shorten duration", "--scope", "bonds")
+    told = errors_of(run("situations", "search", "inflation rises"))
+    assert told == "Note: No advice has been added without a subject. There is some for bonds: use --scope.\n"
+    health = Health("normal", database="d", events=2, signals=2, read=2, unsure=2, confidence=0.6, hours=168)
+    monkeypatch.setattr(Signals, "health", lambda self, options=None: health)
+    monkeypatch.setattr(Signals, "find", lambda self, text, vector, n, as_of, options: [])
+    recallable = "0 of 2 events with a signal can be recalled now: 2 are below confidence 0.60."
+    code, output, errors = run("signals", "search", "pumpkins", "--json")
+    assert code == 0
+    assert output == ""
+    assert f"{recallable} You can change this with MEMORY_MIN_CONFIDENCE" in errors
+    code, output, _ = run("signals", "health")
+    assert code == 0
+    options = "You can change this with MEMORY_MIN_CONFIDENCE and MEMORY_LOOKBACK_HOURS."
+    assert output == f"normal: 2 events, 2 signals, d. {recallable} {options}\n"
+    assert line_of(run("signals", "health", "--json"))["recallable"] == 0
+
+
 @pytest.mark.parametrize("number", ["x", "²"])
 def test_what_is_no_number_of_news_is_said(run: Run, number: str) -> None:
     code, _, errors = run("signals", "remove", number)
     assert code == 2
     assert "is not an event number" in errors
+
+
+def test_a_number_of_lines_that_is_none_is_wrong_usage(run: Run, capsys: pytest.CaptureFixture[str]) -> None:
+    for number in ("0", "-1", "x", "\u00b2", "9" * 5_000):
+        with pytest.raises(SystemExit) as ended:
+            run("cases", "list", f"-k={number}")
+        assert ended.value.code == 2
+        assert "ask for 1 or more" in capsys.readouterr().err
 
 
 @pytest.mark.usefixtures("well")

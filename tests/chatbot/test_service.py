@@ -415,6 +415,14 @@ def test_each_page_names_the_piece_of_a_long_query_that_found_it(make: Make, mod
     assert found[1] in {1, 2, 3}
 
 
+def test_a_long_question_tells_how_far_it_is(make: Make) -> None:
+    _, events = ask(make(), LONG)
+    steps = [stage for stage in stages(events) if stage.total]
+    assert len(steps) > 1
+    assert {stage.total for stage in steps} == {len(steps)}
+    assert [stage.done for stage in steps] == list(range(1, len(steps) + 1))
+
+
 def reverse(messages: Sequence[tuple[str, str]]) -> list[str]:
     _, asked = messages[1]
     keys = re.findall(r"^(P\d+-[0-9a-f]+): ", asked, re.M)

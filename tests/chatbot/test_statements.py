@@ -4,6 +4,7 @@ a source is shown as that.
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable, Sequence
 from pathlib import Path
 
@@ -15,6 +16,7 @@ from chatbot.asking.question import Ask
 from chatbot.audit.builder import Occasion, audit_file
 from chatbot.audit.parser import read_file
 from chatbot.audit.verifier import DocumentSources, verify
+from chatbot.cli.arguments import main
 from chatbot.comparison import EntryPlace
 from chatbot.memory.conversations.answer_records import pack_answer, unpack_answer
 from chatbot.records import Answer
@@ -161,6 +163,28 @@ Shall I go on?"""
 
 
 MIXED = cited(f"{CEILING} KEY. {LEVY}. {ANCHOR}")
+
+
+def test_the_command_line_says_it(
+    make: Make, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    chatbot = make()
+    chatbot.close()
+    with Provider([MIXED]) as provider:
+        monkeypatch.setenv("FINPOLICY_HOME", str(chatbot.settings.home))
+        monkeypatch.setenv("FINPOLICY_CHAT_MODEL", "m")
+        monkeypatch.setenv("OPENAI_BASE_URL", provider.url)
+        assert main(["ask", QUESTION]) == 0
+        text = capsys.readouterr().out
+        assert main(["ask", QUESTION, "--json"]) == 0
+        line = json.loads(capsys.readouterr().out)
+    assert "Of 3 statements: 2 “ ” word for word." in text
+    assert "Nobody compared 1 statement with the pages. m was too slow in its test" in text
+    ceiling, levy, anchor = line["statements"]
+    assert (ceiling["status"], ceiling["citation"]) == ("cited", "S1")
+    assert (levy["status"], levy["mark"], levy["verdict"]) == ("not_checked", "", "not_checked")
+    assert (line["not_checked"], line["fit"]) == (1, None)
+    assert (anchor["status"], anchor["citation"]) == ("cited_by_check", "S2")
 
 
 def test_an_audit_file_has_it_and_is_verified(make: Make, tmp_path: Path) -> None:

@@ -9,8 +9,8 @@ from chatbot.answer.citations.citation_keys import KEY, KEYS_IN_BRACKETS, escape
 from chatbot.errors import DocumentError, SettingsError
 from chatbot.models.tokens import count_tokens, encodable
 from chatbot.settings import ENVIRONMENT, load_settings
-from chatbot.store.document_names import display_name, known_as
-from chatbot.ui.safe_text import plain_markdown
+from chatbot.store.document_names import display_name, free_name, known_as
+from chatbot.ui.safe_text import plain_markdown, short
 
 KEY_PIECES = st.sampled_from(["[S1-7f3a]", "［Ｓ1]", "[S2", "]", " ", "the ", "ü", "\ud800"])
 LIKE_KEYS = st.lists(KEY_PIECES, max_size=10).map("".join)
@@ -63,6 +63,32 @@ def test_a_name_that_a_document_has_is_its_name(given_name: str) -> None:
     assert shown == name
     assert shown_again == name
     assert not set(name) & set("/\\\0\n\u202e")
+
+
+FILE_NAMES = st.from_regex(r"[A-Za-z]{1,8}(\.pdf)?", fullmatch=True)
+
+
+@given(FILE_NAMES, st.integers(0, 5))
+def test_a_free_name_is_new_and_of_the_same_kind(name: str, more: int) -> None:
+    taken = [name]
+    for _ in range(more):
+        taken.append(free_name(name, taken))
+    assert len(set(taken)) == more + 1
+    for one in taken:
+        assert one.endswith(".pdf") == name.endswith(".pdf")
+        assert one.startswith(name.removesuffix(".pdf"))
+
+
+LONG_TEXTS = st.text("abc 20", min_size=20, max_size=90)
+
+
+@given(st.text(max_size=120) | LONG_TEXTS, st.integers(4, 60))
+def test_a_short_text_keeps_both_ends(text: str, most: int) -> None:
+    cut = short(text, most)
+    assert len(cut) <= most
+    assert cut == text or len(text) > most
+    assert cut[:1] == text[:1]
+    assert cut[-1:] == text[-1:]
 
 
 @given(TEXTS)

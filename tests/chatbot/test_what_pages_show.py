@@ -139,3 +139,17 @@ Officers must keep records of every approval for seven years."""
         assert second == " [note] Amended in July: the daily meal allowance is now 52 euros."
         assert answer.text.count("Amended") == 1
         assert all(citation.verified for citation in answer.citations)
+
+
+def test_attached_files_are_told(tmp_path: Path) -> None:
+    path = make_pdf(tmp_path / "Folder.pdf", ["This folder holds the annexes to the reserve policy."])
+    writer = PdfWriter(clone_from=PdfReader(path))
+    for letter in "BCDEFGH":
+        writer.add_attachment(f"Annex {letter}.bin", b"%PDF")
+    writer.write(path)
+    chatbot, result = added(tmp_path / "home", path)
+    with chatbot:
+        remarks = chatbot.report("Folder.pdf")[0].remarks
+        assert remarks == tuple(f"the attached file “Annex {letter}.bin”" for letter in "BCDEFGH")
+        said = "; ".join(f"page 1, {remark}" for remark in remarks[:5])
+        assert result.warning == f"Not read: {said}; and 2 more, which GET /api/v1/documents/ID/report lists"

@@ -5,6 +5,7 @@ going back, faults of the store, privacy.
 from __future__ import annotations
 
 import sqlite3
+from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 
@@ -13,6 +14,7 @@ import pytest
 from chatbot.asking.question import Ask
 from chatbot.errors import ModelError, NotFoundError, StoreError
 from chatbot.memory import memory_database
+from chatbot.memory.compression import compress as compression
 from chatbot.memory.compression import shortening
 from chatbot.memory.memory_service import MemoryService
 from chatbot.models.tokens import count_tokens
@@ -159,6 +161,55 @@ def test_shortening_can_be_switched_off_in_a_conversation_and_by_a_setting(make:
     stats = chatbot.memory.stats(talk, "me")
     assert stats.compressed is False
     assert stats.compression_count == 1
+
+
+def test_of_a_very_long_conversation_the_likeliest_are_weighed(
+    make: Make, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(shortening, "MOST_TOKENS", 2_000)
+    weighed: list[int] = []
+    compress = compression.compress
+
+    def count(messages: Sequence[object], **given: object) -> object:
+        weighed.append(len(messages))
+        return compress(messages, **given)  # type: ignore[arg-type]
+
+    monkeypatch.setattr(shortening, "compress", count)
+    chatbot = make(compression=True, compression_tokens=1_000)
+    talk = chatbot.conversations.begin("me")
+    ask(chatbot, QUESTION, talk)
+    talk_on(chatbot, talk, 30, words=30)
+    # The second by its words, and more than there is room for.
+    lanterns = Answer("q", "q", "Ceiling lanterns glow. " * 1_000, True)
+    huge = tell(chatbot, talk, "What of ceiling lanterns?", lanterns)
+    talk_on(chatbot, talk, 6, words=1)
+    before = chatbot.memory.before(Recall(QUESTION, None, talk, "me"))
+    assert before.compression is not None
+    assert 1 in before.compression.kept
+    assert huge not in before.compression.kept
+    assert 4 <= weighed[-1] <= 20
+    assert before.compression.chunks_compressed > 40
+
+
+FACT = "The lighthouse cost 77 million crowns (Ports.pdf, p. 3)."
+LONG = Exchange(
+    "Tell me of harbours.", " ".join([*(f"Harbour {number} is quiet." for number in range(2_000)), FACT])
+)
+
+
+def test_long_last_exchanges_share_their_part_of_the_prompt_and_it_is_said(make: Make) -> None:
+    chatbot = make(context_tokens=2_000)
+    short = Exchange("Short?", "Short.")
+    before = chatbot.memory.window_alone([short, LONG], "What did the lighthouse cost?", chatbot.settings)
+    first, second = before.exchanges
+    assert first == short
+    assert FACT in second.assistant
+    assert second.assistant.endswith("(shortened)")
+    assert count_tokens(second.assistant) < 0.21 * 2_000
+    assert before.compression is not None
+    assert before.compression.original_tokens > before.compression.compressed_tokens
+    assert list(before.compression.kept) == [2]
+    assert before.compression.chunks_compressed == 1
 
 
 def test_with_a_context_of_32_000_all_is_sent_up_to_20_000_tokens_and_half_of_what_is_longer(

@@ -235,3 +235,17 @@ def test_each_asker_is_answered_by_their_own_choice(opened: Opened) -> None:
         assert keys_sent(anns) == [f"Bearer {KEY}"]
         assert keys_sent(servers) == ["Bearer sk-server"]
         assert keys_sent(carls) == ["Bearer none"]
+
+
+def test_helping_calls_are_the_askers_too(opened: Opened) -> None:
+    pages = [f"The deficit ceiling of city {number} is {number} per cent." for number in (2, 3)]
+    with Provider([cite("Server")]) as servers, Provider(["[]", cite("Ann")]) as anns:
+        chatbot = opened(*pages, chat_model="s", base_url=servers.url, timeout=5)
+        chatbot.own.choose_model("ann", "own", "a", anns.url)
+        chatbot.own.choose("ann", "rerank", True)
+        ask(chatbot, "ann")
+        assert len(anns.requests) == 2
+        assert servers.requests == []
+        ask(chatbot, "bob")
+        assert len(anns.requests) == 2
+        assert len(servers.requests) == 1

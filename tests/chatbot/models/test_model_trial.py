@@ -19,7 +19,7 @@ from chatbot.models.model_catalog import list_models
 from chatbot.models.model_trial import Trial, try_model
 from chatbot.models.openai_chat import OpenAIModel
 from chatbot.settings import Settings
-from tests.provider import Behaviour, Drip, Mute, Page, Provider, Refuse
+from tests.provider import Behaviour, Drip, Mute, Page, Provider, Refuse, Say
 
 
 def tried(
@@ -38,6 +38,11 @@ def test_one_that_answers_says_how_fast() -> None:
         and trial.text.startswith("HOST answered in 0.")
         and trial.text.endswith(" s with model m-1.")
     )
+
+
+def test_one_that_only_thought_has_not_answered() -> None:
+    trial = tried(Say([""], finish="length"))
+    assert not trial.works and "used all" in trial.text and "FINPOLICY_REASONING" in trial.hint
 
 
 def test_a_refused_key_and_a_missing_one_are_told_apart() -> None:

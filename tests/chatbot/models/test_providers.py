@@ -73,6 +73,11 @@ def test_azures_older_form_keeps_its_deployment_and_version(path: str, version: 
     assert address.api_version == version
 
 
+def test_azure_without_an_address_says_where_it_is() -> None:
+    with pytest.raises(ModelError, match="every Azure resource has its own address"):
+        address_of(Settings(provider="azure"))
+
+
 def test_a_provider_by_name_needs_no_address() -> None:
     for provider in PROVIDERS.values():
         if provider.address:

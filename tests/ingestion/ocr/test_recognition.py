@@ -15,7 +15,8 @@ from reportlab.pdfgen.canvas import Canvas
 
 from chatbot.evidence.highlights import locate_quote
 from ingestion.document import read_document
-from ingestion.ocr.ocr_merge import OcrLine, add_pass, without_noise
+from ingestion.ocr.image_preprocessing import prepare, skew_of
+from ingestion.ocr.ocr_merge import OcrLine, add_pass, mean_confidence, without_noise
 from ingestion.ocr.recognition import read_image
 from ingestion.reading.pdf import PdfFile
 from ingestion.records import Rect, Word
@@ -255,6 +256,20 @@ def test_a_further_pass_over_a_drawing_adds_only_what_is_sure() -> None:
     assert merged == ["Timeline", "Canada"]
 
 
+def test_lines_of_a_further_pass_stand_below_those_above_them() -> None:
+    first = [words_of("Title", row=0.1, first=0.5), words_of("Foot", row=0.9, first=0.5)]
+    further = [words_of("left", "axis", row=0.4, first=0.1), words_of("lower", "axis", row=0.6, first=0.1)]
+    merged = text_of(add_pass(first, further))
+    assert merged == ["Title", "left axis", "lower axis", "Foot"]
+
+
+def test_an_upright_rule_draws_no_line_to_itself() -> None:
+    first = [words_of("l", row=0.1, first=0.2, height=0.6)]
+    further = [words_of("September", row=0.15), words_of("Canada", row=0.55)]
+    merged = text_of(add_pass(first, further))
+    assert merged == ["September", "Canada", "l"]
+
+
 def test_a_word_read_in_two_is_replaced_whole() -> None:
     glued = Word("1,333.8]1,310.8", Rect(0.1, 0.1, 0.3, 0.12), 30.0)
     end = Word("end", Rect(0.4, 0.1, 0.45, 0.12), 95.0)
@@ -282,6 +297,12 @@ def test_specks_and_rules_are_no_words(text: str, confidence: str, kept: str) ->
     assert remaining == ([kept] if kept else [])
 
 
+def test_confidence_of_a_page_weighs_letters() -> None:
+    box = Rect(0.1, 0.1, 0.2, 0.2)
+    mean = mean_confidence([Word("expenditure", box, 90.0), Word("x", box, 30.0)])
+    assert mean == pytest.approx((11 * 90 + 30) / 12)
+
+
 def test_the_rows_of_a_scanned_table_are_lines_of_the_text() -> None:
     image = Image.new("L", (2480, 3508), 255)
     font = ImageFont.load_default(size=40)
@@ -299,3 +320,12 @@ def test_the_rows_of_a_scanned_table_are_lines_of_the_text() -> None:
     assert [reading.text[word.start : word.end] for word in reading.words] == [
         word.text for word in reading.words
     ]
+
+
+def test_the_look_for_slant_gives_degrees_to_turn_back() -> None:
+    page = drawn(LINES)
+    turned = page.rotate(-3.0, fillcolor=255)
+    blank = Image.new("L", (400, 600), 255)
+    assert skew_of(prepare(page)) == 0.0
+    assert skew_of(prepare(turned)) == pytest.approx(3.0, abs=0.2)
+    assert skew_of(blank) == 0.0

@@ -184,6 +184,18 @@ def test_letters_that_ocr_does_not_know_stay(name: str) -> None:
     assert better_reading(beginning, doubtful).method == "text"
 
 
+def test_a_problem_loses_to_anything_readable() -> None:
+    failed = page("", problem="broken")
+    readable = page("12", confidence=50.0)
+    assert better_reading(failed, readable).method == "ocr"
+    late = page("", problem="timeout")
+    assert better_reading(failed, late) is failed
+    assert better_reading(page(PROSE), failed).problem is None
+    assert better_reading(page(""), failed) == failed
+    empty = page("", confidence=0.0)
+    assert better_reading(failed, empty) is failed
+
+
 def test_tesseract_replaces_a_garbled_text_layer_and_not_a_clean_one(tmp_path: Path) -> None:
     text = re.sub(r"(.{60,75}) ", r"\1\n", PROSE.replace("\n", " "))
     scan = PdfFile(make_scan(tmp_path / "page.pdf", [text]))

@@ -28,6 +28,7 @@ from tests.pdfs import make_pdf
 from tests.stores import RULES, Make
 
 QUESTION = "What is the deficit ceiling?"
+ADVICE = "When the deficit ceiling is breached, then warn the minister."
 OTHERS = "Rules of others\nThe deficit ceiling is 9.0 per cent of output."
 
 
@@ -408,6 +409,15 @@ def test_a_thumb_down_puts_no_older_edition_in_front_and_is_told(make: Make, tmp
     assert places.index(newer) < places.index(older)
     said = [text for text in notices(events) if "was put back" in text]
     assert bool(said) == (places[0] != newer)
+
+
+def test_a_line_that_was_only_noted_cannot_be_rated(make: Make) -> None:
+    chatbot = make()
+    talk = chatbot.conversations.begin("me")
+    ask(chatbot, ADVICE, talk)
+    with pytest.raises(UsageError, match="not from the documents"):
+        chatbot.rate(talk, 1, "me", helpful=True)
+    assert chatbot.cases.listed("me") == []
 
 
 def holds_the_answer(chatbot: Chatbot) -> bool:

@@ -12,7 +12,13 @@ import pytest
 
 from chatbot.errors import NotFoundError, UsageError
 from chatbot.memory.cases.case_store import Cases
-from chatbot.memory.cases.memento import build_prompt_from_cases, extract_pairs, load_jsonl, retrieve
+from chatbot.memory.cases.memento import (
+    build_prompt_from_cases,
+    embed_texts,
+    extract_pairs,
+    load_jsonl,
+    retrieve,
+)
 from chatbot.memory.cases.records import Case
 from chatbot.memory.memory_database import open_memories
 from chatbot.settings import ROOT, Settings
@@ -184,3 +190,8 @@ def test_conversations_go_into_the_simplified_prompt() -> None:
     )
     assert "Based on these examples, respond to the current user message." in prompt
     assert "Không." not in prompt
+
+
+def test_a_model_that_is_no_embedder_is_refused() -> None:
+    with pytest.raises(UsageError, match="object is no embedder"):
+        embed_texts(["a"], None, object())  # type: ignore[arg-type]

@@ -20,7 +20,7 @@ from numpy.typing import NDArray
 
 from chatbot.errors import ModelError, NotFoundError, UsageError
 from chatbot.memory.signals.analysis import CAP, RULES, SCHEMA
-from chatbot.memory.signals.news_postgres import make_tables
+from chatbot.memory.signals.news_postgres import VERSION, make_tables
 from chatbot.memory.signals.news_sources import News, one_news, read_news
 from chatbot.memory.signals.records import NewsItem, NewsReading, SignalsError
 from chatbot.memory.signals.signal_store import Signals
@@ -272,6 +272,20 @@ def test_the_threshold_is_the_embedders_unless_it_is_set() -> None:
     assert own_threshold("text-embedding-3-small-1536-t1") == 0.40
     signals = store("host=nowhere", threshold=0.7)
     assert signals.threshold == 0.7
+
+
+def test_an_older_schema_is_named_and_left_alone(database: str) -> None:
+    with connect(database) as connection:
+        with connection.transaction():
+            make_tables(connection, EMBEDDER.fingerprint, EMBEDDER.dimension)
+        connection.execute("UPDATE signal_store SET version = 1")
+    signals = store(database)
+    for call in (lambda: signals.find("key rate", None, 3), lambda: signals.add(news("More."))):
+        with pytest.raises(SignalsError, match=f"have version 1, older than {VERSION}") as named:
+            call()
+        assert named.value.kind == "schema"
+        assert "export" in named.value.hint
+    assert signals.health().state == "failed"
 
 
 def test_a_newer_schema_is_left_alone(database: str) -> None:
