@@ -175,6 +175,33 @@ def test_a_document_that_is_removed_leaves_its_open_page(browser: Browser, serve
             client.post(f"/api/v1/documents/{row['id']}/restore").raise_for_status()
 
 
+# What is seen where the strip above the title is, at the left edge of the answers.
+ABOVE = """() => {
+    const message = document.querySelector('[data-testid=stChatMessage]').getBoundingClientRect();
+    const at = document.elementFromPoint(message.left + 120, 55);
+    return !!(at && at.closest('[data-testid=stChatMessage]'));
+}"""
+
+
+def test_the_first_page_begins_at_its_top_and_nothing_shows_above_a_title(
+    browser: Browser, server: Server
+) -> None:
+    with Visitor(browser, server.url) as page:
+        page.set_viewport_size({"width": 1280, "height": 480})
+        page.reload()
+        page.locator(".cover").first.wait_for()
+        settled(page)
+        page.wait_for_timeout(500)
+        expect(page.locator(".hero")).to_be_in_viewport(ratio=1)
+        for _ in range(3):
+            ask(page, CEILING)
+        page.get_by_test_id("stAppScrollToBottomContainer").evaluate("one => one.scrollTop = 260")
+        page.wait_for_timeout(300)
+        assert not page.evaluate(ABOVE)
+        expect(page.get_by_role("heading", name="Chat")).to_be_in_viewport(ratio=1)
+        expect(page.locator("#stChatInputInstructions")).to_be_hidden()
+
+
 @pytest.mark.long
 def test_a_field_that_stays_locked_is_freed(browser: Browser, server: Server) -> None:
     with Visitor(browser, server.url) as page:

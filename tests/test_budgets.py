@@ -58,7 +58,7 @@ BUDGETS = {
     "store": 74_550,
     "tools": 5_050,
     # The language of scans is chosen.
-    "ui": 67_450,
+    "ui": 67_950,
 }
 WHOLE = 596_800
 LONGEST_FUNCTION = 60

@@ -141,13 +141,9 @@ def draw_given(given: Given, context: AppContext, *, read_back: bool = False, fr
         st.html(recalled)
     _draw_shortened(given)
     if answer.model == GUIDE:
-        documents = [
-            row
-            for row in context.chatbot.documents()
-            if row.removed_at is None and (not answer.names or row.name in answer.names)
-        ]
-        library = context.chatbot.library
-        draw_examples(suggested(answer, documents, library, titles), number=given.number)
+        rows = context.chatbot.documents()
+        rows = [row for row in rows if row.removed_at is None and row.name in (answer.names or [row.name])]
+        draw_examples(suggested(answer, rows, context.chatbot.library, titles), number=given.number)
     draw_answer_details(given, context, details_label(answer, checks), checks_html(answer, checks))
     draw_compare_action(answer, given.number, context)
     if given.number == 1 and answer.answered and answer.model == "extractive":

@@ -91,8 +91,9 @@ def table_of(view: ComparisonView, running: Running | None = None) -> FigureTabl
     """
     names, years = view.comparison.names, view.comparison.years or ("",)
     if len(names) == 1:
-        caption = f"{view.title(names[0])}. {_overall_text(view, names[0])}"
-        columns, rows = [plain_html(year) for year in years], [""]
+        caption, rows = f"{view.title(names[0])}: {view.comparison.question}", [""]
+        columns = [plain_html(year) for year in years]
+        columns[-1] += f"<small>{plain_html(_overall_text(view, names[0]))}</small>"
     else:
         caption = view.comparison.question
         columns, rows = [_name_html(view, name) for name in names], [plain_html(year) for year in years]

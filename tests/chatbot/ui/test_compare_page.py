@@ -362,9 +362,13 @@ def test_the_whole_span_is_told_of_three_years_or_more() -> None:
 
 
 def test_the_years_of_a_single_document_stand_side_by_side() -> None:
-    table = table_of(ComparisonView(Comparison("What?", ("A",), ("2020", "2021"))))
-    assert (table.columns, table.rows) == (["2020", "2021"], [""])
-    assert table.caption.startswith("A.")
+    asked = Comparison("What?", ("A",), ("2020", "2021", "2022"))
+    found = {place: Entry(place, "figure", Quantity("9", 9)) for place in asked.places}
+    table = table_of(ComparisonView(asked, found=found))
+    assert table.rows == [""]
+    assert table.columns[:2] == ["2020", "2021"]
+    assert table.columns[2].startswith("2022<small>2020 to 2022: ")
+    assert table.caption == "A: What?"
 
 
 def test_what_came_is_counted_in_words() -> None:

@@ -143,7 +143,7 @@ def test_an_address_of_nothing_here_opens_nothing_and_asking_begins_anew(
     text = shown(app)
     assert NOT_HERE in text
     assert asked(app) == []
-    told_as_private = "gone when the server stops" in text
+    told_as_private = "Private conversations end when" in text
     assert told_as_private == is_private
     assert len(keys(app, "example-")) == 3
     text = ask(app, CEILING)

@@ -119,6 +119,8 @@ def test_long_names_keep_their_ends() -> None:
     assert short(f"{long} (2).pdf", 40).endswith(" (2).pdf")
     assert len(short(long, 40)) <= 40
     assert short("short") == "short"
+    title = "Ministry of Finance of the Republic of Valmora, Procurement Policy 2024"
+    assert short(title, 60) == "Ministry of Finance of the Republic of … Policy 2024"
 
 
 @pytest.mark.parametrize(
