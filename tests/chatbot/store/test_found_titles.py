@@ -33,7 +33,7 @@ def library(home: Path, tmp_path: Path) -> Iterator[Library]:
 
 
 def kept(library: Library) -> list[tuple[str, ...]]:
-    return library.catalog._read("select title from found_title order by version")
+    return library.catalog.read("select title from found_title order by version")
 
 
 def test_a_title_is_found_when_a_document_is_read_and_kept(library: Library) -> None:
@@ -103,7 +103,7 @@ def test_the_same_file_under_two_names_is_told_apart_by_name(library: Library, t
 
 def test_titles_of_older_rules_are_found_anew(library: Library) -> None:
     library.catalog.titles()
-    with library.catalog._write() as connection:
+    with library.catalog.write() as connection:
         connection.execute("update found_title set title = 'Old', rules = 0")
     assert library.catalog.titles() == {"bb_2025.pdf": TITLE}
 

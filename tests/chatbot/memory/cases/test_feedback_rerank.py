@@ -522,7 +522,7 @@ def test_a_document_that_goes_after_its_days_takes_its_words_out_of_all_cases(
 ) -> None:
     with_another.remove("Rules.pdf")
     assert len(with_another.cases.listed("me")) == 2
-    with with_another.library.catalog._write() as connection:
+    with with_another.library.catalog.write() as connection:
         connection.execute("update document set removed_at = removed_at - 8 * 86400")
     with_another.close()
     opened = make()
