@@ -30,7 +30,7 @@ BUDGETS = {
     "asking": 29_200,
     # A file says in which language a scan was read, so that it is verified in that.
     "audit": 13_200,
-    "cli": 19_450,
+    "cli": 19_050,
     # Its differences are worked out by the calculator.
     "comparison": 9_250,
     "entry": 250,
@@ -46,16 +46,16 @@ BUDGETS = {
     "lookup": 3_300,
     "mcp_server": 5_350,
     # The context manager of the FinGPT Search Agent, by its own name, over the compression that was there.
-    "memory": 65_400,
-    "models": 25_700,
+    "memory": 65_150,
+    "models": 25_600,
     "search": 37_800,
     "service": 4_350,
     # What a question asks is read here once, for search and answer; it was read in eleven modules of theirs.
     # The calculator came here from `answer`, so that comparisons and key figures can use it too.
-    "single modules": 13_550,
+    "single modules": 13_500,
     # Each version knows the languages of its scans.
     # PDFs that were made of files are kept beside them, and what files carry is added.
-    "store": 74_550,
+    "store": 74_300,
     "tools": 5_050,
     # The language of scans is chosen.
     "ui": 67_950,

@@ -279,7 +279,7 @@ class Items(Generic[Value]):
                 break
             else:
                 raise unknown(self._kind, key)
-        self._database.compact()
+        self._database.database.compact()
         return new
 
     def remove(

@@ -7,7 +7,7 @@ import sqlite3
 import time
 from collections import OrderedDict
 from collections.abc import Iterable, Sequence
-from contextlib import AbstractContextManager, nullcontext, suppress
+from contextlib import nullcontext, suppress
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
@@ -22,14 +22,13 @@ from chatbot.store.database import (
     Schema,
     Served,
     Stored,
-    Transaction,
     open_database,
     place_of,
     statements,
 )
 from chatbot.store.discarding import delete
 from chatbot.store.migration.migration_mark import unless_unfinished
-from chatbot.store.sqlite_file import SqliteFile
+from chatbot.store.sqlite_file import SqliteFile, set_aside
 from chatbot.store.store_clock import StoreClock
 
 __all__ = [
@@ -97,7 +96,7 @@ class MemoryDatabase(Stored):
         """By which memories are deleted, and erased."""
         with suppress(StoreError):  # on a full disk
             self.prepare(CLOCK)
-        return StoreClock(self._database)
+        return StoreClock(self.database)
 
     def prepare(self, tables: Tables) -> None:
         """Make the tables of one memory unless they are there.
@@ -119,19 +118,6 @@ class MemoryDatabase(Stored):
             check_version(tables.memory, int(found[0][0]), tables.version)
         return bool(found)
 
-    def read(self, statement: str, arguments: Sequence[Any] = ()) -> list[tuple[Any, ...]]:
-        """All rows. Raises StoreError."""
-        return self._read(statement, arguments)
-
-    def write(self) -> AbstractContextManager[Transaction]:
-        """One transaction; what fails in it changes nothing. Raises StoreError."""
-        return self._write()
-
-    def change(self, statement: str, arguments: Sequence[Any] = ()) -> int:
-        """Run one statement in its own transaction; returns how many rows it changed. Raises StoreError."""
-        with self.write() as connection:
-            return connection.execute(statement, arguments).rowcount
-
     def change_each(self, statement: str, rows: Iterable[Sequence[Any]]) -> None:
         """Run one statement for each of these rows of arguments, in one transaction. Raises StoreError."""
         with self.write() as connection:
@@ -143,7 +129,7 @@ class MemoryDatabase(Stored):
         It is left in no file: neither in this one, nor in one that was set aside as damaged. A Postgres
         overwrites it in its own time.
         """
-        if not self.compact():
+        if not self.database.compact():
             log.warning(
                 "Another program is reading the memories. Deleted text leaves their log when that ends."
             )
@@ -263,26 +249,10 @@ def _renewed(path: Path, damage: str) -> tuple[MemoryDatabase, Path]:
     saved = MemoryDatabase(saving)
     try:
         count = save_rows(path, saved)
-        saved.compact()
+        saved.database.compact()
     finally:
         saved.close()
-    aside = _set_aside(path, f"{DAMAGED}-{time.strftime('%Y%m%d-%H%M%S')}")
+    aside = set_aside(path, f"{DAMAGED}-{time.strftime('%Y%m%d-%H%M%S')}")
     saving.rename(path)
     log.warning("%s %s rows of it were saved. It was moved to %s.", damage, count, aside.name)
     return MemoryDatabase(path), aside
-
-
-def _set_aside(path: Path, why: str) -> Path:
-    """Rename a file to "<name>.<why>", and return the new path. Raises OSError.
-
-    The files that SQLite keeps beside it move too, because they would be taken for those of a new file.
-    """
-    number = 1
-    aside = path.with_name(f"{path.name}.{why}")
-    while aside.exists():
-        number += 1
-        aside = path.with_name(f"{path.name}.{why}-{number}")
-    for part in ("-wal", "-shm", ""):
-        with suppress(FileNotFoundError):
-            path.with_name(path.name + part).rename(aside.with_name(aside.name + part))
-    return aside

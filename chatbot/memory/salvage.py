@@ -28,7 +28,7 @@ MAGIC, WAYS, NO_LOG = b"SQLite format 3\0", slice(18, 20), b"\1\1"
 
 def damage_of(memories: MemoryDatabase) -> list[str]:
     """Returns what is wrong with the database of the memories, and which of their tables lack something."""
-    found = memories.complaints()
+    found = memories.database.complaints()
     if found or not isinstance(memories.database, SqliteFile):
         return found
     try:

@@ -89,7 +89,7 @@ class ApiKeys(Stored):
             )
         text = PREFIX + secrets.token_urlsafe(32)
         now = time.time()
-        with self._write() as connection:
+        with self.write() as connection:
             made = connection.execute(
                 "insert into api_key (name, digest, scope, created_at, expires_at) values (?, ?, ?, ?, ?)"
                 " returning id",
@@ -99,12 +99,12 @@ class ApiKeys(Stored):
 
     def listed(self) -> list[ApiKey]:
         """Returns all keys, in the order they were made."""
-        return [ApiKey(*row) for row in self._read(f"select {COLUMNS} from api_key order by id")]
+        return [ApiKey(*row) for row in self.read(f"select {COLUMNS} from api_key order by id")]
 
     def revoke(self, number: int) -> ApiKey:
         """Deletes a key; calls with it are refused from now on. Raises NotFoundError."""
         key = self._key("id = ?", number)
-        with self._write() as connection:
+        with self.write() as connection:
             connection.execute("delete from api_key where id = ?", (number,))
         return key
 
@@ -116,12 +116,12 @@ class ApiKeys(Stored):
         key = self._key("digest = ?", _digest(text))
         now = time.time()
         if key.used_at is None or now - key.used_at > DAY:
-            with self._write() as connection:
+            with self.write() as connection:
                 connection.execute("update api_key set used_at = ? where id = ?", (now, key.id))
         return key
 
     def _key(self, condition: str, value: object) -> ApiKey:
-        rows = self._read(f"select {COLUMNS} from api_key where {condition}", (value,))
+        rows = self.read(f"select {COLUMNS} from api_key where {condition}", (value,))
         if not rows:
             raise NotFoundError("There is no such key.", hint=f"List the keys: {PROGRAM} keys list")
         return ApiKey(*rows[0])

@@ -155,7 +155,7 @@ class Catalog(Jobs, FoundTitles, RememberedDocuments, Corrections, Seals):
         super().__init__(open_database(place, SCHEMA, read_only=read_only))
         try:
             every = f"select name from document union select name from job where {UNREAD_ROWS}"
-            for name in self._column(every):
+            for name in self.column(every):
                 if not (isinstance(name, str) and is_name(name)):
                     raise StoreError(
                         f"The catalogue is damaged: {str(name)[:80]!r} is no name of a document.",
@@ -168,7 +168,7 @@ class Catalog(Jobs, FoundTitles, RememberedDocuments, Corrections, Seals):
     @cached_property
     def clock(self) -> StoreClock:
         """By which documents are removed, and erased. It writes, so it is not for a read-only one."""
-        return StoreClock(self._database)
+        return StoreClock(self.database)
 
     # --- what is there
     # ------------------------------------------------------------------------------------------------------
@@ -178,7 +178,7 @@ class Catalog(Jobs, FoundTitles, RememberedDocuments, Corrections, Seals):
 
         If a version has several names, the first one added counts.
         """
-        rows = self._read(
+        rows = self.read(
             "select active_version, name from document where removed_at is null and active_version is "
             "not null order by id desc"
         )
@@ -188,7 +188,7 @@ class Catalog(Jobs, FoundTitles, RememberedDocuments, Corrections, Seals):
         """Returns what `active` does, and (version id, name, what changes when it is read further or
         corrected, ...) of all live documents.
         """
-        rows = self._read(
+        rows = self.read(
             f"select v.id, d.name, {LACKS}, coalesce({PERIOD}, ''), coalesce({STATUS}, '') from document d"
             " join version v on v.id = d.active_version where d.removed_at is null order by d.id desc"
         )
@@ -196,14 +196,14 @@ class Catalog(Jobs, FoundTitles, RememberedDocuments, Corrections, Seals):
 
     def names(self) -> list[str]:
         """Returns the names of all live documents in the order they were added."""
-        return self._column(
+        return self.column(
             "select name from document where removed_at is null and active_version is not null order by id"
         )
 
     def is_there(self, name: str) -> bool:
         """Tells whether there is a document of this name, removed or not."""
         return bool(
-            self._read("select 1 from document where name = ? and active_version is not null", (name,))
+            self.read("select 1 from document where name = ? and active_version is not null", (name,))
         )
 
     def version(self, version: int) -> Version | None:
@@ -212,7 +212,7 @@ class Catalog(Jobs, FoundTitles, RememberedDocuments, Corrections, Seals):
 
     def called(self, versions: Iterable[int]) -> dict[int, tuple[str, str]]:
         """Returns version id -> (document name, the file's own title or "") of those of these that exist."""
-        rows = self._read(
+        rows = self.read(
             "select v.id, coalesce(d.name, ''), coalesce(v.title, '') from version v left join document d"
             " on d.id = v.document where v.id in (select cast(value as integer) from json_each(?))",
             (json.dumps(sorted(versions)),),
@@ -255,7 +255,7 @@ class Catalog(Jobs, FoundTitles, RememberedDocuments, Corrections, Seals):
 
     def to_come(self) -> dict[int, int]:
         """Returns version id -> number of pages whose images are still to be read, of incomplete versions."""
-        return dict(self._read("select version, to_come from incomplete"))
+        return dict(self.read("select version, to_come from incomplete"))
 
     def stored(self) -> list[Version]:
         """Returns every version whose words are or can again be found, oldest first."""
@@ -264,7 +264,7 @@ class Catalog(Jobs, FoundTitles, RememberedDocuments, Corrections, Seals):
     def holders(self, version: int) -> list[str]:
         """Returns the names of the live documents that have this version."""
         live = "select name from document where active_version = ? and removed_at is null order by id"
-        return self._column(live, (version,))
+        return self.column(live, (version,))
 
     def name_of(self, version: int) -> str:
         """Returns the name of the first live document with this version, else of the document it was made
@@ -277,7 +277,7 @@ class Catalog(Jobs, FoundTitles, RememberedDocuments, Corrections, Seals):
 
     def chunk_counts(self) -> dict[int, int]:
         """Returns version id -> number of chunks, for all versions whose words are or can again be found."""
-        return dict(self._read("select id, chunks from version where state != 'reading'"))
+        return dict(self.read("select id, chunks from version where state != 'reading'"))
 
     def left_over(self, before: float) -> list[int]:
         """Returns the ids of versions that nothing needs any more.
@@ -285,7 +285,7 @@ class Catalog(Jobs, FoundTitles, RememberedDocuments, Corrections, Seals):
         They are half-read, though not by another process just now, or belong to documents replaced or removed
         before that time (seconds since the epoch).
         """
-        rows = self._read(
+        rows = self.read(
             """select v.id, v.state from version v where v.state = 'reading' or not exists (
                 select 1 from document d where
                    (d.active_version = v.id and (d.removed_at is null or d.removed_at >= ?1))
@@ -295,23 +295,23 @@ class Catalog(Jobs, FoundTitles, RememberedDocuments, Corrections, Seals):
                 d.active_version is null)))""",
             (before,),
         )
-        others = self.claimed_elsewhere([_reading(row[0]) for row in rows if row[1] == "reading"])
+        others = self.database.claimed_elsewhere([_reading(row[0]) for row in rows if row[1] == "reading"])
         return [row[0] for row in rows if _reading(row[0]) not in others]
 
     def hashes(self) -> set[str]:
         """Returns the SHA-256 of every file of a version or a waiting entry."""
-        return digests_in(self._read(f"select sha256 from version union {WAITING_FILES}"))
+        return digests_in(self.read(f"select sha256 from version union {WAITING_FILES}"))
 
     def no_digests(self) -> list[str]:
         """Returns what stands where the SHA-256 of a file should be, at most ten of them."""
         tables = ("version", "erased", "correction", "draft", "remembered")
         every = [WAITING_FILES, *(f"select sha256 from {table}" for table in tables)]
-        rows = self._read(" union ".join(every))
+        rows = self.read(" union ".join(every))
         return [str(row[0]) for row in rows if not is_digest(row[0])][:10]
 
     def only_of(self, versions: Collection[int]) -> set[str]:
         """Returns the SHA-256 of these versions' files that no other version or waiting entry has."""
-        rows = self._read(
+        rows = self.read(
             f"select id, sha256 from version union all select 0, digest from job where {UNREAD_ROWS}"
         )
         gone = {digest_in(digest) for version, digest in rows if version in versions}
@@ -320,7 +320,7 @@ class Catalog(Jobs, FoundTitles, RememberedDocuments, Corrections, Seals):
     def live_hashes(self) -> set[str]:
         """Returns the SHA-256 of the files of all live documents."""
         return digests_in(
-            self._read(
+            self.read(
                 "select v.sha256 from document d join version v on v.id = d.active_version"
                 " where d.removed_at is null"
             )
@@ -330,7 +330,7 @@ class Catalog(Jobs, FoundTitles, RememberedDocuments, Corrections, Seals):
         """Returns when a document last got a version, was replaced or removed, in seconds since the epoch; 0
         if there is none of this name.
         """
-        rows = self._read(
+        rows = self.read(
             "select max(v.added_at), max(coalesce(d.removed_at, 0)), max(coalesce(d.replaced_at, 0))"
             " from document d left join version v on v.document = d.id where d.name = ?",
             (name,),
@@ -339,7 +339,7 @@ class Catalog(Jobs, FoundTitles, RememberedDocuments, Corrections, Seals):
 
     def hashes_of(self, name: str) -> set[str]:
         """Returns the SHA-256 of the files that the document `name` has, had before, or will have."""
-        rows = self._read(
+        rows = self.read(
             "select v.sha256 from document d join version v on v.id = d.active_version or v.id = "
             "d.previous_version or (v.coming = 1 and v.document = d.id)"
             " where d.name = ?",
@@ -352,7 +352,7 @@ class Catalog(Jobs, FoundTitles, RememberedDocuments, Corrections, Seals):
 
         The bytes are those of the document's active or coming version.
         """
-        rows = self._read(
+        rows = self.read(
             "select d.name, d.removed_at from document d join version v on v.id = "
             "d.active_version or (v.coming = 1 and v.document = d.id)"
             " where v.sha256 = ? and v.state != 'reading' order by d.id",
@@ -364,12 +364,12 @@ class Catalog(Jobs, FoundTitles, RememberedDocuments, Corrections, Seals):
         """Returns the SHA-256 of files of documents with other names (current, former or coming) or that
         wait.
         """
-        others = self._column("select name from document where name != ?", (name,))
+        others = self.column("select name from document where name != ?", (name,))
         return {row.digest for row in self.waiting() if row.name != name}.union(*map(self.hashes_of, others))
 
     def documents(self) -> list[DocumentRow]:
         """Returns all documents in the order they were added, including removed ones."""
-        rows = self._read(
+        rows = self.read(
             f"""select d.name, v.sha256, v.title, v.state, v.pages, v.chunks, v.embedded_upto,
                       (select count(*) from page where version = v.id and {READ_BY_OCR}),
                       (select count(*) from page where version = v.id and {WITH_PROBLEM}),
@@ -390,7 +390,7 @@ class Catalog(Jobs, FoundTitles, RememberedDocuments, Corrections, Seals):
 
     def described(self) -> list[tuple[str, str | None, DocumentFacts]]:
         """Returns (name, title, facts) of all live documents in the order they were added."""
-        rows = self._read(
+        rows = self.read(
             f"select d.name, v.title, {PERIOD}, {STATUS} from document d"
             " join version v on v.id = d.active_version where d.removed_at is null order by d.id"
         )
@@ -412,7 +412,7 @@ class Catalog(Jobs, FoundTitles, RememberedDocuments, Corrections, Seals):
 
         The document is created if necessary.
         """
-        with self._write() as connection:
+        with self.write() as connection:
             document = _document(connection, name)
             made = connection.execute(
                 "insert into version(document, sha256, state, title, protected, period, status, "
@@ -420,7 +420,7 @@ class Catalog(Jobs, FoundTitles, RememberedDocuments, Corrections, Seals):
                 (document, sha256, title, protected, facts.period, facts.status, time.time()),
             )
             number = int(made.fetchone()[0])
-            self.claim(_reading(number))
+            self.database.claim(_reading(number))
             return number
 
     def searchable(self, version: int, job: int = 0) -> None:
@@ -428,7 +428,7 @@ class Catalog(Jobs, FoundTitles, RememberedDocuments, Corrections, Seals):
 
         It goes live unless an older version is, which then stays in use until this one is ready.
         """
-        with self._write() as connection:
+        with self.write() as connection:
             connection.execute("update version set state = 'keyword' where id = ?", (version,))
             found = connection.execute(
                 "select d.id, d.active_version is null or d.removed_at is not null from version v join "
@@ -446,7 +446,7 @@ class Catalog(Jobs, FoundTitles, RememberedDocuments, Corrections, Seals):
                 "(select 1 from version where id = ?)",
                 (Phase.EMBEDDING.value, version, job, version),
             )
-        self.give_way(_reading(version))
+        self.database.release(_reading(version))
 
     def add_vectors(
         self, version: int, fingerprint: str, rows: Sequence[tuple[int, bytes, bytes]]
@@ -457,7 +457,7 @@ class Catalog(Jobs, FoundTitles, RememberedDocuments, Corrections, Seals):
         chunk there.
         """
         first, last = (rows[0][0], rows[-1][0]) if rows else (0, -1)
-        with self._write() as connection:
+        with self.write() as connection:
             found = connection.execute(
                 "update version set state = 'embedding', fingerprint = ? where id = ?", (fingerprint, version)
             )
@@ -486,7 +486,7 @@ class Catalog(Jobs, FoundTitles, RememberedDocuments, Corrections, Seals):
         Vectors of other fingerprints are deleted, except those in `keep`. Returns False if the version is
         gone or lacks vectors.
         """
-        with self._write() as connection:
+        with self.write() as connection:
             found = connection.execute(
                 "update version set state = 'ready', fingerprint = ?1 where id = ?2 and chunks = (select "
                 "count(*) from vector w where w.version = version.id and w.fingerprint = ?1) "
@@ -502,7 +502,7 @@ class Catalog(Jobs, FoundTitles, RememberedDocuments, Corrections, Seals):
                 (version, json.dumps([fingerprint, *keep])),
             )
             seal_vectors(connection, version, fingerprint)
-            if not self._database.shared:
+            if not self.database.shared:
                 end_stored(connection, version)
             if coming and not _read_anew(connection, document, version):
                 _flip(connection, document, version, self.clock.now())
@@ -513,7 +513,7 @@ class Catalog(Jobs, FoundTitles, RememberedDocuments, Corrections, Seals):
 
         anew: whether to delete those that there are.
         """
-        with self._write() as connection:
+        with self.write() as connection:
             forget_vectors(connection, version)
             if anew:
                 connection.execute(
@@ -530,7 +530,7 @@ class Catalog(Jobs, FoundTitles, RememberedDocuments, Corrections, Seals):
 
         That happens when the same bytes come under another name, or come back.
         """
-        with self._write() as connection:
+        with self.write() as connection:
             document = _document(connection, name)
             connection.execute("update version set coming = 0 where document = ?", (document,))
             _flip(connection, document, version, self.clock.now())
@@ -542,7 +542,7 @@ class Catalog(Jobs, FoundTitles, RememberedDocuments, Corrections, Seals):
         remembered = self.remembered().get(version.sha256, [])
         if not remembered:
             return False
-        with self._write() as connection:
+        with self.write() as connection:
             for name, removed_at in remembered:
                 if connection.execute("select 1 from document where name = ?", (name,)).fetchone() is None:
                     _flip(connection, _document(connection, name), version.id, self.clock.now())
@@ -557,7 +557,7 @@ class Catalog(Jobs, FoundTitles, RememberedDocuments, Corrections, Seals):
 
         Versions that are coming to those documents still come.
         """
-        with self._write() as connection:
+        with self.write() as connection:
             _repoint(connection, old, new)
 
     # --- removing
@@ -566,16 +566,14 @@ class Catalog(Jobs, FoundTitles, RememberedDocuments, Corrections, Seals):
     def remove(self, name: str) -> bool:
         """Hides the document. Returns False without such a live document."""
         live = "name = ? and removed_at is null and active_version is not null"
-        return bool(
-            self._change(f"update document set removed_at = ? where {live}", (self.clock.now(), name))
-        )
+        return bool(self.change(f"update document set removed_at = ? where {live}", (self.clock.now(), name)))
 
     def restore(self, name: str) -> bool:
         """Restores a removed document; for a live one, the version before the last replacement.
 
         Restoring a version can be undone in the same way. Returns False if there is neither.
         """
-        with self._write() as connection:
+        with self.write() as connection:
             if connection.execute(
                 "update document set removed_at = null where name = ? and removed_at is not null", (name,)
             ).rowcount:
@@ -595,7 +593,7 @@ class Catalog(Jobs, FoundTitles, RememberedDocuments, Corrections, Seals):
 
         What it leaves is erased later. Returns False if there is neither.
         """
-        with self._write() as connection:
+        with self.write() as connection:
             connection.execute(
                 "update version set coming = 0 where document = (select id from document where name = ?)",
                 (name,),
@@ -613,10 +611,10 @@ class Catalog(Jobs, FoundTitles, RememberedDocuments, Corrections, Seals):
         Their bytes are noted for erasing. All this is one step, unless the disk has no room to note it all at
         once.
         """
-        if self._database.free_bytes() < LITTLE_SPACE + 2 * sum(map(self.bytes_of, versions)):
+        if self.database.free_bytes() < LITTLE_SPACE + 2 * sum(map(self.bytes_of, versions)):
             for version in versions:
                 self.thin_out(version)
-        with self._write() as connection:
+        with self.write() as connection:
             for version in versions:
                 connection.execute(
                     "insert into erased select sha256 from version where id = ? on conflict do nothing",
@@ -626,7 +624,7 @@ class Catalog(Jobs, FoundTitles, RememberedDocuments, Corrections, Seals):
                     connection.execute(f"delete from {table} where version = ?", (version,))
                 connection.execute("delete from version where id = ?", (version,))
                 connection.execute(f"delete from job where version = ? and {FINISHED}", (version,))
-                end_jobs(connection, "version = ?", version, Phase.CANCELLED, shared=self._database.shared)
+                end_jobs(connection, "version = ?", version, Phase.CANCELLED, shared=self.database.shared)
             gone = "not in (select id from version)"
             connection.execute(
                 f"update document set previous_version = null, replaced_at = null where "
@@ -644,7 +642,7 @@ class Catalog(Jobs, FoundTitles, RememberedDocuments, Corrections, Seals):
 
         Documents that can go back to the version count too. Returns False if none has it.
         """
-        with self._write() as connection:
+        with self.write() as connection:
             others = (
                 "select id from document where (active_version = ?1 or previous_version = ?1) and name != "
                 "?2 order by id"
@@ -662,12 +660,12 @@ class Catalog(Jobs, FoundTitles, RememberedDocuments, Corrections, Seals):
     def to_erase(self) -> set[str]:
         """Returns the SHA-256 of files whose copies nothing needs any more and that may still exist."""
         known = f"select sha256 from version union {WAITING_FILES}"
-        return digests_in(self._read(f"select sha256 from erased where sha256 not in ({known})"))
+        return digests_in(self.read(f"select sha256 from erased where sha256 not in ({known})"))
 
     def erased(self, hashes: Iterable[str]) -> None:
         """Notes that the copies of these files are gone."""
         gone = set(hashes)
-        with self._write() as connection:
+        with self.write() as connection:
             noted = connection.execute("select sha256 from erased").fetchall()
             rows = [row for row in noted if digest_in(row[0]) in gone]
             connection.executemany("delete from erased where sha256 = ?", rows)
@@ -689,7 +687,7 @@ class Catalog(Jobs, FoundTitles, RememberedDocuments, Corrections, Seals):
 
     def note_quoted(self, digests: Iterable[str]) -> None:
         """Notes that these files are erased and that whatever quotes them must follow."""
-        with self._write() as connection:
+        with self.write() as connection:
             connection.executemany(KEEP, ((QUOTED + digest, "") for digest in digests))
 
     def quoted(self) -> frozenset[str]:
@@ -722,11 +720,11 @@ class Catalog(Jobs, FoundTitles, RememberedDocuments, Corrections, Seals):
     def _noted(self, prefix: str) -> dict[str, str]:
         """The values of the store itself whose keys begin so, by the rest of the key."""
         between = "select key, value from meta where key > ? and key < ? order by key"
-        rows = self._read(between, (prefix, f"{prefix}\U0010ffff"))
+        rows = self.read(between, (prefix, f"{prefix}\U0010ffff"))
         return {key.removeprefix(prefix): value for key, value in rows}
 
     def _drop_meta(self, keys: Iterable[str]) -> None:
-        with self._write() as connection:
+        with self.write() as connection:
             connection.executemany("delete from meta where key = ?", ((key,) for key in keys))
 
     # --- the store itself
@@ -734,27 +732,27 @@ class Catalog(Jobs, FoundTitles, RememberedDocuments, Corrections, Seals):
 
     def meta(self, key: str) -> str | None:
         """Returns a remembered value of the store itself."""
-        return next(iter(self._column("select value from meta where key = ?", (key,))), None)
+        return next(iter(self.column("select value from meta where key = ?", (key,))), None)
 
     def set_meta(self, key: str, value: str) -> None:
         """Stores a value of the store itself."""
-        self._change(KEEP, (key, value))
+        self.change(KEEP, (key, value))
 
     def first_meta(self, key: str, value: str) -> str:
         """Stores a value of the store itself unless there is one, and returns the one that there is."""
-        self._change("insert into meta values (?, ?) on conflict do nothing", (key, value))
+        self.change("insert into meta values (?, ?) on conflict do nothing", (key, value))
         return self.meta(key) or ""
 
     def change_meta(self, key: str, change: Callable[[str], str]) -> None:
         """Changes a value of the store itself, "" at first, in one step."""
-        with self._write() as connection:
+        with self.write() as connection:
             found = connection.execute("select value from meta where key = ?", (key,)).fetchone()
             connection.execute(KEEP, (key, change(found[0] if found else "")))
 
     def _versions(self, condition: str, arguments: Sequence[Any]) -> list[Version]:
         """Returns versions with the documents that have, or will have, them; each under the first name."""
         order = "" if "order by" in condition else " order by v.id, d.id"
-        rows = self._read(
+        rows = self.read(
             f"select {COLUMNS} from document d join version v on v.id = d.active_version or v.document = d.id"
             f" where {condition}{order}",
             arguments,
@@ -766,7 +764,7 @@ class Catalog(Jobs, FoundTitles, RememberedDocuments, Corrections, Seals):
 
     def _all(self, condition: str, arguments: Sequence[Any]) -> list[Version]:
         """Returns versions with the document that each was made for, oldest first."""
-        rows = self._read(
+        rows = self.read(
             f"select {COLUMNS} from version v left join document d on d.id = v.document where {condition}"
             " order by v.id",
             arguments,

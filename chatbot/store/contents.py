@@ -157,7 +157,7 @@ class Contents(Stored):
 
     def fill(self, version: int, reading: DocumentReading, chunks: Sequence[Chunk], lexicon: bytes) -> None:
         """Stores pages, chunks and lexicon of a version, all or nothing."""
-        with self._write() as connection:
+        with self.write() as connection:
             self._fill(connection, version, reading, chunks, lexicon)
             seal(connection, version)
 
@@ -166,7 +166,7 @@ class Contents(Stored):
 
         A chunk that stays keeps its vectors, whatever its ordinal is now.
         """
-        with self._write() as connection:
+        with self.write() as connection:
             vectors = connection.execute(
                 "select k.key, v.fingerprint, v.data from vector v join chunk_key k on k.version = v.version"
                 " and k.ordinal = v.ordinal where v.version = ?",
@@ -198,7 +198,7 @@ class Contents(Stored):
             for state, fingerprint in made:
                 if state == "ready":
                     seal_vectors(connection, version, fingerprint)
-                    if not self._database.shared:
+                    if not self.database.shared:
                         end_stored(connection, version)
 
     def _fill(
@@ -231,7 +231,7 @@ class Contents(Stored):
 
     def new_lexicon(self, version: int, lexicon: bytes) -> None:
         """Replaces the lexicon of a version that has one."""
-        with self._write() as connection:
+        with self.write() as connection:
             connection.execute("update lexicon set data = ? where version = ?", (lexicon, version))
             seal(connection, version, LEXICON)
 
@@ -244,11 +244,11 @@ class Contents(Stored):
         ):
             some, gone = f"select {key} from {table} where version = ? limit {THINNED_ROWS}", THINNED_ROWS
             while gone == THINNED_ROWS:
-                with self._write() as connection:
+                with self.write() as connection:
                     gone = connection.execute(
                         f"delete from {table} where ({key}) in ({some})", (version,)
                     ).rowcount
-                self._database.shorten_log()
+                self.database.shorten_log()
 
     def keep_draft(self, sha256: str, page: Page, languages: str) -> None:
         """Keeps a page that was read from its image in these languages, so that an interrupted reading need
@@ -256,7 +256,7 @@ class Contents(Stored):
 
         Pages of a file that was given up are not kept.
         """
-        self._change(
+        self.change(
             f"insert into draft select ?1, ?2, ?3, ?4 where ?1 in ({READ})"
             " on conflict (sha256, number, languages) do update set data = excluded.data",
             (sha256, page.number, languages, _packed(page_to(page))),
@@ -264,11 +264,11 @@ class Contents(Stored):
 
     def forget_drafts(self) -> None:
         """Drops the drafts once everything is read."""
-        self._change(FORGET_DRAFTS)
+        self.change(FORGET_DRAFTS)
 
     def drafts(self, sha256: str, languages: str) -> dict[int, Page]:
         """Returns the pages kept by keep_draft, by number."""
-        rows = self._read(
+        rows = self.read(
             "select number, data from draft where sha256 = ? and languages = ? order by number",
             (sha256, languages),
         )
@@ -280,7 +280,7 @@ class Contents(Stored):
 
     def page(self, version: int, number: int) -> StoredPage:
         """Returns one page with its OCR words. Raises KeyError if it does not exist."""
-        found = self._read("select words from page where version = ? and number = ?", (version, number))
+        found = self.read("select words from page where version = ? and number = ?", (version, number))
         if not found:
             raise KeyError((version, number))
         page = self.pages(version, [number])[number]
@@ -290,7 +290,7 @@ class Contents(Stored):
     def pages(self, version: int, numbers: Sequence[int]) -> dict[int, StoredPage]:
         """Returns some pages of a version by number, without words."""
         marks = ",".join("?" * len(numbers)) or "null"
-        rows = self._read(
+        rows = self.read(
             f"select {PAGE_COLUMNS} from page where version = ? and number in ({marks}) order by number",
             (version, *numbers),
         )
@@ -302,12 +302,12 @@ class Contents(Stored):
 
     def page_texts(self, version: int) -> list[str]:
         """Returns the texts of a version's pages, in order."""
-        return self._column("select text from page where version = ? order by number", (version,))
+        return self.column("select text from page where version = ? order by number", (version,))
 
     def tables(self, version: int, number: int | None = None) -> dict[int, tuple[Table, ...]]:
         """Returns page number -> its tables, for all pages with tables, or for page `number`."""
         condition, arguments = ("", (version,)) if number is None else (" and number = ?", (version, number))
-        rows = self._read(
+        rows = self.read(
             (
                 f"select number, tables from page where version = ? and tables is not null{condition} order "
                 f"by number"
@@ -319,7 +319,7 @@ class Contents(Stored):
 
     def report(self, version: int) -> list[PageReport]:
         """Reports how each page of a version was read."""
-        rows = self._read(
+        rows = self.read(
             (
                 "select number, label, label_source, method, length(text), confidence, problem, tables, "
                 "instructions from page where version = ? order by number"
@@ -341,7 +341,7 @@ class Contents(Stored):
 
     def remarks(self, version: int) -> dict[int, tuple[str, ...]]:
         """Returns page number -> what is in the file and not in the page's text, for pages with some."""
-        rows = self._read("select number, remarks from remark where version = ? order by number", (version,))
+        rows = self.read("select number, remarks from remark where version = ? order by number", (version,))
         with as_damage("A page of a document"):
             return {row[0]: tuple(json.loads(row[1])) for row in rows}
 
@@ -367,7 +367,7 @@ class Contents(Stored):
     def vectors_of(self, keys: Sequence[bytes], fingerprint: str) -> dict[bytes, bytes]:
         """Returns chunk_key -> float32 bytes of its windows, for those keys that have vectors."""
         marks = ",".join("?" * len(keys)) or "null"
-        rows = self._read(
+        rows = self.read(
             "select distinct k.key, v.data from chunk_key k"
             " join vector v on v.version = k.version and v.ordinal = k.ordinal"
             f" where k.key in ({marks}) and v.fingerprint = ?",
@@ -381,23 +381,19 @@ class Contents(Stored):
 
     def chunk_pages(self, version: int) -> list[int]:
         """Returns the page of each chunk, by ordinal."""
-        return self._column("select page from chunk where version = ? order by ordinal", (version,))
+        return self.column("select page from chunk where version = ? order by ordinal", (version,))
 
     def page_kinds(self, version: int) -> dict[int, tuple[str, ...]]:
         """Returns page number -> the kinds of the page, for pages of some kind."""
-        rows = self._read(
+        rows = self.read(
             "select number, kinds from page where version = ? and kinds != '' order by number", (version,)
         )
         return {number: tuple(kinds.split(" ")) for number, kinds in rows}
 
-    def vectors(self, version: int, fingerprint: str, *, start: int = 0) -> list[tuple[int, bytes]]:
-        """Returns (ordinal, float32 bytes of its windows) by ordinal, from `start`."""
-        rows = self._read(
-            "select ordinal, data from vector where version = ? and fingerprint = ? and ordinal >= ? "
-            "order by ordinal",
-            (version, fingerprint, start),
-        )
-        return [(row[0], row[1]) for row in rows]
+    def vectors(self, version: int, fingerprint: str) -> list[tuple[Any, ...]]:
+        """Returns (ordinal, float32 bytes of its windows) by ordinal."""
+        statement = "select ordinal, data from vector where version = ? and fingerprint = ? order by ordinal"
+        return self.read(statement, (version, fingerprint))
 
     def vectors_at(self, chunks: Iterable[tuple[int, int]], fingerprint: str) -> list[tuple[int, int, bytes]]:
         """Returns (version, ordinal, float32 bytes of its windows) of those of these chunks, given as
@@ -407,7 +403,7 @@ class Contents(Stored):
         left = iter(sorted(chunks))
         while part := list(islice(left, CHUNKS_AT_ONCE)):
             values = ", ".join(f"({int(version)}, {int(ordinal)})" for version, ordinal in part)
-            found += self._read(
+            found += self.read(
                 f"with wanted(version, ordinal) as (values {values}) select v.version, v.ordinal, v.data "
                 "from wanted w join vector v on v.version = w.version and v.ordinal = w.ordinal "
                 "where v.fingerprint = ? order by v.version, v.ordinal",
@@ -424,7 +420,7 @@ class Contents(Stored):
 
         ordinals: ascending, at least one.
         """
-        rows = self._read(
+        rows = self.read(
             f"select {CHUNK_COLUMNS}, v.data, p.label, p.method from vector v join chunk c on c.version "
             f"= v.version and c.ordinal = v.ordinal"
             " join page p on p.version = c.version and p.number = c.page"
@@ -441,12 +437,12 @@ class Contents(Stored):
     def window_counts(self, fingerprint: str, dimension: int) -> dict[int, int]:
         """Returns version id -> number of its vectors of `fingerprint`."""
         count = "select version, sum(length(data)) / ? from vector where fingerprint = ? group by version"
-        return dict(self._read(count, (4 * dimension, fingerprint)))
+        return dict(self.read(count, (4 * dimension, fingerprint)))
 
     def vector_counts(self, fingerprint: str) -> dict[int, int]:
         """Returns version id -> number of its chunks with vectors of `fingerprint`."""
         count = "select version, count(*) from vector where fingerprint = ? group by version"
-        return dict(self._read(count, (fingerprint,)))
+        return dict(self.read(count, (fingerprint,)))
 
     def bytes_of(self, version: int) -> int:
         """Returns the bytes of a version's content, without SQLite's overhead."""
@@ -460,19 +456,19 @@ class Contents(Stored):
         for table, *names in columns:
             lengths = " + ".join(f"coalesce(length(cast({name} as blob)), 0)" for name in names)
             query = f"select coalesce(sum({lengths}), 0) from {table} where version = ?"
-            total += self._read(query, (version,))[0][0]
+            total += self.read(query, (version,))[0][0]
         return total
 
     def lexicon(self, version: int) -> bytes:
         """Returns the version's packed lexicon. Raises KeyError if there is none."""
-        found = self._column("select data from lexicon where version = ?", (version,))
+        found = self.column("select data from lexicon where version = ?", (version,))
         if not found:
             raise KeyError(version)
         return bytes(found[0])
 
     def held(self) -> dict[int, tuple[int, int, bool]]:
         """Returns version id -> (pages, chunks, whether it has a lexicon) that really exist."""
-        rows = self._read(
+        rows = self.read(
             "select id, (select count(*) from page where version = id), (select count(*) from chunk "
             "where version = id),"
             " exists (select 1 from lexicon where version = id) from version"
@@ -480,7 +476,7 @@ class Contents(Stored):
         return {row[0]: (row[1], row[2], bool(row[3])) for row in rows}
 
     def _chunks(self, condition: str, arguments: Sequence[Any]) -> list[StoredChunk]:
-        rows = self._read(
+        rows = self.read(
             f"select {CHUNK_COLUMNS} from chunk c join page p on p.version = c.version and p.number = "
             f"c.page where {condition}",
             arguments,

@@ -37,14 +37,14 @@ class Corrections(Stored):
 
     def correction(self, sha256: str) -> DocumentFacts:
         """Returns the correction of these bytes: None for "as the document says", "" for "none"."""
-        rows = self._read("select period, status from correction where sha256 = ?", (sha256,))
+        rows = self.read("select period, status from correction where sha256 = ?", (sha256,))
         if rows:
             return DocumentFacts(*rows[0])
         return NO_FACTS
 
     def correct(self, sha256: str, said: DocumentFacts) -> None:
         """Makes this count instead of what the document says. said: as in `correction`."""
-        with self._write() as connection:
+        with self.write() as connection:
             if said == NO_FACTS:
                 connection.execute("delete from correction where sha256 = ?", (sha256,))
             else:
@@ -57,7 +57,7 @@ class Corrections(Stored):
 
     def own_facts(self, version: int) -> DocumentFacts:
         """Returns what a version says of itself; empty facts if it does not exist."""
-        rows = self._read("select period, status from version where id = ?", (version,))
+        rows = self.read("select period, status from version where id = ?", (version,))
         if rows:
             return DocumentFacts(*rows[0])
         return NO_FACTS

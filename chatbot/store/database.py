@@ -201,53 +201,30 @@ class Database(ABC):
 
 
 class Stored:
-    """A store in a database of its own."""
+    """A store in a database of its own, which it is kept in."""
 
     def __init__(self, database: Database) -> None:
-        self._database = database
-
-    @property
-    def database(self) -> Database:
-        """What it is kept in."""
-        return self._database
+        self.database = database
 
     def close(self) -> None:
         """Closes the database, after the longest running statement or transaction."""
-        self._database.close()
+        self.database.close()
 
-    def compact(self) -> bool:
-        """Gives up the space of what was deleted; see Database."""
-        return self._database.compact()
+    def read(self, statement: str, arguments: Sequence[Any] = ()) -> list[tuple[Any, ...]]:
+        """Returns all rows; see Database."""
+        return self.database.read(statement, arguments)
 
-    def claim(self, work: str) -> bool:
-        """Keeps others from some work; False if one of them has claimed it. See Database."""
-        return self._database.claim(work)
+    def write(self) -> AbstractContextManager[Transaction]:
+        """Opens a transaction; see Database."""
+        return self.database.write()
 
-    def give_way(self, work: str) -> None:
-        """Lets others do some work that was claimed here."""
-        self._database.release(work)
-
-    def claimed_elsewhere(self, works: Collection[str]) -> set[str]:
-        """Returns the work that other processes have claimed."""
-        return self._database.claimed_elsewhere(works)
-
-    def complaints(self) -> list[str]:
-        """Returns what the database's own check finds wrong; see Database."""
-        return self._database.complaints()
-
-    def _read(self, statement: str, arguments: Sequence[Any] = ()) -> list[tuple[Any, ...]]:
-        return self._database.read(statement, arguments)
-
-    def _write(self) -> AbstractContextManager[Transaction]:
-        return self._database.write()
-
-    def _column(self, statement: str, arguments: Sequence[Any] = ()) -> list[Any]:
+    def column(self, statement: str, arguments: Sequence[Any] = ()) -> list[Any]:
         """Returns the first value of each row."""
-        return [row[0] for row in self._database.read(statement, arguments)]
+        return [row[0] for row in self.database.read(statement, arguments)]
 
-    def _change(self, statement: str, arguments: Sequence[Any] = ()) -> int:
+    def change(self, statement: str, arguments: Sequence[Any] = ()) -> int:
         """Runs one statement as a transaction of its own. Returns the number of changed rows."""
-        with self._database.write() as connection:
+        with self.database.write() as connection:
             return connection.execute(statement, arguments).rowcount
 
 

@@ -30,8 +30,6 @@ __all__ = ["DAMAGED", "LITTLE_SPACE", "Finding", "examine", "glance"]
 LITTLE_SPACE = 500 * 2**20
 # What the name of a file ends in that could not be read whole and was set aside, before the time.
 DAMAGED = "damaged"
-# What is left in the folder of the store of the server that kept news up to version 0.9.
-FOREIGN = frozenset({"signals"})
 REPAIR = f"Run `{PROGRAM} doctor --repair`."
 READ_ANEW = (
     f"The server reads it again when it has nothing else to do. To do it now, {REPAIR[0].lower()}{REPAIR[1:]}"
@@ -108,9 +106,8 @@ def glance(library: Library) -> list[Finding]:
 def _files(library: Library) -> Iterator[Finding]:
     """Finds links and pipes where the store has files, and files that were damaged and set aside."""
     folder = library.folder
-    within = [path for path in strange_in(folder) if path != folder]
-    strange = [path for path in within if path.relative_to(folder).parts[0] not in FOREIGN]
-    for path in sorted({*strange, *library.copies.strange()}):
+    strange = {*strange_in(folder), *library.copies.strange()} - {folder}
+    for path in sorted(strange):
         yield Finding(None, f"{path} is a link, or no plain file, and is not opened", f"Delete it. {REPAIR}")
     for path in sorted([*folder.glob(f"*.{DAMAGED}-*"), *folder.glob(f"*/*.{DAMAGED}-*")]):
         if not path.name.endswith(("-wal", "-shm")):
@@ -171,7 +168,7 @@ def _catalogue(library: Library) -> Iterator[Finding]:
     wrong = [
         f"{named!r} stands where the SHA-256 of a file should be" for named in library.catalog.no_digests()
     ]
-    for line in [*library.catalog.complaints(), *wrong]:
+    for line in [*library.catalog.database.complaints(), *wrong]:
         yield Finding(None, f"the catalogue is damaged: {line}", f"Run `{PROGRAM} rebuild`.")
 
 

@@ -77,7 +77,7 @@ class FoundTitles(Contents):
         connection.execute("insert into found_title values (?, ?, ?)", (version, title, TITLE_RULES))
 
     def _titled(self) -> Sequence[_Titled]:
-        rows = self._read(
+        rows = self.read(
             f"select d.name, v.id, t.title, v.title, coalesce({PERIOD}, ''), {LACKS} from document d"
             " join version v on v.id = d.active_version"
             " left join found_title t on t.version = v.id and t.rules = ? order by d.id",
@@ -93,9 +93,9 @@ class FoundTitles(Contents):
     def _keep(self, rows: Iterable[_Titled], found: Mapping[int, str]) -> None:
         """Keeps titles, but for versions that were read anew meanwhile."""
         kept = [(found[row.version], TITLE_RULES, row.version, row.lacks) for row in rows]
-        if not kept or self._database.read_only:
+        if not kept or self.database.read_only:
             return
-        with suppress(StoreError), self._write() as connection:  # on a full disk they are found again
+        with suppress(StoreError), self.write() as connection:  # on a full disk they are found again
             connection.executemany(
                 f"insert into found_title select v.id, ?, ? from version v where v.id = ? and {LACKS} = ?"
                 " on conflict (version) do update set title = excluded.title, rules = excluded.rules",

@@ -189,7 +189,7 @@ class Indexes:
     def mend_refilled(self) -> None:
         """Updates the indexes for refills during which the process ended or the indexes failed."""
         for version in sorted(map(int, (self._catalog.meta(REFILLED) or "").split())):
-            if not self._catalog.claim(rest_of(version)):
+            if not self._catalog.database.claim(rest_of(version)):
                 continue  # it is refilled just now
             try:
                 if version in self._catalog.chunk_counts():
@@ -198,7 +198,7 @@ class Indexes:
                         self._mending_vectors(partial(self._replace_vectors, version))
                 self.settled(version)
             finally:
-                self._catalog.give_way(rest_of(version))
+                self._catalog.database.release(rest_of(version))
 
     def _replace_vectors(self, version: int) -> None:
         self.vectors.upsert(self._passages(version))
@@ -279,7 +279,7 @@ class Indexes:
             except StoreError as error:
                 log.warning("The vector index is being rebuilt: %s", error)
                 self.give_up_vectors()
-        if self._catalog.compact():
+        if self._catalog.database.compact():
             self._catalog.set_meta(UNSCRUBBED, "")
         else:
             log.warning(

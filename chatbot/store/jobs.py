@@ -249,7 +249,7 @@ class Jobs(Stored):
         details: other fields of the job, as of one that could not even be taken.
         """
         job = replace(Job(0, name, Phase.WAITING, digest=digest, added_at=time.time()), **details)
-        with self._write() as connection:
+        with self.write() as connection:
             return replace(job, id=insert(connection, job))
 
     def under_way(self) -> list[Job]:
@@ -263,39 +263,39 @@ class Jobs(Stored):
     def left(self) -> Iterator[Job]:
         """Yields the same, each while no other process is at it; none begins to meanwhile."""
         for known in self.waiting():
-            if self.claim(known.work):
+            if self.database.claim(known.work):
                 try:
                     yield from map(_left, self._jobs(f"where id = ? and {UNREAD_ROWS}", (known.id,)))
                 finally:
-                    self.give_way(known.work)
+                    self.database.release(known.work)
 
     def end(self, job: int, phase: Phase, result: AddResult | None = None) -> None:
         """Notes that an addition is over. Its copy is deleted unless something else needs it."""
-        with self._write() as connection:
+        with self.write() as connection:
             connection.execute(
                 "insert into erased select digest from job where id = ? and digest != '' "
                 "on conflict do nothing",
                 (job,),
             )
-            end_jobs(connection, "id = ?", job, phase, result, shared=self._database.shared)
+            end_jobs(connection, "id = ?", job, phase, result, shared=self.database.shared)
 
     def end_complete(self, lacking: Container[int]) -> None:
         """Ends the jobs that nobody works at and whose versions are complete. lacking: those that are not."""
         for job in self.under_way():
             left = job.phase in STORED and job.version not in lacking and not job.cancelling
-            if left and self.claim(job.work):
+            if left and self.database.claim(job.work):
                 try:
                     self.end(job.id, Phase.DONE)
                 finally:
-                    self.give_way(job.work)
+                    self.database.release(job.work)
 
     def hold(self, job: int, problem: str) -> None:
         """Notes that an addition waits for something that the user must do."""
         phase = Phase.PASSWORD.value
-        self._change("update job set phase = ?, problem = ? where id = ?", (phase, problem, job))
+        self.change("update job set phase = ?, problem = ? where id = ?", (phase, problem, job))
 
     def _jobs(self, which: str, arguments: Sequence[Any] = ()) -> list[Job]:
-        return list(map(_job_in, self._read(f"select {COLUMNS} from job {which} order by id", arguments)))
+        return list(map(_job_in, self.read(f"select {COLUMNS} from job {which} order by id", arguments)))
 
 
 def insert(connection: Transaction, job: Job) -> int:

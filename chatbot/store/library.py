@@ -351,7 +351,9 @@ class Library:
             if not lacking:
                 return
             claimed = {
-                version.id for version in lacking[:MOST_CLAIMED] if self.catalog.claim(vectors_of(version.id))
+                version.id
+                for version in lacking[:MOST_CLAIMED]
+                if self.catalog.database.claim(vectors_of(version.id))
             }
             try:
                 # Another process may have made some until just now.
@@ -364,7 +366,7 @@ class Library:
                 )
             finally:
                 for number in claimed:
-                    self.catalog.give_way(vectors_of(number))
+                    self.catalog.database.release(vectors_of(number))
             rounds += again
             if (len(claimed) == len(lacking) and not again) or cancelled():
                 return
@@ -447,7 +449,7 @@ class Library:
             how = partial(self.adding.complete, version, processes=self._settings.threads)
             how(progress=progress, cancelled=cancelled, changed=self._forget)
         finally:
-            self.catalog.give_way(rest_of(version))
+            self.catalog.database.release(rest_of(version))
             if self._watching is not None:
                 self._watching()
         if (
@@ -457,7 +459,7 @@ class Library:
 
     def _claim(self, work: str, cancelled: Callable[[], bool]) -> None:
         """Keeps other threads and processes from some work, and waits while one of them does it."""
-        while not self.catalog.claim(work):
+        while not self.catalog.database.claim(work):
             if cancelled():
                 raise CancelledError("Cancelled.")
             time.sleep(LOOK_SECONDS)
@@ -579,7 +581,7 @@ class Library:
                 if not taken.again:
                     known = self.adding.take_attached(known, taken, reading)
         finally:
-            self.catalog.give_way(bytes_of(taken.digest))
+            self.catalog.database.release(bytes_of(taken.digest))
         seconds = round(time.perf_counter() - start, 3)
         searchable = seconds if known.status != "unchanged" else None
         return replace(known, seconds=seconds, searchable_seconds=searchable)
@@ -730,7 +732,7 @@ class Library:
             known = {version.sha256 for version in self.catalog.stored()}
             nameless = {digest for digest in known if not self.catalog.names_of(digest)}
             # Their names would count as removed, which a damaged catalogue is no reason for.
-            if nameless and self.catalog.complaints():
+            if nameless and self.catalog.database.complaints():
                 known -= nameless
             self.adding.write_names(known)
         left = self.catalog.left_over(self.catalog.clock.agreed() - UNDO_DAYS * DAY)

@@ -20,6 +20,7 @@ from chatbot.store.jobs import AddResult
 from chatbot.store.kept_copies import copy_name
 from chatbot.store.library import Library, Progress, no_progress
 from chatbot.store.lock import StoreLock
+from chatbot.store.sqlite_file import set_aside
 
 __all__ = ["rebuild"]
 
@@ -93,31 +94,20 @@ def _set_aside_catalogue(settings: Settings) -> bool:
             return True
         try:
             catalog = Catalog(path)
-            complaints = catalog.complaints()
+            complaints = catalog.database.complaints()
             catalog.close()
             if not complaints:
                 return False
         except StoreError as error:
             if error.retryable or isinstance(error, NewerStoreError):
                 raise
-        _rename(path)
+        try:
+            set_aside(path, f"before-{time.strftime('%Y%m%d-%H%M%S')}")
+        except OSError as error:
+            raise ProjectError(
+                f"Cannot move {path}: {error.strerror}.",
+                hint="Set FINPOLICY_HOME to a folder you can write to.",
+            ) from error
         return True
     finally:
         lock.close()
-
-
-def _rename(path: Path) -> None:
-    """Moves the catalogue out of the way, after the files that SQLite keeps beside it.
-
-    Otherwise SQLite would take those to belong to the new file.
-    """
-    stamp = time.strftime("%Y%m%d-%H%M%S")
-    for part in sorted(path.parent.glob(f"{path.name}*"), reverse=True):
-        if not part.name.startswith(f"{path.name}.before"):
-            try:
-                part.rename(part.with_name(f"{path.name}.before-{stamp}{part.name[len(path.name) :]}"))
-            except OSError as error:
-                raise ProjectError(
-                    f"Cannot move {part}: {error.strerror}.",
-                    hint="Set FINPOLICY_HOME to a folder you can write to.",
-                ) from error

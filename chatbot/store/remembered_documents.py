@@ -34,7 +34,7 @@ class RememberedDocuments(Stored):
     def remembered(self) -> dict[str, list[tuple[str, float | None]]]:
         """Returns SHA-256 -> (name, when it was removed or replaced, None for neither) of what waits."""
         found: dict[str, list[tuple[str, float | None]]] = {}
-        rows = self._read("select sha256, name, removed_at from remembered order by removed_at is not null")
+        rows = self.read("select sha256, name, removed_at from remembered order by removed_at is not null")
         for digest, name, removed_at in rows:
             found.setdefault(digest_in(digest), []).append((name, removed_at))
         return found
@@ -42,6 +42,6 @@ class RememberedDocuments(Stored):
     def forget_removed(self, before: float) -> None:
         """Forgets what was removed or replaced before that time, in seconds since the epoch."""
         old = "from remembered where removed_at < ?"
-        if self._read(f"select 1 {old} limit 1", (before,)):
-            with self._write() as connection:
+        if self.read(f"select 1 {old} limit 1", (before,)):
+            with self.write() as connection:
                 connection.execute(f"delete {old}", (before,))

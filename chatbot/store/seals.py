@@ -37,9 +37,9 @@ class Seals(Stored):
 
     def damaged(self, version: int, fingerprint: str) -> list[str]:
         """Returns the parts of a version that are not as they were stored: TEXT, LEXICON, `fingerprint`."""
-        sealed = dict(self._read("select part, digest from seal where version = ?", (version,)))
-        now = {part: _digest(self._read, queries, version) for part, queries in SEALED.items()}
-        now[fingerprint] = _digest(self._read, VECTORS, version, fingerprint)
+        sealed = dict(self.read("select part, digest from seal where version = ?", (version,)))
+        now = {part: _digest(self.read, queries, version) for part, queries in SEALED.items()}
+        now[fingerprint] = _digest(self.read, VECTORS, version, fingerprint)
         return [part for part, digest in now.items() if sealed.get(part, digest) != digest]
 
 

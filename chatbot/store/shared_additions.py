@@ -281,7 +281,7 @@ class SharedAdditions(Additions):
         """Keeps a job from other threads and processes. Yields False if one of them has it and need not be
         waited for.
         """
-        while not self._rows.claim(job.work):
+        while not self._rows.database.claim(job.work):
             if not wait:
                 yield False
                 return
@@ -291,7 +291,7 @@ class SharedAdditions(Additions):
         try:
             yield True
         finally:
-            self._rows.give_way(job.work)
+            self._rows.database.release(job.work)
 
     def _begin(self, found: Job, step: str, password: str | None) -> QueuedFile:
         """Gives a job to the embedded queue of this process."""
@@ -343,7 +343,7 @@ class SharedAdditions(Additions):
 
     def _note(self, task: QueuedFile) -> bool:
         """Stores how far a job is; returns whether it is to be cancelled. Keeps hold of what is claimed."""
-        self._rows.claimed_elsewhere(())
+        self._rows.database.claimed_elsewhere(())
         return self._rows.note(task.job)
 
 

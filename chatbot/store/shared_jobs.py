@@ -26,7 +26,7 @@ class SharedJobs(Jobs):
 
     def forget_old(self) -> None:
         """Forgets the oldest finished jobs."""
-        self._change(
+        self.change(
             f"delete from job where {FINISHED} and (awaited = 0 or added_at < ?) and id not in "
             f"(select id from job where {FINISHED} order by id desc limit ?)",
             (time.time() - AWAITED_SECONDS, MOST_FINISHED),
@@ -39,7 +39,7 @@ class SharedJobs(Jobs):
         """
         its_own = f"version = ?{'' if job.lacks else f' and not {FINISHED}'}"
         there = f"select 1 from job where {its_own} or (name = ? and not {FINISHED})"
-        with self._write() as connection:
+        with self.write() as connection:
             if connection.execute(there, (job.version, job.name)).fetchone() is None:
                 insert(connection, job)
 
@@ -53,14 +53,14 @@ class SharedJobs(Jobs):
 
     def workers(self) -> bool:
         """Tells whether any worker is alive."""
-        return bool(self._read(ALIVE))
+        return bool(self.read(ALIVE))
 
     # Each of these is one statement, which does not wait for whoever writes the catalogue just now.
 
     def note(self, job: Job) -> bool:
         """Stores how far a job is. Returns whether it is to be cancelled, as one is whose file was erased."""
         stopped = job.finished or job.phase == Phase.PASSWORD
-        found = self._read(
+        found = self.read(
             "update job set phase = ?1, done = ?, total = ?, seconds_left = ?, per_second = ?, problem = ?, "
             "lacks = ?, result = ?, version = ?, cancelling = case when ? = 1 then 0 else cancelling end "
             f"where id = ? and (phase = ?1 or not {FINISHED}) returning cancelling",
@@ -75,14 +75,14 @@ class SharedJobs(Jobs):
 
     def cancel(self, numbers: Collection[int]) -> None:
         """Asks whoever works at these jobs to stop, and undo what was done."""
-        self._read(
+        self.read(
             f"update job set cancelling = 1 where {OF_THESE} and not {FINISHED} returning id",
             (list(numbers),),
         )
 
     def unlock(self, number: int) -> None:
         """Lets a job go on that waited for its password."""
-        self._read(
+        self.read(
             "update job set phase = ?, problem = null, cancelling = 0 where id = ? and phase = ? "
             "returning id",
             (Phase.WAITING.value, number, Phase.PASSWORD.value),
@@ -90,11 +90,11 @@ class SharedJobs(Jobs):
 
     def release(self, numbers: Collection[int]) -> None:
         """Says that nobody waits for these jobs any more."""
-        self._read(f"update job set awaited = 0 where {OF_THESE} returning id", (list(numbers),))
+        self.read(f"update job set awaited = 0 where {OF_THESE} returning id", (list(numbers),))
 
     def clear(self, numbers: Collection[int]) -> None:
         """Forgets those of these jobs that are finished and not awaited."""
-        self._read(
+        self.read(
             f"delete from job where {OF_THESE} and awaited = 0 and {FINISHED} returning id", (list(numbers),)
         )
 
@@ -112,8 +112,8 @@ class SharedJobs(Jobs):
     def stop(self, conversation: str, owner: str) -> None:
         """Asks whichever server writes an answer in this conversation to stop."""
         now = time.time()
-        self._read("delete from stop where asked_at < ? returning asked_at", (now - AWAITED_SECONDS,))
-        self._read(
+        self.read("delete from stop where asked_at < ? returning asked_at", (now - AWAITED_SECONDS,))
+        self.read(
             "insert into stop values (?, ?, ?) on conflict (conversation, owner) "
             "do update set asked_at = excluded.asked_at returning asked_at",
             (conversation, owner, now),
@@ -123,7 +123,7 @@ class SharedJobs(Jobs):
         """Returns those of these (conversation, owner) that are to be stopped, once each."""
         wanted = "select * from unnest(?::text[], ?::text[])"
         pairs = tuple(map(list, zip(*conversations, strict=True)))
-        if not self._read(f"select 1 from stop where (conversation, owner) in ({wanted}) limit 1", pairs):
+        if not self.read(f"select 1 from stop where (conversation, owner) in ({wanted}) limit 1", pairs):
             return set()
         gone = f"delete from stop where (conversation, owner) in ({wanted}) returning conversation, owner"
-        return {(conversation, owner) for conversation, owner in self._read(gone, pairs)}
+        return {(conversation, owner) for conversation, owner in self.read(gone, pairs)}

@@ -27,7 +27,7 @@ from chatbot.store.disk_reserve import disk_is_full, free_bytes, is_full
 from chatbot.store.migration.table_shapes import shapes_of
 from chatbot.store.plain_files import is_plain, is_strange
 
-__all__ = ["SqliteFile"]
+__all__ = ["SqliteFile", "set_aside"]
 
 # Seconds a reader waits for the writer's transaction. The longest one, 2,000 pages, takes 1.
 BUSY_SECONDS = 20
@@ -347,3 +347,19 @@ class SqliteFile(Database):
             if self._path.stem == REBUILT
             else f"Put a backup in its place, or move {self._path} away.",
         )
+
+
+def set_aside(path: Path, why: str) -> Path:
+    """Renames a file to "<name>.<why>", and returns the new path. Raises OSError.
+
+    The files that SQLite keeps beside it move first: they would be taken for those of a new file.
+    """
+    number = 1
+    aside = path.with_name(f"{path.name}.{why}")
+    while aside.exists():
+        number += 1
+        aside = path.with_name(f"{path.name}.{why}-{number}")
+    for part in ("-wal", "-shm", ""):
+        with suppress(FileNotFoundError):
+            path.with_name(path.name + part).rename(aside.with_name(aside.name + part))
+    return aside

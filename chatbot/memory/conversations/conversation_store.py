@@ -103,6 +103,9 @@ ROW = """select id, owner, cast(coalesce(title, (select substr("user", 1,
 # Times are bounded to the year 2096, beyond which no calendar here is reliable.
 LATEST = 4e9
 # A conversation may be erased, and its id taken by somebody else, while an answer is being written.
+INTERRUPT = (
+    "update exchange set state = 'interrupted' where conversation = ? and number = ? and state = 'answering'"
+)
 OWNED = "exists (select 1 from conversation where id = exchange.conversation and owner = ?)"
 
 
@@ -216,14 +219,10 @@ class Conversations:
     def _mark_interrupted(self) -> None:
         """Note which answers nobody is writing any more."""
         rows = self._disk.read("select conversation, number from exchange where state = 'answering'")
-        being_written = self._disk.claimed_elsewhere([_answering(*row) for row in rows])
+        being_written = self._disk.database.claimed_elsewhere([_answering(*row) for row in rows])
         left = [row for row in rows if _answering(*row) not in being_written]
         if left:
-            self._disk.change_each(
-                "update exchange set state = 'interrupted'"
-                " where conversation = ? and number = ? and state = 'answering'",
-                left,
-            )
+            self._disk.change_each(INTERRUPT, left)
 
     def is_written(self, said: StoredExchange) -> bool:
         """Whether another process is writing this answer. If none is, it is noted as interrupted.
@@ -231,13 +230,9 @@ class Conversations:
         To be asked of one that this process does not write.
         """
         work = _answering(said.conversation, said.number)
-        if self._file(said.conversation).claimed_elsewhere([work]):
+        if self._file(said.conversation).database.claimed_elsewhere([work]):
             return True
-        self._file(said.conversation).change(
-            "update exchange set state = 'interrupted'"
-            " where conversation = ? and number = ? and state = 'answering'",
-            (said.conversation, said.number),
-        )
+        self._file(said.conversation).change(INTERRUPT, (said.conversation, said.number))
         return False
 
     # --- conversations
@@ -399,7 +394,7 @@ class Conversations:
             ((number,),) = connection.execute(next_number, (conversation,)).fetchall()
             connection.execute(insert, (conversation, number, encodable(question), now))
             connection.execute("update conversation set changed_at = ? where id = ?", (now, conversation))
-            self._file(conversation).claim(_answering(conversation, number))
+            self._file(conversation).database.claim(_answering(conversation, number))
         return int(number)
 
     def write(
@@ -412,7 +407,7 @@ class Conversations:
         )
         self._file(conversation).change(statement, (encodable(text), state, conversation, number, owner))
         if state != "answering":
-            self._file(conversation).give_way(_answering(conversation, number))
+            self._file(conversation).database.release(_answering(conversation, number))
 
     def finish(
         self, conversation: str, number: int, answer: Answer, files: Mapping[int, str], *, owner: str
@@ -450,7 +445,7 @@ class Conversations:
                     "delete from spent where conversation = ? and number = ?", (conversation, number)
                 )
                 connection.execute("insert into spent values (?, ?, ?, ?, ?, ?, ?, ?)", spent)
-        self._file(conversation).give_way(_answering(conversation, number))
+        self._file(conversation).database.release(_answering(conversation, number))
 
     def spent(self, conversation: str, owner: str) -> tuple[int, Usage | None]:
         """(count of answers by chat models, what they used together); (0, None) where there is none.

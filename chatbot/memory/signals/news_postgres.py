@@ -25,7 +25,7 @@ from chatbot.memory.signals.news_places import (
 from chatbot.memory.signals.records import SignalsError
 from chatbot.settings import PROGRAM
 from chatbot.store import postgres_faults
-from chatbot.store.database import Transaction
+from chatbot.store.database import EarlierStoreError, NewerStoreError, Transaction
 from chatbot.store.postgres_dialect import PostgresTransaction, run
 from chatbot.store.postgres_faults import details_of, kind_of, shown_address
 from chatbot.store.postgres_pool import PostgresConnection, PostgresPool
@@ -136,13 +136,13 @@ class NewsPostgres:
             yield PostgresTransaction(connection, self._pool, IMPORT_SECONDS + GRACE_SECONDS)
 
     def state(self) -> StoreState:
-        """See NewsFile. Raises SignalsError for tables of another version too ("schema", "newer-schema")."""
+        """See NewsFile. Raises StoreError for tables of another version too."""
         if self.read("select to_regclass('signal_store')") == [(None,)]:
             raise nothing_imported()
         return _checked(StoreState(*self.read(WHOLE_STATE)[0]))
 
     def make(self, fingerprint: str, dimension: int) -> None:
-        """See NewsFile. Raises SignalsError for tables of another version."""
+        """See NewsFile. Raises StoreError for tables of another version."""
         with self._begun(IMPORT_SECONDS, LOCKED) as connection:
             make_tables(connection, fingerprint, dimension)
 
@@ -243,7 +243,7 @@ def make_tables(connection: PostgresConnection, fingerprint: str, dimension: int
     """Makes the tables, the index and the functions, or what is missing of them.
 
     The vectors' dimension is the embedder's where the store has none yet; a store of another embedder keeps
-    its own. Raises SignalsError for a store of another version.
+    its own. Raises StoreError for tables of another version.
     """
     if connection.execute("select to_regclass('signal_store')").fetchone() != (None,):
         for version, _, former in connection.execute(STATE):
@@ -264,20 +264,11 @@ def make_tables(connection: PostgresConnection, fingerprint: str, dimension: int
 
 
 def _checked(state: StoreState) -> StoreState:
-    """The state. Raises SignalsError for tables that this version of the program cannot use."""
+    """The state. Raises StoreError for tables that this version of the program cannot use."""
     if state.version > VERSION:
-        raise SignalsError(
-            f"The signal tables have version {state.version}, newer than {VERSION}.",
-            kind="newer-schema",
-            hint="Use the version of the chatbot that made them.",
-        )
+        raise NewerStoreError("signal database", state.version, VERSION)
     if state.version < VERSION:
-        raise SignalsError(
-            f"The signal tables have version {state.version}, older than {VERSION}.",
-            kind="schema",
-            hint=f"Export them with the version that made them (`{PROGRAM} export`), drop them, and import "
-            f"the archive (`{PROGRAM} import`).",
-        )
+        raise EarlierStoreError("signal database", state.version, VERSION)
     return state
 
 

@@ -29,8 +29,8 @@ ACTIONS = ("buy", "sell", "observe")
 class SignalsError(StoreError):
     """The signal store cannot be used, or not for this.
 
-    kind: "package" (it is missing) | "address" | "no-vector" | "schema" | "newer-schema" | "embedder" |
-    "vector" | "off" | one of postgres_faults.KINDS.
+    kind: "package" (it is missing) | "address" | "no-vector" | "embedder" | "vector" | "off" | one of
+    postgres_faults.KINDS.
     """
 
     def __init__(

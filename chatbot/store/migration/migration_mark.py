@@ -42,21 +42,21 @@ class MigrationMark(Stored):
         super().__init__(open_database(place_of(target, NAME), SCHEMA))
         self._source, self._target = (SEPARATOR.join(shown_parts(one)) for one in (source, target))
         done = "select 1 from migration where target = ? and source = ? and finished_at is not null"
-        self.finished = bool(self._read(done, (self._target, self._source)))
-        unfinished = self._read(UNFINISHED.format("migration"))
+        self.finished = bool(self.read(done, (self._target, self._source)))
+        unfinished = self.read(UNFINISHED.format("migration"))
         self.unfinished_source = next((row[1] for row in unfinished), "")
         left = [target.split(SEPARATOR) for target, source in unfinished if source == self._source]
         self.left_in = {part for parts in left for part in parts}
 
     def begin(self) -> None:
         """Notes the begin, in place of one from another source, or of an unfinished one to other places."""
-        with self._write() as changes:
+        with self.write() as changes:
             changes.execute("delete from migration where source = ? and finished_at is null", (self._source,))
             self._note(changes, None)
 
     def finish(self) -> None:
         """Notes that everything is there."""
-        with self._write() as changes:
+        with self.write() as changes:
             self._note(changes, time.time())
 
     def _note(self, changes: Transaction, finished_at: float | None) -> None:

@@ -182,7 +182,7 @@ def test_of_a_damaged_file_whole_rows_are_saved(path: Path, damage: str) -> None
             'insert into exchange (conversation, number, "user", assistant, at) values (?, 1, ?, ?, 1.0)',
             [(f"c{n}", f"What is rule {n}?", f"It is {n}. " + 20 * "And so on. ") for n in numbers],
         )
-        memories.compact()
+        memories.database.compact()
     with closing(sqlite3.connect(path)) as connection:
         if damage == "trigger":
             connection.execute("create trigger t after insert on exchange begin delete from exchange; end")

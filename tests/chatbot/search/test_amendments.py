@@ -46,14 +46,14 @@ def add(chatbot: Chatbot, folder: Path, pages: dict[str, str]) -> None:
 def counted(monkeypatch: pytest.MonkeyPatch) -> Iterator[list[str]]:
     """The statements that stores are asked meanwhile."""
     asked: list[str] = []
-    read = Stored._read
+    read = Stored.read
 
     def noting(store: Stored, statement: str, arguments: Sequence[Any] = ()) -> list[tuple[Any, ...]]:
         asked.append(statement)
         return read(store, statement, arguments)
 
     with monkeypatch.context() as patched:
-        patched.setattr(Stored, "_read", noting)
+        patched.setattr(Stored, "read", noting)
         yield asked
 
 

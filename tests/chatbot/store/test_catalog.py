@@ -81,13 +81,13 @@ def test_a_transaction_ends_before_the_file_is_closed(tmp_path: Path) -> None:
 def test_listing_documents_reads_no_page(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     catalog = Catalog(tmp_path / "catalog.sqlite3")
     asked = list[str]()
-    read = catalog._read
+    read = catalog.read
 
     def noted(statement: str, *arguments: Any) -> list[Any]:
         asked.append(statement)
         return read(statement, *arguments)
 
-    monkeypatch.setattr(catalog, "_read", noted)
+    monkeypatch.setattr(catalog, "read", noted)
     catalog.documents()
     plan = " ".join(row[3] for row in read(f"explain query plan {asked[0]}"))
     assert "page_read_by_ocr" in plan

@@ -34,7 +34,7 @@ def library(home: Path, tmp_path: Path) -> Iterator[Library]:
 
 
 def kept(library: Library) -> list[tuple[str, ...]]:
-    return library.catalog._read("select title from found_title order by version")
+    return library.catalog.read("select title from found_title order by version")
 
 
 @on_both

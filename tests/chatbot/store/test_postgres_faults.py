@@ -276,7 +276,7 @@ def test_what_a_server_is_reading_is_not_swept_by_another(served: str) -> None:
     with closing(Catalog(place)) as one, closing(Catalog(place)) as other:
         version = one.begin("Rules.pdf", "a" * 64, None)
         job = one.wait("Other.pdf", "b" * 64)
-        assert one.claim(job.work)
+        assert one.database.claim(job.work)
         assert one.left_over(0) == [version]
         assert other.left_over(0) == []
         assert list(other.left()) == []

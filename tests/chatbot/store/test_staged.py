@@ -65,7 +65,7 @@ def budget(folder: Path, *, scanned: Sequence[str] = (SCANNED,), last: str = "")
 def contents(library: Library) -> dict[str, list[tuple[Any, ...]]]:
     """All that is stored of the one live document, and of what Chroma and the keyword index hold of it."""
     (version,) = library.scope([])
-    read = library.catalog._read
+    read = library.catalog.read
     held: dict[str, list[tuple[Any, ...]]] = {}
     for table in ("page", "chunk", "chunk_key", "vector", "lexicon", "incomplete", "remark"):
         rows = read(f"select * from {table} where version = ?", (version,))
@@ -266,7 +266,7 @@ def test_a_purge_in_the_middle_leaves_nothing(library: Library, tmp_path: Path) 
     assert raised == []
     assert library.catalog.documents() == []
     for table in "page chunk chunk_key vector lexicon incomplete draft version".split():
-        rows = library.catalog._read(f"select * from {table}")
+        rows = library.catalog.read(f"select * from {table}")
         assert rows == [], table
     assert library.indexes.differences() == []
     assert library.indexes.keywords.count() == 0

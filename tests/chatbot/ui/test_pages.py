@@ -254,7 +254,7 @@ def test_the_store_is_checked_and_repaired_from_the_page(rules: AppContext) -> N
     library = rules.chatbot.library
     assert "The store is in order" in outcome(app, rules, "check")
     (version,) = library.scope([])
-    with library.catalog._write() as connection:
+    with library.catalog.write() as connection:
         connection.execute("delete from vector where version = ?", (version,))
     text = outcome(app, rules, "check")
     assert "0 of 1 vectors are there" in text

@@ -442,7 +442,7 @@ def test_opening_a_conversation_of_two_thousand_exchanges_reads_its_end_only(tal
     for number in range(2_000):
         talks.start(talk, f"question {number}")
     read: list[str] = []
-    database = talks._disk._database
+    database = talks._disk.database
     assert isinstance(database, SqliteFile)
     with database._connection() as connection:
         connection.set_trace_callback(read.append)
