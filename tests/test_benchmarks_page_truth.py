@@ -26,6 +26,7 @@ def check(document: str, kind: str, **fields: Any) -> dict[str, Any]:
     return {"documents": [document], "kind": "one", "check": kind, **fields}
 
 
+@pytest.mark.long
 def test_each_check_tells_right_from_wrong(product: Product) -> None:
     question = {"question": "What is the debt ceiling?"}
     right = [

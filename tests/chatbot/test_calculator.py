@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import math
 import time
+from string import ascii_letters
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from chatbot.calculator import GREATEST_EXPONENT, LONGEST_EXPRESSION, CalculationError, calculate
+from chatbot.calculator import GREATEST_EXPONENT, LONGEST_EXPRESSION, CalculationError, calculate, written_out
 from tests.case_rows import case_lines, case_rows
 
 RIGHT = case_rows("""
@@ -88,6 +89,23 @@ def test_exponents_are_bounded() -> None:
         calculate(f"1.01 ** {GREATEST_EXPONENT + 1:.0f}")
 
 
+SORTED = case_rows("""
+418.6 - 12                    | 418.6 12  |
+(1209 - 1180) / 1180 * 100    | 1209 1180 | 1180 100
+(418.6 / 455.2) ** (1/3) - 1  |           | 418.6 455.2 1 3 1
+418.6 + 1                     | 418.6 1   |
+mean(4.1, 3.9)                | 4.1 3.9   |
+5% * 200                      |           | 5 100 200
+""")
+
+
+@pytest.mark.parametrize(("expression", "amounts", "factors"), SORTED)
+def test_amounts_are_told_from_what_only_multiplies(expression: str, amounts: str, factors: str) -> None:
+    found = calculate(expression)
+    assert found.amounts == tuple(map(float, amounts.split()))
+    assert found.factors == tuple(map(float, factors.split()))
+
+
 def test_a_percentage_is_told_from_other_factors() -> None:
     assert calculate("1,577 * 5% / 4").percents == (5.0,)
 
@@ -107,3 +125,9 @@ def test_its_steps_are_told_and_which_of_them_keep_the_unit() -> None:
     assert (round(value, 4), is_sum) == (62.9585, False)
     assert calculate("(3 + 4 + 5) / 3").steps[0] == (4.0, True)
     assert calculate("count(3, 4)").steps[0] == (2.0, False)
+
+
+def test_every_letter_stands_for_its_value() -> None:
+    values = dict.fromkeys(ascii_letters, (1.0, "1"))
+    assert written_out(" + ".join(ascii_letters), values) == (52.0, " + ".join("1" * 52))
+    assert written_out("100 * a / b", {"a": (1.0, "1.0"), "b": (8.0, "8")}) == (12.5, "100 × 1.0 / 8")

@@ -127,6 +127,7 @@ def test_tokens_are_those_of_the_published_vocabulary(tokenizer: Any) -> None:
 
 
 @needs_multilingual
+@pytest.mark.long
 def test_vectors_are_those_of_the_float_model(embedder: LocalEmbedder, tokenizer: Any) -> None:
     model = FloatModel(MULTILINGUAL_E5.weights(source_of(MULTILINGUAL_E5) / NAME), tokenizer, 12)
     for query, prefix, texts in (
