@@ -138,9 +138,12 @@ class Indexes:
         expected = sum(self._catalog.chunk_counts().values())
         self.words_whole = self._mending_keywords(lambda: self.keywords.count()) == expected
 
-    def align_words(self) -> None:
-        """Adds missing words and deletes surplus ones, from the catalogue alone."""
-        self.fill_words(_tell_nobody)
+    def align_words(self, told: Callable[[int, int], None] = _tell_nobody) -> None:
+        """Adds missing words and deletes surplus ones, from the catalogue alone.
+
+        told: (versions so far, all).
+        """
+        self._mending_keywords(lambda: self._fill_keywords(self.keywords, told=told))
         self.words_whole = True
 
     def close(self) -> None:
@@ -305,15 +308,8 @@ class Indexes:
         self.vectors.clear()
         self.unaligned()
 
-    def fill_words(self, told: Callable[[int, int], None]) -> None:
-        """Adds the words that are missing and deletes surplus ones, by the catalogue as it stands.
-
-        told: (versions so far, all).
-        """
-        self._mending_keywords(lambda: self._fill_keywords(self.keywords, told=told))
-
     def fill_vectors(self, told: Callable[[int, int], None]) -> None:
-        """Does the same with the index of vectors."""
+        """Does the same as `align_words` with the index of vectors."""
         self._mending_vectors(lambda: self._align_vectors(told))
 
     def found_equal(self) -> None:

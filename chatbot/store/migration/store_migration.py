@@ -217,7 +217,7 @@ class StoreMigration:
         """Makes the indexes that are moved anew from the catalogue, which has all vectors too."""
         if self.moves_tables:
             indexes.keywords.remove(list(indexes.keywords.counts()))
-            indexes.fill_words(partial(self._progress, "words", "moving"))
+            indexes.align_words(partial(self._progress, "words", "moving"))
         if self.moves_vectors:
             indexes.give_up_vectors()
             indexes.fill_vectors(partial(self._progress, "vectors", "moving"))
