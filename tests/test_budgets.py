@@ -56,7 +56,7 @@ BUDGETS = {
     "store": 74_550,
     "tools": 5_100,
     # The language of scans is chosen.
-    "ui": 67_950,
+    "ui": 68_000,
 }
 WHOLE = 596_400
 LONGEST_FUNCTION = 60
