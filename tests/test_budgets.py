@@ -58,7 +58,7 @@ BUDGETS = {
     "store": 74_300,
     "tools": 5_050,
     # The language of scans is chosen.
-    "ui": 67_950,
+    "ui": 68_000,
 }
 WHOLE = 596_800
 LONGEST_FUNCTION = 60

@@ -141,13 +141,19 @@ def draw_given(given: Given, context: AppContext, *, read_back: bool = False, fr
         st.html(recalled)
     _draw_shortened(given)
     if answer.model == GUIDE:
-        rows = context.chatbot.documents()
-        rows = [row for row in rows if row.removed_at is None and row.name in (answer.names or [row.name])]
-        draw_examples(suggested(answer, rows, context.chatbot.library, titles), number=given.number)
+        _draw_suggested(given, context, titles)
     draw_answer_details(given, context, details_label(answer, checks), checks_html(answer, checks))
     draw_compare_action(answer, given.number, context)
     if given.number == 1 and answer.answered and answer.model == "extractive":
         draw_invitation(context, "answer")
+
+
+def _draw_suggested(given: Given, context: AppContext, titles: Mapping[str, str]) -> None:
+    """Draws what may be asked next, of the documents that are searched."""
+    names = given.answer.names
+    there = (row for row in context.chatbot.documents() if row.removed_at is None)
+    documents = [row for row in there if not names or row.name in names]
+    draw_examples(suggested(given.answer, documents, context.chatbot.library, titles), number=given.number)
 
 
 def draw_notices(notices: Iterable[Notice]) -> None:

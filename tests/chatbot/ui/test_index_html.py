@@ -19,12 +19,12 @@ UI = Path(index_html.__file__).parent
 def test_each_page_is_there_and_the_first_has_no_address_of_its_own() -> None:
     for file, _, _ in PAGES:
         assert (UI / file).is_file()
-    assert ADDRESSES == ("documents", "compare", "memory", "settings")
+    assert ADDRESSES == ("documents", "key-figures", "compare", "memory", "settings")
 
 
 def test_the_script_comes_before_all_others() -> None:
     html = served_index('<html><head><script type="module" src="x.js"></script></head></html>')
-    addresses = html.index('content="documents compare memory settings"')
+    addresses = html.index('content="documents key-figures compare memory settings"')
     ours, theirs = html.index("BACKEND_BASE_URL"), html.index("x.js")
     assert addresses < ours < theirs
 
