@@ -78,7 +78,7 @@ def _chatbot() -> Chatbot:
 # --- advice by situation
 
 
-class FinancialSituationMemory:
+class FinancialSituationMemory(SituationMemory):
     """Situations with advice. Those of one name, symbol and instance are never found in another."""
 
     def __init__(
@@ -91,20 +91,16 @@ class FinancialSituationMemory:
         """config: taken as the seed takes it, and not looked at: the settings choose the embedder."""
         parts = (name, symbol, expert_instance_id)
         scope = " ".join(str(part) for part in parts if part is not None)
-        self._memory = SituationMemory(_chatbot().situations, scope=scope)
+        super().__init__(_chatbot().situations, scope=scope)
 
-    def add_situations(self, situations_and_advice: Sequence[tuple[str, str]]) -> None:
-        """Stores (situation, recommendation) pairs. Raises UsageError and StoreError."""
-        self._memory.add_situations(situations_and_advice)
-
-    def get_memories(
+    def get_memories(  # type: ignore[override]
         self, current_situation: str, n_matches: int = 1, aggregate_chunks: bool = True
     ) -> list[dict[str, Any]]:
         """Returns at most n_matches of {"matched_situation", "recommendation", "similarity_score"}.
 
         Without aggregate_chunks each piece of a long text is searched, and "chunk_match" is the best piece.
         """
-        return self._memory.get_memories(current_situation, n_matches, aggregate_chunks)
+        return super().get_memories(current_situation, n_matches, aggregate_chunks)
 
 
 # --- Memento: cases

@@ -51,8 +51,9 @@ READ_SECONDS, CONNECT_SECONDS = 3_600, 10
 OPENING_SECONDS, TICK_SECONDS = 3_600.0, 0.005
 # Pixels around a mark that are shown with it.
 AROUND = 60
-# What the API's hints name, as it is called here.
+# What hints name, as it is called here.
 CALLS = {
+    "Set FINPOLICY_HOME to a folder": "Name a folder",
     "List them: GET /api/v1/documents": "documents() lists them.",
     "GET /api/v1/documents": "documents()",
 }
@@ -87,10 +88,9 @@ class StoreConnection:
     context: the open store, None if a server has it.
     """
 
-    def __init__(self, http: httpx.Client, address: str, context: AppContext | None = None) -> None:
-        self._http, self._address, self.context = http, address, context
+    def __init__(self, http: httpx.Client, context: AppContext | None = None) -> None:
+        self._http, self.context = http, context
         self._end = ExitStack()
-        self._closed = False
 
     @classmethod
     def opened(cls, settings: Settings) -> StoreConnection:
@@ -105,7 +105,9 @@ class StoreConnection:
         opening.wait(OPENING_SECONDS)
         context = opening.context
         if context is None:
-            raise opening.error or StoreError("The store did not open in an hour.")
+            error = opening.error or StoreError("The store did not open in an hour.")
+            error.hint = _called(error.hint)
+            raise error
         host = Host(lambda: context, lambda: False, lambda _: "", lambda _: "")
         app = build_api(host, replace(settings, api_rate=0))
         with ExitStack() as opened:
@@ -123,7 +125,7 @@ class StoreConnection:
             while not server.started and thread.is_alive():
                 time.sleep(TICK_SECONDS)
             transport = httpx.HTTPTransport(uds=path)
-            found = cls(httpx.Client(transport=transport, base_url=HERE, timeout=None), HERE, context)
+            found = cls(httpx.Client(transport=transport, base_url=HERE, timeout=None), context)
             found._end.push(opened.pop_all())
             return found
 
@@ -136,7 +138,7 @@ class StoreConnection:
             http = httpx.Client(base_url=address, headers=headers, timeout=timeout)
         except (httpx.InvalidURL, UnicodeError) as error:
             raise UsageError(f"{address} is no address of a server: {error}.") from error
-        found = cls(http, address)
+        found = cls(http)
         try:
             found.call("GET", "jobs")
         except BaseException:
@@ -146,14 +148,13 @@ class StoreConnection:
 
     def close(self) -> None:
         """Closes the store, or the connection. May be called again."""
-        self._closed = True
         self._http.close()
         self._end.close()
 
     def call(self, method: str, path: str, **sent: Any) -> Any:
         """Returns the JSON of a reply, None for an empty one. sent: as httpx takes it."""
         data = self.fetch(method, path, **sent)
-        return _json(data, self._address) if data else None
+        return self._json(data) if data else None
 
     def fetch(self, method: str, path: str, **sent: Any) -> bytes:
         """Returns the bytes of a reply. Raises ProjectError for a problem."""
@@ -169,7 +170,7 @@ class StoreConnection:
                 if field == "event":
                     name = text
                 elif field == "data":
-                    data = _json(text.encode(), self._address)
+                    data = self._json(text.encode())
                     if name == "problem":
                         raise _error_of(data)
                     yield name, data
@@ -177,7 +178,7 @@ class StoreConnection:
     def page_image(self, document: str, page: int, passage: str, *, crop: bool) -> bytes:
         """Returns a page as a PNG with a passage marked, or the part around the mark."""
         path = f"documents/{document}/pages/{page}"
-        marked = self.fetch("GET", path, params={"passage": passage} if passage else {})
+        marked = self.fetch("GET", path, params={"passage": passage})
         if not crop:
             return marked
         from PIL import Image, ImageChops
@@ -195,7 +196,7 @@ class StoreConnection:
 
     @contextmanager
     def _reply(self, method: str, path: str, **sent: Any) -> Iterator[httpx.Response]:
-        if self._closed:
+        if self._http.is_closed:
             raise StoreError("This FinPolicy is closed.", hint="Open another, and use it inside its `with`.")
         stop = STOP.get()
         try:
@@ -205,32 +206,37 @@ class StoreConnection:
                 if stop is not None and connection is not None:
                     stop.add(connection.get_extra_info("socket"))
                 if not reply.is_success:
-                    raise _error_of(_json(reply.read(), self._address), reply.status_code)
+                    raise _error_of(self._json(reply.read()), reply.status_code)
                 yield reply
         except (httpx.HTTPError, httpx.StreamError) as error:
+            told = str(error).rstrip(".") or type(error).__name__
             raise StoreError(
-                f"The server at {self._address} does not answer: {error or type(error).__name__}.",
-                hint="Start it with `finpolicy serve`, or check its address.",
+                f"The server at {self._http.base_url} does not answer: {told}.",
+                hint="Start it with `finpolicy serve`, or check its address: http://HOST:PORT.",
                 retryable=True,
             ) from error
 
+    def _json(self, data: bytes) -> Any:
+        try:
+            return json.loads(data)
+        except ValueError as error:
+            raise StoreError(
+                f"What answers at {self._http.base_url} is no server of finpolicy.", hint="Check its address."
+            ) from error
 
-def _json(data: bytes, address: str) -> Any:
-    try:
-        return json.loads(data)
-    except ValueError as error:
-        raise StoreError(
-            f"What answers at {address} is no server of finpolicy.", hint="Check its address."
-        ) from error
+
+def _called(hint: str) -> str:
+    """Returns a hint with what it names as it is called here."""
+    for named, call in CALLS.items():
+        hint = hint.replace(named, call)
+    return hint
 
 
 def _error_of(problem: Any, status: int = 500) -> ProjectError:
     """Returns the error that a problem document stands for."""
     told = problem if isinstance(problem, dict) else {}
     status = told.get("status", status)
-    wrong = "; ".join(told.get("errors") or ())
-    hint = "" if wrong else str(told.get("hint", ""))
-    for address, call in CALLS.items():
-        hint = hint.replace(address, call)
+    wrong = "; ".join(one.removeprefix("body.") for one in told.get("errors") or ())
+    hint = "" if wrong else _called(str(told.get("hint", "")))
     message = wrong or str(told.get("detail") or f"The server answered {status}.")
     return ERRORS.get(status, ProjectError)(message, hint=hint, retryable=status in {429, 503})

@@ -16,13 +16,13 @@ __all__ = ["PolicyRetriever"]
 class PolicyRetriever(BaseRetriever):
     """The best pages for a query, as LangChain's documents.
 
-    policy: an open store. k: how many pages. documents: names to stay in, () for all. Metadata: document,
+    policy: an open store. k: how many pages. documents: names to stay in, None for all. Metadata: document,
     page, page_label, score and chunk_id.
     """
 
     policy: FinPolicy
     k: int = 3
-    documents: tuple[str, ...] = ()
+    documents: tuple[str, ...] | None = None
 
     def _get_relevant_documents(
         self, query: str, *, run_manager: CallbackManagerForRetrieverRun

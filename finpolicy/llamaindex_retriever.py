@@ -15,12 +15,12 @@ __all__ = ["PolicyNodeRetriever"]
 class PolicyNodeRetriever(BaseRetriever):  # type: ignore[misc]
     """The best pages for a query, as LlamaIndex's nodes.
 
-    policy: an open store. k: how many pages. documents: names to stay in, () for all. Metadata: document,
+    policy: an open store. k: how many pages. documents: names to stay in, None for all. Metadata: document,
     page, page_label.
     """
 
-    def __init__(self, policy: FinPolicy, *, k: int = 3, documents: Sequence[str] = ()) -> None:
-        self._policy, self._k, self._documents = policy, k, tuple(documents)
+    def __init__(self, policy: FinPolicy, *, k: int = 3, documents: Sequence[str] | None = None) -> None:
+        self._policy, self._k, self._documents = policy, k, documents
         super().__init__()
 
     def _retrieve(self, query_bundle: QueryBundle) -> list[NodeWithScore]:

@@ -2,13 +2,21 @@
 
 from __future__ import annotations
 
+import asyncio
+import re
 from collections.abc import AsyncIterator, Callable, Coroutine, Iterator, Mapping, Sequence
-from contextlib import ExitStack, closing
+from contextlib import closing
+from dataclasses import replace
 from functools import wraps
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Concatenate, ParamSpec, TypeVar
+from tempfile import TemporaryDirectory
+from typing import Any, Concatenate, ParamSpec, TypeVar
 
+from chatbot.asking.named_models import model_settings
 from chatbot.errors import DocumentError, EncryptedError, NotFoundError, StoreError, UsageError
+from chatbot.records import document_id
+from chatbot.settings import load_settings
+from finpolicy.connection import HERE, STOP, CallStop, StoreConnection
 from finpolicy.results import (
     AddedFile,
     AuditCheck,
@@ -23,22 +31,17 @@ from finpolicy.results import (
     made,
 )
 
-if TYPE_CHECKING:
-    from finpolicy.connection import CallStop
-
 __all__ = ["FinPolicy", "PolicyConversation"]
 
 Self = TypeVar("Self")
 Given = ParamSpec("Given")
 Found = TypeVar("Found")
+# An address, also one whose "http://" is forgotten.
+ADDRESS = re.compile(r"\w+://|[\w.-]+:\d+/?$")
 
 
 async def _in_thread(stop: CallStop, call: Callable[..., Found], *given: Any, **named: Any) -> Found:
     """Calls in a thread. A caller that is cancelled stops the call."""
-    import asyncio
-
-    from finpolicy.connection import STOP
-
     token = STOP.set(stop)
     try:
         return await asyncio.to_thread(call, *given, **named)
@@ -56,8 +59,6 @@ def _awaited(
 
     @wraps(method)
     async def twin(self: Self, /, *given: Given.args, **named: Given.kwargs) -> Found:
-        from finpolicy.connection import CallStop
-
         return await _in_thread(CallStop(), method, self, *given, **named)
 
     return twin
@@ -70,8 +71,6 @@ def _streamed(
 
     @wraps(method)
     async def twin(self: Self, /, *given: Given.args, **named: Given.kwargs) -> AsyncIterator[Found]:
-        from finpolicy.connection import CallStop
-
         stop = CallStop()
         events = method(self, *given, **named)
         try:
@@ -105,9 +104,7 @@ class FinPolicy:
         Raises StoreError if another program has the store open or the server does not answer, and
         SettingsError.
         """
-        from finpolicy.connection import StoreConnection
-
-        served = isinstance(home, str) and home.startswith(("http://", "https://"))
+        served = isinstance(home, str) and ADDRESS.match(home) is not None
         if (served and embedding) or (key and not served):
             wrong, other = ("embedding", "a folder") if served else ("key", "a server")
             raise UsageError(f"{wrong} is only for {other}.", hint=f"Leave {wrong} out.")
@@ -115,7 +112,10 @@ class FinPolicy:
         if served:
             self.connection = StoreConnection.reached(str(home), key)
         else:
-            self.connection = StoreConnection.opened(_settings(home, model, embedding))
+            folder = None if home is None else Path(home).expanduser().absolute()
+            settings = load_settings(home=folder)
+            settings = replace(settings, embedding_model=embedding or settings.embedding_model)
+            self.connection = StoreConnection.opened(model_settings(model, settings) if model else settings)
 
     def __enter__(self) -> FinPolicy:
         return self
@@ -176,13 +176,14 @@ class FinPolicy:
 
     def remove(self, name: str, *, purge: bool = False) -> None:
         """Hides a document for 7 days, after which it is erased; with `purge` now. Raises NotFoundError."""
-        from chatbot.records import document_id
-
-        params = {"purge": purge}
-        self.connection.call("DELETE", f"documents/{document_id(name)}", params=params)
+        try:
+            path = f"documents/{document_id(name)}"
+            self.connection.call("DELETE", path, params={"purge": purge})
+        except NotFoundError as error:
+            raise NotFoundError(f"There is no document named {name!r}.", hint=error.hint) from error
 
     def search(
-        self, query: str, *, k: int = 3, documents: Sequence[str] = (), mode: str = "hybrid"
+        self, query: str, *, k: int = 3, documents: Sequence[str] | None = None, mode: str = "hybrid"
     ) -> tuple[PolicyHit, ...]:
         """Finds the best pages, at most k. mode: "hybrid" | "vector" | "keyword"."""
         body = {"query": query, "k": k, "documents": _names(documents), "mode": mode}
@@ -193,13 +194,13 @@ class FinPolicy:
         self,
         question: str,
         *,
-        documents: Sequence[str] = (),
+        documents: Sequence[str] | None = None,
         conversation: str | None = None,
         options: Mapping[str, Any] | None = None,
     ) -> PolicyAnswer:
         """Answers a question. If nothing answers it, `answered` is false and `reason` says why.
 
-        documents: names to stay in, () for all.
+        documents: names to stay in, by default all.
         conversation: an id of your choice, to remember the exchange.
         options: further fields of a question, as docs/api.md lists them, such as {"model": "none"}.
 
@@ -217,7 +218,7 @@ class FinPolicy:
         self,
         question: str,
         *,
-        documents: Sequence[str] = (),
+        documents: Sequence[str] | None = None,
         conversation: str | None = None,
         options: Mapping[str, Any] | None = None,
     ) -> Iterator[PolicyEvent]:
@@ -225,8 +226,6 @@ class FinPolicy:
 
         Closing the iterator stops the work.
         """
-        from finpolicy.connection import HERE
-
         asked = {
             "question": question,
             "documents": _names(documents),
@@ -247,11 +246,11 @@ class FinPolicy:
 
     def compare(self, question: str, documents: Sequence[str], years: Sequence[str] = ()) -> PolicyComparison:
         """Asks one question of each document, and of each year, such as "2024-25". As `ask`."""
-        body = {"question": question, "documents": _names(documents), "years": _names(years)}
+        body = {"question": question, "documents": _names(documents), "years": _names(years or None)}
         return made(PolicyComparison, self.connection.call("POST", "compare", json=body))
 
-    def key_figures(self, documents: Sequence[str] = ()) -> KeyFigureTable:
-        """Reads revenue, income, debt and the like of these documents, () for all. Raises NotFoundError."""
+    def key_figures(self, documents: Sequence[str] | None = None) -> KeyFigureTable:
+        """Reads revenue, income, debt and the like of documents, by default all. Raises NotFoundError."""
         params = {"document": _names(documents)}
         return made(KeyFigureTable, self.connection.call("GET", "key-figures", params=params))
 
@@ -266,16 +265,14 @@ class FinPolicy:
 
         passwords: of protected documents, by name. Raises DocumentError for a file that is none.
         """
-        from tempfile import TemporaryDirectory
-
         from chatbot.audit.parser import read_file
         from chatbot.audit.verifier import CONFIRMED, DocumentSources, verify
 
         file = read_file(Path(answer_file))
         record = file.record
         named = {leaf.document for leaf in record.leaves} | {source.document for source in record.sources}
-        with ExitStack() as opened:
-            folder = Path(opened.enter_context(TemporaryDirectory(prefix="finpolicy-")))
+        with TemporaryDirectory(prefix="finpolicy-") as temporary:
+            folder = Path(temporary)
             for number, document in enumerate(self.documents()):
                 if document.name in named and document.state != "removed":
                     data = self.connection.fetch("GET", f"documents/{document.id}/original")
@@ -322,20 +319,16 @@ class PolicyConversation:
     ask_async = _awaited(ask)
 
 
-def _names(names: Sequence[str]) -> list[str]:
-    """Returns names as a list. Raises UsageError for a single text, which would be taken letter by letter."""
+def _names(names: Sequence[str] | None) -> list[str]:
+    """Returns names as a list, an empty one for all.
+
+    Raises UsageError for a single text, which would be taken letter by letter, and for no names: a filter
+    that nothing passes would ask all documents.
+    """
+    if names is None:
+        return []
     if isinstance(names, str):
         raise UsageError(f"{names!r} is a text, not a list.", hint=f"Write [{names!r}].")
+    if not names:
+        raise UsageError("No documents are named.", hint="Name some, or leave `documents` out to take all.")
     return list(names)
-
-
-def _settings(home: str | Path | None, model: str, embedding: str) -> Any:
-    from dataclasses import replace
-
-    from chatbot.asking.named_models import model_settings
-    from chatbot.settings import load_settings
-
-    settings = load_settings(home=None if home is None else Path(home).expanduser().absolute())
-    if embedding:
-        settings = replace(settings, embedding_model=embedding)
-    return model_settings(model, settings) if model else settings

@@ -19,11 +19,10 @@ from chatbot.records import (
     NumberCheck,
     PageRef,
     ReadBack,
-    StatementCalculation,
-    StatementQuote,
     Usage,
     document_id,
 )
+from chatbot.records import Statement as PolicyStatement
 
 if TYPE_CHECKING:
     import pandas
@@ -78,7 +77,10 @@ class PolicyTable(PolicyResult):
         """Returns the rows, with the names of their fields as columns."""
         import pandas
 
-        return pandas.DataFrame(self._rows())
+        rows, *_ = _hints(type(self)).values()  # type: ignore[arg-type]
+        hints = _hints(get_args(rows)[0])
+        whole = {name: "Int64" for name, hint in hints.items() if int in get_args(hint)}
+        return pandas.DataFrame(self._rows(), columns=list(hints)).astype(whole)
 
     def _repr_html_(self) -> str:
         from finpolicy.notebook_view import table_html
@@ -110,21 +112,6 @@ class PolicyCitation(PolicyResult):
         Raises NotFoundError for what is no page, or without the store, and StoreError.
         """
         return self._image(self.document_id, self.page, self.quote, crop=crop)
-
-
-@dataclass(frozen=True)
-class PolicyStatement(PolicyResult):
-    """A sentence, list item or table row that states something, with its mark."""
-
-    text: str
-    status: str
-    citation: str | None
-    verdict: str
-    mark: str
-    difference: str
-    read_by: str
-    quotes: tuple[StatementQuote, ...]
-    calculation: StatementCalculation | None
 
 
 @dataclass(frozen=True)

@@ -90,4 +90,5 @@ def test_five_filings_become_a_data_frame(tmp_path: Path) -> None:
     )
     assert all(f"Company_{number}" in part for number in range(1, 6) for part in (added, pivot, comparison))
     assert "revenue" in figures.casefold()
+    assert "2023" in pivot and "2024" in pivot  # no mean of the years
     assert "500" in frame

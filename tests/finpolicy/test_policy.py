@@ -78,6 +78,8 @@ def test_tables_become_data_frames(policy: FinPolicy, tmp_path: Path) -> None:
     assert "<th>figure check</th>" in comparison._repr_html_()
     figures = policy.key_figures([NAME])
     assert len(figures.to_pandas()) == len(figures.figures)
+    assert {NAME, "Other.pdf"} <= set(policy.key_figures().remarks)
+    assert table["page"].tolist() == [1, 1] and table["page"].dtype == "Int64"
     policy.remove("Other.pdf", purge=True)
     assert [one.name for one in policy.documents() if one.state != "removed"][-1] == NAME
 
@@ -120,11 +122,15 @@ def test_a_damaged_file_keeps_no_other_from_being_added(
 
 WRONG: list[tuple[type[ProjectError], str, Callable[[FinPolicy], object]]] = [
     (NotFoundError, "Name a file", lambda policy: policy.add("missing.pdf")),
-    (NotFoundError, r"documents\(\)", lambda policy: policy.remove("Missing.pdf")),
+    (NotFoundError, r"'Missing\.pdf'\. documents\(\)", lambda policy: policy.remove("Missing.pdf")),
     (NotFoundError, r"documents\(\)", lambda policy: policy.ask(QUESTION, documents=["Missing.pdf"])),
     (UsageError, r"Write \['Rules\.pdf'\]", lambda policy: policy.ask(QUESTION, documents=NAME)),
-    (UsageError, "question", lambda policy: policy.ask("")),
-    (UsageError, "bogus", lambda policy: policy.ask(QUESTION, options={"bogus": 1})),
+    (UsageError, "leave `documents` out", lambda policy: policy.ask(QUESTION, documents=[])),
+    (UsageError, "leave `documents` out", lambda policy: policy.search(QUESTION, documents=())),
+    (UsageError, "leave `documents` out", lambda policy: policy.compare(QUESTION, [])),
+    (UsageError, "leave `documents` out", lambda policy: policy.key_figures([])),
+    (UsageError, "^question: ", lambda policy: policy.ask("")),
+    (UsageError, "^bogus: ", lambda policy: policy.ask(QUESTION, options={"bogus": 1})),
     (UsageError, "PROVIDER:MODEL", lambda policy: policy.ask(QUESTION, options={"model": "nobody"})),
     (NotFoundError, "unasked", lambda policy: policy.conversation("unasked").exchanges()),
     (DocumentError, "audit file", lambda policy: policy.verify(__file__)),
@@ -176,6 +182,21 @@ def test_a_server_wants_a_key_that_it_knows(server: Api) -> None:
                 policy.ask(QUESTION)
     finally:
         server.open = False
+
+
+@pytest.mark.parametrize("address", ["localhost:9", "127.0.0.1:9/", "ftp://localhost"])
+def test_an_address_without_http_is_no_folder(
+    address: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    with pytest.raises(StoreError, match="http://HOST:PORT"):
+        FinPolicy(address)
+    assert not list(tmp_path.iterdir())
+
+
+def test_a_store_that_cannot_be_written_is_told_without_the_settings(rules: Path) -> None:
+    with pytest.raises(StoreError, match="Name a folder you can write to"):
+        FinPolicy(rules)
 
 
 def test_a_server_that_is_not_there_or_another_program(tmp_path: Path) -> None:

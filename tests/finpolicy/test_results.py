@@ -49,6 +49,11 @@ NUMBER = {
 }
 
 
+def test_a_table_without_rows_has_its_columns() -> None:
+    table = results.KeyFigureTable((), (), {}).to_pandas()
+    assert list(table) == [field.name for field in fields(results.KeyFigureRow)]
+
+
 def hostile(kind: Any) -> dict[str, Any]:
     """JSON whose texts are all hostile."""
     hints = {field.name: str(field.type) for field in fields(kind)}
