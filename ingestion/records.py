@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 
 __all__ = [
+    "BESIDE",
     "NAMED",
     "NO_FACTS",
     "Across",
@@ -90,6 +91,10 @@ class Rect(Across, Down):
     def meets(self, other: Rect) -> bool:
         """Whether the two share more than a side."""
         return self.overlap(other) > 0 and self.level(other) > 0
+
+
+# Where text of a page stands that the page does not show, such as the notes of a slide.
+BESIDE = Rect(0.0, 0.4, 1.0, 0.41)
 
 
 # Turns (left, top, right, bottom) in points of a page into a rectangle of the page as shown.

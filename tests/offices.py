@@ -11,7 +11,7 @@ from zipfile import ZIP_DEFLATED, ZipFile
 
 import pytest
 
-__all__ = ["NEEDS_OFFICE", "make_docx", "make_odt", "make_protected", "make_slides", "saved_as"]
+__all__ = ["NEEDS_OFFICE", "make_docx", "make_odt", "make_protected", "make_slides", "protect", "saved_as"]
 
 NEEDS_OFFICE = pytest.mark.skipif(
     shutil.which("soffice") is None,
@@ -73,11 +73,15 @@ def make_docx(
 
 def make_protected(path: Path, paragraphs: Sequence[str], password: str) -> Path:
     """A Word file that only a password opens."""
+    return protect(make_docx(path.with_name(f"plain-{path.name}"), paragraphs), path, password)
+
+
+def protect(plain: Path, path: Path, password: str) -> Path:
+    """The same file of Microsoft's programs at another path, where only a password opens it."""
     from msoffcrypto.format.ooxml import OOXMLFile
 
-    plain = make_docx(path.with_name(f"plain-{path.name}"), paragraphs)
     with ZipFile(plain, "a") as archive:
-        archive.writestr("word/spare.xml", bytes(5_000))  # msoffcrypto cannot protect smaller files
+        archive.writestr("spare.xml", bytes(5_000))  # msoffcrypto cannot protect smaller files
     with plain.open("rb") as data, path.open("wb") as protected:
         OOXMLFile(data).encrypt(password, protected)
     return path
@@ -109,7 +113,9 @@ def make_slides(path: Path, slides: Sequence[tuple[str, str]]) -> Path:
         f"<text:p>{escape(text)}</text:p></draw:text-box></draw:frame>"
         '<presentation:notes><draw:frame presentation:class="notes" svg:x="2cm" svg:y="12cm" '
         f'svg:width="15cm" svg:height="5cm"><draw:text-box><text:p>{escape(notes)}</text:p></draw:text-box>'
-        "</draw:frame>"
+        '</draw:frame><draw:frame presentation:class="page-number" svg:x="2cm" svg:y="18cm" svg:width="5cm" '
+        'svg:height="1cm"><draw:text-box><text:p><text:page-number>&lt;number&gt;</text:page-number></text:p>'
+        "</draw:text-box></draw:frame>"
         f"</presentation:notes></draw:page>"
         for number, (text, notes) in enumerate(slides)
     )

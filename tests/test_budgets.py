@@ -42,7 +42,7 @@ BUDGETS = {
     # Files of other kinds than PDF: PDFs are made of them, by LibreOffice or from text, with what they carry.
     # Scans are read in any of the languages that are installed.
     # Workbooks are read cell by cell: number formats, blocks of cells, and the drawing of their pages.
-    "ingestion": 108_050,
+    "ingestion": 107_900,
     "lookup": 3_300,
     "mcp_server": 5_350,
     # The context manager of the FinGPT Search Agent, by its own name, over the compression that was there.

@@ -99,7 +99,7 @@ def test_names_beside_a_copy_follow_a_change_that_was_killed_before_them(
     stopped_after(monkeypatch, Catalog, change, library, work[change])
     library = opened(tmp_path)
     (digest,) = library.copies.all()
-    names = library.copies.names(digest)
+    names = library.copies.beside(digest).names
     hidden = {name.name: name.removed_at is not None for name in names}
     expected = {"Rules.pdf": False}
     if change != "retire":
@@ -166,7 +166,7 @@ def test_a_commit_of_words_that_was_killed_is_no_damage(tmp_path: Path) -> None:
 def test_names_without_a_copy_go(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     library = opened(tmp_path)
     path = make_pdf(tmp_path / "Rules.pdf", FIRST)
-    stopped_after(monkeypatch, Copies, "write_names", library, lambda: read_now(library, [Upload(path)]))
+    stopped_after(monkeypatch, Copies, "write_beside", library, lambda: read_now(library, [Upload(path)]))
     library = opened(tmp_path)
     folder = tmp_path / "home" / "documents"
     assert list(folder.iterdir()) == []
@@ -276,7 +276,9 @@ def test_names_that_are_as_they_should_be_are_not_written(
     notes = make_pdf(tmp_path / "Notes.pdf", SECOND)
     add_now(library, [Upload(rules), Upload(notes)])
     written: list[tuple[KeptName, ...]] = []
-    monkeypatch.setattr(Copies, "write_names", lambda copies, digest, names: written.append(tuple(names)))
+    monkeypatch.setattr(
+        Copies, "write_beside", lambda copies, digest, **beside: written.append(beside["names"])
+    )
     library.adding.write_names(library.catalog.hashes())
     assert written == []
     library.remove("Notes.pdf")

@@ -18,7 +18,7 @@ from chatbot.evidence.page_marks import mark
 from chatbot.records import DocumentRow
 from chatbot.store.addition_queue import NewFile
 from chatbot.store.jobs import Job
-from ingestion.reading.formats import mime_of
+from ingestion.reading.formats import is_opened
 
 __all__ = ["ROUTER", "document_out", "find_row", "job_out"]
 
@@ -151,7 +151,7 @@ def page_image(
 def original(caller: Reads, opened: Store, row: Readable, turn: Turn) -> FileResponse:
     """Returns the file as it was added."""
     path = opened.chatbot.library.file(_version(opened, row))
-    mime = mime_of(path) or "application/octet-stream"
+    mime = "application/pdf" if is_opened(path) else "application/octet-stream"
     return FileResponse(path, media_type=mime, filename=row.name)
 
 

@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from chatbot.errors import ProjectError
 from chatbot.evidence.page_marks import mark
 from chatbot.service import Chatbot
+from ingestion.records import BESIDE
 
 __all__ = ["PageImage", "PageImages", "mark"]
 
@@ -27,10 +28,12 @@ class PageImage:
 
     png: the image.
     top: where the marked passage begins, as a share of the image's height; None if nothing is marked.
+    beside: whether it is text that belongs to the page and is not shown on it, such as notes.
     """
 
     png: bytes
     top: float | None
+    beside: bool = False
 
     @property
     def size(self) -> tuple[int, int]:
@@ -73,7 +76,8 @@ class PageImages:
         png, places = self._chatbot.page_image(
             version, page, quote, start, dpi=round(DPI * zoom), password=password
         )
-        image = PageImage(mark(png, places), min((place.y0 for place in places), default=None))
+        top = min((place.y0 for place in places if place != BESIDE), default=None)
+        image = PageImage(mark(png, places), top, beside=BESIDE in places)
         if password is not None:
             return image
         with self._lock:

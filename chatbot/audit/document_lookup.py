@@ -51,7 +51,7 @@ def find_documents(wanted: Collection[str], store: Path, folder: Path | None) ->
         path = store / f"{digest}.pdf"
         if path.is_file() and not path.is_symlink() and _hash(path) == digest:
             copies = Copies(store, 0)
-            names = tuple(kept.name for kept in copies.names(digest))
+            names = tuple(kept.name for kept in copies.beside(digest).names)
             found[digest] = LocatedDocument(copies.readable(digest) or path, names)
     for path in _files(folder) if folder is not None else ():
         if left <= found.keys():

@@ -5,7 +5,7 @@ from __future__ import annotations
 import io
 from collections.abc import Sequence
 
-from ingestion.records import Rect
+from ingestion.records import BESIDE, Rect
 
 __all__ = ["mark"]
 
@@ -16,7 +16,11 @@ EDGE = (214, 158, 0)
 
 
 def mark(png: bytes, places: Sequence[Rect]) -> bytes:
-    """Returns the image with translucent yellow over `places`, as with a highlighter: black stays black."""
+    """Returns the image with translucent yellow over `places`, as with a highlighter: black stays black.
+
+    What the page does not show is not marked.
+    """
+    places = [place for place in places if place != BESIDE]
     if not places:
         return png
     from PIL import Image, ImageChops, ImageDraw

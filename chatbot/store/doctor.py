@@ -245,7 +245,7 @@ def _copies(library: Library, repair: bool) -> Iterator[Finding]:
         else:
             yield from _names(library, digest, name, repair)
     for digest in sorted(set(library.copies.all()) - library.catalog.hashes()):
-        names = ", ".join(name.name for name in library.copies.names(digest)) or None
+        names = ", ".join(name.name for name in library.copies.beside(digest).names) or None
         yield Finding(
             names,
             f"the copy {digest}.pdf belongs to no document",
@@ -258,11 +258,11 @@ def _names(library: Library, digest: str, name: str, repair: bool) -> Iterator[F
     catalog, copies = library.catalog, library.copies
     wanted = tuple(KeptName(*name) for name in catalog.names_of(digest))
     said = catalog.correction(digest)
-    names = copies.names(digest)
-    if names and (names == wanted or not wanted) and copies.correction(digest) == said:
+    names, there, _ = copies.beside(digest)
+    if names and (names == wanted or not wanted) and there == said:
         return
     if repair:
-        copies.write_beside(digest, wanted or names or (KeptName(name, time.time()),), said)
+        copies.write_beside(digest, names=wanted or names or (KeptName(name, time.time()),), said=said)
     problem = "the names beside its copy are damaged or not those of the catalogue"
     yield _made_again(name, problem, "They were written again.", repair)
 

@@ -1,4 +1,4 @@
-"""Keeps the copies of added files, each named by its hash, with their names and corrections beside them."""
+"""Keeps the copies of added files, each named by its hash, with what must survive a rebuild beside them."""
 
 from __future__ import annotations
 
@@ -8,12 +8,12 @@ import math
 import os
 import re
 import time
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
-from typing import Any, BinaryIO
+from typing import Any, BinaryIO, NamedTuple
 
 from chatbot.errors import DocumentError, StoreError
 from chatbot.settings import Settings
@@ -29,7 +29,17 @@ from ingestion.reading.formats import MADE, format_of, is_opened
 from ingestion.reading.reader import made_pdf
 from ingestion.records import NO_FACTS, DocumentFacts
 
-__all__ = ["Copies", "KeptName", "copies_of", "copy_name", "files_of", "is_copy", "is_kept", "made_name"]
+__all__ = [
+    "Beside",
+    "Copies",
+    "KeptName",
+    "copies_of",
+    "copy_name",
+    "files_of",
+    "is_copy",
+    "is_kept",
+    "made_name",
+]
 
 COPY = re.compile(r"[0-9a-f]{64}\.pdf")
 # A copy, the PDF that was made of it, or its names.
@@ -38,7 +48,7 @@ KEPT = re.compile(rf"[0-9a-f]{{64}}(?:\.pdf|\.json|\{MADE})")
 PUTTING_SECONDS = 86_400
 # Of the hash in a file of names.
 CHECK = "check"
-PARTS = {"names", "said", CHECK}
+PARTS = {"names", "said", "languages", CHECK}
 PARTIAL = re.compile(r"incoming-[\w-]{1,40}\.partial")
 
 
@@ -50,9 +60,19 @@ class KeptName:
     removed_at: float | None
 
 
+class Beside(NamedTuple):
+    """What is beside a copy. said: its users' correction, see Corrections. languages: those in which its
+    images were read, "" for those of the setting.
+    """
+
+    names: tuple[KeptName, ...] = ()
+    said: DocumentFacts = NO_FACTS
+    languages: str = ""
+
+
 class Copies:
-    """Files <sha256>.pdf, whatever they are, each with a <sha256>.json of its names, in a folder or an object
-    store. If they are read by a PDF that was made of them, <sha256>.made is that.
+    """Files <sha256>.pdf, whatever they are, each with a <sha256>.json of what is beside it, in a folder or
+    an object store. If they are read by a PDF that was made of them, <sha256>.made is that.
 
     A store can be rebuilt from these alone. Other files beside them are never touched.
     """
@@ -129,7 +149,7 @@ class Copies:
                 digest = hashed.hexdigest()
                 is_new = self._files.size(copy_name(digest)) != file.stat().st_size
                 if is_new:
-                    self.write_names(digest, [KeptName(name, None)])
+                    self.write_beside(digest, names=(KeptName(name, None),))
                     self._files.put(file, copy_name(digest))
         except StoreError as error:  # of an object store
             raise DocumentError(error.message, hint=error.hint, retryable=error.retryable) from error
@@ -268,24 +288,8 @@ class Copies:
             self._files.delete(name)
         return len(partials) + len(left)
 
-    def names(self, digest: str) -> tuple[KeptName, ...]:
-        """Returns the names of a copy; none if they are not known."""
-        return self._beside(digest)[0]
-
-    def write_names(self, digest: str, names: Sequence[KeptName]) -> None:
-        """Replaces the names of a copy."""
-        self.write_beside(digest, names, self.correction(digest))
-
-    def correction(self, digest: str) -> DocumentFacts:
-        """Returns the users' correction of a copy; see Corrections."""
-        return self._beside(digest)[1]
-
-    def write_correction(self, digest: str, said: DocumentFacts) -> None:
-        """Replaces the users' correction of a copy."""
-        self.write_beside(digest, self.names(digest), said)
-
-    def _beside(self, digest: str) -> tuple[tuple[KeptName, ...], DocumentFacts]:
-        """Reads the names and the correction of a copy; none if they are missing or damaged."""
+    def beside(self, digest: str) -> Beside:
+        """Returns what is beside a copy; nothing if that is missing or damaged."""
         try:
             found: Any = json_in(self._files.read(_names(digest)))
             rows = found["names"]
@@ -295,18 +299,20 @@ class Copies:
             )
             sound = found.keys() <= PARTS and all(is_name(name.name) for name in names)
             if sound and found.get(CHECK) == _check(found):
-                return names, correction_from(found.get("said"))
+                return Beside(names, correction_from(found.get("said")), str(found.get("languages", "")))
         except (OSError, ValueError, KeyError, TypeError, AttributeError):
             pass
-        return (), NO_FACTS
+        return Beside()
 
-    def write_beside(self, digest: str, names: Sequence[KeptName], said: DocumentFacts) -> None:
-        """Replaces the names and the correction of a copy."""
+    def write_beside(self, digest: str, **changed: Any) -> None:
+        """Replaces what is beside a copy. changed: fields of Beside; the others stay."""
+        now = self.beside(digest)._replace(**changed)
         listed: dict[str, Any] = {
-            "names": [{"name": name.name, "removed_at": name.removed_at} for name in names]
+            "names": [{"name": name.name, "removed_at": name.removed_at} for name in now.names],
+            "languages": now.languages,
         }
-        if correction_to(said):
-            listed["said"] = correction_to(said)
+        if correction_to(now.said):
+            listed["said"] = correction_to(now.said)
         text = json.dumps({**listed, CHECK: _check(listed)})
         try:
             with prepared(self._files.incoming, [text.encode()]) as file:
@@ -324,7 +330,7 @@ class Copies:
 
 
 def _check(beside: Mapping[str, Any]) -> str:
-    """Returns a hash of the names and the correction of a copy, by which damage is noticed."""
+    """Returns a hash of what is beside a copy, by which damage is noticed."""
     text = json.dumps({name: value for name, value in beside.items() if name != CHECK}, sort_keys=True)
     return hashlib.sha256(text.encode()).hexdigest()[:16]
 

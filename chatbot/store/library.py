@@ -265,7 +265,7 @@ class Library:
                 if version.sha256 == found.sha256:
                     self._facts.drop(version.id)
             try:
-                self.copies.write_correction(found.sha256, checked)
+                self.copies.write_beside(found.sha256, said=checked)
             except DocumentError as error:
                 # It counts already; only a store rebuilt from the copies would not know it.
                 log.warning("A document's details could not be saved next to its copy: %s", error)
@@ -675,7 +675,7 @@ class Library:
         before = self.catalog.hashes_of(name)
         kept = self._unlisted_named(name)
         for digest in kept:
-            self.catalog.wait(name, digest, recovered=True)
+            self.catalog.wait(name, digest, recovered=True, languages=self.copies.beside(digest).languages)
         if kept:
             self.resume()
         with self.reserve.lent():
@@ -748,10 +748,11 @@ class Library:
         unlisted = self._unlisted()
         times = self.copies.times() if unlisted else {}
         for digest in unlisted:
-            for name in self.copies.names(digest):
+            beside = self.copies.beside(digest)
+            for name in beside.names:
                 # What came before the document's latest change was refused, or is no longer wanted.
                 if name.removed_at is None and self.catalog.changed_at(name.name) < times.get(digest, 0.0):
-                    self.catalog.wait(name.name, digest, recovered=True)
+                    self.catalog.wait(name.name, digest, recovered=True, languages=beside.languages)
 
     def _unlisted(self) -> list[str]:
         """Returns the kept copies that the catalogue does not know, in the order in which they were taken.
@@ -766,7 +767,7 @@ class Library:
         return [
             digest
             for digest in self._unlisted()
-            if name in map(attrgetter("name"), self.copies.names(digest))
+            if name in map(attrgetter("name"), self.copies.beside(digest).names)
         ]
 
     def _erase(self, versions: Sequence[int]) -> bool:

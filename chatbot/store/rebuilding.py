@@ -73,7 +73,7 @@ def _read_again(library: Library, passwords: Mapping[str, str], progress: Progre
 def _nameless(library: Library) -> Iterator[AddResult]:
     """Yields the kept copies that belong to no document, and whose names cannot be read."""
     for digest in sorted(set(library.copies.all()) - library.catalog.hashes()):
-        if not library.copies.names(digest):
+        if not library.copies.beside(digest).names:
             path = library.copies.folder / copy_name(digest)
             again = f"Add it again with its name: {PROGRAM} add {shlex.quote(str(path))} --name NAME"
             error = f"The names beside this kept copy are missing or damaged. {again}"

@@ -34,7 +34,7 @@ from ingestion.document import Circumstances, DocumentReading, read_document
 from ingestion.ocr.scan_languages import ENGLISH, ScanLanguages, language_data
 from ingestion.precedence import giving_way
 from ingestion.prompt_injection.injections import find_instructions
-from ingestion.reading.formats import ATTACHED, OF_ITS_OWN
+from ingestion.reading.formats import ATTACHED, is_omission
 from ingestion.reading.reader import Reader
 from ingestion.records import NO_FACTS, Chunk, Page
 
@@ -215,7 +215,7 @@ class VersionBuilder:
             )
             if (
                 self._catalog.correction(taken.digest) == NO_FACTS
-                and (said := self._copies.correction(taken.digest)) != NO_FACTS
+                and (said := self._copies.beside(taken.digest).said) != NO_FACTS
             ):
                 self._catalog.correct(
                     taken.digest, said
@@ -348,7 +348,7 @@ class VersionBuilder:
             f"page {page}, {remark}"
             for page, of_page in remarks.items()
             for remark in of_page
-            if not remark.endswith(OF_ITS_OWN)
+            if is_omission(remark)
         ]
         if not said:
             return None
@@ -414,24 +414,26 @@ class VersionBuilder:
         self._catalog.erased(gone)
 
     def write_names(self, hashes: set[str]) -> None:
-        """Writes changed names from the catalogue beside the copies of these files.
+        """Writes changed names, and languages that are not the setting's, from the catalogue beside the
+        copies of these files.
 
         The indexes follow at the next sweep.
         """
         for digest in hashes:
-            names = self._catalog.names_of(digest)
             if not self._copies.has(digest):
                 continue
-            there = self._copies.names(digest)
-            kept = tuple(KeptName(*name) for name in names)
+            there = self._copies.beside(digest)
+            held = self._catalog.holding(digest) or there
+            languages = held.languages if held.languages != self._languages.codes else ""
+            kept = tuple(KeptName(*name) for name in self._catalog.names_of(digest))
             # What was replaced must not come back when a store is rebuilt.
             now = self._catalog.clock.now()
-            replaced = tuple(KeptName(name.name, name.removed_at or now) for name in there)
-            if (kept or replaced) == there:
+            replaced = tuple(KeptName(name.name, name.removed_at or now) for name in there.names)
+            if there == (kept or replaced, there.said, languages):
                 continue
             try:
                 self._indexes.renamed()
-                self._copies.write_names(digest, kept or replaced)
+                self._copies.write_beside(digest, names=kept or replaced, languages=languages)
             except (
                 DocumentError,
                 StoreError,

@@ -74,7 +74,7 @@ def _draw_empty(context: AppContext) -> None:
     """Says how documents are added, if there are none."""
     st.html(
         quiet_html(
-            "There are no documents yet. Drop PDFs above: reports, budgets or policies, as text or scans. "
+            "There are no documents yet. Drop files above: reports, budgets or policies, as text or scans. "
             "Then ask about them on the Chat page."
         )
     )

@@ -7,7 +7,7 @@ from pathlib import Path
 import streamlit as st
 
 from chatbot.app.app_context import AppContext, AppOpening
-from chatbot.models.addresses import endpoint_host
+from chatbot.models.addresses import endpoint_host, sees_pictures
 from chatbot.settings import Settings
 from chatbot.ui import address, overlay, session, uploads
 from chatbot.ui.app_opening import opening
@@ -112,9 +112,10 @@ def sent_lines(settings: Settings, mine: Settings, *, own: bool) -> list[str]:
     chosen = " You chose this on the Settings page." if own else ""
     if mine.chat_model:
         host = f"<strong>{plain_html(endpoint_host(mine))}</strong>"
+        seen = ", excerpts and pictures of pages" if sees_pictures(mine) else " and excerpts"
         lines += [
             (
-                f"Answers: questions, earlier exchanges and excerpts go to {host} "
+                f"Answers: questions, earlier exchanges{seen} go to {host} "
                 f"({plain_html(mine.chat_model)}).{chosen}"
             )
         ]

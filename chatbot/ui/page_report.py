@@ -11,6 +11,7 @@ from statistics import mean
 from chatbot.records import PageRef, PageReport
 from chatbot.ui.safe_text import page_text, plain_html, table_html
 from ingestion.pages.page_labels import roman_value
+from ingestion.reading.formats import is_omission
 
 __all__ = ["facts_html", "kind_of", "number_runs", "pages_html", "ranges", "strip_html"]
 
@@ -89,7 +90,7 @@ def facts_html(pages: Sequence[PageReport], space: str = "") -> str:
     instructing = [page.number for page in pages if page.instructions]
     if instructing:
         facts.append(("Orders to machines", f"page {ranges(instructing)}"))
-    left_out = [page.number for page in pages if page.remarks]
+    left_out = [page.number for page in pages if any(map(is_omission, page.remarks))]
     if left_out:
         facts.append(("Omitted", f"words or files, page {ranges(left_out)}"))
     if space:
@@ -224,5 +225,5 @@ def _line(page: PageReport) -> tuple[str, ...]:
 def _notes(page: PageReport) -> list[str]:
     """Describes text that addresses its reader as a machine, and what is omitted from the page's text."""
     orders = f"{page.instructions:,} order{'' if page.instructions == 1 else 's'} to machines"
-    left_out = [f"omitted: {remark}" for remark in page.remarks]
-    return [orders, *left_out] if page.instructions else left_out
+    told = [f"{'omitted: ' * is_omission(remark)}{remark}" for remark in page.remarks]
+    return [orders, *told] if page.instructions else told

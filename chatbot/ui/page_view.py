@@ -28,7 +28,8 @@ from chatbot.ui.safe_text import (
     short,
 )
 from chatbot.ui.streamlit_internals import is_part_run
-from ingestion.invisible_characters import visible
+from ingestion.invisible_characters import one_line, visible
+from ingestion.language.list_items import DRAWN_AS
 from ingestion.reading.formats import MADE
 
 __all__ = ["show_open_page"]
@@ -104,7 +105,7 @@ def _page(opened: OpenPage, context: AppContext, shown: Callable[[OpenPage], Non
         st.html(notice_html(error.message, error.hint))
         return
     if quote:
-        _passage(quote, image.top is not None)
+        _passage(quote, image)
     with st.container(key="page-image"):
         st.html(
             _image_html(
@@ -305,12 +306,12 @@ def _named(stored: StoredPage) -> str:
     return page_text(PageRef("", stored.number, stored.label), "Page ")
 
 
-def _passage(quote: str, located: bool) -> None:
-    words = " ".join(quote.split())
-    if len(words) > LONGEST_QUOTE:
-        words = words[:LONGEST_QUOTE] + " …"
-    if located:
+def _passage(quote: str, image: PageImage) -> None:
+    words = one_line(quote.translate(DRAWN_AS), most=LONGEST_QUOTE)
+    if image.top is not None:
         style, heading = "passage", "Marked on the page below:"
+    elif image.beside:
+        style, heading = "passage", "Belongs to the page below, which does not show it:"
     else:
         style = "passage missing"
         heading = "⚠ This passage could not be located on the page, so nothing is marked:"
@@ -319,6 +320,8 @@ def _passage(quote: str, located: bool) -> None:
 
 def _how_read(stored: StoredPage) -> str:
     """Says in one line where the text of the page comes from."""
+    if "!" in (stored.label or ""):  # as printed_label has it
+        return f"The cells {stored.label}, as they are shown."
     return {
         "text": "Text taken from the PDF.",
         "text-pypdf": "Text taken from the PDF.",

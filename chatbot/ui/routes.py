@@ -22,7 +22,7 @@ from chatbot.errors import NotFoundError, ProjectError
 from chatbot.ui.app_opening import opening
 from chatbot.ui.download_links import is_session
 from chatbot.ui.guard import OWNER_COOKIE
-from ingestion.reading.formats import mime_of
+from ingestion.reading.formats import is_opened
 
 __all__ = ["ROUTES", "cover_address", "image_address", "original_address", "stop_address"]
 
@@ -72,7 +72,7 @@ async def _original(request: Request) -> Response:
         path = await asyncio.to_thread(context.chatbot.library.file, version)
     except ProjectError:
         return PlainTextResponse(GONE, 404)
-    mime = mime_of(path)
+    mime = "application/pdf" if is_opened(path) else ""
     headers = {
         "cache-control": "private, no-store",
         "content-disposition": "inline" if mime else "attachment",

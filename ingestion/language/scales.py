@@ -79,10 +79,14 @@ SPACE = "[ \\t\u00a0\u2007\u2009\u202f]"
 # At most one line break between a number and what belongs to it.
 GAP = rf"{SPACE}{{0,3}}+(?:\r?\n{SPACE}{{0,3}}+)?+"
 MINUS = "-\u2010\u2011\u2012\u2013\u2212\ufe63\uff0d"
-POINTS = r"(?:percentage|percent|per ?cent|%)[\s-]{0,2}points?\b|p?pts?\b|pp\b(?!\.? ?[0-9])|p\.p\."
+POINTS = (
+    r"(?:percentage|percent|per ?cent|%)[\s-]{0,2}points?\b|p?pts?\b|pp\b(?!\.? ?[0-9])|p\.p\."
+    r"|pro[zc]ent(?:punkt|enhet)\w{0,3}|p[ou]\w{3,4}\s(?:de\spourcentage|p[eo]rcentua\w{2,4})"
+)
 BASIS = r"basis[\s-]{1,2}points?\b|bps?\b"
-PERCENT = r"(?<!\n)%|per\s{0,2}cent\b|percent\b|pct\b"
-UNIT_AHEAD = rf"{GAP}(?i:%|per\s{{0,2}}cent|percent|basis|bps?\b|pp\b|(?:{SCALE_WORD})\b)"
+PERCENT_WORD = r"(?:p(?:er|our|or)\s{0,2}cento?|por\s{1,2}ciento|pro[zc]ent|pct)"
+PERCENT = rf"(?<!\n)%|{PERCENT_WORD}\b"
+UNIT_AHEAD = rf"{GAP}(?i:%|{PERCENT_WORD}|basis|bps?\b|pp\b|(?:{SCALE_WORD})\b)"
 # The words among them.
 UNIT_TERMS = frozenset("per cent percent percentage point points basis bps pct pp".split())
 

@@ -130,14 +130,15 @@ def judge(text: str) -> Judgement:
         wrong += min(count, MOST_TIMES) * implausible
     # Whether UTF-8 was read as one-byte characters.
     misread = 0 if text.isascii() else len(MISREAD.findall(text))
-    is_misread = misread >= max(FEWEST_MISREAD, MOST_MISREAD * len(words))
-    disordered = is_misread or _is_backwards(text) or _is_spaced_out(seen) or _is_broken(words)
-    return Judgement(right, wrong, disordered)
-
-
-def _is_backwards(text: str) -> bool:
     backwards, forwards = (len({*signs.findall(text)}) for signs in (BACKWARDS, FORWARDS))
-    return backwards >= max(FEWEST_BACKWARDS, MOST_BACKWARDS * (forwards + backwards))
+    is_backwards = backwards >= max(FEWEST_BACKWARDS, MOST_BACKWARDS * (forwards + backwards))
+    is_misread = misread >= max(FEWEST_MISREAD, MOST_MISREAD * len(words))
+    # How often the letters of each word stand alone.
+    alone = [times for word, times in seen.items() if len(word) == 1 and word.isalpha() and fold(word) < "{"]
+    fewest = max(FEWEST_ALONE, MOST_ALONE * len(words))
+    is_spaced_out = len(alone) >= FEWEST_DIFFERENT and sum(alone) >= fewest
+    disordered = is_misread or is_backwards or is_spaced_out or _is_broken(words)
+    return Judgement(right, wrong, disordered)
 
 
 def fold(text: str) -> str:
@@ -151,13 +152,18 @@ def _letters(word: str) -> tuple[int, int]:
     """(letters in plausible runs, letters in implausible runs) of a word."""
     folded = fold(word)
     right, wrong = (0, 0) if folded.isascii() else _foreign_letters(folded)
-    if not word.isalpha() and _is_symbols(word):
+    # So many symbols are among its letters that these must be codes of other glyphs.
+    fewest = max(FEWEST_TOUCHING, len(word) / CHARACTERS_A_TOUCH)
+    if not word.isalpha() and RARE.search(word) and len(TOUCHING.findall(word)) >= fewest:
         return right, wrong + len(word)
     digits = len(DIGIT.findall(word))
     is_code = word.isupper() and (digits > 0 or len(word) <= LONGEST_CODE)
     is_code |= digits * CHARACTERS_A_DIGIT >= len(word)
     for run in filter(lambda run: len(run) >= SHORTEST, RUN.findall(folded)):
-        together = _is_run_together(run, word)
+        # It has more letters than a word, and the word too few capitals within to be an identifier.
+        together = len(run) > LONGEST and len(run) > LONGEST_PART * (
+            1 + sum(before.islower() and after.isupper() for before, after in pairwise(word))
+        )
         if not together and plausibility(run) >= 0:
             right += len(run)
         elif together or not is_code:
@@ -167,12 +173,6 @@ def _letters(word: str) -> tuple[int, int]:
 
 # The words of a document recur from page to page; so many results take 5 MB.
 _remembered = lru_cache(20_000)(_letters)
-
-
-def _is_symbols(word: str) -> bool:
-    """Whether a word has so many symbols among its letters that its letters must be codes of other glyphs."""
-    fewest = max(FEWEST_TOUCHING, len(word) / CHARACTERS_A_TOUCH)
-    return RARE.search(word) is not None and len(TOUCHING.findall(word)) >= fewest
 
 
 def _foreign_letters(folded: str) -> tuple[int, int]:
@@ -195,18 +195,6 @@ def plausibility(run: str) -> int:
         state = (state % 729 * 27 + code - 96) % len(table)
         total += table[state]
     return total
-
-
-def _is_run_together(run: str, word: str) -> bool:
-    """Whether a run has more letters than a word and too few capitals within to be an identifier."""
-    parts = 1 + sum(before.islower() and after.isupper() for before, after in pairwise(word))
-    return len(run) > max(LONGEST, LONGEST_PART * parts)
-
-
-def _is_spaced_out(words: Counter[str]) -> bool:
-    """Whether the letters of many words stand alone."""
-    alone = [times for word, times in words.items() if len(word) == 1 and word.isalpha() and fold(word) < "{"]
-    return len(alone) >= FEWEST_DIFFERENT and sum(alone) >= max(FEWEST_ALONE, MOST_ALONE * words.total())
 
 
 def _is_broken(words: Sequence[str]) -> bool:

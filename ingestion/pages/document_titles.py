@@ -34,7 +34,7 @@ from ingestion.pages.title_text import (
 __all__ = ["TITLE_RULES", "TITLE_WORD", "document_title"]
 
 # Goes up when these rules find other titles.
-TITLE_RULES = 4
+TITLE_RULES = 5
 # Numbers of forms, by the kind of report that is filed on them.
 FORM = re.compile(r"(?i)\bform\s+(?:(?P<annual>10-?K|[24]0-?F)|(?P<quarterly>10-?Q)|(?P<current>[68]-?K))\b")
 AMENDED = re.compile(r"\s?/\s?A\b")
@@ -103,8 +103,8 @@ NUMBER_BEHIND = re.compile(
     rf"\s+(?:[Pp]age\s)?(?!{YEAR}$)\d{{1,4}}$|\s(?:\d{{1,2}}[./]){{2}}\d{{2,4}}$"
     r"|\s+(?:FINAL|DRAFT|v\d[\d.]*)$"
 )
-# Names of parts and places, what programs write as the title of a file, orders of a law, entries of a list,
-# amounts, and ends of sentences.
+# Names of parts and places, what programs write as the title of a file, cells of a sheet, orders of a law,
+# entries of a list, amounts, and ends of sentences.
 NO_TITLE = re.compile(
     r"(?i)^(?:table of contents|contents|index|page \d.*|chapter \w{1,4}|part \w{1,4}|section \w{1,4}"
     r"|annex \w{0,3}|draft|final|confidential|for immediate release|(?:press|news) release|washington,.*"
@@ -114,7 +114,7 @@ NO_TITLE = re.compile(
     r"|converted\b.*|form [\w-]+ for .*)$"
     r"|^(?:dear|by|from|to|source|note|figure|table|chart|box)\b|\.indd\b|©|\bisbn\b|\bissn\b"
     r"|\.(?:docx?|pdf|indd|xlsx?|pptx?|qxd|tex|dvi|html?|rtf|odt|ai|ps|txt|tmp)\b|[\w]:\\"
-    rf"|\bpursuant to\b|^(?!{YEAR})\d{{1,3}}\s|\d[.,]\d{{2}}\b|[\[\]]|[.;:,!?。؛،]$",
+    rf"|![A-Z]{{1,3}}\d|\bpursuant to\b|^(?!{YEAR})\d{{1,3}}\s|\d[.,]\d{{2}}\b|[\[\]]|[.;:,!?。؛،]$",
 )
 WORD_OF = re.compile(r"[^\W_]+")
 CHAPTER = re.compile(r"(?i)(?:chapter|part|volume)\s(?:\d{1,2}|[ivx]{1,4})$")
@@ -273,7 +273,7 @@ def _is_general(title: str) -> bool:
 
 def _issuer(title: str, lines: Sequence[str], written: Written) -> str:
     """Who issued a document of this title, by its cover or else by its text; "" where nobody is sure."""
-    if body := public_body([DATE_BEHIND.sub("", line) for line in lines]):
+    if body := public_body([DATE_BEHIND.sub("", line).rstrip(" ,;") for line in lines]):
         return written.lowered(body)
     if company := company_alone(lines):
         return written.lowered(without_legal_form(company))

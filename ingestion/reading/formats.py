@@ -9,8 +9,8 @@ A kind of file is a row of FORMATS and one of two, in a module that only reading
   of `target`, which is deleted afterwards, and nowhere else; it has no network where the system allows that.
 
 A PDF is made once. It is kept beside the copy of the original, which can still be had, and read, drawn and
-marked like any other PDF, opened by MadePdf. What its maker returned goes along in a comment at its end,
-which is believed only in files that were made here, whose names end in MADE.
+marked like any other PDF, opened by MadePdf. What its maker returned goes along inside of it, and is believed
+only in files that were made here, whose names end in MADE.
 """
 
 from __future__ import annotations
@@ -24,6 +24,7 @@ from ingestion.records import Page
 __all__ = [
     "ATTACHED",
     "FORMATS",
+    "FORMULA",
     "KINDS",
     "MADE",
     "OF_ITS_OWN",
@@ -34,9 +35,9 @@ __all__ = [
     "format_of",
     "is_document",
     "is_named_like_a_document",
+    "is_omission",
     "is_opened",
     "make_pdf",
-    "mime_of",
     "open_document",
 ]
 
@@ -44,6 +45,8 @@ __all__ = [
 LOOKED_THROUGH = 1_024
 # What a page's remark of a file that it carries begins with, and ends with where that is a document too.
 ATTACHED, OF_ITS_OWN = "the attached file", ", which is a document of its own"
+# What one of a formula begins with, whose value is in the page's text.
+FORMULA = "the formula"
 # The suffix of PDFs that were made here.
 MADE = ".made"
 
@@ -55,8 +58,6 @@ class Format(NamedTuple):
     suffixes: ends of the files' names, case-folded, with the dot.
     signs: bytes near the start by which such a file is recognised, in lower case. Kinds may share one, such
         as that of ZIP archives: then the file's name decides. A kind without any is known by its name alone.
-    mime: the type that a browser is given, "" where a browser must only save the file, because it could run
-        there.
     opener: "module:Class", see above; "" where a PDF is made first.
     maker: "module:function", see above.
     """
@@ -64,7 +65,6 @@ class Format(NamedTuple):
     name: str
     suffixes: tuple[str, ...]
     signs: tuple[bytes, ...] = ()
-    mime: str = ""
     opener: str = ""
     maker: str = ""
 
@@ -92,7 +92,7 @@ OFFICE, SLIDES = "ingestion.reading.office:make", "ingestion.reading.office:make
 CELLS = "ingestion.workbooks.workbook_pages:make"
 # The first kind also opens unknown files, because it says best what is wrong with a damaged one.
 FORMATS = (
-    Format("PDF", (".pdf",), (b"%pdf",), "application/pdf", "ingestion.reading.pdf:PdfFile"),
+    Format("PDF", (".pdf",), (b"%pdf",), "ingestion.reading.pdf:PdfFile"),
     Format("Word", (".docx", ".docm", ".doc"), (ZIP, OLE), maker=OFFICE),
     Format("PowerPoint", (".pptx", ".pptm", ".ppt"), (ZIP, OLE), maker=SLIDES),
     Format("OpenDocument text", (".odt",), (ZIP,), maker=OFFICE),
@@ -116,19 +116,19 @@ def is_named_like_a_document(name: str | PurePath) -> bool:
     return PurePath(name).suffix.casefold() in SUFFIXES
 
 
+def is_omission(remark: str) -> bool:
+    """Whether a page's remark tells of something that is read nowhere."""
+    return not remark.startswith(FORMULA) and not remark.endswith(OF_ITS_OWN)
+
+
 def is_document(path: Path) -> bool:
     """Whether a file begins like one that can be read. Raises OSError."""
     return _known(path, path.name) is not None
 
 
-def mime_of(path: Path) -> str:
-    """The type that a browser is given of a kept file, "" where it must only save it."""
-    known = _known(path, path.name)
-    return known.mime if known else ""
-
-
 def is_opened(path: Path) -> bool:
-    """Whether a file begins like one that is opened as it is, and not by a PDF. Raises OSError."""
+    """Whether a file begins like a PDF, which is opened as it is; others a browser must only save, because
+    they could run there. Raises OSError."""
     known = _known(path, path.name)
     return known is not None and bool(known.opener)
 

@@ -7,27 +7,28 @@ from __future__ import annotations
 
 import json
 from collections.abc import Sequence
+from functools import cached_property
 from pathlib import Path
 from typing import Any
 
 from ingestion.reading.formats import MadePage
-from ingestion.reading.pdf import MIDDLE, PdfFile
+from ingestion.reading.pdf import PdfFile
 from ingestion.reading.wire import Json, page_from, page_to
-from ingestion.records import Page, Rect
+from ingestion.records import BESIDE, Page, Rect
 
 __all__ = ["MadePdf", "with_pages"]
 
-# What begins the comment at the end of the file that holds the pages as JSON.
-BEGIN = b"\n%finpolicy-pages "
+# The entry of the file's root with the pages as JSON, which is as protected as all of it.
+KEY = "/FinpolicyPages"
 
 
 class MadePdf(PdfFile):
     """A PDF that was made here of a file of another kind."""
 
-    def __init__(self, path: Path, password: str | None = None) -> None:
-        super().__init__(path, password)
-        listed = path.read_bytes().rpartition(BEGIN)[2].partition(b"\n")[0]
-        self._made: dict[int, Json] = {made["number"]: made for made in json.loads(listed)}
+    @cached_property
+    def _made(self) -> dict[int, Json]:
+        kept = self._reader().root_object.get(KEY)
+        return {made["number"]: made for made in json.loads(kept.get_data())} if kept else {}
 
     def given(self, number: int) -> Page | None:
         """Page `number` as its maker knows it, None where the PDF is to be read."""
@@ -40,26 +41,27 @@ class MadePdf(PdfFile):
 
     def additions(self, number: int) -> list[tuple[str, Rect]]:
         """As of any PDF, and the page's notes."""
-        return super().additions(number) + [(note, MIDDLE) for note in self._told(number, "notes") or ()]
+        return super().additions(number) + [(note, BESIDE) for note in self._told(number, "notes") or ()]
 
     def remarks(self, number: int) -> list[str]:
         """As of any PDF, and those of the page's maker."""
         return super().remarks(number) + list(self._told(number, "remarks") or ())
 
     def _told(self, number: int, name: str) -> Any:
-        return self._made[number][name] if number in self._made else None
+        return self._made.get(number, {}).get(name)
 
 
 def with_pages(target: Path, pages: Sequence[MadePage], password: str | None) -> None:
-    """Put what is known of a made PDF's pages at its end, and protect it where there is a password."""
-    if password:
-        import pypdf
+    """Put what is known of a made PDF's pages into it, and protect it where there is a password."""
+    if not (pages or password):
+        return
+    import pypdf
+    from pypdf.generic import NameObject, StreamObject
 
-        writer = pypdf.PdfWriter(clone_from=target)
-        writer.encrypt(password, algorithm="AES-256")
-        writer.write(target)
     known = [{**made._asdict(), "read": made.read and page_to(made.read)} for made in pages]
-    data = target.read_bytes()
-    # Readers look for the place of a PDF's index in its last lines.
-    end = data[data.rindex(b"startxref") :]
-    target.write_bytes(data + BEGIN + json.dumps(known).encode() + b"\n" + end)
+    writer, kept = pypdf.PdfWriter(clone_from=target), StreamObject()
+    kept.set_data(json.dumps(known).encode())
+    writer.root_object[NameObject(KEY)] = writer._add_object(kept.flate_encode())
+    if password:
+        writer.encrypt(password, algorithm="AES-256")
+    writer.write(target)

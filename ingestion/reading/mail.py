@@ -5,16 +5,18 @@ reading processes.
 from __future__ import annotations
 
 import email
-import email.policy
 from email.message import EmailMessage
+from email.policy import default
 from html.parser import HTMLParser
 from itertools import islice
 from pathlib import Path
+from typing import Any
 
 import pypdf
+from pypdf.generic import TextStringObject
 
 from ingestion.errors import DocumentError
-from ingestion.reading.formats import MadePage
+from ingestion.reading.formats import ATTACHED, MadePage
 from ingestion.reading.plain_text import draw_lines
 
 __all__ = ["make"]
@@ -23,52 +25,50 @@ SHOWN = ("From", "To", "Cc", "Date", "Subject")
 # Characters of a head; files that are taken.
 LONGEST_HEAD, MOST_FILES = 2_000, 50
 BLOCKS = frozenset("address blockquote br div dl h1 h2 h3 h4 h5 h6 hr li ol p pre table tr ul".split())
-UNSEEN = frozenset(("head", "script", "style", "template"))
+UNSEEN = ("head", "script", "style")
+
+
+def _head(name: str, value: str) -> Any:
+    """A head, of a long one the beginning alone: the parser's time grows with the square of the length."""
+    if value[LONGEST_HEAD:]:
+        value = value[:LONGEST_HEAD].rsplit(",", 1)[0]
+    return default.header_factory(name, value)
 
 
 def make(original: Path, target: Path, name: str, password: str | None) -> list[MadePage]:
     """A maker of PDFs, see `formats`."""
     try:
-        mail = email.message_from_bytes(original.read_bytes(), policy=email.policy.default)
-        heads = {head: str(mail[head])[:LONGEST_HEAD] for head in SHOWN if mail[head]}
-        text, files = _text_of(mail), _files_of(mail)
+        mail = email.message_from_bytes(original.read_bytes(), policy=default.clone(header_factory=_head))
+        heads = {head: str(mail[head]) for head in SHOWN if mail[head]}
+        body, files = mail.get_body(("plain", "html")), _files_of(mail)
+        text = str(body.get_content()) if body is not None else ""
+        if not mail:  # without a head
+            raise ValueError
+        if body is not None and body.get_content_subtype() == "html":
+            reader = _TextOfHtml()
+            reader.feed(text)
+            reader.close()
+            text = "\n".join(" ".join(line.split()) for line in "".join(reader.parts).splitlines())
     except Exception as error:  # the parser raises anything on broken mail
-        raise _unreadable(name) from error
-    if not mail.keys():
-        raise _unreadable(name)
+        raise DocumentError(
+            f"{name} is not a mail that can be read.", hint="Save it again as .eml."
+        ) from error
     shown = "\n".join(f"{head}: {value}" for head, value in heads.items())
     draw_lines(f"{shown}\n\n{text}", target, title=heads.get("Subject", ""))
     if files:
         writer = pypdf.PdfWriter(clone_from=target)
         for called, data in files.items():
-            writer.add_attachment(called, data)
+            writer.add_attachment(called, data).alternative_name = TextStringObject(called)
         writer.write(target)
-    return []
-
-
-def _unreadable(name: str) -> DocumentError:
-    return DocumentError(f"{name} is not a mail that can be read.", hint="Save it again as .eml.")
-
-
-def _text_of(mail: EmailMessage) -> str:
-    body = mail.get_body(("plain", "html"))
-    if body is None:
-        return ""
-    text = str(body.get_content())
-    if body.get_content_subtype() != "html":
-        return text
-    reader = _TextOfHtml()
-    reader.feed(text)
-    reader.close()
-    return "\n".join(" ".join(line.split()) for line in "".join(reader.parts).splitlines())
+    remarks = (f"{ATTACHED}s behind the first {MOST_FILES}",) * (len(files) == MOST_FILES)
+    return [MadePage(1, remarks=remarks)]
 
 
 def _files_of(mail: EmailMessage) -> dict[str, bytes]:
     """Name -> content of the files that came with a mail, each name once."""
     files = dict[str, bytes]()
     for number, part in enumerate(islice(mail.iter_attachments(), MOST_FILES), 1):
-        kind = ".eml" if part.is_multipart() else ""
-        name = part.get_filename() or f"attachment {number}{kind}"
+        name = part.get_filename() or f"attachment {number}{'.eml' * part.is_multipart()}"
         content = part if part.get_content_maintype() == "multipart" else part.get_content()
         data = content.as_bytes() if isinstance(content, EmailMessage) else content
         data = data.encode() if isinstance(data, str) else bytes(data)

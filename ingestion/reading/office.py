@@ -46,7 +46,6 @@ OPTIONS = (
 PROFILE = """<?xml version="1.0" encoding="UTF-8"?>
 <oor:items xmlns:oor="http://openoffice.org/2001/registry">{}</oor:items>"""
 ITEM = '<item oor:path="{}"><prop oor:name="{}" oor:op="fuse"><value>{}</value></prop></item>'
-WEB = (".html", ".htm")
 LARGEST_MANIFEST = 1_000_000
 # Characters of the notes of one slide.
 LONGEST_NOTES = 5_000
@@ -91,7 +90,7 @@ def convert(original: Path, folder: Path, to: str, *, name: str, password: str |
     _unprotect(original, source, password)
     made = work / "made" / f"source.{to}"
     options = [f"-env:UserInstallation={(work / 'profile').as_uri()}", "--headless", "--norestore"]
-    if source.suffix in WEB:
+    if source.suffix.startswith(".htm"):
         options.append("--infilter=HTML (StarWriter)")  # the filter for web pages makes no pages of them
     # It may say anything, and a file that it cannot open is no failure to it: the result counts.
     subprocess.run(
@@ -159,7 +158,9 @@ def _notes(root: ElementTree.Element) -> Iterator[MadePage]:
         said = [
             re.sub(r"\s+", " ", "".join(paragraph.itertext())).strip()
             for notes in slide.iter(f"{SHOWN}notes")
-            for paragraph in notes.iter(f"{TEXT}p")
+            for part in notes
+            if part.get(f"{SHOWN}class", "notes") == "notes"  # not the slide's number nor a date
+            for paragraph in part.iter(f"{TEXT}p")
         ]
         notes = [f"[notes] {line}"[:LONGEST_NOTES] for line in said if line]
         if slide.get(f"{DRAW}style-name") in hidden:

@@ -36,7 +36,7 @@ from ingestion.reading.letters import with_plain_words, with_raised_marks
 from ingestion.reading.page_objects import PageObjects, around_spans, corners_of
 from ingestion.reading.reading_order import in_reading_order
 from ingestion.reading.seen import UNCHECKED, ShownPage, kept_of, told, unseen_of
-from ingestion.records import DocumentInfo, Page, Place, Rect, Span, Word, turn_back
+from ingestion.records import BESIDE, DocumentInfo, Page, Place, Rect, Span, Word, turn_back
 from ingestion.tables.ruling_lines import THICKEST, Rules, drawn_rules
 
 if TYPE_CHECKING:
@@ -62,8 +62,6 @@ LONGEST_METADATA = 400
 DRAWINGS_OF_A_TEXT = 60
 # Of the parts of a side that places are given in.
 MILLION = 1e6
-# Where an entry stands that has no place on its page.
-MIDDLE = Rect(0.0, 0.4, 1.0, 0.41)
 # What the page of a form says that Adobe's programs draw themselves.
 PLACEHOLDER = re.compile(r"\s*Please wait\.{3}\s+If this message is not eventually replaced")
 # Of a file's own bookmarks.
@@ -172,7 +170,7 @@ class PdfFile:
         if opened is None:
             return []
         files = [
-            (f"[attached file{'' if is_named_like_a_document(name) else ', not read'}] {name}", MIDDLE)
+            (f"[attached file{'' if is_named_like_a_document(name) else ', not read'}] {name}", BESIDE)
             for name in self._files(number)
         ]
         if not opened.annotations:

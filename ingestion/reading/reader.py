@@ -19,6 +19,7 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import astuple
 from functools import cache
+from itertools import chain
 from pathlib import Path
 
 from ingestion.errors import (
@@ -42,6 +43,7 @@ PAGE_SECONDS = 10.0
 OCR_SECONDS = 60.0
 # For a PDF of a file of another kind: LibreOffice takes 3 s to start, and up to 0.2 s a page.
 MAKE_SECONDS = 180.0
+REPAIR = "Repair or re-export the PDF."
 LARGEST_MESSAGE = 256 * 2**20
 # Seconds between two checks whether to stop.
 LOOK_SECONDS = 0.25
@@ -165,7 +167,8 @@ class Reader:
                 else:
                     what = "made the reader fail or run out of memory"
                 where = f"Page {request['page']}" if "page" in request else "Opening the file"
-                raise ReaderDiedError(f"{where} {what}.", hint="Repair or re-export the PDF.") from None
+                hint = "Save it as a PDF, or split it, and add that." if "target" in request else REPAIR
+                raise ReaderDiedError(f"{where} {what}.", hint=hint) from None
         self.seconds = float(answer.get("seconds", self.seconds))
         if "error" in answer:
             kind = _RAISED.get(answer["kind"], DocumentError)
@@ -251,13 +254,10 @@ def _temporary_folder() -> str:
 @cache
 def _sweep_once() -> None:
     """Delete the folders of temporary files that killed processes left: a page image could be in one."""
+    places = [IN_MEMORY]
     with contextlib.suppress(OSError):  # no place for temporary files at all
-        _sweep_in(Path(tempfile.gettempdir()))
-    _sweep_in(IN_MEMORY)
-
-
-def _sweep_in(place: Path) -> None:
-    for folder in place.glob(f"{FOLDER}*"):
+        places.append(Path(tempfile.gettempdir()))
+    for folder in chain.from_iterable(place.glob(f"{FOLDER}*") for place in places):
         owner = folder.name.removeprefix(FOLDER).split("-")[0]
         if owner.isdigit() and not Path("/proc", owner).exists():
             shutil.rmtree(folder, ignore_errors=True)

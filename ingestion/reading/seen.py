@@ -284,11 +284,6 @@ class _DrawnTexts:
         for number in self._suspect(texts, reason):
             self.covers.setdefault(number, []).append(place)
 
-    def _level(self, lines: Sides) -> NDArray[np.intp]:
-        """How many texts stand at the height of each of some lines."""
-        begun = np.sort(self._feet).searchsorted(lines[:, 3])
-        return np.asarray(begun - np.sort(self._heads).searchsorted(lines[:, 1], "right"))
-
     def _most_level(self, lines: Sides) -> int:
         """How many lines stand at the height of one text at most, if not somewhat fewer."""
         above = np.sort(lines[:, 3]).searchsorted(self._feet)
@@ -307,7 +302,9 @@ class _DrawnTexts:
         paths = self.objects.of_kind(raw.FPDF_PAGEOBJ_PATH)
         sides = self.objects.sides(paths)
         thin = (sides[:, 3] - sides[:, 1] <= THICKEST) & (sides[:, 2] - sides[:, 0] > THICKEST)
-        thin &= self._level(sides) > 0
+        # How many texts stand at the height of each.
+        begun = np.sort(self._feet).searchsorted(sides[:, 3])
+        thin &= begun > np.sort(self._heads).searchsorted(sides[:, 1], "right")
         near = np.flatnonzero(thin)[:MOST_BOXES]
         return [int(paths[number]) for number in near if self._meeting(sides[number]).size]
 

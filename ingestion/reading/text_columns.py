@@ -150,7 +150,10 @@ def _are_columns(left: _Pieces, right: _Pieces) -> bool:
     """Whether the lines on both sides of a gutter are prose that goes on down its side, read across."""
     beside = [pair for pair in product(left, right) if pair[0].level(pair[1]) > SAME_ROW * pair[0].height]
     accompanied = {piece.line for piece in chain.from_iterable(beside)}
-    if len({one.line for one, _ in beside}) < FEWEST_ROWS or not _is_read_across(left, right):
+    # The text leads to the right and back again and again.
+    order = sorted([(piece.line, False) for piece in left] + [(piece.line, True) for piece in right])
+    turns = sum(before != after for (_, before), (_, after) in pairwise(order))
+    if len({one.line for one, _ in beside}) < FEWEST_ROWS or turns < FEWEST_ROWS:
         return False
     last = min(left[-1].y1, right[-1].y1)
     alone = [piece for piece in (*left, *right) if piece.middle < last and piece.line not in accompanied]
@@ -159,12 +162,6 @@ def _are_columns(left: _Pieces, right: _Pieces) -> bool:
     begun, other_begun = _begun(left), _begun(right)
     together = {one.line for one, other in beside[1:] if one.line in begun and other.line in other_begun}
     return len(together) < max(FEWEST_TOGETHER, TOGETHER * (len(begun) + len(other_begun) - len(together)))
-
-
-def _is_read_across(left: _Pieces, right: _Pieces) -> bool:
-    """Whether the text leads to the right and back again and again."""
-    order = sorted([(piece.line, False) for piece in left] + [(piece.line, True) for piece in right])
-    return sum(before != after for (_, before), (_, after) in pairwise(order)) >= FEWEST_ROWS
 
 
 def _is_prose(lines: _Pieces) -> bool:

@@ -148,10 +148,6 @@ def _answer_pictures(file: Any, request: Json) -> Json:
     return {"read": page_to(read_pictures(page, file.image(page.number), pictures, languages))}
 
 
-def _answer_glyphs(file: Any, request: Json) -> Json:
-    return {"glyphs": [(text, box_to(box)) for text, box in file.glyphs(request["page"])]}
-
-
 def _answer_png(file: Any, request: Json) -> Json:
     buffer = io.BytesIO()
     image = file.image(request["page"], request["dpi"])
@@ -189,7 +185,9 @@ _ANSWERS = {
     "page": _answer_page,
     "ocr": _answer_ocr,
     "pictures": _answer_pictures,
-    "glyphs": _answer_glyphs,
+    "glyphs": lambda file, request: {
+        "glyphs": [(text, box_to(box)) for text, box in file.glyphs(request["page"])]
+    },
     "png": _answer_png,
     "chart": _answer_chart,
 }

@@ -25,6 +25,7 @@ __all__ = [
     "MOST_CELLS",
     "MOST_COLUMNS",
     "MOST_ROWS",
+    "NOT_CALCULATED",
     "Place",
     "Sheet",
     "ShownCell",
@@ -91,19 +92,15 @@ def read_workbook(path: Path, calculate: Callable[[], Path]) -> list[Sheet]:
 def _sheets(path: Path, calculated: Path, missing: str) -> list[Sheet]:
     """calculated: a workbook with the same sheets and the values. missing: stands for a value it lacks."""
     book = _opened(path, data_only=False)
-    values = _opened(calculated, data_only=True) if _has_formulas(path) else book
+    with ZipFile(path) as parts:
+        written = (parts.read(name) for name in parts.namelist() if name.startswith("xl/worksheets/"))
+        values = _opened(calculated, data_only=True) if any(map(FORMULA.search, written)) else book
     left, sheets = MOST_CELLS, list[Sheet]()
     for sheet in book.worksheets:
         read = _sheet(sheet, values[sheet.title], missing, left)
         left -= len(read.cells)
         sheets.append(read)
     return [sheet for sheet in sheets if sheet.cells]
-
-
-def _has_formulas(path: Path) -> bool:
-    with ZipFile(path) as parts:
-        sheets = [name for name in parts.namelist() if name.startswith("xl/worksheets/")]
-        return any(FORMULA.search(parts.read(name)) for name in sheets)
 
 
 def _opened(path: Path, *, data_only: bool) -> Any:

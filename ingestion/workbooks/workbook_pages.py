@@ -17,7 +17,7 @@ from reportlab.pdfbase.pdfmetrics import stringWidth
 from reportlab.pdfgen.canvas import Canvas
 
 from ingestion.errors import DocumentError
-from ingestion.reading.formats import MadePage
+from ingestion.reading.formats import FORMULA, MadePage
 from ingestion.reading.layout import lines_of
 from ingestion.reading.office import convert
 from ingestion.reading.plain_text import font_for
@@ -28,6 +28,7 @@ from ingestion.workbooks.sheets import (
     MOST_CELLS,
     MOST_COLUMNS,
     MOST_ROWS,
+    NOT_CALCULATED,
     Place,
     Sheet,
     read_delimited,
@@ -155,9 +156,12 @@ class _Drawing:
     def _remarks(self, places: Collection[Place]) -> Iterator[str]:
         told = [(_address(*place), cell) for place in places if (cell := self._sheet.cells[place]).formula]
         for name, cell in told[:MOST_FORMULAS]:
-            yield f"the formula of {name} {cell.formula}, shown as {cell.text}"
+            if cell.text == NOT_CALCULATED:
+                yield f"the value of {name} {cell.formula}, which was never calculated"
+            else:
+                yield f"{FORMULA} of {name} {cell.formula}, shown as {cell.text}"
         if len(told) > MOST_FORMULAS:
-            yield f"{len(told) - MOST_FORMULAS:,} more formulas"
+            yield f"{FORMULA}s of {len(told) - MOST_FORMULAS:,} more cells"
         if self._sheet.cut and max(self._sheet.cells) in places:
             yield f"what lies behind {LIMITS} of the sheet “{self._sheet.name}”"
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -85,6 +86,9 @@ def test_what_nobody_sees_is_neither_answered_nor_found(
         assert result.warning == f"Not read: page 1, {remark}"
         assert "omitted: 7 words" in pages_html([page])
         assert "<dt>Omitted</dt>" in facts_html([page])
+        formula = replace(page, remarks=("the formula of B2 = B1+1, shown as 4",))
+        assert "the formula of B2" in pages_html([formula])
+        assert "mitted" not in pages_html([formula]) + facts_html([formula])
 
 
 def test_values_of_fields_are_answers_that_are_marked_on_their_page(tmp_path: Path) -> None:

@@ -4,6 +4,7 @@ import json
 from pathlib import Path
 
 import pytest
+import xlsxwriter
 from openpyxl import Workbook
 
 from tests.commands import run
@@ -46,3 +47,15 @@ def test_an_answer_from_cells_is_verified(folder: Path) -> None:
     done = run(folder / "home", "verify", file)
     assert done.returncode == 0, done.stdout
     assert {line[:9] for line in done.stdout.splitlines()} == {"confirmed"}
+
+
+def test_a_formula_that_has_its_value_is_not_said_to_be_unread(folder: Path) -> None:
+    with xlsxwriter.Workbook(folder / "Sums.xlsx") as book:
+        sheet = book.add_worksheet("Sums")
+        sheet.write_row(0, 0, ("Item", *YEARS))
+        sheet.write_row(1, 0, ("Fees", 10, 20))
+        sheet.write_formula(2, 1, "=SUM(B2:B2)", None, 10)
+    done = run(folder / "home", "add", folder / "Sums.xlsx")
+    assert done.returncode == 0, done.stderr
+    assert "1 pages" in done.stdout
+    assert "Not read" not in done.stdout + done.stderr

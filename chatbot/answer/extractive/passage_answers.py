@@ -23,7 +23,7 @@ from chatbot.evidence.scales_of_cells import is_counted, mark_beside, mark_of_ta
 from chatbot.evidence.text_blocks import SPEAKER, YEAR_SAID, is_head, is_title
 from chatbot.evidence.word_runs import evened
 from chatbot.records import Prompt, Understanding
-from ingestion.language.list_items import LINE_ITEM
+from ingestion.language.list_items import BULLETS, LINE_ITEM
 from ingestion.language.months import MONTH, month_number
 from ingestion.language.periods import A_DAY, Period, find_periods, head_period, nearest_other
 from ingestion.language.sentences import is_finished, sentence_spans, sentences
@@ -237,8 +237,8 @@ def _is_title(passage: Passage) -> bool:
 
 
 def _is_numbered_heading(passage: Passage) -> bool:
-    """Whether a passage looks like an item of no list, without a full stop."""
-    if not passage.is_item or passage.lead:
+    """Whether a passage looks like an item of no list, without a full stop. Bullets are those of slides."""
+    if not passage.is_item or passage.lead or passage.text.lstrip()[0] in BULLETS:
         return False
     heading = LINE_ITEM.sub("", passage.text)
     return is_head(heading) and not is_finished(passage.text, also=";,")

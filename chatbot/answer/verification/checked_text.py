@@ -39,7 +39,7 @@ ELSEWHERE = "it is on page {page}, not on this one"
 UNREAD = "what it says was not compared with the page"
 PLACED = "it is on page {page}; what it means there was not checked"
 UNPLACED = "it was not checked"
-PICTURED = "it is read from the picture of the page"
+PICTURED = "the page's text does not prove it; the model also had a picture of the page, which nobody checks"
 
 
 @dataclass(frozen=True, slots=True)

@@ -52,7 +52,7 @@ def test_exports_and_audit_files_have_the_mark_and_it_is_confirmed(door: Api, tm
     path = tmp_path / "audit.html"
     path.write_bytes(audit_file(chatbot, answer, Occasion(time.time())))
     shown = path.read_text("utf-8")
-    assert MARK in shown and "read from a picture; it is read from the picture of the page" in shown
+    assert MARK in shown and "read from a picture; the page&#x27;s text does not prove it" in shown
     lines = list(verify(read_file(path), DocumentSources(chatbot.settings.documents, None, {})))
     assert {line.status for line in lines} == {CONFIRMED}
     with door.client() as client:

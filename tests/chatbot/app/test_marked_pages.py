@@ -41,6 +41,21 @@ def test_the_mark_is_where_the_passage_is_and_black_stays_black() -> None:
     assert marked.getpixel((10, 10)) == (255, 255, 255)
 
 
+def test_what_the_page_does_not_show_is_not_marked(chatbot: Chatbot, tmp_path: Path) -> None:
+    mail = b"Subject: Ceilings\nContent-Type: multipart/mixed; boundary=x\n\n--x\n\nSee the annex.\n"
+    part = b"--x\nContent-Disposition: attachment; filename=logo.png\n\npicture\n--x--\n"
+    path = tmp_path / "Ceilings.eml"
+    path.write_bytes(mail + part)
+    (result,) = chatbot.add([Upload(path)])
+    pages = PageImages(chatbot)
+    beside = pages.get(result.version, 1, "[attached file, not read] logo.png.")
+    assert (beside.top, beside.beside) == (None, True)
+    assert beside.png == pages.get(result.version, 1, "").png
+    assert not pages.get(result.version, 1, "words that stand nowhere").beside
+    shown = pages.get(result.version, 1, "See the annex.")
+    assert shown.top is not None and not shown.beside
+
+
 def test_nothing_to_mark_leaves_the_image_as_it_is() -> None:
     assert mark(b"any bytes", ()) == b"any bytes"
 

@@ -178,12 +178,12 @@ def test_names_that_find_no_space_are_written_later(
 
     monkeypatch.setattr(Catalog, "ready", filled)
     assert add(library, path) == [("replaced", "")]
-    (name,) = library.copies.names(before)
+    (name,) = library.copies.beside(before).names
     assert name.removed_at is None
     library.close()
     (disk / "ballast").unlink()
     again = open_library(disk)
-    (name,) = again.copies.names(before)
+    (name,) = again.copies.beside(before).names
     assert name.removed_at is not None
     assert list(doctor.examine(again)) == []
     again.close()
@@ -502,7 +502,7 @@ def test_a_name_is_text_and_nothing_else(
     (digest,) = library.copies.all()
     suffixes = {Path(name).suffix for name in kept_names(home)}
     assert suffixes == {".pdf", ".json"}
-    (beside,) = library.copies.names(digest)
+    (beside,) = library.copies.beside(digest).names
     assert beside.name == kept
     library.remove(kept, purge=True)
     assert kept_names(home) == []

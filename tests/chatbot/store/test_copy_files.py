@@ -59,7 +59,7 @@ def test_a_copy_is_there_with_its_names_under_its_hash(opened: Open) -> None:
         assert again.size(digest) == len(content)
         assert again.path_to_read(digest).read_bytes() == content
         assert again.sound(digest)
-        assert again.names(digest) == (KeptName(name, None),)
+        assert again.beside(digest).names == (KeptName(name, None),)
     assert sorted(again.all()) == sorted(map(digest_of, (FIRST, SECOND)))
     assert again.total_bytes() > len(FIRST) + len(SECOND)
 
@@ -73,7 +73,7 @@ def test_what_was_deleted_is_gone_everywhere(opened: Open) -> None:
     copies.drop(digest)
     assert not copies.has(digest)
     assert copies.path(digest) is None
-    assert copies.names(digest) == ()
+    assert copies.beside(digest).names == ()
     assert not other.sound(digest)
     assert other.all() == []
     assert not kept.exists()
@@ -172,14 +172,14 @@ def test_a_store_that_is_down_is_met_again_by_itself(objects: ServedObjects, tmp
     digest = copies.take(BytesIO(FIRST), "Rules.pdf")
     objects.stop()
     with pytest.raises(StoreError, match="cannot be reached") as raised:
-        copies.names(digest)
+        copies.beside(digest)
     assert raised.value.retryable
     assert copies.path_to_read(digest).read_bytes() == FIRST
     with pytest.raises(DocumentError, match="cannot be reached") as refused:
         copies.take(BytesIO(SECOND), "Debt.pdf")
     assert refused.value.retryable
     objects.start()
-    assert copies.names(digest) == (KeptName("Rules.pdf", None),)
+    assert copies.beside(digest).names == (KeptName("Rules.pdf", None),)
 
 
 @pytest.mark.parametrize(
@@ -222,7 +222,7 @@ def test_what_is_no_sha_256_is_the_name_of_no_file(tmp_path: Path) -> None:
         assert not copies.has(digest)
         assert copies.path(digest) is None
         assert not copies.sound(digest)
-        copies.write_names(digest, [KeptName("Rules.pdf", None)])
+        copies.write_beside(digest, names=(KeptName("Rules.pdf", None),))
         copies.drop(digest)
     assert victim.read_bytes() == FIRST
     assert beside.read_text() == "{}"
@@ -246,7 +246,7 @@ def test_a_copy_that_is_no_plain_file_is_not_opened(tmp_path: Path, kind: str) -
     assert not copies.has(digest)
     assert copies.size(digest) == 0
     assert not copies.sound(digest)
-    assert copies.names(digest) == ()
+    assert copies.beside(digest).names == ()
     assert copies.all() == []
     assert [path.suffix for path in sorted(copies.strange())] == [".json", ".pdf"]
     with pytest.raises(DocumentError, match="The kept copy of the file is not in"):
@@ -273,4 +273,4 @@ def test_damaged_names_are_no_names(tmp_path: Path) -> None:
         unchecked,
     ):
         beside.write_text(damaged)
-        assert copies.names(digest) == ()
+        assert copies.beside(digest).names == ()

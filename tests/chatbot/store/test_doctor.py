@@ -240,7 +240,7 @@ def test_names_beside_the_copies_follow_the_catalogue(opened: Opened, home: Path
     library = opened()
     library.remove("Notes.pdf")
     (removed,) = [row for row in library.catalog.stored() if row.document == "Notes.pdf"]
-    kept = library.copies.names(removed.sha256)
+    kept = library.copies.beside(removed.sha256).names
     assert kept[0].removed_at is not None
     library.restore("Notes.pdf")
     library.remove("Rules.pdf", purge=True)
@@ -339,8 +339,8 @@ def test_damaged_names_are_told_and_written_again(home: Path, opened: Opened, da
     assert "names beside its copy" in finding.problem
     assert all(finding.mended for finding in problems(library, repair=True))
     assert problems(library) == []
-    assert library.copies.names(digest)[0].name == "Rules.pdf"
-    assert library.copies.correction(digest).period == "2031"
+    assert library.copies.beside(digest).names[0].name == "Rules.pdf"
+    assert library.copies.beside(digest).said.period == "2031"
 
 
 def test_a_digest_that_is_a_path_leads_nowhere(home: Path, tmp_path: Path, opened: Opened) -> None:

@@ -2,18 +2,22 @@
 
 from __future__ import annotations
 
+import shutil
 from collections.abc import Iterator
+from contextlib import closing
 from pathlib import Path
 
 import pytest
 
 from chatbot.errors import DocumentError
-from chatbot.settings import load_settings
+from chatbot.settings import Settings, load_settings
 from chatbot.store.addition_queue import Additions, NewFile
 from chatbot.store.doctor import examine
 from chatbot.store.jobs import Job
 from chatbot.store.library import Library
+from chatbot.store.rebuilding import rebuild
 from tests.chatbot.store.libraries import open_library
+from tests.fakes import HashEmbedder
 from tests.pdfs import make_scan
 
 LINE = "Überplanmäßige Ausgaben für größere Straßen betrugen 1.234,56 Euro."
@@ -58,6 +62,24 @@ def test_a_scan_is_read_again_in_its_language_and_keeps_it(
     assert text_of(library, "Scan.pdf") == (LINE, "deu")
     finished(additions, additions.read_again("Scan.pdf"))
     assert text_of(library, "Scan.pdf") == (LINE, "deu")
+
+
+def test_a_lost_catalogue_does_not_lose_the_language(
+    home: Path, library: Library, additions: Additions, tmp_path: Path
+) -> None:
+    path = make_scan(tmp_path / "Scan.pdf", [LINE])
+    finished(additions, additions.enqueue([NewFile("Scan.pdf", path)])[0])
+    finished(additions, additions.read_again("Scan.pdf", "deu"))
+    additions.close()
+    library.close()
+    settings = Settings(home=home)
+    shutil.rmtree(settings.store)
+    assert [result.error for result in rebuild(settings, {}, embedder=HashEmbedder())] == [None]
+    with closing(open_library(home)) as rebuilt:
+        assert text_of(rebuilt, "Scan.pdf") == (LINE, "deu")
+        # What is asked for now is what a further loss finds.
+        rebuilt.read_again("Scan.pdf")
+        assert rebuilt.copies.beside(rebuilt.copies.all()[0]).languages == "deu"
 
 
 def test_the_same_bytes_are_read_once_more_only_in_another_language(

@@ -409,7 +409,7 @@ def test_an_empty_store_teaches_and_can_be_checked(tmp_path: Path, monkeypatch: 
         opening = app_context.opening(load_settings)
         opening.wait(60)
         app = visit("documents_page.py")
-        assert "There are no documents yet. Drop PDFs above" in shown(app)
+        assert "There are no documents yet. Drop files above" in shown(app)
         assert app.button(key="check")
     finally:
         app_context.close()

@@ -6,6 +6,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 from types import SimpleNamespace
 
@@ -241,6 +242,9 @@ def test_the_sidebar_tells_the_users_choice_and_the_servers_search() -> None:
     mine = Settings(chat_model="<m>", base_url="https://mine.example/v1")
     answers, search = sent_lines(server, mine, own=True)
     assert "mine.example" in answers
+    assert "exchanges and excerpts go to" in answers
+    (seen, _) = sent_lines(server, replace(mine, pictures="1"), own=True)
+    assert "excerpts and pictures of pages go to" in seen
     assert "&lt;m&gt;" in answers
     assert "in.example" in search
     for here in (Settings(), Settings(embedding_model="multilingual")):

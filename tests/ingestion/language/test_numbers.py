@@ -96,6 +96,15 @@ PERCENTS = case_rows("""
 0.25 pp               | 0.25 | percentage points | points
 25 basis points       | 25   | basis points      | points
 25 bps                | 25   | basis points      | points
+3,7 Prozent           | 3.7  | %                 | percent
+4,2 pour cent         | 4.2  | %                 | percent
+5,1 por ciento        | 5.1  | %                 | percent
+3,1 per cento         | 3.1  | %                 | percent
+2,5 procent           | 2.5  | %                 | percent
+1,5 Prozentpunkte     | 1.5  | percentage points | points
+0,4 points de pourcentage | 0.4 | percentage points | points
+0,4 puntos porcentuales   | 0.4 | percentage points | points
+4 por centavo         | 4    | None              | None
 24                    | 24   | None              | None
 """)
 PERCENTS += [("2 \nper cent", "2", "%", "percent")]

@@ -71,7 +71,7 @@ def test_what_is_of_no_known_format_fails_as_a_pdf_does(tmp_path: Path) -> None:
 
 
 def test_a_further_format_is_one_row(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    note = Format("note", (".note",), (b"note:",), "", "tests.ingestion.reading.test_formats:Note")
+    note = Format("note", (".note",), (b"note:",), "tests.ingestion.reading.test_formats:Note")
     monkeypatch.setattr(formats, "FORMATS", (*formats.FORMATS, note))
     path = tmp_path / "a.note"
     path.write_text("Note: the ceiling is two per cent.")

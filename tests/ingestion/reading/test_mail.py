@@ -77,3 +77,28 @@ def test_broken_mail_is_said(tmp_path: Path) -> None:
         path.write_bytes(data)
         with pytest.raises(DocumentError, match="a mail that can be read"):
             read_document(path)
+
+
+def test_that_files_are_left_of_too_many_is_said(tmp_path: Path) -> None:
+    message = mail("a", "Pay 3 crowns.")
+    for number in range(60):
+        message.add_attachment("x", filename=f"{number}.txt")
+    (page,) = read_document(kept(tmp_path / "a.eml", message)).pages
+    assert "the attached files behind the first 50" in page.remarks
+
+
+@pytest.mark.parametrize("name", ["Übersicht – März.txt", "Отчёт.txt", "財政.txt", "plain.txt"])
+def test_names_of_files_keep_their_letters(tmp_path: Path, name: str) -> None:
+    message = mail("a", "See the annex.")
+    message.add_attachment("x", filename=name)
+    (page,) = read_document(kept(tmp_path / "a.eml", message)).pages
+    assert page.remarks == (f"the attached file “{name}”, which is a document of its own",)
+
+
+def test_heads_of_megabytes_are_read_within_the_time_of_a_file(tmp_path: Path) -> None:
+    path = tmp_path / "a.eml"
+    people = b'"x" <a@b.example>, ' * 80_000
+    words = b"=?utf-8?q?=41?= " * 60_000
+    path.write_bytes(b"From: " + people + b"\nSubject: " + words + b"\nX-Other: " + people + b"\n\nSeen.\n")
+    (page,) = read_document(path).pages
+    assert page.text.startswith("From: x <a@b.example>") and page.text.endswith("Seen.")

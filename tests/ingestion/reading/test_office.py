@@ -15,10 +15,19 @@ import pytest
 
 from ingestion.document import Circumstances, read_document
 from ingestion.errors import CancelledError, DocumentError, EncryptedError, MissingProgramError
-from ingestion.reading import office
+from ingestion.reading import office, reader
 from ingestion.reading.formats import MADE, make_pdf
 from ingestion.reading.reader import made_pdf
-from tests.offices import NEEDS_OFFICE, OFFICE, make_docx, make_odt, make_protected, make_slides, saved_as
+from tests.offices import (
+    NEEDS_OFFICE,
+    OFFICE,
+    make_docx,
+    make_odt,
+    make_protected,
+    make_slides,
+    protect,
+    saved_as,
+)
 
 pytestmark = NEEDS_OFFICE
 
@@ -206,6 +215,13 @@ def test_protected_files_ask_for_their_password(tmp_path: Path) -> None:
     assert page.text == "The deficit is 3.2 per cent."
     with made_pdf(path, "a.docx", password="secret") as pdf, pytest.raises(EncryptedError):
         read_document(pdf)
+    # What a maker tells of the pages is as protected as they are.
+    slides = make_slides(tmp_path / "b.pptx", [("Outlook", "A note for the speaker.")])
+    protected = protect(slides, tmp_path / "protected.pptx", "secret")
+    with made_pdf(protected, "b.pptx", password="secret") as pdf:
+        assert b"speaker" not in pdf.read_bytes()
+        (page,) = read_document(pdf, Circumstances("secret")).pages
+        assert page.text.endswith("[notes] A note for the speaker.")
     entry = '<manifest:file-entry manifest:full-path="a"><manifest:encryption-data/></manifest:file-entry>'
     with pytest.raises(DocumentError, match="only LibreOffice itself asks for"):
         read_document(make_odt(tmp_path / "a.odt", manifest=entry))
@@ -218,6 +234,31 @@ def test_without_libreoffice_it_is_said_how_to_get_it(
     original = make_docx(tmp_path / "a.docx", ["Seen."])
     with pytest.raises(MissingProgramError, match="apt-get install libreoffice"):
         office.convert(original, tmp_path, "pdf", name="a.docx")
+
+
+@pytest.mark.parametrize(
+    ("does", "said", "fix"),
+    [
+        ("exec sleep 60", "longer than 3 seconds", "Save it as a PDF"),
+        ("kill -SEGV $$", "LibreOffice cannot open a.docx", "or as a PDF"),
+    ],
+)
+def test_a_program_that_hangs_or_dies_is_said(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, does: str, said: str, fix: str
+) -> None:
+    program = tmp_path / "soffice"
+    program.write_text(f"#!/bin/bash\necho $$ > {tmp_path}/id\n{does}\n")
+    program.chmod(0o755)
+    monkeypatch.setattr(reader, "MAKE_SECONDS", 3.0)
+    original = make_docx(tmp_path / "a.docx", ["Seen."])
+    with (
+        pytest.raises(DocumentError, match=said) as raised,
+        made_pdf(original, "a.docx", soffice=str(program)),
+    ):
+        pass
+    assert fix in (raised.value.hint or "")
+    time.sleep(0.5)
+    assert not Path("/proc", (tmp_path / "id").read_text().strip()).exists()
 
 
 def test_a_cancelled_conversion_leaves_no_process(tmp_path: Path) -> None:

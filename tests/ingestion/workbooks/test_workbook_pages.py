@@ -171,7 +171,7 @@ def test_formulas_hidden_sheets_and_limits_are_said(tmp_path: Path, monkeypatch:
     book.save(tmp_path / "a.xlsx")
     make_pdf(tmp_path / "a.xlsx", tmp_path / "a.made", "a.xlsx")
     made = MadePdf(tmp_path / "a.made")
-    assert made.remarks(1) == ["the formula of B7 = SUM(B1:B6), shown as not calculated"]
+    assert made.remarks(1) == ["the value of B7 = SUM(B1:B6), which was never calculated"]
     (cut,) = made.remarks(2)
     assert cut.startswith(
         "what lies behind 5,000 rows, 200 columns and, of the whole workbook, 150,000 cells"

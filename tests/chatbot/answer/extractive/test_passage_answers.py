@@ -642,3 +642,10 @@ def test_the_row_of_the_answer_for_another_period_comes_first() -> None:
     assert extract_answer(asked, meant, beside=f"{other} {newest}").startswith(of_drawings)
     of_2031 = replace(meant, subject=question.replace("2024-25", "2031"), years=(2031,))
     assert extract_answer(asked, of_2031, beside=newest).startswith("Contingency reserve was 2,050")
+
+
+@pytest.mark.parametrize("bullet", ["•", "\uf0b7", "▪"])
+def test_an_item_of_a_slide_answers_without_a_full_stop(bullet: str) -> None:
+    items = ("Return on equity above 12% in 2024", "Cost of risk of 25 to 30 basis points")
+    slide = "\n".join(["Guidance", *(f"{bullet} {item}" for item in items)])
+    assert "Cost of risk of 25 to 30 basis points" in answer_to("What is the cost of risk?", slide)
