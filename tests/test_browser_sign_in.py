@@ -141,7 +141,7 @@ def test_a_token_that_is_not_right_opens_nothing(
     try:
         sign_in(page, "Ann")
         arrive(page, "Sign in")
-        expect(page.get_by_role("alert")).to_contain_text("what it sent could not be used")
+        expect(page.get_by_role("alert")).to_contain_text("its reply could not be used")
         expect_no_chat(page)
         cookies = [cookie["name"] for cookie in page.context.cookies()]
         assert not [name for name in cookies if name.startswith("_streamlit_user")]
