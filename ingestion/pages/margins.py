@@ -14,6 +14,7 @@ from ingestion.precedence import giving_way
 from ingestion.records import Line, Page, Rect, Span
 
 __all__ = [
+    "EDGES",
     "MARKS",
     "OF_PAGES",
     "PAGE_WORD",
@@ -27,12 +28,17 @@ __all__ = [
     "usual_height",
 ]
 
+# Where headers and footers are. The sides hold those of sheets set sideways.
+EDGES = frozenset({"head", "foot", "side"})
 # Rows at either edge that may be headers and footers. Three take a running title of two lines with the number
 # below; more are taken only in the outer MARGIN of the page. If lines have no places, the first and last
 # EDGE_ROWS lines of the text.
 EDGE_ROWS = 3
 MOST_EDGE_ROWS = 6
 MARGIN = 0.12
+SIDE_MARGIN = 0.08
+# How many lines in the side margins are looked at. More are the numbers of paragraphs or lines.
+MOST_SIDE_LINES = 12
 # A line that is this much higher than others includes a number that stands below it.
 TALL = 1.8
 # Text set sideways is this much higher than wide, and at least this high.
@@ -48,8 +54,10 @@ TRAILING = re.compile(
 SUPPORT = 3
 NEAR = 6
 SAME_HEIGHT = 0.02
-# The fewest words of a line in the margin that says again what the first page has at its edges.
+# A running head may name the section too. Lines that share this many first words, on this share of the pages,
+# are the same.
 SAME_WORDS = 3
+SHARE = 0.3
 # Heads, units and sources of tables repeat as running lines do, and so do rows of figures.
 TABLE_TEXT = re.compile(
     r"(?i)(?:table|chart|figure|box|annex|schedule|exhibit|note)\s(?:\w{0,2}\d|[ivxlc]+\b|\w\b)|(?:notes?"
@@ -75,8 +83,8 @@ _NUMBER_LINE = re.compile(
 class EdgeRow(NamedTuple):
     """Lines that stand beside each other at a page's edge.
 
-    side: "head" or "foot", or "inner" for the row next to the last of heads or feet.
-    depth: rows between it and that edge.
+    side: one of EDGES, or "inner" for the row next to the last of heads or feet.
+    depth: rows between it and that edge, 0 at a side.
     pieces: offsets of its lines in the page's text, from left to right.
     boxes: theirs, empty if places are not known.
     """
@@ -135,7 +143,15 @@ def edge_rows(page: Page, usual: float) -> list[EdgeRow]:
         if line.box.height <= max(UPRIGHT * line.box.width, LOWEST_UPRIGHT):
             parts += _parted(page.text, line, highest)
     level = sorted(parts, key=lambda line: line.box.middle)
-    return [*_outer("head", _beside(level)), *_outer("foot", _beside(level[::-1]))]
+    rows = [*_outer("head", _beside(level)), *_outer("foot", _beside(level[::-1]))]
+    known = {start for row in rows for start, _ in row.pieces}
+    others = [line for line in lines if line.start not in known]
+    sides = [line for line in others if line.box.x1 <= SIDE_MARGIN or line.box.x0 >= 1 - SIDE_MARGIN]
+    for line in sides[:MOST_SIDE_LINES]:
+        # No level line is beside a header or footer there.
+        if not any(_level_with(line.box, other.box) for other in level):
+            rows.append(EdgeRow("side", 0, ((line.start, line.end),), (line.box,)))
+    return rows
 
 
 def _rows_of_text(text: str) -> list[EdgeRow]:
@@ -154,18 +170,26 @@ _Key = tuple[str, str, str, int]
 def running_lines(pages: Sequence[Page]) -> frozenset[str]:
     """Returns the shapes (see line_shape) of headers and footers.
 
-    These run through the edges of at least SUPPORT near pages in the same place.
+    These run through the edges of at least SUPPORT near pages in the same place. A shape that ends in "…" is
+    a beginning that lines at the edges of at least SHARE of all pages have in common.
 
     pages: with their labels.
     """
     usual = usual_height(pages)
     whole: dict[_Key, list[int]] = defaultdict(list)
+    begun: dict[_Key, list[int]] = defaultdict(list)
     for index, page in enumerate(giving_way(pages)):
         for (start, end), shape, row in _edge_lines(page, usual):
             words = _words(page, start, end) if row.boxes else shape
+            first = _beginning(shape)
             for place in _places(row):
                 whole[shape, words, *place].append(index)
-    return frozenset(key[0] for key, indexes in whole.items() if _near(indexes))
+                if first:
+                    begun[first, _beginning(words), *place].append(index)
+    often = max(SUPPORT, SHARE * len(pages))
+    running = {key[0] for key, indexes in whole.items() if _near(indexes)}
+    running |= {key[0] for key, indexes in begun.items() if len(set(indexes)) >= often}
+    return frozenset(running)
 
 
 def running_spans(
@@ -183,7 +207,7 @@ def running_spans(
         if page.label and not shape.strip(MARKS):
             runs = line.strip(MARKS) in page.label.split("–")
         else:
-            runs = shape in running
+            runs = not running.isdisjoint({shape, _beginning(shape)})
         if runs or (not row.depth and (is_number_line(line, own) or _repeats(line, row, opening))):
             end += page.text.startswith("\n", end)
             spans.add((start, end))
@@ -250,6 +274,17 @@ def _places(row: EdgeRow) -> list[tuple[str, int]]:
     band = row.boxes[0].middle / (2 * SAME_HEIGHT)
     bands = [(row.side + " band", int(band)), (row.side + " next", int(band + 0.5))]
     return bands if row.depth else [(row.side, 0), *bands]
+
+
+def _beginning(shape: str) -> str:
+    """Returns the first words of a running head that names the section after them.
+
+    Returns "" for a line without any more words, and for sentences.
+    """
+    words = shape.split()
+    if len(words) > SAME_WORDS and not shape.endswith((".", ",", ";")):
+        return " ".join(words[:SAME_WORDS]) + " …"
+    return ""
 
 
 def _outer(side: str, rows: Sequence[Sequence[Line]]) -> Iterator[EdgeRow]:

@@ -7,7 +7,7 @@ from bisect import bisect
 from collections import Counter, defaultdict
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
-from itertools import chain, product
+from itertools import chain, pairwise, product
 from typing import NamedTuple
 
 from ingestion.language.currencies import DRAWN_SIGNS
@@ -15,6 +15,7 @@ from ingestion.language.months import MONTH_NAME, MONTH_WORDS
 from ingestion.language.scales import SCALE_WORD
 from ingestion.language.vocabulary import either
 from ingestion.pages.margins import (
+    EDGES,
     MARKS,
     OF_PAGES,
     PAGE_WORD,
@@ -24,7 +25,7 @@ from ingestion.pages.margins import (
     usual_height,
 )
 from ingestion.precedence import giving_way
-from ingestion.records import Page
+from ingestion.records import Page, Rect
 
 __all__ = ["page_labels", "roman_value"]
 
@@ -37,6 +38,15 @@ SUPPORT = 3
 NAMED_SUPPORT = 2
 NEAR = 6
 REACH = 20
+# How many runs of one step are followed at once. Only rows of tables that count along with the pages make
+# more.
+MOST_OPEN = 16
+# The greatest differences within one place, as shares of the page: half a line of height, the width that two
+# more digits take, and printing in register.
+SAME_HEIGHT = 0.02
+SAME_SIDE = 0.03
+IN_REGISTER = 0.008
+WIDEST_NUMBER = 0.15
 # Numbers in step that could be years are heads of columns, unless there are this many.
 YEARS = range(1900, 2101)
 YEARS_SUPPORT = 12
@@ -50,6 +60,7 @@ NUMBER = re.compile(
 LETTER = re.compile(r"[^\W\d_]")
 BRACKETED = re.compile(r"^[(\[]\s?(\d{1,4}|[ivxlc]{1,8})\s?[)\]]$")
 PREFIXED = re.compile(r"^(.*?)(\d{1,4})$")
+DASHES = ("-", "–", ".")
 PAGE_BEFORE = re.compile(rf"(?i)(?:^|[\s|]){PAGE_WORD}$")
 PAGES_AFTER = re.compile(rf"(?i)^{OF_PAGES}\b")
 # "continued on page 12" gives no page number, nor does a number that counts something else ("table 12").
@@ -77,9 +88,10 @@ class _Number(NamedTuple):
     label: the number as printed.
     form: the kind of numeral, or what stands before the value ("A-").
     value: what it counts.
-    side: that of its row.
+    side, depth: those of its row.
     named: it says that it is a page's.
     around: shapes of what stands before and after it in its row.
+    box: None if it is not known.
     """
 
     page: int
@@ -87,8 +99,10 @@ class _Number(NamedTuple):
     form: str
     value: int
     side: str
+    depth: int
     named: bool
     around: tuple[str, str]
+    box: Rect | None
 
     @property
     def alone(self) -> bool:
@@ -125,6 +139,8 @@ def page_labels(pages: Sequence[Page], embedded: Sequence[str | None]) -> list[t
     usual = usual_height(pages)
     found = [_numbers_of(index, page, usual) for index, page in enumerate(giving_way(pages))]
     chosen = _chosen(found)
+    _add_pairs(chosen, found)
+    _add_strays(chosen, found)
     labels = _facing_labels(pages, usual) | {page: number.label for page, number in chosen.items()}
     printed = list(map(labels.get, range(len(pages))))
     return list(map(_label_of, printed, _borne_out(printed, embedded), found))
@@ -132,7 +148,7 @@ def page_labels(pages: Sequence[Page], embedded: Sequence[str | None]) -> list[t
 
 def _numbers_of(index: int, page: Page, usual: float) -> list[_Number]:
     """Returns what may be a page number on one page."""
-    rows = (row for row in edge_rows(page, usual) if row.side != "inner")
+    rows = (row for row in edge_rows(page, usual) if row.side in EDGES)
     return [number for row in rows for number in _numbers(index, page.text, row)]
 
 
@@ -170,7 +186,7 @@ def _half(page: Page, *, left: bool) -> Page | None:
 def _face(first: _Number, second: _Number) -> bool:
     """Whether two numbers are those of facing pages: in succession, each alone, outermost or beside the same
     words."""
-    if (first.form, first.value + 1, first.side) != (second.form, second.value, second.side):
+    if first.form != second.form or first.value + 1 != second.value or not _same_place(first, second):
         return False
     if not first.around[0] and not second.around[1] and first.value not in YEARS:
         return True
@@ -216,7 +232,11 @@ def _numbers(page: int, text: str, row: EdgeRow) -> Iterator[_Number]:
         if not value or counts_another or (named and REFERENCE.search(before)):
             continue
         around = (line_shape(before.strip(MARKS)), line_shape(after.strip(MARKS)))
-        yield _Number(page, label, kind, value, row.side, named, around)
+        box = row.boxes[at] if row.boxes else None
+        if box:  # all characters are taken as equally wide
+            left, right = (box.x0 + place * box.width / len(piece) for place in match.span(1))
+            box = replace(box, x0=left, x1=right)
+        yield _Number(page, label, kind, value, row.side, row.depth, named, around, box)
 
 
 def _read(token: str) -> tuple[str, int]:
@@ -238,9 +258,9 @@ def _chosen(found: Sequence[_Numbers]) -> dict[int, _Number]:
 
     Of several series the one with the most support counts.
     """
-    steps: dict[tuple[str, int, str], list[_Number]] = defaultdict(list)
+    steps: dict[tuple[str, int], list[_Number]] = defaultdict(list)
     for number in chain.from_iterable(found):
-        steps[number.form, number.step, number.side].append(number)
+        steps[number.form, number.step].append(number)
     candidates = sorted(chain.from_iterable(map(_series, steps.values())), key=_rank)
     chosen = dict[int, _Number]()
     for series in candidates:
@@ -257,20 +277,25 @@ def _rank(series: _Numbers) -> tuple[int, bool]:
 
 
 def _series(step: _Numbers) -> list[list[_Number]]:
-    """Returns the series among numbers of one form, offset to their pages and side; step: in page order."""
+    """Returns the series among numbers of one form and one offset to their pages; step: in page order."""
     runs = list[list[_Number]]()
+    near = list[list[_Number]]()
     for number in step:
-        if runs and 0 < number.page - runs[-1][-1].page <= REACH:
-            runs[-1].append(number)
+        near = [run for run in near if number.page - run[-1].page <= REACH][-MOST_OPEN:]
+        earlier = (run for run in near if number.page > run[-1].page)
+        same = [run for run in earlier if _is_in_a_place(number, run[-2:])]
+        if same:
+            same[-1].append(number)
         else:
-            runs.append([number])
+            near.append([number])
+            runs.append(near[-1])
     return list(filter(None, map(_kept, runs)))
 
 
 def _kept(run: _Numbers) -> list[_Number]:
     """Returns the numbers of a run that make a series, none if there are too few of them.
 
-    They stand alone in their rows, or beside words that run too.
+    They stand alone in their rows, or beside words that run too, or exactly as high as such numbers.
     """
     shapes = Counter(chain.from_iterable(number.words for number in run))
     repeated = {shape for shape, times in shapes.items() if times > 1}
@@ -278,7 +303,13 @@ def _kept(run: _Numbers) -> list[_Number]:
     years = [number for number in sure if number.form == "" and number.value in YEARS]
     if not _is_dense(sure) or len(sure) == len(years) < YEARS_SUPPORT:
         return []
-    return sure
+    known = {number.page for number in sure}
+    heights = {round(number.box.y1 / IN_REGISTER) for number in sure if number.box}
+    return [
+        number
+        for number in run
+        if number.page in known or (number.box and round(number.box.y1 / IN_REGISTER) in heights)
+    ]
 
 
 def _is_dense(sure: _Numbers) -> bool:
@@ -288,10 +319,121 @@ def _is_dense(sure: _Numbers) -> bool:
     return any(last.page - first.page <= NEAR for first, last in ends)
 
 
+def _same_place(first: _Number, second: _Number) -> bool:
+    """Whether two numbers stand in the same place.
+
+    If one page is odd and the other even, one place may mirror the other.
+    """
+    if first.side != second.side:
+        return False
+    if first.box is None or second.box is None:
+        return True
+    level = abs(first.box.middle - second.box.middle) <= SAME_HEIGHT
+    if not level and not _same_row(first, second):
+        return False
+    if all(first.around) and all(second.around):
+        return not first.words.isdisjoint(second.words)
+    facing = replace(second.box, x0=1 - second.box.x1, x1=1 - second.box.x0)
+    is_facing = (first.value - second.value) % 2 == 1
+    return _aligned(first.box, second.box) or (is_facing and _aligned(first.box, facing))
+
+
+def _same_row(first: _Number, second: _Number) -> bool:
+    """Whether numbers at different heights stand in the same row from the edge, in the same company."""
+    alike = first.around == second.around or (first.alone and second.alone)
+    return first.side != "side" and first.depth == second.depth and alike
+
+
+def _aligned(first: Rect, second: Rect) -> bool:
+    """Whether two boxes begin, end or centre alike.
+
+    Boxes too wide for a number need only overlap: where the number is in them is not known.
+    """
+    if max(first.width, second.width) > WIDEST_NUMBER:
+        return first.overlap(second) >= 0
+    left = first.x0 - second.x0
+    right = first.x1 - second.x1
+    return min(abs(left), abs(right), abs(left + right) / 2) <= SAME_SIDE
+
+
+def _add_pairs(chosen: dict[int, _Number], found: Sequence[_Numbers]) -> None:
+    """Adds numbers alone on two successive pages, the second the next after the first.
+
+    Numbers of the series before or after them must stand in their place. Such pages are parts of two pages
+    with numbers of their own.
+    """
+    for page, following in enumerate(pairwise(found)):
+        if not chosen.keys().isdisjoint({page, page + 1}):
+            continue
+        near = [chosen[other] for other in range(page - REACH, page + REACH) if other in chosen]
+        pairs = [
+            (first, second)
+            for first, second in product(*following)
+            if first.alone
+            and second.alone
+            and (first.form, first.step) == (second.form, second.step)
+            and _same_place(first, second)
+            and _is_in_a_place(first, near)
+        ]
+        if len({second.label for _, second in pairs}) == 1:
+            chosen[page], chosen[page + 1] = pairs[0]
+
+
+def _is_in_a_place(number: _Number, near: _Numbers) -> bool:
+    """Whether a number stands in the place of one of those near it."""
+    return any(_same_place(number, other) for other in near)
+
+
+def _add_strays(chosen: dict[int, _Number], found: Sequence[_Numbers]) -> None:
+    """Adds numbers that fit the series before or after them.
+
+    Each stands alone, at a side, or beside what stands beside theirs. It is the next number in another place
+    of the page (a sheet set sideways), or a number between theirs in their place (pages left out, or put in).
+    """
+    pages = sorted(chosen)
+    running = {shape for number in chosen.values() for shape in number.words}
+    for page, numbers in enumerate(found):
+        if page in chosen:
+            continue
+        beside = [chosen[other] for other in _nearest(pages, page) if abs(other - page) <= REACH]
+        sure = (
+            number
+            for number in numbers
+            if number.alone or number.side == "side" or not running.isdisjoint(number.words)
+        )
+        fitting = [number for number in sure if _fits(number, beside)]
+        if len({number.label for number in fitting}) == 1:
+            chosen[page] = fitting[0]
+
+
 def _nearest(known: Sequence[int], page: int) -> Sequence[int]:
     """Returns the last of the known pages before a page or that itself, and the first one after it."""
     place = bisect(known, page)
     return known[max(0, place - 1) : place + 1]
+
+
+def _fits(number: _Number, beside: _Numbers) -> bool:
+    """Whether a number fits the one or two chosen numbers beside it.
+
+    It is what both make it (or one, if it says that it is a page's). Or it stands in the place of one, and is
+    what that makes it or as surely a page number. Or it counts on between the two in their place.
+    """
+    alike = [other for other in beside if other.form == number.form]
+    in_step = [other for other in alike if other.step == number.step]
+    if len(in_step) > (not number.named):
+        return True
+    there = [other for other in beside if _same_place(number, other)]
+    if any(other in in_step or _says_as_much(number, other) for other in there):
+        return True
+    if len(alike) != 2 or not all(other in there for other in alike):
+        return False
+    return alike[0].value < number.value < alike[1].value
+
+
+def _says_as_much(number: _Number, other: _Number) -> bool:
+    """Whether both say that they are page numbers, by a word or by naming their part."""
+    in_part = number.alone and number.form.endswith(DASHES) and other.form.endswith(DASHES)
+    return (number.named and other.named) or in_part
 
 
 def _borne_out(printed: Sequence[str | None], embedded: Sequence[str | None]) -> list[str | None]:

@@ -68,6 +68,18 @@ def test_a_body_is_the_page_without_its_running_lines() -> None:
     assert running_spans(Page(9, ""), running_lines([])) == ()
 
 
+def test_a_running_head_is_found_behind_a_footnote() -> None:
+    texts = [
+        (
+            f"{word} first.\n{word} second.\n{word} third.\nStatement of 2025 {word}\n1 {word} "
+            f"footnote.\nMinistry {n}"
+        )
+        for n, word in enumerate(WORDS[:5])
+    ]
+    second = cut(unplaced(texts))[1]
+    assert second.startswith("Statement of 2025 levy\n")
+
+
 def test_heads_and_feet_stand_at_the_edges_wherever_the_text_has_them() -> None:
     foot = (0.94, 0.1, 0.3, "Ministry of Finance")
     pages, expected = [], []

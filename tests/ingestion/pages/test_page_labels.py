@@ -157,7 +157,7 @@ def test_a_foot_is_at_the_foot_wherever_the_text_has_it(place: int) -> None:
 
 
 def test_numbers_alternate_between_the_outer_edges_beside_the_name_of_the_section() -> None:
-    sections = ["Overview", "Overview", "Overview", "Overview", "Debt", "Debt", "Debt", "Debt"]
+    sections = ["Overview", "Overview", "Overview", "Debt", "Debt", "Debt", "Risks", "Risks"]
     sheets = []
     for number, section in enumerate(sections, 40):
         even = number % 2 == 0
@@ -176,7 +176,13 @@ def test_many_series_in_one_document() -> None:
 
 def test_pages_left_out_and_put_in() -> None:
     names = ["1", "2", "3", "4", "", "5", "6", "7", "11", "12", "13", "15", "19", "20", "21"]
-    assert found(*numbered(names)) == [*known(names[:11]), None, *names[12:]]  # "15" is in no series
+    assert found(*numbered(names)) == known(names)
+
+
+def test_a_part_of_two_pages_in_the_place_of_the_series() -> None:
+    names = [*numbers(1, 7), "1", "2", "", "", ""]
+    assert found(*numbered(names)) == known(names)
+    assert found(*numbered(["1", "2"])) == [None, None]
 
 
 def test_two_documents_bound_together() -> None:
