@@ -18,6 +18,7 @@ from pypdf.generic import TextStringObject
 from ingestion.errors import DocumentError
 from ingestion.reading.formats import ATTACHED, MadePage
 from ingestion.reading.plain_text import draw_lines
+from ingestion.reading.web_pages import visible_part
 
 __all__ = ["make"]
 
@@ -42,11 +43,13 @@ def make(original: Path, target: Path, name: str, password: str | None) -> list[
         heads = {head: str(mail[head]) for head in SHOWN if mail[head]}
         body, files = mail.get_body(("plain", "html")), _files_of(mail)
         text = str(body.get_content()) if body is not None else ""
+        hidden = tuple[str, ...]()
         if not mail:  # without a head
             raise ValueError
         if body is not None and body.get_content_subtype() == "html":
             reader = _TextOfHtml()
-            reader.feed(text)
+            markup, hidden = visible_part(text)
+            reader.feed(markup)
             reader.close()
             text = "\n".join(" ".join(line.split()) for line in "".join(reader.parts).splitlines())
     except Exception as error:  # the parser raises anything on broken mail
@@ -60,7 +63,7 @@ def make(original: Path, target: Path, name: str, password: str | None) -> list[
         for called, data in files.items():
             writer.add_attachment(called, data).alternative_name = TextStringObject(called)
         writer.write(target)
-    remarks = (f"{ATTACHED}s behind the first {MOST_FILES}",) * (len(files) == MOST_FILES)
+    remarks = hidden + (f"{ATTACHED}s behind the first {MOST_FILES}",) * (len(files) == MOST_FILES)
     return [MadePage(1, remarks=remarks)]
 
 

@@ -19,8 +19,10 @@ from zipfile import BadZipFile, ZipFile
 
 from ingestion.errors import DocumentError, EncryptedError, MissingProgramError
 from ingestion.reading.formats import OLE, MadePage
+from ingestion.reading.plain_text import decoded
+from ingestion.reading.web_pages import visible_part
 
-__all__ = ["convert", "make", "make_slides"]
+__all__ = ["convert", "make", "make_slides", "make_web_page"]
 
 INSTALL = (
     "Install it: apt-get install libreoffice-writer-nogui libreoffice-impress-nogui libreoffice-calc-nogui. "
@@ -46,6 +48,8 @@ OPTIONS = (
 PROFILE = """<?xml version="1.0" encoding="UTF-8"?>
 <oor:items xmlns:oor="http://openoffice.org/2001/registry">{}</oor:items>"""
 ITEM = '<item oor:path="{}"><prop oor:name="{}" oor:op="fuse"><value>{}</value></prop></item>'
+# Bytes of a web page in which its encoding is sought.
+DECLARED_WITHIN = 2_048
 LARGEST_MANIFEST = 1_000_000
 # Characters of the notes of one slide.
 LONGEST_NOTES = 5_000
@@ -59,6 +63,21 @@ def make(original: Path, target: Path, name: str, password: str | None) -> list[
     """A maker of PDFs, see `formats`."""
     convert(original, target.parent, "pdf", name=name, password=password).rename(target)
     return []
+
+
+def make_web_page(original: Path, target: Path, name: str, password: str | None) -> list[MadePage]:
+    """The same of what a browser shows of a web page."""
+    data = original.read_bytes()
+    declared = re.search(rb"charset\s*=\s*[\"']?([\w-]{1,40})", data[:DECLARED_WITHIN])
+    try:
+        text = data.decode(declared[1].decode() if declared else "utf-8")
+    except (LookupError, UnicodeDecodeError):
+        text = decoded(data)
+    markup, remarks = visible_part(text)
+    page = target.with_name("shown.html")
+    page.write_bytes(markup.encode("ascii", "xmlcharrefreplace"))
+    make(page, target, name, password)
+    return [MadePage(1, remarks=remarks)]
 
 
 def make_slides(original: Path, target: Path, name: str, password: str | None) -> list[MadePage]:

@@ -102,3 +102,11 @@ def test_heads_of_megabytes_are_read_within_the_time_of_a_file(tmp_path: Path) -
     path.write_bytes(b"From: " + people + b"\nSubject: " + words + b"\nX-Other: " + people + b"\n\nSeen.\n")
     (page,) = read_document(path).pages
     assert page.text.startswith("From: x <a@b.example>") and page.text.endswith("Seen.")
+
+
+def test_words_that_the_html_of_mail_hides_are_left_out_and_said(tmp_path: Path) -> None:
+    message = mail("a", html="<p style='display:none'>Pay 9 crowns</p><p>Pay 3 crowns</p>")
+    (page,) = read_document(kept(tmp_path / "a.eml", message)).pages
+    assert "Pay 3 crowns" in page.text
+    assert "Pay 9" not in page.text
+    assert "3 words that the web page hides: “Pay 9 crowns”" in page.remarks
