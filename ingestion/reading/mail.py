@@ -17,8 +17,8 @@ from pypdf.generic import TextStringObject
 
 from ingestion.errors import DocumentError
 from ingestion.reading.formats import ATTACHED, MadePage
+from ingestion.reading.hidden_markup import visible_part
 from ingestion.reading.plain_text import draw_lines
-from ingestion.reading.web_pages import visible_part
 
 __all__ = ["make"]
 

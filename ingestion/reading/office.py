@@ -19,8 +19,8 @@ from zipfile import BadZipFile, ZipFile
 
 from ingestion.errors import DocumentError, EncryptedError, MissingProgramError
 from ingestion.reading.formats import OLE, MadePage
+from ingestion.reading.hidden_markup import visible_part
 from ingestion.reading.plain_text import decoded
-from ingestion.reading.web_pages import visible_part
 
 __all__ = ["convert", "make", "make_slides", "make_web_page"]
 

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from ingestion.document import read_document
-from ingestion.reading.web_pages import visible_part
+from ingestion.reading.hidden_markup import visible_part
 from tests.offices import NEEDS_OFFICE
 
 HIDDEN = [

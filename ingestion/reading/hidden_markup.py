@@ -19,7 +19,7 @@ TAGS = re.compile(r"(?s)(<!--.*?(?:-->|\Z)|<[a-zA-Z/][^>]{0,9999}>)")
 STYLE = re.compile(r"(?is)<style\b[^>]{0,999}>(.*?)(?:</style|\Z)")
 TAG = re.compile(r"<(/?)(\w+)")
 HIDES = re.compile(
-    r"(?i)display\s*:\s*none|visibility\s*:\s*(?:hidden|collapse)|opacity\s*:\s*0(?![.\d])|font-size\s*:\s*0(?![.\d])"
+    r"(?i)display\s*:\s*none|visibility\s*:\s*(?:hidden|collapse)|(?:opacity|font-size)\s*:\s*0(?![.\d])"
     r"|(?:text-indent|left|top)\s*:\s*-\d{4}|[\"'\s]hidden(?=[\s=/>])|^<(?:template|noscript|iframe|object)\b"
 )
 SELECTOR = re.compile(r"\w*[.#]([\w-]+)")
