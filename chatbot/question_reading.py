@@ -215,7 +215,7 @@ COMPUTED = frozenset(
 NO_SUBJECT = COMPUTED | frozenset(
     terms(
         """
-        sum total amount value number year years annual fiscal financial academic ended end period respective
+        sum total amount value number year years annual fiscal financial ended end period respective
         respectively company recorded reported nominal rate level least less against
         """
     )

@@ -5,7 +5,7 @@ It does not recognise intents.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass
 
 from chatbot.answer.citations.citation_keys import escape_keys
@@ -203,25 +203,24 @@ class WholeDocument:
         hits = self._finder.pages_of(document.version, document.name, {*pages, *listed})
         return self._answering.prompt(question, hits)
 
-    def _listed(self, prompt: Prompt, document: _Parts, most: int) -> list[str]:
-        """Lines for the parts of a document, each with its key."""
+    def _headings(self, prompt: Prompt, document: _Parts, most: int) -> Iterator[tuple[Section, str]]:
+        """Parts of a document, each with its line, which has its key."""
         keys = {hit.page: key for key, hit in prompt.sources.items()}
-        lines = []
         for part in _chosen(document.parts, most):
             if part.page in keys and not find_instructions(part.title):
-                lines.append(f"• “{escape_keys(part.title)}” [{keys[part.page]}]")
-        return lines
+                yield part, f"• “{escape_keys(part.title)}” [{keys[part.page]}]"
+
+    def _listed(self, prompt: Prompt, document: _Parts, most: int) -> list[str]:
+        return [line for _, line in self._headings(prompt, document, most)]
 
     def _told(self, prompt: Prompt, document: _Parts) -> list[str]:
-        """The parts of a document, each with the first sentence below its heading and their key."""
+        """The lines of the parts that have a sentence below their heading on its page, each with that."""
         lines = []
-        for part in _chosen(document.parts, FEW_HEADINGS):
+        for part, line in self._headings(prompt, document, FEW_HEADINGS):
             if part.title not in " ".join(document.texts[part.page - 1].split()):
                 continue  # then nothing shows what stands below it
             first = main_points(_of_page(prompt, part.page), 1, None, after=(part.title, part.page))
-            if first and not find_instructions(part.title):
-                key = next(key for key, hit in prompt.sources.items() if hit.page == part.page)
-                lines.append(f"• “{escape_keys(part.title)}” [{key}]\n{first[0]}")
+            lines += [f"{line}\n{sentence}" for sentence in first]
         return lines
 
     def _title(self, document: _Parts, part: Section | None) -> str:

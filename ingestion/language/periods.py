@@ -124,7 +124,7 @@ _WAYS = (
     rf"(?P<part>{_PART}){_OF}(?:<years>|{_LAST})",
     rf"<year>(?:{_GAP}|[:-] ?)?(?P<part>{YEAR_PART})",
     rf"(?:{FISCAL} ?['’]?)?{_TWO}[ -]?(?P<part>[QH][1-4]|[1-4][QH])",
-    rf"(?:FY|fiscal year|financial year|fiscal)[ \u00a0'’-]{{0,2}}(?:<years>|<two>{_RANGE})",
+    rf"(?:FY|(?:fiscal|financial|academic) year|fiscal)[ \u00a0'’-]{{0,2}}(?:<years>|<two>{_RANGE})",
     rf"CY ?['’]?<two>{_RANGE}",
     rf"{_ALONE}(?:(?:<year>|(?=[0-4])<two>)(?P<letter>{_LETTER})|<year>(?-i:[a-z])){_HEAD_ENDS}",
     rf"(?:\A|(?<= > ))<year>(?= (?-i:{CODE})(?:\Z| > ))",

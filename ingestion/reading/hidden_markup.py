@@ -31,22 +31,30 @@ def visible_part(written: str) -> tuple[str, tuple[str, ...]]:
     """A web page without what it hides, and remarks as in Page."""
     hiding = _hiding("".join(STYLE.findall(written)))
     kept, words = list[str](), list[str]()
-    # The name of the element that hides what comes, and how many of that name are open.
-    hider, deep = "", 0
+    hider, depth = "", 0  # the element that hides what comes, and how many of its name are open
     for part in TAGS.split(written):
-        ends, name = tag.groups() if (tag := TAG.match(part.casefold())) else ("", "")
-        if name == hider in ENDS_ITSELF and not ends:
-            deep = 0
-        if not deep and not ends and name and name not in EMPTY:
-            own = unescape(part)
-            hider = name if HIDES.search(own) or hiding & {*re.findall(r"[\w-]+", own)} else ""
-        was, deep = deep, max(0, deep + (name == hider != "") * (-1 if ends else 1))
-        if not was and not deep:
+        tag = TAG.match(part.casefold())
+        is_end, name = (bool(tag[1]), tag[2]) if tag else (False, "")
+        if name == hider and name in ENDS_ITSELF and not is_end:
+            depth = 0
+        if depth:
+            if name == hider and name:
+                depth += -1 if is_end else 1
+            elif not tag:
+                words += unescape(part).split()
+        elif name and not is_end and name not in EMPTY and _hides(part, hiding):
+            hider, depth = name, 1
+        else:
             kept.append(part)
-        elif not tag:
-            words += unescape(part).split()
     said = one_line(" ".join(words), most=LONGEST_SAID)
-    return "".join(kept), (f"{len(words):,} words that the web page hides: “{said}”",) * bool(said)
+    remarks = (f"{len(words):,} words that the web page hides: “{said}”",) if said else ()
+    return "".join(kept), remarks
+
+
+def _hides(tag: str, names: set[str]) -> bool:
+    """Whether a tag hides its element, itself or by one of these classes and ids."""
+    own = unescape(tag)
+    return bool(HIDES.search(own) or names.intersection(re.findall(r"[\w-]+", own)))
 
 
 def _hiding(style: str) -> set[str]:

@@ -61,7 +61,7 @@ def with_pages(target: Path, pages: Sequence[MadePage], password: str | None) ->
     known = [{**made._asdict(), "read": made.read and page_to(made.read)} for made in pages]
     writer, kept = pypdf.PdfWriter(clone_from=target), StreamObject()
     kept.set_data(json.dumps(known).encode())
-    writer.root_object[NameObject(KEY)] = writer._add_object(kept.flate_encode())
+    writer.root_object[NameObject(KEY)] = kept.flate_encode()  # written as an object of its own
     if password:
         writer.encrypt(password, algorithm="AES-256")
     writer.write(target)
