@@ -5,7 +5,7 @@ import os
 from contextlib import suppress
 
 # That of pyproject.toml and of the newest entry in CHANGELOG.md, to which a test holds it.
-__version__ = "0.9.0"
+__version__ = "0.10.0"
 
 # onnxruntime looks up its maker's host and keeps a device id and a queue of events in the user's cache,
 # unless it finds this when it is loaded. Chroma may load it too: whatever imports either of them imports this

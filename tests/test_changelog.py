@@ -45,3 +45,10 @@ def test_each_version_tells_of_known_kinds_of_changes_in_their_order() -> None:
         assert kinds == [kind for kind in KINDS if kind in kinds], title
         with_changes = re.findall(r"(?m)^### .*\n\n- ", section)
         assert len(kinds) == len(with_changes), title
+
+
+def test_each_version_has_at_most_twelve_lines() -> None:
+    for section in re.split(r"(?m)^## ", TEXT)[2:]:
+        title, _, text = section.partition("\n")
+        lines = [line for line in text.splitlines() if line and not line.startswith("#")]
+        assert len(lines) <= 12, title
