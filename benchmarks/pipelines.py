@@ -97,7 +97,7 @@ class Ours:
             with _Look(chatbot, paths[-1].name, query) as look:
                 results = list(chatbot.add([Upload(path) for path in paths], progress=embedded))
                 complete = time.perf_counter() - started
-        if failed := [result.error for result in results if result.error or result.warning]:
+        if failed := [result.error for result in results if result.error]:
             raise RuntimeError(f"not all documents were added: {failed[0]}")
         if not look.found:
             raise RuntimeError(f"a keyword search for {query!r} does not find {paths[-1].name}")
