@@ -539,7 +539,7 @@ class Catalog(Jobs, FoundTitles, RememberedDocuments, Corrections, Seals):
         """Gives a stored version the names that its bytes have in an imported archive, unless other documents
         have them. Returns whether there were any.
         """
-        remembered = self.remembered().get(version.sha256, [])
+        remembered = self.remembered_names(version.sha256)
         if not remembered:
             return False
         with self.write() as connection:

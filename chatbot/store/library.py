@@ -748,11 +748,11 @@ class Library:
         unlisted = self._unlisted()
         times = self.copies.times() if unlisted else {}
         for digest in unlisted:
-            beside = self.copies.beside(digest)
-            for name in beside.names:
+            languages = self.copies.beside(digest).languages
+            for name, removed_at in self._names_kept(digest):
                 # What came before the document's latest change was refused, or is no longer wanted.
-                if name.removed_at is None and self.catalog.changed_at(name.name) < times.get(digest, 0.0):
-                    self.catalog.wait(name.name, digest, recovered=True, languages=beside.languages)
+                if removed_at is None and self.catalog.changed_at(name) < times.get(digest, 0.0):
+                    self.catalog.wait(name, digest, recovered=True, languages=languages)
 
     def _unlisted(self) -> list[str]:
         """Returns the kept copies that the catalogue does not know, in the order in which they were taken.
@@ -764,11 +764,12 @@ class Library:
 
     def _unlisted_named(self, name: str) -> list[str]:
         """Returns the kept copies under this name that the catalogue does not know."""
-        return [
-            digest
-            for digest in self._unlisted()
-            if name in map(attrgetter("name"), self.copies.beside(digest).names)
-        ]
+        return [digest for digest in self._unlisted() if name in dict(self._names_kept(digest))]
+
+    def _names_kept(self, digest: str) -> list[tuple[str, float | None]]:
+        """Returns (name, when it was removed) of what lies beside a copy, else of an imported archive."""
+        kept = [(name.name, name.removed_at) for name in self.copies.beside(digest).names]
+        return kept or self.catalog.remembered_names(digest)
 
     def _erase(self, versions: Sequence[int]) -> bool:
         """Erases versions. Returns whether there was anything to erase."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from chatbot.store.database import Stored
-from chatbot.store.digests import digest_in
+from chatbot.store.digests import digests_in
 from chatbot.store.jobs import UNREAD_ROWS
 
 __all__ = ["EVERY_NAME", "REMEMBERED_SCHEMA", "RememberedDocuments"]
@@ -31,13 +31,14 @@ from (
 class RememberedDocuments(Stored):
     """The names that wait for their files, by SHA-256."""
 
-    def remembered(self) -> dict[str, list[tuple[str, float | None]]]:
-        """Returns SHA-256 -> (name, when it was removed or replaced, None for neither) of what waits."""
-        found: dict[str, list[tuple[str, float | None]]] = {}
-        rows = self.read("select sha256, name, removed_at from remembered order by removed_at is not null")
-        for digest, name, removed_at in rows:
-            found.setdefault(digest_in(digest), []).append((name, removed_at))
-        return found
+    def remembered(self) -> set[str]:
+        """Returns the SHA-256 of every file that waits."""
+        return digests_in(self.read("select distinct sha256 from remembered"))
+
+    def remembered_names(self, digest: str) -> list[tuple[str, float | None]]:
+        """Returns (name, when it was removed or replaced, None for neither) of one file."""
+        names = "select name, removed_at from remembered where sha256 = ? order by removed_at is not null"
+        return [(name, removed_at) for name, removed_at in self.read(names, (digest,))]
 
     def forget_removed(self, before: float) -> None:
         """Forgets what was removed or replaced before that time, in seconds since the epoch."""
