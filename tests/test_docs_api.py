@@ -41,7 +41,7 @@ CONDITIONS = (
 )
 # What an answer must begin with, or have in its first paragraph, over all samples; () for a refusal.
 RIGHT = {
-    "What is the deficit ceiling?": ("Deficit ceiling (of GDP) was 3.0%",),
+    "What is the deficit ceiling?": ("Deficit ceiling (of GDP): 3.0%",),
     "By when must the debt anchor be met?": ("The anchor must be met at the latest on 31 March 2030.",),
     "Under what conditions may the rules be suspended?": CONDITIONS,
     "What is public debt at the end of 2026?": ("Public debt, end of year was 61.2% (2026 budget).",),

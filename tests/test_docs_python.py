@@ -61,7 +61,7 @@ def test_every_example_works_and_shows_something(shown: dict[str, str]) -> None:
 @pytest.mark.parametrize(
     ("part", "wanted"),
     [
-        ('with FinPolicy("my-store")', "Deficit ceiling (of GDP) was 3.0%"),
+        ('with FinPolicy("my-store")', "Deficit ceiling (of GDP): 3.0%"),
         ("in answer.numbers", "Total expenditure was 151,510 million (2025-26 budget)."),
         ("policy.stream(", "(a) real gross domestic product falls"),
         ("comparison.to_pandas()", "145,005 million"),

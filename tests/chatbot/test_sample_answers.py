@@ -43,7 +43,7 @@ def test_a_ceiling_is_compared_by_its_limit_and_not_by_the_plan(
     chatbot: Chatbot, limit: str, verdict: str
 ) -> None:
     answer = answer_to(chatbot, f"Is the deficit ceiling above {limit}?")
-    assert answer.text.startswith(f"{verdict} Deficit ceiling (of GDP) was 3.0% (Limit). [S1]")
+    assert answer.text.startswith(f"{verdict} Deficit ceiling (of GDP): 3.0% (Limit). [S1]")
 
 
 @pytest.fixture(scope="module")

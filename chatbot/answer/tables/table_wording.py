@@ -157,7 +157,9 @@ def in_a_sentence(label: str, stated: Sequence[tuple[str, str]], whose: str = ""
         figures.append(f"{_SET_APART.sub('', figure)} ({short})")
     if len(heads) < len(figures):
         return ""
-    return f"{owned(whose, name)} {verb} {_listed(figures)}."
+    # Heads without a period do not say when it was, or whether it is: "Deficit ceiling (of GDP): 3.0% (Limit)."
+    is_dated = all(find_periods(head) for head in heads)
+    return f"{owned(whose, name)}{f' {verb}' if is_dated else ':'} {_listed(figures)}."
 
 
 def _listed(figures: Sequence[str]) -> str:

@@ -13,6 +13,7 @@ from chatbot.evidence.page import page_of
 from chatbot.evidence.passages import Passage
 from chatbot.records import Hit, Prompt, Understanding
 from chatbot.search.question_terms import understand
+from ingestion.language.periods import find_periods
 from ingestion.records import Cell, Rect, Row, Table
 from tests.case_rows import case_lines, case_rows
 from tests.chatbot.cited_pages import hit_of, prompt_over, rows_in
@@ -205,7 +206,8 @@ def test_a_bare_amount_gets_the_scale_of_its_table_and_nothing_else_does(
     page = hit_of("Series B bonds 75 1", tables=(table,))
     answer = extract_answer(prompt_over(page, question="Series B bonds"))
     said = re.sub(r"(?<=\$) ", "", expected)
-    in_words = f"Series B bonds were {said} ({short_head(head)})." if any(map(str.isdigit, cell)) else ""
+    verb = " were" if find_periods(head) else ":"
+    in_words = f"Series B bonds{verb} {said} ({short_head(head)})." if any(map(str.isdigit, cell)) else ""
     assert answer.startswith(in_words) if in_words else f"({head}: {expected})" in answer
 
 
