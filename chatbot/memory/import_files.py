@@ -15,6 +15,7 @@ from pathlib import Path
 from typing import BinaryIO, TypeVar
 
 from chatbot.errors import NotFoundError, UsageError
+from ingestion.precedence import giving_way
 
 __all__ = [
     "NO_JSON",
@@ -23,7 +24,6 @@ __all__ = [
     "Progress",
     "holds_words",
     "no_progress",
-    "open_file",
     "read_lines",
     "read_whole",
 ]
@@ -80,7 +80,7 @@ def read_lines(
     """
     found: list[Item] = []
     problems: list[LineProblem] = []
-    for number, line in enumerate(lines, 1):
+    for number, line in enumerate(giving_way(lines), 1):
         try:
             if line.strip():
                 found.append(read(line, number))
@@ -96,19 +96,6 @@ def read_lines(
     return found, tuple(problems)
 
 
-def open_file(path: Path) -> BinaryIO:
-    """Open a file for reading.
-
-    Raises OSError also for a folder, a pipe or a device, which could block or be read without end.
-    """
-    opened = os.open(path, os.O_RDONLY | os.O_NONBLOCK)
-    mode = os.fstat(opened).st_mode
-    if stat.S_ISREG(mode):
-        return os.fdopen(opened, "rb")
-    os.close(opened)
-    raise OSError(errno.EINVAL, "Is a directory" if stat.S_ISDIR(mode) else "It is not a file")
-
-
 def read_whole(file: Path | BinaryIO, shown: str, *, most: int, hint: str) -> bytes:
     """All bytes of a file or stream.
 
@@ -116,10 +103,20 @@ def read_whole(file: Path | BinaryIO, shown: str, *, most: int, hint: str) -> by
     read, UsageError if it is larger.
     """
     try:
-        with open_file(file) if isinstance(file, Path) else nullcontext(file) as opened:
+        with _opened(file) if isinstance(file, Path) else nullcontext(file) as opened:
             data = opened.read(most + 1)
     except OSError as error:
         raise NotFoundError(f"{shown} cannot be read: {error.strerror}.", hint=hint) from error
     if len(data) > most:
         raise UsageError(f"{shown} is larger than {most // 2**20} MiB.", hint="Split it.")
     return data
+
+
+def _opened(path: Path) -> BinaryIO:
+    """A folder, a pipe or a device could block or be read without end, so OSError is raised for it."""
+    opened = os.open(path, os.O_RDONLY | os.O_NONBLOCK)
+    mode = os.fstat(opened).st_mode
+    if stat.S_ISREG(mode):
+        return os.fdopen(opened, "rb")
+    os.close(opened)
+    raise OSError(errno.EINVAL, "Is a directory" if stat.S_ISDIR(mode) else "It is not a file")

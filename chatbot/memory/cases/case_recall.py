@@ -9,15 +9,7 @@ from dataclasses import dataclass
 from chatbot.memory.cases.records import Case
 from chatbot.models.cosine_scale import by_embedder
 
-__all__ = [
-    "NEIGHBOURS",
-    "PAGE_BOUND",
-    "PageWeight",
-    "Recalled",
-    "share_notes",
-    "similar_from",
-    "weigh_pages",
-]
+__all__ = ["NEIGHBOURS", "PAGE_BOUND", "PageWeight", "Recalled", "share_notes", "similar_from", "weigh_pages"]
 
 # The most that ratings add to a page's score: as much as the right period over a column, and a fifth of what
 # the best passage brings.
@@ -57,16 +49,14 @@ class Recalled:
     case: Case
 
 
-def share_notes(
-    positive: Sequence[Recalled], negative: Sequence[Recalled], n: int
-) -> tuple[Sequence[Recalled], Sequence[Recalled]]:
-    """Choose which notes to show where at most n may be shown.
+def share_notes(positive: Sequence[Recalled], negative: Sequence[Recalled], n: int) -> list[Recalled]:
+    """Choose which notes to show where at most n may be shown, those to follow first.
 
     Up to MOST_POSITIVE are examples to follow and up to MOST_NEGATIVE are to be avoided. One in
     NEGATIVE_SHARE is reserved for those to be avoided, if there are any.
     """
     few = min(len(negative), MOST_NEGATIVE, max(n // NEGATIVE_SHARE, n - len(positive)))
-    return positive[: max(0, min(MOST_POSITIVE, n - few))], negative[: max(0, few)]
+    return [*positive[: max(0, min(MOST_POSITIVE, n - few))], *negative[: max(0, few)]]
 
 
 @dataclass(frozen=True, slots=True)
@@ -99,9 +89,9 @@ def weigh_pages(found: Iterable[Recalled], floor: float) -> list[PageWeight]:
         for page in sorted({(page.document_id, page.page) for page in case.pages}):
             sums[page] += likeness if case.reward else -likeness
             cases[page].append(case)
-    weights = []
-    for page, total in sums.items():
-        if total:
-            weight = PAGE_BOUND * max(-1.0, min(1.0, total))
-            weights.append(PageWeight(*page, weight, tuple(cases[page])))
+    weights = [
+        PageWeight(*page, PAGE_BOUND * max(-1.0, min(1.0, total)), tuple(cases[page]))
+        for page, total in sums.items()
+        if total
+    ]
     return sorted(weights, key=lambda page: (-page.weight, page.document_id, page.page))

@@ -50,15 +50,10 @@ class FeedbackRerank:
     @property
     def why(self) -> str:
         """The notice that a reader gets with a remembered answer."""
-        day = ""
-        if self.case and self.case.at:
-            day = f" on {time.strftime('%d %B %Y', time.localtime(self.case.at))}"
-        if self.case is not None and self.case.by:
-            return (
-                f"{REMEMBERED}someone here rated this answer helpful{day} and shared it. It was checked "
-                "again."
-            )
-        return f"{REMEMBERED}you rated this answer helpful{day}. It was checked again."
+        at, by = (self.case.at, self.case.by) if self.case else (0.0, "")
+        day = time.strftime(" on %d %B %Y", time.localtime(at)) if at else ""
+        who, shared = ("someone here", " and shared it") if by else ("you", "")
+        return f"{REMEMBERED}{who} rated this answer helpful{day}{shared}. It was checked again."
 
     def applied(self, hits: Sequence[Hit], search: Search) -> list[Hit]:
         """The hits with their ratings added to their scores, in the new order.
@@ -92,12 +87,9 @@ class FeedbackRerank:
         new_ranks = {_place(hit): rank for rank, hit in enumerate(kept)}
         notices = []
         for hit in after:
-            old_rank = ranks.get(_place(hit), len(ranks))
-            new_rank = new_ranks.get(_place(hit), 0)
-            weight = self._weight(hit)
-            went_back = weight < 0 and new_rank > old_rank
-            went_forward = weight > 0 and new_rank < old_rank
-            if went_back or went_forward:
+            # How many ranks it went forward.
+            passed = ranks.get(_place(hit), len(ranks)) - new_ranks.get(_place(hit), 0)
+            if self._weight(hit) * passed > 0:
                 notices.append(Notice(self._reason(hit)))
         return notices
 
@@ -109,8 +101,8 @@ class FeedbackRerank:
         if self.case is None or not self.case.pages:
             return ""
         keys = {page_named(hit.document, hit.page): key for key, hit in prompt.sources.items()}
-        page_names = {page_named(page.document, page.page) for page in self.case.pages}
-        names = sorted(page_names, key=len, reverse=True)
+        named = {page_named(page.document, page.page) for page in self.case.pages}
+        names = sorted(named, key=len, reverse=True)
         if not all(name in keys for name in names):
             return ""
         # The pattern lists the names themselves: a file's name may hold any mark that separates two of them.
@@ -124,15 +116,11 @@ class FeedbackRerank:
 
         pages = rf"\((?:{any_name.pattern})(?:; (?:{any_name.pattern}))*\)"
         text = re.sub(pages, keyed, self.case.plan)
-        if used == set(names):
-            return text
-        return ""
+        return text if used == set(names) else ""
 
     def _pages_of_case(self, search: Search) -> list[Hit]:
-        if not self.case:
-            return []
-        cited = dict.fromkeys((page.document, page.page) for page in self.case.pages)
-        names = tuple(dict.fromkeys(document for document, _ in cited))
+        cited = {(page.document, page.page) for page in self.case.pages} if self.case else set()
+        names = tuple(sorted({document for document, _ in cited}))
         if not names:
             return []
         found = [hit for hit in search(names, DEPTH) if (hit.document, hit.page) in cited]
@@ -166,10 +154,7 @@ class FeedbackRerank:
         agreeing = (case for case in weight.cases if bool(case.reward) == is_raised)
         case = next(agreeing, weight.cases[0])
         who = "someone here" if case.by else "you"
-        if is_raised:
-            verdict, way = ("helpful", "forward")
-        else:
-            verdict, way = ("not helpful", "back")
+        verdict, way = ("helpful", "forward") if is_raised else ("not helpful", "back")
         asked = one_line(case.question, QUESTION_CHARACTERS)
         return (
             f"{page_named(hit.document, hit.page)}, was put {way}: {who} rated an answer from it {verdict} "
@@ -181,8 +166,7 @@ class FeedbackRerank:
         return found.weight if found else 0.0
 
     def _weighed(self, hit: Hit) -> Hit:
-        weight = self._weight(hit)
-        if weight:
+        if weight := self._weight(hit):
             return replace(hit, score=hit.score + weight, scores={**hit.scores, "rated": weight})
         return hit
 

@@ -12,12 +12,11 @@ from typing import Any
 
 import numpy as np
 
-from chatbot.errors import NotFoundError, UsageError
-from chatbot.memory.cases.case_import import cut_lines
+from chatbot.errors import UsageError
 from chatbot.memory.cases.case_recall import MOST_NEGATIVE, MOST_POSITIVE, NEIGHBOURS
 from chatbot.memory.cases.case_store import question_vectors
-from chatbot.memory.cases.records import DEFAULT_FIELDS, LONGEST_LINE, read_reward
-from chatbot.memory.import_files import open_file
+from chatbot.memory.cases.records import DEFAULT_FIELDS, LONGEST_LINE, MOST_BYTES, read_reward
+from chatbot.memory.import_files import read_whole
 from chatbot.memory.items import cosines_of, nearest
 from chatbot.models.embedders import Embedder, local_embedder
 from chatbot.settings import load_settings
@@ -39,17 +38,8 @@ def load_jsonl(path: str | Path) -> list[dict[str, Any]]:
 
     Raises NotFoundError, and UsageError with the number of a line that is no object.
     """
-    items = []
-    try:
-        with open_file(Path(path)) as file:
-            for number, line in enumerate(cut_lines(file), 1):
-                if line.strip():
-                    items.append(_item(line, number))
-    except OSError as error:
-        raise NotFoundError(
-            f"{Path(path).name} cannot be read: {error.strerror}.", hint="Give a file of JSON lines."
-        ) from error
-    return items
+    data = read_whole(Path(path), Path(path).name, most=MOST_BYTES, hint="Give a file of JSON lines.")
+    return [_item(line, number) for number, line in enumerate(data.split(b"\n"), 1) if line.strip()]
 
 
 def _item(line: bytes, number: int) -> dict[str, Any]:

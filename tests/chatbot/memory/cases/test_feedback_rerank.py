@@ -116,8 +116,7 @@ def test_an_answer_rated_helpful_comes_back_checked_and_marked(make: Make) -> No
     assert remembered(events)
     assert again.text == first.text
     for one, before in zip(again.citations, first.citations, strict=True):
-        assert one.document == before.document
-        assert one.page == before.page
+        assert (one.document, one.page) == (before.document, before.page)
         assert one.verified
     assert all(number.status == "supported" for number in again.numbers)
 

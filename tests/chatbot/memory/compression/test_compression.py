@@ -181,8 +181,7 @@ def test_where_the_last_messages_exceed_the_target_they_are_the_result() -> None
     long = "word " * 500
     messages = talk("One. Two.", long, long)
     result = compress_any(messages, compression_ratio=0.5)
-    assert result.kept == {"m0": 0.0, "m1": 1.0, "m2": 1.0}
-    assert result.context == tuple(messages[1:])
+    assert (result.kept, result.context) == ({"m0": 0.0, "m1": 1.0, "m2": 1.0}, tuple(messages[1:]))
 
 
 @given(REQUESTS)

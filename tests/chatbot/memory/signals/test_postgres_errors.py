@@ -111,8 +111,7 @@ def test_an_extension_that_was_dropped_takes_no_news_with_it(database: str) -> N
         found(signals, KEY_RATE)
     assert named.value.kind == "no-vector"
     health = signals.health()
-    assert health.state == "failed"
-    assert health.message == named.value.message
+    assert (health.state, health.message) == ("failed", named.value.message)
     assert "signals reembed" in health.hint
     assert [row.text for row in signals.listed()] == ["The key rate rose."]
     done = signals.reembed()
@@ -227,13 +226,11 @@ def test_a_server_killed_in_the_middle_of_an_import_loses_nothing_and_the_next_o
         assert failed.value.kind == "down"
         server.address()
         done = add_in_the_end(signals, told, 100)
-        assert done.events == 0
-        assert done.embedded == 600
+        assert (done.events, done.embedded) == (0, 600)
         assert sum(done.analysed.values()) == 600
         assert done.problem == ""
         health = signals.health()
-        assert health.state == "normal"
-        assert health.events == 600
+        assert (health.state, health.events) == ("normal", 600)
     finally:
         signals.close()
         server.stop()

@@ -1,4 +1,4 @@
-"""The function search_memory_events in Python: the same with the memories and in a Postgres."""
+"""The function search_memory_events: in Python over the memories, and in SQL in a Postgres."""
 
 from __future__ import annotations
 
@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 import pytest
 
+from chatbot.memory.signals.news_places import NewsFile
 from chatbot.memory.signals.news_postgres import NewsPlace
 from chatbot.memory.signals.news_tables import keep_items, keep_readings, search_memory_events
 from chatbot.memory.signals.records import NewsItem, NewsReading, SignalsError
@@ -17,6 +18,7 @@ from tests.chatbot.memory.signals.postgres import NOW, store
 from tests.fakes import HashEmbedder
 
 FIRST = (1, 0, 0, 0)
+CALL = "select news_event_id, similarity, confidence from search_memory_events(?, ?, ?, ?, ?, ?, ?)"
 Put = Callable[..., int]
 Find = Callable[..., list[tuple[int, float, float]]]
 
@@ -35,19 +37,19 @@ def put(tables: NewsPlace) -> Put:
     def stored(
         vector: Sequence[float] | None, *signals: tuple[float, Sequence[str]], at: datetime = NOW
     ) -> int:
-        ((count,),) = tables.read("select count(*) from news_events")
+        ((number,),) = tables.read("select count(*) + 1 from news_events")
+        readings = [
+            NewsReading("read", tuple(assets), "observe", confidence, f"analyser {at}")
+            for at, (confidence, assets) in enumerate(signals)
+        ]
         with tables.write() as changes:
-            keep_items(tables, changes, [NewsItem("hand", str(count), f"News {count}.", at)])
-        ((event,),) = tables.read("select max(id) from news_events")
-        with tables.write() as changes:
+            keep_items(tables, changes, [NewsItem("hand", str(number), f"News {number}.", at)])
+            keep_readings(tables, changes, number, readings)
             if vector is not None:
                 argument = tables.vector(np.array(vector, np.float32))
                 statement = "update news_events set embedding = ?, found_by = 'vector' where id = ?"
-                changes.execute(statement, (argument, event))
-            for number, (confidence, assets) in enumerate(signals):
-                reading = NewsReading("read", tuple(assets), "observe", confidence, f"analyser {number}")
-                keep_readings(tables, changes, event, [reading])
-        return int(event)
+                changes.execute(statement, (argument, number))
+        return int(number)
 
     return stored
 
@@ -62,10 +64,15 @@ def find(tables: NewsPlace) -> Find:
             "match_count": 3,
             "min_confidence": 0.0,
             "time_window_hours": 168,
+            "asset_filter": [],
             "as_of": NOW,
         } | changes
-        rows = search_memory_events(tables, np.array(vector, np.float32), **wanted)
-        return [(row.event, round(row.similarity, 6), row.reading.confidence) for row in rows]
+        query = np.array(vector, np.float32)
+        if isinstance(tables, NewsFile):
+            rows = search_memory_events(tables, query, **wanted)
+            return [(row.event, round(row.similarity, 6), row.reading.confidence) for row in rows]
+        found = tables.read(CALL, [tables.vector(query), *wanted.values()])
+        return [(event, round(similarity, 6), confidence) for event, similarity, confidence in found]
 
     return found
 
