@@ -299,12 +299,6 @@ def test_advice_is_listed_by_its_scope(run: Run) -> None:
     assert "No advice has been added for elsewhere." in told
 
 
-def test_signals_are_off_until_something_is_imported(run: Run) -> None:
-    health = line_of(run("signals", "health", "--json"))
-    assert health["state"] == "off"
-    assert "No news has been imported" in health["message"]
-
-
 TEACHES = """
 cases | memory cases add
 situations | memory situations add

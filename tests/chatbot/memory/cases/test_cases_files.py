@@ -65,15 +65,14 @@ def test_every_shape_is_read(record: str, reward: str) -> None:
 
 
 @pytest.mark.parametrize(
-    "value", ["1", "true", "TRUE ", 1, 1.0, True, "1.0", "positive", "yes", None], ids=repr
+    ("values", "reward"),
+    [
+        (["1", "true", "TRUE ", 1, 1.0, True, "1.0", "positive", "yes", None], 1),
+        (["0", "false", 0, 0.0, False, -1, "negative", "-1"], 0),
+    ],
 )
-def test_what_is_positive(value: object) -> None:
-    assert read_reward(value) == 1
-
-
-@pytest.mark.parametrize("value", ["0", "false", 0, 0.0, False, -1, "negative", "-1"], ids=repr)
-def test_what_is_negative(value: object) -> None:
-    assert read_reward(value) == 0
+def test_what_a_verdict_means(values: list[object], reward: int) -> None:
+    assert list(map(read_reward, values)) == [reward] * len(values)
 
 
 @pytest.mark.parametrize(

@@ -413,11 +413,4 @@ def test_by_default_half_is_kept_of_a_conversation_beyond_20_000_tokens() -> Non
 
 
 def test_the_defaults_are_the_seed_documents() -> None:
-    options = CompressionOptions()
-    assert (options.max_tokens, options.compression_ratio, options.rho, options.gamma) == (
-        20_000,
-        0.5,
-        0.5,
-        1.0,
-    )
-    assert options.keep_last == 2
+    assert CompressionOptions() == CompressionOptions(20_000, 0.5, 0.5, 1.0, keep_last=2)

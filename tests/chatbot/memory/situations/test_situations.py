@@ -468,25 +468,15 @@ when inflation rises above target, then shorten duration | inflation rises above
 Note that whenever oil falls; then, wait                 | oil falls                    | wait
 remember that when rates are cut, then refinance         | rates are cut                | refinance
 when oil falls, then wait, and then sell                 | oil falls                    | wait, and then sell
+If yields rise, then sell bonds issued by regions | yields rise | sell bonds issued by regions
+If yields rise, then the reduced ceiling applies | yields rise | the reduced ceiling applies
+If yields rise, then at once sell | yields rise | at once sell
+If yields rise, then keep what was bought | yields rise | keep what was bought
+If yields rise, then the duration is shortened | yields rise | the duration is shortened
     """),
 )
 def test_advice_is_recognised(line: str, situation: str, recommendation: str) -> None:
     assert advice_of(line) == Advice(situation, recommendation)
-
-
-@pytest.mark.parametrize(
-    "recommendation",
-    [
-        "sell bonds issued by regions",
-        "the reduced ceiling applies",
-        "at once sell",
-        "keep what was bought",
-        "the duration is shortened",
-    ],
-)
-def test_advice_of_any_form_is_recognised(recommendation: str) -> None:
-    advice = advice_of(f"If yields rise, then {recommendation}")
-    assert advice == Advice("yields rise", recommendation)
 
 
 NO_ADVICE = """\
