@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import hashlib
 import json
-import math
 import re
 import time
 from collections.abc import Mapping, Sequence
@@ -18,7 +17,7 @@ from pathlib import Path
 from typing import Any
 
 from chatbot.errors import UsageError
-from chatbot.memory.import_files import NO_JSON, LineProblem, read_lines, read_whole
+from chatbot.memory.import_files import LineProblem, json_in_line, read_lines
 from chatbot.models.tokens import encodable
 
 __all__ = [
@@ -27,7 +26,6 @@ __all__ = [
     "LONGEST_LINE",
     "LONGEST_QUOTE",
     "LONGEST_WORD",
-    "MOST_BYTES",
     "SHAPES",
     "Case",
     "CasePage",
@@ -43,8 +41,6 @@ __all__ = [
 # Bytes of one line. A question has 60,000 characters at most and an answer a few thousand. Anything longer is
 # a document.
 LONGEST_LINE = 1_000_000
-# A hundred thousand cases of a page each.
-MOST_BYTES = 200 * 2**20
 # Characters kept of a user's comment on an answer, and of each quotation.
 LONGEST_WORD, LONGEST_QUOTE = 1_000, 500
 # The fields of question, answer and verdict, as the programs that write such files name them.
@@ -63,16 +59,6 @@ POSITIVE = frozenset("1 1.0 +1 true yes positive up".split())
 NEGATIVE = frozenset("0 0.0 -1 -1.0 false no negative down".split())
 # The year 10000, which no calendar here can write.
 LATEST = 253_402_300_800.0
-
-
-def _finite_or_text(text: str) -> float | str:
-    number = float(text)
-    return number if math.isfinite(number) else text
-
-
-# NaN and the like, and numbers that overflow, become texts, which are neither a verdict nor a time. One
-# decoder for all lines takes a third of the time.
-DECODER = json.JSONDecoder(parse_constant=str, parse_float=_finite_or_text)
 SHA256 = re.compile(r"[0-9a-f]{64}")
 # Stands for the SHA-256 of an unknown file: one that was erased before the answer was rated, or that another
 # program identified differently.
@@ -160,7 +146,9 @@ def read_case(line: bytes, *, fields: tuple[str, str] = DEFAULT_FIELDS) -> Case:
     """
     if len(line) > LONGEST_LINE:
         raise ValueError(f"it has {len(line):,} bytes; the limit is {LONGEST_LINE:,}")
-    record = _record(line)
+    record = json_in_line(line)
+    if not isinstance(record, dict):
+        raise ValueError("it is not a JSON object")
     verdicts = {field: read_reward(record[field]) for field in VERDICTS if record.get(field) is not None}
     if len({*verdicts.values()}) > 1:
         raise ValueError(f"its verdicts {' and '.join(verdicts)} contradict each other")
@@ -193,10 +181,9 @@ def read_cases(
     The cases never count as verified or shared, nor as newer than now. fields: of question and answer, as in
     read_case. Raises as read_whole.
     """
-    data = read_whole(path, path.name, most=MOST_BYTES, hint="Choose a file of JSON lines.")
     now = time.time()
 
-    def read(line: bytes, number: int) -> Case:
+    def read(line: bytes) -> Case:
         case = read_case(line, fields=fields)
         own_id = case_id(case.question, asked_of=case.asked_of)
         case = replace(case, verified=False, by="", at=min(case.at, now), id=own_id)
@@ -206,7 +193,7 @@ def read_cases(
             raise ValueError(error.message) from error
         return case
 
-    return read_lines(data.split(b"\n"), read, "case")
+    return read_lines(path, read, "case", "Choose a file of JSON lines.")
 
 
 def read_reward(value: object) -> int:
@@ -220,22 +207,6 @@ def read_reward(value: object) -> int:
     if word in POSITIVE or word in NEGATIVE:
         return int(word in POSITIVE)
     raise ValueError(f"its verdict {repr(value)[:40]} is neither positive (1, true) nor negative (0, false)")
-
-
-def _record(line: bytes) -> Mapping[str, Any]:
-    try:
-        record = DECODER.decode(line.decode("utf-8-sig"))
-    except UnicodeDecodeError:
-        raise ValueError("it is not UTF-8 text") from None
-    except json.JSONDecodeError as error:
-        raise ValueError(f"{NO_JSON} ({error.msg}, column {error.colno})") from None
-    except RecursionError:
-        raise ValueError("it is nested too deeply") from None
-    except ValueError:
-        raise ValueError("it has a number that is too long") from None
-    if not isinstance(record, dict):
-        raise ValueError("it is not a JSON object")
-    return record
 
 
 def _shape(record: Mapping[str, Any], fields: tuple[str, str]) -> tuple[str, str]:

@@ -19,7 +19,7 @@ from typing import Any, BinaryIO
 from urllib.parse import urlsplit
 
 from chatbot.errors import QuestionError, UsageError
-from chatbot.memory.import_files import read_whole
+from chatbot.memory.import_files import MOST_BYTES, read_whole
 from chatbot.memory.signals.records import NewsItem
 from chatbot.models.tokens import encodable
 from chatbot.store.damage import json_in
@@ -28,8 +28,6 @@ from ingestion.language.periods import YEAR
 
 __all__ = ["LONGEST_TEXT", "News", "item_of", "news_hash", "one_news", "read_news", "time_told"]
 
-# A year of a busy channel with all its formatting is some 50 MB.
-MOST_BYTES = 200 * 2**20
 # A Telegram message has at most 4,096 characters, a caption 1,024. Longer news are articles, whose beginning
 # is enough.
 LONGEST_TEXT = 20_000
@@ -81,7 +79,7 @@ def read_news(file: Path | BinaryIO, name: str = "") -> News:
     are refused and named.
     """
     shown, own_name = (str(file), file.stem) if isinstance(file, Path) else ("The input", "stdin")
-    data = read_whole(file, shown, most=MOST_BYTES, hint=HINT)
+    data = read_whole(file, shown, hint=HINT)
     text = data.decode("utf-8-sig", "surrogateescape")
     broken, other_encoding = BROKEN.search(text) is not None, f"{shown} is not UTF-8 text."
     if broken and "\0" in text:  # or no text at all

@@ -18,7 +18,7 @@ from typing import Any
 import numpy as np
 
 from chatbot.errors import UsageError
-from chatbot.memory.import_files import NO_JSON, LineProblem, read_lines, read_whole
+from chatbot.memory.import_files import LineProblem, json_in_line, read_lines
 from chatbot.memory.items import Item
 from chatbot.models.embedders import Embedder
 from chatbot.models.tokens import encodable
@@ -38,8 +38,6 @@ __all__ = [
 
 # Characters of a situation, and of a recommendation: a report of forty pages. A longer text is a document.
 LONGEST_SITUATION, LONGEST_RECOMMENDATION = 100_000, 10_000
-# Ten thousand situations of a page each.
-MOST_BYTES = 64 * 2**20
 # More recommendations than anybody reads of one situation.
 MOST_RECOMMENDATIONS = 100
 NO_SITUATION = "it has no situation with advice"
@@ -168,18 +166,14 @@ def read_situations(path: Path, owner: str) -> tuple[list[Situation], tuple[Line
     The situations are in the file's order, one for each recommendation, the newest of a line first. A line is
     an object or a pair; a recommendation may also be a single text. Raises as read_whole.
     """
-    data = read_whole(path, path.name, most=MOST_BYTES, hint=HINT).removeprefix(b"\xef\xbb\xbf")
     read = partial(_read, owner=owner, now=time.time())
-    found, problems = read_lines(data.split(b"\n"), lambda line, number: read(line), "situation")
+    found, problems = read_lines(path, read, "situation", HINT)
     return list(chain.from_iterable(found)), problems
 
 
 def _read(line: bytes, *, owner: str, now: float) -> list[Situation]:
     """The situations of a line. Raises ValueError with the reason if it holds none."""
-    try:
-        fields: Any = json.loads(line.decode("utf-8"))
-    except (ValueError, RecursionError):
-        raise ValueError(NO_JSON) from None
+    fields: Any = json_in_line(line)
     match fields:
         case [str(situation), str(recommendation)]:
             fields = {"situation": situation, "recommendation": recommendation}
