@@ -10,17 +10,20 @@ import time
 from collections.abc import Sequence
 
 from chatbot.errors import NotFoundError, SettingsError
-from chatbot.memory.cases.case_recall import MOST_NEGATIVE, MOST_POSITIVE, NEIGHBOURS, Recalled, share_notes
-from chatbot.memory.cases.case_store import Cases, Documents
+from chatbot.memory.cases.case_store import NEIGHBOURS, Cases, Documents, Recalled
 from chatbot.memory.layers import LayerOpening, counted
 from chatbot.records import Note, Notice, Recall
 from ingestion.invisible_characters import one_line
 from ingestion.prompt_injection.injections import find_instructions
 
-__all__ = ["CaseLayer", "open_layer"]
+__all__ = ["MOST_NEGATIVE", "MOST_POSITIVE", "CaseLayer", "open_layer"]
 
 log = logging.getLogger(__name__)
 
+# Examples to follow and to avoid that a question gets; and of all of them, the share that is kept for what to
+# avoid: one in so many.
+MOST_POSITIVE, MOST_NEGATIVE = 4, 2
+NEGATIVE_SHARE = 3
 # Characters that a note shows of a question, of an answer and of the user's comment.
 QUESTION_CHARACTERS = 300
 ANSWER_CHARACTERS = 700
@@ -65,7 +68,8 @@ class CaseLayer:
             self.cases.recall(recall.owner, recall.vector, most, reward=reward)
             for most, reward in ((MOST_POSITIVE, 1), (MOST_NEGATIVE, 0))
         )
-        notes = list(map(self._note, share_notes(good, bad, n)))
+        few = min(len(bad), max(n // NEGATIVE_SHARE, n - len(good)))
+        notes = list(map(self._note, [*good[: n - few], *bad[:few]]))
         for note in notes:
             if find_instructions(note.text):
                 warning = f"A recalled rated answer contains instructions to a machine ({note.source})."

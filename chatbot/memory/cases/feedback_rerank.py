@@ -7,16 +7,16 @@ from __future__ import annotations
 
 import re
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections import defaultdict
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
-from chatbot.memory.cases.case_recall import PageWeight
 from chatbot.memory.cases.records import Case
 from chatbot.memory.conversations.answer_records import page_named
 from chatbot.records import Hit, Notice, Prompt
 from ingestion.invisible_characters import one_line
 
-__all__ = ["REMEMBERED", "FeedbackRerank"]
+__all__ = ["PAGE_BOUND", "REMEMBERED", "FeedbackRerank", "PageWeight", "weigh_pages"]
 
 # The beginning of the notice on a remembered answer. It informs and does not warn.
 REMEMBERED = "Remembered: "
@@ -26,7 +26,26 @@ REMEMBERED = "Remembered: "
 DEPTH, MOST_PAGES = 30, 5
 # Characters of the rated question that a notice shows.
 QUESTION_CHARACTERS = 80
+# The most that ratings add to a page's score: as much as the right period over a column, and a fifth of what
+# the best passage brings.
+PAGE_BOUND = 0.2
 Search = Callable[[tuple[str, ...], int], Sequence[Hit]]
+
+
+@dataclass(frozen=True, slots=True)
+class PageWeight:
+    """What ratings say of a page for a question.
+
+    document_id: SHA-256 of its file.
+    page: physical, 1-based.
+    weight: in [-PAGE_BOUND, PAGE_BOUND], added to the page's score.
+    cases: the cases it comes from, the most alike first. Without them there is no weight.
+    """
+
+    document_id: str
+    page: int
+    weight: float
+    cases: tuple[Case, ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -173,3 +192,24 @@ class FeedbackRerank:
 
 def _place(hit: Hit) -> tuple[int, int]:
     return hit.version, hit.page
+
+
+def weigh_pages(found: Iterable[tuple[float, Case]], floor: float) -> list[PageWeight]:
+    """The pages that similar cases used, the highest weight first. found: each with its cosine.
+
+    A case counts the more, the more its question is like this one: from 0 at `floor` to PAGE_BOUND for the
+    same question. The weights of several cases add up, within the bound.
+    """
+    sums: dict[tuple[str, int], float] = defaultdict(float)
+    cases: dict[tuple[str, int], list[Case]] = defaultdict(list)
+    for score, case in found:
+        likeness = (score - floor) / max(1 - floor, 1e-6)
+        for page in sorted({(page.document_id, page.page) for page in case.pages}):
+            sums[page] += likeness if case.reward else -likeness
+            cases[page].append(case)
+    weights = [
+        PageWeight(*page, PAGE_BOUND * max(-1.0, min(1.0, total)), tuple(cases[page]))
+        for page, total in sums.items()
+        if total
+    ]
+    return sorted(weights, key=lambda page: (-page.weight, page.document_id, page.page))

@@ -13,8 +13,8 @@ from typing import Any
 import numpy as np
 
 from chatbot.errors import UsageError
-from chatbot.memory.cases.case_recall import MOST_NEGATIVE, MOST_POSITIVE, NEIGHBOURS
-from chatbot.memory.cases.case_store import question_vectors
+from chatbot.memory.cases.case_layer import MOST_NEGATIVE, MOST_POSITIVE
+from chatbot.memory.cases.case_store import NEIGHBOURS, question_vectors
 from chatbot.memory.cases.records import DEFAULT_FIELDS, LONGEST_LINE, read_reward
 from chatbot.memory.import_files import json_in_line, read_whole
 from chatbot.memory.items import cosines_of, nearest

@@ -17,7 +17,7 @@ import pytest
 
 from chatbot.asking.question import Ask
 from chatbot.errors import ModelError
-from chatbot.memory.cases.case_recall import similar_from
+from chatbot.memory.cases.case_store import similar_from
 from chatbot.memory.signals.writing_scripts import is_unread, own_threshold
 from chatbot.models.embedders import LocalEmbedder, RemoteEmbedder, make_embedder
 from chatbot.models.multilingual_e5 import MULTILINGUAL_E5

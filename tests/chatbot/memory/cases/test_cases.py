@@ -14,8 +14,8 @@ import pytest
 
 from chatbot.errors import ModelError, NotFoundError, UsageError
 from chatbot.memory.cases.case_layer import CaseLayer
-from chatbot.memory.cases.case_recall import PAGE_BOUND
 from chatbot.memory.cases.case_store import Cases, Documents, question_vectors
+from chatbot.memory.cases.feedback_rerank import PAGE_BOUND
 from chatbot.memory.cases.records import Case
 from chatbot.memory.layers import MemoryLayer
 from chatbot.memory.memory_database import MemoryDatabase

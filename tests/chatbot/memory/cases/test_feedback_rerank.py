@@ -13,9 +13,8 @@ import pytest
 from chatbot.asking.answering import SET_ASIDE
 from chatbot.asking.question import Ask
 from chatbot.errors import NotFoundError, StoreError, UsageError
-from chatbot.memory.cases.case_recall import PageWeight
 from chatbot.memory.cases.case_store import Cases
-from chatbot.memory.cases.feedback_rerank import FeedbackRerank
+from chatbot.memory.cases.feedback_rerank import FeedbackRerank, PageWeight
 from chatbot.memory.cases.records import Case, CasePage
 from chatbot.records import Answer, Event, Hit, Notice, Prompt
 from chatbot.search.question_terms import understand
