@@ -47,7 +47,7 @@ BUDGETS = {
     "lookup": 3_300,
     "mcp_server": 5_350,
     # The context manager of the FinGPT Search Agent, by its own name, over the compression that was there.
-    "memory": 65_150,
+    "memory": 63_300,
     "models": 25_600,
     "search": 37_700,
     "service": 4_350,

@@ -43,7 +43,7 @@ class FileImport:
     imported, error: the outcome, both None until finished.
     """
 
-    def __init__(self, load: Callable[[Path, Progress], ImportedLines], name: str, file: BinaryIO) -> None:
+    def __init__(self, load: Callable[[Path, Progress], object], name: str, file: BinaryIO) -> None:
         """load: reads the file into its memory.
         name: the file's name, for its reader.
         file: copied to disk here, piece by piece, so that no thread holds what was uploaded.
@@ -51,7 +51,7 @@ class FileImport:
         self.name = name
         # Done and total in one value, since they are read together.
         self.progress = (0, 0)
-        self.imported: ImportedLines | None = None
+        self.imported: object = None
         self.error: ProjectError | None = None
         self._folder = TemporaryDirectory(prefix="finpolicy-")
         try:
@@ -77,7 +77,7 @@ class FileImport:
         if not self.finished:
             self._thread.join(seconds)
 
-    def _run(self, load: Callable[[Path, Progress], ImportedLines]) -> None:
+    def _run(self, load: Callable[[Path, Progress], object]) -> None:
         try:
             with self._folder as folder:
                 imported = load(Path(folder, NAME), self._tell)
@@ -98,18 +98,7 @@ def outcome_lines(name: str, imported: ImportedLines, wording: Wording) -> list[
     count = len(imported.problems)
     unread = [f"⚠ Line {one.line} was not read: {one.reason}." for one in imported.problems[:MOST_LINES]]
     if count > MOST_LINES:
-        more = [f"⚠ {count - MOST_LINES:,} more lines were not read."]
-    else:
-        more = []
-    if imported.added or imported.known or not count:
-        mark = "✓"
-    else:
-        mark = "⚠"
-    return [
-        (
-            f"{mark} {name}: {imported.added:,} {wording.one if imported.added == 1 else wording.many} "
-            f"imported{known}."
-        ),
-        *unread,
-        *more,
-    ]
+        unread.append(f"⚠ {count - MOST_LINES:,} more lines were not read.")
+    mark = "✓" if imported.added or imported.known or not count else "⚠"
+    noun = wording.one if imported.added == 1 else wording.many
+    return [f"{mark} {name}: {imported.added:,} {noun} imported{known}.", *unread]

@@ -127,20 +127,12 @@ REGISTERED: tuple[Registered, ...] = (
         "signals",
         "chatbot.memory.signals",
         "News signals",
-        (
-            "Use news signals",
-            "Signals similar to a question are recalled, if you imported news.",
-        ),
+        ("Use news signals", "Signals similar to a question are recalled, if you imported news."),
         "News signals",
         commands=True,
         beside=True,
     ),
-    Registered(
-        "compression",
-        "chatbot.memory.compression",
-        "Shortened conversation",
-        commands=True,
-    ),
+    Registered("compression", "chatbot.memory.compression", "Shortened conversation", commands=True),
 )
 
 

@@ -122,13 +122,7 @@ class UserSettingsStore:
         self._keep(owner, {name: check_value(name, value)})
 
     def choose_model(
-        self,
-        owner: str,
-        choice: str,
-        model: str = "",
-        url: str = "",
-        key: str = "",
-        provider: str = "",
+        self, owner: str, choice: str, model: str = "", url: str = "", key: str = "", provider: str = ""
     ) -> None:
         """Choose who writes the answers.
 

@@ -5,21 +5,22 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Protocol
+from typing import Any
 
 import streamlit as st
 
 from chatbot.app.app_context import AppContext
 from chatbot.app.downloads import Download
-from chatbot.app.file_import import FileImport, Wording, outcome_lines
-from chatbot.memory.import_files import ImportedLines, Progress
-from chatbot.ui import session, uploads
+from chatbot.app.file_import import FileImport
+from chatbot.memory.import_files import Progress
+from chatbot.ui import uploads
 from chatbot.ui.download_links import draw_download
 from chatbot.ui.safe_text import notice_html, plain_html, plain_markdown, short
 
 __all__ = ["Files", "draw_files", "lines_html"]
 
 POLL_SECONDS = 0.5
+Load = Callable[[Path, str, Progress], object]
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,34 +29,37 @@ class Files:
 
     memory: its name, for keys.
     label: the label of the upload.
+    told: the lines that describe an import, from the name of its file and what it returned.
     name: the name of the file to download.
-    wording: how an import is described.
+    types: of files to upload.
     """
 
     memory: str
     label: str
-    name: str
-    wording: Wording
+    told: Callable[[str, Any], Sequence[str]]
+    name: str = ""
+    types: Sequence[str] = ("jsonl", "json")
 
 
-class Store(Protocol):
-    """A memory that reads and writes such files."""
+def draw_files(
+    context: AppContext,
+    files: Files,
+    load: Load,
+    export: Callable[[], Iterable[bytes]] | None = None,
+) -> None:
+    """Draws the expander with import and export.
 
-    def import_file(self, owner: str, path: Path, *, progress: Progress) -> ImportedLines: ...
-
-    def export(self, owner: str) -> Iterable[bytes]: ...
-
-
-def draw_files(context: AppContext, files: Files, store: Store, *, empty: bool) -> None:
-    """Draws the expander with import and export. empty: whether there is nothing to export."""
-    owner = session.owner()
+    load: imports a file of this name, in a thread of its own.
+    export: the lines to download, None where there are none.
+    """
     running: FileImport | None = st.session_state.get(_running(files))
-    with st.expander("Import or export", key=f"files-of-{files.memory}", expanded=running is not None):
-        _draw_import(files, lambda path, progress: store.import_file(owner, path, progress=progress))
+    label = "Import or export" if files.name else "Import"
+    with st.expander(label, key=f"files-of-{files.memory}", expanded=running is not None):
+        _draw_import(files, load)
         polled = running is not None and not running.finished
         st.fragment(_draw_progress, run_every=POLL_SECONDS if polled else None)(files, polled)
-        if not empty:
-            download = Download(lambda: b"".join(store.export(owner)), files.name, "application/jsonl")
+        if export is not None:
+            download = Download(lambda: b"".join(export()), files.name, "application/jsonl")
             draw_download(
                 "Export as JSON lines",
                 context.downloads,
@@ -77,12 +81,14 @@ def _running(files: Files) -> str:
     return f"{files.memory}_import"
 
 
-def _draw_import(files: Files, load: Callable[[Path, Progress], ImportedLines]) -> None:
+def _draw_import(files: Files, load: Load) -> None:
     counter = f"{files.memory}_upload"
     number = st.session_state.setdefault(counter, 0)
-    file = st.file_uploader(files.label, type=["jsonl", "json"], key=f"{files.memory}-upload-{number}")
+    file = st.file_uploader(files.label, type=files.types, key=f"{files.memory}-upload-{number}")
     if file is not None and st.button("Import this file", key=f"import-{files.memory}", type="primary"):
-        st.session_state[_running(files)] = FileImport(load, file.name, file)
+        name = file.name
+        running = FileImport(lambda path, tell: load(path, name, tell), name, file)
+        st.session_state[_running(files)] = running
         uploads.let_go([file])
         st.session_state[counter] = number + 1
         st.rerun()
@@ -104,4 +110,4 @@ def _draw_progress(files: Files, polled: bool) -> None:
     elif running.error is not None:
         st.html(notice_html(f"{name}: {running.error.message}", running.error.hint))
     elif running.imported is not None:
-        st.html(lines_html(outcome_lines(name, running.imported, files.wording)))
+        st.html(lines_html(files.told(name, running.imported)))

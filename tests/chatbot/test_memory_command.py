@@ -75,8 +75,7 @@ def test_rated_answers(run: Run, tmp_path: Path) -> None:
     assert len(listed) == 3
     assert rewards == {"What is debt?": 1, "What is the deficit ceiling?": 1, "Who audits?": 0}
     best, *_ = lines(run("cases", "search", "what is the deficit ceiling", "--json"))
-    assert best["rank"] == 1
-    assert best["plan"] == "3 per cent."
+    assert (best["rank"], best["plan"]) == (1, "3 per cent.")
     exported = output_of(run("cases", "export"))
     assert len(exported.splitlines()) == 3
 
@@ -148,8 +147,7 @@ def test_situations_are_imported_as_they_are_listed(run: Run, tmp_path: Path) ->
     code, output, errors = run("situations", "import", str(file), "--json")
     done = json.loads(output)
     assert code == 1
-    assert done["added"] == 2
-    assert done["known"] == 0
+    assert (done["added"], done["known"]) == (2, 0)
     assert [one["line"] for one in done["unreadable"]] == [3]
     assert errors.startswith("Line 3: ")
     assert listed in lines(run("situations", "list", "--json"))
@@ -190,8 +188,7 @@ def test_news_are_added_imported_searched_and_removed(
     assert output == ADDED
     assert anew == [True]
     (item,) = told[0].items
-    assert item.text == "Rates rose."
-    assert item.source == "agency"
+    assert (item.text, item.source) == ("Rates rose.", "agency")
     assert item.at.isoformat() == "2026-01-31T00:00:00+00:00"
     assert item.link == "https://example.org/a"
     code, _, errors = run("signals", "add", "Rates rose.", "--date", "soon")
@@ -200,8 +197,7 @@ def test_news_are_added_imported_searched_and_removed(
     file = tmp_path / "news.csv"
     file.write_text("text,date\nRates fell.,2026-01-31\n")
     done = line_of(run("signals", "import", str(file), "--json"))
-    assert done["changed"] == 1
-    assert done["removed"] == 2
+    assert (done["changed"], done["removed"]) == (1, 2)
     assert anew == [True, False]
 
 
@@ -301,12 +297,6 @@ def test_advice_is_listed_by_its_scope(run: Run) -> None:
     assert code == 0
     assert listed == ""
     assert "No advice has been added for elsewhere." in told
-
-
-def test_signals_are_off_until_something_is_imported(run: Run) -> None:
-    health = line_of(run("signals", "health", "--json"))
-    assert health["state"] == "off"
-    assert "No news has been imported" in health["message"]
 
 
 TEACHES = """

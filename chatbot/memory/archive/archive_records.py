@@ -128,10 +128,8 @@ class ArchivedRecord(BaseModel):
     @classmethod
     def of_row(cls, values: dict[str, Any]) -> Self:
         """The record of a row. Raises ValueError for a damaged one."""
-        for name, field in cls.model_fields.items():
-            if field.annotation is bool:
-                values[name] = bool(values[name])
-        return cls.model_validate({name: values[name] for name in cls.model_fields})
+        # Tables have 0 and 1 for what is true or not.
+        return cls.model_validate({name: values[name] for name in cls.model_fields}, strict=False)
 
     def key(self) -> Row:
         """The values that name it."""

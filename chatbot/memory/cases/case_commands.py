@@ -55,9 +55,8 @@ def _list_cases(options: Namespace, chatbot: Chatbot) -> Lines:
 
 @printed
 def _add_case(options: Namespace, chatbot: Chatbot) -> Lines:
-    question, answer = options.texts[0], options.texts[1]
-    reward = 0 if options.not_helpful else 1
-    case = chatbot.cases.add(LOCAL, Case(question, answer, reward))
+    question, answer = options.texts
+    case = chatbot.cases.add(LOCAL, Case(question, answer, int(not options.not_helpful)))
     yield _case_line(case), f"Added {case.id}."
 
 

@@ -10,23 +10,20 @@ import time
 from collections.abc import Sequence
 
 from chatbot.errors import NotFoundError, SettingsError
-from chatbot.memory.cases.case_recall import (
-    MOST_NEGATIVE,
-    MOST_POSITIVE,
-    NEIGHBOURS,
-    Recalled,
-    share_notes,
-)
-from chatbot.memory.cases.case_store import Cases, Documents
+from chatbot.memory.cases.case_store import NEIGHBOURS, Cases, Documents, Recalled
 from chatbot.memory.layers import LayerOpening, counted
 from chatbot.records import Note, Notice, Recall
 from ingestion.invisible_characters import one_line
 from ingestion.prompt_injection.injections import find_instructions
 
-__all__ = ["CaseLayer", "open_layer"]
+__all__ = ["MOST_NEGATIVE", "MOST_POSITIVE", "CaseLayer", "open_layer"]
 
 log = logging.getLogger(__name__)
 
+# Examples to follow and to avoid that a question gets; and of all of them, the share that is kept for what to
+# avoid: one in so many.
+MOST_POSITIVE, MOST_NEGATIVE = 4, 2
+NEGATIVE_SHARE = 3
 # Characters that a note shows of a question, of an answer and of the user's comment.
 QUESTION_CHARACTERS = 300
 ANSWER_CHARACTERS = 700
@@ -67,10 +64,12 @@ class CaseLayer:
         n = min(n, self._most)
         if recall.vector is None or n < 1:
             return []
-        good = self.cases.recall(recall.owner, recall.vector, MOST_POSITIVE, reward=1)
-        bad = self.cases.recall(recall.owner, recall.vector, MOST_NEGATIVE, reward=0)
-        to_follow, to_avoid = share_notes(good, bad, n)
-        notes = [self._note(found) for found in (*to_follow, *to_avoid)]
+        good, bad = (
+            self.cases.recall(recall.owner, recall.vector, most, reward=reward)
+            for most, reward in ((MOST_POSITIVE, 1), (MOST_NEGATIVE, 0))
+        )
+        few = min(len(bad), max(n // NEGATIVE_SHARE, n - len(good)))
+        notes = list(map(self._note, [*good[: n - few], *bad[:few]]))
         for note in notes:
             if find_instructions(note.text):
                 warning = f"A recalled rated answer contains instructions to a machine ({note.source})."
@@ -79,18 +78,12 @@ class CaseLayer:
 
     def _note(self, found: Recalled) -> Note:
         case = found.case
-        day = ""
-        if case.at:
-            day = time.strftime(" of %d %B %Y", time.localtime(case.at))
+        day = time.strftime(" of %d %B %Y", time.localtime(case.at)) if case.at else ""
         whose = "a shared rating" if case.by else "your rating"
-        if case.reward:
-            example = "An example to follow, rated helpful."
-        else:
-            example = "An example to avoid, rated wrong."
+        example = f"An example to {'follow, rated helpful' if case.reward else 'avoid, rated wrong'}."
         # Of a case that others share only the answer was checked, so its comment is left out.
-        comment = ""
-        if case.word and not case.by:
-            comment = f" What was said about it: {one_line(case.word, WORD_CHARACTERS)}"
+        word = "" if case.by else one_line(case.word, WORD_CHARACTERS)
+        comment = f" What was said about it: {word}" if word else ""
         question = one_line(case.question, QUESTION_CHARACTERS)
         answer = one_line(case.plan, ANSWER_CHARACTERS)
         text = f"{example} User: {question} Assistant: {answer}{comment}"

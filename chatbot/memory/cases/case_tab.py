@@ -14,9 +14,10 @@ from typing import TypeVar
 import streamlit as st
 
 from chatbot.app.app_context import AppContext
-from chatbot.app.file_import import Wording
+from chatbot.app.file_import import Wording, outcome_lines
 from chatbot.memory.cases.case_store import KEPT_DAYS, CaseHealth, CaseRow, hidden
 from chatbot.memory.cases.records import Case
+from chatbot.memory.layers import counted
 from chatbot.store.store_clock import DAY
 from chatbot.ui import session
 from chatbot.ui.list_controls import page_of, search_box
@@ -36,8 +37,11 @@ EMPTY = (
 FILES = Files(
     "cases",
     "Import a file of JSON lines: a question, an answer and a rating each",
+    partial(
+        outcome_lines,
+        wording=Wording("rated answer", "rated answers", "skipped, as you rated them more recently"),
+    ),
     "rated_answers.jsonl",
-    Wording("rated answer", "rated answers", "skipped, as you rated them more recently"),
 )
 Row = TypeVar("Row")
 NOTHING_FOUND = "No rated answer has all of these words."
@@ -54,17 +58,11 @@ def draw(context: AppContext) -> None:
     cases = context.chatbot.cases
     owner = session.owner()
     health = cases.health(owner)
-    if health.shared:
-        shared = cases.listed(owner, shared=True)
-    else:
-        shared = []
-    mine = hidden(owner)
     if health.cases or health.problems:
         st.html(quiet_html(health_text(health)))
     else:
         st.html(paragraphs_html(EMPTY))
-    if health.problems:
-        unread = health.problems[:ROWS]
+    if unread := health.problems[:ROWS]:
         st.html(lines_html([f"Rated answer {one.line} cannot be read: {one.reason}." for one in unread]))
     if health.cases:
         search = search_box("Search rated answers", key="find-cases")
@@ -74,38 +72,34 @@ def draw(context: AppContext) -> None:
         if not rows:
             st.html(quiet_html(NOTHING_FOUND))
     _draw_deleted(cases.deleted(owner), context)
-    draw_files(context, FILES, cases, empty=not health.cases)
-    _draw_shared(shared, mine, context)
+    export = partial(cases.export, owner) if health.cases else None
+    draw_files(context, FILES, lambda path, _, tell: cases.import_file(owner, path, progress=tell), export)
+    if health.shared:
+        _draw_shared(cases.listed(owner, shared=True), hidden(owner), context)
 
 
 def health_text(health: CaseHealth) -> str:
     """One line on how many cases there are and which do not count now."""
-    plural = "" if health.cases == 1 else "s"
-    sentences = [
-        f"{health.cases:,} rated answer{plural}: {health.positive:,} helpful, {health.negative:,} not."
-    ]
-    if health.stale:
-        sentences.append(f"{health.stale:,} not used, as a document was changed or removed.")
-    if health.waiting:
-        sentences.append(f"{health.waiting:,} still being indexed; each new answer continues this.")
-    if health.problems:
-        sentences.append(f"{len(health.problems):,} cannot be read.")
-    return " ".join(sentences)
+    count = counted(health.cases, "rated answer")
+    others = (
+        (health.stale, "not used, as a document was changed or removed."),
+        (health.waiting, "still being indexed; each new answer continues this."),
+        (len(health.problems), "cannot be read."),
+    )
+    sentences = [f"{number:,} {text}" for number, text in others if number]
+    return " ".join([f"{count}: {health.positive:,} helpful, {health.negative:,} not.", *sentences])
 
 
 def remarks(row: CaseRow) -> list[str]:
     """What to know about one's own case beside its verdict."""
     case = row.case
-    lines = []
-    if row.stale:
-        lines.append(STALE)
-    if case.asked_of:
-        lines.append(f"Asked only about {short(', '.join(case.asked_of), 120)}.")
-    if case.reward and not case.verified:
-        lines.append(UNVERIFIED)
-    if case.shared:
-        lines.append(SHARED)
-    return lines
+    lines = (
+        (row.stale, STALE),
+        (case.asked_of, f"Asked only about {short(', '.join(case.asked_of), 120)}."),
+        (case.reward and not case.verified, UNVERIFIED),
+        (case.shared, SHARED),
+    )
+    return [line for holds, line in lines if holds]
 
 
 def _draw_row(row: CaseRow, context: AppContext) -> None:
@@ -123,13 +117,12 @@ def _draw_buttons(case: Case, context: AppContext) -> None:
         "Correct", f"edit-{case.id}", ask_for, EDIT, case, told=f"Correct rating and comment: {question}"
     )
     if case.shared:
-        unshare = partial(cases.unshare, owner, case.id)
-        help_text = f"No one else will see it: {question}"
-        draw_button("Stop sharing", f"unshare-{case.id}", attempt, unshare, told=help_text)
+        unshare, told = partial(cases.unshare, owner, case.id), f"No one else will see it: {question}"
+        draw_button("Stop sharing", f"unshare-{case.id}", attempt, unshare, told=told)
     elif case.verified:
         share = partial(cases.share, owner, case.id)
-        help_text = f"Everyone who uses this chatbot will see it, without your name: {question}"
-        draw_button("Share", f"share-{case.id}", attempt, share, told=help_text)
+        told = f"Everyone who uses this chatbot will see it, without your name: {question}"
+        draw_button("Share", f"share-{case.id}", attempt, share, told=told)
     draw_button("Delete", f"delete-{case.id}", ask_for, DELETE, case, told=f"Delete the rating: {question}")
 
 
@@ -137,8 +130,7 @@ def _draw_deleted(kept: Sequence[Case], context: AppContext) -> None:
     restore = partial(context.chatbot.cases.restore, session.owner())
 
     def draw(case: Case) -> None:
-        last_moment = time.localtime(case.deleted_at + KEPT_DAYS * DAY)
-        until = time.strftime("%d %B", last_moment)
+        until = time.strftime("%d %B", time.localtime(case.deleted_at + KEPT_DAYS * DAY))
         st.html(case_html(case, [f"Until {until}"]))
         draw_button("Restore", f"restore-case-{case.id}", attempt, partial(restore, case.id))
 
@@ -151,10 +143,8 @@ def _draw_shared(rows: Sequence[CaseRow], mine: str, context: AppContext) -> Non
 
     def draw(row: CaseRow) -> None:
         is_own = row.case.by == mine
-        lines = [SHARED if is_own else BY_OTHERS]
-        if row.stale:
-            lines.append(STALE)
-        st.html(case_html(row.case, lines))
+        whose = SHARED if is_own else BY_OTHERS
+        st.html(case_html(row.case, [whose, STALE] if row.stale else [whose]))
         if is_own:
             draw_button("Stop sharing", f"stop-{row.case.id}", attempt, partial(unshare, row.case.id))
 

@@ -7,16 +7,16 @@ from __future__ import annotations
 
 import re
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections import defaultdict
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
-from chatbot.memory.cases.case_recall import PageWeight
 from chatbot.memory.cases.records import Case
 from chatbot.memory.conversations.answer_records import page_named
 from chatbot.records import Hit, Notice, Prompt
 from ingestion.invisible_characters import one_line
 
-__all__ = ["REMEMBERED", "FeedbackRerank"]
+__all__ = ["PAGE_BOUND", "REMEMBERED", "FeedbackRerank", "PageWeight", "weigh_pages"]
 
 # The beginning of the notice on a remembered answer. It informs and does not warn.
 REMEMBERED = "Remembered: "
@@ -26,7 +26,26 @@ REMEMBERED = "Remembered: "
 DEPTH, MOST_PAGES = 30, 5
 # Characters of the rated question that a notice shows.
 QUESTION_CHARACTERS = 80
+# The most that ratings add to a page's score: as much as the right period over a column, and a fifth of what
+# the best passage brings.
+PAGE_BOUND = 0.2
 Search = Callable[[tuple[str, ...], int], Sequence[Hit]]
+
+
+@dataclass(frozen=True, slots=True)
+class PageWeight:
+    """What ratings say of a page for a question.
+
+    document_id: SHA-256 of its file.
+    page: physical, 1-based.
+    weight: in [-PAGE_BOUND, PAGE_BOUND], added to the page's score.
+    cases: the cases it comes from, the most alike first. Without them there is no weight.
+    """
+
+    document_id: str
+    page: int
+    weight: float
+    cases: tuple[Case, ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,15 +69,10 @@ class FeedbackRerank:
     @property
     def why(self) -> str:
         """The notice that a reader gets with a remembered answer."""
-        day = ""
-        if self.case and self.case.at:
-            day = f" on {time.strftime('%d %B %Y', time.localtime(self.case.at))}"
-        if self.case is not None and self.case.by:
-            return (
-                f"{REMEMBERED}someone here rated this answer helpful{day} and shared it. It was checked "
-                "again."
-            )
-        return f"{REMEMBERED}you rated this answer helpful{day}. It was checked again."
+        at, by = (self.case.at, self.case.by) if self.case else (0.0, "")
+        day = time.strftime(" on %d %B %Y", time.localtime(at)) if at else ""
+        who, shared = ("someone here", " and shared it") if by else ("you", "")
+        return f"{REMEMBERED}{who} rated this answer helpful{day}{shared}. It was checked again."
 
     def applied(self, hits: Sequence[Hit], search: Search) -> list[Hit]:
         """The hits with their ratings added to their scores, in the new order.
@@ -92,12 +106,9 @@ class FeedbackRerank:
         new_ranks = {_place(hit): rank for rank, hit in enumerate(kept)}
         notices = []
         for hit in after:
-            old_rank = ranks.get(_place(hit), len(ranks))
-            new_rank = new_ranks.get(_place(hit), 0)
-            weight = self._weight(hit)
-            went_back = weight < 0 and new_rank > old_rank
-            went_forward = weight > 0 and new_rank < old_rank
-            if went_back or went_forward:
+            # How many ranks it went forward.
+            passed = ranks.get(_place(hit), len(ranks)) - new_ranks.get(_place(hit), 0)
+            if self._weight(hit) * passed > 0:
                 notices.append(Notice(self._reason(hit)))
         return notices
 
@@ -109,8 +120,8 @@ class FeedbackRerank:
         if self.case is None or not self.case.pages:
             return ""
         keys = {page_named(hit.document, hit.page): key for key, hit in prompt.sources.items()}
-        page_names = {page_named(page.document, page.page) for page in self.case.pages}
-        names = sorted(page_names, key=len, reverse=True)
+        named = {page_named(page.document, page.page) for page in self.case.pages}
+        names = sorted(named, key=len, reverse=True)
         if not all(name in keys for name in names):
             return ""
         # The pattern lists the names themselves: a file's name may hold any mark that separates two of them.
@@ -124,15 +135,11 @@ class FeedbackRerank:
 
         pages = rf"\((?:{any_name.pattern})(?:; (?:{any_name.pattern}))*\)"
         text = re.sub(pages, keyed, self.case.plan)
-        if used == set(names):
-            return text
-        return ""
+        return text if used == set(names) else ""
 
     def _pages_of_case(self, search: Search) -> list[Hit]:
-        if not self.case:
-            return []
-        cited = dict.fromkeys((page.document, page.page) for page in self.case.pages)
-        names = tuple(dict.fromkeys(document for document, _ in cited))
+        cited = {(page.document, page.page) for page in self.case.pages} if self.case else set()
+        names = tuple(sorted({document for document, _ in cited}))
         if not names:
             return []
         found = [hit for hit in search(names, DEPTH) if (hit.document, hit.page) in cited]
@@ -166,10 +173,7 @@ class FeedbackRerank:
         agreeing = (case for case in weight.cases if bool(case.reward) == is_raised)
         case = next(agreeing, weight.cases[0])
         who = "someone here" if case.by else "you"
-        if is_raised:
-            verdict, way = ("helpful", "forward")
-        else:
-            verdict, way = ("not helpful", "back")
+        verdict, way = ("helpful", "forward") if is_raised else ("not helpful", "back")
         asked = one_line(case.question, QUESTION_CHARACTERS)
         return (
             f"{page_named(hit.document, hit.page)}, was put {way}: {who} rated an answer from it {verdict} "
@@ -181,11 +185,31 @@ class FeedbackRerank:
         return found.weight if found else 0.0
 
     def _weighed(self, hit: Hit) -> Hit:
-        weight = self._weight(hit)
-        if weight:
+        if weight := self._weight(hit):
             return replace(hit, score=hit.score + weight, scores={**hit.scores, "rated": weight})
         return hit
 
 
 def _place(hit: Hit) -> tuple[int, int]:
     return hit.version, hit.page
+
+
+def weigh_pages(found: Iterable[tuple[float, Case]], floor: float) -> list[PageWeight]:
+    """The pages that similar cases used, the highest weight first. found: each with its cosine.
+
+    A case counts the more, the more its question is like this one: from 0 at `floor` to PAGE_BOUND for the
+    same question. The weights of several cases add up, within the bound.
+    """
+    sums: dict[tuple[str, int], float] = defaultdict(float)
+    cases: dict[tuple[str, int], list[Case]] = defaultdict(list)
+    for score, case in found:
+        likeness = (score - floor) / max(1 - floor, 1e-6)
+        for page in sorted({(page.document_id, page.page) for page in case.pages}):
+            sums[page] += likeness if case.reward else -likeness
+            cases[page].append(case)
+    weights = [
+        PageWeight(*page, PAGE_BOUND * max(-1.0, min(1.0, total)), tuple(cases[page]))
+        for page, total in sums.items()
+        if total
+    ]
+    return sorted(weights, key=lambda page: (-page.weight, page.document_id, page.page))

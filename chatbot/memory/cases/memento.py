@@ -5,19 +5,18 @@ Its tokenizer, device and length of text are the embedder's own affair: they are
 
 from __future__ import annotations
 
-import json
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
-from chatbot.errors import NotFoundError, UsageError
-from chatbot.memory.cases.case_import import cut_lines
-from chatbot.memory.cases.case_recall import MOST_NEGATIVE, MOST_POSITIVE, NEIGHBOURS
-from chatbot.memory.cases.case_store import question_vectors
+from chatbot.errors import UsageError
+from chatbot.memory.cases.case_layer import MOST_NEGATIVE, MOST_POSITIVE
+from chatbot.memory.cases.case_store import NEIGHBOURS, question_vectors
 from chatbot.memory.cases.records import DEFAULT_FIELDS, LONGEST_LINE, read_reward
-from chatbot.memory.import_files import open_file
+from chatbot.memory.import_files import json_in_line, read_whole
 from chatbot.memory.items import cosines_of, nearest
 from chatbot.models.embedders import Embedder, local_embedder
 from chatbot.settings import load_settings
@@ -39,24 +38,15 @@ def load_jsonl(path: str | Path) -> list[dict[str, Any]]:
 
     Raises NotFoundError, and UsageError with the number of a line that is no object.
     """
-    items = []
-    try:
-        with open_file(Path(path)) as file:
-            for number, line in enumerate(cut_lines(file), 1):
-                if line.strip():
-                    items.append(_item(line, number))
-    except OSError as error:
-        raise NotFoundError(
-            f"{Path(path).name} cannot be read: {error.strerror}.", hint="Give a file of JSON lines."
-        ) from error
-    return items
+    data = read_whole(Path(path), Path(path).name, hint="Give a file of JSON lines.")
+    return [_item(line, number) for number, line in enumerate(data.split(b"\n"), 1) if line.strip()]
 
 
 def _item(line: bytes, number: int) -> dict[str, Any]:
-    try:
-        item = json.loads(line) if len(line) <= LONGEST_LINE else None
-    except (ValueError, RecursionError):
-        item = None
+    item: object = None
+    if len(line) <= LONGEST_LINE:
+        with suppress(ValueError):
+            item = json_in_line(line)
     if not isinstance(item, dict):
         raise UsageError(
             f"Line {number} is no JSON object of at most {LONGEST_LINE:,} bytes.",

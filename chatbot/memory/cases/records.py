@@ -1,21 +1,23 @@
 """Defines cases and reads and writes them as lines of JSON, in the shapes that are in use.
 
-It opens no file and makes no vector.
+It makes no vector.
 """
 
 from __future__ import annotations
 
 import hashlib
 import json
-import math
 import re
+import time
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from dataclasses import asdict, dataclass, replace
 from datetime import UTC, datetime
+from pathlib import Path
 from typing import Any
 
 from chatbot.errors import UsageError
-from chatbot.memory.import_files import NO_JSON
+from chatbot.memory.import_files import LineProblem, json_in_line, read_lines
 from chatbot.models.tokens import encodable
 
 __all__ = [
@@ -31,6 +33,7 @@ __all__ = [
     "case_id",
     "case_line",
     "read_case",
+    "read_cases",
     "read_reward",
     "same_question",
 ]
@@ -56,26 +59,6 @@ POSITIVE = frozenset("1 1.0 +1 true yes positive up".split())
 NEGATIVE = frozenset("0 0.0 -1 -1.0 false no negative down".split())
 # The year 10000, which no calendar here can write.
 LATEST = 253_402_300_800.0
-
-
-def _finite_or_text(text: str) -> float | str:
-    number = float(text)
-    return number if math.isfinite(number) else text
-
-
-# NaN and the like, and numbers that overflow, become texts, which are neither a verdict nor a time. One
-# decoder for all lines takes a third of the time.
-DECODER = json.JSONDecoder(parse_constant=str, parse_float=_finite_or_text)
-# What JSON calls the values that Python reads.
-JSON_NAMES = {
-    "str": "text",
-    "int": "number",
-    "float": "number",
-    "bool": "truth value",
-    "list": "list",
-    "dict": "object",
-    "NoneType": "null",
-}
 SHA256 = re.compile(r"[0-9a-f]{64}")
 # Stands for the SHA-256 of an unknown file: one that was erased before the answer was rated, or that another
 # program identified differently.
@@ -163,10 +146,13 @@ def read_case(line: bytes, *, fields: tuple[str, str] = DEFAULT_FIELDS) -> Case:
     """
     if len(line) > LONGEST_LINE:
         raise ValueError(f"it has {len(line):,} bytes; the limit is {LONGEST_LINE:,}")
-    record = _record(line)
-    question_field, plan_field, reward_field = _shape(record, fields)
-    question = _text(record, question_field)
-    plan = _text(record, plan_field)
+    record = json_in_line(line)
+    if not isinstance(record, dict):
+        raise ValueError("it is not a JSON object")
+    verdicts = {field: read_reward(record[field]) for field in VERDICTS if record.get(field) is not None}
+    if len({*verdicts.values()}) > 1:
+        raise ValueError(f"its verdicts {' and '.join(verdicts)} contradict each other")
+    question, plan = (_text(record, field) for field in _shape(record, fields))
     digests = map(_digest, _texts(record.get("document_ids")))
     document_ids = tuple(dict.fromkeys(digests))
     by = _optional_text(record, "by")
@@ -174,7 +160,7 @@ def read_case(line: bytes, *, fields: tuple[str, str] = DEFAULT_FIELDS) -> Case:
     return Case(
         question,
         plan,
-        read_reward(record.get(reward_field)),
+        next(iter(verdicts.values()), 1),
         _seconds(record.get("timestamp")),
         document_ids,
         tuple(_pages(record.get("pages"), document_ids)),
@@ -187,6 +173,29 @@ def read_case(line: bytes, *, fields: tuple[str, str] = DEFAULT_FIELDS) -> Case:
     )
 
 
+def read_cases(
+    path: Path, fields: tuple[str, str] = DEFAULT_FIELDS
+) -> tuple[list[Case], tuple[LineProblem, ...]]:
+    """(the cases of a JSONL file from elsewhere, the lines that cannot be read).
+
+    The cases never count as verified or shared, nor as newer than now. fields: of question and answer, as in
+    read_case. Raises as read_whole.
+    """
+    now = time.time()
+
+    def read(line: bytes) -> Case:
+        case = read_case(line, fields=fields)
+        own_id = case_id(case.question, asked_of=case.asked_of)
+        case = replace(case, verified=False, by="", at=min(case.at, now), id=own_id)
+        try:
+            case_line(case)
+        except UsageError as error:
+            raise ValueError(error.message) from error
+        return case
+
+    return read_lines(path, read, "case", "Choose a file of JSON lines.")
+
+
 def read_reward(value: object) -> int:
     """1 or 0. Raises ValueError for a value that means neither.
 
@@ -194,50 +203,25 @@ def read_reward(value: object) -> int:
     """
     if value is None:
         return 1
-    if isinstance(value, bool | int | float | str):
-        word = str(value).strip().casefold()
-    else:
-        word = ""
+    word = str(value).strip().casefold()
     if word in POSITIVE or word in NEGATIVE:
         return int(word in POSITIVE)
-    raise ValueError(f"its verdict {_short(value)} is neither positive (1, true) nor negative (0, false)")
+    raise ValueError(f"its verdict {repr(value)[:40]} is neither positive (1, true) nor negative (0, false)")
 
 
-def _record(line: bytes) -> Mapping[str, Any]:
-    try:
-        record = DECODER.decode(line.decode("utf-8-sig"))
-    except UnicodeDecodeError:
-        raise ValueError("it is not UTF-8 text") from None
-    except json.JSONDecodeError as error:
-        raise ValueError(f"{NO_JSON} ({error.msg}, column {error.colno})") from None
-    except RecursionError:
-        raise ValueError("it is nested too deeply") from None
-    except ValueError:
-        raise ValueError("it has a number that is too long") from None
-    if not isinstance(record, dict):
-        raise ValueError(f"it is a JSON {_kind(record)}, not an object")
-    return record
-
-
-def _shape(record: Mapping[str, Any], fields: tuple[str, str]) -> tuple[str, str, str]:
-    """The record's fields of question, answer and verdict."""
-    given = [field for field in VERDICTS if record.get(field) is not None]
-    for question, plan, verdict in ((*fields, "reward"), *SHAPES):
-        if question not in record or plan not in record:
-            continue
-        if len({read_reward(record[field]) for field in given}) > 1:
-            raise ValueError(f"its verdicts {' and '.join(given)} contradict each other")
-        if given and verdict not in given:
-            verdict = given[0]
-        return question, plan, verdict
-    known = ", ".join(f"{question}/{plan}" for question, plan, _ in SHAPES)
-    raise ValueError(f"it has none of the pairs of fields {known}")
+def _shape(record: Mapping[str, Any], fields: tuple[str, str]) -> tuple[str, str]:
+    """The record's fields of question and answer."""
+    pairs = [(question, plan) for question, plan, _ in SHAPES]
+    for question, plan in (fields, *pairs):
+        if question in record and plan in record:
+            return question, plan
+    raise ValueError(f"it has none of the pairs of fields {', '.join(map('/'.join, pairs))}")
 
 
 def _text(record: Mapping[str, Any], field: str) -> str:
     value = record[field]
     if not isinstance(value, str):
-        raise ValueError(f"its {field} is a {_kind(value)}, not text")
+        raise ValueError(f"its {field} is not text")
     if not value.strip():
         raise ValueError(f"its {field} is empty")
     return encodable(value)
@@ -258,19 +242,13 @@ def _optional_text(record: Mapping[str, Any], field: str) -> str:
 def _seconds(value: object) -> float:
     """A timestamp, as a number or in ISO 8601, in seconds since the epoch; 0.0 for anything else."""
     seconds = 0.0
-    try:
+    with suppress(ValueError, OverflowError):
         if isinstance(value, str):
             moment = datetime.fromisoformat(value.strip())
-            if not moment.tzinfo:
-                moment = moment.replace(tzinfo=UTC)
-            seconds = moment.timestamp()
+            seconds = (moment if moment.tzinfo else moment.replace(tzinfo=UTC)).timestamp()
         elif isinstance(value, int | float):
             seconds = float(value)
-    except (ValueError, OverflowError):
-        return 0.0
-    if 0 < seconds < LATEST:
-        return seconds
-    return 0.0
+    return seconds if 0 < seconds < LATEST else 0.0
 
 
 def _pages(value: object, document_ids: tuple[str, ...]) -> list[CasePage]:
@@ -278,38 +256,19 @@ def _pages(value: object, document_ids: tuple[str, ...]) -> list[CasePage]:
 
     Anything else is left out.
     """
-    found: list[CasePage] = []
-    if not isinstance(value, list):
-        return found
-    for item in value:
-        fields: dict[str, Any] = {}
-        if isinstance(item, dict):
-            fields = item
-        elif len(document_ids) == 1:
-            fields = {"document_id": document_ids[0], "page": item}
-        digest = fields.get("document_id")
-        page = fields.get("page")
-        if isinstance(digest, str) and type(page) is int and page > 0:
-            document, quote = (encodable(str(fields.get(name, ""))) for name in ("document", "quote"))
-            found.append(CasePage(_digest(digest), document, page, quote[:LONGEST_QUOTE]))
+    found = list[CasePage]()
+    for item in value if isinstance(value, list) else ():
+        if not isinstance(item, dict) and len(document_ids) == 1:
+            item = {"document_id": document_ids[0], "page": item}
+        match item:
+            case {"document_id": str(digest), "page": int(page)} if page > 0 and page is not True:
+                document, quote = (encodable(str(item.get(name, ""))) for name in ("document", "quote"))
+                found.append(CasePage(_digest(digest), document, page, quote[:LONGEST_QUOTE]))
     return found
 
 
 def _digest(text: str) -> str:
-    if SHA256.fullmatch(text):
-        return text
-    return GONE
-
-
-def _kind(value: object) -> str:
-    return JSON_NAMES.get(type(value).__name__, "value")
-
-
-def _short(value: object) -> str:
-    text = repr(value)
-    if len(text) <= 40:
-        return text
-    return f"{text[:39]}…"
+    return text if SHA256.fullmatch(text) else GONE
 
 
 # --- writing

@@ -11,12 +11,7 @@ from collections import OrderedDict
 from dataclasses import dataclass, field
 from typing import Any
 
-from chatbot.memory.compression.compress import (
-    CompressionFocus,
-    CompressionOptions,
-    Conversation,
-    Message,
-)
+from chatbot.memory.compression.compress import CompressionFocus, CompressionOptions, Conversation, Message
 from chatbot.memory.compression.sessions import MOST_SESSIONS, SESSION_SECONDS
 from chatbot.memory.memory_database import keep_latest
 from chatbot.models.tokens import count_tokens

@@ -7,7 +7,7 @@ import time
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from itertools import chain
+from itertools import chain, islice
 
 import numpy as np
 from numpy.typing import NDArray
@@ -65,9 +65,7 @@ def likeness_of(query: str, texts: Sequence[str]) -> NDArray[np.float64]:
     held = [set(terms(text)).intersection(query_terms) for text in texts]
     counts = Counter(chain.from_iterable(held))
     weights = {term: math.log(1 + len(texts) / max(1, counts[term])) for term in query_terms}
-    sums = []
-    for held_terms in held:
-        sums.append(sum(weights[term] for term in held_terms))
+    sums = [sum(map(weights.__getitem__, found)) for found in held]
     return np.array(sums) / sum(weights.values())
 
 
@@ -84,10 +82,8 @@ def rank_exchanges(
     """
     scores = WORDS_WEIGHT * likeness_of(recall.question, list(map(_compared_text, said)))
     if recall.vector is not None:
-        cosines = []
-        for exchange in said:
-            vector = vectors.get((exchange.conversation, exchange.number))
-            cosines.append(_cosine(vector, recall.vector))
+        found = (vectors.get((exchange.conversation, exchange.number)) for exchange in said)
+        cosines = [_cosine(vector, recall.vector) for vector in found]
         scores = scores + np.maximum(0.0, as_minilms(fingerprint, np.array(cosines)))
     order = sorted(range(len(said)), key=lambda at: (-scores[at], -said[at].at))
     return [RecalledExchange(said[at], float(scores[at])) for at in order]
@@ -95,9 +91,7 @@ def rank_exchanges(
 
 def _compared_text(exchange: StoredExchange) -> str:
     """The text of an exchange that is compared with a question."""
-    question = exchange.user[:COMPARED_CHARACTERS]
-    answer = exchange.cited[:COMPARED_CHARACTERS]
-    return f"{question}\n{answer}"
+    return f"{exchange.user[:COMPARED_CHARACTERS]}\n{exchange.cited[:COMPARED_CHARACTERS]}"
 
 
 def _cosine(vector: Vectors | None, query: Vectors) -> float:
@@ -121,16 +115,13 @@ class HistoryLayer:
 
     def recall(self, recall: Recall, n: int) -> Sequence[Note]:
         """As MemoryLayer.recall."""
-        if goes_back(recall.question):
-            floor = CALLED
-        else:
-            floor = UNASKED
-        helpful = []
-        for found in self.find(recall):
-            is_refusal = found.said.assistant.casefold().startswith(REFUSAL)
-            if found.score >= floor and not is_refusal:
-                helpful.append(found.said)
-        return [self._note(said, recall) for said in helpful[:n]]
+        floor = CALLED if goes_back(recall.question) else UNASKED
+        helpful = (
+            found.said
+            for found in self.find(recall)
+            if found.score >= floor and not found.said.assistant.casefold().startswith(REFUSAL)
+        )
+        return [self._note(said, recall) for said in islice(helpful, n)]
 
     def find(self, recall: Recall) -> list[RecalledExchange]:
         """Every exchange that may be recalled, best first, whatever its score."""
@@ -138,9 +129,8 @@ class HistoryLayer:
         said = store.complete(recall.conversation, recall.owner, before=recall.before)
         others = list[str]()
         if store.get(recall.conversation, recall.owner).recalls_others:
-            rows = store.listed(recall.owner)
-            public = [row.id for row in rows if row.id != recall.conversation and not row.private]
-            others = public[:MOST_OTHERS]
+            rows = (row for row in store.listed(recall.owner) if not row.private)
+            others = [row.id for row in rows if row.id != recall.conversation][:MOST_OTHERS]
             for other in others:
                 said += store.complete(other, recall.owner)
         vectors = self.vectors(recall, [recall.conversation, *others])
@@ -148,16 +138,14 @@ class HistoryLayer:
 
     def vectors(self, recall: Recall, conversations: Sequence[str]) -> Mapping[tuple[str, int], Vectors]:
         """The vectors of the exchanges of these conversations; none if the question has no vector."""
-        if recall.vector is not None:
-            return self._conversations.vectors(conversations, self._embedder.fingerprint)
-        return {}
+        if recall.vector is None:
+            return {}
+        return self._conversations.vectors(conversations, self._embedder.fingerprint)
 
     def _note(self, said: StoredExchange, recall: Recall) -> Note:
         day = time.strftime("%d %B %Y", time.localtime(said.at))
-        if said.conversation == recall.conversation:
-            where = "this conversation"
-        else:
-            where = "another of your conversations"
+        is_this = said.conversation == recall.conversation
+        where = "this conversation" if is_this else "another of your conversations"
         question = one_line(said.user, QUESTION_CHARACTERS)
         answer = one_line(said.cited, ANSWER_CHARACTERS)
         source = f"{where}, exchange {said.number}, {day}"

@@ -10,18 +10,18 @@ import re
 import threading
 import time
 from collections.abc import Callable, Mapping
+from contextlib import suppress
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import Any
-from urllib.parse import urlsplit
 
 from chatbot.errors import ProjectError
-from chatbot.memory.signals.news_sources import LONGEST_TEXT, News
+from chatbot.memory.signals.news_sources import LONGEST_TEXT, News, item_of
 from chatbot.memory.signals.records import NewsItem
 from chatbot.memory.signals.signal_store import Signals
 from chatbot.models.chat import LLM
-from chatbot.models.tokens import encodable
 from chatbot.models.web_pages import WebError, fetch_page, host_of
+from chatbot.serialize import WEB
 from chatbot.settings import Settings
 from ingestion.errors import ReaderDiedError
 from ingestion.invisible_characters import one_line, visible
@@ -36,7 +36,6 @@ MOST_WAITING = 1_000
 CLEAN_SECONDS = 3_600.0
 MINUTE = 60.0
 TAG = re.compile(r"<[^<>]{0,2000}>")
-LONGEST_NAME, LONGEST_LINK = 200, 2_000
 
 
 @dataclass(frozen=True, slots=True)
@@ -117,10 +116,11 @@ class LiveNews:
     def _visit(self, url: str) -> None:
         if self._closed:
             return
-        now = time.time()
+        now, news = time.time(), News(())
         try:
             page = fetch_page(url, self._settings, rule="", known=self._marks.get(url))
-            news = feed_news(page.body, url, self._settings.feed_seconds) if page.changed else News(())
+            if page.changed:
+                news = feed_news(page.body, url, self._settings.feed_seconds)
         except ProjectError as error:
             self._visits[url] = FeedVisit(url, now, problem=str(error))
             log.warning("the feed of %s: %s", visible(host_of(url)), visible(str(error)))
@@ -162,43 +162,27 @@ def feed_news(data: bytes, url: str, seconds: float) -> News:
         ) from None
     if "entries" not in feed:
         raise WebError(f"{host_of(url)} sends no RSS or Atom feed.", hint="Check the address of the feed.")
-    title = _line(feed["title"], LONGEST_NAME)
-    name = f"{title} ({host_of(url)})" if title else host_of(url)
-    items = [_item(entry, name) for entry in feed["entries"]]
+    title, host = one_line(str(feed["title"] or "")), host_of(url)
+    items = [_item(entry, f"{title} ({host})" if title else host) for entry in feed["entries"]]
     return News(tuple(item for item in items if any(map(str.isalnum, item.text))))
 
 
-def _item(entry: Mapping[str, Any], name: str) -> NewsItem:
-    title = _plain(entry["title"])
-    body = _plain(entry["summary"])
-    text = body if body.startswith(title) else f"{title}\n{body}".strip()
-    now = time.time()
-    try:
-        told = entry["published_parsed"] or entry["updated_parsed"]
-        at = min(calendar.timegm(tuple(told)), now) if told else now
-        published = datetime.fromtimestamp(at, UTC)
-    except (ValueError, OverflowError, OSError):
-        published = datetime.now(UTC)
-    link = _line(entry["link"], LONGEST_LINK)
-    if _scheme(link) not in {"http", "https"}:
-        link = ""
-    number = _line(entry["id"], LONGEST_NAME) or link[:LONGEST_NAME] or title[:LONGEST_NAME]
-    return NewsItem(name, number, text[:LONGEST_TEXT], published, link)
+def _item(entry: Mapping[str, Any], source: str) -> NewsItem:
+    title, body, link = _plain(entry["title"]), _plain(entry["summary"]), str(entry["link"] or "").strip()
+    told, at = entry["published_parsed"] or entry["updated_parsed"], datetime.now(UTC)
+    with suppress(TypeError, ValueError, OverflowError, OSError):
+        at = min(at, datetime.fromtimestamp(calendar.timegm(told), UTC))
+    row = {
+        "text": body if body.startswith(title) else f"{title}\n{body}",
+        "date": at.isoformat(),
+        "link": link if link.lower().startswith(WEB) else "",
+        "source": source,
+        "id": entry["id"] or link or title,
+    }
+    return item_of(row, source)
 
 
 def _plain(value: object) -> str:
     """The words of HTML."""
     text = html.unescape(TAG.sub(" ", str(value or "")[: 10 * LONGEST_TEXT]))
-    return encodable(" ".join(text.replace("\0", " ").split()))
-
-
-def _line(value: object, most: int) -> str:
-    return one_line(encodable(str(value or "").replace("\0", "")))[:most]
-
-
-def _scheme(link: str) -> str:
-    """The scheme of an address, "" for what is none."""
-    try:
-        return urlsplit(link).scheme.lower()
-    except ValueError:
-        return ""
+    return " ".join(text.replace("\0", " ").split())

@@ -13,7 +13,7 @@ import numpy as np
 
 from chatbot.memory.items import cosines_of
 from chatbot.memory.memory_database import MemoryDatabase, Tables
-from chatbot.memory.signals.records import SignalsError
+from chatbot.memory.signals.records import SignalOptions, SignalsError
 from chatbot.settings import PROGRAM
 from chatbot.store.damage import json_in
 from chatbot.store.vector_index import Vectors
@@ -22,7 +22,6 @@ __all__ = [
     "STATE",
     "TABLES",
     "NewsFile",
-    "Search",
     "StoreState",
     "listed",
     "moment",
@@ -69,24 +68,6 @@ class StoreState:
     embedder: str = ""
     dimension: int = 0
     vectors: bool = True
-
-
-@dataclass(frozen=True, slots=True)
-class Search:
-    """What a search asks for beside likeness; see search_memory_events.
-
-    count: how many rows at most.
-    confidence: the least confidence.
-    hours: how long before as_of.
-    as_of: the time of the search.
-    assets: any of these, in any case; () for all.
-    """
-
-    count: int
-    confidence: float
-    hours: int
-    as_of: datetime
-    assets: tuple[str, ...] = ()
 
 
 class NewsFile:
@@ -141,19 +122,18 @@ class NewsFile:
         sound = sound_vector(values)
         return (sound / np.linalg.norm(sound)).tobytes()
 
-    def nearest(self, vector: Vectors, threshold: float, search: Search) -> dict[int, float]:
+    def nearest(self, vector: Vectors, wanted: SignalOptions, as_of: datetime) -> dict[int, float]:
         """Cosine, at least the threshold, by the number of each event that may be found; all are compared."""
-        until = search.as_of.timestamp()
+        until = as_of.timestamp()
         rows = self.read(
             "select id, embedding from news_events where published_at between ? and ?"
             " and length(embedding) = ?",
-            (until - search.hours * 3_600, until, vector.nbytes),
+            (until - wanted.hours * 3_600, until, vector.nbytes),
         )
         stored = np.frombuffer(b"".join(row[1] for row in rows), np.float32).reshape(-1, len(vector))
         cosines = cosines_of(stored, np.frombuffer(self.vector(vector), np.float32)).tolist()
-        return {
-            event: cosine for (event, _), cosine in zip(rows, cosines, strict=True) if cosine >= threshold
-        }
+        near = zip(rows, cosines, strict=True)
+        return {event: cosine for (event, _), cosine in near if cosine >= wanted.threshold}
 
     def close(self) -> None:
         """Does nothing: whoever opened the memories closes them."""
@@ -181,10 +161,9 @@ def moment(value: Any) -> datetime:
 
 def listed(value: Any) -> tuple[str, ...]:
     """A list as either engine gives it; a damaged one is empty."""
-    found = value
     with suppress(ValueError, TypeError):
-        found = value if isinstance(value, list) else json_in(value)
-    return tuple(map(str, found)) if isinstance(found, list) else ()
+        value = value if isinstance(value, list) else json_in(value)
+    return tuple(map(str, value)) if isinstance(value, list) else ()
 
 
 def nothing_imported() -> SignalsError:

@@ -14,15 +14,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, LiteralString, TypeAlias
 
 from chatbot.errors import StoreError
-from chatbot.memory.signals.news_places import (
-    STATE,
-    NewsFile,
-    Search,
-    StoreState,
-    nothing_imported,
-    sound_vector,
-)
-from chatbot.memory.signals.records import SignalsError
+from chatbot.memory.signals.news_places import STATE, NewsFile, StoreState, nothing_imported, sound_vector
+from chatbot.memory.signals.records import SignalOptions, SignalsError
 from chatbot.settings import PROGRAM
 from chatbot.store import postgres_faults
 from chatbot.store.database import EarlierStoreError, NewerStoreError, Transaction
@@ -34,17 +27,7 @@ from chatbot.store.vector_index import Vectors
 if TYPE_CHECKING:
     import psycopg
 
-__all__ = [
-    "INSTALL_HINT",
-    "VERSION",
-    "NewsPlace",
-    "NewsPostgres",
-    "client_is_installed",
-    "explain",
-    "make_tables",
-    "no_vectors",
-    "vector_text",
-]
+__all__ = ["VERSION", "NewsPlace", "NewsPostgres", "explain", "make_tables", "not_set_up", "vector_text"]
 
 TABLES = Path(__file__).parent / "tables.sql"
 # Of those tables.
@@ -65,6 +48,10 @@ VECTORS_HINT = f"Create them again, with the extension if your user may: {PROGRA
 WHOLE_STATE = """select version, embedder, dimension, exists (
     select from pg_attribute where attrelid = to_regclass('news_events') and attname = 'embedding'
     and not attisdropped) from signal_store"""
+# One of each name is there, for one type of vectors; what depends on the extension may be gone already.
+DROP_VECTORS = """drop function if exists search_memory_events; drop function if exists nearest_signals;
+    alter table news_events drop column if exists embedding;
+    update news_events set found_by = 'pending' where found_by <> 'nothing'"""
 NEAREST = "select news_event_id, similarity from search_memory_events(?, ?, ?, ?, ?, ?, ?)"
 
 
@@ -90,9 +77,15 @@ KINDS = {
 }
 
 
-def client_is_installed() -> bool:
-    """Tells whether the packages are there that ask a signal database."""
-    return bool(importlib.util.find_spec("psycopg") and importlib.util.find_spec("pgvector"))
+def not_set_up(kind: str = "package") -> SignalsError | None:
+    """Why no signal database can be asked: packages are missing. None if they are there."""
+    if importlib.util.find_spec("psycopg") and importlib.util.find_spec("pgvector"):
+        return None
+    return SignalsError(
+        "News signals are not set up: their Postgres client (psycopg, pgvector) is not installed.",
+        kind=kind,
+        hint=INSTALL_HINT,
+    )
 
 
 class NewsPostgres:
@@ -115,17 +108,19 @@ class NewsPostgres:
 
     def read(self, statement: str, arguments: Sequence[Any] = ()) -> list[tuple[Any, ...]]:
         """See NewsFile."""
-        if (looking := getattr(self._looking, "connection", None)) is not None:
-            return run(looking, statement, arguments).fetchall()
-        with self._begun(self._seconds) as connection:
+        with self.looking() as connection:
             return run(connection, statement, arguments).fetchall()
 
     @contextmanager
-    def looking(self) -> Iterator[None]:
+    def looking(self) -> Iterator[PostgresConnection]:
         """Reads of this thread are one transaction meanwhile, and wait for the database together."""
-        with self._begun(self._seconds) as self._looking.connection:
+        if (looking := getattr(self._looking, "connection", None)) is not None:
+            yield looking
+            return
+        with self._begun(self._seconds) as connection:
+            self._looking.connection = connection
             try:
-                yield
+                yield connection
             finally:
                 self._looking.connection = None
 
@@ -149,15 +144,7 @@ class NewsPostgres:
     def renew(self, fingerprint: str, dimension: int) -> None:
         """See NewsFile."""
         with self._begun(REBUILD_SECONDS, LOCKED) as connection:
-            make_tables(connection, fingerprint, dimension)
-            for kind in {_type(self.state().dimension)[0], _type(dimension)[0]}:
-                for name in ("nearest_signals", "search_memory_events"):
-                    connection.execute(
-                        f"drop function if exists {name}({kind}, double precision, integer, "
-                        "double precision, integer, text[], timestamptz)"
-                    )
-            connection.execute("alter table news_events drop column embedding")
-            connection.execute("update news_events set found_by = 'pending' where found_by <> 'nothing'")
+            connection.execute(DROP_VECTORS)
             connection.execute(
                 "update signal_store set embedder = %s, dimension = %s", (fingerprint, dimension)
             )
@@ -175,10 +162,10 @@ class NewsPostgres:
         """See vector_text."""
         return vector_text(values)
 
-    def nearest(self, vector: Vectors, threshold: float, search: Search) -> dict[int, float]:
+    def nearest(self, vector: Vectors, wanted: SignalOptions, as_of: datetime) -> dict[int, float]:
         """As the function search_memory_events finds them."""
-        wanted = (search.count, search.confidence, search.hours, list(search.assets), search.as_of)
-        return dict(self.read(NEAREST, (self.vector(vector), threshold, *wanted)))
+        limits = (wanted.threshold, wanted.most_notes, wanted.confidence, wanted.hours, list(wanted.assets))
+        return dict(self.read(NEAREST, (self.vector(vector), *limits, as_of)))
 
     def erased(self) -> None:
         """Does nothing: a Postgres overwrites it in its own time."""
@@ -190,10 +177,8 @@ class NewsPostgres:
     @contextmanager
     def _begun(self, seconds: float, first: str = "") -> Iterator[PostgresConnection]:
         """A transaction, committed at the end and rolled back on any error. first: what it begins with."""
-        if not client_is_installed():
-            raise SignalsError(
-                "The Postgres client (psycopg, pgvector) is not installed.", kind="package", hint=INSTALL_HINT
-            )
+        if missing := not_set_up():
+            raise missing
         # In the transaction, not at connecting: a pooler passes no options on.
         begin = f"begin; set local statement_timeout = {max(1, int(seconds * 1_000))}{first}"
         with self._pool.lent(begin.encode(), seconds + GRACE_SECONDS) as connection:
@@ -208,7 +193,10 @@ class NewsPostgres:
     def _connect(self, seconds: float) -> PostgresConnection:
         import psycopg
 
-        parse_address(self._address)
+        try:
+            postgres_faults.parse_address(self._address, SETTING)
+        except StoreError as error:
+            raise SignalsError(error.message, kind="address", hint=error.hint) from None
         # Statements are never prepared: a pooler may give the next one to another session.
         return psycopg.connect(
             self._address,
@@ -230,15 +218,6 @@ def vector_text(values: Vectors) -> str:
     return text
 
 
-def no_vectors() -> SignalsError:
-    """What a store is whose vectors were dropped with the extension."""
-    return SignalsError(
-        "The vectors of the signals are gone: the extension pgvector was dropped.",
-        kind="no-vector",
-        hint=VECTORS_HINT,
-    )
-
-
 def make_tables(connection: PostgresConnection, fingerprint: str, dimension: int) -> None:
     """Makes the tables, the index and the functions, or what is missing of them.
 
@@ -249,8 +228,7 @@ def make_tables(connection: PostgresConnection, fingerprint: str, dimension: int
         for version, _, former in connection.execute(STATE):
             _checked(StoreState(version))
             dimension = former
-    if not connection.execute("select 1 from pg_extension where extname = 'vector'").fetchone():
-        connection.execute("create extension if not exists vector")
+    connection.execute("create extension if not exists vector")
     kind, norm = _type(dimension)
     filled = TABLES.read_text("utf-8").format(
         vector=f"{kind}({dimension})", argument=kind, norm=norm, operators=f"{kind}_cosine_ops"
@@ -285,14 +263,6 @@ def _type(dimension: int) -> tuple[LiteralString, LiteralString]:
     if dimension <= MOST_DIMENSIONS:
         return ("vector", "vector_norm")
     return ("halfvec", "l2_norm")
-
-
-def parse_address(address: str) -> dict[str, str]:
-    """The parts of a connection string. Raises SignalsError, which quotes none of it."""
-    try:
-        return postgres_faults.parse_address(address, SETTING)
-    except StoreError as error:
-        raise SignalsError(error.message, kind="address", hint=error.hint) from None
 
 
 def explain(error: psycopg.Error, *, address: str, late: bool = False) -> SignalsError:

@@ -10,7 +10,8 @@ import hashlib
 import io
 import json
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
+from contextlib import suppress
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from pathlib import Path
@@ -18,17 +19,15 @@ from typing import Any, BinaryIO
 from urllib.parse import urlsplit
 
 from chatbot.errors import QuestionError, UsageError
-from chatbot.memory.import_files import read_whole
+from chatbot.memory.import_files import MOST_BYTES, read_whole
 from chatbot.memory.signals.records import NewsItem
 from chatbot.models.tokens import encodable
 from chatbot.store.damage import json_in
 from ingestion.invisible_characters import one_line
 from ingestion.language.periods import YEAR
 
-__all__ = ["LONGEST_TEXT", "News", "news_hash", "one_news", "read_news", "time_told"]
+__all__ = ["LONGEST_TEXT", "News", "item_of", "news_hash", "one_news", "read_news", "time_told"]
 
-# A year of a busy channel with all its formatting is some 50 MB.
-MOST_BYTES = 200 * 2**20
 # A Telegram message has at most 4,096 characters, a caption 1,024. Longer news are articles, whose beginning
 # is enough.
 LONGEST_TEXT = 20_000
@@ -52,6 +51,7 @@ HINT = (
     "Use a Telegram Desktop result.json, Bot API updates, a JSON list or lines of {text, link, date}, or "
     "a CSV with these columns."
 )
+TIME_HINT = "Write the time as 2026-01-31 or 2026-01-31T09:30."
 # How Python keeps bytes that are not UTF-8.
 BROKEN = re.compile("[\udc80-\udcff]")
 Fields = Mapping[str, object]
@@ -71,10 +71,6 @@ class News:
     unread: int = 0
 
 
-class _UnreadableError(ValueError):
-    """One item cannot be read; the message says why."""
-
-
 def read_news(file: Path | BinaryIO, name: str = "") -> News:
     """The news of a file or stream. name: what items are said to come from that name no source themselves; by
     default the file's.
@@ -82,40 +78,30 @@ def read_news(file: Path | BinaryIO, name: str = "") -> News:
     Raises as read_whole, and QuestionError for what is in none of the formats; single items that cannot be
     are refused and named.
     """
-    name = name or (file.stem if isinstance(file, Path) else "stdin")
-    if isinstance(file, Path):
-        shown = str(file)
-    else:
-        shown = "The input"
-    data = read_whole(file, shown, most=MOST_BYTES, hint=HINT)
-    try:
-        text = data.decode("utf-8-sig")
-        whole = True
-    except UnicodeDecodeError as error:
-        # One broken byte costs the item that it stands in.
-        text = data.decode("utf-8-sig", "surrogateescape")
-        whole = False
-        if "\0" in text:  # another encoding, or no text at all
-            raise QuestionError(f"{shown} is not UTF-8 text.", hint=HINT) from error
-    items: list[NewsItem] = []
-    refused: list[str] = []
+    shown, own_name = (str(file), file.stem) if isinstance(file, Path) else ("The input", "stdin")
+    data = read_whole(file, shown, hint=HINT)
+    text = data.decode("utf-8-sig", "surrogateescape")
+    broken, other_encoding = BROKEN.search(text) is not None, f"{shown} is not UTF-8 text."
+    if broken and "\0" in text:  # or no text at all
+        raise QuestionError(other_encoding, hint=HINT)
+    items, refused = list[NewsItem](), list[str]()
     try:
         for number, row in enumerate(_rows(text, shown), 1):
             try:
-                if not whole and BROKEN.search(json.dumps(row, ensure_ascii=False)):
-                    raise _UnreadableError("it is not UTF-8 text")
-                items.append(_item(row, name))
-            except _UnreadableError as error:
+                # One broken byte costs the item that it stands in.
+                if broken and BROKEN.search(json.dumps(row, ensure_ascii=False)):
+                    raise ValueError("it is not UTF-8 text")
+                items.append(item_of(row, name or own_name))
+            except ValueError as error:
                 refused.append(f"{shown}, item {number}: {error}")
     except RecursionError as error:
         raise QuestionError(f"{shown} is nested too deep.", hint=HINT) from error
-    if not whole and not items:
-        raise QuestionError(f"{shown} is not UTF-8 text.", hint=HINT)
-    if len(refused) > MOST_REFUSED:
-        more = [f"{shown}: {len(refused) - MOST_REFUSED} more"]
-    else:
-        more = []
-    return News(tuple(items), (*refused[:MOST_REFUSED], *more), len(refused))
+    if broken and not items:
+        raise QuestionError(other_encoding, hint=HINT)
+    unread = len(refused)
+    if unread > MOST_REFUSED:
+        refused[MOST_REFUSED:] = [f"{shown}: {unread - MOST_REFUSED} more"]
+    return News(tuple(items), tuple(refused), unread)
 
 
 def one_news(text: str, *, source: str, at: str = "", link: str = "") -> News:
@@ -123,15 +109,11 @@ def one_news(text: str, *, source: str, at: str = "", link: str = "") -> News:
 
     Raises UsageError for a text of no words, and for a time that cannot be read.
     """
+    at = at or datetime.now(UTC).isoformat()
     try:
-        item = _item(
-            {"text": text, "date": at or datetime.now(UTC).isoformat(), "link": link, "source": source},
-            source,
-        )
-    except _UnreadableError as error:
-        raise UsageError(
-            f"The news cannot be added: {error}.", hint="Write the time as 2026-01-31 or 2026-01-31T09:30."
-        ) from error
+        item = item_of({"text": text, "date": at, "link": link, "source": source}, source)
+    except ValueError as error:
+        raise UsageError(f"The news cannot be added: {error}.", hint=TIME_HINT) from error
     if not any(map(str.isalnum, item.text)):
         raise UsageError("The news has no text.", hint="Write what happened.")
     return News((item,))
@@ -141,10 +123,8 @@ def time_told(text: str) -> datetime:
     """A time as somebody writes it, for UTC where it names no zone. Raises UsageError."""
     try:
         return _time(text)
-    except _UnreadableError as error:
-        raise UsageError(
-            f"{text[:40]!r} is not a time.", hint="Write it as 2026-01-31 or 2026-01-31T09:30."
-        ) from error
+    except ValueError as error:
+        raise UsageError(f"{text[:40]!r} is not a time.", hint=TIME_HINT) from error
 
 
 def news_hash(text: str) -> str:
@@ -159,23 +139,17 @@ def _rows(text: str, shown: str) -> Iterator[object]:
     try:
         return _unfold(json_in(text))
     except ValueError as error:
-        return _lines(text, shown, error)
+        # Objects a line; the line a crash cut short is refused like any other broken one.
+        read = [_line(line) for line in text.split("\n") if line.strip()]
+        if len(read) < 2 or not any(read):
+            raise QuestionError(f"{shown} is not JSON: {error}.", hint=HINT) from error
+        return _unfold(read)
 
 
-def _lines(text: str, shown: str, error: ValueError) -> Iterator[object]:
-    """Objects a line; the line a crash cut short is refused like any other broken one."""
-    lines = [line for line in text.split("\n") if line.strip()]
-    if len(lines) < 2:
-        raise QuestionError(f"{shown} is not JSON: {error}.", hint=HINT) from error
-    read: list[object] = []
-    for line in lines:
-        try:
-            read.append(json.loads(line))
-        except (ValueError, RecursionError):
-            read.append(None)
-    if all(item is None for item in read):
-        raise QuestionError(f"{shown} is not JSON: {error}.", hint=HINT) from error
-    yield from _unfold(read)
+def _line(line: str) -> object:
+    with suppress(ValueError):
+        return json_in(line)
+    return None
 
 
 def _unfold(whole: Any) -> Iterator[object]:
@@ -202,50 +176,49 @@ def _unfold(whole: Any) -> Iterator[object]:
 
 def _update(message: dict[str, object]) -> dict[str, object]:
     """A message of the Bot API with the field names of an item."""
-    chat = message.get("chat")
+    chat, number = message.get("chat"), message.get("message_id")
     if not isinstance(chat, dict):
         chat = {}
     user = chat.get("username")
-    number = message.get("message_id")
-    link = f"https://t.me/{user}/{number}" if isinstance(user, str) and user else ""
-    source = user or chat.get("title") or chat.get("id")
-    text = message.get("text") or message.get("caption") or ""
-    return {"text": text, "date": message.get("date"), "link": link, "chat_name": source, "id": number}
+    return {
+        "text": message.get("text") or message.get("caption") or "",
+        "date": message.get("date"),
+        "link": f"https://t.me/{user}/{number}" if isinstance(user, str) and user else "",
+        "chat_name": user or chat.get("title") or chat.get("id"),
+        "id": number,
+    }
 
 
 def _table(text: str, shown: str) -> Iterator[object]:
-    begin = text[:4_096]
-    separator = max(",;\t", key=begin.split("\n")[0].count)
+    separator = max(",;\t", key=text[:4_096].split("\n")[0].count)
     csv.field_size_limit(MOST_BYTES)
     try:
         rows = csv.DictReader(io.StringIO(text, newline=""), delimiter=separator)
-        names = [str(field_name).strip().casefold() for field_name in rows.fieldnames or ()]
-        if not any(field_name in TEXT_NAMES for field_name in names):
-            raise QuestionError(
-                f"{shown} has no text column: {', '.join(names)[:LONGEST_NAME] or 'it is empty'}.",
-                hint=HINT,
-            )
-        rows.fieldnames = names
+        rows.fieldnames = names = [str(name).strip().casefold() for name in rows.fieldnames or ()]
+        if set(names).isdisjoint(TEXT_NAMES):
+            told = ", ".join(names)[:LONGEST_NAME] or "it is empty"
+            raise QuestionError(f"{shown} has no text column: {told}.", hint=HINT)
         yield from rows
     except csv.Error as error:
         raise QuestionError(f"{shown} is not a CSV: {error}.", hint=HINT) from error
 
 
-def _item(row: object, name: str) -> NewsItem:
+def item_of(row: object, name: str) -> NewsItem:
+    """The item of a row of any of these formats. name: its source if it names none.
+
+    Raises ValueError with what is wrong with it.
+    """
     if not isinstance(row, dict):
-        raise _UnreadableError("it is not an object")
+        raise ValueError("it is not an object")
+    if row.keys().isdisjoint(TEXT_NAMES):
+        raise ValueError(f"it has none of {', '.join(TEXT_NAMES)}")
     text = _text(_first(row, TEXT_NAMES, ""))
-    if not any(field_name in row for field_name in TEXT_NAMES):
-        raise _UnreadableError(f"it has none of {', '.join(TEXT_NAMES)}")
     at = _time(_first(row, ("date_unixtime", *TIME_NAMES), None))
     link = _word(row, LINK_NAMES)
-    post = POST.fullmatch(link)
-    if post:
-        source = post[1]
-        number = post[3] or post[2]
+    if post := POST.fullmatch(link):
+        source, number = post[1], post[3] or post[2]
     else:
-        source = _word(row, ("chat_name", *SOURCE_NAMES)) or _host(link)
-        number = _word(row, NUMBER_NAMES)
+        source, number = _word(row, ("chat_name", *SOURCE_NAMES)) or _host(link), _word(row, NUMBER_NAMES)
     if not (number and source):
         # Only its text, place and time tell it from others, so that it is known when it is told again. A
         # number without a source is from its file alone, and means another item in the next file.
@@ -255,52 +228,34 @@ def _item(row: object, name: str) -> NewsItem:
     return NewsItem(source, number[:LONGEST_NAME], text, at, link[: 10 * LONGEST_NAME])
 
 
-def _first(row: Fields, names: tuple[str, ...], default: object) -> object:
+def _first(row: Fields, names: Iterable[str], default: object) -> object:
     """The first of these fields that is not empty."""
-    for field_name in names:
-        if row.get(field_name) not in (None, ""):
-            return row[field_name]
-    return default
+    return next((row[name] for name in names if row.get(name) not in (None, "")), default)
 
 
 def _text(value: object) -> str:
     """The text of a post: plain, or a list of plain and formatted pieces, as Telegram Desktop has it."""
     if isinstance(value, list):
-        value = "".join(map(_piece, value))
+        pieces = (one.get("text", "") if isinstance(one, dict) else one for one in value)
+        value = "".join(one for one in pieces if isinstance(one, str))
     if not isinstance(value, str):
-        raise _UnreadableError(f"its text has the wrong type ({type(value).__name__})")
+        raise ValueError(f"its text has the wrong type ({type(value).__name__})")
     return encodable(value.replace("\0", "")).strip()[:LONGEST_TEXT]
 
 
-def _piece(value: object) -> str:
-    """The text of a piece of a post; "" for anything else."""
-    if isinstance(value, str):
-        return value
-    if isinstance(value, dict):
-        return str(value.get("text", ""))
-    return ""
-
-
-def _word(row: Fields, names: tuple[str, ...]) -> str:
-    """The first of these fields that the row has, on one line; numbers as they are written."""
-    for name in names:
-        value = row.get(name)
-        is_text = isinstance(value, str) and value.strip()
-        is_number = isinstance(value, int) and not isinstance(value, bool)
-        if is_text or is_number:
+def _word(row: Fields, names: Iterable[str]) -> str:
+    """The first of these fields that has a text or a whole number, on one line."""
+    for value in map(row.get, names):
+        if isinstance(value, str | int) and not isinstance(value, bool) and str(value).strip():
             return one_line(encodable(str(value)))
     return ""
 
 
 def _host(link: str) -> str:
     """The host of a web address, "" for anything else."""
-    try:
-        parts = urlsplit(link)
-        if parts.scheme in {"http", "https"}:
-            return str(parts.hostname or "")
-        return ""
-    except ValueError:
-        return ""
+    with suppress(ValueError):
+        return urlsplit(link).hostname or ""
+    return ""
 
 
 def _time(value: object) -> datetime:
@@ -309,20 +264,16 @@ def _time(value: object) -> datetime:
     News without a time are refused, because they would count as fresh for ever.
     """
     if isinstance(value, bool) or value is None:
-        raise _UnreadableError("it has no date")
+        raise ValueError("it has no date")
     written = str(value).strip()
     is_number = isinstance(value, int | float) or (written.isascii() and written.isdigit())
     try:
         if DAY.fullmatch(written) or not is_number:
             at = datetime.fromisoformat(written)
-        else:
-            seconds = float(written)
-            # A smaller number is a year or a number of another kind; NaN fails too.
-            if not seconds >= EARLIEST_SECONDS:
-                raise ValueError(seconds)
-            at = datetime.fromtimestamp(seconds, UTC)
-        if at.tzinfo:
-            return at.astimezone(UTC)
-        return at.replace(tzinfo=UTC)
+            return at.astimezone(UTC) if at.tzinfo else at.replace(tzinfo=UTC)
+        # A smaller number is a year or a number of another kind; NaN fails too.
+        if float(written) >= EARLIEST_SECONDS:
+            return datetime.fromtimestamp(float(written), UTC)
     except (ValueError, OverflowError, OSError):
-        raise _UnreadableError(f"its date cannot be read: {str(value)[:40]!r}") from None
+        pass
+    raise ValueError(f"its date cannot be read: {str(value)[:40]!r}")

@@ -9,11 +9,11 @@ import json
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from datetime import UTC, datetime, timedelta
-from itertools import islice
+from itertools import chain, islice
 from typing import Any
 
 from chatbot.memory.import_files import holds_words
-from chatbot.memory.signals.news_places import Search, listed, moment
+from chatbot.memory.signals.news_places import listed, moment
 from chatbot.memory.signals.news_postgres import NewsPlace
 from chatbot.memory.signals.news_sources import news_hash
 from chatbot.memory.signals.records import (
@@ -23,6 +23,7 @@ from chatbot.memory.signals.records import (
     NewsItem,
     NewsReading,
     RecalledEvent,
+    SignalOptions,
 )
 from chatbot.memory.signals.writing_scripts import keywords_of
 from chatbot.store.database import Transaction
@@ -40,6 +41,8 @@ __all__ = [
     "search_memory_events",
 ]
 
+# The least share of a question's keywords that news must hold.
+KEYWORD_SHARE = 0.5
 # Events that are read at a time.
 AT_ONCE = 200
 # Whichever of these values a column has, as one argument.
@@ -50,7 +53,7 @@ READING = """cast(s.summary as text), s.assets, cast(s.action as text),
     cast(s.confidence as double precision), cast(s.analyser as text), cast(s.summary_cn as text)"""
 # Of an event the best signal counts.
 SIGNALS = """select e.id, e.published_at, s.assets, s.action, cast(s.confidence as double precision)
-    from news_events e join ai_signals s on s.news_event_id = e.id"""
+    from news_events e join ai_signals s on s.news_event_id = e.id order by s.confidence, s.id"""
 
 
 def keep_items(
@@ -74,7 +77,7 @@ def keep_items(
     )
     known = {(source, number): digest for source, number, digest in told}
     counts = Counter[str]()
-    new: dict[tuple[str, str], tuple[NewsItem, str]] = {}
+    new = dict[tuple[str, str], tuple[NewsItem, str]]()
     for item, digest in zip(items, hashes, strict=True):
         former = known.get((item.source, item.number))
         if digest in removed:
@@ -83,27 +86,33 @@ def keep_items(
             new.setdefault((item.source, item.number), (item, digest))
         elif former != digest:
             counts["changed"] += 1
-    events, tellings, times = [], [], []
-    for item, digest in new.values():
-        at = place.time(item.at)
-        found_by = "pending" if item.text else "nothing"
-        keywords = place.array(keywords_of(item.text))
-        events.append((item.source, item.number, item.text, digest, at, keywords, found_by))
-        tellings.append((item.source, item.number, item.link, at, digest))
-        times.append((at, digest, at))
+    rows = [
+        (
+            item.source,
+            item.number,
+            item.text,
+            digest,
+            place.time(item.at),
+            place.array(keywords_of(item.text)),
+            "pending" if item.text else "nothing",
+            item.link,
+        )
+        for item, digest in new.values()
+    ]
     counts["events"] = changes.executemany(
         "insert into news_events (source, source_message_id, content_text, content_hash, published_at,"
         " keywords, found_by) values (?, ?, ?, ?, ?, ?, ?) on conflict do nothing",
-        events,
+        [row[:7] for row in rows],
     ).rowcount
     counts["tellings"] = changes.executemany(
         "insert into news_sources (source, source_message_id, news_event_id, link, published_at)"
-        " select ?1, ?2, id, ?3, ?4 from news_events where content_hash = ?5 on conflict do nothing",
-        tellings,
+        " select ?1, ?2, id, ?8, ?5 from news_events where content_hash = ?4 on conflict do nothing",
+        rows,
     ).rowcount
     # News are as old as their first telling, in whichever order they are imported.
     changes.executemany(
-        "update news_events set published_at = ? where content_hash = ? and published_at > ?", times
+        "update news_events set published_at = ?2 where content_hash = ?1 and published_at > ?2",
+        [row[3:5] for row in rows],
     )
     counts["known"] = len(items) - counts["removed"] - counts["changed"] - counts["tellings"]
     return counts
@@ -112,28 +121,23 @@ def keep_items(
 def keep_readings(
     place: NewsPlace, changes: Transaction, event: int, readings: Iterable[NewsReading]
 ) -> None:
-    """Store readings of an event.
-
-    A second reading by the same analyser replaces its first, and any that of the rules.
-    """
-    for reading in readings:
-        changes.execute(
-            "delete from ai_signals where news_event_id = ? and (analyser = ? or analyser like 'rules-%')",
-            (event, reading.analyser),
-        )
-        changes.execute(
-            "insert into ai_signals (news_event_id, summary, assets, action, confidence, analyser,"
-            " summary_cn) values (?, ?, ?, ?, ?, ?, ?)",
+    """Store readings of an event, but of an analyser that has read it before."""
+    changes.executemany(
+        "insert into ai_signals (news_event_id, summary, assets, action, confidence, analyser, summary_cn)"
+        " values (?, ?, ?, ?, ?, ?, ?) on conflict do nothing",
+        [
             (
                 event,
-                reading.summary,
-                place.array(reading.assets),
-                reading.action,
-                reading.confidence,
-                reading.analyser,
-                reading.summary_cn,
-            ),
-        )
+                one.summary,
+                place.array(one.assets),
+                one.action,
+                one.confidence,
+                one.analyser,
+                one.summary_cn,
+            )
+            for one in readings
+        ],
+    )
 
 
 def remove_event(place: NewsPlace, changes: Transaction, event: int) -> None:
@@ -152,44 +156,42 @@ def remove_event(place: NewsPlace, changes: Transaction, event: int) -> None:
 
 
 def every_event(place: NewsPlace, order: str = "id") -> Iterator[EventRow]:
-    """All events there are now, a few at a time: what is removed meanwhile hides no other. order: by which
-    columns.
+    """All events there are now: what is removed meanwhile hides no other. order: by which columns."""
+    return _events(place, [row[0] for row in place.read(f"select id from news_events order by {order}")])
+
+
+def _events(place: NewsPlace, numbers: Sequence[int]) -> Iterator[EventRow]:
+    """The events of these numbers, in that order, a few at a time, with tellings, the first one first, and
+    readings, the most confident first.
     """
-    numbers = [event for (event,) in place.read(f"select id from news_events order by {order}")]
     for start in range(0, len(numbers), AT_ONCE):
-        yield from _events(place, numbers[start : start + AT_ONCE])
-
-
-def _events(place: NewsPlace, numbers: Sequence[int]) -> list[EventRow]:
-    """The events of these numbers, in that order, with tellings, the first one first, and readings, the most
-    confident first.
-    """
-    wanted = [json.dumps(list(numbers))]
-    tellings: dict[int, list[NewsItem]] = defaultdict(list)
-    for event, source, number, link, at in place.read(
-        "select news_event_id, source, source_message_id, link, published_at from news_sources"
-        f" where news_event_id {NUMBERED} order by published_at, source, source_message_id",
-        wanted,
-    ):
-        tellings[event].append(NewsItem(source, number, "", moment(at), link))
-    readings: dict[int, list[NewsReading]] = defaultdict(list)
-    for event, *reading in place.read(
-        f"select s.news_event_id, {READING} from ai_signals s"
-        f" where s.news_event_id {NUMBERED} order by s.confidence desc, s.id desc",
-        wanted,
-    ):
-        readings[event].append(_reading(reading))
-    found = {}
-    for event, text, at, state, source, number in place.read(
-        "select id, cast(content_text as text), published_at, found_by, source, source_message_id"
-        " from news_events"
-        f" where id {NUMBERED}",
-        wanted,
-    ):
-        # Another program may have written an event alone.
-        told = tellings[event] or [NewsItem(source, number, "", moment(at))]
-        found[event] = EventRow(event, text, moment(at), state, tuple(told), tuple(readings[event]))
-    return [found[event] for event in numbers if event in found]
+        some = numbers[start : start + AT_ONCE]
+        wanted = [json.dumps(some)]
+        tellings, readings = defaultdict[int, list[NewsItem]](list), defaultdict[int, list[NewsReading]](list)
+        for event, source, number, link, at in place.read(
+            "select news_event_id, source, source_message_id, link, published_at from news_sources"
+            f" where news_event_id {NUMBERED} order by published_at, source, source_message_id",
+            wanted,
+        ):
+            tellings[event].append(NewsItem(source, number, "", moment(at), link))
+        for event, *reading in place.read(
+            f"select s.news_event_id, {READING} from ai_signals s"
+            f" where s.news_event_id {NUMBERED} order by s.confidence desc, s.id desc",
+            wanted,
+        ):
+            readings[event].append(_reading(reading))
+        rows = place.read(
+            "select id, cast(content_text as text), published_at, found_by, source, source_message_id"
+            f" from news_events where id {NUMBERED}",
+            wanted,
+        )
+        found = {row[0]: row for row in rows}
+        for event in some:
+            if event in found:
+                _, text, at, state, source, number = found[event]
+                # Another program may have written an event alone.
+                told = tellings[event] or [NewsItem(source, number, "", moment(at))]
+                yield EventRow(event, text, moment(at), state, tuple(told), tuple(readings[event]))
 
 
 def event_of(changes: Transaction, text: str) -> tuple[int, list[NewsReading]]:
@@ -213,49 +215,36 @@ def list_events(place: NewsPlace, most: int, *, search: str = "", asset: str = "
     search: only those that hold each of its words in the text, its sources or its signals.
     asset: only those with a signal that names it, in any case; "" for all.
     """
-    found = every_event(place, "published_at desc, id desc")
-    if asset.strip():
-        found = (event for event in found if _folded([asset]) & _named(event))
-    return list(islice((event for event in found if holds_words(_searched(event), search)), most))
+    wanted = _folded([asset] if asset.strip() else [])
+    found = (
+        event
+        for event in every_event(place, "published_at desc, id desc")
+        if wanted <= _named(event) and holds_words(_searched(event), search)
+    )
+    return list(islice(found, most))
 
 
 def _named(event: EventRow) -> frozenset[str]:
     """The assets that its signals name."""
-    return _folded(name for reading in event.readings for name in reading.assets)
+    return _folded(chain.from_iterable(one.assets for one in event.readings))
 
 
 def _searched(event: EventRow) -> str:
     """What a search of the list looks at."""
-    told = [word for item in event.tellings for word in (item.source, item.link)]
-    read = [
-        word
-        for one in event.readings
-        for word in (one.summary, one.summary_cn, *one.assets, one.action, one.analyser)
-    ]
-    return "\n".join((event.text, *told, *read))
+    words = [event.text]
+    for item in event.tellings:
+        words += [item.source, item.link]
+    for one in event.readings:
+        words += [one.summary, one.summary_cn, *one.assets, one.action, one.analyser]
+    return "\n".join(words)
 
 
-def _best(
-    place: NewsPlace,
-    confidence: float = 0.0,
-    *,
-    among: Iterable[int] | None = None,
-    wanted: frozenset[str] = frozenset(),
-) -> dict[int, tuple[datetime, frozenset[str], str, float]]:
-    """The best signal of each event with at least that confidence: (time, assets, action, confidence).
-
-    among: only of these events. wanted: only signals with one of these assets, in upper case.
-    """
-    where = "" if among is None else f" where e.id {NUMBERED}"
-    arguments = () if among is None else (json.dumps(list(among)),)
+def _best(place: NewsPlace) -> Iterable[tuple[datetime, frozenset[str], str, float]]:
+    """The best signal of each event: (time, assets, action, confidence)."""
     best = {}
-    for event, at, names, action, sure in place.read(
-        f"{SIGNALS}{where} order by s.confidence, s.id", arguments
-    ):
-        assets = _folded(listed(names))
-        if sure >= confidence and (not wanted or wanted & assets):
-            best[event] = (moment(at), assets, action, sure)
-    return best
+    for event, at, names, action, sure in place.read(SIGNALS):
+        best[event] = (moment(at), _folded(listed(names)), action, sure)
+    return best.values()
 
 
 def _folded(names: Iterable[str]) -> frozenset[str]:
@@ -266,7 +255,7 @@ def _folded(names: Iterable[str]) -> frozenset[str]:
 def list_assets(place: NewsPlace) -> list[AssetRow]:
     """What the news says of each asset, most news first."""
     by_asset = defaultdict(list)
-    for at, assets, action, sure in _best(place).values():
+    for at, assets, action, sure in _best(place):
         for asset in assets or ("",):
             by_asset[asset].append((at, action, sure))
     rows = []
@@ -287,7 +276,7 @@ def count_events(place: NewsPlace, confidence: float, hours: int) -> dict[str, i
     """
     now = datetime.now(UTC)
     states = dict(place.read("select found_by, count(*) from news_events group by found_by"))
-    best = [(at, sure) for at, _, _, sure in _best(place).values()]
+    best = [(at, sure) for at, _, _, sure in _best(place)]
     since = now - timedelta(hours=hours)
     return {
         "events": sum(states.values()),
@@ -323,53 +312,47 @@ def search_memory_events(
     time_window_hours: how long before as_of, which is now by default, the news was published. asset_filter:
     any of these, in any case; none for all. Raises SignalsError for a vector of no length or with NaN.
     """
-    search = Search(
-        match_count, min_confidence, time_window_hours, as_of or datetime.now(UTC), tuple(asset_filter)
+    wanted = SignalOptions(
+        "", match_threshold, min_confidence, time_window_hours, match_count, assets=tuple(asset_filter)
     )
-    return _recalled(place, place.nearest(query_embedding, match_threshold, search), "vector", search)
+    as_of = as_of or datetime.now(UTC)
+    return _recalled(place, place.nearest(query_embedding, wanted, as_of), "vector", wanted)
 
 
 def search_by_keywords(
-    place: NewsPlace, text: str, least: float, search: Search, *, all_events: bool = False
+    place: NewsPlace, text: str, wanted: SignalOptions, as_of: datetime, *, all_events: bool = False
 ) -> list[RecalledEvent]:
-    """Signals of news that hold the text's keywords.
+    """Signals of news that hold the text's keywords, at least KEYWORD_SHARE of them.
 
-    least: share of the text's keywords. all_events: also events that have a vector.
+    all_events: also events that have a vector.
     """
     keywords = frozenset(keywords_of(text))
-    since = search.as_of - timedelta(hours=search.hours)
     others = "" if all_events else " and found_by <> 'vector'"
     shares = {}
     for event, own in place.read(
         f"select id, keywords from news_events where published_at between ? and ?{others}",
-        (place.time(since), place.time(search.as_of)),
+        (place.time(as_of - timedelta(hours=wanted.hours)), place.time(as_of)),
     ):
         share = len(keywords.intersection(listed(own))) / max(len(keywords), 1)
-        if share and share >= least:
+        if share >= KEYWORD_SHARE:
             shares[event] = share
-    return _recalled(place, shares, "keywords", search)
+    return _recalled(place, shares, "keywords", wanted)
 
 
 def _recalled(
-    place: NewsPlace, likeness: Mapping[int, float], by: str, search: Search
+    place: NewsPlace, likeness: Mapping[int, float], by: str, wanted: SignalOptions
 ) -> list[RecalledEvent]:
     """The most alike of these events with a signal that may be recalled."""
-    wanted = _folded(search.assets)
-    best = _best(place, search.confidence, among=likeness, wanted=wanted) if likeness else {}
-
-    def rank(event: int) -> tuple[float, float, datetime, int]:
-        at, _, _, sure = best[event]
-        return likeness[event], sure, at, event
-
-    found = []
-    for row in _events(place, sorted(best, key=rank, reverse=True)[: search.count]):
-        fitting = [one for one in row.readings if not wanted or wanted & _folded(one.assets)]
-        if not fitting:  # it was corrected meanwhile
-            continue
-        first, reading = row.tellings[0], fitting[0]
-        found.append(
-            RecalledEvent(
-                row.event, likeness[row.event], by, first.source, first.link, row.text, row.at, reading
-            )
-        )
-    return found
+    found, assets, n = list[RecalledEvent](), _folded(wanted.assets), wanted.most_notes
+    for row in _events(place, sorted(likeness, key=likeness.__getitem__, reverse=True)):
+        likely = likeness[row.event]
+        if len(found) >= n and likely < found[n - 1].similarity:
+            break
+        for reading in row.readings:
+            if reading.confidence >= wanted.confidence and (not assets or assets & _folded(reading.assets)):
+                first = row.tellings[0]
+                told = (first.source, first.link, row.text, row.at)
+                found.append(RecalledEvent(row.event, likely, by, *told, reading))
+                break
+    found.sort(key=lambda one: (one.similarity, one.reading.confidence, one.at, one.event), reverse=True)
+    return found[:n]

@@ -1,12 +1,13 @@
-"""Defines the records from a news item to a recalled signal, and the state of their store."""
+"""Defines the records from a news item to a recalled signal, and the state of their store, also in words."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from datetime import datetime
+from datetime import UTC, datetime
 from pathlib import Path
 
 from chatbot.errors import StoreError
+from chatbot.memory.layers import counted
 
 __all__ = [
     "ACTIONS",
@@ -23,6 +24,7 @@ __all__ = [
     "checked",
 ]
 
+HOURS_OF_A_DAY = 24
 ACTIONS = ("buy", "sell", "observe")
 
 
@@ -227,6 +229,23 @@ class Imported:
         """Items of the same text as another, of this file or before: one event, told several times."""
         return self.tellings - self.events
 
+    @property
+    def text(self) -> str:
+        """What the import did; the counts before the semicolon add up to all that was read."""
+        counts = (
+            (self.events, "new"),
+            (self.repeated, "with the same text as another"),
+            (self.known, "known"),
+            (self.changed, "changed, but the earlier text is kept"),
+            (self.removed, "removed earlier and not added again"),
+            (self.unread, "unreadable"),
+        )
+        parts = [f"{count:,} {what}" for count, what in counts if count or what in {"new", "known"}]
+        after = f"{sum(self.analysed.values()):,} read into signals"
+        if self.without_text:
+            after += f", {self.without_text:,} {'has' if self.without_text == 1 else 'have'} no text"
+        return f"{self.read:,} read: {', '.join(parts)}; {after}. {self.problem}".strip()
+
 
 @dataclass(frozen=True, slots=True)
 class Health:
@@ -267,3 +286,32 @@ class Health:
     early: int = 0
     confidence: float = 0.0
     hours: int = 0
+
+    @property
+    def text(self) -> str:
+        """How much there is and where; of a store that cannot be asked, only since when. "" if it is off."""
+        if self.state == "off":
+            return ""
+        if self.state == "failed" or (self.state == "fallback" and self.failures):
+            moment = datetime.fromtimestamp(self.last_success, UTC)
+            last = f" It last answered on {moment:%d %B %Y, %H:%M} UTC." if self.last_success else ""
+            return f"{self.state}: {self.database}.{last}"
+        waiting = f", {self.pending:,} still being indexed" if self.pending else ""
+        counts = f"{counted(self.events, 'event')}, {counted(self.signals, 'signal')}"
+        return f"{self.state}: {counts}{waiting}, {self.database}."
+
+    @property
+    def recallable_text(self) -> str:
+        """How much of the news a question may recall now, and why not the rest; "" if there is no signal."""
+        if not self.read:
+            return ""
+        days, left = divmod(self.hours, HOURS_OF_A_DAY)
+        span = counted(self.hours, "hour") if left or not days else counted(days, "day")
+        counts = (
+            (self.unsure, f"below confidence {self.confidence:.2f}"),
+            (self.old, f"older than {span}"),
+            (self.early, "dated in the future"),
+        )
+        reasons = [f"{count:,} {'is' if count == 1 else 'are'} {why}" for count, why in counts if count]
+        text = f"{self.recallable:,} of {counted(self.read, 'event')} with a signal can be recalled now"
+        return f"{text}{': ' if reasons else ''}{', '.join(reasons)}."

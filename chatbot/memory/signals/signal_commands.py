@@ -18,8 +18,7 @@ from chatbot.cli.served_command import resolved
 from chatbot.errors import NotFoundError, UsageError
 from chatbot.memory.conversations.conversation_names import LOCAL
 from chatbot.memory.layers import counted
-from chatbot.memory.signals.records import Imported, SignalsError
-from chatbot.memory.signals.status_text import health_text, imported_text, recallable_text
+from chatbot.memory.signals.records import Imported, NewsReading, SignalsError
 from chatbot.serialize import fields_of
 from chatbot.settings import PROGRAM
 
@@ -34,9 +33,13 @@ MORE_RECALLED = "You can change this with MEMORY_MIN_CONFIDENCE and MEMORY_LOOKB
 def _off(chatbot: Chatbot) -> bool:
     """Whether there is nothing to ask, after a note on what to do next. This is no failure."""
     health = chatbot.signals.health()
-    if health.state == "off":
+    if off := health.state == "off":
         note(f"{health.message} {health.hint}")
-    return health.state == "off"
+    return off
+
+
+def _shown(reading: NewsReading) -> str:
+    return f"{reading.action} {reading.confidence:.2f}"
 
 
 @printed
@@ -46,10 +49,7 @@ def _list_signals(options: Namespace, chatbot: Chatbot) -> Lines:
     for row in chatbot.signals.listed(options.k, asset=options.asset):
         line = fields_of(row, ("event", "at", "state", "text", "sources"))
         line |= {"at": row.at.isoformat(), "signals": list(map(dataclasses.asdict, row.readings))}
-        best = ""
-        if row.readings:
-            reading = row.readings[0]
-            best = f" {reading.action} {reading.confidence:.2f}"
+        best = f" {_shown(row.readings[0])}" if row.readings else ""
         early = " (in the future)" if row.at > datetime.now(UTC) else ""
         text = " ".join(row.text.split())[:200]
         yield line, f"{row.event}  {row.at:%Y-%m-%d %H:%M}{early}{best}  {text}"
@@ -67,11 +67,8 @@ def _add_signal(options: Namespace, chatbot: Chatbot) -> Lines:
 def _import_signals(options: Namespace, chatbot: Chatbot) -> Lines:
     from chatbot.memory.signals.news_sources import read_news
 
-    name = options.texts[0]
-    if name == "-":
-        news = read_news(sys.stdin.buffer, "standard input")
-    else:
-        news = read_news(resolved(name))
+    (name,) = options.texts
+    news = read_news(sys.stdin.buffer, "standard input") if name == "-" else read_news(resolved(name))
     return _told(chatbot, chatbot.signals.add(news, chatbot.models.answering()))
 
 
@@ -79,7 +76,7 @@ def _told(chatbot: Chatbot, done: Imported) -> Lines:
     """Says what an import did."""
     for reason in done.refused:
         say(f"Not read: {reason}")
-    yield {**dataclasses.asdict(done), "repeated": done.repeated}, imported_text(done)
+    yield {**dataclasses.asdict(done), "repeated": done.repeated}, done.text
     if not chatbot.signals.state.on:
         note(
             "News signals are off. Imported news is kept but not recalled. "
@@ -88,7 +85,7 @@ def _told(chatbot: Chatbot, done: Imported) -> Lines:
     elif done.events:
         health = chatbot.signals.health(chatbot.signal_options(LOCAL))
         if health.recallable < health.read:
-            note(f"{recallable_text(health)} {MORE_RECALLED}")
+            note(f"{health.recallable_text} {MORE_RECALLED}")
     return FAILED if done.problem or done.refused else DONE
 
 
@@ -106,21 +103,16 @@ def _search_signals(options: Namespace, chatbot: Chatbot) -> Lines:
         limits = dataclasses.replace(limits, assets=(options.asset,))
     results = chatbot.signals.find(query, vector, options.k, as_of=as_of, options=limits)
     if not results and as_of is not None:
-        before = (
-            f"in the {limits.hours:,} hours before {as_of:%Y-%m-%d %H:%M} and is as sure as "
-            f"{limits.confidence:.2f}"
-        )
-        note(f"No similar news was published {before}. {MORE_RECALLED}")
+        before = f"in the {limits.hours:,} hours before {as_of:%Y-%m-%d %H:%M}"
+        sure = f"is as sure as {limits.confidence:.2f}"
+        note(f"No similar news was published {before} and {sure}. {MORE_RECALLED}")
     elif not results:
-        recallable = recallable_text(chatbot.signals.health(limits))
+        recallable = chatbot.signals.health(limits).recallable_text
         note(" ".join(filter(None, ("No similar news can be recalled.", recallable, MORE_RECALLED))))
     for found in results:
         line = {**dataclasses.asdict(found), "at": found.at.isoformat()}
-        text = (
-            f"{found.similarity:.2f}  {found.at:%Y-%m-%d %H:%M}  {found.reading.action} "
-            f"{found.reading.confidence:.2f}  {found.reading.summary}"
-        )
-        yield line, text
+        shown = f"{_shown(found.reading)}  {found.reading.summary}"
+        yield line, f"{found.similarity:.2f}  {found.at:%Y-%m-%d %H:%M}  {shown}"
 
 
 @printed
@@ -144,17 +136,13 @@ def _remove_signal(options: Namespace, chatbot: Chatbot) -> Lines:
 @printed
 def _health_of_signals(options: Namespace, chatbot: Chatbot) -> Lines:
     health = chatbot.signals.health(chatbot.signal_options(LOCAL))
-    why = ""
+    state = f"{health.state}:" if health.state in {"failed", "off"} else health.text
+    parts = [state, health.recallable_text]
     if health.state != "normal":
-        why = f"{health.message} {health.hint}"
+        parts += [health.message, health.hint]
     elif health.recallable < health.read:
-        why = MORE_RECALLED
-    if health.state in {"failed", "off"}:
-        state = f"{health.state}:"
-    else:
-        state = health_text(health)
-    text = " ".join(filter(None, [state, recallable_text(health), why.strip()]))
-    yield dataclasses.asdict(health), text
+        parts.append(MORE_RECALLED)
+    yield dataclasses.asdict(health), " ".join(filter(None, parts))
     return FAILED if health.state in {"failed", "fallback"} else DONE
 
 
@@ -163,11 +151,9 @@ def _reembed(options: Namespace, chatbot: Chatbot) -> Lines:
     if _off(chatbot):
         return DONE
     done = chatbot.signals.reembed()
-    text = (
-        f"{done.embedded:,} embedded, {done.by_keywords:,} found by keywords only, as the embedding "
-        f"model does not read their script. {done.problem}"
-    ).strip()
-    yield dataclasses.asdict(done), text
+    why = "as the embedding model does not read their script"
+    text = f"{done.embedded:,} embedded, {done.by_keywords:,} found by keywords only, {why}. {done.problem}"
+    yield dataclasses.asdict(done), text.strip()
     return FAILED if done.problem else DONE
 
 
@@ -183,9 +169,8 @@ def _assets(options: Namespace, chatbot: Chatbot) -> Lines:
     for row in chatbot.signals.assets()[: options.k]:
         line = {**dataclasses.asdict(row), "latest": row.latest.isoformat()}
         actions = ", ".join(f"{count} {action}" for action, count in row.actions.items() if count)
-        events = f"{row.events} event{'s' if row.events != 1 else ''}"
-        text = f"{row.asset or '(none)'}: {events}, {actions}, confidence {row.confidence:.2f}"
-        yield line, text
+        events = counted(row.events, "event")
+        yield line, f"{row.asset or '(none)'}: {events}, {actions}, confidence {row.confidence:.2f}"
 
 
 @printed
@@ -195,8 +180,7 @@ def _sources(options: Namespace, chatbot: Chatbot) -> Lines:
         note("No answer with news in it is rated yet.")
     for row in rows[: options.k]:
         line = {**dataclasses.asdict(row), "helpful_rate": row.helpful_rate}
-        times = row.helpful + row.unhelpful
-        yield line, f"{row.source}: helpful {row.helpful} of {times} time{'s' if times != 1 else ''}"
+        yield line, f"{row.source}: helpful {row.helpful} of {counted(row.helpful + row.unhelpful, 'time')}"
 
 
 @printed

@@ -5,6 +5,7 @@ They come from the database, or from local templates if it has none or cannot be
 
 from __future__ import annotations
 
+import re
 import time
 from collections.abc import Callable, Sequence
 from dataclasses import replace
@@ -14,7 +15,7 @@ from chatbot.errors import StoreError
 from chatbot.memory.layers import LayerOpening
 from chatbot.memory.signals.records import RecalledEvent, SignalOptions, SignalsError
 from chatbot.memory.signals.signal_store import Signals
-from chatbot.memory.signals.templates import Template, match_templates, templates_with
+from chatbot.memory.signals.templates import TEMPLATES, Template, match_templates, templates_in
 from chatbot.memory.signals.writing_scripts import script_of
 from chatbot.records import Note, Notice, Recall
 from chatbot.settings import Settings
@@ -26,6 +27,7 @@ NOT_ADVICE = "machine-made, not advice"
 # What a note may take of a signal's summary.
 MOST_CHARACTERS = 400
 LONGEST_LINK = 120
+PAUSED = "The signal database failed three times in a row and is paused."
 # Kinds of failure that are no fault of the database's: its owner has to act, and asking again costs nothing.
 HARMLESS = frozenset({"vector", "embedder"})
 
@@ -68,16 +70,12 @@ class SignalLayer:
 
         Raises nothing.
         """
-        options = self.options_of(recall.owner)
+        options, breaker = self.options_of(recall.owner), self.signals.breaker
         options = replace(options, most_notes=min(n, options.most_notes))
         if options.most_notes < 1 or self.signals.off:
             return []
-        if not self.signals.breaker.allows():
-            return self._without(
-                recall,
-                options,
-                SignalsError("The signal database failed three times in a row and is paused.", kind="down"),
-            )
+        if not breaker.allows():
+            return self._without(recall, options, PAUSED, "")
         at = datetime.fromtimestamp(recall.now or time.time(), UTC)
         try:
             found = self.signals.find(
@@ -88,29 +86,36 @@ class SignalLayer:
             if kind == "off":
                 return []
             if kind not in HARMLESS:
-                self.signals.breaker.failed()
-            return self._without(recall, options, error)
-        self.signals.breaker.succeeded()
+                breaker.failed()
+            return self._without(recall, options, error.message, error.hint)
+        breaker.succeeded()
         if found:
             in_chinese = script_of(recall.question) == "CJK"
             return [self._note(event, in_chinese=in_chinese) for event in found]
         return self.templates(recall, options, "no recent signal is similar to the question")
 
-    def _without(self, recall: Recall, options: SignalOptions, error: StoreError) -> list[Note]:
+    def _without(self, recall: Recall, options: SignalOptions, problem: str, hint: str) -> list[Note]:
         notes = self.templates(recall, options, "the signal database is not available")
         instead = "local templates are used" if notes else "no local template fits the question"
-        recall.tell(
-            Notice(f"Answered without news signals: {error.message.rstrip('.')}; {instead}.", error.hint)
-        )
+        recall.tell(Notice(f"Answered without news signals: {problem.rstrip('.')}; {instead}.", hint))
         return notes
 
     def templates(self, recall: Recall, options: SignalOptions, why: str) -> list[Note]:
         """The local templates that fit a question. why: they stand in, for their source."""
-        matched = match_templates(recall.question, templates_with(options.templates))
+        matched = match_templates(
+            recall.question, templates_in(*filter(None, (TEMPLATES, options.templates)))
+        )
         sure = [template for template in matched if template.base_confidence >= options.confidence]
-        return [_template_note(self.name, template, why) for template in sure[: options.most_notes]]
+        return [self._template_note(template, why) for template in sure[: options.most_notes]]
 
-    def _note(self, found: RecalledEvent, *, in_chinese: bool = False) -> Note:
+    def _template_note(self, template: Template, why: str) -> Note:
+        name = f"template {template.id}"
+        confidence = f"{template.base_confidence:.2f}"
+        source = f"undated local {name}, because {why}; confidence {confidence}; {NOT_ADVICE}"
+        text = f"{template.title}: {template.action}{_named(template.assets)}. {template.summary}"
+        return Note(self.name, one_line(source), one_line(text[:MOST_CHARACTERS]), one_line(name))
+
+    def _note(self, found: RecalledEvent, *, in_chinese: bool) -> Note:
         reading = found.reading
         how = f"similarity {found.similarity:.2f}"
         if found.by == "keywords":
@@ -118,31 +123,18 @@ class SignalLayer:
             how = f"matched by keywords ({found.similarity:.0%} of the question's)"
             if script not in {"", "Latin"}:
                 how += f", as the embedding model does not read {script} script"
-        if reading.analyser.startswith("rules-"):
-            by = "by rules"
-        else:
-            by = f"by {reading.analyser}"
         parts = [
             f"news, {found.source}",
             f"{found.at:%Y-%m-%d %H:%M} UTC",
             found.link[:LONGEST_LINK],
-            f"confidence {reading.confidence:.2f} {by}",
+            f"confidence {reading.confidence:.2f} by {re.sub('^rules-.*', 'rules', reading.analyser)}",
             how,
             NOT_ADVICE,
         ]
-        source = "; ".join(one_line(part) for part in parts if part)
+        source = "; ".join(map(one_line, filter(None, parts)))
         summary = (in_chinese and reading.summary_cn) or reading.summary
         text = f"{reading.action.capitalize()}{_named(reading.assets)}: {summary}"
         return Note(self.name, source, one_line(text[:MOST_CHARACTERS]), one_line(found.source))
-
-
-def _template_note(layer: str, template: Template, why: str) -> Note:
-    confidence = f"{template.base_confidence:.2f}"
-    source = f"undated local template {template.id}, because {why}; confidence {confidence}; {NOT_ADVICE}"
-    text = f"{template.title}: {template.action}{_named(template.assets)}. {template.summary}"
-    return Note(
-        layer, one_line(source), one_line(text[:MOST_CHARACTERS]), one_line(f"template {template.id}")
-    )
 
 
 def _named(assets: Sequence[str]) -> str:

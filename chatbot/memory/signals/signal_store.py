@@ -6,8 +6,8 @@ It writes no notes.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from typing import Any
@@ -15,23 +15,12 @@ from typing import Any
 import numpy as np
 
 from chatbot.errors import ModelError, NotFoundError, StoreError, UsageError
+from chatbot.memory.import_files import Progress, no_progress
 from chatbot.memory.memory_database import MemoryDatabase
 from chatbot.memory.signals import news_tables
-from chatbot.memory.signals.analysis import RULES, read_by_model, read_by_rules
-from chatbot.memory.signals.news_places import (
-    NewsFile,
-    Search,
-    StoreState,
-    moment,
-    nothing_imported,
-)
-from chatbot.memory.signals.news_postgres import (
-    INSTALL_HINT,
-    NewsPlace,
-    NewsPostgres,
-    client_is_installed,
-    no_vectors,
-)
+from chatbot.memory.signals.analysis import read_by_model, read_by_rules
+from chatbot.memory.signals.news_places import NewsFile, StoreState, moment, nothing_imported
+from chatbot.memory.signals.news_postgres import VECTORS_HINT, NewsPlace, NewsPostgres, not_set_up
 from chatbot.memory.signals.news_sources import News
 from chatbot.memory.signals.records import (
     ACTIONS,
@@ -45,8 +34,8 @@ from chatbot.memory.signals.records import (
     SignalOptions,
     SignalsError,
 )
-from chatbot.memory.signals.signal_use import CircuitBreaker, SourceRatings, State, Switch
-from chatbot.memory.signals.writing_scripts import is_foreign, own_threshold, reads_english_only
+from chatbot.memory.signals.signal_use import TABLES, CircuitBreaker, SourceRatings, State
+from chatbot.memory.signals.writing_scripts import is_unread, own_threshold
 from chatbot.models.chat import LLM
 from chatbot.models.embedders import Embedder
 from chatbot.settings import PROGRAM
@@ -62,10 +51,10 @@ READ_AT_ONCE = 50
 # A model that failed this often in a row is not asked again in an import.
 MOST_MODEL_FAILURES = 3
 WAITING = "Some news could not be embedded. It is found by keywords until the next import."
-# Called with a stage and how many are done in it.
-Stages = Callable[[str, int], None]
-# The least share of a question's keywords that news must hold.
-KEYWORD_SHARE = 0.5
+# Of each item: it is stored, embedded and analysed.
+STEPS = 3
+KEEP_STATE = """insert into signal_state values (?, ?)
+    on conflict (name) do update set value = excluded.value"""
 KEEP_VECTOR = "update news_events set embedding = ?, found_by = ? where id = ?"
 PENDING = "select id, content_text from news_events where found_by = 'pending' order by id limit ?"
 UNREAD = """select id, source, source_message_id, content_text, published_at from news_events e
@@ -91,10 +80,10 @@ class Signals:
         database: of all memories; None to keep everything in this object alone. Raises StoreError.
         """
         self.options, self.breaker = options or SignalOptions(), CircuitBreaker()
-        kept = database or MemoryDatabase(None)
-        self._switch, self._embedder = Switch(kept), embedder
-        self.ratings = SourceRatings(kept)
-        self.place: NewsPlace = NewsFile(kept)
+        self._kept, self._embedder = database or MemoryDatabase(None), embedder
+        self._kept.prepare(TABLES)
+        self.ratings = SourceRatings(self._kept)
+        self.place: NewsPlace = NewsFile(self._kept)
         if self.options.address:
             self.place = NewsPostgres(self.options.address, self.options.seconds)
 
@@ -105,46 +94,34 @@ class Signals:
     def state(self) -> State:
         """Whether something was imported, and whether it is switched on, without opening a database.
 
-        A database of the user's own counts as imported into, if it can be asked.
+        A database of the user's own counts as imported into, if it can be asked. A state that cannot be read
+        is the initial one.
         """
-        state = self._switch.read()
-        theirs = bool(self.options.address) and client_is_installed()
-        return replace(state, imported=state.imported or theirs)
+        found = dict[str, int]()
+        with suppress(StoreError):
+            found.update(self._kept.read("select name, value from signal_state"))
+        theirs = self.options.address and not not_set_up()
+        return State(bool(found.get("imported") or theirs), bool(found.get("on", True)))
 
     @property
-    def off(self) -> str:
-        """Why it is not in use, "" if it is.
-
-        A database of the user's own counts as imported into, until it says otherwise.
-        """
-        why = self._off()
-        return why.message if why else ""
-
-    def _off(self) -> SignalsError | None:
+    def off(self) -> SignalsError | None:
+        """Why it is not in use, None if it is."""
         state = self.state
         if not state.on:
-            return SignalsError(
-                "News signals are off.",
-                kind="off",
-                hint=f"Turn them on: {PROGRAM} memory signals on",
-            )
-        if state.imported:
-            return None
-        return self.not_set_up() or nothing_imported()
+            hint = f"Turn them on: {PROGRAM} memory signals on"
+            return SignalsError("News signals are off.", kind="off", hint=hint)
+        return None if state.imported else self.not_set_up() or nothing_imported()
 
     def not_set_up(self) -> SignalsError | None:
         """Why no news can be kept in the database that was named, None if it can or none was named."""
-        if not self.options.address or client_is_installed():
-            return None
-        return SignalsError(
-            "News signals are not set up: their Postgres client (psycopg, pgvector) is not installed.",
-            kind="off",
-            hint=INSTALL_HINT,
-        )
+        return not_set_up("off") if self.options.address else None
 
-    def switch(self, *, on: bool) -> None:
-        """Switch it on, or leave it unchanged and recall nothing. Raises StoreError."""
-        self._switch.change(on=on)
+    def switch(self, **states: bool) -> None:
+        """Note that it is `on`, or recalls nothing while it stays as it is; and that news was `imported`.
+
+        Raises StoreError.
+        """
+        self._kept.change_each(KEEP_STATE, states.items())
 
     def close(self) -> None:
         """Close its connections."""
@@ -159,18 +136,13 @@ class Signals:
     # --------------------------------------------------------------------------------------------------------
 
     def add(
-        self,
-        news: News,
-        model: LLM | None = None,
-        *,
-        again: bool = False,
-        progress: Stages = lambda stage, done: None,
+        self, news: News, model: LLM | None = None, *, again: bool = False, progress: Progress = no_progress
     ) -> Imported:
         """Store what is new of the news, then embed and analyse everything that waits for it.
 
         That includes news of earlier imports. A second time it changes nothing. model: None for the rules.
-        again: also store what somebody removed. progress: called with "kept", "embedded" or "analysed" and
-        how many. Raises SignalsError; what was stored until then stays.
+        again: also store what somebody removed. progress: called with how many of the three steps of each
+        item are done. Raises SignalsError; what was stored until then stays.
         """
         self.place.make(self._embedder.fingerprint, self._embedder.dimension)
         embedder = self.place.state().embedder
@@ -180,20 +152,16 @@ class Signals:
                 kind="embedder",
                 hint=f"Configure that model again, or embed them again: {PROGRAM} memory signals reembed",
             )
-        kept = Counter[str](
-            read=len(news.items) + news.unread,
-            unread=news.unread,
-            without_text=sum(not item.text for item in news.items),
-        )
+        kept = Counter(without_text=sum(not item.text for item in news.items))
         for start in range(0, len(news.items), BATCH):
+            items = news.items[start : start + BATCH]
             with self.place.write() as changes:
-                kept += news_tables.keep_items(
-                    self.place, changes, news.items[start : start + BATCH], again=again
-                )
-            progress("kept", min(start + BATCH, len(news.items)))
-        if not self._switch.read().imported:
-            self._switch.change(imported=True)
-        done = replace(Imported(refused=news.refused), **dict[str, Any](kept))
+                kept += news_tables.keep_items(self.place, changes, items, again=again)
+            progress(start + len(items), STEPS * len(news.items))
+        self.switch(imported=True)
+        done = Imported(
+            len(news.items) + news.unread, refused=news.refused, unread=news.unread, **dict[str, Any](kept)
+        )
         done = self._analyse(self._embed(done, progress), model, progress)
         self.clean()
         return done
@@ -220,18 +188,17 @@ class Signals:
         """
         self.place.state()
         self.place.renew(self._embedder.fingerprint, self._embedder.dimension)
-        return self._embed(Imported(), lambda stage, done: None)
+        return self._embed(Imported(), no_progress)
 
     def archived(self) -> NewsPlace | None:
         """Where to read all that is stored; None if there is nothing. Raises SignalsError."""
-        if self.state.imported:
-            try:
+        try:
+            if self.state.imported:
                 self.place.state()
-            except SignalsError as error:
-                if error.kind != "off":
-                    raise
-            else:
                 return self.place
+        except SignalsError as error:
+            if error.kind != "off":
+                raise
         return None
 
     @contextmanager
@@ -240,7 +207,7 @@ class Signals:
         self.place.make(self._embedder.fingerprint, self._embedder.dimension)
         with self.place.write() as changes:
             yield changes
-        self._switch.change(imported=True)
+        self.switch(imported=True)
 
     # --- signals out
     # --------------------------------------------------------------------------------------------------------
@@ -260,44 +227,41 @@ class Signals:
         after it do not count; default now. options: whose thresholds and assets hold; default the
         store's own. Raises SignalsError.
         """
-        wanted = options or self.options
-        search = Search(n, wanted.confidence, wanted.hours, as_of or datetime.now(UTC), wanted.assets)
+        wanted, as_of = replace(options or self.options, most_notes=n), as_of or datetime.now(UTC)
         with self.place.looking():
-            return self._found(text, vector, search, wanted.threshold or self.threshold)
-
-    def _found(self, text: str, vector: Vectors | None, search: Search, least: float) -> list[RecalledEvent]:
-        state = self._searchable()
-        found: list[RecalledEvent] = []
-        n = search.count
-        # An English embedder makes meaningless vectors of other scripts.
-        unread = reads_english_only(self._embedder.fingerprint) and is_foreign(text)
-        if (
-            unread
-            or vector is None
-            or vector.shape != (state.dimension,)
-            or state.embedder != self._embedder.fingerprint
-            or not (np.isfinite(vector).all() and vector.any())
-        ):
-            vector = None
-        else:
-            found = news_tables.search_memory_events(
-                self.place, vector, least, n, search.confidence, search.hours, search.assets, search.as_of
+            state = self._searchable()
+            found = list[RecalledEvent]()
+            by_vector = (
+                not is_unread(text, self._embedder.fingerprint)
+                and vector is not None
+                and vector.shape == (state.dimension,)
+                and state.embedder == self._embedder.fingerprint
+                and bool(np.isfinite(vector).all() and vector.any())
             )
-        if len(found) < n:
-            found += news_tables.search_by_keywords(
-                self.place,
-                text,
-                KEYWORD_SHARE,
-                replace(search, count=n - len(found)),
-                all_events=vector is None,
-            )
-        return found
+            if by_vector:
+                found = news_tables.search_memory_events(
+                    self.place,
+                    vector,
+                    wanted.threshold or self.threshold,
+                    n,
+                    wanted.confidence,
+                    wanted.hours,
+                    wanted.assets,
+                    as_of,
+                )
+            if len(found) < n:
+                rest = replace(wanted, most_notes=n - len(found))
+                found += news_tables.search_by_keywords(
+                    self.place, text, rest, as_of, all_events=not by_vector
+                )
+            return found
 
     def _searchable(self) -> StoreState:
-        """The state of the tables. Raises SignalsError if their vectors were dropped."""
+        """The state of the tables. Raises SignalsError if their vectors were dropped with the extension."""
         state = self.place.state()
         if not state.vectors:
-            raise no_vectors()
+            problem = "The vectors of the signals are gone: the extension pgvector was dropped."
+            raise SignalsError(problem, kind="no-vector", hint=VECTORS_HINT)
         return state
 
     def listed(self, most: int = 50, *, search: str = "", asset: str = "") -> list[EventRow]:
@@ -344,78 +308,70 @@ class Signals:
         While the store is off, it starts nothing and connects to nothing. options: whose thresholds decide
         what can be recalled, default the store's own.
         """
-        limits, breaker = options or self.options, self.breaker
-        health = Health(
-            "off",
+        limits, counts = options or self.options, dict[str, Any]()
+        try:
+            if why := self.off:
+                raise why
+            embedder = self._searchable().embedder
+            counts = news_tables.count_events(self.place, limits.confidence, limits.hours)
+            self.breaker.succeeded()
+            state, message, hint = "normal", "The database works.", ""
+            if embedder != self._embedder.fingerprint:
+                state, hint = "fallback", f"Embed them again: {PROGRAM} memory signals reembed"
+                message = (
+                    f"The vectors come from another model ({embedder}), so news is found by keywords only."
+                )
+            elif not counts["signals"]:
+                state, message, hint = "empty", "The database works but has no signals.", "Import news."
+        except StoreError as error:
+            state, message, hint = "failed", error.message, error.hint
+            if isinstance(error, SignalsError) and error.kind == "off":
+                state = "off"
+            elif self.breaker.retry_at:
+                state = "fallback"
+        return Health(
+            state,
+            message,
+            hint,
             database=self.place.shown,
             embedder=self._embedder.fingerprint,
             threshold=limits.threshold or self.threshold,
+            failures=self.breaker.failures,
+            retry_at=self.breaker.retry_at,
+            last_success=self.breaker.last_success,
             confidence=limits.confidence,
             hours=limits.hours,
+            **counts,
         )
-        try:
-            why = self._off()
-            if why:
-                raise why
-            state = self._searchable()
-            counts = news_tables.count_events(self.place, limits.confidence, limits.hours)
-        except StoreError as error:
-            health = replace(health, message=error.message, hint=error.hint)
-            if isinstance(error, SignalsError) and error.kind == "off":
-                return health
-            return replace(
-                health,
-                state="fallback" if breaker.retry_at else "failed",
-                failures=breaker.failures,
-                retry_at=breaker.retry_at,
-                last_success=breaker.last_success,
-            )
-        breaker.succeeded()
-        health = replace(health, **dict[str, Any](counts), last_success=breaker.last_success)
-        if state.embedder != self._embedder.fingerprint:
-            message = (
-                f"The vectors come from another model ({state.embedder}), so news is found by keywords only."
-            )
-            hint = f"Embed them again: {PROGRAM} memory signals reembed"
-            return replace(health, state="fallback", message=message, hint=hint)
-        if not counts["signals"]:
-            message = "The database works but has no signals."
-            return replace(health, state="empty", message=message, hint="Import news.")
-        return replace(health, state="normal", message="The database works.")
 
     def ping(self) -> None:
         """Raises SignalsError unless the database answers, or the store is off."""
-        if not self._off():
+        if not self.off:
             self.place.read("select 1")
 
     # --- inside
     # --------------------------------------------------------------------------------------------------------
 
-    def _embed(self, done: Imported, progress: Stages) -> Imported:
+    def _embed(self, done: Imported, progress: Progress) -> Imported:
         """Embed what waits, a batch in each transaction.
 
         If the embedder fails, the rest waits and is found by keywords.
         """
-        english = reads_english_only(self._embedder.fingerprint)
-        while True:
-            waiting = self.place.read(PENDING, [EMBEDDED_AT_ONCE])
-            if not waiting:
-                return done
-            readable = [(event, text) for event, text in waiting if not (english and is_foreign(text))]
-            # None for those that are found by keywords.
-            vectors: dict[int, Vectors | None] = dict.fromkeys(event for event, _ in waiting)
+        while waiting := self.place.read(PENDING, [EMBEDDED_AT_ONCE]):
+            rows, readable = list[tuple[Any, str, int]](), list[tuple[int, str]]()
+            for event, text in waiting:
+                if is_unread(text, self._embedder.fingerprint):
+                    rows.append((None, "keywords", event))
+                else:
+                    readable.append((event, text))
             try:
                 # No transaction is held while an embedder works.
                 if readable:
-                    rows = self._embedder.embed([text for _, text in readable])
-                    for (event, _), row in zip(readable, rows, strict=True):
-                        vectors[event] = row
-                rows_of_events = [
-                    (None, "keywords", event) if row is None else (self.place.vector(row), "vector", event)
-                    for event, row in vectors.items()
-                ]
+                    vectors = self._embedder.embed([text for _, text in readable])
+                    for (event, _), vector in zip(readable, vectors, strict=True):
+                        rows.append((self.place.vector(vector), "vector", event))
                 with self.place.write() as changes:
-                    changes.executemany(KEEP_VECTOR, rows_of_events)
+                    changes.executemany(KEEP_VECTOR, rows)
             except (ModelError, SignalsError) as error:
                 if isinstance(error, SignalsError) and error.kind != "vector":
                     raise
@@ -423,33 +379,31 @@ class Signals:
             embedded = done.embedded + len(readable)
             by_keywords = done.by_keywords + len(waiting) - len(readable)
             done = replace(done, embedded=embedded, by_keywords=by_keywords)
-            progress("embedded", done.embedded + done.by_keywords)
+            progress(min(done.read + embedded + by_keywords, 2 * done.read), STEPS * done.read)
+        return done
 
-    def _analyse(self, done: Imported, model: LLM | None, progress: Stages) -> Imported:
-        after = 0
-        failures = 0
-        analysed = Counter[str]()
-        while True:
-            waiting = self.place.read(UNREAD, [after, READ_AT_ONCE])
-            if not waiting:
-                return replace(done, analysed=dict(analysed))
+    def _analyse(self, done: Imported, model: LLM | None, progress: Progress) -> Imported:
+        after, failures, analysed = 0, 0, Counter[str]()
+        while waiting := self.place.read(UNREAD, [after, READ_AT_ONCE]):
             # No transaction is held while a model thinks.
             readings = list[tuple[int, NewsReading]]()
             for event, source, number, text, at in waiting:
                 item = NewsItem(source, number, text, moment(at))
-                reading, failure = _read(item, model if failures < MOST_MODEL_FAILURES else None)
-                if failure:
-                    failures = failures + 1
-                    done = replace(done, problem=f"Some news was read by rules. {failure}")
-                elif reading.analyser != RULES:
-                    failures = 0
-                readings.append((event, reading))
-                analysed[reading.analyser] += 1
+                reading = None
+                if model is not None and failures < MOST_MODEL_FAILURES:
+                    try:
+                        reading, failures = read_by_model(item, model), 0
+                    except ModelError as error:
+                        failures += 1
+                        done = replace(done, problem=f"Some news was read by rules. {error}")
+                readings.append((event, reading or read_by_rules(item)))
             with self.place.write() as changes:
                 for event, reading in readings:
                     news_tables.keep_readings(self.place, changes, event, [reading])
+                    analysed[reading.analyser] += 1
             after = waiting[-1][0]
-            progress("analysed", analysed.total())
+            progress(min(2 * done.read + analysed.total(), STEPS * done.read), STEPS * done.read)
+        return replace(done, analysed=dict(analysed))
 
     @contextmanager
     def _changing(self, event: int) -> Iterator[Transaction]:
@@ -463,19 +417,7 @@ class Signals:
 
     def _reading(self) -> NewsPlace:
         """The place for pages and commands. Raises SignalsError if nothing was imported."""
-        why = self._off()
-        if why:
+        if why := self.off:
             raise why
         self.place.state()
         return self.place
-
-
-def _read(item: NewsItem, model: LLM | None) -> tuple[NewsReading, str]:
-    """(a reading, why it is not the model's)."""
-    failure = ""
-    if model is not None:
-        try:
-            return read_by_model(item, model), ""
-        except ModelError as error:
-            failure = str(error)
-    return read_by_rules(item), failure

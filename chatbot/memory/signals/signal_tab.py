@@ -5,28 +5,25 @@ The tab shows their state, the switch, the import and the latest.
 
 from __future__ import annotations
 
-import io
 from collections.abc import Sequence
 from datetime import UTC, datetime
+from pathlib import Path
 
 import streamlit as st
-from streamlit.typing import UploadedFile
 
 from chatbot.app.app_context import AppContext
-from chatbot.errors import ProjectError
+from chatbot.memory.import_files import Progress
 from chatbot.memory.signals.news_sources import read_news
 from chatbot.memory.signals.records import ACTIONS, EventRow, Health, Imported, NewsReading
-from chatbot.memory.signals.status_text import health_text, imported_text, recallable_text
-from chatbot.ui import session, uploads
+from chatbot.ui import session
 from chatbot.ui.list_controls import search_box
 from chatbot.ui.memory_dialogs import Dialog, attempt, draw_changes, draw_choice, finish
-from chatbot.ui.memory_files import lines_html
+from chatbot.ui.memory_files import Files, draw_files, lines_html
 from chatbot.ui.safe_text import notice_html, paragraphs_html, plain_markdown, quiet_html, short, signal_html
 
 __all__ = ["draw", "health_line"]
 
 ROWS = 20
-IMPORTED = "signals_imported"
 MOST_REFUSED = 10
 # The analyser of a signal that somebody corrected.
 PERSON = "a person"
@@ -42,6 +39,13 @@ SWITCHED_OFF = "News signals are off. Imported news is kept but not recalled."
 NOTHING_FOUND = "No news has all of these words."
 CHANGED_THERE = " You can change confidence and age on the Settings page."
 STATES = {"normal": "✓", "empty": "✓", "off": "–"}
+
+
+def _told(name: str, done: Imported) -> list[str]:
+    return [f"{name}: {done.text}", *done.refused[:MOST_REFUSED]]
+
+
+FILES = Files("signals", "Import news", _told, types=("json", "jsonl", "csv"))
 
 
 def draw(context: AppContext) -> None:
@@ -66,21 +70,25 @@ def draw(context: AppContext) -> None:
     if health.events:
         if health.read:
             hint = "" if health.recallable == health.read else CHANGED_THERE
-            st.html(quiet_html(f"{recallable_text(health)}{hint}"))
+            st.html(quiet_html(f"{health.recallable_text}{hint}"))
         search = search_box("Search news", key="find-signals")
         asset = _chosen_asset(context)
         _draw_rows(signals.listed(ROWS, search=search, asset=asset), search or asset)
     _draw_sources(context)
-    _draw_import(context)
+    model = session.shared_model(context)
+
+    def load(path: Path, name: str, tell: Progress) -> object:
+        with path.open("rb") as file:
+            return signals.add(read_news(file, name), model, progress=tell)
+
+    draw_files(context, FILES, load)
 
 
 def health_line(health: Health) -> str:
     """One line on how much there is and where."""
-    if health.state in {"failed", "fallback"}:
-        whose = ""
-    else:
-        whose = " Seen and used by everyone on this server. Not advice."
-    return f"{STATES.get(health.state, '⚠')} {health_text(health)}{whose}"
+    fails = health.state in {"failed", "fallback"}
+    whose = "" if fails else " Seen and used by everyone on this server. Not advice."
+    return f"{STATES.get(health.state, '⚠')} {health.text}{whose}"
 
 
 def _draw_rows(rows: Sequence[EventRow], wanted: str) -> None:
@@ -120,42 +128,8 @@ def _draw_sources(context: AppContext) -> None:
             st.html(lines_html(lines))
 
 
-def _draw_import(context: AppContext) -> None:
-    with st.form("import-signals", clear_on_submit=True):
-        file = st.file_uploader("Import news", type=["json", "jsonl", "csv"], key="signals-file")
-        wanted = st.form_submit_button("Import news", key="import-news")
-    if wanted and file is not None:
-        st.session_state[IMPORTED] = _import(context, file)
-        uploads.let_go([file])
-        st.rerun()  # the list above has more now
-    if IMPORTED in st.session_state:
-        done: Imported | ProjectError = st.session_state[IMPORTED]
-        if isinstance(done, ProjectError):
-            st.html(notice_html(f"Not imported. {done.message}", done.hint))
-        else:
-            st.html(lines_html([imported_text(done), *done.refused[:MOST_REFUSED]]))
-
-
-def _import(context: AppContext, file: UploadedFile) -> Imported | ProjectError:
-    """Import a file. Returns the outcome, which the next run shows."""
-    with st.status("Reading the news …") as status:
-
-        def tell(stage: str, done: int) -> None:
-            status.update(label=f"Reading the news … {done:,} {stage}")
-
-        try:
-            signals = context.chatbot.signals
-            news = read_news(io.BytesIO(file.getvalue()), file.name)
-            return signals.add(news, session.shared_model(context), progress=tell)
-        except ProjectError as error:
-            return error
-
-
 def _edit(row: EventRow, context: AppContext) -> None:
-    if row.readings:
-        best = row.readings[0]
-    else:
-        best = NewsReading(" ".join(row.text.split()), (), "observe", 0.5, PERSON)
+    (best,) = row.readings[:1] or [NewsReading(" ".join(row.text.split()), (), "observe", 0.5, PERSON)]
     with st.form("edit-signal", border=False):
         st.html(signal_html(row))
         summary = st.text_area(

@@ -1,4 +1,4 @@
-"""Tells whether news signals are in use, whether their database is worth asking, and how sources were rated.
+"""Keeps whether news signals are in use, whether their database is worth asking, and how sources were rated.
 
 It opens no database of news.
 """
@@ -10,11 +10,10 @@ import time
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 
-from chatbot.errors import StoreError
 from chatbot.memory.memory_database import MemoryDatabase, Tables
 from chatbot.memory.signals.records import SourceRow
 
-__all__ = ["RATINGS", "TABLES", "CircuitBreaker", "SourceRatings", "State", "Switch"]
+__all__ = ["RATINGS", "TABLES", "CircuitBreaker", "SourceRatings", "State"]
 
 TABLES = Tables(
     "signals", "create table signal_state (name text primary key, value integer not null) without rowid;\n"
@@ -31,32 +30,6 @@ class State:
 
     imported: bool = False
     on: bool = True
-
-
-class Switch:
-    """The state as it is stored. Safe to use from several threads and processes."""
-
-    def __init__(self, database: MemoryDatabase) -> None:
-        """Raises StoreError."""
-        database.prepare(TABLES)
-        self._database = database
-
-    def read(self) -> State:
-        """The state; the initial one if there is none or it cannot be read."""
-        try:
-            found = dict(self._database.read("select name, value from signal_state"))
-        except StoreError:
-            return State()
-        return State(bool(found.get("imported", False)), bool(found.get("on", True)))
-
-    def change(self, **changes: bool) -> None:
-        """Change the state and store it. Raises StoreError."""
-        with self._database.write() as connection:
-            connection.executemany(
-                "insert into signal_state values (?, ?)"
-                " on conflict (name) do update set value = excluded.value",
-                changes.items(),
-            )
 
 
 RATINGS = Tables(

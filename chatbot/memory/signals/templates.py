@@ -5,15 +5,15 @@ from __future__ import annotations
 import json
 import logging
 from collections.abc import Sequence
-from contextlib import suppress
 from dataclasses import dataclass
 from functools import lru_cache
+from itertools import chain
 from pathlib import Path
 
 from chatbot.memory.signals.records import checked
 from chatbot.memory.signals.writing_scripts import assets_in, stems_of
 
-__all__ = ["TEMPLATES", "Template", "load_templates", "match_templates", "templates_with"]
+__all__ = ["TEMPLATES", "Template", "match_templates", "templates_in"]
 
 log = logging.getLogger(__name__)
 
@@ -48,52 +48,31 @@ class Template:
     base_confidence: float
 
 
-def templates_with(own: Path | None) -> tuple[Template, ...]:
-    """The templates of a user's folder, and those of the product whose ids are not among them.
+def templates_in(*folders: Path) -> list[Template]:
+    """The templates of folders, which may be missing. Of several with one id the last counts.
 
-    own: the folder, which may be missing; None for none.
+    A file that is no template is skipped and logged. No file name ever leads out of its folder.
     """
-    added = load_templates(own) if own else ()
-    ids = {template.id for template in added}
-    return (*added, *(template for template in load_templates() if template.id not in ids))
-
-
-def load_templates(folder: Path = TEMPLATES) -> tuple[Template, ...]:
-    """The templates of a folder, by file name; files that change are read again.
-
-    A file that is no template is skipped and logged. No file name ever leads out of the folder.
-    """
-    files = []
-    for path in sorted(folder.glob("*.json")):
-        with suppress(OSError):  # removed meanwhile
-            found = path.lstat()
-            files.append((path, found.st_mtime_ns, found.st_size))
-    return _loaded(tuple(files))
-
-
-@lru_cache(maxsize=8)
-def _loaded(files: tuple[tuple[Path, int, int], ...]) -> tuple[Template, ...]:
-    """The templates of files, given with the time of their last change and their size."""
-    found = []
-    for path, _, size in files:
+    found = dict[str, Template]()
+    for path in chain.from_iterable(sorted(folder.glob("*.json")) for folder in folders):
         try:
-            if path.is_symlink() or size > MOST_BYTES:
+            if path.is_symlink() or path.stat().st_size > MOST_BYTES:
                 raise ValueError("it is a link, or too large")
-            found.append(_template(json.loads(path.read_text("utf-8"))))
+            template = _template(json.loads(path.read_text("utf-8")))
         except (OSError, ValueError, KeyError, TypeError, AttributeError, RecursionError) as error:
             log.warning("the template %s cannot be used: %s", path.name, error)
-    return tuple(found)
+        else:
+            found[template.id] = template
+    return list(found.values())
 
 
 def match_templates(text: str, templates: Sequence[Template]) -> list[Template]:
     """The templates with a keyword in the text: most keywords first, then by confidence."""
-    held = _phrase(text)
-    matched = list[tuple[int, Template]]()
-    for template in templates:
-        if count := sum(_holds(held, keyword) for keyword in template.keywords):
-            matched.append((count, template))
-    matched.sort(key=lambda pair: (-pair[0], -pair[1].base_confidence, pair[1].id))
-    return [template for _, template in matched]
+    held, matched = _phrase(text), list[tuple[int, float, str, Template]]()
+    for one in templates:
+        if count := sum(_holds(held, keyword) for keyword in one.keywords):
+            matched.append((-count, -one.base_confidence, one.id, one))
+    return [one for *_, one in sorted(matched)]
 
 
 def _holds(held: str, keyword: str) -> bool:
@@ -120,12 +99,11 @@ def _template(fields: dict[str, object]) -> Template:
 
     `confidence` stands in for `base_confidence` if only that is given.
     """
-    keywords = fields["keywords"]
-    assets = fields.get("assets", [])
+    keywords, assets = fields["keywords"], fields.get("assets", [])
     if not isinstance(keywords, list) or not isinstance(assets, list):
         raise TypeError("keywords or assets are not a list")
-    confidence_field = "base_confidence" if "base_confidence" in fields else "confidence"
-    action, confidence = checked(fields.get("action", "observe"), fields[confidence_field])
+    confidence = fields.get("base_confidence", fields.get("confidence"))
+    action, confidence = checked(fields.get("action", "observe"), confidence)
     phrases = tuple(map(str, keywords))
     for phrase in phrases:
         _parts(phrase)

@@ -10,23 +10,15 @@ import unicodedata
 from collections import Counter
 from functools import cache, lru_cache
 from pathlib import Path
+from string import ascii_lowercase
 from threading import Lock
 
 import Stemmer
 
 from chatbot.models.cosine_scale import by_embedder
-from ingestion.language.terms import STOP_WORDS, terms
+from ingestion.language.terms import STOP_WORDS
 
-__all__ = [
-    "ASSET_MARK",
-    "assets_in",
-    "is_foreign",
-    "keywords_of",
-    "own_threshold",
-    "reads_english_only",
-    "script_of",
-    "stems_of",
-]
+__all__ = ["assets_in", "is_unread", "keywords_of", "own_threshold", "script_of", "stems_of"]
 
 # Least cosine by the beginning of the embedder's fingerprint. 0.40 was found with OpenAI's; with the embedded
 # model 0.37 finds nine in ten of the made questions' own news, and nothing for questions on policies; 0.82
@@ -42,10 +34,11 @@ MOST_CHARACTERS = 20_000
 MOST_KEYWORDS = 400
 # Fewer letters than that in all tell no script.
 LEAST_LETTERS = 3
-WORD = re.compile(r"\$?[^\W_]+(?:['’][^\W_]+)*")
+WORD = re.compile(r"\$?[^\W_]+(?:'[^\W_]+)*")
 # Scripts whose words are not parted by blanks: pairs of neighbouring letters stand for them.
 UNPARTED = ("CJK", "HIRAGANA", "KATAKANA", "THAI", "LAO", "KHMER", "MYANMAR")
 STEMMERS = {
+    "LATIN": "english",
     "CYRILLIC": "russian",
     "GREEK": "greek",
     "ARABIC": "arabic",
@@ -55,15 +48,16 @@ STEMMERS = {
 }
 # What the stemmer takes for forms of other words: a rating is no rate.
 OWN_STEMS = {"rating": "rating", "ratings": "rating"}
-# Words of questions and of every sentence, in the largest of these scripts.
-COMMON = frozenset(
+# Words of questions and of every sentence, in English and in the largest of the other scripts.
+COMMON = STOP_WORDS.union(
+    ascii_lowercase,
     """
-        без был была были было быть вам вас ваш весь вот все всё для его если есть еще ещё или как какая
-        какие каким каков какова какой когда кто куда меня мне может мой нас наш него нее неё нет них она
-        они оно при про раз сам свой себя сейчас сколько такой тебя тем тогда того тоже только том ты уже
-        чего чем что чтобы это этого этой этом эту почему где над под после перед между из за на по до от
-        во со не ни же ли бы мы вы он
-    """.split()
+        а в и к о с у я без был была были было быть вам вас ваш весь вот все всё для его если есть еще ещё
+        или как какая какие каким каков какова какой когда кто куда меня мне может мой нас наш него нее неё
+        нет них она они оно при про раз сам свой себя сейчас сколько такой тебя тем тогда того тоже только
+        том ты уже чего чем что чтобы это этого этой этом эту почему где над под после перед между из за на
+        по до от во со не ни же ли бы мы вы он
+    """.split(),
 )
 _stemming = Lock()
 
@@ -71,11 +65,6 @@ _stemming = Lock()
 def own_threshold(fingerprint: str) -> float:
     """The least cosine similarity for vectors of that embedder."""
     return by_embedder(THRESHOLDS, fingerprint, THRESHOLD)
-
-
-def reads_english_only(fingerprint: str) -> bool:
-    """Whether vectors of that embedder mean nothing for texts in other scripts than Latin."""
-    return fingerprint.startswith("minilm-")
 
 
 def script_of(text: str) -> str:
@@ -89,52 +78,47 @@ def script_of(text: str) -> str:
     return ""
 
 
-def is_foreign(text: str) -> bool:
-    """Whether an English embedder does not know the script of most of the text."""
-    return script_of(text) not in {"", "LATIN"}
+def is_unread(text: str, fingerprint: str) -> bool:
+    """Whether vectors of that embedder mean nothing for a text: MiniLM knows no other script than Latin."""
+    return fingerprint.startswith("minilm-") and script_of(text) not in {"", "LATIN"}
 
 
 def assets_in(text: str) -> tuple[str, ...]:
     """Codes of the assets of `assets.tsv` that a text names, most often named first: by a name in any of its
     languages, or by the code in capitals.
     """
-    counts = Counter(filter(None, map(_asset, WORD.findall(text[:MOST_CHARACTERS]))))
+    counts = Counter(filter(None, map(_asset, _words(text))))
     return tuple(code for code, _ in counts.most_common())
 
 
 def keywords_of(text: str) -> list[str]:
-    """Distinct keywords in order.
-
-    They are stems of words by their script, pairs of letters in scripts without blanks between words, and
-    assets as $CODE.
-    """
-    text = unicodedata.normalize("NFKC", text[:MOST_CHARACTERS])
-    words = [keyword for word in WORD.findall(text) for keyword in _keywords(word)]
-    return list(dict.fromkeys(words))[:MOST_KEYWORDS]
+    """Distinct keywords in order: stems of words, and assets as $CODE; see stems_of."""
+    found = dict[str, None]()
+    for word in _words(text):
+        if code := _asset(word):
+            found[ASSET_MARK + code] = None
+        elif word.casefold() not in COMMON:
+            found |= dict.fromkeys(_stems(word))
+    return list(found)[:MOST_KEYWORDS]
 
 
 def stems_of(text: str) -> list[str]:
-    """Every word's stem in order, common words too.
+    """Every word's stem in order, common words too, which phrases are made of.
 
-    In scripts without blanks between words, it gives pairs of letters. It serves phrases, which common words
-    are part of.
+    In scripts without blanks between words, it gives pairs of letters.
     """
-    words = (
-        word.lstrip(ASSET_MARK)
-        for word in WORD.findall(unicodedata.normalize("NFKC", text[:MOST_CHARACTERS]))
-    )
-    stems: list[str] = []
-    for word in words:
-        if _script(word[0]) in UNPARTED:
-            stems += _pairs(word)
-        else:
-            folded = word.casefold()
-            stems.append(OWN_STEMS.get(folded) or _stem(folded))
-    return stems
+    return [stem for word in _words(text) for stem in _stems(word)]
 
 
-def _pairs(word: str) -> list[str]:
-    return [word[at : at + 2] for at in range(max(len(word) - 1, 1))]
+def _words(text: str) -> list[str]:
+    return WORD.findall(unicodedata.normalize("NFKC", text[:MOST_CHARACTERS]).replace("’", "'"))
+
+
+def _stems(word: str) -> list[str]:
+    bare = word.lstrip(ASSET_MARK).casefold()
+    if _script(bare[0]) in UNPARTED:
+        return [bare[at : at + 2] for at in range(max(len(bare) - 1, 1))]
+    return [OWN_STEMS.get(bare) or _stem(bare)]
 
 
 def _asset(word: str) -> str:
@@ -143,20 +127,6 @@ def _asset(word: str) -> str:
     if bare in names.values():
         return bare
     return names.get(_stem(bare.casefold())) or names.get(bare.casefold(), "")
-
-
-def _keywords(word: str) -> list[str]:
-    if code := _asset(word):
-        return [ASSET_MARK + code]
-    bare = word.lstrip(ASSET_MARK)
-    script = _script(bare[0])
-    if script in {"LATIN", ""}:
-        return terms(bare)
-    if script in UNPARTED:
-        return _pairs(bare)
-    if bare.casefold() in COMMON or len(bare) < 2:
-        return []
-    return [_stem(bare.casefold())]
 
 
 @cache
@@ -181,10 +151,7 @@ def _script(letter: str) -> str:
 @lru_cache(maxsize=100_000)
 def _stem(word: str) -> str:
     """The folded word without its endings; unchanged if its script has no stemmer."""
-    if (script := _script(word[0])) == "LATIN":
-        name = "english"
-    else:
-        name = STEMMERS.get(script, "")
+    name = STEMMERS.get(_script(word[0]), "")
     if not name or word in STOP_WORDS:
         return word
     with _stemming:
@@ -192,6 +159,4 @@ def _stem(word: str) -> str:
     return stem or word
 
 
-@cache
-def _stemmer(name: str) -> Stemmer.Stemmer:
-    return Stemmer.Stemmer(name)
+_stemmer = cache(Stemmer.Stemmer)

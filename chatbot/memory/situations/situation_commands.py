@@ -39,11 +39,8 @@ NONE_ADVISED = (
 
 @printed
 def _list_situations(options: Namespace, chatbot: Chatbot) -> Lines:
-    every = chatbot.situations.listed(LOCAL)
-    rows = every
-    if options.scope:
-        scope = options.scope.casefold()
-        rows = [situation for situation in every if situation.scope.casefold() == scope]
+    every, scope = chatbot.situations.listed(LOCAL), options.scope.casefold()
+    rows = [situation for situation in every if situation.scope.casefold() == scope or not scope]
     if not rows:
         note(f"No advice has been added for {options.scope}." if every else NONE_ADVISED)
     for situation in rows[: options.k]:
@@ -55,8 +52,7 @@ def _list_situations(options: Namespace, chatbot: Chatbot) -> Lines:
 
 @printed
 def _add_situation(options: Namespace, chatbot: Chatbot) -> Lines:
-    pair = (options.texts[0], options.texts[1])
-    for key in chatbot.situations.add(LOCAL, [pair], scope=options.scope):
+    for key in chatbot.situations.add(LOCAL, [tuple(options.texts)], scope=options.scope):
         yield {"key": key, "status": "added"}, f"Added {key}."
 
 

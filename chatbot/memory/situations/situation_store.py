@@ -17,8 +17,13 @@ from chatbot.errors import ModelError
 from chatbot.memory.import_files import ImportedLines, Progress, holds_words, no_progress
 from chatbot.memory.items import Items, unknown
 from chatbot.memory.memory_database import MemoryDatabase
-from chatbot.memory.situations.situation_import import read_situations
-from chatbot.memory.situations.situation_types import SITUATIONS, Situation, new_situation, plain_scope
+from chatbot.memory.situations.situation_types import (
+    SITUATIONS,
+    Situation,
+    new_situation,
+    plain_scope,
+    read_situations,
+)
 from chatbot.models.embedders import Embedder
 from chatbot.models.tokens import encodable
 from chatbot.search.fusion import MEANS, LongQuery, QueryChunk, embed_query, search_chunks
@@ -75,7 +80,7 @@ class Situations:
         return self._store(owner, [new_situation(owner, scope, pair, now) for pair in pairs])
 
     def import_file(self, owner: str, path: Path, *, progress: Progress = no_progress) -> ImportedLines:
-        """Add the situations of a file of JSON lines; see `situation_import`.
+        """Add the situations of a file of JSON lines; see `read_situations`.
 
         progress: called while the vectors are made. Raises NotFoundError, UsageError where the file cannot be
         read at all, StoreError.
@@ -175,12 +180,12 @@ class Situations:
 
     def listed(self, owner: str, *, search: str = "") -> list[Situation]:
         """An owner's situations, the latest first. search: only those that hold each of its words."""
-        matching = [
+        matching = (
             one
             for one in self._items.view(owner).values.values()
             if holds_words("\n".join((one.scope, one.situation, *one.recommendations)), search)
-        ]
-        return sorted(matching, key=lambda situation: (-situation.at, situation.key))
+        )
+        return sorted(matching, key=lambda one: (-one.at, one.key))
 
     def export(self, owner: str) -> Iterator[bytes]:
         """An owner's situations as lines of JSON, the oldest first; `import_file` reads them."""

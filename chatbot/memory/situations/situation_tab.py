@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 from functools import partial
+from pathlib import Path
 
 import streamlit as st
 
 from chatbot.app.app_context import AppContext
-from chatbot.app.file_import import Wording
+from chatbot.app.file_import import Wording, outcome_lines
 from chatbot.errors import ProjectError
+from chatbot.memory.import_files import Progress
+from chatbot.memory.layers import counted
 from chatbot.memory.situations import situation_types
 from chatbot.memory.situations.situation_store import SituationHealth
 from chatbot.memory.situations.situation_types import Situation
@@ -42,9 +45,12 @@ EMPTY = (
 FILES = Files(
     "advice",
     "Import a file of JSON lines: a situation, its advice and an optional subject",
+    partial(
+        outcome_lines, wording=Wording("situation with advice", "situations with advice", "already known")
+    ),
     "advice.jsonl",
-    Wording("situation with advice", "situations with advice", "already known"),
 )
+NOT_FILLED = "Fill in both the situation and the advice."
 NOTHING_FOUND = "No advice has all of these words."
 ABOUT_SUBJECT = (
     "With a subject, such as a country or fund, it is recalled only for questions that mention it."
@@ -70,21 +76,21 @@ def draw(context: AppContext) -> None:
     else:
         st.html(paragraphs_html(EMPTY))
     _draw_form(context)
-    draw_files(context, FILES, situations, empty=not health.situations)
+    export = partial(situations.export, owner) if health.situations else None
+
+    def load(path: Path, _: str, tell: Progress) -> object:
+        return situations.import_file(owner, path, progress=tell)
+
+    draw_files(context, FILES, load, export)
 
 
 def health_text(health: SituationHealth) -> str:
     """One line on how many situations there are and which are not recalled now."""
-    text = f"{health.situations:,} situation{'' if health.situations == 1 else 's'} with advice"
-    subjects = len([scope for scope in health.scopes if scope])
-    if subjects:
-        text += f", on {subjects:,} subject{'' if subjects == 1 else 's'}"
-        if "" in health.scopes:
-            text += " and in general"
-    text += "."
-    if health.waiting:
-        text += f" {health.waiting:,} in all are still being indexed."
-    return text
+    text = f"{counted(health.situations, 'situation')} with advice"
+    if subjects := sum(map(bool, health.scopes)):
+        general = " and in general" if "" in health.scopes else ""
+        text += f", on {counted(subjects, 'subject')}{general}"
+    return f"{text}. {health.waiting:,} in all are still being indexed." if health.waiting else f"{text}."
 
 
 def _draw_form(context: AppContext) -> None:
@@ -113,19 +119,15 @@ def _draw_form(context: AppContext) -> None:
         situations = context.chatbot.situations
         situations.add(session.owner(), [(situation, advice)], scope=subject)
     except ProjectError as error:
-        if situation.strip() and advice.strip():
-            problem = error.message
-        else:
-            problem = "Fill in both the situation and the advice."
-        st.html(notice_html(problem, error.hint))
+        filled = situation.strip() and advice.strip()
+        st.html(notice_html(error.message if filled else NOT_FILLED, error.hint))
         return
     st.session_state["advice_form"] = number + 1
     st.rerun()
 
 
 def _edit(one: Situation, context: AppContext) -> None:
-    shown = one.recommendations[:MOST_FIELDS]
-    kept = one.recommendations[MOST_FIELDS:]
+    shown, kept = one.recommendations[:MOST_FIELDS], one.recommendations[MOST_FIELDS:]
     with st.form("edit-advice", border=False):
         situation = st.text_area(
             "When …",
@@ -141,10 +143,9 @@ def _edit(one: Situation, context: AppContext) -> None:
     if not saved:
         return
     situation = situation.strip()
-    filled = [text.strip() for text in advice if text.strip()]
-    texts = [*filled, *kept]
+    texts = [*filter(None, map(str.strip, advice)), *kept]
     if not situation or not texts:
-        st.html(notice_html("Fill in both the situation and the advice."))
+        st.html(notice_html(NOT_FILLED))
         return
     edit = partial(context.chatbot.situations.edit, session.owner(), one.key, texts)
     finish(lambda: edit(situation=situation, scope=subject))

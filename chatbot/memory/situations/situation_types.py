@@ -1,16 +1,24 @@
-"""Defines situations with what was advised in them, and what is stored of one."""
+"""Defines situations with what was advised in them, what is stored of one, and the files that hold them.
+
+Their lines are as `memory situations list --json` writes them.
+"""
 
 from __future__ import annotations
 
 import hashlib
 import json
+import time
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from itertools import accumulate, chain
+from pathlib import Path
+from typing import Any
 
 import numpy as np
 
 from chatbot.errors import UsageError
+from chatbot.memory.import_files import LineProblem, json_in_line, read_lines
 from chatbot.memory.items import Item
 from chatbot.models.embedders import Embedder
 from chatbot.models.tokens import encodable
@@ -24,11 +32,19 @@ __all__ = [
     "Situation",
     "new_situation",
     "plain_scope",
+    "read_situations",
     "situation_key",
 ]
 
 # Characters of a situation, and of a recommendation: a report of forty pages. A longer text is a document.
 LONGEST_SITUATION, LONGEST_RECOMMENDATION = 100_000, 10_000
+# More recommendations than anybody reads of one situation.
+MOST_RECOMMENDATIONS = 100
+NO_SITUATION = "it has no situation with advice"
+HINT = (
+    'Use JSON lines of {"situation": ..., "recommendations": [...], "scope": ...}, or of '
+    "[situation, recommendation]."
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -138,3 +154,48 @@ def new_situation(owner: str, scope: str, pair: object, now: float) -> Situation
         encodable(text).replace("\x00", " ") for text in (situation, recommendation, scope)
     )
     return Situation(situation_key(owner, scope, situation), plain_scope(scope), situation, ((advice, now),))
+
+
+# --- reading files
+# ------------------------------------------------------------------------------------------------------------
+
+
+def read_situations(path: Path, owner: str) -> tuple[list[Situation], tuple[LineProblem, ...]]:
+    """(the situations of a file, the lines that cannot be read).
+
+    The situations are in the file's order, one for each recommendation, the newest of a line first. A line is
+    an object or a pair; a recommendation may also be a single text. Raises as read_whole.
+    """
+    read = partial(_read, owner=owner, now=time.time())
+    found, problems = read_lines(path, read, "situation", HINT)
+    return list(chain.from_iterable(found)), problems
+
+
+def _read(line: bytes, *, owner: str, now: float) -> list[Situation]:
+    """The situations of a line. Raises ValueError with the reason if it holds none."""
+    fields: Any = json_in_line(line)
+    match fields:
+        case [str(situation), str(recommendation)]:
+            fields = {"situation": situation, "recommendation": recommendation}
+        case {"situation": str(situation)}:
+            pass
+        case _:
+            raise ValueError(NO_SITUATION)
+    given = fields.get("recommendations", fields.get("recommendation", fields.get("advice")))
+    texts, scope, at = [given] if isinstance(given, str) else given, fields.get("scope", ""), fields.get("at")
+    if not isinstance(scope, str):
+        raise ValueError("its scope is not text")
+    if not isinstance(texts, list) or not texts:
+        raise ValueError(NO_SITUATION)
+    if len(texts) > MOST_RECOMMENDATIONS:
+        raise ValueError(f"it has more than {MOST_RECOMMENDATIONS} recommendations")
+    # A time in the future would be the newest for ever.
+    is_past = isinstance(at, int | float) and not isinstance(at, bool) and 0 < at <= now
+    newest = float(at) if is_past else now
+    try:
+        return [
+            new_situation(owner, scope, (situation, text), newest - place / 1_000)
+            for place, text in enumerate(texts)
+        ]
+    except UsageError as error:
+        raise ValueError(error.message) from error

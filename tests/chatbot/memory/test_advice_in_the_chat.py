@@ -16,7 +16,6 @@ from chatbot.memory import memory_database
 from chatbot.records import MEMORY, Answer, Notice
 from chatbot.service import Chatbot
 from chatbot.settings import Settings
-from chatbot.store.database import NewerStoreError
 from chatbot.store.library import Upload
 from tests.fakes import HashEmbedder
 from tests.pdfs import make_pdf
@@ -101,16 +100,6 @@ def test_damaged_tables_of_situations_keep_nobody_from_the_documents(opened: Ope
     assert answer.text.startswith("Saved. "), "without a restart"
     answer, _ = ask(chatbot, QUESTION, talk)
     assert situations_of(answer)
-
-
-def test_tables_of_a_later_version_are_named_with_what_to_do(opened: Open) -> None:
-    chatbot = opened()
-    ask(chatbot, ADVICE, chatbot.conversations.begin("me"))
-    with chatbot.memories.write() as connection:
-        connection.execute("update memory_version set version = 99 where memory = 'items'")
-    with pytest.raises(NewerStoreError, match="The items memory has version 99") as raised:
-        opened()
-    assert raised.value.hint == "Update the program."
 
 
 def test_advice_while_the_file_is_held_is_not_noted_and_says_so(

@@ -10,7 +10,7 @@ from functools import partial
 import numpy as np
 import pytest
 
-from chatbot.errors import NotFoundError, StoreError
+from chatbot.errors import NotFoundError
 from chatbot.memory import items as items_module
 from chatbot.memory.cases.case_store import CASES
 from chatbot.memory.cases.records import Case, case_id
@@ -151,17 +151,6 @@ def test_only_so_many_owners_are_kept_in_memory(items: Shelf, monkeypatch: pytes
     for owner in "abcd":
         assert questions_of(items, owner) == ["One?"]
     assert list(items._views) == ["c", "d"]
-
-
-def test_a_full_disk_leaves_what_was_there(items: Shelf, memories: MemoryDatabase) -> None:
-    if on_postgres():
-        pytest.skip("of a file")
-    items.put("me", yes("One?"))
-    ((page_count,),) = memories.read("pragma page_count")
-    memories.read(f"pragma max_page_count = {page_count}")
-    with pytest.raises(StoreError, match="disk is full"):
-        items.put("me", [Case("Two?", "Yes."), Case("Three?", "x" * 500_000)])
-    assert questions_of(items) == ["One?"]
 
 
 def test_the_best_window_of_any_vector_counts_and_filters_come_before_the_cut(

@@ -48,9 +48,7 @@ def test_what_one_chooses_is_theirs_and_survives(tmp_path: Path) -> None:
     first.choose_model("ann", "own", "m", MINE, KEY)
     again = store(tmp_path, server)
     anns = again.settings("ann")
-    assert anns.window == 7
-    assert anns.chat_model == "m"
-    assert anns.base_url == MINE
+    assert (anns.window, anns.chat_model, anns.base_url) == (7, "m", MINE)
     assert anns.api_key == ""  # it was in that process alone
     assert not again.has_key("ann")
     assert again.settings("bob") == server

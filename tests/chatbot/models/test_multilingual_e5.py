@@ -17,8 +17,8 @@ import pytest
 
 from chatbot.asking.question import Ask
 from chatbot.errors import ModelError
-from chatbot.memory.cases.case_recall import similar_from
-from chatbot.memory.signals.writing_scripts import own_threshold, reads_english_only
+from chatbot.memory.cases.case_store import similar_from
+from chatbot.memory.signals.writing_scripts import is_unread, own_threshold
 from chatbot.models.embedders import LocalEmbedder, RemoteEmbedder, make_embedder
 from chatbot.models.multilingual_e5 import MULTILINGUAL_E5
 from chatbot.models.onnx_encoder import Packed, graph_path
@@ -197,7 +197,7 @@ def test_a_model_that_is_not_embedded_is_not_built(root: Path) -> None:
 
 def test_thresholds_are_its_own() -> None:
     fingerprint = LocalEmbedder(Path(), spec=MULTILINGUAL_E5).fingerprint
-    assert own_threshold(fingerprint) == 0.82 and not reads_english_only(fingerprint)
+    assert own_threshold(fingerprint) == 0.82 and not is_unread("Ключевая ставка", fingerprint)
     assert similar_from(fingerprint) == 0.92
 
 

@@ -15,7 +15,7 @@ import pytest
 from streamlit.testing.v1 import AppTest
 
 from chatbot.app.app_context import AppContext
-from chatbot.app.file_import import FileImport, outcome_lines
+from chatbot.app.file_import import FileImport
 from chatbot.app.running_questions import Given
 from chatbot.asking.question import Ask
 from chatbot.errors import StoreError
@@ -399,7 +399,7 @@ def test_a_file_is_imported_with_its_faults_named_and_exported(cases: Cases) -> 
     text = imported(app, "cases", "mine :red[x].jsonl", "\n".join(lines))
     assert "✓ mine :red[x].jsonl: 2 rated answers imported." in text
     assert "Line 3 was not read: it is not JSON" in text
-    assert "Line 4 was not read: its question is a number, not text." in text
+    assert "Line 4 was not read: its question is not text." in text
     assert "2 rated answers: 2 helpful, 0 not." in text
     assert memory_cases.UNVERIFIED in text
     exported = [json.loads(line) for line in cases.export(ME)]
@@ -461,7 +461,7 @@ def test_an_import_that_finds_no_room_says_so(cases: Cases, monkeypatch: pytest.
 def test_lines_that_were_not_read_are_named_up_to_ten() -> None:
     problems = tuple(LineProblem(number, "it is not JSON") for number in range(1, 13))
     outcome = ImportedLines(1, 3, problems)
-    lines = outcome_lines("x.jsonl", outcome, memory_cases.FILES.wording)
+    lines = memory_cases.FILES.told("x.jsonl", outcome)
     assert lines[0] == "✓ x.jsonl: 1 rated answer imported, 3 skipped, as you rated them more recently."
     assert lines[10] == "⚠ Line 10 was not read: it is not JSON."
     assert lines[11:] == ["⚠ 2 more lines were not read."]

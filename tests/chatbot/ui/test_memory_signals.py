@@ -13,6 +13,7 @@ from streamlit.testing.v1 import AppTest
 
 from chatbot.app import app_context
 from chatbot.app.app_context import AppContext
+from chatbot.app.file_import import FileImport
 from chatbot.memory.signals.news_sources import News
 from chatbot.memory.signals.records import (
     AssetRow,
@@ -26,7 +27,6 @@ from chatbot.memory.signals.records import (
 from chatbot.memory.signals.signal_store import Signals
 from chatbot.memory.signals.signal_tab import NOTHING_FOUND, health_line
 from chatbot.memory.signals.signal_use import State
-from chatbot.memory.signals.status_text import health_text, imported_text, recallable_text
 from chatbot.settings import load_settings
 from chatbot.ui.safe_text import signal_html
 from tests.chatbot.ui.visitor import enter, switch, write
@@ -108,7 +108,8 @@ def test_what_is_switched_off_can_be_switched_on_again(page: AppTest, fake: Fake
     opened = app_context.opening(load_settings).context
     assert opened is not None
     signals = opened.chatbot.signals
-    fake.put_state(lambda self: State(imported=True, on=self._switch.read().on))
+    stored = vars(Signals)["state"].__get__
+    fake.put_state(lambda self: replace(stored(self), imported=True))
     signals.switch(on=False)
     page.run()
     assert not page.exception
@@ -117,7 +118,7 @@ def test_what_is_switched_off_can_be_switched_on_again(page: AppTest, fake: Fake
     assert page.toggle(key="signals-on").value is False
     fake.put("health", lambda self, options=None: Health("off" if self.off else "normal"))
     assert "✓ normal" in switch(page, "signals-on", on=True)
-    assert signals._switch.read().on
+    assert signals.state.on
 
 
 def test_signals_that_are_there_are_listed_switched_and_removed(page: AppTest, fake: FakeSignals) -> None:
@@ -173,12 +174,12 @@ def test_after_an_import_the_list_is_drawn_anew_with_what_came_of_it(
         model: object = None,
         *,
         again: bool = False,
-        progress: Callable[[str, int], None],
+        progress: Callable[[int, int], None],
     ) -> Imported:
         if rows:
             raise SignalsError("The database is full.", kind="full", hint="Free space.")
         rows.append(ROW)
-        progress("kept", 1)
+        progress(1, 2)
         kept = Imported(read=2, events=1, tellings=1, unread=1, analysed={"rules-1": 1})
         return replace(kept, refused=news.refused)
 
@@ -194,12 +195,15 @@ def test_after_an_import_the_list_is_drawn_anew_with_what_came_of_it(
     assert "No news has been imported yet." in shown(page)
     news = b'{"text": "x", "date": "2026-01-01"}\n{"text": "y"}'
     for said in (
-        "2 read: 1 new, 0 known, 1 unreadable; 1 read into signals.",
-        "Not imported. The database is full.",
+        "news.jsonl: 2 read: 1 new, 0 known, 1 unreadable; 1 read into signals.",
+        "news.jsonl: The database is full.",
     ):
         (upload,) = page.file_uploader
-        upload.upload("news.jsonl", news, "application/jsonl")
-        text = click(page, "import-news")
+        upload.upload("news.jsonl", news, "application/jsonl").run()
+        click(page, "import-signals")
+        running: FileImport = page.session_state["signals_import"]
+        running.wait(60)
+        text = shown(page.run())
         assert said in text
         assert "lists $X$" in text
         assert page.button(key="delete-signal-7")
@@ -221,15 +225,15 @@ def test_an_event_is_shown_as_text_with_its_sources_and_time() -> None:
 
 def test_what_came_of_an_import_is_told() -> None:
     partly = Imported(read=5, events=2, tellings=2, known=2, unread=1, analysed={"rules-1": 2})
-    told = imported_text(replace(partly, refused=("line 3",), problem="It is busy."))
+    told = replace(partly, refused=("line 3",), problem="It is busy.").text
     assert told == "5 read: 2 new, 2 known, 1 unreadable; 2 read into signals. It is busy."
-    told = imported_text(Imported(read=3, changed=1, removed=2))
+    told = Imported(read=3, changed=1, removed=2).text
     assert told == (
         "3 read: 0 new, 0 known, 1 changed, but the earlier text is kept, 2 removed earlier and "
         "not added again; 0 read into signals."
     )
     alike = Imported(read=699, events=662, tellings=699, without_text=38, analysed={"rules-1": 661})
-    assert imported_text(alike) == (
+    assert alike.text == (
         "699 read: 662 new, 37 with the same text as another, 0 known; 661 read into signals, "
         "38 have no text."
     )
@@ -241,14 +245,14 @@ def test_lines_say_what_happened() -> None:
     failed = Health("failed", database="d")
     assert health_line(failed) == "⚠ failed: d."
     later = replace(failed, failures=1, last_success=1_767_346_200)
-    assert health_text(later) == "failed: d. It last answered on 02 January 2026, 09:30 UTC."
+    assert later.text == "failed: d. It last answered on 02 January 2026, 09:30 UTC."
     off = Health("off")
-    assert health_text(off) == ""
-    assert recallable_text(off) == ""
+    assert off.text == ""
+    assert off.recallable_text == ""
     health = Health("normal", read=661, recallable=117, unsure=544, old=1, early=2, confidence=0.6, hours=168)
-    assert recallable_text(health) == (
+    assert health.recallable_text == (
         "117 of 661 events with a signal can be recalled now: 544 are below confidence 0.60, 1 is older "
         "than 7 days, 2 are dated in the future."
     )
     all_recalled = Health("normal", read=1, recallable=1, hours=5)
-    assert recallable_text(all_recalled) == "1 of 1 event with a signal can be recalled now."
+    assert all_recalled.recallable_text == "1 of 1 event with a signal can be recalled now."

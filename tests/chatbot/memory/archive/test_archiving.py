@@ -246,8 +246,7 @@ def test_what_a_key_left_that_is_gone_comes_to_no_other_key(tmp_path: Path) -> N
     taken = import_into(target, tmp_path / "first.zip")
     why = "it belongs to an API key whose number another key has here"
     assert taken["conversations"].called == {why: ["key-1.first"]}
-    assert taken["exchanges"].called == {why: ["key-1.first 1"]}
-    assert taken["ratings"].skipped[why] == 1
+    assert (taken["exchanges"].called, taken["ratings"].skipped[why]) == ({why: ["key-1.first 1"]}, 1)
     with opened(target) as chatbot:
         assert chatbot.conversations.listed("key-1") == []
         assert chatbot.cases.listed("key-1") == []
@@ -266,8 +265,7 @@ def test_a_broken_import_changes_nothing_of_a_database(
     with opened(target) as chatbot:
         assert chatbot.conversations.listed("local") == []
     taken = import_into(target, tmp_path / "first.zip")
-    assert taken["conversations"].done == 5
-    assert taken["documents"].there == 6
+    assert (taken["conversations"].done, taken["documents"].there) == (5, 6)
 
 
 def test_a_damaged_row_is_named_and_everything_else_exported(tmp_path: Path) -> None:
@@ -279,8 +277,7 @@ def test_a_damaged_row_is_named_and_everything_else_exported(tmp_path: Path) -> 
     made = export(settings, tmp_path / "damaged.zip")
     assert made["settings"].skipped.total() == 1
     assert made["situations"].skipped.total() > 0
-    assert made["situations"].done == 0
-    assert made["exchanges"].done == FILLED["exchanges"]
+    assert (made["situations"].done, made["exchanges"].done) == (0, FILLED["exchanges"])
     target = Settings(home=tmp_path / "second")
     import_into(target, tmp_path / "damaged.zip")  # what is exported can be imported
     with opened(target) as chatbot:

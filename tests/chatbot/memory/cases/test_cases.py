@@ -14,15 +14,14 @@ import pytest
 
 from chatbot.errors import ModelError, NotFoundError, UsageError
 from chatbot.memory.cases.case_layer import CaseLayer
-from chatbot.memory.cases.case_recall import PAGE_BOUND
 from chatbot.memory.cases.case_store import Cases, Documents, question_vectors
+from chatbot.memory.cases.feedback_rerank import PAGE_BOUND
 from chatbot.memory.cases.records import Case
 from chatbot.memory.layers import MemoryLayer
 from chatbot.memory.memory_database import MemoryDatabase
 from chatbot.records import Answer, Citation, NumberCheck, Recall
 from chatbot.store.vector_index import Vectors
 from tests.chatbot.memory.cases.kept_cases import edit, kept
-from tests.chatbot.memory.conftest import stands_on_disk
 from tests.fakes import HashEmbedder
 
 # What differs by the engine: what is written, deleted, and looked for in rows.
@@ -95,15 +94,12 @@ def test_a_verdict_becomes_a_case_with_its_pages(cases: Cases) -> None:
     case = found.case
     assert case == rated
     assert (case.question, case.reward) == (QUESTION, 1)
-    assert case.plan == "It is 3.0 per cent (Rules.pdf, p. 7)."
-    assert case.word == "right"
+    assert (case.plan, case.word) == ("It is 3.0 per cent (Rules.pdf, p. 7).", "right")
     assert case.verified
     assert case.document_ids == (RULES,)
     assert case.at > 1e9
     (page,) = case.pages
-    assert page.document_id == RULES
-    assert page.document == "Rules.pdf"
-    assert page.page == 7
+    assert (page.document_id, page.document, page.page) == (RULES, "Rules.pdf", 7)
     assert page.quote == "3.0 per cent of output"
 
 
@@ -282,8 +278,7 @@ def test_only_a_verified_answer_is_shown_again(
 def test_rated_pages_rise_or_fall_a_little(cases: Cases, vector: Vectors) -> None:
     cases.rate("me", answer(), 1)
     (rated,) = cases.weighed_pages("me", vector)
-    assert rated.document_id == RULES
-    assert rated.page == 7
+    assert (rated.document_id, rated.page) == (RULES, 7)
     assert rated.weight == pytest.approx(PAGE_BOUND)
     (case,) = kept(cases)
     cases.add("me", replace(case, question=f"{QUESTION} now"))
@@ -292,8 +287,7 @@ def test_rated_pages_rise_or_fall_a_little(cases: Cases, vector: Vectors) -> Non
     wrong = answer(page=9, version=2)
     bad = cases.rate("me", wrong, 0)
     good_page, bad_page = cases.weighed_pages("me", vector)
-    assert bad_page.page == 9
-    assert bad_page.document_id == REPORT
+    assert (bad_page.page, bad_page.document_id) == (9, REPORT)
     assert [case.id for case in bad_page.cases] == [bad.id]
     assert bad_page.weight == pytest.approx(-PAGE_BOUND)
     assert 0 < good_page.weight < PAGE_BOUND, "the nearer verdict says more"
@@ -353,23 +347,6 @@ def test_a_case_is_edited_in_its_place(cases: Cases) -> None:
 
 
 @on_both
-def test_what_is_deleted_and_what_was_said_before_it_is_gone_from_the_file_when_its_time_is_over(
-    cases: Cases, tmp_path: Path
-) -> None:
-    cases.rate("me", answer(text="A first secret."), 1)
-    rated = cases.rate("me", answer(text="A second secret."), 0)
-    cases.rate("me", answer(AUDIT, "The court."), 1)
-    cases.delete("me", rated.id)
-    health = cases.health("me")
-    assert health.cases == 1
-    assert health.waiting == 0
-    cases._items.remove(lambda case: case.deleted_at > 0)
-    assert not stands_on_disk(b"secret", tmp_path)
-    with pytest.raises(NotFoundError):
-        cases.delete("me", rated.id)
-
-
-@on_both
 def test_cases_are_listed_latest_first_and_searched(cases: Cases) -> None:
     cases.rate("me", answer(), 1)
     audit = answer(AUDIT, "The Court of Auditors.")
@@ -389,8 +366,7 @@ def test_exported_cases_are_imported_as_they_were_but_for_what_was_not_seen(
     path = tmp_path / "out.jsonl"
     path.write_bytes(b"".join(cases.export("me")))
     done = cases.import_file("her", path)
-    assert done.added == 2
-    assert done.known == 0
+    assert (done.added, done.known) == (2, 0)
     assert done.problems == ()
     for mine, hers in zip(kept(cases), kept(cases, "her"), strict=True):
         assert replace(mine, verified=False) == hers

@@ -60,22 +60,19 @@ def line(question: str, **fields: object) -> bytes:
 )
 def test_every_shape_is_read(record: str, reward: str) -> None:
     case = read_case(record.encode())
-    assert case.question == "Q?"
-    assert case.plan == "P"
-    assert case.reward == int(reward)
+    assert (case.question, case.plan, case.reward) == ("Q?", "P", int(reward))
     assert case.at == (1704067200.0 if "timestamp" in record else 0.0)
 
 
 @pytest.mark.parametrize(
-    "value", ["1", "true", "TRUE ", 1, 1.0, True, "1.0", "positive", "yes", None], ids=repr
+    ("values", "reward"),
+    [
+        (["1", "true", "TRUE ", 1, 1.0, True, "1.0", "positive", "yes", None], 1),
+        (["0", "false", 0, 0.0, False, -1, "negative", "-1"], 0),
+    ],
 )
-def test_what_is_positive(value: object) -> None:
-    assert read_reward(value) == 1
-
-
-@pytest.mark.parametrize("value", ["0", "false", 0, 0.0, False, -1, "negative", "-1"], ids=repr)
-def test_what_is_negative(value: object) -> None:
-    assert read_reward(value) == 0
+def test_what_a_verdict_means(values: list[object], reward: int) -> None:
+    assert list(map(read_reward, values)) == [reward] * len(values)
 
 
 @pytest.mark.parametrize(
@@ -83,11 +80,11 @@ def test_what_is_negative(value: object) -> None:
     case_rows(r"""
         {                                         | it is not JSON
         {"question": "Q", "plan": "P", "rew       | it is not JSON
-        [1, 2]                                    | it is a JSON list, not an object
-        "text"                                    | it is a JSON text
+        [1, 2]                                    | it is not a JSON object
+        "text"                                    | it is not a JSON object
         {"question": "Q"}                     | it has none of the pairs of fields question/plan, case/plan
-        {"question": 3, "plan": "P"}              | its question is a number, not text
-        {"question": "Q", "plan": ["P"]}          | its plan is a list, not text
+        {"question": 3, "plan": "P"}              | its question is not text
+        {"question": "Q", "plan": ["P"]}          | its plan is not text
         {"question": " ", "plan": "P"}            | its question is empty
         {"question": "Q", "plan": "P", "reward": NaN}   | its verdict 'NaN' is neither
         {"question": "Q", "plan": "P", "reward": 0.5}   | its verdict 0.5 is neither
@@ -149,8 +146,7 @@ def test_texts_that_cannot_be_written_and_ids_that_are_none_are_made_sound() -> 
     case = read_case(odd)
     assert case.document_ids == (GONE,)
     (page,) = case.pages
-    assert page.document_id == GONE
-    assert page.page == 1
+    assert (page.document_id, page.page) == (GONE, 1)
     for text in (case.word, case.by, page.document, page.quote):
         text.encode("utf-8")
     assert read_case(case_line(case)) == case, "as it is written it is read"
@@ -178,8 +174,7 @@ def test_what_is_written_is_read_again_by_any_reader_of_lines(case: Case) -> Non
     assert sound(read.question) == sound(case.question)
     assert sound(read.plan) == sound(case.plan)
     assert sound(read.word) == sound(case.word)
-    assert read.reward == case.reward
-    assert read.at == case.at
+    assert (read.reward, read.at) == (case.reward, case.at)
     assert len(read.pages) == len(case.pages)
     assert read.id == case_id(read.question)
 
@@ -196,8 +191,7 @@ def test_two_processes_add_five_hundred_cases_each_and_all_thousand_are_readable
     ]
     assert [writer.wait(100) for writer in writers] == [0, 0]
     health = cases.health("me")
-    assert health.cases == 1_000
-    assert health.positive == 500
+    assert (health.cases, health.positive) == (1_000, 500)
     assert health.problems == ()
     assert health.waiting == 0
     exported = list(cases.export("me"))
@@ -215,14 +209,10 @@ def test_no_owners_name_stands_in_the_file(memories: MemoryDatabase, tmp_path: P
 def test_every_case_of_the_memento_file_is_read(shared: Path, memories: MemoryDatabase) -> None:
     cases = Cases(memories, EMBEDDER)
     done = cases.import_file("me", shared / "memento" / "memory.jsonl")
-    assert done.added == 1_278
-    assert done.known == 0
+    assert (done.added, done.known) == (1_278, 0)
     assert done.problems == ()
     health = cases.health("me")
-    assert health.cases == 1_278
-    assert health.positive == 897
-    assert health.negative == 381
-    assert health.waiting == 0
+    assert (health.cases, health.positive, health.negative, health.waiting) == (1_278, 897, 381, 0)
     for reward in (0, 1):
         found = cases.find("me", "Who is the father of John?", reward=reward, least=-1.0)
         assert len(found) == 8

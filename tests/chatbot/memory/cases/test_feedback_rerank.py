@@ -13,9 +13,8 @@ import pytest
 from chatbot.asking.answering import SET_ASIDE
 from chatbot.asking.question import Ask
 from chatbot.errors import NotFoundError, StoreError, UsageError
-from chatbot.memory.cases.case_recall import PageWeight
 from chatbot.memory.cases.case_store import Cases
-from chatbot.memory.cases.feedback_rerank import FeedbackRerank
+from chatbot.memory.cases.feedback_rerank import FeedbackRerank, PageWeight
 from chatbot.memory.cases.records import Case, CasePage
 from chatbot.records import Answer, Event, Hit, Notice, Prompt
 from chatbot.search.question_terms import understand
@@ -116,8 +115,7 @@ def test_an_answer_rated_helpful_comes_back_checked_and_marked(make: Make) -> No
     assert remembered(events)
     assert again.text == first.text
     for one, before in zip(again.citations, first.citations, strict=True):
-        assert one.document == before.document
-        assert one.page == before.page
+        assert (one.document, one.page) == (before.document, before.page)
         assert one.verified
     assert all(number.status == "supported" for number in again.numbers)
 

@@ -181,8 +181,7 @@ def test_where_the_last_messages_exceed_the_target_they_are_the_result() -> None
     long = "word " * 500
     messages = talk("One. Two.", long, long)
     result = compress_any(messages, compression_ratio=0.5)
-    assert result.kept == {"m0": 0.0, "m1": 1.0, "m2": 1.0}
-    assert result.context == tuple(messages[1:])
+    assert (result.kept, result.context) == ({"m0": 0.0, "m1": 1.0, "m2": 1.0}, tuple(messages[1:]))
 
 
 @given(REQUESTS)
@@ -414,11 +413,4 @@ def test_by_default_half_is_kept_of_a_conversation_beyond_20_000_tokens() -> Non
 
 
 def test_the_defaults_are_the_seed_documents() -> None:
-    options = CompressionOptions()
-    assert (options.max_tokens, options.compression_ratio, options.rho, options.gamma) == (
-        20_000,
-        0.5,
-        0.5,
-        1.0,
-    )
-    assert options.keep_last == 2
+    assert CompressionOptions() == CompressionOptions(20_000, 0.5, 0.5, 1.0, keep_last=2)

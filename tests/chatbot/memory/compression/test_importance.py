@@ -61,5 +61,4 @@ def test_keywords_are_capped() -> None:
 def test_there_are_so_many_keywords_of_each_tier() -> None:
     weights = Counter(KEYWORDS.values())
     assert len(KEYWORDS) == 34
-    assert weights[1.0] == 17
-    assert weights[0.3] == 6
+    assert (weights[1.0], weights[0.3]) == (17, 6)

@@ -6,17 +6,31 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from chatbot.memory.compression.selection import choose
-from tests.chatbot.memory.compression.segments import (
-    Chunks,
-    all_sentences,
-    empty_ones_stay,
-    longest_of,
-    rising,
-    segment,
-    tokens_kept,
-    tokens_of,
-)
+from chatbot.memory.compression.selection import Segment, choose
+
+Chunks = list[Segment]
+
+
+def segment(importance: float, sentences: list[tuple[int, float]]) -> Segment:
+    """A chunk of sentences of these sizes and importances."""
+    sizes = tuple(size for size, _ in sentences)
+    return Segment(importance, sizes, tuple(worth for _, worth in sentences))
+
+
+def rising(importance: float, sizes: tuple[int, ...]) -> Segment:
+    """A chunk each sentence of which is more important than the one before."""
+    return Segment(importance, sizes, tuple(map(float, range(len(sizes)))))
+
+
+def sentences_of(chunks: Chunks, kept: list[list[bool]]) -> list[tuple[int, bool]]:
+    """(its size, whether it stays) of each sentence."""
+    pairs = zip(chunks, kept, strict=True)
+    return [pair for chunk, stays in pairs for pair in zip(chunk.sizes, stays, strict=True)]
+
+
+def tokens_kept(chunks: Chunks, kept: list[list[bool]]) -> int:
+    return sum(size for size, stays in sentences_of(chunks, kept) if stays)
+
 
 SIZES = st.integers(0, 40)
 SENTENCE = st.tuples(SIZES, st.floats(-5, 5))
@@ -31,17 +45,16 @@ GAMMAS = st.sampled_from([0.0, 0.5, 1.0, 2.0, 1e6])
 def test_what_is_kept_is_within_one_sentence_of_the_goal(
     chunks: Chunks, ratio: float, rho: float, gamma: float
 ) -> None:
-    total = tokens_of(chunks)
-    goal = ratio * total
+    sizes = [size for chunk in chunks for size in chunk.sizes]
+    goal = ratio * sum(sizes)
     kept = choose(chunks, goal, rho=rho, gamma=gamma)
     left = tokens_kept(chunks, kept)
     if left > goal + 1e-6:
-        filled = [sentence for sentence in all_sentences(chunks, kept) if sentence.size]
-        assert sum(sentence.stays for sentence in filled) == 1
+        assert sum(stays for size, stays in sentences_of(chunks, kept) if size) == 1
     else:
-        assert left > goal - longest_of(chunks) or left == total
-    assert not total or left
-    assert empty_ones_stay(chunks, kept)
+        assert left > goal - max(sizes, default=0) or left == sum(sizes)
+    assert left or not sum(sizes)
+    assert all(stays for size, stays in sentences_of(chunks, kept) if not size), "what has no tokens stays"
 
 
 def test_chunks_take_rho_of_what_goes_and_sentences_the_rest() -> None:

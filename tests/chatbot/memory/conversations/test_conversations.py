@@ -16,7 +16,6 @@ import numpy as np
 import pytest
 
 from chatbot.errors import NotFoundError, StoreError, UsageError
-from chatbot.memory import memory_database
 from chatbot.memory.conversations.conversation_names import LOCAL, PRIVATE, id_of, name_of
 from chatbot.memory.conversations.conversation_store import KEPT_DAYS, WINDOW, Conversations
 from chatbot.records import Answer, Citation, Exchange, Hit, NumberCheck, Prompt, Understanding
@@ -121,13 +120,10 @@ def test_an_answer_is_kept_in_full_but_for_the_pages_text(talks: Conversations) 
     assert kept is not None
     answer, files = kept
     assert files == {3: DIGEST}
-    assert answer.citations == ANSWER.citations
-    assert answer.numbers == ANSWER.numbers
-    assert answer.understanding == ANSWER.understanding
-    assert answer.notices == ANSWER.notices
+    assert (answer.citations, answer.numbers) == (ANSWER.citations, ANSWER.numbers)
+    assert (answer.understanding, answer.notices) == (ANSWER.understanding, ANSWER.notices)
     hit, *_ = answer.considered
-    assert hit.page_text == ""
-    assert hit.text == HIT.text
+    assert (hit.page_text, hit.text) == ("", HIT.text)
     assert answer.prompt is not None
     assert answer.prompt.messages == PROMPT.messages
     assert answer.prompt.exchanges == (Exchange("a", "b"),)
@@ -143,9 +139,7 @@ def test_what_was_written_so_far_outlives_a_kill(talks: Conversations, opened: O
     kill_holders()
     again = opened()  # the first was never closed
     (said,) = again.said(talk, "me")
-    assert said.user == "How much?"
-    assert said.assistant == "Three per"
-    assert said.state == "interrupted"
+    assert (said.user, said.assistant, said.state) == ("How much?", "Three per", "interrupted")
     assert again.window(talk, "me") == [Exchange("How much?", "Three per (interrupted, unchecked)")]
 
 
@@ -200,8 +194,7 @@ def test_damaged_values_are_odd_and_keep_nothing_from_being_read(talks: Conversa
     (exchange,) = talks.window(talk, "me")
     assert isinstance(exchange.user, str)
     (row,) = talks.listed("me")
-    assert row.changed_at == 0
-    assert row.begun_at == 4e9
+    assert (row.changed_at, row.begun_at) == (0, 4e9)
     assert talks.vectors([talk], "f") == {}
     assert len(talks.compressions(talk, "me")) == 1
 
@@ -344,8 +337,7 @@ def test_what_was_kept_of_an_erased_document_goes_but_not_the_answers_words(talk
     assert answer.considered[0].text == ""
     assert answer.prompt is not None
     assert "Much text" not in str(answer.prompt.messages)
-    assert answer.text == ANSWER.text
-    assert answer.citations == ANSWER.citations
+    assert (answer.text, answer.citations) == (ANSWER.text, ANSWER.citations)
 
 
 @pytest.mark.about_files
@@ -364,33 +356,6 @@ def test_a_damaged_answer_is_named_and_the_rest_stands(talks: Conversations, tmp
     assert talks.listed("me", search="two?")
     talks.forget_files(lambda digest: False)
     assert talks.answer(talk, 1, "me") is None
-
-
-def test_memories_are_switched_off_and_on_in_a_conversation(talks: Conversations) -> None:
-    talk = talks.begin("me")
-    talks.switch(talk, "me", "cases", on=False)
-    talks.switch(talk, "me", "signals", on=False)
-    talks.switch(talk, "me", "cases", on=True)
-    assert talks.get(talk, "me").off == {"signals"}
-    with pytest.raises(NotFoundError):
-        talks.switch(talk, "you", "cases", on=False)
-
-
-@pytest.mark.about_files
-def test_a_locked_file_is_named_and_nothing_is_lost(
-    opened: Open, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(memory_database, "BUSY_SECONDS", 0.05)
-    talks = opened()
-    talk = talks.begin("me")
-    holder = sqlite3.connect(tmp_path / "c.sqlite3", isolation_level=None)
-    holder.execute("begin exclusive")
-    with pytest.raises(StoreError, match="Another program is using") as raised:
-        talks.start(talk, "How much?")
-    assert raised.value.retryable
-    holder.execute("rollback")
-    holder.close()
-    assert tell(talks, talk) == 1
 
 
 @pytest.mark.about_files
@@ -424,14 +389,6 @@ def test_two_tabs_write_at_once_and_nothing_is_lost(talks: Conversations) -> Non
     said = talks.said(talk, "me")
     assert [one.number for one in said] == list(range(1, 41))
     assert sorted(one.user for one in said) == sorted(of_a + of_b)
-
-
-def test_what_is_chosen_for_a_conversation_is_kept(talks: Conversations) -> None:
-    talk = talks.begin("me")
-    talks.choose(talk, "me", compresses=False, recalls_others=True)
-    row = talks.get(talk, "me")
-    assert row.compresses is False
-    assert row.recalls_others is True
 
 
 @pytest.mark.about_files

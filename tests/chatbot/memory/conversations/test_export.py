@@ -97,8 +97,7 @@ def test_json_holds_everything_that_was_checked() -> None:
     complete, stopped = whole["exchanges"]
     assert complete["state"] == "complete"
     details = complete["details"]
-    assert details["citations"][0]["page"] == 8
-    assert details["numbers"][0]["status"] == "supported"
+    assert (details["citations"][0]["page"], details["numbers"][0]["status"]) == (8, "supported")
     assert stopped["state"] == "stopped"
     assert stopped["details"] is None
     assert stopped["answer"] == "Half an ans"

@@ -5,49 +5,41 @@ from __future__ import annotations
 import pytest
 
 from chatbot.memory.conversations.topic_return import TopicReturn, asks_again, goes_back
-from tests.case_rows import case_rows
-
-
-@pytest.mark.parametrize("question", ["Go back to the budget topic", "Let's go back to the budget topic."])
-def test_a_topic_is_gone_back_to_where_nothing_more_is_asked(question: str) -> None:
-    assert goes_back(question) == TopicReturn("budget", "")
 
 
 @pytest.mark.parametrize(
     ("question", "topic", "rest"),
-    case_rows("""
-        Can we return to debt service: what was it in 2030?    | debt service | what was it in 2030?
-        OK, back to the fiscal rules. Who monitors them?       | fiscal rules | Who monitors them?
-    """),
-)
-def test_what_is_gone_back_to(question: str, topic: str, rest: str) -> None:
-    assert goes_back(question) == TopicReturn(topic, rest)
-
-
-@pytest.mark.parametrize(
-    ("question", "topic"),
-    case_rows("""
-        What did you say about the contingency reserve?             | What about the contingency reserve?
-        Remind me of the debt anchor                                | the debt anchor
-        What was the deficit figure you gave me at the beginning?   | What was the deficit figure ?
-    """),
-)
-def test_what_was_said_before_is_gone_back_to_with_the_whole_question(question: str, topic: str) -> None:
-    assert goes_back(question) == TopicReturn(topic, question)
-
-
-@pytest.mark.parametrize(
-    "question",
     [
-        "What is the deficit ceiling?",
-        "When did growth return to its trend?",
-        "Did the rate go back to 2 per cent?",
-        "What about education?",
-        "",
-        "?",
-        "earlier",
+        ("Go back to the budget topic", "budget", ""),
+        ("Let's go back to the budget topic.", "budget", ""),
+        ("Can we return to debt service: what was it in 2030?", "debt service", "what was it in 2030?"),
+        ("OK, back to the fiscal rules. Who monitors them?", "fiscal rules", "Who monitors them?"),
+        ("What did you say about the contingency reserve?", "What about the contingency reserve?", None),
+        ("Remind me of the debt anchor", "the debt anchor", None),
+        (
+            "What was the deficit figure you gave me at the beginning?",
+            "What was the deficit figure ?",
+            None,
+        ),
     ],
 )
+def test_what_is_gone_back_to_and_what_is_asked_beside_it(
+    question: str, topic: str, rest: str | None
+) -> None:
+    assert goes_back(question) == TopicReturn(topic, question if rest is None else rest)
+
+
+OTHERS = """\
+What is the deficit ceiling?
+When did growth return to its trend?
+Did the rate go back to 2 per cent?
+What about education?
+
+?
+earlier"""
+
+
+@pytest.mark.parametrize("question", OTHERS.splitlines())
 def test_other_questions_go_back_to_nothing(question: str) -> None:
     assert goes_back(question) is None
 

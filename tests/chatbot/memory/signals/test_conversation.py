@@ -82,21 +82,6 @@ def test_the_database_goes_away_in_the_middle_of_a_conversation_and_comes_back(
     assert "Answered without news signals" in kept.notices[0], "what was missing is kept with the answer"
 
 
-@pytest.mark.long
-def test_switched_off_in_one_conversation_and_for_all(chatbot: Chatbot) -> None:
-    talk = chatbot.conversations.begin("me")
-    answer, _ = ask(chatbot, talk)
-    assert signals_of(answer)
-    chatbot.conversations.switch(talk, "me", "signals", on=False)
-    answer, _ = ask(chatbot, talk)
-    assert not signals_of(answer)
-    chatbot.conversations.switch(talk, "me", "signals", on=True)
-    chatbot.signals.switch(on=False)
-    answer, notices = ask(chatbot, talk)
-    assert not signals_of(answer)
-    assert notices == []
-
-
 def test_a_prompt_has_signals_apart_from_the_excerpts(chatbot: Chatbot) -> None:
     talk = chatbot.conversations.begin("me")
     answer, _ = ask(chatbot, talk)

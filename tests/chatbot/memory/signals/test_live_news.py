@@ -206,26 +206,26 @@ def test_news_is_listed_by_asset(place: str) -> None:
 
 
 def test_own_templates_stand_before_the_products(tmp_path: Path) -> None:
-    from chatbot.memory.signals.templates import load_templates, match_templates, templates_with
+    from chatbot.memory.signals.templates import TEMPLATES, match_templates, templates_in
 
     folder = tmp_path / "memories"
-    assert templates_with(folder) == load_templates()
+    assert templates_in(TEMPLATES, folder) == templates_in(TEMPLATES)
     folder.mkdir()
     own = folder / "harvest.json"
     own.write_text(
         '{"id": "harvest", "summary": "Prices rise.", "keywords": ["harvest fails"], "action": "buy",'
         ' "confidence": 0.7}'
     )
-    (found,) = match_templates("What if the harvest fails?", templates_with(folder))
+    (found,) = match_templates("What if the harvest fails?", templates_in(TEMPLATES, folder))
     assert found.summary == "Prices rise."
     own.write_text(own.read_text().replace("rise", "soar"))
-    (found,) = match_templates("What if the harvest fails?", templates_with(folder))
+    (found,) = match_templates("What if the harvest fails?", templates_in(TEMPLATES, folder))
     assert found.summary == "Prices soar."
-    replaced = replace(load_templates()[0], title="Mine")
+    replaced = replace(templates_in(TEMPLATES)[0], title="Mine")
     own.write_text(
         f'{{"id": "{replaced.id}", "title": "Mine", "summary": "s", "keywords": ["x"], "confidence": 0.5}}'
     )
-    assert [one.title for one in templates_with(folder) if one.id == replaced.id] == ["Mine"]
+    assert [one.title for one in templates_in(TEMPLATES, folder) if one.id == replaced.id] == ["Mine"]
 
 
 def test_a_source_is_known_by_the_ratings_of_answers_with_its_news() -> None:

@@ -40,24 +40,17 @@ def texts_of(found: News) -> list[str]:
     return [one.text for one in found.items]
 
 
-def test_lists_of_text_link_and_date_take_the_number_from_the_link() -> None:
-    link = "https://t.me/channel/17"
-    one = only([row(link=link)])
-    assert one == NewsItem("channel", "17", "News", AT, link)
-
-
 @pytest.mark.parametrize(
     ("link", "source", "number"),
     case_rows("""
+        https://t.me/channel/17         | channel | 17
         https://t.me/c/1234/17          | 1234    | 17
         https://t.me/s/channel/17       | channel | 17
         https://t.me/group/3/17?single  | group   | 17
     """),
 )
-def test_every_form_of_telegram_links(link: str, source: str, number: str) -> None:
-    one = only([row(link=link)])
-    assert one.source == source
-    assert one.number == number
+def test_every_form_of_telegram_links_names_source_and_number(link: str, source: str, number: str) -> None:
+    assert only([row(link=link)]) == NewsItem(source, number, "News", AT, link)
 
 
 def test_telegram_desktops_export_of_one_chat_and_of_all() -> None:
@@ -94,9 +87,7 @@ def test_csv_with_any_separator_and_order(separator: str) -> None:
     header = separator.join(["Published_At", "Title", "URL"])
     line = separator.join([STAMP, '"Rates, again"', LINK])
     one = only(f"\ufeff{header}\r\n{line}\r\n")
-    assert one.text == "Rates, again"
-    assert one.at == AT
-    assert one.source == "example.org"
+    assert (one.text, one.at, one.source) == ("Rates, again", AT, "example.org")
 
 
 DAY = datetime(2024, 1, 31, tzinfo=UTC)
@@ -130,10 +121,7 @@ def test_figures_that_are_no_date_are_refused(written: object) -> None:
 
 def test_news_told_by_hand() -> None:
     (one,) = one_news(" Rates rose. ", source="me", at="2024-12-25T15:50", link=LINK).items
-    assert one.text == "Rates rose."
-    assert one.source == "me"
-    assert one.at == AT
-    assert one.link == LINK
+    assert (one.text, one.source, one.at, one.link) == ("Rates rose.", "me", AT, LINK)
 
 
 @pytest.mark.parametrize(("text", "at"), [("!", ""), ("Rates rose.", "soon")])

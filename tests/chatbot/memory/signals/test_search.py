@@ -1,12 +1,13 @@
-"""The function search_memory_events on a real Postgres: what it gives, in which order, by which index, and
-what it refuses.
+"""The function search_memory_events: in Python over the memories, and in SQL in a Postgres, there also by
+which index it searches, and what it refuses.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Sequence
-from datetime import timedelta
+import time
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from datetime import datetime, timedelta
 from typing import Any
 
 import numpy as np
@@ -14,31 +15,171 @@ import psycopg
 import pytest
 from numpy.typing import NDArray
 
-from chatbot.memory.signals.news_postgres import make_tables, vector_text
-from chatbot.memory.signals.records import SignalsError
-from tests.chatbot.memory.signals.postgres import NOW, Connection, put, searched, tables
+from chatbot.memory.signals.news_places import NewsFile
+from chatbot.memory.signals.news_postgres import NewsPlace, make_tables, vector_text
+from chatbot.memory.signals.news_tables import keep_items, keep_readings, search_memory_events
+from chatbot.memory.signals.records import NewsItem, NewsReading, SignalsError
+from tests.chatbot.memory.signals.postgres import NOW, Connection, searched, store
+from tests.chatbot.memory.signals.postgres import put as put_row
+from tests.chatbot.memory.signals.postgres import tables as tables_at
+from tests.fakes import HashEmbedder
 
-FIRST = [1, 0, 0, 0]
+FIRST = (1, 0, 0, 0)
+CALL = "select news_event_id, similarity, confidence from search_memory_events(?, ?, ?, ?, ?, ?, ?)"
+Put = Callable[..., int]
+Find = Callable[..., list[tuple[int, float, float]]]
+
+
+@pytest.fixture
+def tables(place: str) -> NewsPlace:
+    made = store(place, HashEmbedder(dimension=4)).place
+    made.make("by hand", 4)
+    return made
+
+
+@pytest.fixture
+def put(tables: NewsPlace) -> Put:
+    """Stores an event with signals, each (confidence, assets); returns its number."""
+
+    def stored(
+        vector: Sequence[float] | None, *signals: tuple[float, Sequence[str]], at: datetime = NOW
+    ) -> int:
+        ((number,),) = tables.read("select count(*) + 1 from news_events")
+        readings = [
+            NewsReading("read", tuple(assets), "observe", confidence, f"analyser {place}")
+            for place, (confidence, assets) in enumerate(signals)
+        ]
+        with tables.write() as changes:
+            keep_items(tables, changes, [NewsItem("hand", str(number), f"News {number}.", at)])
+            keep_readings(tables, changes, number, readings)
+            if vector is not None:
+                argument = tables.vector(np.array(vector, np.float32))
+                statement = "update news_events set embedding = ?, found_by = 'vector' where id = ?"
+                changes.execute(statement, (argument, number))
+        return int(number)
+
+    return stored
+
+
+@pytest.fixture
+def find(tables: NewsPlace) -> Find:
+    """Searches for three of everything of the last week, unless told otherwise."""
+
+    def found(vector: Sequence[float] = FIRST, **changes: Any) -> list[tuple[int, float, float]]:
+        wanted: dict[str, Any] = {
+            "match_threshold": 0.0,
+            "match_count": 3,
+            "min_confidence": 0.0,
+            "time_window_hours": 168,
+            "asset_filter": [],
+            "as_of": NOW,
+        } | changes
+        query = np.array(vector, np.float32)
+        if isinstance(tables, NewsFile):
+            rows = search_memory_events(tables, query, **wanted)
+            return [(row.event, round(row.similarity, 6), row.reading.confidence) for row in rows]
+        found = tables.read(CALL, [tables.vector(query), *wanted.values()])
+        return [(event, round(similarity, 6), confidence) for event, similarity, confidence in found]
+
+    return found
+
+
+def test_threshold_and_confidence_are_at_least(put: Put, find: Find) -> None:
+    event = put((1, 1, 1, -1), (0.6, []))
+    query = (1, 1, 1, 1)
+    assert find(query, match_threshold=0.4999, min_confidence=0.6) == [(event, 0.5, 0.6)]
+    assert find(query, match_threshold=0.5001) == []
+    assert find(query, min_confidence=0.6000001) == []
+
+
+def test_the_window_is_by_the_time_of_publishing_and_ends_as_of(put: Put, find: Find) -> None:
+    fresh = put(FIRST, (0.9, []), at=NOW - timedelta(hours=168))
+    put(FIRST, (0.9, []), at=NOW - timedelta(hours=169))
+    put(FIRST, (0.9, []), at=NOW + timedelta(hours=1))
+    assert [event for event, *_ in find()] == [fresh]
+    old = put(FIRST, (0.9, []), at=NOW - timedelta(days=400))
+    assert [event for event, *_ in find(as_of=NOW - timedelta(days=399))] == [old]
+
+
+def test_an_event_is_one_row_with_the_best_of_its_signals_that_qualify(put: Put, find: Find) -> None:
+    event = put(FIRST, (0.7, ["ETH"]), (0.9, ["BTC"]), (0.8, []))
+    assert find() == [(event, 1.0, 0.9)]
+    assert find(asset_filter=["eth"]) == [(event, 1.0, 0.7)]
+    assert find(asset_filter=["eth"], min_confidence=0.8) == []
+
+
+def test_the_order_is_similarity_then_confidence_then_newest(put: Put, find: Find) -> None:
+    far = put((1, 1, 0, 0), (1.0, []))
+    old = put(FIRST, (0.8, []), at=NOW - timedelta(hours=2))
+    new = put(FIRST, (0.8, []), at=NOW - timedelta(hours=1))
+    sure = put(FIRST, (0.9, []), at=NOW - timedelta(hours=3))
+    assert [event for event, *_ in find(match_count=9)] == [sure, new, old, far]
+    assert [event for event, *_ in find(match_count=2)] == [sure, new]
+
+
+@pytest.mark.parametrize("asked", [["btc"], ["Btc", "none"], [" bTC "]])
+def test_the_asset_filter_knows_no_case(put: Put, find: Find, asked: list[str]) -> None:
+    written = {put(FIRST, (0.9, [name])) for name in ("btc", "BTC")}
+    other = put(FIRST, (0.9, ["ETH"]))
+    assert {event for event, *_ in find(asset_filter=asked)} == written
+    assert {event for event, *_ in find(asset_filter=[])} == {*written, other}
+
+
+def test_an_event_without_vector_or_signal_is_passed_over(put: Put, find: Find) -> None:
+    put(None, (0.9, []))
+    put(FIRST)
+    assert find() == []
+
+
+@pytest.mark.parametrize("wrong", [(0, 0, 0, 0), (1, np.nan, 0, 0)])
+def test_a_vector_that_is_like_nothing_is_refused(put: Put, find: Find, wrong: tuple[float, ...]) -> None:
+    put(FIRST, (0.9, []))
+    for call in (lambda: find(wrong), lambda: put(wrong)):
+        with pytest.raises(SignalsError, match="a vector is zero or has NaN"):
+            call()
+
+
+@pytest.mark.timed
+def test_ten_thousand_events_of_a_week_are_compared_in_time(place: str) -> None:
+    if not place.startswith("/"):
+        pytest.skip("a Postgres has an index")
+    signals = store(place, HashEmbedder(dimension=384))
+    signals.place.make(HashEmbedder(dimension=384).fingerprint, 384)
+    rows = np.random.default_rng(0).normal(size=(10_000, 384)).astype(np.float32)
+    items = [NewsItem("made", str(number), f"News {number}.", NOW) for number in range(len(rows))]
+    with signals.place.write() as changes:
+        keep_items(signals.place, changes, items)
+        changes.executemany(
+            "update news_events set embedding = ?, found_by = 'vector' where id = ?",
+            [(signals.place.vector(row), number) for number, row in enumerate(rows, 1)],
+        )
+        changes.execute(
+            "insert into ai_signals (news_event_id, summary, assets, action, confidence, analyser,"
+            " summary_cn) select id, 'read', '[]', 'observe', 0.9, 'made', '' from news_events"
+        )
+    started = time.perf_counter()
+    (found, *_) = search_memory_events(signals.place, rows[7], 0.4, 3, 0.6, 168, as_of=NOW)
+    assert time.perf_counter() - started < 1
+    assert found.text == "News 7."
+    assert found.similarity == pytest.approx(1.0, abs=1e-5)
+
+
+# --- in SQL
+# ------------------------------------------------------------------------------------------------------------
+
 ZERO = [0, 0, 0, 0]
 WEEK = timedelta(days=7)
 
 
 @pytest.fixture
 def made(database: str) -> Iterator[Connection]:
-    with tables(database) as connection:
+    with tables_at(database) as connection:
         yield connection
 
 
-def put_one(
-    connection: Connection,
-    vector: Sequence[float] | None = FIRST,
-    confidence: float = 0.9,
-    *,
-    assets: Sequence[str] = (),
-    hours: float = 0.0,
-) -> int:
-    """An event of so many hours ago with one signal; its number."""
-    return put(connection, vector, (confidence, assets), at=NOW - timedelta(hours=hours))
+def put_one(connection: Connection, vector: Sequence[float] = FIRST, confidence: float = 0.9) -> int:
+    """An event with one signal; its number."""
+    return put_row(connection, vector, (confidence, ()))
 
 
 def events(connection: Connection, vector: Sequence[float] = FIRST, **changes: Any) -> list[int]:
@@ -72,27 +213,6 @@ def test_a_confidence_that_is_none_is_refused(made: Connection, confidence: floa
         put_one(made, confidence=confidence)
 
 
-def test_threshold_and_confidence_are_at_least(made: Connection) -> None:
-    event = put_one(made, [1, 1, 1, -1], 0.6)
-    query = [1, 1, 1, 1]
-    assert searched(made, query, threshold=0.5, confidence=0.6) == [(event, 0.5, 0.6)]
-    assert searched(made, query, threshold=0.5000001) == []
-    assert searched(made, query, confidence=0.6000001) == []
-
-
-def test_the_window_is_by_the_time_of_publishing_not_of_import(made: Connection) -> None:
-    fresh = put_one(made, hours=168)
-    put_one(made, hours=169)
-    made.execute("UPDATE news_events SET created_at = %s", [NOW])
-    assert events(made) == [fresh]
-
-
-def test_as_of_reaches_old_news_and_leaves_out_later_ones(made: Connection) -> None:
-    old = put_one(made, hours=400 * 24)
-    put_one(made)
-    assert events(made, as_of=NOW - timedelta(days=399)) == [old]
-
-
 def test_rows_that_name_no_time_of_creation_do_not_vanish(made: Connection) -> None:
     event = put_one(made)
     created = made.execute("SELECT created_at FROM news_events").fetchone()
@@ -100,38 +220,6 @@ def test_rows_that_name_no_time_of_creation_do_not_vanish(made: Connection) -> N
     assert events(made) == [event]
     with pytest.raises(psycopg.errors.NotNullViolation):
         made.execute("UPDATE news_events SET created_at = NULL")
-
-
-def test_an_event_is_one_row_with_its_best_signal(made: Connection) -> None:
-    event = put(made, FIRST, (0.7, []), (0.9, []), (0.8, []))
-    assert searched(made, FIRST) == [(event, 1.0, 0.9)]
-
-
-def test_the_best_signal_is_the_best_of_those_that_qualify(made: Connection) -> None:
-    event = put(made, FIRST, (0.7, ["ETH"]), (0.9, ["BTC"]))
-    assert searched(made, FIRST, assets=["ETH"]) == [(event, 1.0, 0.7)]
-
-
-def test_the_order_is_similarity_then_confidence_then_newest(made: Connection) -> None:
-    far = put_one(made, [1, 1, 0, 0], 1.0)
-    old = put_one(made, confidence=0.8, hours=2)
-    new = put_one(made, confidence=0.8, hours=1)
-    sure = put_one(made, confidence=0.9, hours=3)
-    assert events(made, count=9) == [sure, new, old, far]
-
-
-@pytest.mark.parametrize("asked", [["btc"], ["BTC"], ["Btc", "none"], [" bTC "]])
-def test_the_asset_filter_knows_no_case(made: Connection, asked: list[str]) -> None:
-    written = [put_one(made, assets=[name]) for name in ("btc", "BTC", "Btc")]
-    put_one(made, assets=["ETH"])
-    found = events(made, count=9, assets=asked)
-    assert set(found) == set(written)
-
-
-def test_an_event_without_vector_or_signal_is_passed_over(made: Connection) -> None:
-    put_one(made, None)
-    put(made, FIRST)
-    assert events(made) == []
 
 
 EVENTS, DIMENSION, TOPICS = 10_000, 48, 400
@@ -181,7 +269,7 @@ def many(server: Any) -> Iterator[Connection]:
         'made' FROM news_events"""
     ages = [timedelta(minutes=number) for number in range(EVENTS)]
     address = server.address().replace("dbname=postgres", "dbname=many")
-    with tables(address, DIMENSION) as connection:
+    with tables_at(address, DIMENSION) as connection:
         fill(connection, made_vectors(EVENTS, 1), ages, signals)
         yield connection
 
@@ -231,7 +319,7 @@ def test_no_fewer_rows_than_asked_however_many_nearer_ones_lie_outside(
     signals = "SELECT id, '', ARRAY['BTC'], 'observe', 0.9, 'made' FROM news_events"
     in_the_window = """SELECT id FROM news_events WHERE published_at > %s ORDER BY
         (embedding <=> %s::vector) + 0 LIMIT 5"""
-    with tables(database, 8) as connection:
+    with tables_at(database, 8) as connection:
         fill(connection, vectors, ages, signals)
         # Whatever the server is set to.
         connection.execute("SET hnsw.max_scan_tuples = 1000")

@@ -20,7 +20,7 @@ from chatbot.memory.signals.news_sources import News
 from chatbot.memory.signals.records import NewsReading, SignalOptions, SignalsError
 from chatbot.memory.signals.signal_layer import NOT_ADVICE, SignalLayer
 from chatbot.memory.signals.signal_store import Signals
-from chatbot.memory.signals.signal_use import CircuitBreaker, Switch
+from chatbot.memory.signals.signal_use import CircuitBreaker
 from chatbot.records import Notice
 from tests.chatbot.memory.signals.postgres import NOW, EnglishEmbedder, ask, connect, item, news, store
 from tests.fakes import HashEmbedder
@@ -169,7 +169,7 @@ def test_what_is_not_set_up_is_no_fault_until_news_was_imported(
     named.ping()
     assert (named.health().state, named.health().message) == ("off", missing.message)
     assert named.archived() is None
-    Switch(memories).change(imported=True)
+    named.switch(imported=True)
     assert "is not installed" in notices_of(named)[0]
     with pytest.raises(SignalsError, match="is not installed"):
         named.ping()
@@ -180,8 +180,7 @@ def test_switched_off_it_recalls_nothing_and_keeps_all(rated: Signals) -> None:
     rated.switch(on=False)
     assert told(rated, QUESTION) == ([], [])
     health = rated.health()
-    assert health.state == "off"
-    assert health.message == "News signals are off."
+    assert (health.state, health.message) == ("off", "News signals are off.")
     assert "memory signals on" in health.hint
     rated.switch(on=True)
     sources, _ = told(rated, QUESTION)
@@ -190,11 +189,12 @@ def test_switched_off_it_recalls_nothing_and_keeps_all(rated: Signals) -> None:
 
 
 def test_a_switch_that_cannot_be_read_is_off(memories: MemoryDatabase) -> None:
-    switch = Switch(memories)
-    switch.change(imported=True)
+    signals = Signals(EMBEDDER, database=memories)
+    signals.switch(imported=True)
+    assert signals.state.imported
     with memories.write() as connection:
         connection.execute("alter table signal_state rename to damaged")
-    assert not switch.read().imported
+    assert not signals.state.imported
 
 
 def test_where_the_database_has_nothing_like_it_a_local_template_stands_in_and_says_so(
@@ -266,9 +266,7 @@ def test_the_breaker_lets_one_through_when_it_may_be_tried_again() -> None:
     assert breaker.allows()
     breaker.succeeded()
     assert breaker.allows()
-    assert breaker.failures == 0
-    assert breaker.retry_at == 0.0
-    assert breaker.last_success == 60.0
+    assert (breaker.failures, breaker.retry_at, breaker.last_success) == (0, 0.0, 60.0)
 
 
 @pytest.mark.parametrize(

@@ -23,7 +23,7 @@ from chatbot.models.embedders import split_text
 from chatbot.records import Note, Recall
 from chatbot.search.fusion import STRATEGIES
 from tests.case_rows import case_rows
-from tests.chatbot.memory.conftest import Reopen, stands_on_disk
+from tests.chatbot.memory.conftest import Reopen
 from tests.fakes import HashEmbedder
 
 # What differs by the engine: what is written, deleted, and looked for in rows.
@@ -195,8 +195,7 @@ def test_a_topic_that_stands_in_one_piece_is_found_there(
     names = ["aa", "bb", "cc", "dd", "ee"]
     names.insert(place, name)
     (match,) = topics.get_memories(query(*names), aggregate_chunks=False)
-    assert match["recommendation"] == name
-    assert match["chunk_match"] == place
+    assert (match["recommendation"], match["chunk_match"]) == (name, place)
 
 
 def test_the_strategies_differ_where_there_are_several_pieces(topics: SituationMemory) -> None:
@@ -217,8 +216,7 @@ def test_the_piece_keeps_its_number_where_another_fails(opened: Open) -> None:
     add_topics(memory)
     embedder.failing = "bbfiller"
     (match,) = memory.get_memories(query("aa", "bb", "harvest"), aggregate_chunks=False)
-    assert match["recommendation"] == "harvest"
-    assert match["chunk_match"] == 2
+    assert (match["recommendation"], match["chunk_match"]) == ("harvest", 2)
     embedder.failing = "all"
     with pytest.raises(ModelError):
         memory.get_memories(query("aa", "harvest"))
@@ -260,8 +258,7 @@ def test_a_situation_with_two_recommendations_is_one_result(opened: Open) -> Non
     memory.add_situations([("inflation rises", "first"), ("oil falls", "other")])
     memory.add_situations([("inflation rises", "second")])
     inflation, oil = memory.get_memories("inflation rises", 2)
-    assert inflation["matched_situation"] == "inflation rises"
-    assert inflation["recommendation"] == "second"
+    assert (inflation["matched_situation"], inflation["recommendation"]) == ("inflation rises", "second")
     assert inflation["also"] == ["first"]
     assert oil["matched_situation"] == "oil falls"
 
@@ -280,20 +277,6 @@ def test_situations_outlive_the_process_and_are_listed(opened: Open) -> None:
     assert health.waiting == 0
 
 
-@on_both
-def test_another_embedder_makes_its_own_vectors_and_is_never_mixed(opened: Open) -> None:
-    first = opened(HashEmbedder(dimension=64))
-    advise(first, "inflation rises", "a")
-    changed = opened(HashEmbedder(dimension=128))
-    assert changed.health("me").waiting == 1
-    (match,) = remembered(changed, "inflation rises")
-    assert match["similarity_score"] == pytest.approx(1.0, abs=1e-3)
-    assert changed.health("me").waiting == 0
-    back = opened(HashEmbedder(dimension=64))
-    assert back.health("me").waiting == 1, "the first one's were dropped"
-    assert len(remembered(back, "inflation rises")) == 1
-
-
 def test_what_was_kept_while_no_vectors_could_be_made_is_found_later(opened: Open) -> None:
     embedder = FailingEmbedder(dimension=64)
     situations = opened(embedder)
@@ -302,24 +285,6 @@ def test_what_was_kept_while_no_vectors_could_be_made_is_found_later(opened: Ope
     assert situations.health("me").waiting == 1
     embedder.failing = ""
     assert len(remembered(situations, "inflation rises")) == 1
-
-
-@on_both
-def test_what_is_removed_is_gone_from_the_file(opened: Open, tmp_path: Path) -> None:
-    situations = opened()
-    key = advise(situations, "Heliotrope is in trouble", "sell Heliotrope")
-    assert stands_on_disk(b"Heliotrope", tmp_path)
-    situations.remove("me", key)
-    assert not stands_on_disk(b"Heliotrope", tmp_path)
-
-
-@on_both
-def test_two_processes_use_them_at_once(opened: Open) -> None:
-    one, other = opened(), opened()
-    key = advise(one, "inflation rises", "a")
-    assert len(remembered(other, "inflation rises")) == 1
-    other.remove("me", key)
-    assert remembered(one, "inflation rises") == []
 
 
 @pytest.fixture
@@ -340,9 +305,7 @@ def test_advice_is_corrected_with_its_vector(editable: Situations) -> None:
     moved = editable.edit("me", key, ["wait"], situation="wheat rises", scope="Crops")
     assert moved != key
     (one,) = editable.listed("me")
-    assert one.key == moved
-    assert one.scope == "crops"
-    assert one.situation == "wheat rises"
+    assert (one.key, one.scope, one.situation) == (moved, "crops", "wheat rises")
     assert one.recommendations == ("wait",)
     assert one.at < before.at, "what was advised before keeps its time"
     assert remembered(editable, "oil falls") == []
@@ -390,22 +353,18 @@ def test_what_is_listed_can_be_imported_and_what_cannot_be_read_is_named(
     editable: Situations, mixed: Path
 ) -> None:
     done = editable.import_file("me", mixed)
-    assert done.added == 4
-    assert done.known == 0
+    assert (done.added, done.known) == (4, 0)
     assert [problem.line for problem in done.problems] == list(range(7, 16))
     reasons = {problem.reason for problem in done.problems}
-    assert "it is not JSON" in reasons
-    assert "its scope is not text" in reasons
+    assert {"it is nested too deeply", "it is not UTF-8 text", "its scope is not text"} <= reasons
     kept = {one.situation: one for one in editable.listed("me")}
     oil = kept["oil falls"]
     assert oil.recommendations == ("sell", "wait")
-    assert oil.scope == "oil"
-    assert oil.at == 1_700_000_000.5
+    assert (oil.scope, oil.at) == ("oil", 1_700_000_000.5)
     assert kept["of the future"].at < 5e9
     assert editable.health("me").waiting == 0
     again = editable.import_file("me", mixed)
-    assert again.added == 0
-    assert again.known == 4
+    assert (again.added, again.known) == (0, 4)
 
 
 def test_what_is_no_file_of_lines_is_named(editable: Situations, tmp_path: Path) -> None:
@@ -438,8 +397,7 @@ def test_recorded_advice_is_a_note_where_a_question_describes_its_situation(open
     advise(situations, advice.situation, advice.recommendation)
     advise(situations, "oil falls", "wait")
     (note,) = notes("If inflation rises above target?")
-    assert note.layer == "situations"
-    assert note.text == "When inflation rises above target: shorten duration"
+    assert (note.layer, note.text) == ("situations", "When inflation rises above target: shorten duration")
     assert note.source.startswith("advice you added on ")
     assert "similarity" in note.source
     assert notes("How tall is the lighthouse?") == []
@@ -509,25 +467,15 @@ when inflation rises above target, then shorten duration | inflation rises above
 Note that whenever oil falls; then, wait                 | oil falls                    | wait
 remember that when rates are cut, then refinance         | rates are cut                | refinance
 when oil falls, then wait, and then sell                 | oil falls                    | wait, and then sell
+If yields rise, then sell bonds issued by regions | yields rise | sell bonds issued by regions
+If yields rise, then the reduced ceiling applies | yields rise | the reduced ceiling applies
+If yields rise, then at once sell | yields rise | at once sell
+If yields rise, then keep what was bought | yields rise | keep what was bought
+If yields rise, then the duration is shortened | yields rise | the duration is shortened
     """),
 )
 def test_advice_is_recognised(line: str, situation: str, recommendation: str) -> None:
     assert advice_of(line) == Advice(situation, recommendation)
-
-
-@pytest.mark.parametrize(
-    "recommendation",
-    [
-        "sell bonds issued by regions",
-        "the reduced ceiling applies",
-        "at once sell",
-        "keep what was bought",
-        "the duration is shortened",
-    ],
-)
-def test_advice_of_any_form_is_recognised(recommendation: str) -> None:
-    advice = advice_of(f"If yields rise, then {recommendation}")
-    assert advice == Advice("yields rise", recommendation)
 
 
 NO_ADVICE = """\
