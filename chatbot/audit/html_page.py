@@ -7,24 +7,31 @@ from __future__ import annotations
 
 import base64
 import hashlib
+import html
 import re
-from collections.abc import Mapping, Sequence
-from functools import cache
+from collections.abc import Iterable, Mapping, Sequence
+from datetime import datetime
 from pathlib import Path
 
-from chatbot.answer.citations.citation_keys import KEYS_IN_BRACKETS
+from chatbot.answer.citations.citation_keys import ANY_KEY, KEYS_IN_BRACKETS
 from chatbot.answer.markdown import formatted_html
-from chatbot.audit.html_text import joined, moment, page_name, pairs, paragraphs, plain, seen, table, tight
-from chatbot.audit.record import FigureCheckRecord, PageImageRecord, Quote, Record, dump
+from chatbot.audit.record import (
+    IMAGE,
+    RECORD_END,
+    RECORD_START,
+    FigureCheckRecord,
+    PageImageRecord,
+    Quote,
+    Record,
+    dump,
+)
 from chatbot.mark_lines import UNREAD
-from chatbot.records import MARKS, NOT_ON_CITED_PAGE, OPEN, VERDICTS
+from chatbot.records import MARKS, NOT_ON_CITED_PAGE, OPEN, VERDICTS, printed_label
 from chatbot.settings import PROGRAM
+from ingestion.language.months import MONTHS
 
-__all__ = ["IMAGE", "RECORD_END", "RECORD_START", "render"]
+__all__ = ["render"]
 
-RECORD_START, RECORD_END = '<pre id="record">', "</pre>"
-IMAGE = 'src="data:image/png;base64,'
-KEY = re.compile(r"S[0-9]{1,4}(?:-[0-9A-Za-z]{1,16})?")
 # Nothing is fetched or run. The policy names the only style sheet by its digest, and images are embedded.
 POLICY = "default-src 'none'; img-src data:; style-src 'sha256-{style}'; base-uri 'none'; form-action 'none'"
 FIGURES = {
@@ -41,6 +48,13 @@ READ = {
     "text+ocr": "Text taken from the PDF, and read from pictures on the page by OCR",
     "ocr": "Text read from the page's image by OCR",
 }
+# Control and bidirectional characters must not rearrange what a reader sees. This set is part of the file
+# format: files are rendered again with it.
+UNSEEN = re.compile(
+    r"[\x00-\x08\x0b-\x1f\x7f-\x9f\u061c\u200b-\u200f\u2028-\u202e\u2060-\u206f\ufeff\ud800-\udfff]"
+)
+# The most characters of a key, year, status or score.
+SHORT = 16
 NOT_SENT = "No chat model was asked, and nothing was sent to one: the answer is in the documents' own words."
 WHAT_IT_PROVES = (
     "Verification reads the documents again: it tells whether the quotations and figures stand there, "
@@ -56,7 +70,7 @@ def render(record: Record, images: Mapping[str, bytes]) -> str:
 
     images: the PNG of every leaf that has one, by SHA-256.
     """
-    style = _style()
+    style = Path(__file__).with_name("style.css").read_text("utf-8")
     style_digest = hashlib.sha256(style.encode()).digest()
     policy = POLICY.format(style=base64.b64encode(style_digest).decode())
     title = plain(joined(record.question)[:120])
@@ -93,11 +107,6 @@ def render(record: Record, images: Mapping[str, bytes]) -> str:
             "",
         ]
     )
-
-
-@cache
-def _style() -> str:
-    return Path(__file__).with_name("style.css").read_text("utf-8")
 
 
 # --- the parts
@@ -148,7 +157,7 @@ def _linked(record: Record, text: str) -> str:
     left = iter(enumerate(record.quotes))
 
     def links(mark: re.Match[str]) -> str:
-        return " ".join(link(found[0]) for found in KEY.finditer(mark[0]))
+        return " ".join(link(found[0]) for found in ANY_KEY.finditer(mark[0]))
 
     def link(key: str) -> str:
         at, quote = next(left, (-1, None))
@@ -375,3 +384,84 @@ def _origin(record: Record) -> str:
         ("Digest of this file", f"<code>{plain(record.digest)}</code>"),
     ]
     return pairs(rows) + f'<p class="quiet">{WHAT_IT_PROVES}</p>'
+
+
+# --- texts
+# ------------------------------------------------------------------------------------------------------------
+
+
+def seen(text: str) -> str:
+    """Returns the text with control and bidirectional characters written out."""
+    lines = text.replace("\r\n", "\n").replace("\r", "\n")
+    return UNSEEN.sub(lambda found: f"‹U+{ord(found[0]):04X}›", lines)
+
+
+def plain(text: str) -> str:
+    """Returns the text as HTML, with control and bidirectional characters written out."""
+    return html.escape(seen(text))
+
+
+def joined(text: str) -> str:
+    """Puts a text on one line. For text whose line breaks are only those of the page."""
+    return " ".join(text.split())
+
+
+def paragraphs(text: str) -> str:
+    """Renders the paragraphs and lines of a text."""
+    blocks = [block for block in re.split(r"\n[ \t]*\n", text.strip()) if block.strip()]
+    return "".join(f'<p dir="auto">{plain(block)}</p>' for block in blocks)
+
+
+def table(
+    caption: str, head: Sequence[str], rows: Iterable[Sequence[str]], *, ids: Sequence[str] = ()
+) -> str:
+    """Renders a table.
+
+    caption, head: text of the program's own.
+    rows: cells as HTML.
+    ids: the `id` attributes of the rows.
+    """
+    heads = "".join(f'<th scope="col">{cell}</th>' for cell in head)
+    lines = []
+    for at, row in enumerate(rows):
+        cells = "".join(f'<td dir="auto">{cell}</td>' for cell in row)
+        named = f' id="{ids[at]}"' if ids else ""
+        lines.append(f"<tr{named}>{cells}</tr>")
+    body = "".join(lines)
+    return f"<table><caption>{caption}</caption><thead><tr>{heads}</tr></thead><tbody>{body}</tbody></table>"
+
+
+def pairs(rows: Iterable[tuple[str, str]]) -> str:
+    """Renders a list of terms with their descriptions. The terms are the program's own; descriptions are
+    HTML.
+    """
+    entries = "".join(
+        f'<div><dt>{term}</dt><dd dir="auto">{description}</dd></div>' for term, description in rows
+    )
+    return f"<dl>{entries}</dl>"
+
+
+def tight(text: str) -> str:
+    """Keeps a text on one line if it is as short as expected."""
+    if len(text) <= SHORT:
+        return f'<span class="tight">{plain(text)}</span>'
+    return plain(text)
+
+
+def moment(text: str) -> str:
+    """Writes a time as people do, with its offset from UTC."""
+    try:
+        at = datetime.fromisoformat(text)
+    except ValueError:
+        return plain(text)
+    month = MONTHS[at.month - 1].capitalize()
+    zone = f"{at:%z}"
+    offset = f"{zone[:3]}:{zone[3:5]}" if zone.strip("+-0") else ""
+    return plain(f"on {at.day} {month} {at.year} at {at:%H:%M:%S} UTC{offset}")
+
+
+def page_name(page: int, label: str | None) -> str:
+    """Names the physical page, and the printed number if it differs."""
+    if not label or label == str(page):
+        return f"p. {page}"
+    return f"p. {page} ({plain(printed_label(label))})"

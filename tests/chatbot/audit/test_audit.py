@@ -25,12 +25,15 @@ from PIL import Image
 from chatbot.answer.verification.own_text import check_quoted
 from chatbot.asking.question import Ask
 from chatbot.audit.builder import Occasion, audit_file, file_name
-from chatbot.audit.html_page import RECORD_END, RECORD_START, render
+from chatbot.audit.html_page import render
 from chatbot.audit.page_images import looks_alike
-from chatbot.audit.parser import LARGEST_FILE, AuditFile, read_file
 from chatbot.audit.recheck import check_again, with_keys
 from chatbot.audit.record import (
     FORMAT,
+    LARGEST_FILE,
+    RECORD_END,
+    RECORD_START,
+    AuditFile,
     AuditFileError,
     Quote,
     ReadingRecord,
@@ -41,6 +44,7 @@ from chatbot.audit.record import (
     digest_of,
     dump,
     load,
+    read_file,
     sealed,
 )
 from chatbot.audit.verifier import CONFIRMED, DIFFERS, UNKNOWN, DocumentSources, VerificationLine, verify
