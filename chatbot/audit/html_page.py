@@ -173,11 +173,14 @@ def _leaf_link(at: int, leaf: PageImageRecord) -> str:
     return f'<a href="#page-{at + 1}">{plain(leaf.document)}, {page_name(leaf.page, leaf.label)}</a>'
 
 
+def _listed(record: Record, heading: str, none: str, listed: str) -> str:
+    """Returns a part of what an answer has, and of an answer without any that there is none."""
+    if not (listed or record.answered):
+        return ""
+    return f"<section><h2>{heading}</h2>{listed or f'<p>The answer {none}.</p>'}</section>"
+
+
 def _quotes(record: Record) -> str:
-    if not record.quotes:
-        if not record.answered:
-            return ""
-        return "<section><h2>Citations</h2><p>The answer cites no page.</p></section>"
     rows = []
     for quote in record.quotes:
         where = "⚠ no such source"
@@ -188,7 +191,7 @@ def _quotes(record: Record) -> str:
     ids = [f"citation-{at}" for at in range(1, len(rows) + 1)]
     head = ("Key", "Page", "Quotation", "Located")
     listed = table("What the answer cites, in its order", head, rows, ids=ids)
-    return f"<section><h2>Citations</h2>{listed}</section>"
+    return _listed(record, "Citations", "cites no page", listed)
 
 
 def _located(quote: Quote) -> str:
@@ -208,10 +211,6 @@ def _located(quote: Quote) -> str:
 
 
 def _figures(record: Record) -> str:
-    if not record.checks:
-        if not record.answered:
-            return ""
-        return "<section><h2>Figures</h2><p>The answer states no figure.</p></section>"
     rows = []
     for check in record.checks:
         verdict = FIGURES.get(check.status, plain(check.status))
@@ -220,7 +219,7 @@ def _figures(record: Record) -> str:
         rows.append((plain(check.text), verdict, _meant(check), _how(check)))
     head = ("Figure", "Found", "Read as", "How")
     listed = table("Each figure of the answer, looked for in the cited pages", head, rows)
-    return f"<section><h2>Figures</h2>{listed}</section>"
+    return _listed(record, "Figures", "states no figure", listed)
 
 
 def _statements(record: Record) -> str:
@@ -337,10 +336,9 @@ def _sent(record: Record) -> str:
 
 def _notes(record: Record) -> str:
     shortened = f"<p>{plain(record.shortened)}</p>" if record.shortened else ""
-    if not record.notes:
-        return shortened + "<p>Nothing remembered was used.</p>"
     rows = [(plain(note.layer), plain(note.source), plain(note.text)) for note in record.notes]
-    return shortened + table("What was remembered for it", ("Memory", "Where from", "What"), rows)
+    listed = table("What was remembered for it", ("Memory", "Where from", "What"), rows)
+    return shortened + (listed or "<p>Nothing remembered was used.</p>")
 
 
 def _considered(record: Record) -> str:
@@ -348,9 +346,8 @@ def _considered(record: Record) -> str:
     for rank, page in enumerate(record.considered, 1):
         name = f"{plain(page.document)}, {page_name(page.page, page.label)}"
         rows.append((str(rank), name, tight(f"{page.score:.3f}"), plain(page.parts)))
-    if not rows:
-        return "<p>No page was considered.</p>"
-    return table("Pages considered, best first", ("Rank", "Page", "Score", "Its parts"), rows)
+    listed = table("Pages considered, best first", ("Rank", "Page", "Score", "Its parts"), rows)
+    return listed or "<p>No page was considered.</p>"
 
 
 def _documents(record: Record) -> str:
@@ -360,14 +357,12 @@ def _documents(record: Record) -> str:
             "<p>The documents have changed since it was answered, or it was not noted which there were: "
             "listed are those of then that are there still.</p>"
         )
-    if not record.documents:
-        return changed + "<p>None was searched.</p>"
     rows = []
     for document in record.documents:
         period, status = tight(document.period or "–"), tight(document.status or "–")
         rows.append((plain(document.name), period, status, f"<code>{plain(document.sha256)}</code>"))
     head = ("Document", "Period", "Status", "SHA-256")
-    return changed + table("Documents that were searched", head, rows)
+    return changed + (table("Documents that were searched", head, rows) or "<p>None was searched.</p>")
 
 
 def _origin(record: Record) -> str:
@@ -415,7 +410,7 @@ def paragraphs(text: str) -> str:
 def table(
     caption: str, head: Sequence[str], rows: Iterable[Sequence[str]], *, ids: Sequence[str] = ()
 ) -> str:
-    """Renders a table.
+    """Renders a table, "" for one without rows.
 
     caption, head: text of the program's own.
     rows: cells as HTML.
@@ -428,6 +423,8 @@ def table(
         named = f' id="{ids[at]}"' if ids else ""
         lines.append(f"<tr{named}>{cells}</tr>")
     body = "".join(lines)
+    if not lines:
+        return ""
     return f"<table><caption>{caption}</caption><thead><tr>{heads}</tr></thead><tbody>{body}</tbody></table>"
 
 

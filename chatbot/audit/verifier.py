@@ -5,16 +5,17 @@ Checks what is shown, quotations, figures and page images again, without a model
 
 from __future__ import annotations
 
+import hashlib
 import html
+import os
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from contextlib import closing
 from dataclasses import dataclass, field
 from itertools import chain, zip_longest
 from pathlib import Path
 
 from chatbot.answer.citations.model_refusals import is_refusal
-from chatbot.audit.document_lookup import LocatedDocument, find_documents
 from chatbot.audit.html_page import render
 from chatbot.audit.page_images import draw, looks_alike, places
 from chatbot.audit.recheck import RecheckedAnswer, check_again
@@ -31,15 +32,23 @@ from chatbot.audit.record import (
 from chatbot.errors import DocumentError, EncryptedError
 from chatbot.records import NOT_SO_FAR, Citation
 from chatbot.store.digests import is_digest
+from chatbot.store.kept_copies import Copies
 from chatbot.store.scope_fingerprint import scope_fingerprint
 from ingestion.document import Circumstances, DocumentReading, read_document
 from ingestion.invisible_characters import label_line
 from ingestion.ocr.scan_languages import ENGLISH, ScanLanguages, language_data
-from ingestion.reading.formats import is_opened
+from ingestion.reading.formats import is_document, is_opened
 from ingestion.reading.reader import Reader
 from ingestion.records import Page
 
-__all__ = ["CONFIRMED", "DIFFERS", "UNKNOWN", "DocumentSources", "VerificationLine", "verify"]
+__all__ = [
+    "CONFIRMED",
+    "DIFFERS",
+    "UNKNOWN",
+    "DocumentSources",
+    "VerificationLine",
+    "verify",
+]
 
 CONFIRMED = "confirmed"
 DIFFERS = "does not hold"
@@ -52,6 +61,8 @@ SHOWN = 60
 # The characters of a quotation that identify it.
 BEGINNING = 40
 DOCUMENTS_READ = 12
+# The most files of a folder that are examined, and the most bytes of one of them.
+MOST_FILES, LARGEST = 20_000, 2**31
 # Of what an older file says.
 FORMER = "it was judged by rules of an earlier version, which this one does not have"
 ANOTHER_PAGE = "it leads to a different page from the one cited"
@@ -485,3 +496,71 @@ def _searched(record: Record, opened: Gathered) -> Verdict:
 
 def _name(leaf: PageImageRecord) -> str:
     return f"{leaf.document}, p. {leaf.page}"
+
+
+# --- looking for documents by their bytes: no name is followed as a path
+# ------------------------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True)
+class LocatedDocument:
+    """A document that was found.
+
+    known_as: the names it is kept under, or the name of its file.
+    titles: the titles that the context of its chunks may use.
+    """
+
+    path: Path
+    known_as: tuple[str, ...]
+
+    @property
+    def titles(self) -> tuple[str, ...]:
+        # As adding a document and building a chunk's context make them.
+        return tuple(Path(name).stem.replace("_", " ").strip()[:80] for name in self.known_as)
+
+
+def find_documents(wanted: Collection[str], store: Path, folder: Path | None) -> dict[str, LocatedDocument]:
+    """Returns the documents that were found, by SHA-256.
+
+    store: the folder of kept copies. It need not exist and is not changed.
+
+    Every file is hashed, whatever its name is.
+    """
+    left = {digest for digest in wanted if is_digest(digest)}
+    found: dict[str, LocatedDocument] = {}
+    for digest in sorted(left) if store.is_dir() else ():
+        path = store / f"{digest}.pdf"
+        if path.is_file() and not path.is_symlink() and _hash(path) == digest:
+            copies = Copies(store, 0)
+            names = tuple(kept.name for kept in copies.beside(digest).names)
+            found[digest] = LocatedDocument(copies.readable(digest) or path, names)
+    for path in _files(folder) if folder is not None else ():
+        if left <= found.keys():
+            break
+        digest = _hash(path)
+        if digest in left and digest not in found:
+            found[digest] = LocatedDocument(path, (path.name,))
+    return found
+
+
+def _files(folder: Path) -> Iterator[Path]:
+    looked = 0
+    for place, _, names in os.walk(folder):
+        for name in sorted(names):
+            path = Path(place, name)
+            if looked >= MOST_FILES:
+                return
+            if path.is_file() and not path.is_symlink():
+                looked += 1
+                yield path
+
+
+def _hash(path: Path) -> str:
+    """Returns the SHA-256 of a document, "" for anything else and for a file that cannot be read."""
+    try:
+        with path.open("rb") as file:
+            if path.stat().st_size > LARGEST or not is_document(path):
+                return ""
+            return hashlib.file_digest(file, "sha256").hexdigest()
+    except OSError:
+        return ""
