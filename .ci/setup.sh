@@ -119,12 +119,12 @@ is_ready() {
 }
 
 run_stamp=$(stamp_of requirements-setup.txt requirements.txt requirements-model.txt \
-    chatbot/models/embedders.py chatbot/models/onnx_encoder.py chatbot/models/minilm.py)
+    chatbot/models/embedders.py chatbot/models/onnx_encoder.py chatbot/models/embedded_models.py)
 signals_stamp=$(stamp_of requirements-setup.txt requirements.txt requirements-signals.txt)
 served_stamp=$(stamp_of requirements-setup.txt requirements.txt requirements-served.txt)
 signin_stamp=$(stamp_of requirements-setup.txt requirements.txt requirements-signin.txt)
 multilingual_stamp=$(stamp_of requirements-multilingual.txt \
-    chatbot/models/embedders.py chatbot/models/onnx_encoder.py chatbot/models/multilingual_e5.py)
+    chatbot/models/embedders.py chatbot/models/onnx_encoder.py chatbot/models/embedded_models.py)
 chat_model_stamp=$(stamp_of requirements-chat-model.txt)
 dev_stamp=$(stamp_of requirements-setup.txt requirements.txt requirements-dev.txt \
     requirements-chat-model.txt requirements-multilingual.txt)

@@ -47,11 +47,9 @@ LEAST_CONTEXT = 1_500
 # How the pieces of a long query are combined; see chatbot/search/fusion.py.
 STRATEGIES = ("average", "weighted", "per_chunk", "rrf", "union", "intersection")
 REASONING = ("none", "minimal", "low", "medium", "high")
-# Who may choose their own model endpoint, as FINPOLICY_USER_MODELS says. By default it depends on who can
-# open the pages.
-USER_MODELS = ("0", "1")
-# Whether models get pictures of pages. By default those do that are known to see.
-PICTURES = ("0", "1")
+# On, off or, by default, as the case requires: pictures of pages go to models that are known to see, and who
+# may choose their own model endpoint depends on who can open the pages.
+SWITCH = ("0", "1")
 # Of any number.
 MOST = 1e9
 
@@ -84,20 +82,18 @@ def _variable(
     least: float = 0,
     most: float = MOST,
     choices: tuple[str, ...] = (),
-    kind: type | None = None,
     secret: bool = False,
 ) -> Any:
     """Declares a field that an environment variable sets.
 
     default: of the field, or a function that returns it.
     least, most: of a number; both ends are allowed. choices: of a word, beside "".
-    kind: of the field, where the default does not tell.
     secret: never shown: a key, or an address that may contain a password.
     """
-    given = {"name": name, "least": least, "most": most, "choices": choices, "kind": kind}
+    given = {"name": name, "least": least, "most": most, "choices": choices}
     if callable(default):
-        return field(default_factory=default, metadata={**given, "kind": Path})
-    return field(default=default, metadata={**given, "kind": kind or type(default)}, repr=not secret)
+        return field(default_factory=default, metadata=given)
+    return field(default=default, metadata=given, repr=not secret)
 
 
 @dataclass(frozen=True, slots=True)
@@ -136,7 +132,7 @@ class Settings:
     reasoning: str = _variable("FINPOLICY_REASONING", "", choices=REASONING)
     rerank: bool = _variable("FINPOLICY_RERANK", False)
     rewrite: bool = _variable("FINPOLICY_REWRITE", False)
-    pictures: str = _variable("FINPOLICY_PICTURES", "", choices=PICTURES)
+    pictures: str = _variable("FINPOLICY_PICTURES", "", choices=SWITCH)
     verify: bool = _variable("FINPOLICY_VERIFY", True)
     verify_model: str = _variable("FINPOLICY_VERIFY_MODEL", "")
     verify_timeout: float = _variable("FINPOLICY_VERIFY_TIMEOUT", 60.0)
@@ -164,14 +160,14 @@ class Settings:
     feed_minutes: float = _variable("FINPOLICY_FEED_MINUTES", 15.0)
     feed_seconds: float = _variable("FINPOLICY_FEED_SECONDS", 10.0)
     telegram_secret: str = _variable("FINPOLICY_TELEGRAM_SECRET", "", secret=True)
-    cases_file: Path | None = _variable("MEMORY_JSONL_PATH", None, kind=Path)
+    cases_file: Path | None = _variable("MEMORY_JSONL_PATH", None)
     cases_key_field: str = _variable("MEMORY_KEY_FIELD", "question")
     cases_value_field: str = _variable("MEMORY_VALUE_FIELD", "plan")
     cases_most: int = _variable("MEMORY_TOP_K", 8)
     max_upload_mb: int = _variable("FINPOLICY_MAX_UPLOAD_MB", 200)
     max_pages: int = _variable("FINPOLICY_MAX_PAGES", 5_000)
     ocr_languages: str = _variable("FINPOLICY_OCR_LANGUAGES", ENGLISH.codes)
-    tessdata: Path | None = _variable("FINPOLICY_TESSDATA", None, kind=Path)
+    tessdata: Path | None = _variable("FINPOLICY_TESSDATA", None)
     session_uploads_mb: int = _variable("FINPOLICY_SESSION_UPLOADS_MB", 500)
     server_uploads_mb: int = _variable("FINPOLICY_SERVER_UPLOADS_MB", 1_500)
     api_rate: int = _variable("FINPOLICY_API_RATE", 600)
@@ -188,7 +184,7 @@ class Settings:
     server_adds: bool = _variable("FINPOLICY_SERVER_ADDS", True)
     model_cache: Path = _variable("FINPOLICY_MODEL_CACHE", _cache_folder)
     soffice: str = _variable("FINPOLICY_SOFFICE", "")
-    user_models: str = _variable("FINPOLICY_USER_MODELS", "", choices=USER_MODELS)
+    user_models: str = _variable("FINPOLICY_USER_MODELS", "", choices=SWITCH)
     open_to_others: bool = False
     endpoint_rule: str = ""
 
@@ -269,7 +265,7 @@ def load_settings(environment: Mapping[str, str] | None = None, *, home: Path | 
     for one in fields(Settings):
         text = given.get(one.metadata.get("name", ""), "").strip()
         if text:
-            values[one.name] = _parse(text, **one.metadata)
+            values[one.name] = _parse(text, str(one.type), **one.metadata)
     settings = Settings(**values)
     for name in filter(given.get, RETIRED):
         log.warning("%s has no effect any more. Set %s.", name, RETIRED[name])
@@ -318,24 +314,22 @@ def _of_file(path: Path) -> dict[str, str]:
     return found
 
 
-def _parse(
-    text: str, *, name: str, kind: type, least: float, most: float, choices: tuple[str, ...]
-) -> object:
-    """Returns the value that a variable's text means. Raises SettingsError."""
-    if kind is Path:
+def _parse(text: str, kind: str, *, name: str, least: float, most: float, choices: tuple[str, ...]) -> object:
+    """Returns the value that a variable's text means. kind: of the field. Raises SettingsError."""
+    if kind.startswith("Path"):
         return Path(text).expanduser().resolve()
-    if kind is bool:
+    if kind == "bool":
         if text.lower() not in {"0", "1", "true", "false", "yes", "no", "on", "off"}:
             raise SettingsError(f"{name} is {text!r}.", hint="Set it to 1 or 0.")
         return text.lower() in {"1", "true", "yes", "on"}
-    if kind is str:
+    if kind == "str":
         word = provider_named(text) if name == "FINPOLICY_PROVIDER" else text
         if choices and word not in choices:
             hint = f"Set it to one of {', '.join(choices)}, or unset it."
             raise SettingsError(f"{name} is {word!r}.", hint=hint)
         return word
     try:
-        value = kind(text)
+        value = int(text) if kind == "int" else float(text)
     except ValueError as error:
         raise SettingsError(f"{name} is {text!r}.", hint="Set it to a number.") from error
     if not 0 <= value < MOST:

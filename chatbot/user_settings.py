@@ -28,7 +28,6 @@ __all__ = [
     "applied",
     "check_address",
     "check_key",
-    "check_model",
     "check_model_name",
     "check_value",
     "in_own_words",
@@ -347,20 +346,6 @@ def check_value(name: str, value: object) -> Value:
     return kind(value)
 
 
-def check_model(model: str, url: str, settings: Settings, provider: str = "") -> tuple[str, str]:
-    """Returns a user's (model, endpoint) as they are kept; an empty endpoint is the server's own.
-
-    Resolves the endpoint's host name.
-
-    settings: the server's. provider: whose endpoint it is, "" for any.
-
-    Raises SettingsError or ModelError, in the words of the Settings page.
-    """
-    model = check_model_name(model)
-    url = check_address(url, settings, provider)
-    return model, url
-
-
 def check_model_name(model: str) -> str:
     """Returns the name of a model as it is kept. Raises SettingsError."""
     model = model.strip()
@@ -377,7 +362,12 @@ def check_model_name(model: str) -> str:
 
 
 def check_address(url: str, settings: Settings, provider: str = "") -> str:
-    """Returns the endpoint as it is kept, "" for the server's own; see `check_model`."""
+    """Returns a user's endpoint as it is kept, "" for the server's own. Resolves its host name.
+
+    settings: the server's. provider: whose endpoint it is, "" for any.
+
+    Raises SettingsError or ModelError, in the words of the Settings page.
+    """
     url = tidied(url)
     if provider and provider not in PROVIDERS:
         raise SettingsError(

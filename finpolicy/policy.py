@@ -265,7 +265,7 @@ class FinPolicy:
 
         passwords: of protected documents, by name. Raises DocumentError for a file that is none.
         """
-        from chatbot.audit.parser import read_file
+        from chatbot.audit.record import read_file
         from chatbot.audit.verifier import CONFIRMED, DocumentSources, verify
 
         file = read_file(Path(answer_file))

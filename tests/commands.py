@@ -6,6 +6,7 @@ A command is forked where somebody forks for the tests, and started anew where n
 from __future__ import annotations
 
 import os
+import pty
 import subprocess
 import sys
 from collections.abc import Mapping, Sequence
@@ -14,7 +15,7 @@ from typing import TypeAlias
 
 from tests import forkserver
 
-__all__ = ["run", "run_in", "run_python"]
+__all__ = ["run", "run_at_terminal", "run_in", "run_python"]
 
 ROOT = Path(__file__).resolve().parent.parent
 
@@ -31,6 +32,26 @@ def run_in(folder: Path, home: Path, *arguments: object, stdin: str = "", **envi
     """The same where somebody stands in `folder`, to which the paths among the arguments are relative."""
     settings = {"FINPOLICY_HOME": str(home), "PYTHONPATH": str(ROOT), **environment}
     return _run(folder, arguments, stdin, settings)
+
+
+def run_at_terminal(home: Path, *arguments: object, prompt: str, replies: Sequence[str]) -> tuple[int, str]:
+    """The same at a terminal of its own, where each reply is typed at a prompt: exit code and output."""
+    ours, theirs = pty.openpty()
+    command = [sys.executable, "-m", "chatbot", *map(str, arguments)]
+    given = {**os.environ, "FINPOLICY_HOME": str(home)}
+    with subprocess.Popen(
+        command, env=given, stdin=theirs, stderr=theirs, stdout=-1, text=True, start_new_session=True
+    ) as process:
+        os.close(theirs)
+        for reply in replies:
+            shown = ""
+            while prompt not in shown:
+                shown += os.read(ours, 1000).decode()
+            os.write(ours, f"{reply}\n".encode())
+        assert process.stdout
+        output = process.stdout.read()
+    os.close(ours)
+    return process.returncode, output
 
 
 def run_python(*arguments: str) -> Done:

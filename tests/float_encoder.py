@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from chatbot.models.onnx_encoder import Packed
+from chatbot.models.onnx_encoder import WordTable
 
 __all__ = ["FloatModel"]
 
@@ -44,11 +44,12 @@ class FloatModel:
 
     def words(self, ids: list[int]) -> NDArray[Any]:
         table = self.weights["embeddings.word_embeddings.weight"]
-        made: NDArray[Any] = (
-            Packed(table.halves[ids], table.scales[ids]).numbers()
-            if isinstance(table, Packed)
-            else table[ids]
-        )
+        if isinstance(table, WordTable):  # of four bits
+            bytes_ = table.numbers[ids]
+            numbers = np.stack([bytes_ & 15, bytes_ >> 4], axis=-1).reshape(len(ids), -1, 32).astype(float)
+            table = ((numbers - 8) * table.scales[ids][..., None]).reshape(len(ids), -1)
+            ids = list(range(len(ids)))
+        made: NDArray[Any] = table[ids]
         return made
 
     def vector(self, text: str) -> NDArray[Any]:

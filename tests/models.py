@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from chatbot.models.multilingual_e5 import MULTILINGUAL_E5
+from chatbot.models.embedded_models import MULTILINGUAL_E5
 from chatbot.models.onnx_encoder import EncoderSpec, model_folder
 from chatbot.settings import load_settings
 

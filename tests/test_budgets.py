@@ -22,15 +22,15 @@ BUDGETS = {
     # What a row states is not said where the question may mean another.
     "answer": 60_300,
     # Scans are read in a language, also again.
-    "api": 24_350,
+    "api": 24_150,
     # The thread that reads key figures came here from a page.
     "app": 9_550,
     # Pages with charts come as pictures too, for models that see: here, and in lookups, audit files, models.
     # A summary goes through the parts of a document.
     "asking": 29_150,
     # A file says in which language a scan was read, so that it is verified in that.
-    "audit": 13_200,
-    "cli": 19_050,
+    "audit": 12_500,
+    "cli": 18_950,
     # Its differences are worked out by the calculator.
     "comparison": 9_250,
     "entry": 250,
@@ -45,20 +45,20 @@ BUDGETS = {
     # What web pages hide is left out.
     "ingestion": 108_450,
     "lookup": 3_300,
-    "mcp_server": 5_350,
+    "mcp_server": 5_250,
     # The context manager of the FinGPT Search Agent, by its own name, over the compression that was there.
     "memory": 63_300,
-    "models": 25_600,
+    "models": 25_050,
     "search": 37_700,
     "service": 4_350,
     # What a question asks is read here once, for search and answer; it was read in eleven modules of theirs.
     # The calculator came here from `answer`, so that comparisons and key figures can use it too.
-    "single modules": 13_450,
+    "single modules": 13_350,
     # Each version knows the languages of its scans.
     # PDFs that were made of files are kept beside them, and what files carry is added.
     # Copies without names of their own take those of an imported archive.
-    "store": 74_400,
-    "tools": 5_050,
+    "store": 74_300,
+    "tools": 5_000,
     # The language of scans is chosen.
     "ui": 67_100,
 }

@@ -16,7 +16,6 @@ from starlette.middleware.cors import CORSMiddleware
 
 import chatbot
 from chatbot.api import (
-    addition_routes,
     chat_routes,
     comparison_routes,
     conversation_routes,
@@ -40,7 +39,6 @@ PARTS = (
     question_routes,
     comparison_routes,
     document_routes,
-    addition_routes,
     conversation_routes,
     memory_routes,
     status_routes,

@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import asyncio
 import time
+from collections import Counter
 from collections.abc import AsyncIterator, Awaitable, Callable, Coroutine
+from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
 from math import ceil
 from typing import Annotated, Any
@@ -15,7 +18,6 @@ from fastapi.security import HTTPAuthorizationCredentials, HTTPBearer
 from starlette.concurrency import run_in_threadpool
 
 from chatbot.api.browser_sessions import BrowserSessions
-from chatbot.api.caller_turns import CallerTurns
 from chatbot.api.gate import Rates
 from chatbot.api.host import Host
 from chatbot.api.metrics import Metrics
@@ -29,9 +31,12 @@ from chatbot.settings import PROGRAM
 from chatbot.store.api_keys import PREFIX, SCOPES, ApiKey, ApiKeys
 
 __all__ = [
+    "MOST_AT_ONCE",
+    "MOST_WAITING",
     "Asks",
     "Caller",
     "CallerFirst",
+    "CallerTurns",
     "Manages",
     "Reads",
     "ReadsPage",
@@ -42,6 +47,37 @@ __all__ = [
     "door_of",
     "opened_store",
 ]
+
+# Comparisons and the like of one caller that are worked on at the same time, and those that wait or are.
+MOST_AT_ONCE, MOST_WAITING = 4, 32
+
+
+class CallerTurns:
+    """Who works and who waits, by caller. For one event loop."""
+
+    def __init__(self) -> None:
+        self._here = Counter[str]()
+        self._places = dict[str, asyncio.Semaphore]()
+
+    @asynccontextmanager
+    async def of(self, owner: str) -> AsyncIterator[None]:
+        """Waits for this caller's turn, and holds it. Raises ProblemError if too many of theirs wait."""
+        if self._here[owner] >= MOST_WAITING:
+            raise ProblemError(
+                429,
+                f"{MOST_WAITING} long requests of this caller are not answered yet.",
+                hint="Wait for the answers.",
+                headers={"retry-after": "10"},
+            )
+        self._here[owner] += 1
+        try:
+            async with self._places.setdefault(owner, asyncio.Semaphore(MOST_AT_ONCE)):
+                yield
+        finally:
+            self._here[owner] -= 1
+            if not self._here[owner]:
+                del self._here[owner], self._places[owner]
+
 
 OPENING = "The store is still being opened."
 BEARER = HTTPBearer(auto_error=False, description=f"A key made by `{PROGRAM} keys create`.")

@@ -38,7 +38,7 @@ from chatbot.errors import BusyError, NotFoundError, ProjectError, UsageError
 from chatbot.mark_lines import mark_lines
 from chatbot.memory.conversations.answer_records import cited_text
 from chatbot.memory.conversations.conversation_names import PRIVATE
-from chatbot.models.web_text import read_page
+from chatbot.models.web_pages import read_page
 from chatbot.records import Answer
 from chatbot.serialize import neutral_markdown
 from chatbot.settings import Settings

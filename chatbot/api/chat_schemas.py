@@ -6,8 +6,7 @@ from typing import Annotated, Any
 
 from pydantic import BaseModel, Field, StrictBool
 
-from chatbot.api.schemas import Question, Strategy
-from chatbot.api.shortening_schema import ShorteningIn
+from chatbot.api.schemas import Question, ShorteningIn, Strategy
 from chatbot.forms import Strict
 
 __all__ = ["ChatIn", "ChatOut", "ClearedOut", "ModelsOut", "SessionStats", "WebTextIn", "WebTextOut"]

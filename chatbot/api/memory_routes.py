@@ -15,6 +15,7 @@ from chatbot.api.problems import ProblemError, declared
 from chatbot.api.schemas import CaseIn, NewsIn, SituationIn
 from chatbot.memory.cases.records import Case, case_fields
 from chatbot.memory.signals.news_sources import News, one_news, read_news
+from chatbot.serialize import fields_of
 
 __all__ = ["ROUTER"]
 
@@ -58,16 +59,8 @@ def restore_case(key: Key, caller: Asks, chatbot: TheChatbot) -> Row:
 @ROUTER.get("/memories/situations")
 def situations(caller: Reads, chatbot: TheChatbot, most: Most = 100) -> list[Row]:
     """Lists the caller's situations with their advice."""
-    return [
-        {
-            "key": row.key,
-            "scope": row.scope,
-            "situation": row.situation,
-            "recommendations": list(row.recommendations),
-            "at": row.at,
-        }
-        for row in chatbot.situations.listed(caller.owner)[:most]
-    ]
+    shown = ("key", "scope", "situation", "recommendations", "at")
+    return [fields_of(row, shown) for row in chatbot.situations.listed(caller.owner)[:most]]
 
 
 @ROUTER.post("/memories/situations", status_code=201, responses=WITH_BODY)
@@ -88,15 +81,9 @@ def signals(
     caller: Reads, chatbot: TheChatbot, search: Search = "", asset: Search = "", most: Most = 50
 ) -> list[Row]:
     """Lists the news with its signals, the newest first. News is shared by all callers."""
+    shown = ("event", "at", "state", "text", "sources")
     return [
-        {
-            "event": row.event,
-            "at": row.at.isoformat(),
-            "state": row.state,
-            "text": row.text,
-            "sources": row.sources,
-            "signals": list(map(asdict, row.readings)),
-        }
+        {**fields_of(row, shown), "at": row.at.isoformat(), "signals": list(map(asdict, row.readings))}
         for row in chatbot.signals.listed(most, search=search, asset=asset)
     ]
 

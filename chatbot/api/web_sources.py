@@ -8,8 +8,8 @@ from dataclasses import dataclass, replace
 from chatbot.api.chat_schemas import ChatIn
 from chatbot.asking.external_texts import ExternalText
 from chatbot.errors import ProjectError
+from chatbot.models.web_pages import read_page
 from chatbot.models.web_search import can_search, search_web
-from chatbot.models.web_text import read_page
 from chatbot.settings import Settings
 
 __all__ = ["WebSources"]

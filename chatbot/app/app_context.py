@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from chatbot.app.running_questions import RunningQuestions
     from chatbot.app.store_check import StoreCheck
     from chatbot.memory.signals.live_news import LiveNews
-    from chatbot.models.local_models import LocalModels
+    from chatbot.models.connecting import LocalModels
     from chatbot.service import Chatbot
     from chatbot.store.addition_queue import Additions
     from chatbot.store.library import Library
@@ -145,7 +145,7 @@ def _open_context(settings: Settings) -> AppContext:
     from chatbot.app.running_questions import RunningQuestions
     from chatbot.app.store_check import StoreCheck
     from chatbot.memory.signals.live_news import LiveNews
-    from chatbot.models.local_models import LocalModels
+    from chatbot.models.connecting import LocalModels
     from chatbot.service import Chatbot
     from chatbot.store.addition_opening import open_additions
 

@@ -5,6 +5,7 @@ Nothing is checked again here; `verifier` does that.
 
 from __future__ import annotations
 
+import hashlib
 import time
 import unicodedata
 from collections.abc import Mapping, Sequence
@@ -27,12 +28,14 @@ from chatbot.audit.record import (
     Record,
     Sent,
     Source,
+    recorded,
     sealed,
 )
 from chatbot.errors import DocumentError, EncryptedError, NotFoundError
 from chatbot.records import Answer, Citation, Hit, Understanding
 from chatbot.service import Chatbot
 from chatbot.store.scope_fingerprint import scope_fingerprint
+from ingestion.language.terms import STOP_WORDS
 from ingestion.ocr.scan_languages import ENGLISH
 from ingestion.reading.reader import Reader
 
@@ -115,18 +118,11 @@ def file_name(question: str, at: float | None = None) -> str:
     """
     plain = unicodedata.normalize("NFKD", question).encode("ascii", "ignore").decode().lower()
     words = sub(r"[^a-z0-9]+", " ", plain[:2_000]).split()
-    telling = [word for word in words if len(word) > 1 and word not in EMPTY]
+    telling = [word for word in words if len(word) > 1 and word not in STOP_WORDS]
     day = time.strftime("%Y-%m-%d", time.localtime(at))
     name = "-".join(["audit", day, *telling[:NAME_WORDS]])
     longest = len("audit-2026-11-22-") + NAME_CHARACTERS
     return name[:longest].rstrip("-") + ".html"
-
-
-EMPTY = frozenset(
-    "the an of in on at to for from by with and or is are was were be been do does did has have had "
-    "what which who whom whose when where why how much many "
-    "it its this that these those there must may can could should would will shall set as about under".split()
-)
 
 
 class _RecordBuilder:
@@ -140,6 +136,7 @@ class _RecordBuilder:
     ) -> None:
         self.chatbot, self.answer, self.occasion, self.images = chatbot, answer, occasion, images
         self.catalog = chatbot.library.catalog
+        self.hits = {(hit.document, hit.page): hit for hit in answer.considered}
 
     def record(self) -> Record:
         answer = self.answer
@@ -164,7 +161,12 @@ class _RecordBuilder:
             refusal=answer.reason,
             notices=tuple(dict.fromkeys((*answer.notices, *answer.superseded))),
             quotes=tuple(
-                _quote(citation, pages.index(place) if place else None, marks.get(at, ()))
+                recorded(
+                    Quote,
+                    citation,
+                    leaf=pages.index(place) if place else None,
+                    marks=marks.get(at, ()),
+                )
                 for at, (citation, place) in enumerate(zip(answer.citations, cited, strict=True))
             ),
             checks=checks_of(answer.numbers),
@@ -177,7 +179,7 @@ class _RecordBuilder:
             whole=bool(answer.index) and fingerprint == answer.index,
             model=answer.model,
             sent=self._sent(),
-            notes=tuple(NoteRecord(note.layer, note.source, note.text) for note in answer.notes),
+            notes=tuple(recorded(NoteRecord, note) for note in answer.notes),
             shortened=_shortened(answer),
             embedder=answer.fingerprint,
             index=answer.index,
@@ -199,13 +201,9 @@ class _RecordBuilder:
 
     def _nearest(self) -> list[Place]:
         """Returns the pages that a refusal points to, as (document, SHA-256, page)."""
-        hits = {(hit.document, hit.page): hit for hit in self.answer.considered}
-        places: dict[Place, None] = {}
-        for page in self.answer.nearest:
-            hit = hits.get((page.document, page.page))
-            if hit is not None:
-                places[hit.document, self._digest(hit.version), hit.page] = None
-        return list(places)
+        hits = [self.hits.get((page.document, page.page)) for page in self.answer.nearest]
+        places = [(hit.document, self._digest(hit.version), hit.page) for hit in hits if hit is not None]
+        return list(dict.fromkeys(places))
 
     def _place_of(self, citation: Citation) -> Place | None:
         if citation.document is None or citation.page is None:
@@ -229,22 +227,16 @@ class _RecordBuilder:
                         here = [at for at, other in enumerate(cited) if other == place]
                         leaves[place], found = self._leaf(reader, place, here)
                         marks |= zip(here, found, strict=True)
-            except EncryptedError:
-                missing = PROTECTED
-            except NotFoundError:
-                missing = GONE
             except DocumentError as error:
-                missing = error.message
-            else:
-                continue
-            for place in of_file:
-                leaves.setdefault(place, self._unseen(place, missing))
+                missing = PROTECTED if isinstance(error, EncryptedError) else error.message
+                for place in of_file:
+                    leaves.setdefault(place, self._unseen(place, missing))
         return tuple(leaves[place] for place in pages), marks
 
     def _opened(self, digest: str) -> Reader:
         path = self.chatbot.library.copies.readable(digest)
         if path is None:
-            raise NotFoundError("The document's file is no longer kept.")
+            raise DocumentError(GONE)
         return Reader(path, password=self.occasion.passwords.get(digest))
 
     def _leaf(self, reader: Reader, place: Place, here: Sequence[int]) -> tuple[PageImageRecord, list[Marks]]:
@@ -254,10 +246,11 @@ class _RecordBuilder:
         try:
             stored = self.catalog.page(version.id if version else 0, number)
         except KeyError as error:
-            raise NotFoundError("That page is no longer kept.") from error
-        drawn = draw(reader, number)
-        self.images[drawn.sha256] = drawn.png
-        how = (stored.label, stored.method, drawn.sha256, drawn.dpi, "")
+            raise DocumentError(GONE) from error
+        png, dpi = draw(reader, number)
+        image = hashlib.sha256(png).hexdigest()
+        self.images[image] = png
+        how = (stored.label, stored.method, image, dpi, "")
         leaf = PageImageRecord(name, digest, number, *how, languages=self._languages(digest))
         citations = [self.answer.citations[at] for at in here]
         quotes = [(citation.quote, citation.start) for citation in citations]
@@ -266,8 +259,7 @@ class _RecordBuilder:
     def _unseen(self, place: Place, missing: str) -> PageImageRecord:
         """A page without its image."""
         name, digest, number = place
-        hits = {(hit.document, hit.page): hit for hit in self.answer.considered}
-        hit = hits.get((name, number))
+        hit = self.hits.get((name, number))
         label, method = (hit.page_label, hit.extraction_method) if hit else (None, "none")
         how = (label, method, None, 0, missing)
         return PageImageRecord(name, digest, number, *how, languages=self._languages(digest))
@@ -289,10 +281,7 @@ class _RecordBuilder:
     def _documents(self) -> tuple[Document, ...]:
         """Returns the documents that were searched, as far as they are still stored."""
         files = {version.sha256: version for version in self.catalog.stored()}
-        if self.occasion.asked_at is not None:
-            then = self.occasion.asked_at
-        else:
-            then = time.time()
+        then = time.time() if self.occasion.asked_at is None else self.occasion.asked_at
         found = []
         for row in self.chatbot.documents():
             existed = row.added_at <= then and (row.removed_at is None or row.removed_at > then)
@@ -309,7 +298,7 @@ class _RecordBuilder:
         if reading is None:
             return None
         asked = asked_of(self.chatbot.answering.as_written(self.answer), prompt) if prompt else ()
-        return ReadingRecord(reading.model, reading.host, reading.reply, reading.reason, asked)
+        return recorded(ReadingRecord, reading, asked=asked)
 
     def _sent(self) -> Sent | None:
         answer = self.answer
@@ -324,22 +313,6 @@ class _RecordBuilder:
 
 def _moment(seconds: float) -> str:
     return datetime.fromtimestamp(seconds).astimezone().isoformat(timespec="seconds")
-
-
-def _quote(citation: Citation, leaf: int | None, marks: Marks) -> Quote:
-    return Quote(
-        key=citation.key,
-        leaf=leaf,
-        quote=citation.quote,
-        verified=citation.verified,
-        reason=citation.reason,
-        start=citation.start,
-        end=citation.end,
-        confidence=citation.confidence,
-        instructs=citation.instructs,
-        marks=marks,
-        basis=citation.basis,
-    )
 
 
 def _source(key: str, hit: Hit, digest: str) -> Source:

@@ -7,24 +7,31 @@ from __future__ import annotations
 
 import base64
 import hashlib
+import html
 import re
-from collections.abc import Mapping, Sequence
-from functools import cache
+from collections.abc import Iterable, Mapping, Sequence
+from datetime import datetime
 from pathlib import Path
 
-from chatbot.answer.citations.citation_keys import KEYS_IN_BRACKETS
+from chatbot.answer.citations.citation_keys import ANY_KEY, KEYS_IN_BRACKETS
 from chatbot.answer.markdown import formatted_html
-from chatbot.audit.html_text import joined, moment, page_name, pairs, paragraphs, plain, seen, table, tight
-from chatbot.audit.record import FigureCheckRecord, PageImageRecord, Quote, Record, dump
+from chatbot.audit.record import (
+    IMAGE,
+    RECORD_END,
+    RECORD_START,
+    FigureCheckRecord,
+    PageImageRecord,
+    Quote,
+    Record,
+    dump,
+)
 from chatbot.mark_lines import UNREAD
-from chatbot.records import MARKS, NOT_ON_CITED_PAGE, OPEN, VERDICTS
+from chatbot.records import MARKS, NOT_ON_CITED_PAGE, OPEN, VERDICTS, printed_label
 from chatbot.settings import PROGRAM
+from ingestion.language.months import MONTHS
 
-__all__ = ["IMAGE", "RECORD_END", "RECORD_START", "render"]
+__all__ = ["render"]
 
-RECORD_START, RECORD_END = '<pre id="record">', "</pre>"
-IMAGE = 'src="data:image/png;base64,'
-KEY = re.compile(r"S[0-9]{1,4}(?:-[0-9A-Za-z]{1,16})?")
 # Nothing is fetched or run. The policy names the only style sheet by its digest, and images are embedded.
 POLICY = "default-src 'none'; img-src data:; style-src 'sha256-{style}'; base-uri 'none'; form-action 'none'"
 FIGURES = {
@@ -41,6 +48,13 @@ READ = {
     "text+ocr": "Text taken from the PDF, and read from pictures on the page by OCR",
     "ocr": "Text read from the page's image by OCR",
 }
+# Control and bidirectional characters must not rearrange what a reader sees. This set is part of the file
+# format: files are rendered again with it.
+UNSEEN = re.compile(
+    r"[\x00-\x08\x0b-\x1f\x7f-\x9f\u061c\u200b-\u200f\u2028-\u202e\u2060-\u206f\ufeff\ud800-\udfff]"
+)
+# The most characters of a key, year, status or score.
+SHORT = 16
 NOT_SENT = "No chat model was asked, and nothing was sent to one: the answer is in the documents' own words."
 WHAT_IT_PROVES = (
     "Verification reads the documents again: it tells whether the quotations and figures stand there, "
@@ -56,7 +70,7 @@ def render(record: Record, images: Mapping[str, bytes]) -> str:
 
     images: the PNG of every leaf that has one, by SHA-256.
     """
-    style = _style()
+    style = Path(__file__).with_name("style.css").read_text("utf-8")
     style_digest = hashlib.sha256(style.encode()).digest()
     policy = POLICY.format(style=base64.b64encode(style_digest).decode())
     title = plain(joined(record.question)[:120])
@@ -93,11 +107,6 @@ def render(record: Record, images: Mapping[str, bytes]) -> str:
             "",
         ]
     )
-
-
-@cache
-def _style() -> str:
-    return Path(__file__).with_name("style.css").read_text("utf-8")
 
 
 # --- the parts
@@ -148,7 +157,7 @@ def _linked(record: Record, text: str) -> str:
     left = iter(enumerate(record.quotes))
 
     def links(mark: re.Match[str]) -> str:
-        return " ".join(link(found[0]) for found in KEY.finditer(mark[0]))
+        return " ".join(link(found[0]) for found in ANY_KEY.finditer(mark[0]))
 
     def link(key: str) -> str:
         at, quote = next(left, (-1, None))
@@ -164,11 +173,14 @@ def _leaf_link(at: int, leaf: PageImageRecord) -> str:
     return f'<a href="#page-{at + 1}">{plain(leaf.document)}, {page_name(leaf.page, leaf.label)}</a>'
 
 
+def _listed(record: Record, heading: str, none: str, listed: str) -> str:
+    """Returns a part of what an answer has, and of an answer without any that there is none."""
+    if not (listed or record.answered):
+        return ""
+    return f"<section><h2>{heading}</h2>{listed or f'<p>The answer {none}.</p>'}</section>"
+
+
 def _quotes(record: Record) -> str:
-    if not record.quotes:
-        if not record.answered:
-            return ""
-        return "<section><h2>Citations</h2><p>The answer cites no page.</p></section>"
     rows = []
     for quote in record.quotes:
         where = "⚠ no such source"
@@ -179,7 +191,7 @@ def _quotes(record: Record) -> str:
     ids = [f"citation-{at}" for at in range(1, len(rows) + 1)]
     head = ("Key", "Page", "Quotation", "Located")
     listed = table("What the answer cites, in its order", head, rows, ids=ids)
-    return f"<section><h2>Citations</h2>{listed}</section>"
+    return _listed(record, "Citations", "cites no page", listed)
 
 
 def _located(quote: Quote) -> str:
@@ -199,10 +211,6 @@ def _located(quote: Quote) -> str:
 
 
 def _figures(record: Record) -> str:
-    if not record.checks:
-        if not record.answered:
-            return ""
-        return "<section><h2>Figures</h2><p>The answer states no figure.</p></section>"
     rows = []
     for check in record.checks:
         verdict = FIGURES.get(check.status, plain(check.status))
@@ -211,7 +219,7 @@ def _figures(record: Record) -> str:
         rows.append((plain(check.text), verdict, _meant(check), _how(check)))
     head = ("Figure", "Found", "Read as", "How")
     listed = table("Each figure of the answer, looked for in the cited pages", head, rows)
-    return f"<section><h2>Figures</h2>{listed}</section>"
+    return _listed(record, "Figures", "states no figure", listed)
 
 
 def _statements(record: Record) -> str:
@@ -328,10 +336,9 @@ def _sent(record: Record) -> str:
 
 def _notes(record: Record) -> str:
     shortened = f"<p>{plain(record.shortened)}</p>" if record.shortened else ""
-    if not record.notes:
-        return shortened + "<p>Nothing remembered was used.</p>"
     rows = [(plain(note.layer), plain(note.source), plain(note.text)) for note in record.notes]
-    return shortened + table("What was remembered for it", ("Memory", "Where from", "What"), rows)
+    listed = table("What was remembered for it", ("Memory", "Where from", "What"), rows)
+    return shortened + (listed or "<p>Nothing remembered was used.</p>")
 
 
 def _considered(record: Record) -> str:
@@ -339,9 +346,8 @@ def _considered(record: Record) -> str:
     for rank, page in enumerate(record.considered, 1):
         name = f"{plain(page.document)}, {page_name(page.page, page.label)}"
         rows.append((str(rank), name, tight(f"{page.score:.3f}"), plain(page.parts)))
-    if not rows:
-        return "<p>No page was considered.</p>"
-    return table("Pages considered, best first", ("Rank", "Page", "Score", "Its parts"), rows)
+    listed = table("Pages considered, best first", ("Rank", "Page", "Score", "Its parts"), rows)
+    return listed or "<p>No page was considered.</p>"
 
 
 def _documents(record: Record) -> str:
@@ -351,14 +357,12 @@ def _documents(record: Record) -> str:
             "<p>The documents have changed since it was answered, or it was not noted which there were: "
             "listed are those of then that are there still.</p>"
         )
-    if not record.documents:
-        return changed + "<p>None was searched.</p>"
     rows = []
     for document in record.documents:
         period, status = tight(document.period or "–"), tight(document.status or "–")
         rows.append((plain(document.name), period, status, f"<code>{plain(document.sha256)}</code>"))
     head = ("Document", "Period", "Status", "SHA-256")
-    return changed + table("Documents that were searched", head, rows)
+    return changed + (table("Documents that were searched", head, rows) or "<p>None was searched.</p>")
 
 
 def _origin(record: Record) -> str:
@@ -375,3 +379,86 @@ def _origin(record: Record) -> str:
         ("Digest of this file", f"<code>{plain(record.digest)}</code>"),
     ]
     return pairs(rows) + f'<p class="quiet">{WHAT_IT_PROVES}</p>'
+
+
+# --- texts
+# ------------------------------------------------------------------------------------------------------------
+
+
+def seen(text: str) -> str:
+    """Returns the text with control and bidirectional characters written out."""
+    lines = text.replace("\r\n", "\n").replace("\r", "\n")
+    return UNSEEN.sub(lambda found: f"‹U+{ord(found[0]):04X}›", lines)
+
+
+def plain(text: str) -> str:
+    """Returns the text as HTML, with control and bidirectional characters written out."""
+    return html.escape(seen(text))
+
+
+def joined(text: str) -> str:
+    """Puts a text on one line. For text whose line breaks are only those of the page."""
+    return " ".join(text.split())
+
+
+def paragraphs(text: str) -> str:
+    """Renders the paragraphs and lines of a text."""
+    blocks = [block for block in re.split(r"\n[ \t]*\n", text.strip()) if block.strip()]
+    return "".join(f'<p dir="auto">{plain(block)}</p>' for block in blocks)
+
+
+def table(
+    caption: str, head: Sequence[str], rows: Iterable[Sequence[str]], *, ids: Sequence[str] = ()
+) -> str:
+    """Renders a table, "" for one without rows.
+
+    caption, head: text of the program's own.
+    rows: cells as HTML.
+    ids: the `id` attributes of the rows.
+    """
+    heads = "".join(f'<th scope="col">{cell}</th>' for cell in head)
+    lines = []
+    for at, row in enumerate(rows):
+        cells = "".join(f'<td dir="auto">{cell}</td>' for cell in row)
+        named = f' id="{ids[at]}"' if ids else ""
+        lines.append(f"<tr{named}>{cells}</tr>")
+    body = "".join(lines)
+    if not lines:
+        return ""
+    return f"<table><caption>{caption}</caption><thead><tr>{heads}</tr></thead><tbody>{body}</tbody></table>"
+
+
+def pairs(rows: Iterable[tuple[str, str]]) -> str:
+    """Renders a list of terms with their descriptions. The terms are the program's own; descriptions are
+    HTML.
+    """
+    entries = "".join(
+        f'<div><dt>{term}</dt><dd dir="auto">{description}</dd></div>' for term, description in rows
+    )
+    return f"<dl>{entries}</dl>"
+
+
+def tight(text: str) -> str:
+    """Keeps a text on one line if it is as short as expected."""
+    if len(text) <= SHORT:
+        return f'<span class="tight">{plain(text)}</span>'
+    return plain(text)
+
+
+def moment(text: str) -> str:
+    """Writes a time as people do, with its offset from UTC."""
+    try:
+        at = datetime.fromisoformat(text)
+    except ValueError:
+        return plain(text)
+    month = MONTHS[at.month - 1].capitalize()
+    zone = f"{at:%z}"
+    offset = f"{zone[:3]}:{zone[3:5]}" if zone.strip("+-0") else ""
+    return plain(f"on {at.day} {month} {at.year} at {at:%H:%M:%S} UTC{offset}")
+
+
+def page_name(page: int, label: str | None) -> str:
+    """Names the physical page, and the printed number if it differs."""
+    if not label or label == str(page):
+        return f"p. {page}"
+    return f"p. {page} ({plain(printed_label(label))})"

@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-import hashlib
 import io
 from collections.abc import Sequence
-from dataclasses import dataclass
 
 import numpy as np
 
@@ -13,7 +11,7 @@ from chatbot.evidence.highlights import ReadPage, locate_quotes
 from ingestion.reading.reader import Reader
 from ingestion.records import Rect
 
-__all__ = ["DrawnPage", "Marks", "draw", "looks_alike", "places"]
+__all__ = ["Marks", "draw", "looks_alike", "places"]
 
 # Dots per inch, tried in this order until a page's image is small enough to be embedded.
 DPI = (110, 72, 36)
@@ -25,29 +23,17 @@ BLOCK, MOST_DIFFERENCE = 8, 32
 Marks = tuple[tuple[float, float, float, float], ...]
 
 
-@dataclass(frozen=True, slots=True)
-class DrawnPage:
-    """The image of a page, as PNG."""
-
-    png: bytes
-    dpi: int
-
-    @property
-    def sha256(self) -> str:
-        return hashlib.sha256(self.png).hexdigest()
-
-
-def draw(reader: Reader, number: int, *, dpi: int = 0) -> DrawnPage:
-    """Draws a page without marks. Raises DocumentError.
+def draw(reader: Reader, number: int, *, dpi: int = 0) -> tuple[bytes, int]:
+    """Returns a page without marks, as a PNG, and its resolution. Raises DocumentError.
 
     dpi: resolution; 0 for the finest that gives a small enough image.
     """
-    drawn = DrawnPage(b"", 0)
+    png, tried = b"", 0
     for tried in [dpi] if dpi else DPI:
-        drawn = DrawnPage(reader.png(number, dpi=tried), tried)
-        if len(drawn.png) <= MOST_BYTES:
+        png = reader.png(number, dpi=tried)
+        if len(png) <= MOST_BYTES:
             break
-    return drawn
+    return png, tried
 
 
 def places(reader: Reader, number: int, page: ReadPage, quotes: Sequence[tuple[str, int]]) -> list[Marks]:

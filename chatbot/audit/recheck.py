@@ -11,19 +11,13 @@ import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
-from chatbot.answer.citations.citation_keys import KEYS_IN_BRACKETS
+from chatbot.answer.citations.citation_keys import ANY_KEY, KEYS_IN_BRACKETS
 from chatbot.answer.citations.shown_keys import with_whole_keys, without_added
 from chatbot.answer.verification.checked_text import CheckedText, check_statements
 from chatbot.answer.verification.own_text import check_quoted
 from chatbot.answer.verification.reading_call import kept_reading
 from chatbot.answer.verification.statements import statements_of
-from chatbot.audit.record import (
-    FigureCheckRecord,
-    Quote,
-    Record,
-    Source,
-    StatementRecord,
-)
+from chatbot.audit.record import FigureCheckRecord, Quote, Record, Source, StatementRecord, recorded
 from chatbot.evidence.highlights import confidence_of
 from chatbot.records import Citation, Hit, NumberCheck, Prompt, ReadBack, Statement
 from ingestion.chunks import chunk_pages
@@ -31,9 +25,7 @@ from ingestion.document import DocumentReading
 from ingestion.language.numbers import find_figures
 from ingestion.records import Word
 
-__all__ = ["RecheckedAnswer", "asked_of", "check_again", "checks_of", "operands_of", "stated", "with_keys"]
-
-KEY = re.compile(r"S[0-9]{1,4}(?:-[0-9A-Za-z]{1,16})?")
+__all__ = ["RecheckedAnswer", "asked_of", "check_again", "checks_of", "stated", "with_keys"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -98,9 +90,8 @@ def _checked(record: Record, prompt: Prompt) -> tuple[CheckedText, tuple[str, ..
     if not record.by_model:
         return check_quoted(text, prompt), ()
     statements = []
-    for recorded in record.statements:
-        with_keys_as_given = with_whole_keys(recorded.text, prompt)
-        statements.append(Statement(with_keys_as_given, recorded.status, recorded.citation))
+    for noted in record.statements:
+        statements.append(Statement(with_whole_keys(noted.text, prompt), noted.status, noted.citation))
     kept = record.reading
     reading = kept_reading(ReadBack(kept.model, kept.host, kept.reply, kept.reason)) if kept else None
     written = without_added(text, statements, prompt)
@@ -115,50 +106,22 @@ def asked_of(written: str, prompt: Prompt) -> tuple[str, ...]:
 
 def stated(statements: Sequence[Statement]) -> tuple[StatementRecord, ...]:
     """Returns the statements in the form of the record."""
-    return tuple(map(_statement_record, statements))
-
-
-def _statement_record(statement: Statement) -> StatementRecord:
-    worked_out = statement.calculation
-    return StatementRecord(
-        statement.text,
-        statement.status,
-        statement.citation,
-        statement.verdict,
-        statement.mark,
-        statement.quotes,
-        worked_out.expression if worked_out else "",
-        statement.difference,
-        statement.read_by,
-    )
+    found = []
+    for one in statements:
+        worked_out = one.calculation.expression if one.calculation else ""
+        found.append(recorded(StatementRecord, one, calculation=worked_out))
+    return tuple(found)
 
 
 def checks_of(numbers: Sequence[NumberCheck]) -> tuple[FigureCheckRecord, ...]:
-    """Returns the checks in the form of the record."""
-    return tuple(map(_check_record, numbers))
-
-
-def _check_record(check: NumberCheck) -> FigureCheckRecord:
-    return FigureCheckRecord(
-        text=check.text,
-        value=check.value if math.isfinite(check.value) else None,
-        unit=check.unit,
-        scale=check.scale,
-        period=check.period,
-        status=check.status,
-        citation=check.citation,
-        formula=check.formula,
-        reason=check.reason,
-        operands=operands_of(check.formula or ""),
-    )
-
-
-def operands_of(formula: str) -> tuple[str, ...]:
-    """Returns the figures of a formula as written: all before its last equals sign."""
-    computed, equals, _ = formula.rpartition("=")
-    if not equals:
-        return ()
-    return tuple(dict.fromkeys(figure.text for figure in find_figures(computed)))
+    """Returns the checks in the form of the record, with the figures of each formula before its result."""
+    found = []
+    for check in numbers:
+        computed = (check.formula or "").rpartition("=")[0]
+        operands = tuple(dict.fromkeys(figure.text for figure in find_figures(computed)))
+        value = check.value if math.isfinite(check.value) else None
+        found.append(recorded(FigureCheckRecord, check, value=value, operands=operands))
+    return tuple(found)
 
 
 def with_keys(answer: str, quotes: Sequence[Quote], keys: Sequence[str]) -> str:
@@ -175,7 +138,7 @@ def with_keys(answer: str, quotes: Sequence[Quote], keys: Sequence[str]) -> str:
             return found[0]
         return whole.get(found[0], found[0])
 
-    return KEYS_IN_BRACKETS.sub(lambda mark: KEY.sub(whole_key, mark[0]), answer)
+    return KEYS_IN_BRACKETS.sub(lambda mark: ANY_KEY.sub(whole_key, mark[0]), answer)
 
 
 def _hit(source: Source, reading: DocumentReading, titles: Sequence[str]) -> Hit:

@@ -1,4 +1,6 @@
-"""Defines the content of an audit file as plain values, with one way to write them.
+"""Defines the content of an audit file as plain values, with one way to write them, and reads it.
+
+Nothing in a file is trusted.
 
 A file is verified by rendering it again, so the output must not change. To change these shapes, the page or
 its style, raise FORMAT: files of older formats are read, but not rendered again.
@@ -6,21 +8,26 @@ its style, raise FORMAT: files of older formats are read, but not rendered again
 
 from __future__ import annotations
 
+import base64
+import binascii
 import hashlib
 import json
-from dataclasses import asdict, dataclass, replace
-from functools import cache
-from typing import TYPE_CHECKING, Any
+import re
+from dataclasses import asdict, dataclass, fields, replace
+from pathlib import Path
+from typing import Any, TypeVar
 
 from chatbot.errors import DocumentError
 from chatbot.records import StatementQuote
 from ingestion.ocr.scan_languages import ENGLISH
 
-if TYPE_CHECKING:
-    from pydantic import TypeAdapter
-
 __all__ = [
     "FORMAT",
+    "IMAGE",
+    "LARGEST_FILE",
+    "RECORD_END",
+    "RECORD_START",
+    "AuditFile",
     "AuditFileError",
     "Considered",
     "Document",
@@ -36,9 +43,13 @@ __all__ = [
     "digest_of",
     "dump",
     "load",
+    "read_file",
+    "record_in",
+    "recorded",
     "sealed",
 ]
 
+Part = TypeVar("Part")
 # What formats 1 to 4 say of figures and statements was judged by rules that this program no longer has.
 FORMAT = 5
 # Limits that keep the work for one file small. They are far beyond any real answer.
@@ -53,6 +64,14 @@ MOST = {
     "notes": 500,
 }
 LONGEST_ANSWER = 100_000
+RECORD_START, RECORD_END = '<pre id="record">', "</pre>"
+IMAGE = 'src="data:image/png;base64,'
+# Enough for sixty pages of 1.5 MB each; a usual file has one or two.
+LARGEST_FILE = 128 * 2**20
+# A record holds a prompt of some 50 KB, as much again, and a line for each document.
+LONGEST_RECORD = 16 * 2**20
+HINT = "Choose an audit file made by the chat or `ask --audit`."
+_IMAGE = re.compile(rb"(?<=" + re.escape(IMAGE.encode()) + rb")[A-Za-z0-9+/=]*+")
 
 
 class AuditFileError(DocumentError):
@@ -278,6 +297,12 @@ class Record:
         return self.sent is not None and not self.sent.failure and self.model != "extractive"
 
 
+def recorded(kind: type[Part], source: object, **others: Any) -> Part:
+    """Makes a part of a record from what `source` has under the same names. others: the rest, or instead."""
+    names = [one.name for one in fields(kind) if hasattr(source, one.name)]  # type: ignore[arg-type]
+    return kind(**{name: getattr(source, name) for name in names} | others)
+
+
 def dump(record: Record) -> str:
     """Returns the record as plain ASCII JSON without `<`, `>` and `&`.
 
@@ -311,18 +336,17 @@ def sealed(record: Record) -> Record:
 
 def load(text: str) -> Record:
     """Reads a record written by `dump`. Raises UnreadableError for anything else, or for another format."""
+    from pydantic import TypeAdapter
+
     try:
         values = json.loads(text, parse_constant=_refuse)
-        if isinstance(values, dict):
-            found = values.get("format")
-        else:
-            found = None
+        found = values.get("format") if isinstance(values, dict) else None
         if isinstance(found, int) and found > FORMAT:
             raise AuditFileError(
                 f"The file has format {found}, but this program only reads up to {FORMAT}.",
                 hint="Update the program.",
             )
-        record = _adapter().validate_python(values)
+        record = TypeAdapter(Record).validate_python(values)
         dump(record)  # numbers beyond JSON's range are refused
     except (ValueError, RecursionError, MemoryError) as error:
         raise AuditFileError(
@@ -338,13 +362,6 @@ def _refuse(constant: str) -> float:
     raise ValueError(constant)
 
 
-@cache
-def _adapter() -> TypeAdapter[Record]:
-    from pydantic import TypeAdapter
-
-    return TypeAdapter(Record)
-
-
 def _problem(record: Record) -> str:
     """Names what exceeds a limit, "" if nothing does."""
     for field, most in MOST.items():
@@ -357,3 +374,69 @@ def _problem(record: Record) -> str:
     if len(record.answer) > LONGEST_ANSWER:
         return f"an answer of {len(record.answer):,} characters"
     return ""
+
+
+# --- the file
+# ------------------------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True)
+class AuditFile:
+    """The content of an audit file.
+
+    images: by their actual SHA-256.
+    """
+
+    data: bytes
+    record: Record
+    images: dict[str, bytes]
+
+
+def read_file(path: Path) -> AuditFile:
+    """Returns the parts of a file. Raises UnreadableError."""
+    try:
+        size = path.stat().st_size
+        if size > LARGEST_FILE:
+            raise AuditFileError(
+                f"The file has {size / 2**20:,.0f} MiB; an audit file has {LARGEST_FILE // 2**20} at most.",
+                hint=HINT,
+            )
+        with path.open("rb") as file:
+            data = file.read(LARGEST_FILE)
+    except OSError as error:
+        raise AuditFileError(
+            f"The file cannot be read: {error.strerror}.",
+            hint="Check that it exists and that you can read it.",
+        ) from error
+    return AuditFile(data, load(record_in(data)), _images_in(data))
+
+
+def record_in(data: bytes) -> str:
+    """Returns the record as it is written in a file. Raises AuditFileError."""
+    start = RECORD_START.encode()
+    end = RECORD_END.encode()
+    first = data.find(start)
+    if first < 0:
+        raise AuditFileError("This is not an audit file: it has no machine-readable part.", hint=HINT)
+    last = data.find(end, first)
+    if last < 0 or data.find(start, first + 1) >= 0:
+        raise AuditFileError("The machine-readable part is incomplete, or there is more than one.", hint=HINT)
+    if last - first > LONGEST_RECORD:
+        raise AuditFileError(f"The machine-readable part has {(last - first) / 2**20:,.0f} MiB.", hint=HINT)
+    try:
+        return data[first + len(start) : last].decode("ascii")
+    except UnicodeDecodeError as error:
+        raise AuditFileError(
+            "The machine-readable part is damaged: it is not plain ASCII.", hint=HINT
+        ) from error
+
+
+def _images_in(data: bytes) -> dict[str, bytes]:
+    images: dict[str, bytes] = {}
+    for found in _IMAGE.finditer(data):
+        try:
+            image = base64.b64decode(found[0], validate=True)
+        except binascii.Error:
+            continue  # so the page that is rendered again will not have it
+        images[hashlib.sha256(image).hexdigest()] = image
+    return images

@@ -5,33 +5,50 @@ Checks what is shown, quotations, figures and page images again, without a model
 
 from __future__ import annotations
 
+import hashlib
 import html
+import os
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from contextlib import closing
 from dataclasses import dataclass, field
 from itertools import chain, zip_longest
 from pathlib import Path
 
 from chatbot.answer.citations.model_refusals import is_refusal
-from chatbot.audit.document_lookup import LocatedDocument, find_documents
 from chatbot.audit.html_page import render
 from chatbot.audit.page_images import draw, looks_alike, places
-from chatbot.audit.parser import AuditFile, record_in
 from chatbot.audit.recheck import RecheckedAnswer, check_again
-from chatbot.audit.record import FORMAT, FigureCheckRecord, PageImageRecord, Quote, Record, digest_of
+from chatbot.audit.record import (
+    FORMAT,
+    AuditFile,
+    FigureCheckRecord,
+    PageImageRecord,
+    Quote,
+    Record,
+    digest_of,
+    record_in,
+)
 from chatbot.errors import DocumentError, EncryptedError
 from chatbot.records import NOT_SO_FAR, Citation
 from chatbot.store.digests import is_digest
+from chatbot.store.kept_copies import Copies
 from chatbot.store.scope_fingerprint import scope_fingerprint
 from ingestion.document import Circumstances, DocumentReading, read_document
 from ingestion.invisible_characters import label_line
 from ingestion.ocr.scan_languages import ENGLISH, ScanLanguages, language_data
-from ingestion.reading.formats import is_opened
+from ingestion.reading.formats import is_document, is_opened
 from ingestion.reading.reader import Reader
 from ingestion.records import Page
 
-__all__ = ["CONFIRMED", "DIFFERS", "UNKNOWN", "DocumentSources", "VerificationLine", "verify"]
+__all__ = [
+    "CONFIRMED",
+    "DIFFERS",
+    "UNKNOWN",
+    "DocumentSources",
+    "VerificationLine",
+    "verify",
+]
 
 CONFIRMED = "confirmed"
 DIFFERS = "does not hold"
@@ -44,10 +61,15 @@ SHOWN = 60
 # The characters of a quotation that identify it.
 BEGINNING = 40
 DOCUMENTS_READ = 12
+# The most files of a folder that are examined, and the most bytes of one of them.
+MOST_FILES, LARGEST = 20_000, 2**31
 # Of what an older file says.
 FORMER = "it was judged by rules of an earlier version, which this one does not have"
 ANOTHER_PAGE = "it leads to a different page from the one cited"
 Gathered = dict[str, "_Opened"]
+# What a check comes to, and why.
+Verdict = tuple[str, str]
+NOT_READ = UNKNOWN, "its document was not read"
 
 
 @dataclass(frozen=True, slots=True)
@@ -99,48 +121,52 @@ def verify(file: AuditFile, evidence: DocumentSources) -> Iterator[VerificationL
 
     Documents are read in reading processes, under their limits.
     """
+    for what, (status, detail) in _findings(file, evidence):
+        yield VerificationLine(what, status, detail)
+
+
+def _findings(file: AuditFile, evidence: DocumentSources) -> Iterator[tuple[str, Verdict]]:
     record = file.record
-    yield from _whole(file)
+    if digest_of(record_in(file.data), record.digest) == record.digest:
+        yield "digest", (CONFIRMED, record.digest)
+    else:
+        yield "digest", (DIFFERS, "the record was changed after the file was made")
+    yield "visible part", _visible(file)
     digests = list(dict.fromkeys(sha256 for _, sha256, _ in _places(record)))
     found = find_documents(digests, evidence.store, evidence.folder)
     opened: Gathered = {}
     for number, digest in enumerate(digests):
-        yield _document(record, digest, found, evidence, opened, too_many=number >= DOCUMENTS_READ)
+        name = next(name for name, sha256, _ in _places(record) if sha256 == digest)
+        if digest in found and number >= DOCUMENTS_READ:
+            verdict = UNKNOWN, f"only {DOCUMENTS_READ} documents are read for one file"
+        else:
+            verdict = _document(record, digest, found.get(digest), evidence, opened)
+        yield f"document {name}", verdict
     for at, leaf in enumerate(record.leaves):
-        yield from _leaf(file, at, leaf, opened)
+        yield from _leaf(file, at, leaf, opened.get(leaf.sha256))
     yield from _checks(record, opened)
-    yield _searched(record, opened)
+    yield "documents searched", _searched(record, opened)
 
 
 # --- the file itself
 # ------------------------------------------------------------------------------------------------------------
 
 
-def _whole(file: AuditFile) -> Iterator[VerificationLine]:
+def _visible(file: AuditFile) -> Verdict:
+    """Compares what is seen with the record."""
     record = file.record
-    if digest_of(record_in(file.data), record.digest) == record.digest:
-        yield VerificationLine("digest", CONFIRMED, record.digest)
-    else:
-        yield VerificationLine("digest", DIFFERS, "the record was changed after the file was made")
     for leaf in record.leaves:
         if leaf.image is not None and leaf.image not in file.images:
-            detail = f"the image of {_name(leaf)} is not the one in the record"
-            yield VerificationLine("visible part", DIFFERS, detail)
-            return
+            return DIFFERS, f"the image of {_name(leaf)} is not the one in the record"
     if record.format < FORMAT:
-        yield VerificationLine(
-            "visible part", UNKNOWN, f"format {record.format}: what is seen was not compared with the record"
-        )
-        return
+        return UNKNOWN, f"format {record.format}: what is seen was not compared with the record"
     try:
         anew = render(record, file.images).encode("utf-8", "replace")
     except (ValueError, OverflowError):  # numbers that no page can show
-        yield VerificationLine("visible part", DIFFERS, "it cannot be drawn from the record")
-        return
+        return DIFFERS, "it cannot be drawn from the record"
     if anew == file.data:
-        yield VerificationLine("visible part", CONFIRMED, "it shows exactly what the record says")
-    else:
-        yield VerificationLine("visible part", DIFFERS, _difference(file.data, anew))
+        return CONFIRMED, "it shows exactly what the record says"
+    return DIFFERS, _difference(file.data, anew)
 
 
 def _difference(given: bytes, anew: bytes) -> str:
@@ -169,30 +195,20 @@ def _places(record: Record) -> list[tuple[str, str, int]]:
 
 
 def _document(
-    record: Record,
-    digest: str,
-    found: Mapping[str, LocatedDocument],
-    evidence: DocumentSources,
-    opened: Gathered,
-    *,
-    too_many: bool,
-) -> VerificationLine:
-    names = dict.fromkeys(name for name, sha256, _ in _places(record) if sha256 == digest)
-    what = f"document {next(iter(names), '')}"
+    record: Record, digest: str, document: LocatedDocument | None, evidence: DocumentSources, opened: Gathered
+) -> Verdict:
+    """Reads a document that was found, and puts it into `opened`."""
     if not digest:
-        return VerificationLine(what, UNKNOWN, "its SHA-256 is missing")
+        return UNKNOWN, "its SHA-256 is missing"
     if not is_digest(digest):
-        return VerificationLine(what, DIFFERS, f"{digest[:80]!r} is not a SHA-256")
-    if digest not in found:
-        detail = f"no file with SHA-256 {digest} was found; name its folder with --documents"
-        return VerificationLine(what, UNKNOWN, detail)
-    if too_many:
-        return VerificationLine(what, UNKNOWN, f"only {DOCUMENTS_READ} documents are read for one file")
-    if not is_opened(found[digest].path):
-        detail = "it was read by a PDF that was made of it, which is only kept where it was added"
-        return VerificationLine(what, UNKNOWN, detail)
-    numbers = {number for _, sha256, number in _places(record) if sha256 == digest}
-    password = next((evidence.passwords[name] for name in names if name in evidence.passwords), None)
+        return DIFFERS, f"{digest[:80]!r} is not a SHA-256"
+    if document is None:
+        return UNKNOWN, f"no file with SHA-256 {digest} was found; name its folder with --documents"
+    if not is_opened(document.path):
+        return UNKNOWN, "it was read by a PDF that was made of it, which is only kept where it was added"
+    here = [(name, number) for name, sha256, number in _places(record) if sha256 == digest]
+    numbers = {number for _, number in here}
+    password = next((evidence.passwords[name] for name, _ in here if name in evidence.passwords), None)
     # A table may continue from the page before.
     ocr_pages = frozenset(numbers | {number - 1 for number in numbers})
     try:
@@ -201,47 +217,51 @@ def _document(
         if languages != ENGLISH:
             language_data(languages)
         how = Circumstances(password, evidence.processes, ocr_pages=ocr_pages, languages=languages)
-        reading = read_document(found[digest].path, how)
+        reading = read_document(document.path, how)
     except EncryptedError:
-        return VerificationLine(what, UNKNOWN, "it needs a password; give it with --passwords")
+        return UNKNOWN, "it needs a password; give it with --passwords"
     except DocumentError as error:
-        return VerificationLine(what, UNKNOWN, error.message)
+        return UNKNOWN, error.message
     unread = any(page.method == "none" and page.number not in numbers for page in reading.pages)
-    document = found[digest]
     opened[digest] = _Opened(document.path, document.titles, reading, password, unread)
     known_as = ", ".join(document.known_as[:3]) or document.path.name
-    detail = f"found by its SHA-256, {len(reading.pages)} pages; here it is called {known_as}"
-    return VerificationLine(what, CONFIRMED, detail)
+    return CONFIRMED, f"found by its SHA-256, {len(reading.pages)} pages; here it is called {known_as}"
 
 
-def _leaf(file: AuditFile, at: int, leaf: PageImageRecord, opened: Gathered) -> Iterator[VerificationLine]:
+def _leaf(
+    file: AuditFile, at: int, leaf: PageImageRecord, document: _Opened | None
+) -> Iterator[tuple[str, Verdict]]:
     """Checks a page: that it exists, its printed number, its image and the marks on it."""
     what = _name(leaf)
-    document = opened.get(leaf.sha256)
     if document is None:
-        yield VerificationLine(f"page {what}", UNKNOWN, "its document was not read")
+        yield f"page {what}", NOT_READ
         return
     page = document.page(leaf.page)
     if page is None:
-        pages = len(document.reading.pages)
-        yield VerificationLine(f"page {what}", DIFFERS, f"the document has {pages} pages")
+        yield f"page {what}", (DIFFERS, f"the document has {len(document.reading.pages)} pages")
         return
-    if page.label != label_line(leaf.label) and not (document.unread and _is_printed(leaf.label, page)):
-        yield VerificationLine(f"page {what}", DIFFERS, f"its printed number is {page.label or 'not there'}")
-    elif page.method != leaf.method:
-        detail = f"its text was read by {page.method}, not {leaf.method}"
-        yield VerificationLine(f"page {what}", DIFFERS, detail)
-    elif leaf.label:
-        yield VerificationLine(f"page {what}", CONFIRMED, "it exists, with that printed number")
-    else:
-        yield VerificationLine(f"page {what}", CONFIRMED, "it exists")
+    yield f"page {what}", _page(leaf, page, document)
     quotes = [quote for quote in file.record.quotes if quote.leaf == at]
     try:
         with closing(Reader(document.path, password=document.password)) as reader:
-            yield _image(file, leaf, reader)
-            yield from _marks(page, quotes, reader, shown=leaf.image is not None)
+            yield f"image of {what}", _image(file, leaf, reader)
+            if leaf.image is None:
+                return
+            anew = places(reader, page.number, page, [(quote.quote, quote.start) for quote in quotes])
+            for quote, found in zip(quotes, anew, strict=True):
+                if not _is_close(quote.marks, found):
+                    detail = "the quotation is elsewhere on the page, or not on it"
+                    yield f"mark of [{quote.key}]", (DIFFERS, detail)
     except DocumentError as error:
-        yield VerificationLine(f"image of {what}", UNKNOWN, error.message)
+        yield f"image of {what}", (UNKNOWN, error.message)
+
+
+def _page(leaf: PageImageRecord, page: Page, document: _Opened) -> Verdict:
+    if page.label != label_line(leaf.label) and not (document.unread and _is_printed(leaf.label, page)):
+        return DIFFERS, f"its printed number is {page.label or 'not there'}"
+    if page.method != leaf.method:
+        return DIFFERS, f"its text was read by {page.method}, not {leaf.method}"
+    return CONFIRMED, "it exists, with that printed number" if leaf.label else "it exists"
 
 
 def _is_printed(label: str | None, page: Page) -> bool:
@@ -254,29 +274,13 @@ def _is_printed(label: str | None, page: Page) -> bool:
     return re.search(rf"(?<![^\W_]){re.escape(label)}(?![^\W_])", page.text) is not None
 
 
-def _image(file: AuditFile, leaf: PageImageRecord, reader: Reader) -> VerificationLine:
-    what = f"image of {_name(leaf)}"
+def _image(file: AuditFile, leaf: PageImageRecord, reader: Reader) -> Verdict:
     if leaf.image is None:
-        return VerificationLine(what, CONFIRMED, "none, as the file says")
-    if 20 <= leaf.dpi <= 150:
-        drawn = draw(reader, leaf.page, dpi=leaf.dpi)
-    else:
-        drawn = None
+        return CONFIRMED, "none, as the file says"
     given = file.images.get(leaf.image)
-    if drawn is None or given is None or not looks_alike(given, drawn.png):
-        return VerificationLine(what, DIFFERS, "it does not show that page of the document")
-    return VerificationLine(what, CONFIRMED, "it shows that page of the document")
-
-
-def _marks(page: Page, quotes: Sequence[Quote], reader: Reader, *, shown: bool) -> Iterator[VerificationLine]:
-    if not shown:
-        return
-    quoted = [(quote.quote, quote.start) for quote in quotes]
-    anew = places(reader, page.number, page, quoted)
-    for quote, found in zip(quotes, anew, strict=True):
-        if not _is_close(quote.marks, found):
-            detail = "the quotation is elsewhere on the page, or not on it"
-            yield VerificationLine(f"mark of [{quote.key}]", DIFFERS, detail)
+    if given and 20 <= leaf.dpi <= 150 and looks_alike(given, draw(reader, leaf.page, dpi=leaf.dpi)[0]):
+        return CONFIRMED, "it shows that page of the document"
+    return DIFFERS, "it does not show that page of the document"
 
 
 def _is_close(given: Sequence[Sequence[float]], anew: Sequence[Sequence[float]]) -> bool:
@@ -289,14 +293,17 @@ def _is_close(given: Sequence[Sequence[float]], anew: Sequence[Sequence[float]])
 # -------------------------------------------------------------------------------------------------------
 
 
-def _checks(record: Record, opened: Gathered) -> Iterator[VerificationLine]:
+def _checks(record: Record, opened: Gathered) -> Iterator[tuple[str, Verdict]]:
     if not record.answered and not record.by_model:
-        yield _refusal(record)
+        yield "refusal", _refusal(record)
         return
     if not record.answered and not is_refusal(record.answer):
-        yield VerificationLine("refusal", DIFFERS, "it is an answer")
+        yield "refusal", (DIFFERS, "it is an answer")
     if record.format < FORMAT:
-        yield from _former_checks(record, opened)
+        for cited in _all_cited(record, opened):
+            yield cited.what, _former_quote(cited)
+        if record.checks or record.statements or not record.quotes:
+            yield "figures and statements", (UNKNOWN, FORMER)
         return
     missing = {source.sha256 for source in record.sources} - opened.keys()
     readings = {digest: document.reading for digest, document in opened.items()}
@@ -304,51 +311,47 @@ def _checks(record: Record, opened: Gathered) -> Iterator[VerificationLine]:
     try:
         checked = check_again(record, readings, titles)
     except KeyError:
-        detail = "a page that the answer may use is not in its document"
-        yield VerificationLine("sources", DIFFERS, detail)
+        yield "sources", (DIFFERS, "a page that the answer may use is not in its document")
         return
     keys, quotes = len(checked.citations), len(record.quotes)
     if keys != quotes:
-        detail = f"the answer has {keys} citations, the file has {quotes}"
-        yield VerificationLine("citations", DIFFERS, detail)
+        yield "citations", (DIFFERS, f"the answer has {keys} citations, the file has {quotes}")
     else:
         for cited, citation in zip(_all_cited(record, opened), checked.citations, strict=True):
-            line = _quote(cited, citation, unread=cited.leaf is not None and cited.leaf.sha256 in missing)
-            if line.status == DIFFERS and missing and cited.stands:
-                line = VerificationLine(line.what, UNKNOWN, "a page that its statement rests on was not read")
-            yield line
-    yield from _figures(record, checked, some_missing=bool(missing))
+            unread = cited.leaf is not None and cited.leaf.sha256 in missing
+            verdict = NOT_READ if unread else _quote(cited, citation)
+            if verdict[0] == DIFFERS and missing and cited.stands:
+                verdict = UNKNOWN, "a page that its statement rests on was not read"
+            yield cited.what, verdict
+    for check, anew in zip_longest(record.checks, checked.checks):
+        yield f"figure {(check or anew).text}", _figure(check, anew, some_missing=bool(missing))
     if record.statements or checked.statements:
-        yield _statements(record, checked, some_missing=bool(missing))
+        yield "statements", _statements(record, checked, some_missing=bool(missing))
 
 
-def _refusal(record: Record) -> VerificationLine:
+def _refusal(record: Record) -> Verdict:
     """Checks a refusal in the program's own words."""
     if record.quotes or record.checks or record.statements:
-        return VerificationLine("refusal", DIFFERS, "it cites")
+        return DIFFERS, "it cites"
     if is_refusal(record.answer) or record.answer.startswith(NOT_SO_FAR):
-        return VerificationLine("refusal", CONFIRMED, "it quotes nothing and states nothing")
-    return VerificationLine("refusal", UNKNOWN, "it does not begin as a refusal does")
+        return CONFIRMED, "it quotes nothing and states nothing"
+    return UNKNOWN, "it does not begin as a refusal does"
 
 
-def _former_checks(record: Record, opened: Gathered) -> Iterator[VerificationLine]:
-    """The quotations of an older file, and that what it says of figures and statements is not judged anew."""
-    for cited in _all_cited(record, opened):
-        what, quote, leaf = cited.what, cited.quote, cited.leaf
-        if quote.leaf is None or not quote.verified:
-            yield VerificationLine(what, UNKNOWN, FORMER)
-        elif not quote.quote.strip():
-            yield VerificationLine(what, DIFFERS, "it is empty, but the file says it was found")
-        elif leaf is None:
-            yield VerificationLine(what, DIFFERS, ANOTHER_PAGE)
-        elif cited.page is None:
-            yield VerificationLine(what, UNKNOWN, "its document was not read")
-        elif cited.stands:
-            yield VerificationLine(what, CONFIRMED, f"found again on {_name(leaf)}")
-        else:
-            yield VerificationLine(what, DIFFERS, f"it is not on {_name(leaf)}")
-    if record.checks or record.statements or not record.quotes:
-        yield VerificationLine("figures and statements", UNKNOWN, FORMER)
+def _former_quote(cited: _LocatedQuote) -> Verdict:
+    """Checks a quotation of an older file. What that says of figures and statements is not judged anew."""
+    quote, leaf = cited.quote, cited.leaf
+    if quote.leaf is None or not quote.verified:
+        return UNKNOWN, FORMER
+    if not quote.quote.strip():
+        return DIFFERS, "it is empty, but the file says it was found"
+    if leaf is None:
+        return DIFFERS, ANOTHER_PAGE
+    if cited.page is None:
+        return NOT_READ
+    if cited.stands:
+        return CONFIRMED, f"found again on {_name(leaf)}"
+    return DIFFERS, f"it is not on {_name(leaf)}"
 
 
 @dataclass(frozen=True, slots=True)
@@ -391,25 +394,21 @@ def _all_cited(record: Record, opened: Gathered) -> Iterator[_LocatedQuote]:
         yield _LocatedQuote(quote, leaf, document.page(leaf.page) if document and leaf else None, what)
 
 
-def _quote(cited: _LocatedQuote, anew: Citation, *, unread: bool) -> VerificationLine:
-    what, quote, leaf = cited.what, cited.quote, cited.leaf
-    if unread:
-        return VerificationLine(what, UNKNOWN, "its document was not read")
+def _quote(cited: _LocatedQuote, anew: Citation) -> Verdict:
+    quote, leaf = cited.quote, cited.leaf
     if quote.leaf is None:
         if anew.document is None and not quote.verified and anew.key == quote.key:
-            return VerificationLine(what, CONFIRMED, "no such source, as the file says")
-        return VerificationLine(what, DIFFERS, "the file says something else about an unknown source")
+            return CONFIRMED, "no such source, as the file says"
+        return DIFFERS, "the file says something else about an unknown source"
     if leaf is None or anew.document is None:
-        return VerificationLine(what, DIFFERS, ANOTHER_PAGE)
-    difference = _quote_difference(quote, anew)
-    if difference:
-        return VerificationLine(what, DIFFERS, difference)
+        return DIFFERS, ANOTHER_PAGE
+    if difference := _quote_difference(quote, anew):
+        return DIFFERS, difference
     if not quote.verified:
         found = "found again" if quote.quote.strip() else "not located"
-        detail = f"{found} on {_name(leaf)}; it does not confirm the answer, as the file says"
-        return VerificationLine(what, CONFIRMED, detail)
+        return CONFIRMED, f"{found} on {_name(leaf)}; it does not confirm the answer, as the file says"
     read = "" if quote.confidence is None else ", as OCR reads it"
-    return VerificationLine(what, CONFIRMED, f"found again on {_name(leaf)}{read}")
+    return CONFIRMED, f"found again on {_name(leaf)}{read}"
 
 
 def _quote_difference(quote: Quote, anew: Citation) -> str:
@@ -442,38 +441,34 @@ def _beginning(text: str) -> str:
     return f"{cut.rpartition(' ')[0] or cut} …"
 
 
-def _figures(record: Record, checked: RecheckedAnswer, *, some_missing: bool) -> Iterator[VerificationLine]:
-    for check, anew in zip_longest(record.checks, checked.checks):
-        shown = (check or anew).text
-        what = f"figure {shown}"
-        if check and check == anew:
-            yield VerificationLine(what, CONFIRMED, f"{check.status.replace('_', ' ')}, as the file says")
-        elif some_missing:
-            yield VerificationLine(what, UNKNOWN, "a page that it may come from was not read")
-        elif check is None:
-            yield VerificationLine(what, DIFFERS, "the answer has it, but the file does not check it")
-        elif anew is None:
-            yield VerificationLine(what, DIFFERS, "the answer does not have it")
-        else:
-            yield VerificationLine(what, DIFFERS, _other(check, anew))
+def _figure(
+    check: FigureCheckRecord | None, anew: FigureCheckRecord | None, *, some_missing: bool
+) -> Verdict:
+    if check and check == anew:
+        return CONFIRMED, f"{check.status.replace('_', ' ')}, as the file says"
+    if some_missing:
+        return UNKNOWN, "a page that it may come from was not read"
+    if check is None:
+        return DIFFERS, "the answer has it, but the file does not check it"
+    if anew is None:
+        return DIFFERS, "the answer does not have it"
+    return DIFFERS, _other(check, anew)
 
 
-def _statements(record: Record, checked: RecheckedAnswer, *, some_missing: bool) -> VerificationLine:
+def _statements(record: Record, checked: RecheckedAnswer, *, some_missing: bool) -> Verdict:
     """Reports the statements as one finding, since there are as many as the answer has sentences."""
     if record.reading and record.reading.asked != checked.asked and not some_missing:
-        return VerificationLine("statements", DIFFERS, "its reader was asked about other statements")
+        return DIFFERS, "its reader was asked about other statements"
     if record.statements == checked.statements:
         count = sum(bool(statement.mark) for statement in record.statements)
         read = " by what the reader replied then" if record.reading and record.reading.reply else ""
-        detail = f"{len(record.statements)}, {count} with a mark, as the file says{read}"
-        return VerificationLine("statements", CONFIRMED, detail)
+        return CONFIRMED, f"{len(record.statements)}, {count} with a mark, as the file says{read}"
     if some_missing:
-        return VerificationLine("statements", UNKNOWN, "a page that they may come from was not read")
+        return UNKNOWN, "a page that they may come from was not read"
     pairs = zip_longest(record.statements, checked.statements)
     noted, anew = next((noted, anew) for noted, anew in pairs if noted != anew)
     status = (anew.mark or anew.status).replace("_", " ") if anew else "no statement of the answer"
-    detail = f"“{_beginning((noted or anew).text)}” is {status}"
-    return VerificationLine("statements", DIFFERS, detail)
+    return DIFFERS, f"“{_beginning((noted or anew).text)}” is {status}"
 
 
 def _other(check: FigureCheckRecord, anew: FigureCheckRecord) -> str:
@@ -483,25 +478,89 @@ def _other(check: FigureCheckRecord, anew: FigureCheckRecord) -> str:
     return f"{anew.status.replace('_', ' ')}, not {check.status[:40].replace('_', ' ')}{reason}"
 
 
-def _searched(record: Record, opened: Gathered) -> VerificationLine:
-    what = "documents searched"
+def _searched(record: Record, opened: Gathered) -> Verdict:
     for document in record.documents:
         read = opened.get(document.sha256)
         if read is None or read.unread:
             continue
         facts = read.reading.facts
         if (facts.period, facts.status) != (document.period, document.status):
-            detail = f"{document.name} gives another period or status"
-            return VerificationLine(what, DIFFERS, detail)
+            return DIFFERS, f"{document.name} gives another period or status"
     digests = (document.sha256 for document in record.documents)
     same = scope_fingerprint(record.embedder, digests) == record.index
     if record.whole != same:
-        return VerificationLine(what, DIFFERS, "the list does not match its fingerprint")
-    listed = f"{len(record.documents)} listed"
-    if same:
-        return VerificationLine(what, CONFIRMED, f"{listed}, all that were searched")
-    return VerificationLine(what, CONFIRMED, f"{listed}; the file says there may have been others")
+        return DIFFERS, "the list does not match its fingerprint"
+    rest = ", all that were searched" if same else "; the file says there may have been others"
+    return CONFIRMED, f"{len(record.documents)} listed{rest}"
 
 
 def _name(leaf: PageImageRecord) -> str:
     return f"{leaf.document}, p. {leaf.page}"
+
+
+# --- looking for documents by their bytes: no name is followed as a path
+# ------------------------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True)
+class LocatedDocument:
+    """A document that was found.
+
+    known_as: the names it is kept under, or the name of its file.
+    titles: the titles that the context of its chunks may use.
+    """
+
+    path: Path
+    known_as: tuple[str, ...]
+
+    @property
+    def titles(self) -> tuple[str, ...]:
+        # As adding a document and building a chunk's context make them.
+        return tuple(Path(name).stem.replace("_", " ").strip()[:80] for name in self.known_as)
+
+
+def find_documents(wanted: Collection[str], store: Path, folder: Path | None) -> dict[str, LocatedDocument]:
+    """Returns the documents that were found, by SHA-256.
+
+    store: the folder of kept copies. It need not exist and is not changed.
+
+    Every file is hashed, whatever its name is.
+    """
+    left = {digest for digest in wanted if is_digest(digest)}
+    found: dict[str, LocatedDocument] = {}
+    for digest in sorted(left) if store.is_dir() else ():
+        path = store / f"{digest}.pdf"
+        if path.is_file() and not path.is_symlink() and _hash(path) == digest:
+            copies = Copies(store, 0)
+            names = tuple(kept.name for kept in copies.beside(digest).names)
+            found[digest] = LocatedDocument(copies.readable(digest) or path, names)
+    for path in _files(folder) if folder is not None else ():
+        if left <= found.keys():
+            break
+        digest = _hash(path)
+        if digest in left and digest not in found:
+            found[digest] = LocatedDocument(path, (path.name,))
+    return found
+
+
+def _files(folder: Path) -> Iterator[Path]:
+    looked = 0
+    for place, _, names in os.walk(folder):
+        for name in sorted(names):
+            path = Path(place, name)
+            if looked >= MOST_FILES:
+                return
+            if path.is_file() and not path.is_symlink():
+                looked += 1
+                yield path
+
+
+def _hash(path: Path) -> str:
+    """Returns the SHA-256 of a document, "" for anything else and for a file that cannot be read."""
+    try:
+        with path.open("rb") as file:
+            if path.stat().st_size > LARGEST or not is_document(path):
+                return ""
+            return hashlib.file_digest(file, "sha256").hexdigest()
+    except OSError:
+        return ""

@@ -20,8 +20,7 @@ from chatbot.cli import (
     store_commands,
 )
 from chatbot.cli.command_client import run_there
-from chatbot.cli.exit_codes import FAILED, MOST_PAGES, UNUSABLE, USAGE, strategy_list, whole
-from chatbot.cli.output import say
+from chatbot.cli.output import FAILED, MOST_PAGES, UNUSABLE, USAGE, say, strategy_list, whole
 from chatbot.cli.served_command import resolved, served
 from chatbot.errors import ProjectError, StoreError, UsageError
 from chatbot.settings import MULTILINGUAL, PROGRAM, STRATEGIES, Settings, load_settings

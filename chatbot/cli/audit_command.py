@@ -8,8 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from chatbot.cli.document_commands import read_passwords
-from chatbot.cli.exit_codes import DONE, FAILED, USAGE
-from chatbot.cli.output import Lines, printed, say
+from chatbot.cli.output import DONE, FAILED, USAGE, Lines, printed, say
 from chatbot.errors import UsageError
 from chatbot.models.tokens import encodable
 from chatbot.settings import Settings
@@ -29,8 +28,7 @@ def verify(options: Namespace, settings: Settings) -> Lines:
     Returns 0 if all is confirmed, 1 if something does not hold or cannot be checked, and 2 if a file is not
     an audit file.
     """
-    from chatbot.audit.parser import read_file
-    from chatbot.audit.record import AuditFileError
+    from chatbot.audit.record import AuditFileError, read_file
     from chatbot.audit.verifier import CONFIRMED, DocumentSources
     from chatbot.audit.verifier import verify as findings_of
 

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING
 
 from chatbot.cli.arguments import Command, run_served
 from chatbot.cli.command_client import is_our_own, socket_path
-from chatbot.cli.exit_codes import FAILED
+from chatbot.cli.output import FAILED
 from chatbot.cli.served_command import ServedCommand
 from chatbot.errors import StoreError
 from ingestion.invisible_characters import visible

@@ -12,8 +12,7 @@ from contextlib import ExitStack, closing, contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from chatbot.cli.exit_codes import DONE, FAILED, open_chatbot
-from chatbot.cli.output import Lines, note, printed, progress_bars, say
+from chatbot.cli.output import DONE, FAILED, Lines, note, open_chatbot, printed, progress_bars, say
 from chatbot.cli.served_command import ask_password, go_on, is_interactive, refuse_beside_a_server, served
 from chatbot.errors import QuestionError, StoreError, UsageError
 from chatbot.models.tokens import encodable

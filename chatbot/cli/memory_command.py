@@ -9,8 +9,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
-from chatbot.cli.exit_codes import DONE, FAILED, open_chatbot, whole
-from chatbot.cli.output import Lines, note, printed, say
+from chatbot.cli.output import DONE, FAILED, Lines, note, open_chatbot, printed, say, whole
 from chatbot.cli.served_command import resolved
 from chatbot.memory.conversations.conversation_names import LOCAL
 from chatbot.memory.layers import counted, layers_with

@@ -7,8 +7,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from chatbot.cli.exit_codes import DONE, FAILED
-from chatbot.cli.output import Lines, printed, progress_bars, say
+from chatbot.cli.output import DONE, FAILED, Lines, printed, progress_bars, say
 from chatbot.cli.served_command import refuse_beside_a_server
 from chatbot.errors import UsageError
 from chatbot.settings import PROGRAM, Settings

@@ -1,7 +1,10 @@
-"""Prints the command line's output: JSON or text lines, notes, errors and progress."""
+"""Defines what every command shares: exit codes, opening the store, and how lines, notes and progress are
+printed.
+"""
 
 from __future__ import annotations
 
+import argparse
 import contextlib
 import json
 import sys
@@ -12,30 +15,47 @@ from itertools import zip_longest
 from typing import TYPE_CHECKING, Any, TextIO, TypeAlias, TypeVar
 
 from chatbot.answer.citations.citation_keys import escape_keys
-from chatbot.cli.exit_codes import DONE
-from chatbot.cli.served_command import errors, go_on
+from chatbot.cli.served_command import errors, go_on, served
 from chatbot.errors import ProjectError
 from chatbot.mark_lines import mark_lines
 from chatbot.records import FIGURE_VERDICTS, printed_label
+from chatbot.settings import STRATEGIES, Settings
 from chatbot.usage_text import usage_text
 from ingestion.invisible_characters import one_line, visible
 
 if TYPE_CHECKING:
     from chatbot.comparison.model_answers import ComparedAnswer, ComparedFigure
     from chatbot.records import Answer, Citation, Hit, Notice, PageRef
+    from chatbot.service import Chatbot
 
 __all__ = [
+    "DONE",
+    "FAILED",
+    "MOST_PAGES",
+    "UNUSABLE",
+    "USAGE",
     "Lines",
     "answer_text",
     "compared_text",
     "hit_text",
     "holding_text",
     "note",
+    "open_chatbot",
     "printed",
     "progress_bars",
     "say",
     "side_by_side_text",
+    "strategy_list",
+    "whole",
 ]
+
+DONE = 0
+FAILED = 1
+USAGE = 2
+UNUSABLE = 3
+# The most pages of one search. Equals retrieval.MOST_HITS, which this module must not load before it is
+# needed.
+MOST_PAGES = 10_000
 
 Given = TypeVar("Given")
 # Lines as objects and as text, and in the end the exit code, if it is not DONE.
@@ -43,6 +63,46 @@ Lines: TypeAlias = Generator[tuple[dict[str, Any], str], None, Any]
 SECONDS_BETWEEN_LINES = 10
 # What a phase counts, if not pages.
 UNITS = {"embedding": "chunks", "moving": "rows", "comparing": "rows"}
+
+
+def strategy_list(text: str) -> list[str]:
+    """Parses --strategy. Raises ArgumentTypeError, for which argparse exits with code 2."""
+    names = list(dict.fromkeys(name.strip() for name in text.split(",")))
+    for name in names:
+        if name not in STRATEGIES:
+            known = ", ".join(STRATEGIES)
+            raise argparse.ArgumentTypeError(f"there is no strategy {name[:20]!r}: choose from {known}")
+    return names
+
+
+def whole(told: str, least: int, most: int) -> Callable[[str], int]:
+    """Returns a parser of whole numbers in [least, most]. It raises ArgumentTypeError.
+
+    told: what is wrong with another text, which is put into it.
+    """
+
+    def parsed(text: str) -> int:
+        try:
+            number = int(text)
+        except ValueError:
+            number = least - 1
+        if not least <= number <= most:
+            raise argparse.ArgumentTypeError(told.format(text[:20]))
+        return number
+
+    return parsed
+
+
+@contextlib.contextmanager
+def open_chatbot(settings: Settings, *, mend: bool = False) -> Iterator[Chatbot]:
+    """Opens the store, or lends that of the server that runs the command. mend: see Chatbot."""
+    if (command := served()) is not None:
+        yield command.store.chatbot
+        return
+    from chatbot.service import Chatbot
+
+    with Chatbot(settings, mend=mend) as chatbot:
+        yield chatbot
 
 
 def printed(tell: Callable[[Namespace, Given], Lines]) -> Callable[[Namespace, Given], int]:

@@ -13,14 +13,17 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from chatbot.cli.audit_command import write_audit
-from chatbot.cli.exit_codes import DONE, FAILED, MOST_PAGES, open_chatbot
 from chatbot.cli.output import (
+    DONE,
+    FAILED,
+    MOST_PAGES,
     Lines,
     answer_text,
     compared_text,
     hit_text,
     holding_text,
     note,
+    open_chatbot,
     printed,
     progress_bars,
     say,

@@ -9,8 +9,7 @@ from contextlib import closing, contextmanager
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
-from chatbot.cli.exit_codes import DONE, FAILED, open_chatbot
-from chatbot.cli.output import Lines, printed, progress_bars, say
+from chatbot.cli.output import DONE, FAILED, Lines, open_chatbot, printed, progress_bars, say
 from chatbot.cli.served_command import refuse_beside_a_server
 from chatbot.errors import ProjectError, StoreError, UsageError
 from chatbot.serialize import fields_of

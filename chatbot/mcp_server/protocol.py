@@ -20,7 +20,6 @@ import chatbot
 from chatbot.api.plain_errors import plain_errors
 from chatbot.api.problems import ProblemError, hint_of
 from chatbot.errors import NotFoundError, ProjectError
-from chatbot.mcp_server import tool_forms as forms
 from chatbot.mcp_server import tool_work as work
 from chatbot.mcp_server.tool_work import McpTool, Visitor, all_tools, tools_of
 from chatbot.settings import PROGRAM
@@ -161,7 +160,7 @@ class _Answers:
         if named is None:
             raise _refusal(f"Resources are pages: {work.ADDRESS}. {LIST_HINT}")
         try:
-            page, _ = await work.get_page(visitor, forms.GetDrawnPage(document=named[1], page=int(named[2])))
+            page, _ = await work.get_page(visitor, work.GetDrawnPage(document=named[1], page=int(named[2])))
         except ProjectError as error:
             raise _refusal(_told(error)) from None
         text = mcp_types.TextResourceContents(uri=asked.uri, text=page.text, mime_type="text/plain")

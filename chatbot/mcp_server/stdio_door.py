@@ -7,8 +7,7 @@ from typing import TYPE_CHECKING, Any, TextIO
 
 from mcp.server.stdio import stdio_server
 
-from chatbot.api.caller import Caller
-from chatbot.api.caller_turns import CallerTurns
+from chatbot.api.caller import Caller, CallerTurns
 from chatbot.mcp_server.protocol import build_mcp_server
 from chatbot.mcp_server.tool_work import Visitor
 from chatbot.memory.conversations.conversation_names import LOCAL

@@ -1,4 +1,6 @@
-"""Lists the tools of the MCP server, and does their work: asks, searches, reads pages, compares, adds."""
+"""Lists the tools of the MCP server, with what they take and return, and does their work: asks, searches,
+reads pages, compares, adds.
+"""
 
 from __future__ import annotations
 
@@ -11,40 +13,41 @@ from collections.abc import Awaitable, Callable
 from dataclasses import dataclass, replace
 from io import BytesIO
 from pathlib import Path
-from typing import Any, TypeVar, get_args, get_type_hints
+from typing import Annotated, Any, Literal, TypeVar, get_args, get_type_hints
 
-from pydantic import BaseModel
+from pydantic import BaseModel, Field, StrictBool
 from starlette.concurrency import run_in_threadpool
 
 from chatbot.api.answer_lines import shown_answer
-from chatbot.api.caller import Caller
-from chatbot.api.caller_turns import CallerTurns
+from chatbot.api.caller import Caller, CallerTurns
 from chatbot.api.comparison_routes import compared_lines, key_figures_out
 from chatbot.api.document_routes import document_out, find_row, job_out
 from chatbot.api.question_routes import started
-from chatbot.api.schemas import AskIn, JobOut, KeyFiguresOut
+from chatbot.api.schemas import (
+    MOST_NAMES,
+    AnswerOut,
+    AskIn,
+    CitationOut,
+    CompareIn,
+    ComparisonOut,
+    ConversationName,
+    DocumentOut,
+    HitOut,
+    Identifier,
+    JobOut,
+    KeyFiguresOut,
+    Name,
+    Question,
+    Strategy,
+)
 from chatbot.api.streaming import answer_of, news
 from chatbot.app.app_context import AppContext
 from chatbot.comparison import Comparison
 from chatbot.errors import DocumentError, NotFoundError
+from chatbot.forms import Strict
 from chatbot.lookup import lookup_forms
 from chatbot.lookup.lookup_forms import LOOKUP_TOOLS
 from chatbot.lookup.lookups import FoundText, Outline
-from chatbot.mcp_server.tool_forms import (
-    MOST_CONTENT,
-    AddContent,
-    AddPath,
-    AskDocuments,
-    CitedAnswer,
-    ComparedEntries,
-    CompareDocuments,
-    FoundPages,
-    GetDrawnPage,
-    ListedDocuments,
-    PageText,
-    SearchByStrategy,
-    WorkedOut,
-)
 from chatbot.records import DocumentRow, Hit
 from chatbot.serialize import hit_line
 from chatbot.settings import PROGRAM
@@ -52,7 +55,133 @@ from chatbot.store.addition_queue import NewFile
 from chatbot.store.api_keys import SCOPES
 from chatbot.store.jobs import Job
 
-__all__ = ["ADDRESS", "McpTool", "Visitor", "all_tools", "get_page", "page_address", "tools_of"]
+__all__ = [
+    "ADDRESS",
+    "GetDrawnPage",
+    "McpTool",
+    "Visitor",
+    "all_tools",
+    "get_page",
+    "page_address",
+    "tools_of",
+]
+
+# Bytes of a file that is sent within a call. A request holds 2 MB, and base64 takes a third more.
+MOST_CONTENT = 1_400_000
+Text = Annotated[str, Field(max_length=1_000)]
+
+
+class AskDocuments(Strict):
+    """The arguments of `ask`."""
+
+    question: Annotated[Question, Field(description="A whole question, in plain words.")]
+    documents: Annotated[
+        list[Name],
+        Field(
+            default_factory=list,
+            max_length=MOST_NAMES,
+            description="Names of documents to stay in; all without any.",
+        ),
+    ]
+    conversation: Annotated[
+        ConversationName | None,
+        Field(
+            description="An id of your choice, of up to 64 letters, digits, - and _. Questions with the same "
+            "id may refer to one another."
+        ),
+    ] = None
+    model: Annotated[
+        Identifier | None,
+        Field(description="PROVIDER:MODEL, or none for the documents' own words; else as the server is set."),
+    ] = None
+
+
+class SearchByStrategy(lookup_forms.SearchDocuments):
+    """The arguments of `search_documents`. strategy: how the pieces of a long query are combined."""
+
+    query: Question
+    mode: Literal["hybrid", "vector", "keyword"] = "hybrid"
+    strategy: Strategy = "average"
+
+
+class GetDrawnPage(lookup_forms.GetPage):
+    """The arguments of `get_page`."""
+
+    image: Annotated[StrictBool, Field(description="Whether to draw the page, too.")] = False
+
+
+class CompareDocuments(CompareIn):
+    """The arguments of `compare`."""
+
+
+class AddPath(Strict):
+    """The arguments of `add_document` on the machine that has the file."""
+
+    path: Annotated[str, Field(min_length=1, max_length=4_096, description="The whole path of the file.")]
+    name: Annotated[Text, Field(description="The name to keep it under; else the file's own.")] = ""
+
+
+class AddContent(Strict):
+    """The arguments of `add_document` from elsewhere."""
+
+    name: Annotated[Name, Field(description="The name to keep it under, such as Budget.pdf.")]
+    content: Annotated[
+        str,
+        Field(min_length=1, description=f"The file's bytes in base64, {MOST_CONTENT:,} bytes at most."),
+    ]
+
+
+class CitedPage(CitationOut):
+    """A citation. resource: the address of its page, to be read as a resource; null for none."""
+
+    resource: str | None = None
+
+
+class CitedAnswer(AnswerOut):
+    """An answer in which each citation names the resource of its page."""
+
+    citations: list[CitedPage]  # type: ignore[assignment]
+
+
+class FoundPage(HitOut):
+    """A page that was found. resource: its address."""
+
+    resource: str | None = None
+
+
+class FoundPages(BaseModel):
+    """The result of `search_documents`."""
+
+    hits: list[FoundPage]
+
+
+class WorkedOut(BaseModel):
+    """The result of `calculate`."""
+
+    expression: str
+    value: float
+
+
+class ListedDocuments(BaseModel):
+    """The result of `list_documents`."""
+
+    documents: list[DocumentOut]
+
+
+class PageText(BaseModel):
+    """The result of `get_page`. page: physical, 1-based. page_label: the printed one."""
+
+    document: str
+    page: int
+    page_label: str | None
+    pages: int
+    text: str
+    resource: str
+
+
+class ComparedEntries(ComparisonOut):
+    """The result of `compare`: an entry for each document and year, with the columns of the table."""
+
 
 ADDRESS = "finpolicy://documents/{id}/pages/{page}"
 # How long `add_document` waits until a file can be searched; what takes longer goes on by itself.

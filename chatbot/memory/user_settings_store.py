@@ -27,7 +27,7 @@ from chatbot.user_settings import (
     applied,
     check_address,
     check_key,
-    check_model,
+    check_model_name,
     check_value,
     in_own_words,
 )
@@ -126,8 +126,8 @@ class UserSettingsStore:
     ) -> None:
         """Choose who writes the answers.
 
-        choice: one of MODEL_CHOICES. model, url, key, provider: of the owner's own model; see check_model. An
-        empty key keeps the one that was given for this very endpoint; one for any other is dropped.
+        choice: one of MODEL_CHOICES. model, url, key, provider: of the owner's own model, see check_address.
+        An empty key keeps the one that was given for this very endpoint; one for any other is dropped.
 
         Raises SettingsError, ModelError and StoreError, and then changes nothing.
         """
@@ -146,7 +146,7 @@ class UserSettingsStore:
                 "This server lets nobody choose a model of their own.",
                 hint="Ask whoever runs it (FINPOLICY_USER_MODELS).",
             )
-        model, url = check_model(model, url, self._settings, provider)
+        model, url = check_model_name(model), check_address(url, self._settings, provider)
         given = check_key(key)
         self._keep(owner, {"answers": choice, "chat_model": model, "base_url": url, "provider": provider})
         endpoint = url or endpoint_url(self._settings)

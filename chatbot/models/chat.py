@@ -22,7 +22,13 @@ from chatbot.models.addresses import (
     endpoint_url,
     sees_pictures,
 )
-from chatbot.models.endpoint_errors import EndpointError, endpoint_failures, explaining, words_of_body
+from chatbot.models.endpoint_errors import (
+    EndpointError,
+    endpoint_failures,
+    explaining,
+    status_of,
+    words_of_body,
+)
 from chatbot.models.endpoints import open_client
 from chatbot.models.model_text import CleanText
 from chatbot.models.timeouts import Timeouts
@@ -46,7 +52,6 @@ __all__ = [
     "is_count",
     "make_model",
     "named_model",
-    "status_of",
     "words_of_error",
 ]
 
@@ -495,11 +500,6 @@ class EndpointModel(ABC):
                 f"{self.host} sent an empty answer.",
                 hint=f"Check FINPOLICY_CHAT_MODEL and {address_variable(self._settings)}.",
             )
-
-
-def status_of(error: Exception) -> int:
-    """Returns the status of an endpoint's refusal, 0 for another failure."""
-    return int(getattr(error, "status_code", 0))
 
 
 def words_of_error(error: Exception) -> str:

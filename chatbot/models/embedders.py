@@ -24,10 +24,9 @@ from numpy.typing import NDArray
 
 from chatbot.errors import ModelError
 from chatbot.models.addresses import address_of, endpoint_host
+from chatbot.models.embedded_models import MINILM, MULTILINGUAL_E5
 from chatbot.models.endpoint_errors import EndpointError, explaining
 from chatbot.models.endpoints import check_endpoint, open_client
-from chatbot.models.minilm import MINILM
-from chatbot.models.multilingual_e5 import MULTILINGUAL_E5
 from chatbot.models.onnx_encoder import DIMENSION, Encoder, EncoderSpec, graph_path
 from chatbot.models.tokens import count_tokens, cut_to_tokens, encodable
 from chatbot.settings import MULTILINGUAL, Settings

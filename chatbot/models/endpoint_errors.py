@@ -35,6 +35,7 @@ __all__ = [
     "explain_failure",
     "explaining",
     "refusal_of",
+    "status_of",
     "words_of_body",
 ]
 
@@ -49,15 +50,17 @@ LONGEST_RETRY_SECONDS = 31 * 86_400.0
 _WORDS_IN = ("message", "detail", "error", "msg", "error_message")
 _CODES_IN = ("code", "type", "status")
 _CHECK_ADDRESS = "Check {address}. Addresses usually end in /v1."
+_IN_ANY_LINE = re.IGNORECASE | re.MULTILINE
+_CHECK_SERVER = "Check that the server is running, and that {address} is right."
 
 
 @dataclass(frozen=True, slots=True)
 class _Meaning:
-    """What an error comes to: the first that fits by the provider's words or by the status.
+    """What an error comes to: the first that fits by its words or by the status.
 
     text, hint: see `_explained` for what is filled in.
-    words: a pattern for the words and codes of the body, "" for none. Each was seen in the errors that
-        tests/provider_errors.py holds.
+    words: a pattern for what happened, "" for none: "said:" with the provider's words and its codes, each on
+        a line, as tests/provider_errors.py holds them; or what this side noticed, which begins otherwise.
     """
 
     text: str
@@ -69,6 +72,84 @@ class _Meaning:
 
 
 _MEANINGS = (
+    # The limits that an endpoint met, see `Timeouts.left`. Whoever sent a word is at the right address; a
+    # model that reads a prompt has sent none yet.
+    _Meaning(
+        "{host} sent nothing within {seconds} s.",
+        (
+            "A model on a CPU may need minutes to read the prompt: lower FINPOLICY_CONTEXT_TOKENS, or raise "
+            "FINPOLICY_FIRST_WORD_TIMEOUT (unset, it is five times FINPOLICY_TIMEOUT). If that does not "
+            "help, check {address}."
+        ),
+        "silent",
+        r"\Alimit: first",
+        retryable=True,
+    ),
+    _Meaning(
+        "{host} sent nothing more for {seconds} s.",
+        "Check that it is running, or raise FINPOLICY_TIMEOUT.",
+        "silent",
+        r"\Alimit: between",
+        retryable=True,
+    ),
+    _Meaning(
+        "{host} did not finish within {seconds} s.",
+        "Choose a faster model, or raise FINPOLICY_ANSWER_TIMEOUT.",
+        "silent",
+        r"\Alimit: whole",
+        retryable=True,
+    ),
+    _Meaning(
+        "{host} did not complete its answer within {seconds} s.",
+        "Check that it is running and {address} is right, or raise FINPOLICY_TIMEOUT.",
+        "silent",
+        r"\Alimit: piece",
+        retryable=True,
+    ),
+    _Meaning(
+        "{host} took no connection within {seconds} s.", _CHECK_SERVER, "silent", r"\Alimit", retryable=True
+    ),
+    # Why no connection is made, by the transport's words.
+    _Meaning(
+        "{host} is not connected to{words}", "Check {address}.", "unreachable", r"\Arefused", retryable=True
+    ),
+    _Meaning(
+        "No server is called {host}.",
+        "Look for a typing error in {address}, or check the network.",
+        "unreachable",
+        r"\Aunreachable.*(?:name is not known|name or service|name resolution|nodename nor servname)",
+        retryable=True,
+    ),
+    _Meaning(
+        "{host} has a certificate that this machine does not trust.",
+        "Check {address}.",
+        "unreachable",
+        r"\Aunreachable.*CERTIFICATE_VERIFY_FAILED",
+        retryable=True,
+    ),
+    _Meaning(
+        "{host} does not answer by https.",
+        "Check {address}; local servers often need http://.",
+        "unreachable",
+        r"\Aunreachable.*\bSSL\b",
+        retryable=True,
+    ),
+    _Meaning(
+        "Nothing answers at {scheme}://{host}.",
+        "Is the server running? If it is, check {address}.",
+        "unreachable",
+        r"\Aunreachable",
+        retryable=True,
+    ),
+    _Meaning("{host} broke off the connection{words}", _CHECK_SERVER, "", r"\Abroken", retryable=True),
+    _Meaning(
+        "{host} sent something that is not a model's answer.",
+        _CHECK_ADDRESS,
+        "",
+        r"\Ano answer",
+        retryable=True,
+    ),
+    _Meaning("{host} asks for a key, and none is set{status}.", "Set {key}.", "key", r"\Ano key"),
     _Meaning(
         "The prompt is too long for the model at {host}{status}{words}",
         "Lower FINPOLICY_CONTEXT_TOKENS.",
@@ -142,73 +223,6 @@ _MEANINGS = (
     _Meaning("{host} reported an error{words}", "", statuses={0}, retryable=True),
     _Meaning("{host} rejected the request{status}{words}", "Check {setting}.", statuses=range(1_000)),
 )
-# The limits that an endpoint met, see `Timeouts.left`. Whoever sent a word is at the right address; a model
-# that reads a prompt has sent none yet.
-_SILENT = {
-    limit: _Meaning(text, hint, "silent", retryable=True)
-    for limit, text, hint in (
-        (
-            "first",
-            "{host} sent nothing within {seconds} s.",
-            (
-                "A model on a CPU may need minutes to read the prompt: lower FINPOLICY_CONTEXT_TOKENS, or "
-                "raise FINPOLICY_FIRST_WORD_TIMEOUT (unset, it is five times FINPOLICY_TIMEOUT). If that "
-                "does not help, check {address}."
-            ),
-        ),
-        (
-            "between",
-            "{host} sent nothing more for {seconds} s.",
-            "Check that it is running, or raise FINPOLICY_TIMEOUT.",
-        ),
-        (
-            "whole",
-            "{host} did not finish within {seconds} s.",
-            "Choose a faster model, or raise FINPOLICY_ANSWER_TIMEOUT.",
-        ),
-        (
-            "piece",
-            "{host} did not complete its answer within {seconds} s.",
-            "Check that it is running and {address} is right, or raise FINPOLICY_TIMEOUT.",
-        ),
-    )
-}
-_CHECK_SERVER = "Check that the server is running, and that {address} is right."
-_NO_CONNECTION = _Meaning(
-    "{host} took no connection within {seconds} s.", _CHECK_SERVER, "silent", retryable=True
-)
-_NO_ANSWER = _Meaning("{host} sent something that is not a model's answer.", _CHECK_ADDRESS, retryable=True)
-_NO_KEY = _Meaning("{host} asks for a key, and none is set{status}.", "Set {key}.", "key")
-_NOT_ALLOWED = _Meaning(
-    "{host} is not connected to{words}", "Check {address}.", "unreachable", retryable=True
-)
-_BROKEN = _Meaning("{host} broke off the connection{words}", _CHECK_SERVER, retryable=True)
-# Why no connection is made, by the transport's words.
-_UNREACHABLE = tuple(
-    _Meaning(text, hint, "unreachable", words, retryable=True)
-    for words, text, hint in (
-        (
-            "name is not known|name or service|name resolution|nodename nor servname",
-            "No server is called {host}.",
-            "Look for a typing error in {address}, or check the network.",
-        ),
-        (
-            "CERTIFICATE_VERIFY_FAILED",
-            "{host} has a certificate that this machine does not trust.",
-            "Check {address}.",
-        ),
-        (
-            r"\bSSL\b",
-            "{host} does not answer by https.",
-            "Check {address}; local servers often need http://.",
-        ),
-        (
-            "",
-            "Nothing answers at {scheme}://{host}.",
-            "Is the server running? If it is, check {address}.",
-        ),
-    )
-)
 
 
 class EndpointError(ModelError):
@@ -260,22 +274,19 @@ def explain_failure(error: Exception, settings: Settings, *, model_setting: str)
     """
     import httpx2
 
-    names = {kind.__name__ for kind in type(error).__mro__}  # the same in both clients
-    if "APITimeoutError" in names or isinstance(error, httpx2.TimeoutException):
-        limit = str(error.__cause__ if "APITimeoutError" in names else error)
+    said: Any = error
+    cause = error if isinstance(error, httpx2.HTTPError) else error.__cause__ or error
+    if isinstance(cause, httpx2.TimeoutException):
+        limit = str(cause)
         known = {"first": settings.first_word_seconds, "whole": settings.answer_timeout}
-        seconds = known.get(limit, settings.timeout)
-        return _explained(_SILENT.get(limit, _NO_CONNECTION), settings, {"seconds": f"{seconds:g}"})
-    if "APIConnectionError" in names or isinstance(error, httpx2.HTTPError):
-        return _explain_connection(error.__cause__ or error, settings)
-    if "APIStatusError" in names:
-        status: Any = error
-        body = status.body if words_of_body(status.body) else status.message
-        wait = _retry_after(status.response.headers)
-        return explain_body(body, settings, model_setting=model_setting, status=status.status_code, wait=wait)
-    if "APIError" in names:
-        return explain_body(getattr(error, "body", None) or str(error), settings, model_setting=model_setting)
-    return _explained(_NO_ANSWER, settings, {})
+        return _explained(f"limit: {limit}", settings, seconds=f"{known.get(limit, settings.timeout):g}")
+    if isinstance(cause, httpx2.HTTPError | OSError):
+        return _explain_connection(cause, settings)
+    if hasattr(error, "body"):  # of an error that came as an answer, of both clients
+        body, status = said.body if words_of_body(said.body) else said.message, status_of(error)
+        wait = _retry_after(said.response.headers) if status else 0.0
+        return explain_body(body, settings, model_setting=model_setting, status=status, wait=wait)
+    return _explained("no answer", settings)
 
 
 def explain_body(
@@ -286,42 +297,47 @@ def explain_body(
     body: its JSON or text. status: of the answer, 0 for an event. wait: seconds that it asks for.
     """
     words = words_of_body(body)
+    happened = f"said:\n{words}\n{_codes_of(body)}"
     if status == 401 and not key_of(settings):
-        meaning = _NO_KEY
-    else:
-        meaning = _meaning(_MEANINGS, f"{words}\n{_codes_of(body)}", status)
-    filled = {"status": f" (status {status})" if status else "", "setting": model_setting, "words": "."}
-    filled["model"] = settings.chat_model if model_setting == CHAT_MODEL else settings.embedding_model
-    if words and _shows_words(settings):
-        filled["words"] = f": {clean_text(words, settings)}"
-    error = _explained(meaning, settings, filled)
-    if meaning.retryable and wait > LONGEST_WAIT_SECONDS:
-        error.hint = f"It asks you to wait {wait:.0f} s."
-    elif meaning.retryable and status:
-        error.wait = wait
-    return error
+        happened = "no key"
+    model = settings.chat_model if model_setting == CHAT_MODEL else settings.embedding_model
+    filled = {"status": f" (status {status})" if status else "", "setting": model_setting, "model": model}
+    filled["words"] = _shown(words, settings)
+    return _explained(happened, settings, status, wait if status else None, **filled)
 
 
-def _meaning(meanings: tuple[_Meaning, ...], words: str, status: int) -> _Meaning:
-    """Returns the first that fits; the last one always does."""
-    for meaning in meanings:
-        if status in meaning.statuses or (
-            meaning.words and re.search(meaning.words, words, re.IGNORECASE | re.MULTILINE)
-        ):
-            return meaning
-    return meanings[-1]
+def _explained(
+    happened: str, settings: Settings, code: int = -1, wait: float | None = None, **filled: str
+) -> EndpointError:
+    """Explains what happened by the first meaning that fits; the last one always does.
 
-
-def _explained(meaning: _Meaning, settings: Settings, filled: Mapping[str, str]) -> EndpointError:
-    """Fills in a meaning's words. filled: what `settings` do not tell."""
+    code: the status of an answer, 0 of an event. wait: see EndpointError.
+    filled: what `settings` do not tell.
+    """
+    for meaning in _MEANINGS:
+        pattern = meaning.words
+        if code in meaning.statuses or (pattern and re.search(pattern, happened, _IN_ANY_LINE)):
+            break
     known = {
         "host": endpoint_host(settings),
         "address": address_variable(settings),
         "key": key_variable(settings),
+        "scheme": urlsplit(tidied(endpoint_url(settings))).scheme,
+        "status": "",
         **filled,
     }
     message, hint = meaning.text.format(**known), meaning.hint.format(**known)
-    return EndpointError(message, hint=hint, retryable=meaning.retryable, kind=meaning.kind)
+    error = EndpointError(message, hint=hint, retryable=meaning.retryable, kind=meaning.kind)
+    if meaning.retryable and wait and wait > LONGEST_WAIT_SECONDS:
+        error.hint = f"It asks you to wait {wait:.0f} s."
+    elif meaning.retryable:
+        error.wait = wait
+    return error
+
+
+def status_of(error: Exception) -> int:
+    """Returns the status of an endpoint's refusal, 0 for another failure."""
+    return int(getattr(error, "status_code", 0))
 
 
 def refusal_of(error: BaseException) -> str:
@@ -376,31 +392,26 @@ def _codes_of(body: object) -> str:
 def _explain_connection(cause: BaseException, settings: Settings) -> EndpointError:
     import httpx2
 
-    said, words = str(cause), "."
+    said = str(cause)
+    happened, words = f"broken: {said}", _shown(said.rstrip("."), settings) + "."
     if reason := refusal_of(cause):
-        meaning, words = _NOT_ALLOWED, f": {reason.rstrip('.')}."
+        happened, words = "refused", f": {reason}"
     elif isinstance(cause, httpx2.ConnectError):
-        meaning = _meaning(_UNREACHABLE, said, -1)
-    else:
-        meaning = _BROKEN
-        # For a dying server the transport's own words say less than these; for a server that does not speak
-        # HTTP they quote what it sent.
-        died = isinstance(cause, httpx2.RemoteProtocolError) and _DIED in said
-        if not died and _shows_words(settings):
-            words = f": {clean_text(said, settings).rstrip('.')}."
-    scheme = urlsplit(tidied(endpoint_url(settings))).scheme
-    error = _explained(meaning, settings, {"words": words, "scheme": scheme})
-    error.wait = 0
-    return error
+        happened = f"unreachable: {said}"
+    elif _DIED in said:
+        # The transport's own words say less of a dying server than ours; of one that does not speak HTTP they
+        # quote what it sent.
+        words = "."
+    return _explained(happened, settings, wait=0, words=words)
 
 
-def _shows_words(settings: Settings) -> bool:
-    """Tells whether an endpoint's error text is shown.
+def _shown(words: str, settings: Settings) -> str:
+    """Returns an endpoint's words as they stand in a message.
 
-    Not if a user chose the endpoint: pointed at something that is no model, the server would show users what
-    only it can reach.
+    If a user chose the endpoint they are left out: pointed at something that is no model, the server would
+    show users what only it can reach.
     """
-    return not settings.endpoint_rule
+    return "." if settings.endpoint_rule or not words else f": {clean_text(words, settings)}"
 
 
 def clean_text(text: str, settings: Settings) -> str:

@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     from httpx2 import BaseTransport
     from openai import OpenAI
 
-__all__ = ["check_endpoint", "checked_addresses", "connect_by", "open_client", "web_transport"]
+__all__ = ["check_endpoint", "checked_addresses", "checked_transport", "connect_by", "open_client"]
 
 # 2,048 vectors of 3,072 numbers, the largest possible answer, take 100 MB as text.
 MOST_ANSWER_BYTES = 128 * 2**20
@@ -118,7 +118,7 @@ def open_client(settings: Settings, patience: Timeouts | None = None) -> OpenAI 
     _check_key(address, settings)
     # The connection itself knows how long it may be read.
     timeout = httpx2.Timeout(None, connect=settings.timeout)
-    transport = _bounded_transport(settings, patience or Timeouts.for_one_piece(settings))
+    transport = checked_transport(settings, patience)
     http = httpx2.Client(timeout=timeout, follow_redirects=False, transport=transport)
     # Local servers ignore the placeholder for a key. Empty strings keep the client from looking in the
     # environment.
@@ -136,14 +136,6 @@ def open_client(settings: Settings, patience: Timeouts | None = None) -> OpenAI 
     if address.api_version:
         options["default_query"] = {"api-version": address.api_version}
     return OpenAI(api_key=key, admin_api_key="", base_url=address.base, **options)
-
-
-def web_transport(settings: Settings) -> BaseTransport:
-    """Returns a transport for one request to `settings.base_url`, with the checks of `open_client`.
-
-    `settings.timeout` limits the whole answer.
-    """
-    return _bounded_transport(settings, Timeouts.for_one_piece(settings))
 
 
 def _check_key(address: Address, settings: Settings) -> None:
@@ -170,11 +162,12 @@ def _check_key(address: Address, settings: Settings) -> None:
         )
 
 
-def _bounded_transport(settings: Settings, patience: Timeouts) -> BaseTransport:
-    """Returns a transport that limits answers in size and time, whatever the endpoint sends."""
+def checked_transport(settings: Settings, patience: Timeouts | None = None) -> BaseTransport:
+    """Returns a transport to `settings.base_url` with the checks and limits of `open_client`."""
     import httpx2
 
-    most, longest = (MOST_ANSWER_BYTES,) * 2 if patience.in_one_piece else (MOST_WORDS_BYTES, LONGEST_EVENT)
+    limits = patience or Timeouts.for_one_piece(settings)
+    most, longest = (MOST_ANSWER_BYTES,) * 2 if limits.in_one_piece else (MOST_WORDS_BYTES, LONGEST_EVENT)
 
     class Bounded(httpx2.SyncByteStream):
         def __init__(self, inner: httpx2.SyncByteStream) -> None:
@@ -196,10 +189,10 @@ def _bounded_transport(settings: Settings, patience: Timeouts) -> BaseTransport:
     class Transport(httpx2.HTTPTransport):
         def __init__(self) -> None:
             super().__init__()
-            connect_by(self, _checked_backend(settings, patience))
+            connect_by(self, _checked_backend(settings, limits))
 
         def handle_request(self, request: httpx2.Request) -> httpx2.Response:
-            patience.begin()
+            limits.begin()
             for name in set(request.headers) - SENT_HEADERS:
                 del request.headers[name]
             if "api-key" in request.headers:  # Azure's, instead of the usual header

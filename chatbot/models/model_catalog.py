@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping
-from contextlib import contextmanager, suppress
+from collections.abc import Mapping
+from contextlib import suppress
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, TypeAlias
 
@@ -86,7 +86,8 @@ def list_models(settings: Settings) -> list[ListedModel]:
     """
     if settings.endpoint_rule == "public" and provider_by_host(address_of(settings).base) is None:
         return []
-    with _opened(settings, LIST_SECONDS) as endpoint:
+    with open_client(settings.hurried(LIST_SECONDS)) as client:
+        endpoint = _Endpoint(client, settings)
         rows = endpoint.models()
         others = set[object]()
         if any(row.get("owned_by") == "organization_owner" for row in rows):  # of LM Studio
@@ -122,7 +123,8 @@ def context_of(settings: Settings) -> int | None:
     if client_of(settings) == "openai" and not settings.base_url and not settings.provider:
         return 0  # OpenAI's own list tells none
     model = settings.chat_model
-    with suppress(ModelError), _opened(settings, CONTEXT_SECONDS) as endpoint:
+    with suppress(ModelError), open_client(settings.hurried(CONTEXT_SECONDS)) as client:
+        endpoint = _Endpoint(client, settings)
         row = _entry(endpoint.models(), model, "id")
         if told := _context(row):
             return told
@@ -144,15 +146,13 @@ class _Endpoint:
 
     def models(self) -> list[Row]:
         """Returns the entries of its list. Raises EndpointError if there is none."""
+        paths = ["/models", "/v1/models"][: 1 if address_of(self._settings).has_version else 2]
         if client_of(self._settings) == "anthropic":
             paths = ["/v1/models?limit=1000"]
-        else:
-            paths = ["/models", "/v1/models"][: 1 if address_of(self._settings).has_version else 2]
         failure = EndpointError("The list of models cannot be read.", kind="path")
         for path in paths:
             try:
-                with explaining(self._settings):
-                    rows = _list_in(self._client.get(path, cast_to=object))
+                rows = _list_in(self._asked(path))
             except EndpointError as error:
                 failure = error
             else:
@@ -162,22 +162,19 @@ class _Endpoint:
 
     def told(self, path: str, body: Row | None = None) -> object:
         """Returns the JSON at a path of a program's own interface, None if it fails. Posts a body."""
-        address = address_of(self._settings).base.removesuffix("/v1") + path
-        with suppress(EndpointError), explaining(self._settings):
-            if body is None:
-                return self._client.get(address, cast_to=object)
-            return self._client.post(address, body=body, cast_to=object)
+        with suppress(EndpointError):
+            return self._asked(address_of(self._settings).base.removesuffix("/v1") + path, body)
         return None
 
     def rows(self, path: str) -> list[Row]:
         """Returns the entries of a list there."""
         return _list_in(self.told(path)) or []
 
-
-@contextmanager
-def _opened(settings: Settings, seconds: float) -> Iterator[_Endpoint]:
-    with open_client(settings.hurried(seconds)) as client:
-        yield _Endpoint(client, settings)
+    def _asked(self, path: str, body: Row | None = None) -> object:
+        with explaining(self._settings):
+            if body is None:
+                return self._client.get(path, cast_to=object)
+            return self._client.post(path, body=body, cast_to=object)
 
 
 def _list_in(listed: object) -> list[Row] | None:
@@ -194,12 +191,11 @@ def _listed(row: Row, settings: Settings) -> ListedModel:
     name = row.get("id") or row.get("name")
     shown = clean_text(name, settings) if isinstance(name, str) else ""
     kind = row.get("type")
-    if shown != name or len(shown) > LONGEST_NAME or kind in {"embeddings", "embedding"}:
+    is_other = kind in {"embeddings", "embedding"} or any(part in shown.casefold() for part in _NO_CHAT)
+    if is_other or shown != name or len(shown) > LONGEST_NAME:
         return ListedModel("")
-    if any(part in shown.casefold() for part in _NO_CHAT):
-        return ListedModel("")
-    price_in, price_out = _prices(row.get("pricing"))
-    return ListedModel(shown, _context(row), _thinks(row), price_in, price_out)
+    prices = (_price(row.get("pricing"), name) for name in ("prompt", "completion"))
+    return ListedModel(shown, _context(row), _thinks(row), *prices)
 
 
 def _thinks(row: Row) -> bool | None:
@@ -214,18 +210,13 @@ def _thinks(row: Row) -> bool | None:
     return None
 
 
-def _prices(pricing: object) -> tuple[float | None, float | None]:
-    """The prices of a million tokens, of OpenRouter's list, which gives those of one."""
-    if not isinstance(pricing, dict):
-        return None, None
-    found: list[float | None] = []
-    for name in ("prompt", "completion"):
-        try:
-            price = float(str(pricing.get(name))) * 1e6
-        except ValueError:
-            price = -1.0
-        found.append(price if 0 <= price < 1e6 else None)
-    return found[0], found[1]
+def _price(pricing: object, name: str) -> float | None:
+    """The price of a million tokens, of OpenRouter's list, which gives that of one."""
+    try:
+        price = float(str(pricing.get(name) if isinstance(pricing, dict) else None)) * 1e6
+    except ValueError:
+        return None
+    return price if 0 <= price < 1e6 else None
 
 
 def _of_ollama(endpoint: _Endpoint, model: str) -> int | None:

@@ -45,11 +45,12 @@ __all__ = [
     "DIMENSION",
     "Encoder",
     "EncoderSpec",
-    "Packed",
+    "WordTable",
     "checked_file",
     "graph_path",
     "kept_folder",
     "model_folder",
+    "quantised",
 ]
 
 DIMENSION = 384
@@ -62,31 +63,26 @@ EPSILON = 1e-12
 # cosine to float32 is .989 there). With these levels one pair in nine million still overflows (.9975, against
 # .9978 for full weights without overflow).
 WEIGHT_LEVELS = 95
-TABLE_LEVELS = 127  # the word table is only looked up, never multiplied
 
 _CONTRIB = "com.microsoft"
-_CONTRIB_KINDS = frozenset({"Gelu", "QAttention", "DynamicQuantizeMatMul"})
+_CONTRIB_KINDS = frozenset({"Gelu", "QAttention", "DynamicQuantizeMatMul", "GatherBlockQuantized"})
 Array = NDArray[Any]
 Input: TypeAlias = str | Array | list[int]
 
 
 @dataclass(frozen=True, slots=True)
-class Packed:
-    """A table in blocks of 32 four-bit numbers, as it stands in a file.
+class WordTable:
+    """A table of whole numbers without sign, in blocks of a row that share a scale.
 
-    A number is (four bits - 8) * the block's scale. The first 16 are in the lower halves of the bytes.
+    A number stands for (itself - 2 ** (bits - 1)) * the block's scale.
 
-    halves: (rows, blocks, 16) bytes.
-    scales: (rows, blocks, 1), float16.
+    numbers: (rows, bytes of a row), uint8; of four bits, the first of two is in the lower half of a byte.
+    scales: (rows, blocks), float32.
     """
 
-    halves: NDArray[np.uint8]
-    scales: NDArray[np.float16]
-
-    def numbers(self) -> NDArray[np.float32]:
-        """Returns the table itself, (rows, columns)."""
-        whole = np.concatenate([self.halves & 15, self.halves >> 4], axis=-1).astype(np.float32) - 8
-        return (whole * self.scales.astype(np.float32)).reshape(len(whole), -1)
+    numbers: Array
+    scales: Array
+    bits: int
 
 
 @dataclass(frozen=True, slots=True)
@@ -95,7 +91,7 @@ class EncoderSpec:
 
     name: how fingerprints and the graph's file begin.
     package, folder: where its files are, in a package that is not imported.
-    files: name -> sha256, the weights first.
+    files: name -> sha256: of the weights, then of the tokenizer, which may be in the same file.
     lock: the file beside this module with the package's version and hashes, for pip.
     setup: the command that downloads the files.
     builder: raised with every change to the graph's arithmetic, as vectors of two builders must not be mixed.
@@ -103,7 +99,7 @@ class EncoderSpec:
     max_tokens: of a text with all special tokens and the prefix.
     prefixes: what stands before a passage and before a query.
     weights: makes BERT's tensors from the checked file of weights, by the names of its checkpoint, float32. A
-        matrix has the shape (outputs, inputs); the word table may be Packed.
+        matrix has the shape (outputs, inputs); that of the words is a WordTable.
     tokenizer: makes the tokenizer from its checked file.
     """
 
@@ -123,29 +119,9 @@ class EncoderSpec:
     prefix_tokens: int = 0
 
     @property
-    def setup_hint(self) -> str:
-        """What to do if the files are missing or damaged."""
-        return f"Run `{self.setup}`."
-
-    @property
-    def weights_file(self) -> str:
-        """The name of the file of weights."""
-        return next(iter(self.files))
-
-    @property
-    def tokenizer_file(self) -> str:
-        """The name of the tokenizer's file, which may be the same file."""
-        return list(self.files)[-1]
-
-    @property
     def graph_key(self) -> str:
         """The key of the graph's arithmetic."""
-        return f"{self.files[self.weights_file][:12]}-b{self.builder}"
-
-    @property
-    def file_key(self) -> str:
-        """The key of the graph's file."""
-        return f"{self.graph_key}-{self.form}"
+        return f"{next(iter(self.files.values()))[:12]}-b{self.builder}"
 
     @property
     def text_tokens(self) -> int:
@@ -165,7 +141,7 @@ class Encoder:
     def __init__(self, spec: EncoderSpec, cache: Path, folder: Path | None = None) -> None:
         folder = folder or model_folder(spec, cache)
         self._spec = spec
-        self._tokenizer = spec.tokenizer(checked_file(spec, folder, spec.tokenizer_file))
+        self._tokenizer = spec.tokenizer(checked_file(spec, folder, [*spec.files][-1]))
         self._session = _session(spec, cache, folder)
         # A text is usually measured just before it is embedded.
         self._encoded = lru_cache(ENCODED_KEPT)(lambda text: self._tokenizer.encode(encodable(text)))
@@ -213,7 +189,7 @@ def model_folder(spec: EncoderSpec, cache: Path) -> Path:
     if package is None or not package.submodule_search_locations:
         name = spec.package.replace("_", "-")
         raise ModelError(
-            f"The package {name} with the embedded model is not installed.", hint=spec.setup_hint
+            f"The package {name} with the embedded model is not installed.", hint=f"Run `{spec.setup}`."
         )
     return Path(package.submodule_search_locations[0]) / spec.folder
 
@@ -229,20 +205,21 @@ def checked_file(spec: EncoderSpec, folder: Path, name: str) -> Path:
             found = hashlib.file_digest(file, "sha256").hexdigest()
     except OSError as error:
         raise ModelError(
-            f"The embedded model's file {str(path)!r} cannot be read: {error.strerror}.", hint=spec.setup_hint
+            f"The embedded model's file {str(path)!r} cannot be read: {error.strerror}.",
+            hint=f"Run `{spec.setup}`.",
         ) from error
     if found != spec.files[name]:
         raise ModelError(
             f"The embedded model's file {str(path)!r} is not the expected one: its sha256 starts with "
             f"{found[:12]}.",
-            hint=spec.setup_hint,
+            hint=f"Run `{spec.setup}`.",
         )
     return path
 
 
 def graph_path(spec: EncoderSpec, cache: Path) -> Path:
     """Returns where in `cache` the built graph is, or would be."""
-    return cache / f"{spec.name}-{spec.file_key}.onnx"
+    return cache / f"{spec.name}-{spec.graph_key}-{spec.form}.onnx"
 
 
 def _session(spec: EncoderSpec, cache: Path, folder: Path) -> InferenceSession:
@@ -263,7 +240,7 @@ def _session(spec: EncoderSpec, cache: Path, folder: Path) -> InferenceSession:
             failure = error
     raise ModelError(
         f"The embedded model's graph {str(path)!r} cannot be used.",
-        hint=f"Remove that file. {spec.setup_hint}",
+        hint=f"Remove that file. Run `{spec.setup}`.",
     ) from failure
 
 
@@ -287,7 +264,7 @@ def _build(spec: EncoderSpec, folder: Path) -> bytes:
     """Returns the whole graph, serialised: 22 MB for MiniLM."""
     from onnx import TensorProto, helper
 
-    graph = _Graph(spec, spec.weights(checked_file(spec, folder, spec.weights_file)))
+    graph = _Graph(spec, spec.weights(checked_file(spec, folder, next(iter(spec.files)))))
     place = graph.add("Reshape", "text", [1])
     ends = [graph.add("Gather", "bounds", at) for at in (place, graph.add("Add", place, [1]))]
     graph.vector(graph.add("Unsqueeze", graph.add("Slice", "tokens", *ends), [0]))
@@ -315,7 +292,7 @@ def _build(spec: EncoderSpec, folder: Path) -> bytes:
     return data
 
 
-def _quantised(table: Array, *, levels: int, axis: int) -> tuple[Array, Array]:
+def quantised(table: Array, *, levels: int, axis: int) -> tuple[Array, Array]:
     """Returns whole numbers in [-levels, levels] and the scale of each row or column.
 
     The table equals numbers * scales.
@@ -387,26 +364,13 @@ class _Graph:
             self._weights[f"embeddings.{name}_embeddings.weight"]
             for name in ("word", "position", "token_type")
         )
-        if isinstance(table, Packed):
-            found = self._unpacked(table, ids)
-        else:
-            words, scales = _quantised(table, levels=TABLE_LEVELS, axis=1)
-            numbers = self.add("Cast", self.add("Gather", words, ids), to=1)
-            found = self.add("Mul", numbers, self.add("Gather", scales, ids))
+        size = DIMENSION // table.scales.shape[1]
+        how = {"bits": table.bits, "block_size": size, "quantize_axis": 1}
+        found = self.add("GatherBlockQuantized", table.numbers, ids, table.scales, **how)
         # A text is one segment, so the first row of the segment table belongs to every position.
         length = self.add("Shape", ids, start=1, end=2)
         placed = self.add("Slice", places[: self._spec.max_tokens] + segments[:1], [0], length, [0])
         return self._normalised(self.add("Add", found, placed), "embeddings.LayerNorm")
-
-    def _unpacked(self, table: Packed, ids: str) -> str:
-        """Keeps a table in four bits, which is exact and half as large as in eight."""
-        halves = self.add("Gather", table.halves, ids)
-        lower = self.add("BitwiseAnd", halves, np.array([15], np.uint8))
-        upper = self.add("BitShift", halves, np.array([4], np.uint8), direction="RIGHT")
-        whole = self.add("Cast", self.add("Concat", lower, upper, axis=-1), to=1)
-        centred = self.add("Sub", whole, np.array([8], np.float32))
-        scales = self.add("Cast", self.add("Gather", table.scales, ids), to=1)
-        return self.add("Reshape", self.add("Mul", centred, scales), [0, 0, -1])
 
     def _attention(self, x: str, prefix: str) -> str:
         numbers, scales, zeros, bias = self._matrix(
@@ -437,7 +401,7 @@ class _Graph:
         """
         matrix = np.concatenate([self._weights[f"{name}.weight"] for name in names])
         bias = np.concatenate([self._weights[f"{name}.bias"] for name in names])
-        numbers, scales = _quantised(matrix.T, levels=WEIGHT_LEVELS, axis=0)
+        numbers, scales = quantised(matrix.T, levels=WEIGHT_LEVELS, axis=0)
         return numbers, scales[0], np.zeros(len(matrix), np.int8), bias
 
     def _normalised(self, x: str, prefix: str) -> str:

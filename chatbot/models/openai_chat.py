@@ -18,10 +18,9 @@ from chatbot.models.chat import (
     PromptSource,
     content_type,
     is_count,
-    status_of,
     words_of_error,
 )
-from chatbot.models.endpoint_errors import CHAT_MODEL, EndpointError, explain_body
+from chatbot.models.endpoint_errors import CHAT_MODEL, EndpointError, explain_body, status_of
 from chatbot.models.tokens import encodable
 from chatbot.models.tool_calls import PICTURE, CallPiece, OfferedTool, ToolRound
 from chatbot.settings import Settings

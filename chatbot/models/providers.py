@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from functools import cache
 from pathlib import Path
 from urllib.parse import urlsplit
 
@@ -48,7 +47,6 @@ class Provider:
         return urlsplit(self.address).hostname or ""
 
 
-@cache
 def _read() -> dict[str, Provider]:
     lines = Path(__file__).with_name("providers.tsv").read_text("utf-8").splitlines()
     found = {}

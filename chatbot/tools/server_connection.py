@@ -58,11 +58,7 @@ class ServerConnection:
                 return self._unchanged
             if self._failed is not None and time.monotonic() < self._failed_at + PAUSE_SECONDS:
                 raise self._failed
-            try:
-                await self._open()
-            except ToolError as error:
-                self._failed, self._failed_at = error, time.monotonic()
-                raise
+            await self._open()
             return self._unchanged
 
     def complaints(self) -> list[ToolError]:
@@ -155,8 +151,7 @@ class ServerConnection:
                 ready.cancel()
 
     def _streams(self) -> AbstractAsyncContextManager[Any]:
-        from chatbot.tools.called_server import called_server
-        from chatbot.tools.started_server import started_server
+        from chatbot.tools.server_streams import called_server, started_server
 
         if self.entry.url:
             return called_server(self.entry, self._settings)

@@ -7,8 +7,7 @@ import streamlit as st
 from chatbot.app.app_context import AppContext
 from chatbot.errors import ProjectError, SettingsError
 from chatbot.models.addresses import endpoint_host
-from chatbot.models.connecting import Connection
-from chatbot.models.local_models import LocalModels, RunningProgram
+from chatbot.models.connecting import Connection, LocalModels, RunningProgram
 from chatbot.models.providers import PROVIDERS, Provider
 from chatbot.settings import Settings
 from chatbot.ui import session

@@ -4,12 +4,10 @@ processes.
 
 import json
 import os
-import pty
 import sqlite3
 import subprocess
 import sys
 import time
-from collections.abc import Sequence
 from contextlib import closing
 from pathlib import Path
 from typing import Any, TypeAlias
@@ -23,6 +21,7 @@ from chatbot.store.library import Library, Upload
 from chatbot.store.lock import StoreLock
 from tests.case_rows import case_rows
 from tests.commands import run as run_command
+from tests.commands import run_at_terminal
 from tests.fakes import HashEmbedder
 from tests.pdfs import make_pdf
 from tests.stores import read_now
@@ -110,10 +109,6 @@ def test_the_password_is_stored_nowhere(home: Path) -> None:
     kept = [path for path in home.rglob("*") if path.is_file() and path.suffix != ".pdf"]
     assert kept
     assert not any(b"sesame" in path.read_bytes() for path in kept)
-
-
-def test_list_names_each_document_with_its_state(home: Path) -> None:
-    assert states(home) == {"Rules.pdf": "ready", "Locked.pdf": "ready"}
 
 
 def test_search_prints_pages_best_first(home: Path) -> None:
@@ -212,8 +207,9 @@ def test_strategies_are_shown_side_by_side(home: Path) -> None:
 
 def test_remove_and_restore(home: Path) -> None:
     assert run(home, "remove", "Locked.pdf").returncode == 0
-    assert states(home)["Locked.pdf"] == "removed"
+    assert states(home) == {"Rules.pdf": "ready", "Locked.pdf": "removed"}
     assert run(home, "restore", "Locked.pdf").returncode == 0
+    assert states(home)["Locked.pdf"] == "ready"
 
 
 # The exit code, what is said, and the words of the command, parted by commas.
@@ -234,10 +230,18 @@ BAD_INPUT = """
 2 | invalid choice | frobnicate
 2 | magic | search, x, --mode, magic
 """
+ODD_INPUT = [
+    (1, "empty", "ask, "),
+    (1, "100,000 characters", "ask, " + "x" * 100_000),
+    (2, "1 to 10000", "search, debt, -k, " + "9" * 5_000),
+    (1, "no document", "remove, \udcff"),
+]
 
 
-@pytest.mark.parametrize(("code", "said", "command"), case_rows(BAD_INPUT))
-def test_bad_input_is_one_clear_line(home: Path, command: str, code: str, said: str) -> None:
+@pytest.mark.parametrize(
+    ("code", "said", "command"), [*case_rows(BAD_INPUT), *ODD_INPUT], ids=lambda value: str(value)[:40]
+)
+def test_bad_input_is_one_clear_line(home: Path, code: str | int, said: str, command: str) -> None:
     done = run(home, *command.split(", "))
     assert done.returncode == int(code)
     assert said in done.stdout + done.stderr
@@ -258,23 +262,6 @@ def test_a_store_that_cannot_be_written_is_named(tmp_path: Path) -> None:
     done = run(tmp_path / "file", "search", "debt")
     assert done.returncode == 3
     assert "FINPOLICY_HOME" in done.stderr
-
-
-ODD_INPUT = [
-    (["ask", ""], 1, "empty"),
-    (["ask", "x" * 100_000], 1, "100,000 characters"),
-    (["search", "debt", "-k", "9" * 5_000], 2, "1 to 10000"),
-    (["remove", "\udcff"], 1, "no document"),
-]
-
-
-@pytest.mark.parametrize(
-    ("arguments", "code", "said"), ODD_INPUT, ids=["empty", "long", "large", "undecodable"]
-)
-def test_odd_input_is_one_clear_line(home: Path, arguments: Sequence[str], code: int, said: str) -> None:
-    done = run(home, *arguments)
-    assert done.returncode == code
-    assert said in done.stdout + done.stderr
 
 
 def test_documents_cannot_write_to_the_terminal(tmp_path: Path) -> None:
@@ -322,33 +309,17 @@ def test_rebuild_makes_a_store_anew_from_the_copies(tmp_path: Path) -> None:
     assert list(catalogue.parent.glob("catalog.sqlite3.before-*"))
 
 
-def test_on_a_terminal_the_password_is_asked_for_by_the_documents_name(tmp_path: Path) -> None:
+def test_a_password_is_asked_for_or_the_way_to_give_it_is_named(
+    tmp_path: Path,
+) -> None:
     path = make_pdf(tmp_path / "Locked.pdf", PAGES, user_password="sesame")
-    command = [sys.executable, "-m", "chatbot", "add", str(path), "--json"]
-    ours, theirs = pty.openpty()
-    environment = {**os.environ, "FINPOLICY_HOME": str(tmp_path / "home")}
-    with subprocess.Popen(
-        command,
-        env=environment,
-        stdin=theirs,
-        stderr=theirs,
-        stdout=subprocess.PIPE,
-        text=True,
-        start_new_session=True,
-    ) as process:
-        os.close(theirs)
-        shown = ""
-        for password in ("wrong", "sesame"):
-            while "Password for Locked.pdf" not in shown:
-                shown += os.read(ours, 1000).decode()
-            shown = ""
-            os.write(ours, f"{password}\n".encode())
-        assert process.stdout
-        (line,) = [json.loads(text) for text in process.stdout]
-    os.close(ours)
-    assert process.returncode == 0
-    assert line["status"] == "added"
-    assert line["pages"] == 2
+    done = run(tmp_path / "home", "add", path)
+    assert done.returncode == 1
+    assert "--passwords FILE.tsv, with one line per file: file name, tab, password." in done.stdout
+    command = (tmp_path / "home", "add", path, "--json")
+    code, said = run_at_terminal(*command, prompt="Password for Locked.pdf", replies=["wrong", "sesame"])
+    line = json.loads(said)
+    assert (code, line["status"], line["pages"]) == (0, "added", 2)
 
 
 @pytest.mark.timed
@@ -411,10 +382,3 @@ def test_without_a_terminal_progress_is_a_line_now_and_then(
     with output.progress_bars() as progress:
         progress("Rules\x1b.pdf", "reading", 1_200, 3_000)
     assert capsys.readouterr().err == "reading Rules‹U+001B›.pdf: 1,200 of 3,000\n"
-
-
-def test_without_a_terminal_the_way_to_give_a_password_is_named(tmp_path: Path) -> None:
-    path = make_pdf(tmp_path / "Locked.pdf", PAGES, user_password="sesame")
-    done = run(tmp_path / "home", "add", path)
-    assert done.returncode == 1
-    assert "--passwords FILE.tsv, with one line per file: file name, tab, password." in done.stdout

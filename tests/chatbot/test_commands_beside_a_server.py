@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import os
-import pty
 import shutil
 import signal
 import socket
@@ -21,7 +20,7 @@ import pytest
 import chatbot
 from chatbot.cli.command_client import socket_path
 from tests.browser import Server, answered_by
-from tests.commands import run, run_in
+from tests.commands import run, run_at_terminal, run_in
 from tests.pdfs import make_pdf
 from tests.provider import Mute, Provider
 
@@ -264,29 +263,9 @@ def test_a_password_is_asked_for_at_the_commands_own_terminal(home: Path, tmp_pa
     done = run(home, "add", path, "--json")
     assert done.returncode == 1
     assert "password" in lines(done)[0]["error"]
-    ours, theirs = pty.openpty()
-    environment = {**os.environ, "FINPOLICY_HOME": str(home)}
-    command = [sys.executable, "-m", "chatbot", "add", str(path), "--json"]
-    with subprocess.Popen(
-        command,
-        env=environment,
-        stdin=theirs,
-        stderr=theirs,
-        stdout=subprocess.PIPE,
-        text=True,
-        start_new_session=True,
-    ) as process:
-        os.close(theirs)
-        for password in ("wrong", "sesame"):
-            shown = ""
-            while "Password for Locked.pdf" not in shown:
-                shown += os.read(ours, 1000).decode()
-            os.write(ours, f"{password}\n".encode())
-        assert process.stdout
-        (line,) = [json.loads(text) for text in process.stdout]
-    os.close(ours)
-    assert process.returncode == 0
-    assert line["status"] == "added"
+    command = (home, "add", path, "--json")
+    code, said = run_at_terminal(*command, prompt="Password for Locked.pdf", replies=["wrong", "sesame"])
+    assert (code, json.loads(said)["status"]) == (0, "added")
     assert run(home, "remove", "Locked.pdf", "--purge").returncode == 0
 
 

@@ -14,7 +14,7 @@ from pydantic import TypeAdapter
 from chatbot.answer.compare.comparison_entries import read_entry
 from chatbot.asking.question import Ask
 from chatbot.audit.builder import Occasion, audit_file
-from chatbot.audit.parser import read_file
+from chatbot.audit.record import read_file
 from chatbot.audit.verifier import DocumentSources, verify
 from chatbot.cli.arguments import main
 from chatbot.comparison import EntryPlace

@@ -157,7 +157,7 @@ def in_a_sentence(label: str, stated: Sequence[tuple[str, str]], whose: str = ""
         figures.append(f"{_SET_APART.sub('', figure)} ({short})")
     if len(heads) < len(figures):
         return ""
-    # Heads without a period do not say when it was, or whether it is: "Deficit ceiling (of GDP): 3.0% (Limit)."
+    # A head without a period does not say when it was: "Deficit ceiling (of GDP): 3.0% (Limit)."
     is_dated = all(find_periods(head) for head in heads)
     return f"{owned(whose, name)}{f' {verb}' if is_dated else ':'} {_listed(figures)}."
 

@@ -10,9 +10,8 @@ import sys
 from argparse import Namespace
 from typing import TYPE_CHECKING, Any
 
-from chatbot.cli.exit_codes import DONE, FAILED
 from chatbot.cli.memory_command import FEW, Action, file_actions
-from chatbot.cli.output import Lines, note, printed
+from chatbot.cli.output import DONE, FAILED, Lines, note, printed
 from chatbot.memory.cases.records import Case, case_fields
 from chatbot.memory.conversations.conversation_names import LOCAL
 from chatbot.memory.layers import counted

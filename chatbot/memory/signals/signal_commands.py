@@ -11,9 +11,8 @@ from argparse import Namespace
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING
 
-from chatbot.cli.exit_codes import DONE, FAILED
 from chatbot.cli.memory_command import FEW, Action
-from chatbot.cli.output import Lines, note, printed, say
+from chatbot.cli.output import DONE, FAILED, Lines, note, printed, say
 from chatbot.cli.served_command import resolved
 from chatbot.errors import NotFoundError, UsageError
 from chatbot.memory.conversations.conversation_names import LOCAL

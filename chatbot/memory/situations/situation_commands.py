@@ -11,9 +11,8 @@ from argparse import Namespace
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
-from chatbot.cli.exit_codes import strategy_list
 from chatbot.cli.memory_command import FEW, Action, file_actions
-from chatbot.cli.output import Lines, columns_text, note, printed
+from chatbot.cli.output import Lines, columns_text, note, printed, strategy_list
 from chatbot.memory.conversations.conversation_names import LOCAL
 from chatbot.memory.layers import counted
 from chatbot.serialize import fields_of

@@ -11,8 +11,8 @@ from typing import Any
 import httpx
 import pytest
 
-from chatbot.api import caller_turns, comparison_routes
-from chatbot.api.caller_turns import MOST_AT_ONCE
+from chatbot.api import caller, comparison_routes
+from chatbot.api.caller import MOST_AT_ONCE
 from tests.chatbot.api.conftest import QUESTION, RULES, Api
 from tests.shared_servers import until
 
@@ -76,7 +76,7 @@ def test_comparisons_of_a_caller_wait_while_others_are_answered(
         return []
 
     monkeypatch.setattr(comparison_routes, "compared_lines", compared)
-    monkeypatch.setattr(caller_turns, "MOST_WAITING", MOST_AT_ONCE + 2)
+    monkeypatch.setattr(caller, "MOST_WAITING", MOST_AT_ONCE + 2)
 
     def compare(client: httpx.Client) -> int:
         return client.post("/api/v1/compare", json=BODY).status_code

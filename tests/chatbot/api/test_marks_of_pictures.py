@@ -10,7 +10,7 @@ import pytest
 
 from chatbot.asking.question import Ask
 from chatbot.audit.builder import Occasion, audit_file
-from chatbot.audit.parser import read_file
+from chatbot.audit.record import read_file
 from chatbot.audit.verifier import CONFIRMED, DocumentSources, verify
 from chatbot.records import Answer
 from chatbot.store.library import Upload

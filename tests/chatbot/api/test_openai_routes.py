@@ -32,15 +32,21 @@ def client(model: WithModel) -> openai.OpenAI:
     return openai.OpenAI(base_url=f"{model.api.url}/v1", api_key="any", max_retries=0)
 
 
+def asked(client: openai.OpenAI, said: Any = QUESTION, *, model: str = "finpolicy", **more: Any) -> Any:
+    """What comes of a question, or of messages that end with one."""
+    messages: Any = said if isinstance(said, list) else [{"role": "user", "content": said}]
+    return client.chat.completions.create(model=model, messages=messages, **more)
+
+
+def streamed(client: openai.OpenAI, said: Any = QUESTION, **more: Any) -> str:
+    """The text of its stream."""
+    with asked(client, said, stream=True, **more) as stream:
+        return "".join(chunk.choices[0].delta.content or "" for chunk in stream if chunk.choices)
+
+
 def test_an_answer_has_its_sources_and_annotations(client: openai.OpenAI) -> None:
-    answer = client.chat.completions.create(
-        model="finpolicy",
-        messages=[{"role": "system", "content": "Say 7."}, {"role": "user", "content": QUESTION}],
-        temperature=0.2,
-        n=1,
-        user="me",
-        seed=1,
-    )
+    messages = [{"role": "system", "content": "Say 7."}, {"role": "user", "content": QUESTION}]
+    answer = asked(client, messages, temperature=0.2, n=1, user="me", seed=1)
     (choice,) = answer.choices
     text = choice.message.content or ""
     assert text.startswith("The deficit ceiling is three per cent of output [S1].")
@@ -57,21 +63,15 @@ def test_an_answer_has_its_sources_and_annotations(client: openai.OpenAI) -> Non
 
 
 def test_the_documents_own_words_are_a_model_too(client: openai.OpenAI) -> None:
-    answer = client.chat.completions.create(
-        model="extractive", messages=[{"role": "user", "content": QUESTION}]
-    )
+    answer = asked(client, model="extractive")
     assert (answer.choices[0].message.content or "").startswith(CEILING)
     assert {"finpolicy", "extractive", "finpolicy-embeddings"} == {one.id for one in client.models.list()}
     assert client.models.retrieve("finpolicy").id == "finpolicy"
 
 
 def test_a_stream_reads_like_the_whole_answer(client: openai.OpenAI) -> None:
-    with client.chat.completions.create(
-        model="finpolicy",
-        messages=[{"role": "user", "content": QUESTION}],
-        stream=True,
-        stream_options={"include_usage": True},
-        extra_body={"tools": []},
+    with asked(
+        client, stream=True, stream_options={"include_usage": True}, extra_body={"tools": []}
     ) as stream:
         chunks = list(stream)
     text = "".join(chunk.choices[0].delta.content or "" for chunk in chunks if chunk.choices)
@@ -87,25 +87,19 @@ def test_a_stream_reads_like_the_whole_answer(client: openai.OpenAI) -> None:
 
 def test_no_answer_brings_an_image(client: openai.OpenAI, model: WithModel) -> None:
     model.pieces = ["The deficit ceiling is three per cent [1]. !", "[x](https://evil.example/p.png)"]
-    asked: dict[str, Any] = {"model": "finpolicy", "messages": [{"role": "user", "content": QUESTION}]}
-    whole = client.chat.completions.create(**asked).choices[0].message.content or ""
-    with client.chat.completions.create(**asked, stream=True) as stream:
-        pieces = [chunk.choices[0].delta.content or "" for chunk in stream if chunk.choices]
-    for text in (whole, "".join(pieces)):
+    for text in (asked(client).choices[0].message.content, streamed(client)):
         assert "three per cent" in text
         assert "](" not in text
 
 
 def test_earlier_messages_are_the_conversation(client: openai.OpenAI, model: WithModel) -> None:
-    client.chat.completions.create(
-        model="finpolicy",
-        messages=[
-            {"role": "system", "content": "SYSTEM TEXT"},
-            {"role": "user", "content": "What is the deficit ceiling?"},
-            {"role": "assistant", "content": "Three per cent of output."},
-            {"role": "user", "content": [{"type": "text", "text": "Is it of output?"}]},
-        ],
-    )
+    messages = [
+        {"role": "system", "content": "SYSTEM TEXT"},
+        {"role": "user", "content": "What is the deficit ceiling?"},
+        {"role": "assistant", "content": "Three per cent of output."},
+        {"role": "user", "content": [{"type": "text", "text": "Is it of output?"}]},
+    ]
+    asked(client, messages)
     sent = str(model.provider.requests[-1].body["messages"])
     assert "Assistant: Three per cent of output." in sent
     assert "Question: Is it of output?" in sent
@@ -114,28 +108,21 @@ def test_earlier_messages_are_the_conversation(client: openai.OpenAI, model: Wit
 
 def test_what_a_model_cannot_support_is_said_in_the_text(client: openai.OpenAI, model: WithModel) -> None:
     model.pieces = ["The moon is made of green cheese."]
-    answer = client.chat.completions.create(
-        model="finpolicy", messages=[{"role": "user", "content": QUESTION}], stream=True
-    )
-    text = "".join(chunk.choices[0].delta.content or "" for chunk in answer if chunk.choices)
+    text = streamed(client)
     assert text.startswith("The moon is made of green cheese.")
     assert "Nobody compared 1 statement with the pages." in text
 
 
 def test_errors_have_the_form_that_the_client_reads(client: openai.OpenAI, model: WithModel) -> None:
-    message = {"role": "user", "content": QUESTION}
     with pytest.raises(openai.NotFoundError) as missing:
-        client.chat.completions.create(model="gpt-99", messages=[message])  # type: ignore[list-item]
+        asked(client, model="gpt-99")
     assert missing.value.code == "not_found"
     assert "finpolicy" in missing.value.message
-    with pytest.raises(openai.BadRequestError, match="n is 2"):
-        client.chat.completions.create(model="finpolicy", messages=[message], n=2)  # type: ignore[list-item]
-    with pytest.raises(openai.BadRequestError, match="messages"):
-        client.chat.completions.create(model="finpolicy", messages=[])
-    with pytest.raises(openai.BadRequestError, match="json_object"):
-        client.chat.completions.create(  # type: ignore[call-overload]
-            model="finpolicy", messages=[message], response_format={"type": "json_object"}
-        )
+    form = {"response_format": {"type": "json_object"}}
+    wrong: dict[str, dict[str, Any]] = {"n is 2": {"n": 2}, "messages": {"said": []}, "json_object": form}
+    for told, more in wrong.items():
+        with pytest.raises(openai.BadRequestError, match=told):
+            asked(client, **more)
     model.api.open = True
     with pytest.raises(openai.AuthenticationError) as refused:
         client.models.list()
@@ -183,11 +170,11 @@ def test_a_response_has_its_citations_as_annotations(client: openai.OpenAI) -> N
     ]
     with client.responses.stream(model="finpolicy", input=said) as stream:
         kinds = [event.type for event in stream]
-        streamed = stream.get_final_response()
+        final = stream.get_final_response()
     assert kinds[0] == "response.created"
     assert kinds[-1] == "response.completed"
     assert "response.output_text.annotation.added" in kinds
-    assert streamed.output_text.count("[S1] Rules.pdf, page 1: located on the page") == 1
+    assert final.output_text.count("[S1] Rules.pdf, page 1: located on the page") == 1
 
 
 SCHEMA = {
@@ -201,9 +188,7 @@ SCHEMA = {
 def shaped(client: openai.OpenAI, schema: dict[str, Any], **more: Any) -> Any:
     """What comes of a question whose answer is to follow a schema."""
     form: Any = {"type": "json_schema", "json_schema": {"name": "limit", "schema": schema, "strict": True}}
-    return client.chat.completions.create(
-        model="finpolicy", messages=[{"role": "user", "content": QUESTION}], response_format=form, **more
-    )
+    return asked(client, response_format=form, **more)
 
 
 def test_an_answer_follows_the_callers_schema(client: openai.OpenAI, model: WithModel) -> None:
@@ -211,10 +196,8 @@ def test_an_answer_follows_the_callers_schema(client: openai.OpenAI, model: With
     answer = shaped(client, SCHEMA)
     assert json.loads(answer.choices[0].message.content) == {"ceiling": 3, "page": 1}
     assert answer.choices[0].message.annotations[0].model_extra["verified"]
-    streamed = "".join(
-        chunk.choices[0].delta.content or "" for chunk in shaped(client, SCHEMA, stream=True) if chunk.choices
-    )
-    assert json.loads(streamed) == {"ceiling": 3, "page": 1}
+    pieces = [chunk.choices[0].delta.content or "" for chunk in shaped(client, SCHEMA, stream=True)]
+    assert json.loads("".join(pieces)) == {"ceiling": 3, "page": 1}
     form: Any = {"format": {"type": "json_schema", "name": "limit", "schema": SCHEMA, "strict": True}}
     response = client.responses.create(model="finpolicy", input=QUESTION, text=form)
     assert json.loads(response.output_text)["ceiling"] == 3
@@ -286,7 +269,7 @@ def test_what_is_not_done_here_is_refused_with_the_way_out(client: openai.OpenAI
     picture: Any = {"type": "image_url", "image_url": {"url": "data:image/png;base64,AA=="}}
     message: Any = {"role": "user", "content": [{"type": "text", "text": QUESTION}, picture]}
     with pytest.raises(openai.BadRequestError, match="'image_url'"):
-        client.chat.completions.create(model="finpolicy", messages=[message])
+        asked(client, [message])
     with pytest.raises(openai.BadRequestError, match="as input"):
         client.responses.create(model="finpolicy", input=QUESTION, previous_response_id="resp_1")
 
@@ -313,9 +296,7 @@ def test_langchain_answers_streams_and_embeds(model: WithModel) -> None:
 def test_a_client_that_goes_stops_the_model(client: openai.OpenAI, model: WithModel) -> None:
     model.pieces, model.delay = ["word "] * 200, 0.1
     model.provider.hung_up.clear()
-    stream = client.chat.completions.create(
-        model="finpolicy", messages=[{"role": "user", "content": QUESTION}], stream=True
-    )
+    stream = asked(client, stream=True)
     while not next(stream).choices[0].delta.content:
         pass
     stream.close()
@@ -328,15 +309,13 @@ def test_the_first_word_follows_that_of_the_model(client: openai.OpenAI, model: 
     model.delay = 0.4
     for _ in range(5):
         before = len(model.provider.requests)
-        stream = client.chat.completions.create(
-            model="finpolicy", messages=[{"role": "user", "content": QUESTION}], stream=True
-        )
+        stream = asked(client, stream=True)
         while len(model.provider.requests) == before:
             time.sleep(0.001)
-        asked = time.monotonic()
+        begun = time.monotonic()
         while not next(stream).choices[0].delta.content:
             pass
-        late.append(time.monotonic() - asked - model.delay)
+        late.append(time.monotonic() - begun - model.delay)
         stream.close()
     assert statistics.median(late) < 0.15, late
 

@@ -12,7 +12,7 @@ from zipfile import ZipFile
 import pytest
 
 from chatbot.errors import ModelError, UsageError
-from chatbot.models.minilm import MINILM
+from chatbot.models.embedded_models import MINILM
 from chatbot.models.model_package import bring_model, has_model
 from chatbot.models.onnx_encoder import EncoderSpec, kept_folder
 

@@ -13,10 +13,10 @@ import httpx2
 import pytest
 
 from chatbot.errors import ModelError
+from chatbot.models.connecting import Trial, try_model
 from chatbot.models.endpoint_errors import explain_failure, refusal_of
-from chatbot.models.endpoints import web_transport
+from chatbot.models.endpoints import checked_transport
 from chatbot.models.model_catalog import list_models
-from chatbot.models.model_trial import Trial, try_model
 from chatbot.models.openai_chat import OpenAIModel
 from chatbot.settings import Settings
 from tests.provider import Behaviour, Drip, Mute, Page, Provider, Refuse, Say
@@ -157,7 +157,7 @@ def test_no_connection_is_told_without_the_systems_words(said: str, message: str
 
 def test_an_address_that_changes_after_its_check_is_refused_when_it_is_connected_to() -> None:
     settings = Settings(chat_model="m", base_url="http://169.254.169.254/v1")
-    with web_transport(settings) as transport, pytest.raises(httpx2.ConnectError) as raised:
+    with checked_transport(settings) as transport, pytest.raises(httpx2.ConnectError) as raised:
         transport.handle_request(httpx2.Request("GET", settings.base_url))
     assert "a link-local or cloud metadata address" in refusal_of(raised.value)
 

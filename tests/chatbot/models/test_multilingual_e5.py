@@ -19,9 +19,9 @@ from chatbot.asking.question import Ask
 from chatbot.errors import ModelError
 from chatbot.memory.cases.case_store import similar_from
 from chatbot.memory.signals.writing_scripts import is_unread, own_threshold
+from chatbot.models.embedded_models import MULTILINGUAL_E5, unpacked
 from chatbot.models.embedders import LocalEmbedder, RemoteEmbedder, make_embedder
-from chatbot.models.multilingual_e5 import MULTILINGUAL_E5
-from chatbot.models.onnx_encoder import Packed, graph_path
+from chatbot.models.onnx_encoder import graph_path
 from chatbot.records import Answer, Notice
 from chatbot.search.page_search import Find
 from chatbot.service import Chatbot
@@ -60,16 +60,17 @@ def tokenizer() -> Any:
 
 
 def test_blocks_of_four_bits_are_read_as_they_are_meant() -> None:
-    halves = np.arange(16, dtype=np.uint8)[None, None] * 16 + 3
-    numbers = Packed(halves, np.array([[[0.5]]], np.float16)).numbers()
-    assert numbers.tolist() == [[(3 - 8) * 0.5] * 16 + [(number - 8) * 0.5 for number in range(16)]]
+    block = np.float16(0.5).tobytes() + bytes(16 * number + 3 for number in range(16))
+    numbers, scales = unpacked(np.frombuffer(block, np.uint8))
+    assert numbers.tolist() == [[3] * 16 + list(range(16))] and scales.tolist() == [0.5]
 
 
 @needs_multilingual
 def test_the_weights_have_the_models_shape() -> None:
     weights = MULTILINGUAL_E5.weights(source_of(MULTILINGUAL_E5) / NAME)
     assert len(weights) == 5 + 12 * 16
-    assert weights["embeddings.word_embeddings.weight"].halves.shape == (250_002, 12, 16)
+    words = weights["embeddings.word_embeddings.weight"]
+    assert (words.numbers.shape, words.scales.shape) == ((250_002, 192), (250_002, 12))
     assert weights["embeddings.position_embeddings.weight"].shape == (512, 384)
     assert weights["encoder.layer.11.intermediate.dense.weight"].shape == (1_536, 384)
     assert weights["encoder.layer.11.output.dense.weight"].shape == (384, 1_536)

@@ -166,10 +166,7 @@ def test_busy_servers_are_tried_again(behaviour: Behaviour, said: str) -> None:
 
 def test_an_unverified_organisation_gets_its_answer_in_one_piece() -> None:
     message = "Your organization must be verified to stream this model. Please go to: https://platform…"
-    refusal = Refuse(
-        400, body={"error": {"message": message, "param": "stream", "code": "unsupported_value"}}
-    )
-    with Provider([refusal, "In one piece.", "Again."]) as server:
+    with Provider([Refuse(400, message), "In one piece.", "Again."]) as server:
         model = named_model(settings_for("openai", server.url))
         assert "".join(model.stream(QUESTION, max_tokens=9)) == "In one piece."
         assert "".join(model.stream(QUESTION, max_tokens=9)) == "Again."
@@ -177,8 +174,7 @@ def test_an_unverified_organisation_gets_its_answer_in_one_piece() -> None:
 
 
 def test_a_broken_connection_does_not_undo_what_was_found() -> None:
-    refusal = Refuse(400, body={"error": {"message": "stream is not supported", "param": "stream"}})
-    with Provider([refusal, Drip(b"", b""), "In one piece."]) as server:
+    with Provider([Refuse(400, "stream is not supported"), Drip(b"", b""), "In one piece."]) as server:
         model = named_model(settings_for("openai", server.url))
         assert "".join(model.stream(QUESTION, max_tokens=9)) == "In one piece."
         assert [request.body["stream"] for request in server.requests] == [True, False, False]
@@ -223,6 +219,11 @@ CONTENT = (
     "Sources:\n\n[1] Report · page 1\nThe deficit was 3.0 per cent.\n\n"
     "[2] Report · page 2\nDebt was 55 per cent.\n\nQuestion: what was it?"
 )
+
+
+def of_anthropic(message: str) -> Refuse:
+    """How Anthropic refuses a request."""
+    return Refuse(400, body={"type": "error", "error": {"type": "invalid_request_error", "message": message}})
 
 
 def stream_of_anthropic(server: Provider, *, with_sources: bool = True) -> Reply:
@@ -285,23 +286,14 @@ def test_anthropics_failures_in_the_middle_are_said(behaviour: Behaviour, said: 
 
 
 def test_what_an_anthropic_model_refuses_is_left_out() -> None:
-    refusal = Refuse(
-        400,
-        body={
-            "type": "error",
-            "error": {"type": "invalid_request_error", "message": "`temperature` is not supported here."},
-        },
-    )
+    refusal = of_anthropic("`temperature` is not supported here.")
     with Provider([refusal, "Fine."]) as server:
         assert "".join(stream_of_anthropic(server)) == "Fine."
         assert ["temperature" in request.body for request in server.requests] == [True, False]
 
 
 def test_a_model_that_refuses_an_effort_still_gets_the_form_of_its_answer() -> None:
-    message = "`output_config.effort` is not supported here."
-    refusal = Refuse(
-        400, body={"type": "error", "error": {"type": "invalid_request_error", "message": message}}
-    )
+    refusal = of_anthropic("`output_config.effort` is not supported here.")
     with Provider([refusal, "Fine.", "{}"]) as server:
         address = address_at("anthropic", server)
         model = named_model(settings_for("anthropic", address, reasoning="low"))

@@ -12,6 +12,7 @@ import pytest
 from chatbot.asking.question import Ask
 from chatbot.models.tool_calls import ToolCall, shown_arguments, written_call
 from chatbot.records import Answer, Event, Notice, Stage
+from chatbot.service import Chatbot
 from chatbot.ui import session
 from tests.chatbot.api.conftest import serving
 from tests.commands import run
@@ -22,6 +23,7 @@ from tests.stores import Make
 PLACE = {"place": "Kuala Lumpur"}
 WEATHER = CallTool("weather__forecast", PLACE)
 QUESTION = "What is the forecast for Kuala Lumpur, and what is the deficit ceiling?"
+CEILING, SAID = "What is the deficit ceiling?", "The deficit ceiling is 3.0 per cent [1]."
 
 
 def cites_the_tool(body: Body) -> list[str]:
@@ -31,23 +33,21 @@ def cites_the_tool(body: Body) -> list[str]:
     return [f"{FORECAST.rstrip('.')} [{number}]."]
 
 
-def settings(client: str, provider: Provider) -> dict[str, Any]:
-    """What points the chatbot at the provider."""
-    if client == "anthropic":
-        return {
-            "chat_model": "m",
-            "provider": "anthropic",
-            "base_url": provider.url,
-            "anthropic_key": "sk-ant-1",
-        }
-    return {"chat_model": "m", "base_url": provider.url, "api_key": "k"}
-
-
-def asked(make: Make, home: Path, ask: Ask, entries: dict[str, Any], **given: Any) -> list[Event]:
-    """The events of an answer where the file names these servers."""
-    chatbot = make(**given)
+def named(make: Make, home: Path, model: Provider, kind: str = "good", **given: Any) -> Chatbot:
+    """A chatbot whose file names a server of this kind, "" for none. given: further settings."""
+    chatbot = make(**{"chat_model": "m", "base_url": model.url, "api_key": "k", **given})
+    entries = {"weather": entry(kind)} if kind else {}
     (home / "home" / "mcp.json").write_text(json.dumps({"mcpServers": entries}))
-    return list(chatbot.ask(ask))
+    return chatbot
+
+
+def asked(
+    make: Make, home: Path, script: list[Any], kind: str = "good", question: str = QUESTION, **given: Any
+) -> tuple[list[Event], list[Received]]:
+    """The events of an answer, and what the model was sent. script: its replies. given: of the question."""
+    with Provider(script) as provider:
+        chatbot = named(make, home, provider, kind)
+        return list(chatbot.ask(Ask(question, **{"tools": True, **given}))), provider.requests
 
 
 def answer_of(events: list[Event]) -> Answer:
@@ -67,9 +67,9 @@ def offered(received: Received) -> list[str]:
 
 @pytest.mark.parametrize("client", ["openai", "anthropic"])
 def test_a_reply_is_a_source_that_is_cited_and_checked(make: Make, tmp_path: Path, client: str) -> None:
+    key = {"provider": client, "anthropic_key": "sk-ant-1"} if client == "anthropic" else {}
     with Provider([WEATHER, "none", cites_the_tool]) as provider:
-        ask = Ask(QUESTION, tools=True)
-        events = asked(make, tmp_path, ask, {"weather": entry("good")}, **settings(client, provider))
+        events = list(named(make, tmp_path, provider, **key).ask(Ask(QUESTION, tools=True)))
     first, second, third = provider.requests
     assert offered(first) == ["weather__forecast", "weather__environment"]
     assert FORECAST in json.dumps(second.body["messages"]), "the model sees what the tool replied"
@@ -98,40 +98,35 @@ def test_the_extensions_address_asks_tools_too(tmp_path: Path, monkeypatch: pyte
 
 
 def test_without_the_switch_no_tool_is_offered(make: Make, tmp_path: Path) -> None:
-    with Provider(["The deficit ceiling is 3.0 per cent [1]."]) as provider:
-        ask = Ask("What is the deficit ceiling?")
-        events = asked(make, tmp_path, ask, {"weather": entry("mute")}, **settings("openai", provider))
-    (received,) = provider.requests
+    events, (received,) = asked(make, tmp_path, [SAID], "mute", CEILING, tools=False)
     assert not any("weather" in name for name in offered(received))
     assert not notices(events)
 
 
 def test_at_most_five_calls_are_made_and_unknown_tools_are_none(make: Make, tmp_path: Path) -> None:
     script = [CallTool("weather__nothing"), *[WEATHER] * 9]
-    with Provider([*script[:5], "The deficit ceiling is 3.0 per cent [1]."]) as provider:
-        ask = Ask(QUESTION, tools=True)
-        events = asked(make, tmp_path, ask, {"weather": entry("plain")}, **settings("openai", provider))
+    events, requests = asked(make, tmp_path, [*script[:5], SAID], "plain")
     assert notices(events).count("Asked weather.forecast") == 4
-    assert len(provider.requests) == 6
+    assert len(requests) == 6
 
 
 def test_what_a_tool_orders_is_data(make: Make, tmp_path: Path) -> None:
-    with Provider([WEATHER, "none", "The deficit ceiling is nine per cent [1]."]) as provider:
-        ask = Ask("What is the deficit ceiling?", tools=True)
-        events = asked(make, tmp_path, ask, {"weather": entry("plain")}, **settings("openai", provider))
+    script = [WEATHER, "none", "The deficit ceiling is nine per cent [1]."]
+    events, requests = asked(make, tmp_path, script, "plain", CEILING)
     answer = answer_of(events)
     (citation,) = answer.citations
     assert citation.document == "mcp:weather/forecast", "readers see who says so"
     assert citation.instructs, "and that it addresses its reader as a machine"
-    assert "[S1]" not in provider.requests[2].body["messages"][-1]["content"]
+    assert "[S1]" not in requests[2].body["messages"][-1]["content"]
 
 
 def test_a_failing_server_or_model_is_a_notice_and_the_answer_comes(make: Make, tmp_path: Path) -> None:
     said = "The deficit ceiling is 3.0 per cent of output in every year [1]."
     entries = {"weather": entry("failing"), "gone": {"command": str(tmp_path / "nothing")}}
     with Provider([WEATHER, Refuse(400, "m does not support tools"), said]) as provider:
-        ask = Ask("What is the deficit ceiling?", tools=True)
-        events = asked(make, tmp_path, ask, entries, **settings("openai", provider))
+        chatbot = named(make, tmp_path, provider)
+        (tmp_path / "home" / "mcp.json").write_text(json.dumps({"mcpServers": entries}))
+        events = list(chatbot.ask(Ask(CEILING, tools=True)))
     told = notices(events)
     assert "gone cannot be started" in told
     assert "weather.forecast reports an error" in told
@@ -139,12 +134,14 @@ def test_a_failing_server_or_model_is_a_notice_and_the_answer_comes(make: Make, 
     assert answer_of(events).citations[0].verified
 
 
-@pytest.mark.parametrize("entries", [{}, {"weather": entry("plain")}])
-def test_what_is_missing_for_tools_is_said(make: Make, tmp_path: Path, entries: dict[str, Any]) -> None:
-    with Provider(["The deficit ceiling is 3.0 per cent [1]."]) as provider:
-        ask = Ask("What is the deficit ceiling?", tools=True, model="none" if entries else "")
-        events = asked(make, tmp_path, ask, entries, **settings("openai", provider))
-    said = "called by a chat model" if entries else "No server of tools is named"
+@pytest.mark.parametrize(
+    ("kind", "model", "said"),
+    [("", "", "No server of tools is named"), ("plain", "none", "called by a chat model")],
+)
+def test_what_is_missing_for_tools_is_said(
+    make: Make, tmp_path: Path, kind: str, model: str, said: str
+) -> None:
+    events, _ = asked(make, tmp_path, [SAID], kind, CEILING, model=model)
     assert said in notices(events)
     assert answer_of(events).answered
 
@@ -162,8 +159,7 @@ def test_the_command_line_shows_each_call_even_without_documents(tmp_path: Path)
 def test_an_answer_with_a_reply_is_kept(make: Make, tmp_path: Path) -> None:
     with Provider([WEATHER, "none", cites_the_tool]) as provider:
         ask = Ask(QUESTION, conversation="talk", tools=True)
-        chatbot = make(**settings("openai", provider))
-        (tmp_path / "home" / "mcp.json").write_text(json.dumps({"mcpServers": {"weather": entry("good")}}))
+        chatbot = named(make, tmp_path, provider)
         chatbot.conversations.begin(ask.owner, "talk")
         answer = answer_of(list(chatbot.ask(ask)))
     assert answer.exchange is not None
@@ -177,8 +173,7 @@ def test_an_answer_with_a_reply_is_kept(make: Make, tmp_path: Path) -> None:
 def test_a_call_wanted_after_pages_were_read_is_made_only_by_the_user(make: Make, tmp_path: Path) -> None:
     stays = "The deficit ceiling is 3.0 per cent of output in every year [1]."
     with Provider(["none", WEATHER, stays, cites_the_tool]) as provider:
-        chatbot = make(**settings("openai", provider), verify=False)
-        (tmp_path / "home" / "mcp.json").write_text(json.dumps({"mcpServers": {"weather": entry("good")}}))
+        chatbot = named(make, tmp_path, provider, verify=False)
         events = list(chatbot.ask(Ask(QUESTION, tools=True, proposes=True)))
         prompt = answer_of(events).prompt
         assert prompt is not None
@@ -212,23 +207,14 @@ def test_a_call_is_allowed_for_its_question_alone(monkeypatch: pytest.MonkeyPatc
 
 
 def test_programs_are_offered_no_such_call(make: Make, tmp_path: Path) -> None:
-    with Provider(["none", WEATHER, "The deficit ceiling is 3.0 per cent [1]."]) as provider:
-        events = asked(
-            make,
-            tmp_path,
-            Ask(QUESTION, tools=True),
-            {"weather": entry("good")},
-            **settings("openai", provider),
-        )
-    assert not any("weather" in name for name in offered(provider.requests[1]))
+    events, requests = asked(make, tmp_path, ["none", WEATHER, SAID])
+    assert not any("weather" in name for name in offered(requests[1]))
     prompt = answer_of(events).prompt
     assert prompt is not None
     assert not prompt.proposed
 
 
 def test_a_call_of_a_tool_that_is_gone_is_said(make: Make, tmp_path: Path) -> None:
-    with Provider(["The deficit ceiling is 3.0 per cent [1]."]) as provider:
-        ask = Ask(QUESTION, tools=True, calls=(("gone__tool", "{}"),))
-        events = asked(make, tmp_path, ask, {"weather": entry("good")}, **settings("openai", provider))
+    events, _ = asked(make, tmp_path, [SAID], calls=(("gone__tool", "{}"),))
     assert "There is no such tool." in notices(events)
     assert answer_of(events).citations

@@ -13,7 +13,7 @@ from typing import Any
 import pytest
 
 from chatbot.settings import Settings
-from chatbot.tools import server_connection, started_server
+from chatbot.tools import server_connection, server_streams
 from chatbot.tools.server_connection import ToolError
 from chatbot.tools.tool_servers import OfferedTools, ToolServers
 from chatbot.tools.tool_texts import LONGEST_REPLY, MOST_TOOLS
@@ -25,7 +25,7 @@ PLACE = {"place": "Kuala Lumpur"}
 @pytest.fixture(autouse=True)
 def quick(monkeypatch: pytest.MonkeyPatch) -> None:
     """Servers that do not end by themselves are not waited for."""
-    monkeypatch.setattr(started_server, "END_SECONDS", 0.2)
+    monkeypatch.setattr(server_streams, "END_SECONDS", 0.2)
 
 
 def never() -> bool:

@@ -34,7 +34,7 @@ def context(tmp_path_factory: pytest.TempPathFactory) -> Iterator[app_context.Ap
 @pytest.fixture(autouse=True)
 def nothing_runs(monkeypatch: pytest.MonkeyPatch) -> None:
     """No program is looked for at its usual port."""
-    monkeypatch.setattr("chatbot.models.local_models.look_for_programs", lambda settings: [])
+    monkeypatch.setattr("chatbot.models.connecting.look_for_programs", lambda settings: [])
 
 
 def open_models(context: app_context.AppContext, provider: Provider) -> AppTest:

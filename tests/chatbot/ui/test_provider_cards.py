@@ -9,7 +9,7 @@ from streamlit.testing.v1 import AppTest
 from streamlit.testing.v1.element_tree import Selectbox, TextInput
 
 from chatbot.app import app_context
-from chatbot.models.local_models import LocalModels
+from chatbot.models.connecting import LocalModels
 from chatbot.models.providers import PROVIDERS
 from chatbot.settings import Settings
 from chatbot.ui.provider_cards import CARDS
@@ -29,7 +29,8 @@ def context(tmp_path_factory: pytest.TempPathFactory) -> Iterator[app_context.Ap
 @pytest.fixture(autouse=True)
 def nothing_runs(monkeypatch: pytest.MonkeyPatch) -> None:
     """No program is looked for at its usual port but where a test says so."""
-    monkeypatch.setattr("chatbot.models.local_models.look_for_programs", lambda settings: [])
+    monkeypatch.setattr("chatbot.models.connecting.KNOWN_SECONDS", 0.0)
+    monkeypatch.setattr("chatbot.models.connecting.look_for_programs", lambda settings: [])
 
 
 @pytest.fixture
@@ -232,7 +233,7 @@ def test_what_runs_on_this_machine_is_offered_and_connected_by_one_click(
     monkeypatch.undo()
     with Provider(["ready"], models=["qwen3:8b", "nomic-embed-text"]) as provider:
         here = {"ollama": replace(PROVIDERS["ollama"], address=provider.url)}
-        monkeypatch.setattr("chatbot.models.local_models.PROVIDERS", here)
+        monkeypatch.setattr("chatbot.models.connecting.PROVIDERS", here)
         monkeypatch.setattr("chatbot.ui.provider_cards.CARDS", {**CARDS, **here})
         page.run()
         until(page, lambda: "Ollama is running on this machine, with qwen3:8b." in shown(page))
@@ -247,9 +248,7 @@ def test_nothing_is_looked_for_offline_or_where_others_open_the_pages(
 ) -> None:
     monkeypatch.undo()
     asked: list[str] = []
-    monkeypatch.setattr(
-        "chatbot.models.local_models._models_of", lambda provider, _: asked.append(provider.id)
-    )
+    monkeypatch.setattr("chatbot.models.connecting._models_of", lambda provider, _: asked.append(provider.id))
     for settings in (Settings(offline=True), Settings(open_to_others=True)):
         local = LocalModels(settings)
         assert local.programs() == []

@@ -10,7 +10,7 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 import pytest
 
 from chatbot.errors import UsageError
-from chatbot.models.web_text import page_text, read_page
+from chatbot.models.web_pages import page_text, read_page
 from chatbot.settings import Settings
 
 HTML = (

