@@ -135,8 +135,7 @@ def _statement_line(statement: Statement) -> str:
 
 def _number_line(number: NumberCheck) -> str:
     formula = f", {_plain(number.formula)}" if number.formula else ""
-    status = number.status.replace("_", " ")
-    return f"- Figure {_plain(number.text)}: {_plain(status)}{formula}"
+    return f"- Figure {_plain(number.text)}: {number.verdict}{formula}"
 
 
 def _paragraphs(text: str) -> str:

@@ -57,7 +57,7 @@ def test_markdown_reads_as_the_conversation_did() -> None:
         in text
     )
     assert "- [S9] no such source" in text
-    assert "- Figure \\$4.5 million: supported" in text
+    assert "- Figure \\$4.5 million: ✓ on the cited page" in text
     assert "Searched: “What does the bridge cost?”." in text
     assert "This answer was stopped." in text
     assert f"## 2. And [this]{APART}(http:/{APART}/evil.example)?" in text
