@@ -78,12 +78,12 @@ class Script:
     def take_again(self, name: str) -> Job:
         return Job(next(self._versions), name, Phase.WAITING, digest=name, again=True)
 
-    def take(self, source: BinaryIO, name: str, **details: Any) -> Job:
+    def take(self, source: BinaryIO, name: str, password: str | None = None, **details: Any) -> Job:
         digest = hashlib.sha256(source.read()).hexdigest()
         number = next(self._versions)
         taken = Job(number, display_name(name), Phase.WAITING, digest=digest, added_at=time.time(), **details)
         self.waiting.append(taken)
-        return taken
+        return replace(taken, password=password)
 
     def give_up(self, taken: Job, error: ProjectError | None = None, *, keep: bool = False) -> AddResult:
         if not keep:

@@ -540,7 +540,7 @@ def test_odd_things_in_a_folder_are_passed_over(home: Path, tmp_path: Path, comm
 
 
 @pytest.mark.alone
-@pytest.mark.parametrize("kind", ["folder", "loop", "pipe", "nothing"])
+@pytest.mark.parametrize("kind", ["folder", "loop", "pipe", "device", "nothing"])
 def test_what_is_no_file_is_refused_at_once(library: Library, home: Path, tmp_path: Path, kind: str) -> None:
     path = tmp_path / "x.pdf"
     if kind == "folder":
@@ -549,10 +549,13 @@ def test_what_is_no_file_is_refused_at_once(library: Library, home: Path, tmp_pa
         path.symlink_to(path)
     elif kind == "pipe":
         os.mkfifo(path)
+    elif kind == "device":
+        path = Path("/dev/zero")
     started = time.perf_counter()
     ((status, error),) = add(library, path)
     assert status == "failed"
     assert error
+    assert ("not a file" in error) == (kind in {"pipe", "device"})
     assert time.perf_counter() - started < 2
     assert kept_names(home) == []
 

@@ -83,9 +83,9 @@ def test_a_lost_one_is_named_and_made_again(library: Library, home: Path, note: 
 def test_it_moves_with_its_original(library: Library, home: Path, note: Path, tmp_path: Path) -> None:
     add_now(library, [Upload(note)])
     source, target = CopyFiles(home / "documents"), CopyFiles(tmp_path / "target")
-    move_copies(source, target, lambda _: None)
+    move_copies(source, target, lambda *_: None)
     assert len(list(target.listed())) == 3
-    first, second = compare_copies(source, target, lambda _: None)
+    first, second = compare_copies(source, target, lambda *_: None)
     assert first == second
 
 
