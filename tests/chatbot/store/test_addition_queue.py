@@ -26,7 +26,6 @@ from chatbot.store.document_names import display_name
 from chatbot.store.jobs import AddResult, Job, Phase
 from chatbot.store.library import Library
 from chatbot.store.version_building import Upload
-from tests.chatbot.store.libraries import kept_pdfs
 from tests.fakes import HashEmbedder
 from tests.pdfs import make_pdf
 from tests.stores import read_now
@@ -530,32 +529,6 @@ def chatbot(home: Path) -> Iterator[Chatbot]:
 def rules(tmp_path: Path) -> Path:
     """Rules.pdf, of one page."""
     return make_pdf(tmp_path / "Rules.pdf", ["The deficit ceiling is three per cent."])
-
-
-def test_with_the_real_chatbot(chatbot: Chatbot, home: Path, tmp_path: Path) -> None:
-    pages = [
-        f"On page {number} the deficit ceiling is {number} per cent of output." for number in range(1, 6)
-    ]
-    path = make_pdf(tmp_path / "made.pdf", pages)
-    additions = Additions(chatbot.library)
-    try:
-        data = io.BytesIO(path.read_bytes())
-        made = NewFile("C:\\papers\\Rules.pdf", data)
-        empty = NewFile("empty.pdf", io.BytesIO(b""))
-        additions.enqueue([made, empty])
-        jobs = wait_for(additions, all_finished)
-        assert phases(jobs) == {"Rules.pdf": "done", "empty.pdf": "failed"}
-        (row,) = chatbot.documents()
-        assert row.name == "Rules.pdf"
-        assert row.state == "ready"
-        assert row.pages == 5
-        assert row.embedded == row.chunks
-        additions.erase("Rules.pdf")
-        wait_for_erasing(additions)
-        assert chatbot.documents() == []
-        assert kept_pdfs(home) == []
-    finally:
-        additions.close()
 
 
 def test_discarding_a_new_version_leaves_the_one_before(chatbot: Chatbot, rules: Path) -> None:
