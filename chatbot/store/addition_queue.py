@@ -6,7 +6,6 @@ Also cancels additions, and continues those that an earlier process left.
 from __future__ import annotations
 
 import importlib.util
-import io
 import itertools
 import logging
 import threading
@@ -172,7 +171,10 @@ class Additions:
         self._batch, self._batch_started = 0.0, time.time()
         library.watch(self.wake)
         if older:
-            self._tasks += self._under_way()
+            for job in library.catalog.waiting():
+                phase = job.phase if job.phase == Phase.PASSWORD else Phase.WAITING
+                self._tasks.append(QueuedFile(replace(job, phase=phase)))
+            self._find_left()
         # As many as there can be steps at a time, and one that cancels what only waits.
         count = self._readers + 2 * MOST_LONG + 3
         self._threads = [
@@ -317,7 +319,6 @@ class Additions:
                 file.data,
                 file.name,
                 file.password,
-                size=_size(file.data),
                 languages=file.languages,
                 owner=file.owner,
                 awaited=awaited,
@@ -356,28 +357,23 @@ class Additions:
                     task.become(cancelling=True)
             self._changed.notify_all()
 
-    def _under_way(self) -> Iterator[QueuedFile]:
-        """Yields what an earlier process left."""
-        left = {job.version: job for job in reversed(self._left())}
-        for job in self._library.catalog.under_way():
-            if job.phase in UNREAD:
-                yield QueuedFile(replace(job, phase=Phase.WAITING))
-            elif job.phase == Phase.PASSWORD:
-                yield QueuedFile(job)
-            elif found := left.get(job.version):
-                found = replace(job, phase=Phase.EMBEDDING, total=found.total, lacks=found.lacks)
-                yield QueuedFile(found, chunks=found.total)
-
     def _left(self) -> list[Job]:
-        """Returns a job for each version that is not fully read, then for each that lacks vectors."""
+        """Returns a job for each version that is not fully read, then for each that lacks vectors: the one
+        that an earlier process left, or a new one.
+        """
+        rows = {job.version: job for job in self._library.catalog.under_way() if job.phase in STORED}
         incomplete = [version for version in self._library.incomplete() if version.id not in self._given_up]
         return [
-            Job(
-                *(next(self._ids), version.document, Phase.EMBEDDING),
+            replace(
+                rows.get(version.id)
+                or Job(
+                    *(next(self._ids), version.document, Phase.EMBEDDING),
+                    added_at=time.time(),
+                    digest=version.sha256,
+                    version=version.id,
+                ),
+                phase=Phase.EMBEDDING,
                 total=version.chunks,
-                added_at=time.time(),
-                digest=version.sha256,
-                version=version.id,
                 lacks=versions is incomplete,
             )
             for versions in (incomplete, self._library.without_vectors())
@@ -385,7 +381,7 @@ class Additions:
         ]
 
     def _find_left(self) -> None:
-        """Queues versions that lack something and have no job, as after the embedding model changed."""
+        """Queues versions that lack something and have no job here, as after the embedding model changed."""
         # Asked first: what is stored meanwhile has a job already.
         left = self._left()
         with self._changed:
@@ -394,6 +390,8 @@ class Additions:
             for job in left:
                 if job.version not in known and job.name not in names:
                     known.add(job.version)
+                    # One that had ended here, but not in its row, goes on.
+                    self._tasks = [task for task in self._tasks if task.job.id != job.id]
                     self._tasks.append(QueuedFile(job, chunks=job.total))
 
     def _begin_older(self, jobs: Iterable[Job]) -> None:
@@ -799,7 +797,7 @@ def add_files(
         for job in found:
             how = (job.name, str(job.phase), job.done, job.total)
             # Of the one that is waited for it is told each time: that shows whether anybody still listens.
-            if job.id == number or (job.id in jobs and job.busy and told.get(job.id) != how):
+            if job.id == number or (job.id in jobs and job.total and told.get(job.id) != how):
                 told[job.id] = how
                 progress(*how)
 
@@ -831,18 +829,6 @@ def _outcome(job: Job, before: float) -> AddResult:
     if result.searchable_seconds is not None:
         result = replace(result, searchable_seconds=round(result.searchable_seconds + before, 3))
     return replace(result, seconds=round(result.seconds + before, 3))
-
-
-def _size(data: BinaryIO | Path) -> int:
-    """Returns the size in bytes of a file open at its start, 0 if it is unknown before reading."""
-    try:
-        if isinstance(data, Path):
-            return data.stat().st_size
-        size = data.seek(0, io.SEEK_END)
-        data.seek(0)
-    except (OSError, ValueError):
-        return 0
-    return size
 
 
 def _try(step: Callable[[], object]) -> str | None:

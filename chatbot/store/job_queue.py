@@ -97,15 +97,12 @@ class JobQueue:
     def _make_tables(self) -> None:
         try:
             with psycopg.connect(**self._parts) as connection:  # type: ignore[arg-type]  # all of them text
+                connection.execute("select pg_advisory_xact_lock(hashtextextended(%s, 0))", [QUEUE])
                 # to_regclass would not see what another connection has made since this one first asked.
                 there = "select 1 from pg_tables where schemaname = %s and tablename = 'procrastinate_jobs'"
-                if connection.execute(there, [QUEUE]).fetchone():
-                    return
-                connection.execute("select pg_advisory_xact_lock(hashtextextended(%s, 0))", [QUEUE])
-                if connection.execute(there, [QUEUE]).fetchone():
-                    return
-                connection.execute(f"create schema if not exists {QUEUE}".encode())
-                connection.execute(SchemaManager.get_schema())
+                if not connection.execute(there, [QUEUE]).fetchone():
+                    connection.execute(f"create schema if not exists {QUEUE}".encode())
+                    connection.execute(SchemaManager.get_schema())
         except psycopg.Error as error:
             raise as_store_error(error, self._address) from None
 

@@ -40,7 +40,7 @@ class Script:
         self.pages, self.batches = pages, batches
         self.gated, self.readers = gated, readers
         self.done: list[str] = []
-        self.waiting: list[Job] = []
+        self.rows: list[Job] = []
         self.unembedded: list[tuple[int, str]] = []
         self.failing: dict[str, Exception] = {}
         self.passwords: dict[str, str] = {}
@@ -57,8 +57,11 @@ class Script:
     def catalog(self) -> Script:
         return self
 
+    def waiting(self) -> list[Job]:
+        return [replace(job, left=True) for job in self.rows]
+
     def under_way(self) -> list[Job]:
-        return [replace(job, left=True) for job in self.waiting]
+        return self.waiting()
 
     def gate(self, step: str) -> threading.Semaphore:
         return self._gates.setdefault(step, threading.Semaphore(0))
@@ -81,7 +84,7 @@ class Script:
         digest = hashlib.sha256(source.read()).hexdigest()
         number = next(self._versions)
         taken = Job(number, display_name(name), Phase.WAITING, digest=digest, added_at=time.time(), **details)
-        self.waiting.append(taken)
+        self.rows.append(taken)
         return replace(taken, password=password)
 
     def give_up(self, taken: Job, error: ProjectError | None = None, *, keep: bool = False) -> AddResult:
@@ -90,7 +93,7 @@ class Script:
         return AddResult(taken.name, "failed", error=str(error))
 
     def forget(self, taken: Job) -> None:
-        self.waiting = [row for row in self.waiting if row.id != taken.id]
+        self.rows = [row for row in self.rows if row.id != taken.id]
 
     def read_taken(
         self,
@@ -397,7 +400,7 @@ def test_cancelling_at_any_stage_leaves_nothing_and_the_next_goes_on(opened: Ope
     assert "embedded a.pdf" not in script.done
     discarded = "discarded a.pdf" in script.done
     assert discarded == (stage == "embedding")
-    assert script.waiting == []
+    assert script.rows == []
 
 
 def test_a_protected_file_waits_for_its_password_and_holds_nobody_up(opened: Opened) -> None:
@@ -489,7 +492,7 @@ def test_erasing_cancels_what_is_being_added_under_that_name(opened: Opened) -> 
     additions.erase("b.pdf")
     jobs = wait_for(additions, all_finished)
     assert phases(jobs) == {"a.pdf": "cancelled", "b.pdf": "cancelled"}
-    assert script.waiting == []
+    assert script.rows == []
 
 
 def test_closing_stops_at_the_next_page_and_the_next_process_goes_on(opened: Opened) -> None:
@@ -508,7 +511,7 @@ def test_closing_stops_at_the_next_page_and_the_next_process_goes_on(opened: Ope
 def test_what_waited_for_a_password_still_does_after_a_restart(opened: Opened) -> None:
     script = Script()
     locked = Job(1, "a.pdf", Phase.PASSWORD, digest="0" * 64)
-    script.waiting = [replace(locked, problem="The PDF is protected by a password.")]
+    script.rows = [replace(locked, problem="The PDF is protected by a password.")]
     additions = opened(script)
     (job,) = additions.jobs()
     assert job.phase == "password"
@@ -581,7 +584,7 @@ def test_the_long_files_of_one_owner_leave_places_to_others(
 
 def test_a_job_is_kept_until_its_document_is_whole(chatbot: Chatbot, rules: Path) -> None:
     library = chatbot.library
-    job = library.adding.take(rules, "Rules.pdf", owner="me", size=9)
+    job = library.adding.take(rules, "Rules.pdf", owner="me")
     assert library.catalog.under_way() == [replace(job, left=True)]
     result = library.read_taken(job, progress=lambda *_: None, cancelled=lambda: False)
     (stored,) = library.catalog.under_way()
