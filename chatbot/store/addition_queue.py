@@ -467,7 +467,7 @@ class Additions:
 
         While vectors are made, or about to be, that is only one that takes far less time than they do.
         """
-        if self._erasing or self._text_waits() or self._is_cancelled():
+        if self._erasing or self._is_cancelled():
             return None
         stored = [task for task in self._stored() if task.here]
         turns = [task for task in stored if task.job.lacks and not task.begun]

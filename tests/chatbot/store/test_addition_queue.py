@@ -9,7 +9,7 @@ import io
 import itertools
 import threading
 import time
-from collections.abc import Callable, Container, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterator, Mapping
 from dataclasses import replace
 from pathlib import Path
 from typing import Any, BinaryIO, cast
@@ -33,13 +33,14 @@ from tests.stores import read_now
 
 class Script:
     """A library whose steps wait to be let on: `let("read a.pdf")` lets one batch or page go. done: what
-    happened, in order.
+    happened, in order. rounds: the versions of each making of vectors.
     """
 
     def __init__(self, *, pages: int = 2, batches: int = 2, gated: bool = False, readers: int = 1) -> None:
         self.pages, self.batches = pages, batches
         self.gated, self.readers = gated, readers
         self.done: list[str] = []
+        self.rounds: list[set[int]] = []
         self.rows: list[Job] = []
         self.unembedded: list[tuple[int, str]] = []
         self.failing: dict[str, Exception] = {}
@@ -77,7 +78,7 @@ class Script:
                 raise CancelledError("Cancelled.")
             assert time.monotonic() < end
 
-    def take_again(self, name: str) -> Job:
+    def take_again(self, name: str, languages: str = "") -> Job:
         return Job(next(self._versions), name, Phase.WAITING, digest=name, again=True)
 
     def take(self, source: BinaryIO, name: str, password: str | None = None, **details: Any) -> Job:
@@ -125,11 +126,12 @@ class Script:
     def resume_vectors(
         self,
         *,
-        only: Container[int],
+        only: Collection[int],
         owner_of: Callable[[int], str],
         progress: Callable[[str, str, int, int], None],
         cancelled: Callable[[], bool],
     ) -> None:
+        self.rounds.append(set(only))
         for version, name in [row for row in self.unembedded if row[0] in only]:
             for batch in range(1, self.batches + 1):
                 if cancelled():
@@ -375,6 +377,22 @@ def test_a_file_that_comes_while_vectors_are_made_is_read_first(opened: Opened) 
     wait_for(additions, all_finished)
     done = script.done
     assert done.index("read b.pdf") < done.index("embedded b.pdf")
+
+
+def test_vectors_of_a_long_text_give_way_to_what_has_just_been_read(opened: Opened) -> None:
+    script = Script(gated=True, batches=9)
+    additions = opened(script)
+    additions.enqueue(files("a.pdf"))
+    script.let("read a.pdf", 2)
+    script.let("embed a.pdf")
+    wait_for(additions, first_has_a_batch)
+    additions.read_again("b.pdf")  # which stops no vectors while it is read
+    script.let("read b.pdf", 2)
+    wait_for_phases(additions, {"a.pdf": "embedding", "b.pdf": "embedding"})
+    before = len(script.rounds)
+    script.let("embed a.pdf")
+    wait_for(additions, lambda jobs: len(script.rounds) > before)
+    assert [len(only) for only in script.rounds[before - 1 :]] == [1, 2]
 
 
 @pytest.mark.alone
