@@ -483,6 +483,13 @@ def test_what_an_earlier_process_left_is_taken_up_and_cannot_be_cancelled(opened
     assert steps(script) == ["embedded left.pdf"]
 
 
+def test_all_that_an_earlier_process_left_is_shown_at_once(opened: Opened) -> None:
+    script = Script(gated=True)
+    script.rows = [Job(1, "a.pdf", Phase.WAITING, digest="0" * 64)]
+    script.unembedded = [(7, "left.pdf")]
+    assert {job.name for job in opened(script).jobs()} == {"a.pdf", "left.pdf"}
+
+
 def test_erasing_hides_at_once_and_does_not_wait_for_vectors(opened: Opened) -> None:
     script = Script(gated=True, batches=4)
     additions = opened(script)
