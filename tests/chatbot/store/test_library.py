@@ -776,7 +776,7 @@ def test_a_copy_from_before_the_latest_change_is_not_added(tmp_path: Path, rules
         assert [waiting.digest for waiting in library.catalog.waiting()] == [digest]
 
 
-def fail(*_: object) -> int:
+def fail(*_: object, **__: object) -> int:
     raise StoreError("The database is gone.")
 
 
